@@ -22,6 +22,8 @@ _FRAMES = frozenset(  # classes and ids of what Sphinx, Doxygen, Javadoc and MkD
     subnav bottomnav top-nav sub-nav navbar-top flex-header skip-nav skipnav navlistsearch navbar""".split()
 )
 _PERMALINKS = frozenset("headerlink header-link anchor-link anchor permalink toclink-anchor hash-link".split())
+_TYPED = frozenset("text search email tel url number date month week time datetime-local color range".split())
+"""Kinds of fields that show what was typed into them."""
 _HIDDEN = re.compile(r"(?:^|;)\s*(?:display\s*:\s*none|visibility\s*:\s*hidden)\b", re.IGNORECASE)
 _HIDDEN_SHARE = 0.1  # of a page's words: less is menus and messages of every page, more is told
 _MOST_KEPT = 50  # large parts that are called hidden: a page with more of them says nothing by it
@@ -47,9 +49,7 @@ def prepare(soup: BeautifulSoup, outline: Outline) -> None:
         tag.replace_with(NavigableString(_tex(tag.get_text(), display)))
     for tag in soup.select(".katex-html"):  # says again what its MathML says
         tag.decompose()
-    for tag in soup.find_all("input", attrs={"type": "checkbox"}):
-        if tag.parent is not None and tag.find_parent("li") is not None:  # of a list of tasks
-            tag.replace_with(NavigableString("[x] " if tag.has_attr("checked") else "[ ] "))
+    _fill_in(soup, outline)
     for tag in soup.select(".system-messages"):
         tag.decompose()
     for tag in soup.select(".system-message"):  # of docutils: what it could not read stands in it as it is written
@@ -62,6 +62,26 @@ def prepare(soup: BeautifulSoup, outline: Outline) -> None:
         outline.left_out["reading of characters"] += tag.name == "rt" and not _is_gone(tag)
         tag.decompose()
     _mark_notes(soup)
+
+
+def _fill_in(soup: BeautifulSoup, outline: Outline) -> None:
+    """Put what stands in the fields of forms where they are."""
+    for tag in soup.find_all("input"):
+        kind, value = str(tag.get("type") or "text").lower(), str(tag.get("value") or "")
+        if kind in ("checkbox", "radio"):
+            listed = kind == "checkbox" and tag.find_parent("li") is not None  # of a list of tasks
+            text = "[x] " if tag.has_attr("checked") else "[ ] " if listed else ""
+            tag.replace_with(NavigableString(text))
+        elif kind in _TYPED and value.strip():
+            tag.replace_with(NavigableString(f" {value} "))
+        elif kind == "password" and value.strip():
+            outline.left_out["form value"] += 1
+    for tag in soup.find_all("select"):
+        options = tag.find_all("option")
+        if any(option.has_attr("selected") for option in options):
+            for option in options:
+                if not option.has_attr("selected"):
+                    option.decompose()
 
 
 def _is_gone(tag: Tag) -> bool:

@@ -137,6 +137,9 @@ class _Reader:
                 self._list(element, _value(element, "style-name"), depth)
             elif name == "table":
                 self._table(element, depth)
+            elif name == "forms":
+                values = (_value(e, "current-value") or _value(e, "current-state") == "checked" for e in element.iter())
+                self._outline.left_out["form value"] += sum(map(bool, values))
             elif name == "tracked-changes":
                 self._outline.left_out["deleted piece"] += len(element.findall(".//{*}deletion"))
             elif name in _CONTAINERS and depth < _MAX_DEPTH:

@@ -2,13 +2,14 @@
 
 import re
 import threading
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Iterator
 from datetime import datetime
 from importlib.util import find_spec
 from typing import Any
 
 from kgrag.loaders.base import BadInput, Format, Item, Source, check_size, one_line
+from kgrag.loaders.beside import tell
 from kgrag.loaders.headings import is_first_section
 from kgrag.loaders.outline import title_of
 from kgrag.loaders.page_lines import PageLines
@@ -37,6 +38,7 @@ def load_pdf(source: Source, readers: Readers) -> Iterator[Item]:
     pages = run.read()
     outline, title = PagedOutline(), ""
     contents = [PageLines.of(n, pages[n]) for n in range(1, run.number + 1)]
+    tell(source, sum((Counter(page.get("left_out", {})) for page in pages.values()), Counter()))
     del pages
     title = reflow(contents, outline, run.header["contents"])
     yield from _problems(source, contents)
@@ -229,5 +231,5 @@ class _Run:
 
 
 PDF = Format(
-    "PDF file", (".pdf",), lambda source, reading: load_pdf(source, reading.readers), untrusted=True, version=3
+    "PDF file", (".pdf",), lambda source, reading: load_pdf(source, reading.readers), untrusted=True, version=4
 )

@@ -194,6 +194,9 @@ class _Word:
             line.text("-")
         elif kind in ("footnoteReference", "endnoteReference"):
             self._note(kind.removesuffix("Reference"), element, line)
+        elif kind == "ffData":  # a field of a form, whose value no text says
+            line.word(_filled_in(element))
+            return
         elif kind == "oMath":
             line.text(formula(math_node(element)))
             return
@@ -281,6 +284,20 @@ class _Word:
         width = max(map(len, laid), default=0)
         yield from table_blocks([row + [None] * (width - len(row)) for row in laid], heads)
         yield from self._beside()
+
+
+def _filled_in(field: Any) -> str:
+    """What was chosen of a list, or whether a box is ticked."""
+    if (choices := child(field, "ddList")) is not None:
+        names = [value(e, "val") or "" for e in choices if tag(e) == "listEntry"]
+        place = next(
+            (value(e, "val") for kind in ("result", "default") if (e := child(choices, kind)) is not None), "0"
+        )
+        return names[int(place or 0)] if (place or "0").isdecimal() and int(place or 0) < len(names) else ""
+    if (box := child(field, "checkBox")) is not None:
+        own = next((e for kind in ("checked", "default") if (e := child(box, kind)) is not None), None)
+        return "[ ]" if own is None or value(own, "val") in ("0", "false", "off") else "[x]"
+    return ""
 
 
 def _length(table: Any) -> int:

@@ -116,3 +116,23 @@ def test_text_of_rtf_beside_the_body_is_read_or_counted(tmp_path: Path) -> None:
     assert document.text == "Before.\n\nIn the box.\n\nAfter 😀."
     assert problems == ["holds 1 comment, left out"]
     assert left_out == {"running head": 1, "running foot": 2}
+
+
+def test_values_in_the_fields_of_a_page_are_read(tmp_path: Path) -> None:
+    page = (
+        '<p>Name: <input value="Astrid Lund"> of <select><option>Sweden</option><option selected>Norway</option>'
+        '</select>, <input type="radio" checked>married, key <input type="password" value="secret"></p>'
+    )
+    document, problems, _ = read(tmp_path / "a.html", page)
+    assert " ".join(document.text.split()) == "Name: Astrid Lund of Norway , [x] married, key"
+    assert problems == ["holds 1 form value, left out"]
+
+
+def test_values_in_the_fields_of_word_are_read(tmp_path: Path) -> None:
+    text = (
+        '<w:r><w:t xml:space="preserve">Country: </w:t></w:r><w:r><w:fldChar w:fldCharType="begin"><w:ffData>'
+        '<w:ddList><w:result w:val="1"/><w:listEntry w:val="Sweden"/><w:listEntry w:val="Norway"/></w:ddList>'
+        "</w:ffData></w:fldChar></w:r><w:r><w:t>, married: </w:t></w:r><w:r><w:fldChar w:fldCharType='begin'>"
+        "<w:ffData><w:checkBox><w:default w:val='0'/><w:checked/></w:checkBox></w:ffData></w:fldChar></w:r>"
+    )
+    assert read(word(tmp_path / "a.docx", text))[0].text == "Country: Norway, married: [x]"
