@@ -24,6 +24,7 @@ _ROW, _CELL, _COLUMN, _MERGED, _FORMULA, _VALUE, _INLINE = (
     f"{{http://schemas.openxmlformats.org/spreadsheetml/2006/main}}{name}"
     for name in "row c col mergeCell f v is".split()
 )
+_ESCAPED = re.compile(r"_x([0-9A-Fa-f]{4})_")
 _SIGNS = {"superscript": "^", "subscript": "_"}
 
 Row = list[Cell | None]
@@ -132,7 +133,7 @@ def _look(cell: Element, marks: _Marks) -> None:
         line = Inline()
         for run in (part for part in inline if tag(part) == "r"):
             sign = next((value(e, "val") for e in run.iter() if tag(e) == "vertAlign"), None)
-            _add(line, "".join(e.text or "" for e in run if tag(e) == "t"), sign)
+            _add(line, unescape("".join(e.text or "" for e in run if tag(e) == "t")), sign)
         marks.texts[place] = line.take()
 
 
@@ -248,6 +249,11 @@ def _own(row: Sequence[Cell | None]) -> list[Cell]:
     return list({id(cell): cell for cell in row if cell is not None and cell.text}.values())
 
 
+def unescape(text: str) -> str:
+    """Text with the characters that a workbook writes by their codes, "_x000D_" (section 22.9.2.19 of the standard)."""
+    return _ESCAPED.sub(lambda match: chr(int(match[1], 16)), text) if "_x" in text else text
+
+
 def _text(held: object) -> str:
     if held is None:
         return ""
@@ -263,6 +269,6 @@ def _text(held: object) -> str:
         line = Inline()
         for part in held:
             font = getattr(part, "font", None)
-            _add(line, str(getattr(part, "text", part)), getattr(font, "vertAlign", None))
+            _add(line, unescape(str(getattr(part, "text", part))), getattr(font, "vertAlign", None))
         return line.take().strip()
-    return str(held).strip()
+    return unescape(str(held)).strip()
