@@ -33,7 +33,10 @@ _OLE = (
     "DOCX, PPTX, XLSX or PDF"
 )
 _OFFICE = (".docx", ".pptx", ".xlsx")
-_ARCHIVES = {"epub": b"application/epub+zip", "odt": b"application/vnd.oasis.opendocument.text"}
+_ARCHIVES = {  # format -> the endings of its files, and what the first part of an archive says
+    "epub": ((".epub",), b"application/epub+zip"),
+    "odt": ((".odt", ".ods", ".odp", ".ott", ".ots", ".otp"), b"application/vnd.oasis.opendocument."),
+}
 _ROWS = (".jsonl", ".ndjson", ".csv", ".tsv")  # whose rows stand on lines
 _ARCHIVED = (".warc.gz", ".wet.gz")  # which their format unpacks by itself
 _MAX_PROBLEMS = 1000  # of one file: beyond that they are counted, not listed
@@ -335,8 +338,8 @@ def _kind(path: Path) -> str:
     if head.startswith(b"{\\rtf"):
         return "rtf"
     if head.startswith(b"PK\3\4"):
-        for name, mark in _ARCHIVES.items():
-            if suffix == f".{name}" or head.startswith(mark, 38):  # their first part says what they are
+        for name, (endings, mark) in _ARCHIVES.items():
+            if suffix in endings or head.startswith(mark, 38):
                 return name
         return "word" if suffix in _OFFICE or is_zipfile(path) else ""
     return "ole" if head.startswith(b"\xd0\xcf\x11\xe0") else ""

@@ -1,22 +1,31 @@
-"""OpenDocument texts (ODT): headings, paragraphs, lists, notes and tables (OpenDocument 1.3, part 3)."""
+"""OpenDocument texts, workbooks and slides: headings, lists, notes and tables (OpenDocument 1.3, part 3)."""
 
 import re
 import zipfile
-from collections import defaultdict
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import groupby
 from pathlib import Path
 from xml.etree import ElementTree
 from xml.etree.ElementTree import Element
 
 from kgrag.loaders.apart import Content, check_archive, content, parse_xml, read_apart
 from kgrag.loaders.base import BadInput, Format, one_line
-from kgrag.loaders.grid import Cell, cell_text, only_lays_out
+from kgrag.loaders.grid import Cell, cell_text, lay_out, only_lays_out
 from kgrag.loaders.inline import Inline, Node, formula, ordinal
 from kgrag.loaders.outline import Outline
+from kgrag.loaders.sheet_parts import area_blocks
 
 _CONTAINERS = frozenset("section index-body user-index list-header table-of-content".split())
 _SILENT = frozenset("annotation annotation-end note forms sequence-decls object ruby-text text-box".split())
+_FRAMES = {
+    **dict.fromkeys(("header", "header-left", "header-first"), "running head"),
+    **dict.fromkeys(("footer", "footer-left", "footer-first"), "running foot"),
+}
+"""What stands on every page of a style, and what it is counted as."""
+_RUNNING = frozenset(("header", "footer", "date-time", "page-number"))
+"""Classes of frames that stand on all slides."""
 _CODE = re.compile(r"Preformatted|Code|Listing|Verbatim")
 """Styles of code, whose spaces are kept."""
 _OUTLINE = "\n"  # the name of the style that numbers headings, which has none of its own
@@ -43,10 +52,15 @@ def read_odt(path: Path) -> Content:
         raise BadInput(f"is an OpenDocument text that is damaged ({reason})") from error
     body = parts[0].find("{*}body")
     kind = "" if body is None or not len(body) else _name(body[0])
-    if body is None or kind != "text":
-        raise BadInput(f"is an OpenDocument {kind or 'file'}, of which only texts are read; save it as PDF")
     reader = _Reader(_Styles.of(parts), formulas)
-    reader.add(body[0])
+    if body is None or kind not in ("text", "spreadsheet", "presentation"):
+        raise BadInput(f"is an OpenDocument {kind or 'file'}, of which only texts, spreadsheets and presentations are "
+                       "read; save it as PDF")  # fmt: skip
+    getattr(reader, "add" if kind == "text" else f"add_{kind}")(body[0])
+    for style in (style for part in parts for style in part.iter() if _name(style) == "master-page"):
+        for element in style:
+            if (frame := _FRAMES.get(_name(element))) and "".join(element.itertext()).strip():
+                reader.left_out[frame] += 1
     return reader.content({_name(e): "".join(e.itertext()) for part in parts for e in part.iterfind("{*}meta/*")})
 
 
@@ -99,6 +113,9 @@ class _Styles:
                     found.signs[name] = "_" if position.startswith(("sub", "-")) else "^"
                 if _value(properties, "display") == "none":
                     found.hidden.add(name)
+            for properties in (e for e in style if _name(e) in ("table-properties", "drawing-page-properties")):
+                if _value(properties, "display") == "false" or _value(properties, "visibility") == "hidden":
+                    found.hidden.add(name)
         return found
 
     def is_code(self, style: str) -> bool:
@@ -122,6 +139,57 @@ class _Reader:
         author = meta.get("creator") or meta.get("initial-creator", "")
         date = (meta.get("creation-date") or meta.get("date", ""))[:10]
         return content(self._outline, one_line(meta.get("title", "")), {"author": one_line(author), "date": date})
+
+    @property
+    def left_out(self) -> Counter[str]:
+        """How much stands beside the text, by kind."""
+        return self._outline.left_out
+
+    def add_spreadsheet(self, body: Element) -> None:
+        """Add the sheets that are shown, each a table under its name."""
+        for sheet in body.iterfind("{*}table"):
+            if _value(sheet, "style-name") in self._styles.hidden:
+                self.left_out["hidden sheet"] += 1
+            elif "".join(sheet.itertext()).strip():
+                self._outline.heading(1, _value(sheet, "name"))
+                self._sheet(sheet)
+
+    def add_presentation(self, body: Element) -> None:
+        """Add the slides that are shown, each under its title."""
+        for number, page in enumerate(body.iterfind("{*}page"), 1):
+            if _value(page, "style-name") in self._styles.hidden:
+                self.left_out["hidden slide"] += 1
+                continue
+            frames = [e for e in page.iter() if _name(e) in ("frame", "custom-shape", "annotation", "notes")]
+            notes = [e for e in frames if _name(e) == "notes"]
+            spoken = {id(e) for note in notes for e in note.iter()}
+            title = next((e for e in frames if _value(e, "class") == "title" and id(e) not in spoken), None)
+            named = (
+                "" if title is None else one_line(" ".join("".join(p.itertext()) for p in title.iterfind(".//{*}p")))
+            )
+            self._outline.heading(1, named or _value(page, "name") or f"Slide {number}")
+            for frame in frames:
+                if id(frame) not in spoken and frame is not title:
+                    self._add_frame(frame)
+            for note in notes:
+                texts = (self._text(p) for p in note.iterfind(".//{*}text-box/{*}p"))
+                if text := "\n".join(filter(None, texts)):
+                    self._outline.block(f"Notes: {text}")
+            self._add_boxes()
+
+    def _add_frame(self, frame: Element) -> None:
+        if _name(frame) == "annotation":
+            self.left_out["comment"] += 1
+        elif _name(frame) == "custom-shape":
+            self.add(frame, 1)
+        elif _value(frame, "class") not in _RUNNING:
+            for part in frame:
+                if _name(part) == "text-box":
+                    self.add(part, 1)
+                elif _name(part) == "table":
+                    self._table(part, 1)
+                elif _name(part) in ("title", "desc"):
+                    self._outline.block(one_line("".join(part.itertext())))
 
     def add(self, parent: Element, depth: int = 0) -> None:
         """Add what stands in an element, block by block."""
@@ -220,20 +288,54 @@ class _Reader:
                 for cell in found:
                     self.add(cell, depth + 1)
                 return
-        rows: list[list[Cell]] = []
+        rows = []
         heads = 0
         for row, head in _rows(table):
-            cells: list[Cell] = []
-            for cell in row:
-                times = min(_number(cell, "number-columns-repeated", 1), _MAX_REPEATED)
-                if _name(cell) == "table-cell":
-                    text = cell_text((self._text(p), item) for p, item in _paragraphs(cell))
-                    down, across = (_number(cell, f"number-{what}-spanned", 1) for what in ("rows", "columns"))
-                    cells.extend([Cell(text, down, across)] if times == 1 else [Cell(text) for _ in range(times)])
-            rows.append(cells)
+            rows.append(self._cells(row))
             heads += head
         self._outline.table(rows, heads=heads)
         self._add_boxes()
+
+    def _cells(self, row: Element) -> list[Cell]:
+        """The cells that begin in a row."""
+        cells: list[Cell] = []
+        for cell in row:
+            times = min(_number(cell, "number-columns-repeated", 1), _MAX_REPEATED)
+            if _name(cell) == "table-cell":
+                self.left_out["comment"] += cell.find("{*}annotation") is not None
+                text = cell_text((self._text(p), item) for p, item in _paragraphs(cell))
+                down, across = (_number(cell, f"number-{what}-spanned", 1) for what in ("rows", "columns"))
+                cells.extend([Cell(text, down, across)] if times == 1 else [Cell(text) for _ in range(times)])
+        return cells
+
+    def _sheet(self, sheet: Element) -> None:
+        """Add the tables of a sheet, which empty rows part, without what is hidden."""
+        rows: list[list[Cell]] = []
+        hidden_rows: set[int] = set()
+        for row, _ in _rows(sheet):
+            cells = self._cells(row)
+            if _value(row, "visibility") in ("collapse", "filter"):
+                hidden_rows.add(len(rows))
+            times = _number(row, "number-rows-repeated", 1) if any(cell.text for cell in cells) else 1
+            rows.extend([cells, *([replace(cell) for cell in cells] for _ in range(min(times, _MAX_REPEATED) - 1))])
+        laid = lay_out(rows)
+        for column in _hidden_columns(sheet, len(laid[0]) if laid else 0):
+            self.left_out["hidden column"] += any((cell := row[column]) is not None and cell.text for row in laid)
+            for row in laid:
+                row[column] = None
+        self.left_out["hidden row"] += sum(_has_text(laid[number]) for number in hidden_rows)
+        shown = [row for number, row in enumerate(laid) if number not in hidden_rows]
+        for filled, area in groupby(shown, key=_has_text):
+            caption = ""
+            for block in area_blocks(list(area)) if filled else ():
+                if block[0] == "table":
+                    self._outline.table([list(map(Cell, row)) for row in block[2]], caption or block[1], heads=1)
+                elif block[0] == "caption":
+                    caption = block[1]
+                else:
+                    self._outline.block(block[1], tight=False)
+        for frame in sheet.iterfind("{*}shapes/*"):
+            self._add_frame(frame)
 
     def _text(self, element: Element, *, keep: bool = False) -> str:
         """The text of a paragraph; `keep`: its spaces, too."""
@@ -288,6 +390,21 @@ class _Reader:
             self._notes.append((label, body))
 
 
+def _has_text(row: Sequence[Cell | None]) -> bool:
+    return any(cell is not None and cell.text for cell in row)
+
+
+def _hidden_columns(sheet: Element, most: int) -> Iterator[int]:
+    """The columns of a sheet that are not shown, from 0."""
+    column = 0
+    for element in sheet.iter():
+        if _name(element) == "table-column":
+            after = column + _number(element, "number-columns-repeated", 1)
+            if _value(element, "visibility") in ("collapse", "filter"):
+                yield from range(column, min(after, most))
+            column = after
+
+
 def _length(table: Element) -> int:
     """How many characters stand in a table."""
     return sum(len(text.strip()) for text in table.itertext())
@@ -298,7 +415,7 @@ def _paragraphs(cell: Element, item: bool = False) -> Iterator[tuple[Element, bo
     for part in cell:
         if _name(part) in ("p", "h"):
             yield part, item
-        else:
+        elif _name(part) != "annotation":
             yield from _paragraphs(part, item or _name(part) == "list")
 
 
@@ -324,5 +441,9 @@ def _rows(table: Element, head: bool = False) -> Iterator[tuple[Element, bool]]:
 
 
 ODT = Format(
-    "OpenDocument text", (".odt",), read_apart("kgrag.loaders.opendocument:read_odt"), untrusted=True, version=4
+    "OpenDocument file",
+    (".odt", ".ods", ".odp", ".ott", ".ots", ".otp"),
+    read_apart("kgrag.loaders.opendocument:read_odt"),
+    untrusted=True,
+    version=4,
 )

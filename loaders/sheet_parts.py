@@ -155,7 +155,7 @@ def _column(letters: str) -> int:
 
 def _blocks(sheet: Any, formulas: Any, marks: _Marks, counts: _Counts) -> Iterator[Block]:
     """A table for each run of rows between empty ones, under its own caption or the sheet's name; and single cells."""
-    areas = [list(_area(rows)) for rows in _row_runs(sheet, formulas, marks, counts)]
+    areas = [list(area_blocks(rows)) for rows in _row_runs(sheet, formulas, marks, counts)]
     if any(block[0] == "text" for area in areas for block in area):
         yield ["heading", 1, sheet.title]
     for area in areas:
@@ -225,7 +225,7 @@ def _row(
     return row
 
 
-def _area(rows: Laid) -> Iterator[Block]:
+def area_blocks(rows: Laid) -> Iterator[Block]:
     """A run of rows as a table; what stands alone in the first rows is a caption, and single cells are text."""
     filled = [i for row in rows for i, cell in enumerate(row) if cell is not None and cell.text]
     used = sorted(set(filled))

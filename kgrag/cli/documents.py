@@ -80,9 +80,9 @@ def ingest(
     """Read files and folders into a collection.
 
     Folders are read with all they hold: text (.txt), Markdown (.md, .markdown), reStructuredText (.rst), HTML
-    (.html, .htm), PDF (.pdf), Word (.docx), PowerPoint (.pptx), Excel (.xlsx), OpenDocument (.odt), RTF (.rtf),
-    EPUB (.epub), e-mails (.eml, .mbox), JSON Lines (.jsonl, .ndjson), .json, .csv and .tsv, Parquet (.parquet), web
-    archives (.warc, .warc.gz, .wet, .wet.gz), and source code (listed below); other files are counted. A row of
+    (.html, .htm), PDF (.pdf), Word (.docx), PowerPoint (.pptx), Excel (.xlsx), OpenDocument (.odt, .ods, .odp), RTF
+    (.rtf), EPUB (.epub), e-mails (.eml, .mbox), JSON Lines (.jsonl, .ndjson), .json, .csv and .tsv, Parquet (.parquet),
+    web archives (.warc, .warc.gz, .wet, .wet.gz), and source code (listed below); other files are counted. A row of
     a table and a page of an archive is a document; the columns of a row's key, title and text are found
     by their usual names (id, title, text, ...) or named by the options. What did not change since the last
     time is passed over, so the same command brings a collection up to date, and goes on where it was after it was
