@@ -51,6 +51,13 @@ class BadInput(Exception):
     """A file or a row that cannot be read; the message goes into a Problem."""
 
 
+class EmptyInput(BadInput):
+    """A file without any content: nothing in it could not be read."""
+
+    def __init__(self) -> None:
+        super().__init__("is empty")
+
+
 @dataclass(frozen=True, slots=True)
 class Source:
     """A file to read: the key it is known by, how its path is shown to the user, and the size limit in bytes.
@@ -172,7 +179,7 @@ def read_file(source: Source) -> bytes:
     if len(data) > source.limit:
         raise _too_large(source, len(data))
     if not data.strip():
-        raise BadInput("is empty")
+        raise EmptyInput()
     check_binary(data)
     return data
 
@@ -182,7 +189,7 @@ def check_size(source: Source) -> None:
     with open_file(source):
         size = source.path.stat().st_size
     if size == 0:
-        raise BadInput("is empty")
+        raise EmptyInput()
     if size > source.limit:
         raise _too_large(source, size)
 

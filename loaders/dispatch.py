@@ -7,7 +7,7 @@ from itertools import chain, islice
 from pathlib import Path
 from zipfile import is_zipfile
 
-from kgrag.loaders.base import MB, BadInput, Format, Item, Reading, Source, check_size, clean, one_line
+from kgrag.loaders.base import MB, BadInput, EmptyInput, Format, Item, Reading, Source, check_size, clean, one_line
 from kgrag.loaders.benchmark import TRIPLES, load_benchmark
 from kgrag.loaders.fingerprint import Fingerprint, Stamp, digest
 from kgrag.loaders.folder_walk import Seen, Walk, exists, file_key, folder_prefix, is_dir, reason
@@ -362,7 +362,7 @@ def _guarded(source: Source, items: Iterator[Item]) -> Iterator[Item]:
                     continue
             yield item
     except BadInput as error:
-        yield Problem(source.shown, str(error))
+        yield Problem(source.shown, str(error), lasting=isinstance(error, EmptyInput))
     except OSError as error:
         yield Problem(source.shown, reason(error))
     for message in source.problems:

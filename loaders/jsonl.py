@@ -10,6 +10,7 @@ from kgrag.loaders.base import (
     HOW_TO_CONVERT,
     SAMPLE,
     BadInput,
+    EmptyInput,
     Format,
     Item,
     Source,
@@ -52,7 +53,7 @@ def _rows(source: Source, stream: "Lines") -> Iterator[Row | Problem]:
             empty = False
             yield row, number, place
     if empty:
-        raise BadInput("is empty")
+        raise EmptyInput()
 
 
 def load_json(source: Source, columns: Columns) -> Iterator[Item]:

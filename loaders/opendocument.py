@@ -313,16 +313,16 @@ class _Reader:
         rows: list[list[Cell]] = []
         hidden_rows: set[int] = set()
         for row, _ in _rows(sheet):
-            cells = self._cells(row)
+            own = self._cells(row)
+            times = min(_number(row, "number-rows-repeated", 1), _MAX_REPEATED) if _has_text(own) else 1
             if _value(row, "visibility") in ("collapse", "filter"):
-                hidden_rows.add(len(rows))
-            times = _number(row, "number-rows-repeated", 1) if any(cell.text for cell in cells) else 1
-            rows.extend([cells, *([replace(cell) for cell in cells] for _ in range(min(times, _MAX_REPEATED) - 1))])
+                hidden_rows.update(range(len(rows), len(rows) + times))
+            rows.extend([own, *([replace(cell) for cell in own] for _ in range(times - 1))])
         laid = lay_out(rows)
         for column in _hidden_columns(sheet, len(laid[0]) if laid else 0):
-            self.left_out["hidden column"] += any((cell := row[column]) is not None and cell.text for row in laid)
-            for row in laid:
-                row[column] = None
+            self.left_out["hidden column"] += any(_has_text([cells[column]]) for cells in laid)
+            for cells in laid:
+                cells[column] = None
         self.left_out["hidden row"] += sum(_has_text(laid[number]) for number in hidden_rows)
         shown = [row for number, row in enumerate(laid) if number not in hidden_rows]
         for filled, area in groupby(shown, key=_has_text):

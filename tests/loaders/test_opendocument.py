@@ -92,7 +92,8 @@ def test_slides_of_opendocument_are_read_with_their_notes(tmp_path: Path) -> Non
     body = (
         '<draw:page draw:name="page1"><draw:frame presentation:class="title"><draw:text-box><text:p>Ships</text:p>'
         '</draw:text-box></draw:frame><draw:frame presentation:class="outline"><draw:text-box><text:list>'
-        "<text:list-item><text:p>They sail.</text:p></text:list-item><text:list-item><text:p>Far.</text:p></text:list-item></text:list>"
+        "<text:list-item><text:p>They sail.</text:p></text:list-item>"
+        "<text:list-item><text:p>Far.</text:p></text:list-item></text:list>"
         "</draw:text-box></draw:frame><draw:custom-shape><text:p>In a shape.</text:p></draw:custom-shape>"
         '<draw:frame presentation:class="footer"><draw:text-box><text:p>Running</text:p></draw:text-box></draw:frame>'
         f"<draw:frame><table:table>{row('Ship', 'Built')}{row('Fram', '1892')}</table:table></draw:frame>"
