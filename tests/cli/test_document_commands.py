@@ -68,7 +68,7 @@ def test_nothing_to_read_ends_with_5(cli: CommandLine, tmp_path: Path, collectio
 
 
 def test_one_path_of_two_is_enough(cli: CommandLine, notes: Path, collection_name: str) -> None:
-    result = cli("ingest", str(notes / "fram.md"), str(notes / "no-such"), "-c", collection_name)
+    result = cli("ingest", str(notes / "fram.md"), str(notes / "no-such"), "-c", collection_name, code=12)
     assert "1 added" in result.stdout and "1 problem:" in result.stderr and "no-such" in result.stderr
 
 
