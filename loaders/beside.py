@@ -22,9 +22,8 @@ SUMMED = (
     "running head",
     "running foot",
     "navigation bar",
-    "page head",
     "page foot",
-    "text aside",
+    "block of every page",
 )
 """Stands on every page, or is not to be read: the numbers of all files together are said."""
 

@@ -112,6 +112,13 @@ def _content(data: bytes) -> Content:
     return content(outline, _field(message, "subject"), metadata)
 
 
+def add_message(outline: Outline, data: bytes) -> None:
+    """Add the text of a message, or of a page that was saved as one (MHTML), to an outline."""
+    message = _parsed(data)
+    _add_body(outline, message)
+    _add_enclosed(outline, message)
+
+
 def _add_body(outline: Outline, message: EmailMessage) -> None:
     body = message.get_body(("plain", "html"))
     text = _text(body) if body is not None else ""

@@ -38,7 +38,7 @@ def prepare(soup: BeautifulSoup, outline: Outline) -> None:
     for tag in soup.find_all("del"):
         outline.left_out["deleted piece"] += not _is_gone(tag) and bool(tag.get_text().strip())
         tag.decompose()
-    _drop_frames(soup)
+    _drop_frames(soup, outline)
     _drop_hidden(soup, outline)
     for tag in soup.find_all("math"):
         tag.replace_with(NavigableString(_math(tag)))
@@ -92,7 +92,7 @@ def _names(tag: Tag, *keys: str) -> set[str]:
     return {str(name).lower() for key in keys for name in tag.get_attribute_list(key) if name}
 
 
-def _drop_frames(soup: BeautifulSoup) -> None:
+def _drop_frames(soup: BeautifulSoup, outline: Outline) -> None:
     """Take out what is there to move about: navigation, and the marks that link a heading to itself."""
     for link in soup.find_all("a"):
         text = link.get_text().strip()
@@ -105,6 +105,8 @@ def _drop_frames(soup: BeautifulSoup) -> None:
             continue
         beside = tag.get("role") in _BESIDE or not _FRAMES.isdisjoint(_names(tag, "class", "id"))
         if beside and len(tag.get_text()) < size / 2:  # else it is the page that is called so
+            kind = "page foot" if tag.get("role") == "contentinfo" else "navigation bar"
+            outline.left_out[kind] += bool(tag.get_text().strip())
             tag.decompose()
 
 

@@ -2,7 +2,7 @@
 
 import re
 import threading
-from collections import Counter, deque
+from collections import deque
 from collections.abc import Iterator
 from datetime import datetime
 from importlib.util import find_spec
@@ -38,9 +38,11 @@ def load_pdf(source: Source, readers: Readers) -> Iterator[Item]:
     pages = run.read()
     outline, title = PagedOutline(), ""
     contents = [PageLines.of(n, pages[n]) for n in range(1, run.number + 1)]
-    tell(source, sum((Counter(page.get("left_out", {})) for page in pages.values()), Counter()))
+    for answer in pages.values():
+        outline.left_out.update(answer.get("left_out", {}))
     del pages
     title = reflow(contents, outline, run.header["contents"])
+    tell(source, outline.left_out)
     yield from _problems(source, contents)
     if run.header["end"]:
         yield Problem(source.shown, f"{run.header['end']}: no page was found after page {run.number}")

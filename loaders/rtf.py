@@ -40,14 +40,18 @@ _PARTS = re.compile(f"([{_UP}{_LOW}{_HIDDEN}{_DELETED}{_NOTE}{_END}])")
 def read_rtf(path: Path) -> Content:
     """A text, titled by its properties. Raises BadInput."""
     needs("striprtf", "an RTF text", "striprtf", "office")
+    outline = Outline()
+    return content(outline, add_rtf(outline, path.read_bytes()))
+
+
+def add_rtf(outline: Outline, data: bytes) -> str:
+    """Add a text to an outline; returns its title, or "". Raises BadInput."""
     from striprtf import striprtf
 
     to_text: Callable[..., str] = striprtf.rtf_to_text
-
-    source = path.read_bytes().decode("latin-1")  # it is ASCII, and says itself what its other characters are
+    source = data.decode("latin-1")  # it is ASCII, and says itself what its other characters are
     if not source.startswith("{\\rtf"):
         raise BadInput("is no RTF text, whatever its name says")
-    outline = Outline()
     encoding = _encoding(source)
     source = _CODE_PAGE.sub("", source, 2)  # striprtf would take UTF-8 for those that it does not know
 
@@ -64,7 +68,7 @@ def read_rtf(path: Path) -> Content:
     if (start := _TITLE.search(source)) is not None:
         named = source[start.end() : _group_end(source, start.start()) - 1]
         title = one_line(plain(f"{{\\rtf1 {{{named}}}}}"))
-    return content(outline, title)
+    return title
 
 
 def _encoding(source: str) -> str:

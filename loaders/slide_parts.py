@@ -1,5 +1,6 @@
 """PPTX files, as the reading process sees them (ISO/IEC 29500-1, chapters 19 and 21)."""
 
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from typing import IO, Any
 
@@ -30,13 +31,17 @@ def read_pptx(file: IO[bytes]) -> dict[str, Any]:
 
     presentation = pptx.Presentation(file)
     parts: list[dict[str, Any]] = []
-    hidden = comments = 0
+    left_out: Counter[str] = Counter()
     for slide in presentation.slides:
         shown = slide._element.get("show") not in ("0", "false")
-        hidden += not shown
-        comments += sum(_comments(relation) for relation in slide.part.rels.values())
+        left_out["hidden slide"] += not shown
+        left_out["comment"] += sum(_comments(relation) for relation in slide.part.rels.values())
+        for shape in slide.shapes if shown else ():
+            left_out["running foot"] += (
+                _is_running(shape) and shape.has_text_frame and bool(shape.text_frame.text.strip())
+            )
+            left_out["embedded part"] += any(tag(e) == "oleObj" for e in shape._element.iter())
         parts.append({"label": "", "blocks": list(_blocks(slide)) if shown else []})
-    left_out = {"hidden slide": hidden, "comment": comments}
     return {**properties(presentation.core_properties), "parts": parts, "left_out": left_out}
 
 

@@ -4,8 +4,15 @@ import zipfile
 from pathlib import Path
 
 import docx
+import openpyxl
+import pptx
 import pytest
+from docx.opc.packuri import PackURI
+from docx.opc.part import Part
 from docx.oxml import parse_xml
+from made_pdfs import HEIGHT
+from openpyxl.comments import Comment
+from reportlab.pdfgen.canvas import Canvas
 
 from kgrag.loaders.dispatch import Load
 from kgrag.values.documents import Document, Problem
@@ -136,3 +143,114 @@ def test_values_in_the_fields_of_word_are_read(tmp_path: Path) -> None:
         "<w:ffData><w:checkBox><w:default w:val='0'/><w:checked/></w:checkBox></w:ffData></w:fldChar></w:r>"
     )
     assert read(word(tmp_path / "a.docx", text))[0].text == "Country: Norway, married: [x]"
+
+
+def nested(path: Path) -> bytes:
+    file = docx.Document()
+    file.add_heading("Ovens", 1)
+    file.add_paragraph("An oven is hot.")
+    file.save(str(path))
+    return path.read_bytes()
+
+
+CHUNKS = {
+    "text/html": (b"<h2>Ovens</h2><p>An <b>oven</b> is hot.</p>", "Ovens"),
+    "application/xhtml+xml": (b"<html><body><p>An oven is hot.</p></body></html>", ""),
+    "application/rtf": (rb"{\rtf1\ansi An oven {\v not }is hot.\par}", ""),
+    "text/plain": (b"An oven is hot.", ""),
+    "message/rfc822": (b"MIME-Version: 1.0\r\nContent-Type: text/html\r\n\r\n<p>An oven is hot.</p>", ""),
+    "application/vnd.openxmlformats-officedocument.wordprocessingml.document.main+xml": (b"", "Ovens"),
+    "application/pdf": (b"%PDF", None),
+}
+
+
+@pytest.mark.parametrize("kind", CHUNKS)
+def test_part_of_another_format_in_word_is_read_or_counted(tmp_path: Path, kind: str) -> None:
+    data, heading = CHUNKS[kind]
+    file = docx.Document()
+    file.add_paragraph("Before.")
+    part = Part(PackURI("/word/afchunk1.bin"), kind, data or nested(tmp_path / "b.docx"), file.part.package)
+    id = file.part.relate_to(part, "http://schemas.openxmlformats.org/officeDocument/2006/relationships/aFChunk")
+    relations = 'xmlns:r="http://schemas.openxmlformats.org/officeDocument/2006/relationships"'
+    file.element.body.insert(1, parse_xml(f'<w:altChunk {W} {relations} r:id="{id}"/>'))
+    file.save(str(tmp_path / "a.docx"))
+    document, problems, _ = read(tmp_path / "a.docx")
+    if heading is None:
+        assert (document.text, problems) == ("Before.", ["holds 1 embedded part, left out"])
+    else:
+        assert document.text == "Before.\n\nAn oven is hot."
+        assert document.sections[-1].heading == heading
+        assert problems == (["holds 1 hidden piece, left out"] if "rtf" in kind else [])
+
+
+def test_text_box_of_a_sheet_is_read_and_its_notes_are_counted(tmp_path: Path) -> None:
+    book = openpyxl.Workbook()
+    for row in (["Ship", "Built"], ["Fram", 1892]):
+        book.active.append(row)
+    book.active["A2"].comment = Comment("Check this", "Anna")
+    book.active.oddHeader.center.text = "Running"
+    book.active.oddFooter.center.text = "Page &P"
+    book.save(tmp_path / "b.xlsx")
+    drawing = (
+        '<xdr:wsDr xmlns:xdr="http://schemas.openxmlformats.org/drawingml/2006/spreadsheetDrawing" '
+        'xmlns:a="http://schemas.openxmlformats.org/drawingml/2006/main"><xdr:sp><xdr:txBody><a:p><a:r><a:t>All of '
+        "</a:t></a:r><a:r><a:t>them.</a:t></a:r></a:p><a:p><a:r><a:t>Afloat.</a:t></a:r></a:p></xdr:txBody></xdr:sp>"
+        "</xdr:wsDr>"
+    )
+    relation = (
+        b'<Relationship Type="http://schemas.openxmlformats.org/officeDocument/2006/relationships/drawing" '
+        b'Target="../drawings/drawing1.xml" Id="d"/></Relationships>'
+    )
+    with zipfile.ZipFile(tmp_path / "b.xlsx") as old, zipfile.ZipFile(tmp_path / "a.xlsx", "w") as new:
+        for name in old.namelist():
+            data = old.read(name)
+            if name.endswith("sheet1.xml.rels"):
+                data = data.replace(b"</Relationships>", relation)
+            new.writestr(name, data)
+        new.writestr("xl/drawings/drawing1.xml", drawing)
+    document, problems, left_out = read(tmp_path / "a.xlsx")
+    assert [s.text for s in document.sections] == ["All of them.\nAfloat."]
+    assert document.tables[0].rows == (("Ship", "Built"), ("Fram", "1892"))
+    assert (problems, left_out) == (["holds 1 comment, left out"], {"running head": 2})
+
+
+def test_frame_of_a_page_is_counted(tmp_path: Path) -> None:
+    page = (
+        "<nav>Home</nav><div role=navigation>Up</div><nav></nav><p>The kiln is hot, and it is so all day long.</p>"
+        "<footer>Imprint</footer>"
+    )
+    document, problems, left_out = read(tmp_path / "a.html", page)
+    assert (document.text, problems) == ("The kiln is hot, and it is so all day long.", [])
+    assert left_out == {"navigation bar": 2, "page foot": 1}
+
+
+def test_running_heads_of_word_slides_and_pdf_are_counted(tmp_path: Path) -> None:
+    file = docx.Document()
+    file.add_paragraph("Body.")
+    file.sections[0].header.paragraphs[0].text = "Running"
+    file.sections[0].footer.paragraphs[0].text = "Foot"
+    file.save(str(tmp_path / "a.docx"))
+    document, _, left_out = read(tmp_path / "a.docx")
+    assert (document.text, left_out) == ("Body.", {"running head": 1, "running foot": 1})
+
+    slides = pptx.Presentation()
+    slide = slides.slides.add_slide(slides.slide_layouts[5])
+    slide.shapes.title.text = "Kilns"
+    box = slide.shapes.add_textbox(0, 0, 10, 10)
+    box.text_frame.text = "Running"
+    kind = parse_xml('<p:ph xmlns:p="http://schemas.openxmlformats.org/presentationml/2006/main" type="ftr"/>')
+    box._element.nvSpPr.nvPr.append(kind)
+    slides.save(str(tmp_path / "a.pptx"))
+    assert read(tmp_path / "a.pptx")[2] == {"running foot": 1}
+
+    canvas = Canvas(str(tmp_path / "a.pdf"))
+    for number in range(1, 5):
+        canvas.drawString(70, HEIGHT - 30, "On kilns of the north")
+        canvas.drawString(70, 600, f"This is what stands on page number {number} of them all.")
+        canvas.drawString(70, 500, f"And so it goes on, {'very ' * number}slowly.")
+        canvas.drawString(300, 30, str(number))
+        canvas.showPage()
+    canvas.save()
+    document, _, left_out = read(tmp_path / "a.pdf")
+    assert "On kilns of the north" not in document.text
+    assert left_out == {"running head": 4}

@@ -220,8 +220,8 @@ def _lines(path: Path, counts: Counter[str]) -> Iterator[Line]:
 def _rows(lines: Iterator[Line], read: CsvReader) -> Iterator[Line]:
     """Rows of CSV: a line goes on in the next ones while a cell in quotes is open, unless that never ends."""
     held: deque[Line] = deque()
-    while held or (first := next(lines, None)) is not None:
-        line, place, size = held.popleft() if held else first
+    while (current := held.popleft() if held else next(lines, None)) is not None:
+        line, place, size = current
         more: list[Line] = []
         whole = line
         while read.is_open(whole) and len(more) < _MOST_LINES:
