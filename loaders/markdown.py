@@ -1,6 +1,6 @@
 """Markdown files: plain text in sections under their headings, the tables, and the values of their front matter."""
 
-from collections import Counter
+import re
 from collections.abc import Sequence
 
 from bs4 import BeautifulSoup
@@ -17,6 +17,9 @@ from kgrag.loaders.markup import is_hidden
 from kgrag.loaders.outline import Outline
 from kgrag.values.documents import Document
 
+_CALLOUT = re.compile(r"\[!([A-Za-z]+)\][+-]?[ \t]*")
+_BLOCK_ID = re.compile(r"(?<=\S) \^[a-z0-9]{6}$")
+"""What a note of Obsidian is linked to by."""
 _SIGNS = {"sup": "^", "sub": "_"}
 _LEFT_OUT = {"del": "deleted piece", "rt": "reading of characters", "rp": ""}
 """Tags whose text is left out, and what it is counted as."""
@@ -31,12 +34,15 @@ def load_markdown(source: Source) -> Document:
         tokens = parser().parse(body)
     except Exception as error:  # a parser's failure on one file must not end the rest
         raise BadInput(f"cannot be parsed as Markdown ({type(error).__name__}: {error})") from error
-    _Renderer(outline).run(tokens)
+    renderer = _Renderer(outline)
+    renderer.run(tokens)
     sections = outline.sections()
     if not sections and not outline.tables:
         raise BadInput("has no readable text")
     source.problems.extend(outline.problems)
     tell(source, outline.left_out)
+    if renderer.links:
+        metadata.setdefault("links", list(renderer.links))
     title = one_line(str(metadata.pop("title", ""))) or outline.first_h1 or source.title
     return Document(source.key, sections, title, source.shown, metadata, tables=outline.tables)
 
@@ -46,6 +52,8 @@ class _Renderer:
 
     def __init__(self, outline: Outline) -> None:
         self._outline = outline
+        self.links: dict[str, None] = {}
+        """The names of the notes that it links to."""
 
     def run(self, tokens: list[Token]) -> None:
         position = 0
@@ -76,7 +84,10 @@ class _Renderer:
             case "inline":
                 if "note" in token.meta:
                     outline.mark(f"[{token.meta['note']}] ")
-                outline.block(self._inline(token.children))
+                _name_callout(token)
+                outline.block(_BLOCK_ID.sub("", self._inline(token.children)))
+            case "remark":
+                outline.left_out["comment"] += 1
             case "fence" | "code_block" | "math_block":
                 outline.block(token.content, tight=False)
             case "html_block":
@@ -95,36 +106,46 @@ class _Renderer:
         return position
 
     def _inline(self, tokens: Sequence[Token] | None) -> str:
-        return _inline(tokens, self._outline.left_out)
+        """The text of a line: links and images become their text, tags of HTML what they mean."""
+        line = Inline()
+        left_out = self._outline.left_out
+        hidden = ""  # the name of the tag whose text is left out
+        names = iter(tag_names([token.content for token in tokens or () if token.type == "html_inline"]))
+        for token in tokens or ():
+            name = next(names) if token.type == "html_inline" else ""
+            if hidden:
+                hidden = "" if name == f"/{hidden}" else hidden
+                continue
+            match token.type:
+                case "softbreak":
+                    line.text(" ")
+                case "hardbreak":
+                    line.text("\n")
+                case "image":
+                    line.text(self._inline(token.children))
+                case "note":
+                    line.note(token.content)
+                case "wiki_link":
+                    line.text(token.content)
+                    self.links.update({token.meta["target"]: None} if token.meta["target"] else {})
+                case "remark":
+                    left_out["comment"] += 1
+                case "html_inline" if name in _LEFT_OUT or (name and _is_hidden(token.content, name)):
+                    hidden = name
+                    left_out[_LEFT_OUT.get(name, "hidden piece")] += 1
+                case "html_inline":
+                    _tag(token.content, name, line)
+                case _:
+                    line.text(token.content)
+        return line.take()
 
 
-def _inline(tokens: Sequence[Token] | None, left_out: Counter[str]) -> str:
-    """The text of a line: links and images become their text, tags of HTML what they mean."""
-    line = Inline()
-    hidden = ""  # the name of the tag whose text is left out
-    names = iter(tag_names([token.content for token in tokens or () if token.type == "html_inline"]))
-    for token in tokens or ():
-        name = next(names) if token.type == "html_inline" else ""
-        if hidden:
-            hidden = "" if name == f"/{hidden}" else hidden
-            continue
-        match token.type:
-            case "softbreak":
-                line.text(" ")
-            case "hardbreak":
-                line.text("\n")
-            case "image":
-                line.text(_inline(token.children, left_out))
-            case "note":
-                line.note(token.content)
-            case "html_inline" if name in _LEFT_OUT or (name and _is_hidden(token.content, name)):
-                hidden = name
-                left_out[_LEFT_OUT.get(name, "")] += 1
-            case "html_inline":
-                _tag(token.content, name, line)
-            case _:
-                line.text(token.content)
-    return line.take()
+def _name_callout(token: Token) -> None:
+    """Have a callout, "[!note] Title", begin with its title, or what it is called by."""
+    first = token.children[0] if token.children else None
+    match = _CALLOUT.match(first.content) if first is not None and first.type == "text" else None
+    if first is not None and match is not None:
+        first.content = first.content[match.end() :] or f"{match[1].capitalize()}:"
 
 
 def _is_hidden(markup: str, name: str) -> bool:
