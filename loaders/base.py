@@ -148,10 +148,15 @@ def counted(count: int, what: str) -> str:
     return f"{count:,} {what}{'' if count == 1 else 's'}"
 
 
-def clean_value(value: Any, depth: int = 0) -> Any:
-    """A JSON value as metadata can hold it: text cleaned, NaN and infinity None, integers beyond 64 bits as text."""
+def check_depth(depth: int) -> None:
+    """Raises BadInput for what is nested too deeply."""
     if depth > _MAX_DEPTH:
         raise BadInput(f"is nested more than {_MAX_DEPTH} levels deep")
+
+
+def clean_value(value: Any, depth: int = 0) -> Any:
+    """A JSON value as metadata can hold it: text cleaned, NaN and infinity None, integers beyond 64 bits as text."""
+    check_depth(depth)
     if isinstance(value, str):
         return clean(value)
     if isinstance(value, float):
