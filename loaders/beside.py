@@ -24,6 +24,7 @@ SUMMED = (
     "navigation bar",
     "page foot",
     "block of every page",
+    "output of code",
 )
 """Stands on every page, or is not to be read: the numbers of all files together are said."""
 

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Sequence
+from typing import Any
 
 from bs4 import BeautifulSoup
 from markdown_it.token import Token
@@ -27,8 +28,13 @@ _LEFT_OUT = {"del": "deleted piece", "rt": "reading of characters", "rp": ""}
 
 def load_markdown(source: Source) -> Document:
     """A Markdown file as a document, titled by its front matter, its first h1 or its name. Raises BadInput."""
-    text = clean(read_text(source))
-    metadata, body = split_front_matter(text)
+    metadata, body = split_front_matter(clean(read_text(source)))
+    return markdown_document(source, body, metadata=metadata)
+
+
+def markdown_document(source: Source, body: str, title: str = "", metadata: dict[str, Any] | None = None) -> Document:
+    """Markdown as a document, titled as is said, by its metadata, its first h1 or its file's name. Raises BadInput."""
+    metadata = metadata or {}
     outline = Outline()
     try:
         tokens = parser().parse(body)
@@ -43,7 +49,7 @@ def load_markdown(source: Source) -> Document:
     tell(source, outline.left_out)
     if renderer.links:
         metadata.setdefault("links", list(renderer.links))
-    title = one_line(str(metadata.pop("title", ""))) or outline.first_h1 or source.title
+    title = title or one_line(str(metadata.pop("title", ""))) or outline.first_h1 or source.title
     return Document(source.key, sections, title, source.shown, metadata, tables=outline.tables)
 
 

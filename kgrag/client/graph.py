@@ -168,12 +168,13 @@ class KnowledgeGraph:
         settings: Settings | None = None,
         progress: Progress | None = None,
     ) -> "KnowledgeReport":
-        """Import facts without passages: a JSON dump of Wikidata, N-Triples, or CSV of subject, predicate, object.
+        """Import facts without passages: a JSON dump of Wikidata, N-Triples, Turtle, or CSV of triples.
 
         The collection of kind knowledge is made if it does not exist. An empty database of this machine is filled by
         Neo4j's import tool, which stops and starts it; others in transactions. Interrupted and run again, it goes on
-        where it was. `format`: wikidata, ntriples, csv or tsv, by default as the name of the file says; `selection`:
-        what is taken of it. Raises InputError, MismatchError when the collection holds documents, and DatabaseError.
+        where it was. `format`: wikidata, ntriples, rdf, csv or tsv, by default as the name of the file says;
+        `selection`: what is taken of it. Raises InputError, MismatchError when the collection holds documents, and
+        DatabaseError.
         """
         from kgrag.indexing.knowledge import Selection, import_knowledge
 

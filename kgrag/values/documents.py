@@ -159,8 +159,8 @@ class Scan:
     moved: set[str] = field(default_factory=set)
     skipped: dict[str, int] = field(default_factory=dict)
     converted: dict[str, int] = field(default_factory=dict)
-    left_out: dict[str, int] = field(default_factory=dict)
     unsettled: int = 0
+    left_out: dict[str, int] = field(default_factory=dict)
 
     def root_of(self, key: str) -> str:
         """The folder in which the key of a file is a path; empty for an absolute path."""

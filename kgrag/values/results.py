@@ -191,8 +191,8 @@ class IngestReport:
     replaced: tuple[Replaced, ...] = ()
     skipped: Mapping[str, int] = field(default_factory=dict)
     converted: Mapping[str, int] = field(default_factory=dict)
-    left_out: Mapping[str, int] = field(default_factory=dict)
     unsettled: int = 0
+    left_out: Mapping[str, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,5 +1,6 @@
 """What is read of sources of facts: names as they are written, languages, places, ranks, dates."""
 
+import gzip
 import json
 from collections import Counter
 from pathlib import Path
@@ -7,10 +8,11 @@ from typing import Any
 
 import pytest
 
-from kgrag.indexing.knowledge import Selection, _read
+from kgrag.indexing.knowledge import Selection, _read, format_of
 from kgrag.indexing.knowledge.fact_writer import triple_properties
 from kgrag.indexing.knowledge.store import Store
 from kgrag.text.languages import ENGLISH
+from kgrag.values.errors import InputError
 
 
 def facts(path: Path, text: str, format: str, *languages: str) -> tuple[set[str], Counter[str]]:
@@ -209,3 +211,45 @@ def test_triples_of_the_truthy_dump_have_names_and_dates_in_words(tmp_path: Path
 def test_literal_of_a_type_is_in_words(tmp_path: Path, literal: str, text: str) -> None:
     line = f"<http://x/Fair> <http://x/is> {literal} .".replace("XSD", "http://www.w3.org/2001/XMLSchema#")
     assert facts(tmp_path / "a.nt", line, "ntriples")[0] == {f"Fair is {text}"}
+
+
+TURTLE = """
+@prefix skos: <http://www.w3.org/2004/02/skos/core#> .
+@prefix : <http://x.example/> .
+:kiln a skos:Concept ; skos:prefLabel "kiln"@en, "Ofen"@de ; skos:broader :oven ;
+    skos:definition \"\"\"Burns
+clay.\"\"\"@en ; :made [ :by :anna ] .
+:oven skos:prefLabel "oven"@en .
+:anna skos:prefLabel "Anna; Berg"@en .
+"""
+RDF_XML = """<rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#" xmlns:x="http://x.example/">
+<rdf:Description rdf:about="http://x.example/kiln"><x:broader rdf:resource="http://x.example/oven"/></rdf:Description>
+</rdf:RDF>"""
+
+
+@pytest.mark.parametrize("name", ["a.ttl", "a.ttl.gz", "a.rdf", "a.trig"])
+def test_glossary_in_turtle_is_read(tmp_path: Path, name: str) -> None:
+    source = {"a.rdf": RDF_XML, "a.trig": "@prefix : <http://x.example/> . :g { :kiln :broader :oven }"}
+    data = source.get(name, TURTLE).encode()
+    path = tmp_path / name
+    path.write_bytes(gzip.compress(data) if name.endswith(".gz") else data)
+    assert format_of(path) == "rdf"
+    read = []
+    for place in ("one", "two"):
+        with Store(tmp_path / place, "s") as store:
+            counts = _read(path, "rdf", Selection(), ENGLISH, store, lambda *_: None)
+            store.prepare(part=False)
+            read.append(list(store.facts(part=False)))
+    texts = {triple_properties("c", row)["text"] for row in read[0]}
+    assert "kiln broader oven" in texts
+    assert read[0] == read[1]  # also the names of nodes that have none
+    if name.startswith("a.ttl"):
+        assert any(text.endswith("by Anna; Berg") for text in texts)
+        assert (counts["statements whose object is a text"], counts["names in another language"]) == (1, 1)
+
+
+def test_damaged_turtle_says_so(tmp_path: Path) -> None:
+    path = tmp_path / "a.ttl"
+    path.write_text("@prefix : <http://x.example/> . :kiln :is")
+    with pytest.raises(InputError, match="is no turtle"), Store(tmp_path / "s", "s") as store:
+        _read(path, "rdf", Selection(), ENGLISH, store, lambda *_: None)

@@ -23,6 +23,7 @@ from kgrag.graph.holding import check_idle, collection_lock
 from kgrag.graph.local import LocalServer, bulk
 from kgrag.indexing.knowledge.fact_writer import complete_aliases, write_files, write_transactions
 from kgrag.indexing.knowledge.label_languages import base
+from kgrag.indexing.knowledge.rdf import rdf_lines
 from kgrag.indexing.knowledge.statements import Entry, code
 from kgrag.indexing.knowledge.store import Store
 from kgrag.indexing.knowledge.triples import CsvReader, NTriplesReader
@@ -40,7 +41,13 @@ _BATCH = 50_000  # names and facts of a step of reading
 _LONGEST = 64 << 20  # bytes of a line
 _MOST_LINES = 200  # of a row of CSV: a quotation mark that is never closed must not take the rest with it
 Line = tuple[bytes, int, int]
-FORMATS = {"wikidata": (".json", ".jsonl", ".ndjson"), "ntriples": (".nt",), "csv": (".csv",), "tsv": (".tsv", ".tab")}
+FORMATS = {
+    "wikidata": (".json", ".jsonl", ".ndjson"),
+    "ntriples": (".nt",),
+    "csv": (".csv",),
+    "tsv": (".tsv", ".tab"),
+    "rdf": (".ttl", ".rdf", ".owl", ".trig", ".n3"),
+}
 """The formats of sources, with the suffixes by which they are known, each with or without .gz or .bz2."""
 
 
@@ -95,7 +102,8 @@ def import_knowledge(
 ) -> KnowledgeReport:
     """Import a file into the collection of kind knowledge of that name, which is made if it does not exist.
 
-    Raises InputError for a file that cannot be read, MismatchError for a collection of documents, and DatabaseError.
+    Raises InputError for a file that cannot be read, ConfigurationError for Turtle without rdflib, MismatchError for
+    a collection of documents, and DatabaseError.
     """
     started = time.monotonic()
     registry.check_name(name)
@@ -161,7 +169,7 @@ def _read(
     read = _reader(format, selection, language, counts)
     entries: list[Entry] = []
     held, done, number = 0, store.lines, 0
-    lines = _lines(path, counts)
+    lines = rdf_lines(path) if format == "rdf" else _lines(path, counts)
     if isinstance(read, CsvReader):
         lines = _rows(lines, read)
     for number, (line, place, size) in enumerate(lines, 1):
@@ -187,7 +195,7 @@ def _reader(
     if format == "wikidata":
         only = frozenset(map(code, selection.ids or ())) if selection.listed else None
         return WikidataReader(selection.languages, frozenset(selection.properties), only, counts)
-    if format == "ntriples":
+    if format in ("ntriples", "rdf"):
         return NTriplesReader(selection.languages, frozenset(selection.properties), counts)
     return CsvReader("\t" if format == "tsv" else ",", language, counts)
 
