@@ -40,6 +40,15 @@ _SHOWN = str.maketrans(
     {"\xa0": " ", "\u2007": " ", "\u202f": " ", "\ufb00": "ff", "\ufb01": "fi", "\ufb02": "fl", "\ufb03": "ffi",
      "\ufb04": "ffl", "\ufb05": "st", "\ufb06": "st"}
 )  # fmt: skip
+_LARGER = {
+    **dict.fromkeys(("iso-8859-1", "latin-1", "latin1", "us-ascii", "ascii"), "windows-1252"),
+    **dict.fromkeys(("iso-8859-9", "latin5"), "windows-1254"),
+    **dict.fromkeys(("iso-8859-11", "tis-620"), "cp874"),
+    **dict.fromkeys(("gb2312", "gbk", "x-gbk"), "gb18030"),
+    **dict.fromkeys(("euc-kr", "ks-c-5601-1987", "ksc5601"), "cp949"),
+    **dict.fromkeys(("shift-jis", "sjis", "x-sjis"), "cp932"),
+}
+"""Encodings that are declared -> what browsers read them as (WHATWG's Encoding Standard), which has more characters."""
 _SURROGATES = re.compile("[\ud800-\udfff]")
 _CONTROL_BYTES = bytes(set(range(32)) - set(b"\t\n\x0b\x0c\r\x1b"))
 _SPACE = re.compile(r"\s+")
@@ -290,6 +299,5 @@ def _declared(name: str | None) -> list[str]:
     plain = (name or "").lower().replace("_", "-")
     if name is None or plain.startswith(("utf-16", "utf-32")):
         return []  # a declaration that can be read as ASCII is not in these
-    # As browsers do: who declares Latin-1 or ASCII means the Windows encoding, which holds more characters.
-    latin = plain in ("iso-8859-1", "latin-1", "latin1", "us-ascii", "ascii")
-    return ["windows-1252", name] if latin else [name]
+    larger = _LARGER.get(plain)
+    return [larger, name] if larger else [name]

@@ -50,7 +50,7 @@ def _said(number: float, section: str) -> str | None:
     whole, _, fraction = mask.partition(".")
     digits = whole.count("0")
     alone = not (around.replace("\0", "").strip() or "".join(literals).strip() or digits > 1)
-    if alone and ("," not in whole or round(number, len(fraction)) != number):
+    if alone and round(number, len(fraction)) != number:
         return None
     text = f"{number * 100 ** around.count('%'):,.{len(fraction)}f}"
     if optional := len(fraction) - len(fraction.rstrip("#")):

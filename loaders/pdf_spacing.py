@@ -9,6 +9,7 @@ _SPACED = 0.08  # sizes that letters of one word stand apart
 _EVEN = 0.1  # sizes by which these gaps differ
 _WORD = 0.25  # sizes: a word space; without anything wider, letters so far apart are words of one letter
 _FEWEST = 3  # gaps that tell
+_LETTERS = 5  # of a word by itself
 
 Char = dict[str, Any]
 
@@ -52,7 +53,14 @@ def _closed(run: list[Char]) -> list[Char]:
     base = median(gaps[: max(_FEWEST, len(gaps) // 2)])
     even = [gap for gap in gaps if gap <= base + _EVEN * size]
     told = len(pairs) < len(run) - 1 or len(even) < len(gaps)  # by spaces, or wider gaps
-    if len(even) < max(_FEWEST, len(gaps) / 2) or (base > _WORD * size and not told):
+    if len(even) < max(_FEWEST, len(gaps) / 2):
+        return run
+    if base > _WORD * size and not told and not _is_word([char["text"] for char in run]):
         return run
     touching = {id(a): b["x0"] for a, b in pairs if b["x0"] - a["x1"] <= base + _EVEN * size}
     return [{**char, "x1": touching[id(char)]} if id(char) in touching else char for char in run]
+
+
+def _is_word(letters: list[str]) -> bool:
+    """Whether single letters are a word: many, and not in the order of the alphabet, as names of things are."""
+    return len(letters) >= _LETTERS and all(map(str.isalpha, letters)) and letters != sorted(letters)

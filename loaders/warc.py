@@ -4,12 +4,14 @@ Pages that a server answered with an error, pictures and the like are passed ove
 """
 
 import re
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import suppress
 from importlib.util import find_spec
 from typing import Any
 
 from kgrag.loaders.base import MB, BadInput, Format, Item, Source, clean, decode, one_line, open_file, plain
+from kgrag.loaders.beside import tell
 from kgrag.loaders.damage import repaired
 from kgrag.loaders.html import add_html, declared_encoding
 from kgrag.loaders.outline import Outline
@@ -30,21 +32,24 @@ def load_warc(source: Source) -> Iterator[Item]:
     from warcio.exceptions import ArchiveLoadFailed
 
     number = pages = 0
+    left_out: Counter[str] = Counter()
     with open_file(source) as file:
         try:
             for record in ArchiveIterator(file):
                 number += 1
-                for item in _record(source, record, number):
+                for item in _record(source, record, number, left_out):
                     pages += isinstance(item, Document)
                     yield item
         except (ArchiveLoadFailed, EOFError, OSError) as error:
             where = f"is damaged after record {number:,}" if number else "is no web archive, or damaged"
             raise BadInput(f"{where} ({one_line(str(error))[:200]})") from error
+        finally:
+            tell(source, left_out)
     if not pages:
         raise BadInput("holds no page with text")
 
 
-def _record(source: Source, record: Any, number: int) -> Iterator[Item]:
+def _record(source: Source, record: Any, number: int, left_out: Counter[str]) -> Iterator[Item]:
     """The document of a record, or the Problem with it; nothing for a record that is no page."""
     if record.rec_type == "response":
         kind = (record.http_headers.get_header("Content-Type") or "") if record.http_headers else ""
@@ -73,7 +78,7 @@ def _record(source: Source, record: Any, number: int) -> Iterator[Item]:
             text = decode(data, declared)
         except BadInput:
             text, problem = repaired(data)
-        title, sections, tables = _html(text) if media in _HTML else ("", _plain(text), ())
+        title, sections, tables = _html(text, left_out) if media in _HTML else ("", _plain(text), ())
     except BadInput as error:
         yield Problem(place, str(error), lasting=True)
         return
@@ -121,9 +126,10 @@ def _decoded(data: bytes, encoding: str, most: int) -> bytes:
         return bytes(stream.read(most))
 
 
-def _html(text: str) -> tuple[str, tuple[Section, ...], tuple[Table, ...]]:
+def _html(text: str, left_out: Counter[str]) -> tuple[str, tuple[Section, ...], tuple[Table, ...]]:
     outline = Outline()
     title = add_html(outline, text)
+    left_out.update(outline.left_out)
     return title or outline.first_h1, outline.sections(), outline.tables
 
 

@@ -10,6 +10,8 @@ from kgrag.cli.connect import as_json, choose_collection, collection_option, con
 from kgrag.cli.console import note, print_json, progress_bars
 from kgrag.cli.knowledge import import_facts, knowledge_options
 
+_RDF = (".nt", ".ttl", ".rdf", ".owl", ".trig", ".n3")
+
 if TYPE_CHECKING:
     from kgrag.exchange.export import ExportReport
 
@@ -94,6 +96,8 @@ def import_(source: str, collection: str | None, format: str | None, as_json: bo
     kgrag import --format wikidata latest-all.json.gz -c ships --class Q11446 --language de --language en
     kgrag import --format wikidata latest-all.json.gz -c few --ids ids.txt --property P31 --property P50
     """
+    if format is None and any(suffix in _RDF for suffix in Path(source).suffixes):
+        format = "triples"  # nothing that is exported ends so
     if format is not None:
         if collection is None:
             raise click.UsageError("--format imports facts: say where to with --collection NAME.")

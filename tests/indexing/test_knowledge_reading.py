@@ -173,6 +173,10 @@ TRUTHY = """
 <ENTITY/Q42> <DIRECT/P625> "Point(-139.7454 35.6586)"^^<GEOwktLiteral> .
 <ENTITY/Q42> <DIRECT/P19> <http://www.wikidata.org/.well-known/genid/1> .
 <ENTITY/Q42> <http://schema.org/name> "Douglas Adams"@en .
+<ENTITY/Q42> <http://www.wikidata.org/prop/direct-normalized/P214> <http://viaf.org/viaf/113230702> .
+<ENTITY/Q42> <DIRECT/P26> <ENTITY/Q9> .
+<ENTITY/Q9> <http://www.w3.org/2002/07/owl#sameAs> <ENTITY/Q10> .
+<ENTITY/Q10> <LABEL> "Jane"@en .
 <ENTITY/Q5> <LABEL> "human"@en .
 <ENTITY/P31> <LABEL> "instance of"@en .
 <ENTITY/P31> <ONTOLOGY#directClaim> <DIRECT/P31> .
@@ -191,6 +195,7 @@ def test_triples_of_the_truthy_dump_have_names_and_dates_in_words(tmp_path: Path
     assert found == {
         "Douglas Adams instance of human",
         "Douglas Adams born 11 March 1952",
+        "Douglas Adams P26 Jane",
         "Douglas Adams P570 2001",
         "Douglas Adams P571 15 March 44 BC",
         "Douglas Adams P2048 1.96",

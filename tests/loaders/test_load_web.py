@@ -14,6 +14,7 @@ from warcio.warcwriter import WARCWriter
 
 from kgrag.client import KnowledgeGraph
 from kgrag.loaders import Columns, load
+from kgrag.loaders.dispatch import Load
 from kgrag.values.documents import Document, Problem
 
 PAGES = {
@@ -189,3 +190,11 @@ def encoded(path: Path, encoding: str, body: bytes) -> Path:
             writer.create_warc_record("https://a.example/", "response", io.BytesIO(body), http_headers=headers)
         )
     return path
+
+
+def test_what_is_left_out_of_the_pages_of_an_archive_is_counted(tmp_path: Path) -> None:
+    found = Load(
+        encoded(tmp_path / "a.warc", "gzip", gzip.compress(b"<nav>Home</nav><p>It was <del>red</del> blue.</p>"))
+    )
+    assert [item.text for item in found if isinstance(item, Document)] == ["It was blue."]
+    assert found.scan.left_out == {"navigation bar": 1, "deleted piece": 1}

@@ -44,6 +44,20 @@ def test_euro_sign_of_windows_under_another_name_is_read(tmp_path: Path, charset
     assert read(tmp_path / "b.eml", coded).text == "It cost 900 €."
 
 
+@pytest.mark.parametrize(
+    ("charset", "code", "text"),
+    [
+        ("gb2312", "gb18030", "朱镕基"),
+        ("euc-kr", "cp949", "뷁"),
+        ("shift_jis", "cp932", "①髙"),
+        ("iso-8859-9", "cp1254", "€ş"),
+    ],
+)
+def test_sign_beyond_the_declared_encoding_is_read(tmp_path: Path, charset: str, code: str, text: str) -> None:
+    data = HEAD + f"Content-Type: text/plain; charset={charset}\r\nContent-Transfer-Encoding: 8bit\r\n\r\n".encode()
+    assert read(tmp_path / "a.eml", data + text.encode(code)).text == text
+
+
 INNER = b"From: c@d.example\r\nSubject: Ovens\r\nContent-Type: text/plain\r\n\r\nThe oven is cold.\r\n"
 
 

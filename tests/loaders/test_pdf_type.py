@@ -50,6 +50,17 @@ def test_letter_spaced_heading_is_words(tmp_path: Path, size: float, spacing: fl
     assert "and A B C D are grades" in text
 
 
+def test_letter_spaced_word_by_itself_is_whole(tmp_path: Path) -> None:
+    canvas = Canvas(str(tmp_path / "a.pdf"))
+    canvas.setFont("Helvetica", 10)
+    font = canvas._doc.getInternalFontName("Helvetica")
+    drawn(canvas, 70, 700, f"/{font} 16 Tf 6 Tc (SUMMARY) Tj 0 Tc")
+    canvas.drawString(70, 670, "It all went well for each of us in this year.")
+    canvas.save()
+    section = read(tmp_path / "a.pdf")[0].sections[0]
+    assert f"{section.heading} {section.text}".split()[0] == "SUMMARY"
+
+
 def test_single_letters_are_no_spaced_word(tmp_path: Path) -> None:
     canvas = Canvas(str(tmp_path / "a.pdf"))
     canvas.setFont("Helvetica", 10)

@@ -40,6 +40,7 @@ def cell(path: Path, held: object, form: str = "General") -> str:
         (dt.time(9, 30), "h:mm", "9:30"), (dt.time(0, 30), "h:mm AM/PM", "12:30 AM"), (dt.time(9, 30), "h\\h", "9h"),
         (27412, "#,##0", "27,412"), (-27412, "#,##0", "-27,412"), (27412.25, "#,##0", "27412.25"),
         (1234.5, "#,##0.00", "1,234.50"), (999, "#,##0", "999"),
+        (3.5, "0.00", "3.50"), (3.14159, "0.00", "3.14159"), (12, "0", "12"), (2024, "0", "2024"),
     ],
 )  # fmt: skip
 def test_cell_with_a_format_is_as_the_sheet_shows_it(tmp_path: Path, held: object, form: str, text: str) -> None:

@@ -31,6 +31,9 @@ _ALIAS = "http://www.w3.org/2004/02/skos/core#altLabel"
 _ONTOLOGY = "http://wikiba.se/ontology#"
 _DIRECT = f"{_ONTOLOGY}directClaim"
 _DIRECT_PROPERTY = "/prop/direct/"
+_NORMALIZED = "/prop/direct-normalized/"
+_SAME = "http://www.w3.org/2002/07/owl#sameAs"
+_ENTITY = "://www.wikidata.org/entity/"
 _UNKNOWN = "/.well-known/genid/"
 _PAGES = re.compile(r"/wiki/Special:EntityData/|://[\w.-]+\.(?:wikipedia|wiki[a-z]+)\.org/wiki/")
 """Pages on entities, of which a dump of Wikidata says the language, the license, the version."""
@@ -76,6 +79,13 @@ class NTriplesReader:
             return entry
         if _is_about_dump(subject, predicate, object or ""):
             self.counts["statements on the dump itself"] += 1
+            return None
+        if predicate == _SAME and object is not None and _ENTITY in subject and _ENTITY in object:
+            entry.redirects.append((subject, _unescaped(object)))
+            self.counts["redirects"] += 1
+            return entry
+        if _NORMALIZED in predicate:  # an address for an identifier, which is a text
+            self.counts["statements whose object is a text"] += 1
             return None
         if _UNKNOWN in (object or ""):
             self.counts["statements of an unknown value"] += 1
