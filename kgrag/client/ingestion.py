@@ -81,7 +81,7 @@ def ingest(
     if scan is None:
         return report
     gone = find_gone(graph, existing, scan, force=force)
-    prune = prune and (force or not too_many(gone, report, settings.loading.prune_limit))
+    prune = prune and (force or not too_many(gone, noted(report, scan), settings.loading.prune_limit))
     if gone and prune:
         removal.delete_documents(graph, existing, gone, settings, progress)
     return noted(replace(report, gone=tuple(gone), pruned=len(gone) if prune else 0), scan)

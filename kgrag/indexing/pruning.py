@@ -56,7 +56,8 @@ def find_gone(graph: Graph, collection: Collection, scan: Scan, *, force: bool =
 
 def too_many(gone: Sequence[str], report: IngestReport, limit: float) -> bool:
     """Whether what is gone is more than a share of what was there: then a folder may be half mounted or copied."""
-    return len(gone) > limit * (len(gone) + report.added + report.changed + report.unchanged)
+    there = report.added + report.changed + report.unchanged + report.unsettled
+    return len(gone) > limit * (len(gone) + there)
 
 
 def _places(scan: Scan, force: bool) -> list[str]:
