@@ -8,6 +8,7 @@ from xml.etree import ElementTree
 from xml.etree.ElementTree import Element
 
 from kgrag.loaders.base import MB, BadInput, Item, Reading, Source, check_size, clean_value, one_line
+from kgrag.loaders.beside import tell
 from kgrag.loaders.grid import numbered
 from kgrag.loaders.outline import Outline
 from kgrag.values.documents import Document, Section, Table
@@ -22,14 +23,15 @@ _MAX_PARTS = 20_000
 class Content(TypedDict):
     """What a file holds, as JSON: `sections` are pairs of a path of headings and the text under it.
 
-    `tables`: pairs of a caption and the rows. `problems`: what was damaged or left out. `encoding`: the legacy one that
-    it was in, else empty.
+    `tables`: pairs of a caption and the rows. `problems`: what was damaged. `left_out`: how much stands beside the
+    text, by kind (see beside.py). `encoding`: the legacy one that it was in, else empty.
     """
 
     title: str
     sections: list[tuple[str, str]]
     tables: list[tuple[str, tuple[tuple[str, ...], ...]]]
     problems: list[str]
+    left_out: dict[str, int]
     metadata: dict[str, Any]
     encoding: str
 
@@ -45,6 +47,7 @@ def content(outline: Outline, title: str = "", metadata: dict[str, Any] | None =
         "sections": [(s.heading, s.text) for s in sections],
         "tables": [(table.caption, table.rows) for table in outline.tables],
         "problems": outline.problems,
+        "left_out": outline.left_out,
         "metadata": {key: value for key, value in (metadata or {}).items() if value},
         "encoding": "",
     }
@@ -70,6 +73,7 @@ def document_of(source: Source, found: Mapping[str, Any]) -> Document:
     if found["encoding"]:
         source.converted.add(found["encoding"])
     source.problems.extend(found["problems"])
+    tell(source, found["left_out"])
     sections = tuple(Section(text, heading) for heading, text in found["sections"])
     title = one_line(found["title"])[:300] or source.title
     metadata = {key: clean_value(value) for key, value in found["metadata"].items()}

@@ -5,6 +5,7 @@ import math
 import re
 import stat
 import unicodedata
+from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path, PurePath
@@ -39,6 +40,15 @@ _SHOWN = str.maketrans(
     {"\xa0": " ", "\u2007": " ", "\u202f": " ", "\ufb00": "ff", "\ufb01": "fi", "\ufb02": "fl", "\ufb03": "ffi",
      "\ufb04": "ffl", "\ufb05": "st", "\ufb06": "st"}
 )  # fmt: skip
+_LARGER = {
+    **dict.fromkeys(("iso-8859-1", "latin-1", "latin1", "us-ascii", "ascii"), "windows-1252"),
+    **dict.fromkeys(("iso-8859-9", "latin5"), "windows-1254"),
+    **dict.fromkeys(("iso-8859-11", "tis-620"), "cp874"),
+    **dict.fromkeys(("gb2312", "gbk", "x-gbk"), "gb18030"),
+    **dict.fromkeys(("euc-kr", "ks-c-5601-1987", "ksc5601"), "cp949"),
+    **dict.fromkeys(("shift-jis", "sjis", "x-sjis"), "cp932"),
+}
+"""Encodings that are declared -> what browsers read them as (WHATWG's Encoding Standard), which has more characters."""
 _SURROGATES = re.compile("[\ud800-\udfff]")
 _CONTROL_BYTES = bytes(set(range(32)) - set(b"\t\n\x0b\x0c\r\x1b"))
 _SPACE = re.compile(r"\s+")
@@ -50,13 +60,20 @@ class BadInput(Exception):
     """A file or a row that cannot be read; the message goes into a Problem."""
 
 
+class EmptyInput(BadInput):
+    """A file without any content: nothing in it could not be read."""
+
+    def __init__(self) -> None:
+        super().__init__("is empty")
+
+
 @dataclass(frozen=True, slots=True)
 class Source:
     """A file to read: the key it is known by, how its path is shown to the user, and the size limit in bytes.
 
     `encoding`: what it is in if it is not UTF-8, empty: to be found out. `converted`: what it turned out to be in.
-    `problems`: what is to be said of it beside its documents: what was damaged or left out. `pages`: how many have been
-    read and how many there are, empty where nobody counts.
+    `problems`: what is to be said of it beside its documents: what was damaged or left out. `left_out`: how much, of
+    what is only counted, by kind. `pages`: how many have been read and how many there are, empty where nobody counts.
     """
 
     path: Path
@@ -66,6 +83,7 @@ class Source:
     encoding: str = ""
     converted: set[str] = field(default_factory=set)
     problems: list[str] = field(default_factory=list)
+    left_out: Counter[str] = field(default_factory=Counter)
     pages: list[int] = field(default_factory=list)
 
     @property
@@ -139,10 +157,15 @@ def counted(count: int, what: str) -> str:
     return f"{count:,} {what}{'' if count == 1 else 's'}"
 
 
-def clean_value(value: Any, depth: int = 0) -> Any:
-    """A JSON value as metadata can hold it: text cleaned, NaN and infinity None, integers beyond 64 bits as text."""
+def check_depth(depth: int) -> None:
+    """Raises BadInput for what is nested too deeply."""
     if depth > _MAX_DEPTH:
         raise BadInput(f"is nested more than {_MAX_DEPTH} levels deep")
+
+
+def clean_value(value: Any, depth: int = 0) -> Any:
+    """A JSON value as metadata can hold it: text cleaned, NaN and infinity None, integers beyond 64 bits as text."""
+    check_depth(depth)
     if isinstance(value, str):
         return clean(value)
     if isinstance(value, float):
@@ -170,7 +193,7 @@ def read_file(source: Source) -> bytes:
     if len(data) > source.limit:
         raise _too_large(source, len(data))
     if not data.strip():
-        raise BadInput("is empty")
+        raise EmptyInput()
     check_binary(data)
     return data
 
@@ -180,7 +203,7 @@ def check_size(source: Source) -> None:
     with open_file(source):
         size = source.path.stat().st_size
     if size == 0:
-        raise BadInput("is empty")
+        raise EmptyInput()
     if size > source.limit:
         raise _too_large(source, size)
 
@@ -276,6 +299,5 @@ def _declared(name: str | None) -> list[str]:
     plain = (name or "").lower().replace("_", "-")
     if name is None or plain.startswith(("utf-16", "utf-32")):
         return []  # a declaration that can be read as ASCII is not in these
-    # As browsers do: who declares Latin-1 or ASCII means the Windows encoding, which holds more characters.
-    latin = plain in ("iso-8859-1", "latin-1", "latin1", "us-ascii", "ascii")
-    return ["windows-1252", name] if latin else [name]
+    larger = _LARGER.get(plain)
+    return [larger, name] if larger else [name]

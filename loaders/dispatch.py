@@ -7,7 +7,7 @@ from itertools import chain, islice
 from pathlib import Path
 from zipfile import is_zipfile
 
-from kgrag.loaders.base import MB, BadInput, Format, Item, Reading, Source, check_size, clean, one_line
+from kgrag.loaders.base import MB, BadInput, EmptyInput, Format, Item, Reading, Source, check_size, clean, one_line
 from kgrag.loaders.benchmark import TRIPLES, load_benchmark
 from kgrag.loaders.fingerprint import Fingerprint, Stamp, digest
 from kgrag.loaders.folder_walk import Seen, Walk, exists, file_key, folder_prefix, is_dir, reason
@@ -33,7 +33,10 @@ _OLE = (
     "DOCX, PPTX, XLSX or PDF"
 )
 _OFFICE = (".docx", ".pptx", ".xlsx")
-_ARCHIVES = {"epub": b"application/epub+zip", "odt": b"application/vnd.oasis.opendocument.text"}
+_ARCHIVES = {  # format -> the endings of its files, and what the first part of an archive says
+    "epub": ((".epub",), b"application/epub+zip"),
+    "odt": ((".odt", ".ods", ".odp", ".ott", ".ots", ".otp"), b"application/vnd.oasis.opendocument."),
+}
 _ROWS = (".jsonl", ".ndjson", ".csv", ".tsv")  # whose rows stand on lines
 _ARCHIVED = (".warc.gz", ".wet.gz")  # which their format unpacks by itself
 _MAX_PROBLEMS = 1000  # of one file: beyond that they are counted, not listed
@@ -297,6 +300,8 @@ class _Stamped:
             count += 1
         for encoding in self._file.source.converted:
             self._scan.converted[encoding] = self._scan.converted.get(encoding, 0) + 1
+        for kind, number in self._file.source.left_out.items():
+            self._scan.left_out[kind] = self._scan.left_out.get(kind, 0) + number
         if held is not None:
             if whole and state.fingerprint and Stamp.of(self._file.paths) == self._stamp:
                 state = replace(state, documents=count, problems="\n".join(problems))
@@ -333,8 +338,8 @@ def _kind(path: Path) -> str:
     if head.startswith(b"{\\rtf"):
         return "rtf"
     if head.startswith(b"PK\3\4"):
-        for name, mark in _ARCHIVES.items():
-            if suffix == f".{name}" or head.startswith(mark, 38):  # their first part says what they are
+        for name, (endings, mark) in _ARCHIVES.items():
+            if suffix in endings or head.startswith(mark, 38):
                 return name
         return "word" if suffix in _OFFICE or is_zipfile(path) else ""
     return "ole" if head.startswith(b"\xd0\xcf\x11\xe0") else ""
@@ -357,7 +362,7 @@ def _guarded(source: Source, items: Iterator[Item]) -> Iterator[Item]:
                     continue
             yield item
     except BadInput as error:
-        yield Problem(source.shown, str(error))
+        yield Problem(source.shown, str(error), lasting=isinstance(error, EmptyInput))
     except OSError as error:
         yield Problem(source.shown, reason(error))
     for message in source.problems:

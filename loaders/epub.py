@@ -76,4 +76,4 @@ def _field(package: Element, name: str) -> str:
     return one_line("".join(found.itertext())) if found is not None else ""
 
 
-EPUB = Format("EPUB book", (".epub",), read_apart("kgrag.loaders.epub:read_epub"), untrusted=True, version=3)
+EPUB = Format("EPUB book", (".epub",), read_apart("kgrag.loaders.epub:read_epub"), untrusted=True, version=4)

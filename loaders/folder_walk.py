@@ -75,7 +75,7 @@ class Walk:
                 self.repeated += 1
             elif not self._follow_links and path.is_symlink() and not _leads_into(path, inside):
                 yield Problem(str(path), "is a link that leaves the folder, and was not followed; to have such links "
-                              "followed, set KGRAG_LOADING__FOLLOW_LINKS=true")  # fmt: skip
+                              "followed, set KGRAG_LOADING__FOLLOW_LINKS=true", lasting=True)  # fmt: skip
             elif is_dir(path):
                 self._ignore.enter(path)
                 try:

@@ -11,6 +11,7 @@ from bs4.dammit import EncodingDetector
 from bs4.element import CData, NavigableString, PageElement, Tag
 
 from kgrag.loaders.base import BadInput, Format, Item, Reading, Source, one_line, read_text
+from kgrag.loaders.beside import tell
 from kgrag.loaders.boilerplate import boilerplate, sample
 from kgrag.loaders.grid import Cell, joined, only_lays_out
 from kgrag.loaders.inline import Inline
@@ -19,6 +20,8 @@ from kgrag.loaders.outline import Outline
 from kgrag.values.documents import Document
 
 _DROPPED = ["script", "style", "noscript", "template", "nav", "footer", "svg", "iframe", "title"]
+_FRAME = {"nav": "navigation bar", "footer": "page foot"}
+"""What of it is counted."""
 _BLOCKS = frozenset(
     """address article aside blockquote body caption center dd details dialog div dl dt fieldset figcaption figure form
     header hr html legend li main ol option p section select summary table tbody td textarea tfoot th thead tr
@@ -41,6 +44,7 @@ def load_html(source: Source) -> Document:
     if not sections and not outline.tables:
         raise BadInput("has no readable text")
     source.problems.extend(outline.problems)
+    tell(source, outline.left_out)
     title = title or outline.first_h1 or source.title
     return Document(source.key, sections, title, source.shown, tables=outline.tables)
 
@@ -160,6 +164,7 @@ class _Extractor:
         """Begin a tag; returns whether its children are to be visited."""
         name = tag.name
         if name in _DROPPED:
+            self._outline.left_out[_FRAME.get(name, "")] += bool(tag.get_text().strip())
             return False
         if name == "img":
             self._line.text(f" {tag.get('alt') or ''} ")
@@ -277,7 +282,14 @@ def _load_page(source: Source, reading: Reading) -> Iterator[Item]:
     if folder not in reading.boilerplate:
         pages = sample(source.path, HTML.extensions)
         reading.boilerplate[folder] = boilerplate(list(_readable(pages, source.limit)))
-    yield reading.boilerplate[folder].cut(document)
+    cut = reading.boilerplate[folder].cut(document)
+    if common := _blocks(document) - _blocks(cut):
+        source.left_out["block of every page"] += common
+    yield cut
+
+
+def _blocks(document: Document) -> int:
+    return sum(section.text.count("\n\n") + 1 for section in document.sections)
 
 
 def _readable(pages: Sequence[Path], limit: int) -> Iterator[Document]:
@@ -286,4 +298,4 @@ def _readable(pages: Sequence[Path], limit: int) -> Iterator[Document]:
             yield load_html(Source(page, page.name, page.name, limit))
 
 
-HTML = Format("HTML page", (".html", ".htm"), _load_page, version=3)
+HTML = Format("HTML page", (".html", ".htm"), _load_page, version=4)

@@ -3,6 +3,7 @@
 import codecs
 import io
 import json
+import re
 from collections.abc import Iterator
 from typing import Any, BinaryIO, Protocol
 
@@ -10,6 +11,7 @@ from kgrag.loaders.base import (
     HOW_TO_CONVERT,
     SAMPLE,
     BadInput,
+    EmptyInput,
     Format,
     Item,
     Source,
@@ -20,8 +22,10 @@ from kgrag.loaders.base import (
     read_text,
 )
 from kgrag.loaders.damage import repaired
-from kgrag.loaders.named_rows import Columns, Row, read_rows
+from kgrag.loaders.named_rows import Columns, Row, is_table, read_rows, strings
 from kgrag.values.documents import Problem
+
+_SENTENCE = re.compile(r"\w\s+\w")
 
 
 def load_jsonl(source: Source, columns: Columns) -> Iterator[Item]:
@@ -52,7 +56,7 @@ def _rows(source: Source, stream: "Lines") -> Iterator[Row | Problem]:
             empty = False
             yield row, number, place
     if empty:
-        raise BadInput("is empty")
+        raise EmptyInput()
 
 
 def load_json(source: Source, columns: Columns) -> Iterator[Item]:
@@ -61,13 +65,22 @@ def load_json(source: Source, columns: Columns) -> Iterator[Item]:
     if items == []:
         raise BadInput("holds an empty list")
     if isinstance(items, dict):
-        if any(isinstance(value, dict | list) for value in items.values()):  # no row, but a tree
-            columns.find("text", tuple(items))
-        items = [items]
+        items = [items if not is_table(columns, tuple(items)) else _tree(items)]
     if not isinstance(items, list):
         raise BadInput("must hold a list of objects")
     places = ((row, number, f"{source.shown}#{number}") for number, row in enumerate(items, 1))
     yield from read_rows(source, columns, places)
+
+
+def _tree(item: dict[str, Any]) -> dict[str, Any]:
+    """An object of nested ones as a row, whose text is what is said in these, in order; as it is where that is none."""
+    nested = {name: value for name, value in item.items() if isinstance(value, dict | list)}
+    texts = list(strings(list(nested.values())))
+    if not any(_SENTENCE.search(text) for text in texts):  # settings, or measurements
+        if nested:
+            Columns().find("text", tuple(item))
+        return item
+    return {name: value for name, value in item.items() if name not in nested} | {"text": "\n\n".join(texts)}
 
 
 BLANK = object()

@@ -1,6 +1,6 @@
 """E-mails (RFC 5322), in files of one (.eml) or many (.mbox, RFC 4155): each is a document, titled by its subject.
 
-Attachments are named, not read.
+Messages that are enclosed are read; other attachments are named.
 """
 
 import re
@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from kgrag.loaders.apart import MAX_TEXT, Content, content, document_of, read_apart
-from kgrag.loaders.base import MB, BadInput, Format, Item, Reading, Source, one_line, open_file
+from kgrag.loaders.base import MB, BadInput, Format, Item, Reading, Source, decode, one_line, open_file
 from kgrag.loaders.html import add_html
 from kgrag.loaders.outline import Outline
 from kgrag.loaders.reader_processes import Child, Died, Readers
@@ -21,6 +21,9 @@ from kgrag.values.documents import Problem
 
 _LINE = 1 << 16  # bytes that are looked at at once
 _MAX_DEATHS = 10  # processes that one mailbox may take with it
+_MAX_DEPTH = 5  # of messages in messages
+_QUOTES = re.compile(">*")
+_SIGNATURE = "-- "
 _QUOTED = re.compile(rb"^>(>*From )", re.MULTILINE)
 
 
@@ -102,17 +105,65 @@ def _content(data: bytes) -> Content:
     if not any(message.get(name) for name in ("from", "to", "subject", "date", "received", "message-id")):
         raise BadInput("is no e-mail message: it has no sender, subject or date")
     outline = Outline()
+    _add_body(outline, message)
+    attached = _add_enclosed(outline, message)
+    metadata: dict[str, Any] = {name: _field(message, name) for name in ("from", "to", "cc")}
+    metadata |= {"date": _date(message), "attachments": [name for name in attached if name]}
+    return content(outline, _field(message, "subject"), metadata)
+
+
+def add_message(outline: Outline, data: bytes) -> None:
+    """Add the text of a message, or of a page that was saved as one (MHTML), to an outline."""
+    message = _parsed(data)
+    _add_body(outline, message)
+    _add_enclosed(outline, message)
+
+
+def _add_body(outline: Outline, message: EmailMessage) -> None:
     body = message.get_body(("plain", "html"))
     text = _text(body) if body is not None else ""
     if body is not None and body.get_content_subtype() == "html":
         add_html(outline, text)
     else:
-        for block in text.replace("\r\n", "\n").split("\n\n"):
+        for block in text.split("\n\n"):
             outline.add(block)
-    attached = [one_line(part.get_filename() or "") for part in message.iter_attachments()]
-    metadata: dict[str, Any] = {name: _field(message, name) for name in ("from", "to", "cc")}
-    metadata |= {"date": _date(message), "attachments": [name for name in attached if name]}
-    return content(outline, _field(message, "subject"), metadata)
+
+
+def _add_enclosed(outline: Outline, message: EmailMessage, depth: int = 0) -> list[str]:
+    """Add the messages that a message encloses, each under a heading; returns the names of other attachments."""
+    names: list[str] = []
+    for part in _attachments(message):
+        if part.get_content_type() == "multipart/digest" and depth < _MAX_DEPTH:
+            names += _add_enclosed(outline, part, depth + 1)
+        elif not part.get_filename() and not part.is_attachment() and part.get_body(("plain", "html")) is not None:
+            _add_body(outline, part)  # the text goes on after a picture
+        elif part.get_content_type() != "message/rfc822" or depth >= _MAX_DEPTH:
+            names.append(one_line(part.get_filename() or ""))
+        elif isinstance(inner := next(iter(part.iter_parts()), None), EmailMessage):
+            outline.heading(depth + 1, _field(inner, "subject") or "Enclosed message")
+            for name in ("from", "date"):
+                outline.add(
+                    f"{name.capitalize()}: {value}" if (value := _field(inner, name)) else "", tight=name == "date"
+                )
+            _add_body(outline, inner)
+            names += _add_enclosed(outline, inner, depth + 1)
+    return names
+
+
+def _attachments(message: Any) -> list[Any]:
+    """The parts of a message but for its body."""
+    if message.get_content_type() == "message/rfc822":
+        return [message]
+    if message.get_content_type() in ("multipart/alternative", "multipart/related"):
+        return list(message.iter_attachments())
+    body = message.get_body(("plain", "html"))
+    found: list[Any] = []
+    for part in message.iter_parts():  # iter_attachments would pass over text that goes on after a picture
+        if body is not None and any(inner is body for inner in part.walk()):
+            found += _attachments(part)
+        else:
+            found.append(part)
+    return found
 
 
 def _parsed(data: bytes) -> EmailMessage:
@@ -120,10 +171,32 @@ def _parsed(data: bytes) -> EmailMessage:
 
 
 def _text(part: Any) -> str:
+    """The text of a part, decoded as files are, its lines \\n."""
+    data = bytes(part.get_payload(decode=True) or b"")
     try:
-        return str(part.get_content())
-    except (LookupError, ValueError):  # of an encoding that there is not
-        return bytes(part.get_payload(decode=True) or b"").decode("utf-8", "replace")
+        text = decode(data, part.get_content_charset())
+    except BadInput:
+        text = data.decode("utf-8", "replace")
+    text = text.replace("\r\n", "\n")
+    if part.get_content_type() == "text/plain" and str(part.get_param("format")).lower() == "flowed":
+        return _unflowed(text, delete_space=str(part.get_param("delsp")).lower() == "yes")
+    return text
+
+
+def _unflowed(text: str, *, delete_space: bool) -> str:
+    """Text whose lines that end with a space go on in the next one of the same quotation (RFC 3676, section 4)."""
+    lines: list[str] = []
+    goes_on, depth = False, 0
+    for line in text.split("\n"):
+        own = line[_QUOTES.match(line).end() :]  # type: ignore[union-attr]
+        quotes = len(line) - len(own)
+        own = own.removeprefix(" ")
+        if goes_on and quotes == depth and own != _SIGNATURE:
+            lines[-1] = lines[-1][: -1 if delete_space else None] + own
+        else:
+            lines.append(f"{'>' * quotes} {own}" if quotes else own)
+        goes_on, depth = own.endswith(" ") and own != _SIGNATURE, quotes
+    return "\n".join(line.rstrip(" ") for line in lines)
 
 
 def _field(message: EmailMessage, name: str) -> str:
@@ -142,11 +215,11 @@ def _date(message: EmailMessage) -> str:
         return ""
 
 
-EML = Format("e-mail message", (".eml",), read_apart("kgrag.loaders.mail:read_eml"), version=2)
+EML = Format("e-mail message", (".eml",), read_apart("kgrag.loaders.mail:read_eml"), version=3)
 
 
 def _mailbox(source: Source, reading: Reading) -> Iterator[Item]:
     yield from load_mbox(source, reading.readers)
 
 
-MBOX = Format("mailbox", (".mbox",), _mailbox, version=2)
+MBOX = Format("mailbox", (".mbox",), _mailbox, version=3)

@@ -1,11 +1,14 @@
 """Markdown files: plain text in sections under their headings, the tables, and the values of their front matter."""
 
+import re
 from collections.abc import Sequence
+from typing import Any
 
 from bs4 import BeautifulSoup
 from markdown_it.token import Token
 
 from kgrag.loaders.base import BadInput, Format, Source, clean, one_line, read_text, whole
+from kgrag.loaders.beside import tell
 from kgrag.loaders.front_matter import split_front_matter
 from kgrag.loaders.grid import Cell
 from kgrag.loaders.html import add_html
@@ -15,24 +18,38 @@ from kgrag.loaders.markup import is_hidden
 from kgrag.loaders.outline import Outline
 from kgrag.values.documents import Document
 
+_CALLOUT = re.compile(r"\[!([A-Za-z]+)\][+-]?[ \t]*")
+_BLOCK_ID = re.compile(r"(?<=\S) \^[a-z0-9]{6}$")
+"""What a note of Obsidian is linked to by."""
 _SIGNS = {"sup": "^", "sub": "_"}
+_LEFT_OUT = {"del": "deleted piece", "rt": "reading of characters", "rp": ""}
+"""Tags whose text is left out, and what it is counted as."""
 
 
 def load_markdown(source: Source) -> Document:
     """A Markdown file as a document, titled by its front matter, its first h1 or its name. Raises BadInput."""
-    text = clean(read_text(source))
-    metadata, body = split_front_matter(text)
+    metadata, body = split_front_matter(clean(read_text(source)))
+    return markdown_document(source, body, metadata=metadata)
+
+
+def markdown_document(source: Source, body: str, title: str = "", metadata: dict[str, Any] | None = None) -> Document:
+    """Markdown as a document, titled as is said, by its metadata, its first h1 or its file's name. Raises BadInput."""
+    metadata = metadata or {}
     outline = Outline()
     try:
         tokens = parser().parse(body)
     except Exception as error:  # a parser's failure on one file must not end the rest
         raise BadInput(f"cannot be parsed as Markdown ({type(error).__name__}: {error})") from error
-    _Renderer(outline).run(tokens)
+    renderer = _Renderer(outline)
+    renderer.run(tokens)
     sections = outline.sections()
     if not sections and not outline.tables:
         raise BadInput("has no readable text")
     source.problems.extend(outline.problems)
-    title = one_line(str(metadata.pop("title", ""))) or outline.first_h1 or source.title
+    tell(source, outline.left_out)
+    if renderer.links:
+        metadata.setdefault("links", list(renderer.links))
+    title = title or one_line(str(metadata.pop("title", ""))) or outline.first_h1 or source.title
     return Document(source.key, sections, title, source.shown, metadata, tables=outline.tables)
 
 
@@ -41,6 +58,8 @@ class _Renderer:
 
     def __init__(self, outline: Outline) -> None:
         self._outline = outline
+        self.links: dict[str, None] = {}
+        """The names of the notes that it links to."""
 
     def run(self, tokens: list[Token]) -> None:
         position = 0
@@ -49,7 +68,7 @@ class _Renderer:
             if token.type == "table_open":
                 position = self._table(tokens, position)
             elif token.type == "heading_open" and token.level == 0:
-                self._outline.heading(int(token.tag[1]), _inline(tokens[position + 1].children))
+                self._outline.heading(int(token.tag[1]), self._inline(tokens[position + 1].children))
                 position += 2
             else:
                 self._token(token)
@@ -71,7 +90,10 @@ class _Renderer:
             case "inline":
                 if "note" in token.meta:
                     outline.mark(f"[{token.meta['note']}] ")
-                outline.block(_inline(token.children))
+                _name_callout(token)
+                outline.block(_BLOCK_ID.sub("", self._inline(token.children)))
+            case "remark":
+                outline.left_out["comment"] += 1
             case "fence" | "code_block" | "math_block":
                 outline.block(token.content, tight=False)
             case "html_block":
@@ -84,38 +106,52 @@ class _Renderer:
             if tokens[position].type == "tr_open":
                 rows.append([])
             elif tokens[position].type == "inline":
-                rows[-1].append(Cell(_inline(tokens[position].children)))
+                rows[-1].append(Cell(self._inline(tokens[position].children)))
             position += 1
         self._outline.table(rows, heads=1)
         return position
 
+    def _inline(self, tokens: Sequence[Token] | None) -> str:
+        """The text of a line: links and images become their text, tags of HTML what they mean."""
+        line = Inline()
+        left_out = self._outline.left_out
+        hidden = ""  # the name of the tag whose text is left out
+        names = iter(tag_names([token.content for token in tokens or () if token.type == "html_inline"]))
+        for token in tokens or ():
+            name = next(names) if token.type == "html_inline" else ""
+            if hidden:
+                hidden = "" if name == f"/{hidden}" else hidden
+                continue
+            match token.type:
+                case "softbreak":
+                    line.text(" ")
+                case "hardbreak":
+                    line.text("\n")
+                case "image":
+                    line.text(self._inline(token.children))
+                case "note":
+                    line.note(token.content)
+                case "wiki_link":
+                    line.text(token.content)
+                    self.links.update({token.meta["target"]: None} if token.meta["target"] else {})
+                case "remark":
+                    left_out["comment"] += 1
+                case "html_inline" if name in _LEFT_OUT or (name and _is_hidden(token.content, name)):
+                    hidden = name
+                    left_out[_LEFT_OUT.get(name, "hidden piece")] += 1
+                case "html_inline":
+                    _tag(token.content, name, line)
+                case _:
+                    line.text(token.content)
+        return line.take()
 
-def _inline(tokens: Sequence[Token] | None) -> str:
-    """The text of a line: links and images become their text, tags of HTML what they mean."""
-    line = Inline()
-    hidden = ""  # the name of the tag whose text no reader sees
-    names = iter(tag_names([token.content for token in tokens or () if token.type == "html_inline"]))
-    for token in tokens or ():
-        name = next(names) if token.type == "html_inline" else ""
-        if hidden:
-            hidden = "" if name == f"/{hidden}" else hidden
-            continue
-        match token.type:
-            case "softbreak":
-                line.text(" ")
-            case "hardbreak":
-                line.text("\n")
-            case "image":
-                line.text(_inline(token.children))
-            case "note":
-                line.note(token.content)
-            case "html_inline" if name and _is_hidden(token.content, name):
-                hidden = name
-            case "html_inline":
-                _tag(token.content, name, line)
-            case _:
-                line.text(token.content)
-    return line.take()
+
+def _name_callout(token: Token) -> None:
+    """Have a callout, "[!note] Title", begin with its title, or what it is called by."""
+    first = token.children[0] if token.children else None
+    match = _CALLOUT.match(first.content) if first is not None and first.type == "text" else None
+    if first is not None and match is not None:
+        first.content = first.content[match.end() :] or f"{match[1].capitalize()}:"
 
 
 def _is_hidden(markup: str, name: str) -> bool:
@@ -141,4 +177,4 @@ def _tag(markup: str, name: str, line: Inline) -> None:
         line.text(str(image.get("alt") or "") if image is not None else "")
 
 
-MARKDOWN = Format("Markdown file", (".md", ".markdown"), whole(load_markdown), version=3)
+MARKDOWN = Format("Markdown file", (".md", ".markdown"), whole(load_markdown), version=4)

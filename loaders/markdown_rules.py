@@ -1,4 +1,7 @@
-"""What the Markdown parser is taught besides CommonMark: notes, mathematics as it stands, and what is no HTML tag."""
+"""What the Markdown parser is taught besides CommonMark: notes, mathematics as it stands, and what is no HTML tag.
+
+And what programs for taking notes write, as Obsidian's manual has it: [[links]], ==marks== and %%comments%%.
+"""
 
 import re
 from collections.abc import Iterable
@@ -39,6 +42,11 @@ _MATHS = (  # how mathematics within a line begins and ends
 )
 _DISPLAY = {"$$": "$$", "\\[": "\\]"}  # a line begins with it -> a line ends with it
 _ENVIRONMENT = re.compile(r"\\begin\{([a-zA-Z]+\*?)\}")
+_WIKI_LINK = re.compile(r"(!?)\[\[([^\[\]|\n]*[^\[\]|\n\\])(?:\\?\|([^\[\]\n]*))?\]\](?![(\[])")
+_PICTURE = re.compile(r"\.(?:png|jpe?g|gif|bmp|svg|webp|avif|mp3|wav|m4a|ogg|mp4|webm|mov)$", re.IGNORECASE)
+_CITATION = re.compile(r"\d{1,3}")
+_MARKED = re.compile(r"==(?=[^\s=])(?:[^=\n]|=(?!=))*(?<=[^\s=])==(?![\w=])")
+_REMARK = re.compile(r"%%.+?%%", re.DOTALL)
 _BEFORE, _AFTER = re.compile(r"[0-9A-Za-z]*$"), re.compile(r"[0-9A-Za-z]*")
 
 
@@ -52,6 +60,10 @@ def parser() -> MarkdownIt:
     found.inline.ruler.before("escape", "math", _math)
     found.inline.ruler.before("emphasis", "product", _product)
     found.inline.ruler.before("link", "note", _note)
+    found.inline.ruler.before("link", "wiki_link", _wiki_link)
+    found.inline.ruler.before("emphasis", "marked", _marked)
+    found.inline.ruler.before("emphasis", "remark", _remark)
+    found.block.ruler.before("fence", "remark_block", _remark_block, interrupts)
     return found
 
 
@@ -195,4 +207,62 @@ def _note(state: StateInline, silent: bool) -> bool:
     if not silent:
         state.push("note", "", 0).content = match[1]
     state.pos = match.end()
+    return True
+
+
+def _wiki_link(state: StateInline, silent: bool) -> bool:
+    """A link to another note: "[[Kiln Notes|the kiln]]", "[[Kiln Notes#Firing]]", "![[Kiln Notes]]"."""
+    place = state.pos
+    match = _WIKI_LINK.match(state.src, place)
+    if match is None or match.end() > state.posMax or _CITATION.fullmatch(match[2]):
+        return False
+    if place and state.src[place - 1].isalnum():  # an index: a[[1]]
+        return False
+    if not silent:
+        target, _, part = match[2].partition("#")
+        part = "" if part.startswith("^") else part.replace("#", " > ")
+        picture = match[1] and _PICTURE.search(target)
+        shown = match[3] or " > ".join(filter(None, (target.strip(), part)))
+        token = state.push("wiki_link", "", 0)
+        token.content = "" if picture else shown.strip()
+        token.meta = {"target": "" if picture else target.strip()}
+    state.pos = match.end()
+    return True
+
+
+def _marked(state: StateInline, silent: bool) -> bool:
+    """The signs around marked text, which say nothing themselves."""
+    place = state.pos
+    ends = state.env.setdefault("marks", set())
+    opens = place == 0 or not (state.src[place - 1].isalnum() or state.src[place - 1] == "=")
+    match = _MARKED.match(state.src, place) if opens else None
+    if match is not None and match.end() <= state.posMax:
+        ends.add((state.src, match.end() - 2))
+    elif (state.src, place) not in ends:
+        return False
+    state.pos += 2
+    return True
+
+
+def _remark(state: StateInline, silent: bool) -> bool:
+    """A comment within a paragraph."""
+    match = _REMARK.match(state.src, state.pos)
+    if match is None or match.end() > state.posMax:
+        return False
+    if not silent:
+        state.push("remark", "", 0)
+    state.pos = match.end()
+    return True
+
+
+def _remark_block(state: StateBlock, start: int, end: int, silent: bool) -> bool:
+    """A comment of lines of its own."""
+    if state.is_code_block(start) or _line(state, start).rstrip() != "%%":
+        return False
+    last = next((n for n in range(start + 1, end) if _line(state, n).rstrip().endswith("%%")), None)
+    if last is None:
+        return False
+    if not silent:
+        state.push("remark", "", 0)
+        state.line = last + 1
     return True

@@ -22,6 +22,8 @@ _FRAMES = frozenset(  # classes and ids of what Sphinx, Doxygen, Javadoc and MkD
     subnav bottomnav top-nav sub-nav navbar-top flex-header skip-nav skipnav navlistsearch navbar""".split()
 )
 _PERMALINKS = frozenset("headerlink header-link anchor-link anchor permalink toclink-anchor hash-link".split())
+_TYPED = frozenset("text search email tel url number date month week time datetime-local color range".split())
+"""Kinds of fields that show what was typed into them."""
 _HIDDEN = re.compile(r"(?:^|;)\s*(?:display\s*:\s*none|visibility\s*:\s*hidden)\b", re.IGNORECASE)
 _HIDDEN_SHARE = 0.1  # of a page's words: less is menus and messages of every page, more is told
 _MOST_KEPT = 50  # large parts that are called hidden: a page with more of them says nothing by it
@@ -33,7 +35,10 @@ _LABEL = re.compile(r"\[?(?:note |n )?\w{1,4}\]?|[*†‡§]{1,3}", re.IGNORECAS
 
 def prepare(soup: BeautifulSoup, outline: Outline) -> None:
     """Take out of a page what is no text of it, and put plain text where it needs more than its tags."""
-    _drop_frames(soup)
+    for tag in soup.find_all("del"):
+        outline.left_out["deleted piece"] += not _is_gone(tag) and bool(tag.get_text().strip())
+        tag.decompose()
+    _drop_frames(soup, outline)
     _drop_hidden(soup, outline)
     for tag in soup.find_all("math"):
         tag.replace_with(NavigableString(_math(tag)))
@@ -44,9 +49,7 @@ def prepare(soup: BeautifulSoup, outline: Outline) -> None:
         tag.replace_with(NavigableString(_tex(tag.get_text(), display)))
     for tag in soup.select(".katex-html"):  # says again what its MathML says
         tag.decompose()
-    for tag in soup.find_all("input", attrs={"type": "checkbox"}):
-        if tag.parent is not None and tag.find_parent("li") is not None:  # of a list of tasks
-            tag.replace_with(NavigableString("[x] " if tag.has_attr("checked") else "[ ] "))
+    _fill_in(soup, outline)
     for tag in soup.select(".system-messages"):
         tag.decompose()
     for tag in soup.select(".system-message"):  # of docutils: what it could not read stands in it as it is written
@@ -55,11 +58,30 @@ def prepare(soup: BeautifulSoup, outline: Outline) -> None:
     for tag in soup.select(".line-block .line"):  # likewise
         tag.name = "span"
         tag.insert_after(BREAK)
-    for tag in soup.find_all("rt"):
-        tag.replace_with(NavigableString(f"({tag.get_text()})"))
-    for tag in soup.find_all("rp"):
+    for tag in soup.find_all(["rt", "rp", "rtc"]):  # how signs are read, above each: it would part the word
+        outline.left_out["reading of characters"] += tag.name == "rt" and not _is_gone(tag)
         tag.decompose()
     _mark_notes(soup)
+
+
+def _fill_in(soup: BeautifulSoup, outline: Outline) -> None:
+    """Put what stands in the fields of forms where they are."""
+    for tag in soup.find_all("input"):
+        kind, value = str(tag.get("type") or "text").lower(), str(tag.get("value") or "")
+        if kind in ("checkbox", "radio"):
+            listed = kind == "checkbox" and tag.find_parent("li") is not None  # of a list of tasks
+            text = "[x] " if tag.has_attr("checked") else "[ ] " if listed else ""
+            tag.replace_with(NavigableString(text))
+        elif kind in _TYPED and value.strip():
+            tag.replace_with(NavigableString(f" {value} "))
+        elif kind == "password" and value.strip():
+            outline.left_out["form value"] += 1
+    for tag in soup.find_all("select"):
+        options = tag.find_all("option")
+        if any(option.has_attr("selected") for option in options):
+            for option in options:
+                if not option.has_attr("selected"):
+                    option.decompose()
 
 
 def _is_gone(tag: Tag) -> bool:
@@ -70,7 +92,7 @@ def _names(tag: Tag, *keys: str) -> set[str]:
     return {str(name).lower() for key in keys for name in tag.get_attribute_list(key) if name}
 
 
-def _drop_frames(soup: BeautifulSoup) -> None:
+def _drop_frames(soup: BeautifulSoup, outline: Outline) -> None:
     """Take out what is there to move about: navigation, and the marks that link a heading to itself."""
     for link in soup.find_all("a"):
         text = link.get_text().strip()
@@ -83,6 +105,8 @@ def _drop_frames(soup: BeautifulSoup) -> None:
             continue
         beside = tag.get("role") in _BESIDE or not _FRAMES.isdisjoint(_names(tag, "class", "id"))
         if beside and len(tag.get_text()) < size / 2:  # else it is the page that is called so
+            kind = "page foot" if tag.get("role") == "contentinfo" else "navigation bar"
+            outline.left_out[kind] += bool(tag.get_text().strip())
             tag.decompose()
 
 

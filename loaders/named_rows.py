@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import chain, islice
 from typing import Any
 
-from kgrag.loaders.base import MB, BadInput, Item, Source, clean, clean_value, one_line, plain
+from kgrag.loaders.base import MB, BadInput, Item, Source, check_depth, clean, clean_value, one_line, plain
 from kgrag.values.documents import Document, Problem, Section, Table
 
 CORPUS = "corpus.jsonl"
@@ -255,9 +255,18 @@ def _value(row: Mapping[str, Any], column: str) -> str:
     value = row[column]
     if value is None:
         return ""
-    if isinstance(value, list | dict):
-        raise BadInput(f"holds {_kind(value)} in column {column!r}, which must be text")
-    return str(value)
+    return "\n\n".join(strings(value)) if isinstance(value, list | dict) else str(value)
+
+
+def strings(value: object, depth: int = 0) -> Iterator[str]:
+    """The texts in a nested value, in order; numbers in it say nothing without their names. Raises BadInput."""
+    check_depth(depth)
+    if isinstance(value, str):
+        if value.strip():
+            yield value
+    elif isinstance(value, list | dict):
+        for inner in value.values() if isinstance(value, dict) else value:
+            yield from strings(inner, depth + 1)
 
 
 def _kind(value: object) -> str:

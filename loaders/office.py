@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from kgrag.loaders.base import BadInput, Format, Item, Reading, Source, check_size, one_line
+from kgrag.loaders.beside import tell
 from kgrag.loaders.grid import is_caption
 from kgrag.loaders.outline import title_of
 from kgrag.loaders.paged import PagedOutline
@@ -18,6 +19,7 @@ def load_office(source: Source, readers: Readers) -> Document:
     check_size(source)
     child, found = readers.open(source.path, "kgrag.loaders.office_parts:read_office", readers.settings.file_seconds)
     readers.give(child)
+    tell(source, found["left_out"])
     source.problems.extend(found["problems"])
     outline = PagedOutline()
     parts = found["parts"]
@@ -64,6 +66,6 @@ def _load(source: Source, reading: Reading) -> Iterator[Item]:
     yield load_office(source, reading.readers)
 
 
-WORD = Format("Word document", (".docx",), _load, untrusted=True, version=3)
-POWERPOINT = Format("PowerPoint presentation", (".pptx",), _load, untrusted=True, version=3)
-EXCEL = Format("Excel workbook", (".xlsx",), _load, untrusted=True, version=3)
+WORD = Format("Word document", (".docx",), _load, untrusted=True, version=4)
+POWERPOINT = Format("PowerPoint presentation", (".pptx",), _load, untrusted=True, version=4)
+EXCEL = Format("Excel workbook", (".xlsx",), _load, untrusted=True, version=4)

@@ -34,7 +34,7 @@ _HYPHENS = ((b"/extendedProperties", b"/extended-properties"), (b"/customPropert
 def read_office(path: Path) -> dict[str, Any]:
     """`title`, `author`, `date`, `problems` and `parts`: one, or each slide or sheet, with its `label` and `blocks`.
 
-    Which of them the file is, its content says. Raises BadInput.
+    `left_out`: how much stands beside the text, by kind. Which of them the file is, its content says. Raises BadInput.
     """
     folder, named = _check_archive(path)
     what, module, package, reader = _PROGRAMS[folder]
@@ -53,7 +53,7 @@ def read_office(path: Path) -> dict[str, Any]:
         raise BadInput(f"holds more than {MAX_TEXT // MB} MB of text; split it")
     if not named:  # the packages make up what a file does not say, today's date among it
         found |= {"title": "", "author": "", "date": ""}
-    return {"paged": folder != "word/", **found}
+    return {"paged": folder != "word/", "problems": [], **found}
 
 
 def _check_archive(path: Path) -> tuple[str, bool]:

@@ -1,24 +1,31 @@
-"""OpenDocument texts (ODT): headings, paragraphs, lists, notes and tables (OpenDocument 1.3, part 3)."""
+"""OpenDocument texts, workbooks and slides: headings, lists, notes and tables (OpenDocument 1.3, part 3)."""
 
 import re
 import zipfile
-from collections import defaultdict
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import groupby
 from pathlib import Path
 from xml.etree import ElementTree
 from xml.etree.ElementTree import Element
 
 from kgrag.loaders.apart import Content, check_archive, content, parse_xml, read_apart
-from kgrag.loaders.base import BadInput, Format, counted, one_line
-from kgrag.loaders.grid import Cell, cell_text, only_lays_out
+from kgrag.loaders.base import BadInput, Format, one_line
+from kgrag.loaders.grid import Cell, cell_text, lay_out, only_lays_out
 from kgrag.loaders.inline import Inline, Node, formula, ordinal
 from kgrag.loaders.outline import Outline
+from kgrag.loaders.sheet_parts import area_blocks
 
 _CONTAINERS = frozenset("section index-body user-index list-header table-of-content".split())
-_SILENT = frozenset(
-    "tracked-changes annotation annotation-end note forms sequence-decls object ruby-text text-box".split()
-)
+_SILENT = frozenset("annotation annotation-end note forms sequence-decls object ruby-text text-box".split())
+_FRAMES = {
+    **dict.fromkeys(("header", "header-left", "header-first"), "running head"),
+    **dict.fromkeys(("footer", "footer-left", "footer-first"), "running foot"),
+}
+"""What stands on every page of a style, and what it is counted as."""
+_RUNNING = frozenset(("header", "footer", "date-time", "page-number"))
+"""Classes of frames that stand on all slides."""
 _CODE = re.compile(r"Preformatted|Code|Listing|Verbatim")
 """Styles of code, whose spaces are kept."""
 _OUTLINE = "\n"  # the name of the style that numbers headings, which has none of its own
@@ -45,10 +52,15 @@ def read_odt(path: Path) -> Content:
         raise BadInput(f"is an OpenDocument text that is damaged ({reason})") from error
     body = parts[0].find("{*}body")
     kind = "" if body is None or not len(body) else _name(body[0])
-    if body is None or kind != "text":
-        raise BadInput(f"is an OpenDocument {kind or 'file'}, of which only texts are read; save it as PDF")
     reader = _Reader(_Styles.of(parts), formulas)
-    reader.add(body[0])
+    if body is None or kind not in ("text", "spreadsheet", "presentation"):
+        raise BadInput(f"is an OpenDocument {kind or 'file'}, of which only texts, spreadsheets and presentations are "
+                       "read; save it as PDF")  # fmt: skip
+    getattr(reader, "add" if kind == "text" else f"add_{kind}")(body[0])
+    for style in (style for part in parts for style in part.iter() if _name(style) == "master-page"):
+        for element in style:
+            if (frame := _FRAMES.get(_name(element))) and "".join(element.itertext()).strip():
+                reader.left_out[frame] += 1
     return reader.content({_name(e): "".join(e.itertext()) for part in parts for e in part.iterfind("{*}meta/*")})
 
 
@@ -101,6 +113,9 @@ class _Styles:
                     found.signs[name] = "_" if position.startswith(("sub", "-")) else "^"
                 if _value(properties, "display") == "none":
                     found.hidden.add(name)
+            for properties in (e for e in style if _name(e) in ("table-properties", "drawing-page-properties")):
+                if _value(properties, "display") == "false" or _value(properties, "visibility") == "hidden":
+                    found.hidden.add(name)
         return found
 
     def is_code(self, style: str) -> bool:
@@ -117,17 +132,64 @@ class _Reader:
         self._in_code = False
         self._outline = Outline()
         self._notes: list[tuple[str, Element]] = []  # of this section
-        self._hidden = self._comments = 0
 
     def content(self, meta: dict[str, str]) -> Content:
         """What was read."""
         self._add_notes()
-        for count, what in ((self._hidden, "hidden piece"), (self._comments, "comment")):
-            if count:
-                self._outline.problems.append(f"holds {counted(count, what)}, left out")
         author = meta.get("creator") or meta.get("initial-creator", "")
         date = (meta.get("creation-date") or meta.get("date", ""))[:10]
         return content(self._outline, one_line(meta.get("title", "")), {"author": one_line(author), "date": date})
+
+    @property
+    def left_out(self) -> Counter[str]:
+        """How much stands beside the text, by kind."""
+        return self._outline.left_out
+
+    def add_spreadsheet(self, body: Element) -> None:
+        """Add the sheets that are shown, each a table under its name."""
+        for sheet in body.iterfind("{*}table"):
+            if _value(sheet, "style-name") in self._styles.hidden:
+                self.left_out["hidden sheet"] += 1
+            elif "".join(sheet.itertext()).strip():
+                self._outline.heading(1, _value(sheet, "name"))
+                self._sheet(sheet)
+
+    def add_presentation(self, body: Element) -> None:
+        """Add the slides that are shown, each under its title."""
+        for number, page in enumerate(body.iterfind("{*}page"), 1):
+            if _value(page, "style-name") in self._styles.hidden:
+                self.left_out["hidden slide"] += 1
+                continue
+            frames = [e for e in page.iter() if _name(e) in ("frame", "custom-shape", "annotation", "notes")]
+            notes = [e for e in frames if _name(e) == "notes"]
+            spoken = {id(e) for note in notes for e in note.iter()}
+            title = next((e for e in frames if _value(e, "class") == "title" and id(e) not in spoken), None)
+            named = (
+                "" if title is None else one_line(" ".join("".join(p.itertext()) for p in title.iterfind(".//{*}p")))
+            )
+            self._outline.heading(1, named or _value(page, "name") or f"Slide {number}")
+            for frame in frames:
+                if id(frame) not in spoken and frame is not title:
+                    self._add_frame(frame)
+            for note in notes:
+                texts = (self._text(p) for p in note.iterfind(".//{*}text-box/{*}p"))
+                if text := "\n".join(filter(None, texts)):
+                    self._outline.block(f"Notes: {text}")
+            self._add_boxes()
+
+    def _add_frame(self, frame: Element) -> None:
+        if _name(frame) == "annotation":
+            self.left_out["comment"] += 1
+        elif _name(frame) == "custom-shape":
+            self.add(frame, 1)
+        elif _value(frame, "class") not in _RUNNING:
+            for part in frame:
+                if _name(part) == "text-box":
+                    self.add(part, 1)
+                elif _name(part) == "table":
+                    self._table(part, 1)
+                elif _name(part) in ("title", "desc"):
+                    self._outline.block(one_line("".join(part.itertext())))
 
     def add(self, parent: Element, depth: int = 0) -> None:
         """Add what stands in an element, block by block."""
@@ -143,6 +205,11 @@ class _Reader:
                 self._list(element, _value(element, "style-name"), depth)
             elif name == "table":
                 self._table(element, depth)
+            elif name == "forms":
+                values = (_value(e, "current-value") or _value(e, "current-state") == "checked" for e in element.iter())
+                self._outline.left_out["form value"] += sum(map(bool, values))
+            elif name == "tracked-changes":
+                self._outline.left_out["deleted piece"] += len(element.findall(".//{*}deletion"))
             elif name in _CONTAINERS and depth < _MAX_DEPTH:
                 self.add(element, depth + 1)
 
@@ -221,20 +288,54 @@ class _Reader:
                 for cell in found:
                     self.add(cell, depth + 1)
                 return
-        rows: list[list[Cell]] = []
+        rows = []
         heads = 0
         for row, head in _rows(table):
-            cells: list[Cell] = []
-            for cell in row:
-                times = min(_number(cell, "number-columns-repeated", 1), _MAX_REPEATED)
-                if _name(cell) == "table-cell":
-                    text = cell_text((self._text(p), item) for p, item in _paragraphs(cell))
-                    down, across = (_number(cell, f"number-{what}-spanned", 1) for what in ("rows", "columns"))
-                    cells.extend([Cell(text, down, across)] if times == 1 else [Cell(text) for _ in range(times)])
-            rows.append(cells)
+            rows.append(self._cells(row))
             heads += head
         self._outline.table(rows, heads=heads)
         self._add_boxes()
+
+    def _cells(self, row: Element) -> list[Cell]:
+        """The cells that begin in a row."""
+        cells: list[Cell] = []
+        for cell in row:
+            times = min(_number(cell, "number-columns-repeated", 1), _MAX_REPEATED)
+            if _name(cell) == "table-cell":
+                self.left_out["comment"] += cell.find("{*}annotation") is not None
+                text = cell_text((self._text(p), item) for p, item in _paragraphs(cell))
+                down, across = (_number(cell, f"number-{what}-spanned", 1) for what in ("rows", "columns"))
+                cells.extend([Cell(text, down, across)] if times == 1 else [Cell(text) for _ in range(times)])
+        return cells
+
+    def _sheet(self, sheet: Element) -> None:
+        """Add the tables of a sheet, which empty rows part, without what is hidden."""
+        rows: list[list[Cell]] = []
+        hidden_rows: set[int] = set()
+        for row, _ in _rows(sheet):
+            own = self._cells(row)
+            times = min(_number(row, "number-rows-repeated", 1), _MAX_REPEATED) if _has_text(own) else 1
+            if _value(row, "visibility") in ("collapse", "filter"):
+                hidden_rows.update(range(len(rows), len(rows) + times))
+            rows.extend([own, *([replace(cell) for cell in own] for _ in range(times - 1))])
+        laid = lay_out(rows)
+        for column in _hidden_columns(sheet, len(laid[0]) if laid else 0):
+            self.left_out["hidden column"] += any(_has_text([cells[column]]) for cells in laid)
+            for cells in laid:
+                cells[column] = None
+        self.left_out["hidden row"] += sum(_has_text(laid[number]) for number in hidden_rows)
+        shown = [row for number, row in enumerate(laid) if number not in hidden_rows]
+        for filled, area in groupby(shown, key=_has_text):
+            caption = ""
+            for block in area_blocks(list(area)) if filled else ():
+                if block[0] == "table":
+                    self._outline.table([list(map(Cell, row)) for row in block[2]], caption or block[1], heads=1)
+                elif block[0] == "caption":
+                    caption = block[1]
+                else:
+                    self._outline.block(block[1], tight=False)
+        for frame in sheet.iterfind("{*}shapes/*"):
+            self._add_frame(frame)
 
     def _text(self, element: Element, *, keep: bool = False) -> str:
         """The text of a paragraph; `keep`: its spaces, too."""
@@ -248,10 +349,10 @@ class _Reader:
         name = _name(element)
         style = _value(element, "style-name")
         if style in self._styles.hidden or name in ("hidden-text", "hidden-paragraph"):
-            self._hidden += 1
+            self._outline.left_out["hidden piece"] += 1
             return
         if name in _SILENT or depth > 2 * _MAX_DEPTH:
-            self._comments += name == "annotation"
+            self._outline.left_out["comment"] += name == "annotation"
             if name == "note":
                 self._note(element, line)
             elif name == "text-box":
@@ -260,7 +361,7 @@ class _Reader:
                 root = self._formulas.get(_value(element, "href").removeprefix("./"))
                 line.word("" if root is None else formula(_math(root)))
             elif name == "ruby-text":
-                line.text(f"({''.join(element.itertext())})")
+                self._outline.left_out["reading of characters"] += 1
             return
         if name in ("title", "desc"):  # what a picture shows
             line.word("".join(element.itertext()))
@@ -289,6 +390,21 @@ class _Reader:
             self._notes.append((label, body))
 
 
+def _has_text(row: Sequence[Cell | None]) -> bool:
+    return any(cell is not None and cell.text for cell in row)
+
+
+def _hidden_columns(sheet: Element, most: int) -> Iterator[int]:
+    """The columns of a sheet that are not shown, from 0."""
+    column = 0
+    for element in sheet.iter():
+        if _name(element) == "table-column":
+            after = column + _number(element, "number-columns-repeated", 1)
+            if _value(element, "visibility") in ("collapse", "filter"):
+                yield from range(column, min(after, most))
+            column = after
+
+
 def _length(table: Element) -> int:
     """How many characters stand in a table."""
     return sum(len(text.strip()) for text in table.itertext())
@@ -299,7 +415,7 @@ def _paragraphs(cell: Element, item: bool = False) -> Iterator[tuple[Element, bo
     for part in cell:
         if _name(part) in ("p", "h"):
             yield part, item
-        else:
+        elif _name(part) != "annotation":
             yield from _paragraphs(part, item or _name(part) == "list")
 
 
@@ -325,5 +441,9 @@ def _rows(table: Element, head: bool = False) -> Iterator[tuple[Element, bool]]:
 
 
 ODT = Format(
-    "OpenDocument text", (".odt",), read_apart("kgrag.loaders.opendocument:read_odt"), untrusted=True, version=3
+    "OpenDocument file",
+    (".odt", ".ods", ".odp", ".ott", ".ots", ".otp"),
+    read_apart("kgrag.loaders.opendocument:read_odt"),
+    untrusted=True,
+    version=4,
 )

@@ -1,6 +1,7 @@
 """Blocks of text and tables under headings -> Sections and Tables; shared by all formats that have no pages."""
 
 import re
+from collections import Counter
 from collections.abc import Sequence
 
 from kgrag.loaders.base import one_line, plain
@@ -25,12 +26,13 @@ def title_of(heading: str, sections: Sequence[Section]) -> str:
 class Outline:
     """Takes a document's headings, blocks, lists and tables in order; each heading begins a section.
 
-    `problems`: what is to be said of what was left out.
+    `problems`: what is to be said of the file. `left_out`: how much stands beside its text, by kind (see beside.py).
     """
 
     def __init__(self) -> None:
         self._first_h1 = ""
         self.problems: list[str] = []
+        self.left_out: Counter[str] = Counter()
         self._path: list[tuple[int, str]] = []
         self._blocks: list[str] = []
         self._sections: list[Section] = []

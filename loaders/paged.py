@@ -1,5 +1,6 @@
 """Headings, paragraphs and tables with the pages that they stand on -> sections, pages and tables of a Document."""
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 
 from kgrag.loaders.base import one_line, plain
@@ -11,9 +12,13 @@ Pieces = Sequence[tuple[int, str]]
 
 
 class PagedOutline:
-    """Takes a document's headings, paragraphs and tables in order; each heading begins a section."""
+    """Takes a document's headings, paragraphs and tables in order; each heading begins a section.
+
+    `left_out`: how much stands beside its text, by kind (see beside.py).
+    """
 
     def __init__(self) -> None:
+        self.left_out: Counter[str] = Counter()
         self.first_heading = ""
         self._path: list[tuple[int, str]] = []
         self._parts: list[str] = []

@@ -9,6 +9,7 @@ from importlib.util import find_spec
 from typing import Any
 
 from kgrag.loaders.base import BadInput, Format, Item, Source, check_size, one_line
+from kgrag.loaders.beside import tell
 from kgrag.loaders.headings import is_first_section
 from kgrag.loaders.outline import title_of
 from kgrag.loaders.page_lines import PageLines
@@ -37,8 +38,11 @@ def load_pdf(source: Source, readers: Readers) -> Iterator[Item]:
     pages = run.read()
     outline, title = PagedOutline(), ""
     contents = [PageLines.of(n, pages[n]) for n in range(1, run.number + 1)]
+    for answer in pages.values():
+        outline.left_out.update(answer.get("left_out", {}))
     del pages
     title = reflow(contents, outline, run.header["contents"])
+    tell(source, outline.left_out)
     yield from _problems(source, contents)
     if run.header["end"]:
         yield Problem(source.shown, f"{run.header['end']}: no page was found after page {run.number}")
@@ -229,5 +233,5 @@ class _Run:
 
 
 PDF = Format(
-    "PDF file", (".pdf",), lambda source, reading: load_pdf(source, reading.readers), untrusted=True, version=3
+    "PDF file", (".pdf",), lambda source, reading: load_pdf(source, reading.readers), untrusted=True, version=4
 )

@@ -31,6 +31,7 @@ _LARGE = {  # of TeX's font of large symbols; the rest are parts of brackets
     **dict.fromkeys((80, 88), "∑"), **dict.fromkeys((81, 89), "∏"), **dict.fromkeys((82, 90), "∫"),
     **dict.fromkeys(range(112, 117), "√"), 12: "|", 13: "‖",
 }  # fmt: skip
+_SOFT_HYPHEN = 0xAD
 _NUMBERED = re.compile(r"[A-Za-z](\d{1,3})")
 
 
@@ -66,6 +67,14 @@ def _complete(font: PDFSimpleFont, spec: Any) -> None:
         font.cid2unicode = {**dict.fromkeys(range(256), ""), **own, **font.cid2unicode}
     else:
         font.cid2unicode = {**_LOW, **font.cid2unicode}
+    if font.cid2unicode.get(_SOFT_HYPHEN) == " " and _base_encoding(spec) == "WinAnsiEncoding":
+        font.cid2unicode[_SOFT_HYPHEN] = chr(_SOFT_HYPHEN)  # ISO 32000-1, annex D.2, note 6; pdfminer has a space
+
+
+def _base_encoding(spec: Any) -> str:
+    encoding = resolve1(spec.get("Encoding"))
+    named = resolve1(encoding.get("BaseEncoding")) if isinstance(encoding, dict) else encoding
+    return "" if named is None else str(literal_name(named))
 
 
 def _numbered_glyphs(spec: Any) -> set[int] | None:

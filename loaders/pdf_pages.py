@@ -1,8 +1,10 @@
 """PDF files page by page, as the reading process sees them: lines in order, tables, what the file says of itself."""
 
 import re
+from collections import Counter
 from itertools import count, islice, pairwise
 from pathlib import Path
+from statistics import median
 from typing import Any
 
 import pdfplumber
@@ -17,12 +19,15 @@ from kgrag.loaders.base import BadInput, one_line
 from kgrag.loaders.layout import Segment, flows, is_code, line, rows, segments
 from kgrag.loaders.page_lines import Grid
 from kgrag.loaders.pdf_fonts import Fonts
+from kgrag.loaders.pdf_forms import filled_in
 from kgrag.loaders.pdf_raised import with_signs
+from kgrag.loaders.pdf_spacing import close_gaps
 from kgrag.loaders.tables import Signs, aligned_tables, framed_tables, ruled_tables
 
 _CID = re.compile(r"\(cid:\d+\)")
 _MAX_CHARS = 200_000  # of one page: a wall map has a tenth of that
 _MAX_PAGES = 50_000
+_USUAL = 10.0  # points of type on a page without any
 _MIN_NUMBERS = 5  # lines that are numbered on a page
 _FEW_WORDS, _MANY_WORDS = 4, 12  # of a cell of a table without lines: before and after columns of prose are parted
 
@@ -99,7 +104,7 @@ class Pdf:
         """The lines of the page with that number, from 1, and its tables, in reading order.
 
         `blocks`: for each flow a list of lines [text, x0, x1, top, bottom, size, bold, pitch] and of tables
-        {"cells", "box", "title"}.
+        {"cells", "box", "title"}. `left_out`: how much stands beside the text, by kind.
         """
         page = Page(self._pdf, self._pages[number - 1], number)
         try:
@@ -122,7 +127,9 @@ def _read(page: Any) -> dict[str, Any]:
     places = {(c["text"], round(c["x0"]), round(c["top"])) for c in chars if not c["text"].isspace()}
     if len(places) < 0.9 * sum(not c["text"].isspace() for c in chars):
         chars = dedupe_chars(chars)  # bold made by printing twice
-    chars = with_signs(chars)
+    left_out: Counter[str] = Counter()
+    usual = median(c["size"] for c in chars) if chars else _USUAL
+    chars = [*with_signs(close_gaps(chars)), *filled_in(page, usual, left_out)]
     grids, rest = ruled_tables(page, chars)
     upright = [c for c in rest if c["upright"]]
     if len(upright) >= 0.5 * len(rest):
@@ -144,6 +151,7 @@ def _read(page: Any) -> dict[str, Any]:
         "blocks": blocks,
         "height": float(bottom - top),
         "images": len(page.images),
+        "left_out": left_out,
         "garbled": unknown > 0.3 * max(1, len(chars)),
     }
 

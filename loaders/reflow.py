@@ -19,7 +19,7 @@ def reflow(pages: Sequence[PageLines], outline: PagedOutline, contents: Contents
 
     `contents`: the headings that the file itself names, as (level, title, page); else type and numbers tell them.
     """
-    drop_running(pages)
+    outline.left_out.update(drop_running(pages))
     sizes = _sizes(pages)
     body = max(sizes, key=lambda size: (sizes[size], -size), default=0.0)
     words = Counter(w.lower() for line in _all_lines(pages) for w in _WORD.findall(line.text)[:-1])

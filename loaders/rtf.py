@@ -1,45 +1,104 @@
 """Rich Text Format: the text, by striprtf, with raised and lowered characters, notes and tables (RTF 1.9.1)."""
 
+import codecs
 import re
+from collections import Counter
 from collections.abc import Callable
 from itertools import groupby
 from pathlib import Path
 
 from kgrag.loaders.apart import Content, content, needs, read_apart
-from kgrag.loaders.base import BadInput, Format, counted, one_line
+from kgrag.loaders.base import BadInput, Format, one_line
 from kgrag.loaders.grid import Cell
 from kgrag.loaders.inline import Inline
 from kgrag.loaders.outline import Outline
 
-_TITLE = re.compile(r"\{\\title ([^{}]*)\}")
+_TITLE = re.compile(r"\{(?:\\\*)?\\title(?![a-z])")
+_CODE_PAGE = re.compile(r"\\ansicpg(\d{1,5})|\\(mac|pca?)(?![a-z])")
+_ENCODINGS = {
+    "mac": "mac_roman", "pc": "cp437", "pca": "cp850", "10000": "mac_roman", "10006": "mac_greek",
+    "10007": "mac_cyrillic", "10029": "mac_latin2", "10081": "mac_turkish",
+}  # fmt: skip
+_BESIDE = (
+    (re.compile(r"\{\\header[lrf]?(?![a-z])"), "running head"),
+    (re.compile(r"\{\\footer[lrf]?(?![a-z])"), "running foot"),
+    (re.compile(r"\{\\\*\\annotation(?![a-z])"), "comment"),
+)
+_HEAD = 2000  # characters of a file in which its code page stands
 _BLOCKS = re.compile(r"\n\s*\n")
 _TOKEN = re.compile(r"\\([a-z]{1,32})(-?\d{1,10})? ?|\\'[0-9a-f]{2}|\\.|[{}]", re.DOTALL)
 _FOOTNOTE = re.compile(r"\{(?:\\\*)?\\footnote(?![a-z])")
-_UP, _LOW, _HIDDEN, _NOTE, _END = map(chr, range(0xE000, 0xE005))  # private characters that stand in the text for them
-_BEGINS = {"super": _UP, "sub": _LOW, "v": _HIDDEN}
-_PARTS = re.compile(f"([{_UP}{_LOW}{_HIDDEN}{_NOTE}{_END}])")
+_BOX = re.compile(r"\{\\shp(?![a-z])")
+_BOX_TEXT = re.compile(r"\{\\shptxt(?![a-z]) ?")
+# private characters that stand in the text for them
+_UP, _LOW, _HIDDEN, _DELETED, _NOTE, _END = map(chr, range(0xE000, 0xE006))
+_BEGINS = {"super": _UP, "sub": _LOW, "v": _HIDDEN, "deleted": _DELETED}
+_LEFT_OUT = {_HIDDEN: "hidden piece", _DELETED: "deleted piece"}
+_PARTS = re.compile(f"([{_UP}{_LOW}{_HIDDEN}{_DELETED}{_NOTE}{_END}])")
 
 
 def read_rtf(path: Path) -> Content:
     """A text, titled by its properties. Raises BadInput."""
     needs("striprtf", "an RTF text", "striprtf", "office")
+    outline = Outline()
+    return content(outline, add_rtf(outline, path.read_bytes()))
+
+
+def add_rtf(outline: Outline, data: bytes) -> str:
+    """Add a text to an outline; returns its title, or "". Raises BadInput."""
     from striprtf import striprtf
 
     to_text: Callable[..., str] = striprtf.rtf_to_text
-
-    source = path.read_bytes().decode("latin-1")  # it is ASCII, and says itself what its other characters are
+    source = data.decode("latin-1")  # it is ASCII, and says itself what its other characters are
     if not source.startswith("{\\rtf"):
         raise BadInput("is no RTF text, whatever its name says")
-    outline = Outline()
-    hidden = 0
-    for block in _BLOCKS.split(to_text(_marked(_with_notes(source)), errors="replace")):
-        text, more = _plain(block)
-        hidden += more
+    encoding = _encoding(source)
+    source = _CODE_PAGE.sub("", source, 2)  # striprtf would take UTF-8 for those that it does not know
+
+    def plain(part: str) -> str:
+        return _whole(to_text(part, encoding, errors="replace"))
+
+    for block in _BLOCKS.split(plain(_marked(_with_notes(_with_boxes(source))))):
+        text, left_out = _plain(block)
+        outline.left_out += left_out
         _add(outline, text)
-    if hidden:
-        outline.problems.append(f"holds {counted(hidden, 'hidden piece')}, left out")
-    title = _TITLE.search(source)
-    return content(outline, one_line(to_text(f"{{\\rtf1 {title[1]}}}")) if title else "")
+    for form, kind in _BESIDE:
+        outline.left_out[kind] += len(form.findall(source))
+    title = ""
+    if (start := _TITLE.search(source)) is not None:
+        named = source[start.end() : _group_end(source, start.start()) - 1]
+        title = one_line(plain(f"{{\\rtf1 {{{named}}}}}"))
+    return title
+
+
+def _encoding(source: str) -> str:
+    """The encoding of text whose font names none."""
+    named = _CODE_PAGE.findall(source, 0, _HEAD)  # the last: \\mac may be said more exactly after it
+    word = "".join(named[-1]) if named else ""
+    name = _ENCODINGS.get(word, f"cp{word}")
+    try:
+        return codecs.lookup(name).name
+    except LookupError:
+        return "cp1252"
+
+
+def _whole(text: str) -> str:
+    """Text whose characters beyond 16 bits, written as two, are one each."""
+    return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+
+
+def _with_boxes(source: str) -> str:
+    """RTF in which the text of boxes stands as paragraphs where they hang."""
+    parts: list[str] = []
+    place = 0
+    while found := _BOX.search(source, place):
+        end = _group_end(source, found.start())
+        parts.append(source[place : found.start()])
+        inner = _BOX_TEXT.search(source, found.end(), end)
+        if inner is not None:
+            parts.append(f"\\par\\par{{{source[inner.end() : _group_end(source, inner.start()) - 1]}}}\\par ")
+        place = end
+    return "".join([*parts, source[place:]])
 
 
 def _with_notes(source: str) -> str:
@@ -98,19 +157,19 @@ def _code(character: str) -> str:
     return f"{{\\uc1\\u{ord(character)}?}}"
 
 
-def _plain(text: str) -> tuple[str, int]:
-    """Text without those characters, and how many hidden pieces were left out."""
+def _plain(text: str) -> tuple[str, Counter[str]]:
+    """Text without those characters, and what was left out."""
     line = Inline()
-    hidden = 0
+    left_out: Counter[str] = Counter()
     open_: list[str] = []
     label = ""
     for part in _PARTS.split(text):
         if part in (_UP, _LOW):
             line.begin("^" if part == _UP else "_")
             open_.append(part)
-        elif part in (_HIDDEN, _NOTE):
+        elif part in (*_LEFT_OUT, _NOTE):
             open_.append(part)
-            hidden += part == _HIDDEN
+            left_out.update([_LEFT_OUT[part]] if part in _LEFT_OUT else ())
         elif part == _END:
             kind = open_.pop() if open_ else ""
             if kind == _NOTE:
@@ -120,9 +179,9 @@ def _plain(text: str) -> tuple[str, int]:
             label = ""
         elif _NOTE in open_:
             label += part
-        elif _HIDDEN not in open_:
+        elif not any(kind in _LEFT_OUT for kind in open_):
             line.text(part)
-    return line.take(), hidden
+    return line.take(), left_out
 
 
 def _add(outline: Outline, block: str) -> None:
@@ -134,4 +193,4 @@ def _add(outline: Outline, block: str) -> None:
             outline.add("\n".join(lines))
 
 
-RTF = Format("RTF text", (".rtf",), read_apart("kgrag.loaders.rtf:read_rtf"), untrusted=True, version=3)
+RTF = Format("RTF text", (".rtf",), read_apart("kgrag.loaders.rtf:read_rtf"), untrusted=True, version=4)

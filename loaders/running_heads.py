@@ -16,10 +16,11 @@ _ANY = "\2"  # stands for whatever a line says beside the page's number
 _ROMAN = re.compile(r"[ivxlc]+|[IVXLC]+")
 
 
-def drop_running(pages: Sequence[PageLines]) -> None:
+def drop_running(pages: Sequence[PageLines]) -> dict[str, int]:
     """Take out lines at the edges that come again on other pages, with the page's number or without.
 
     A line that begins or ends with the page's number goes whatever else it says, which may change with the chapter.
+    Returns how many heads and feet those are.
     """
     found: defaultdict[tuple[bool, str, int], list[tuple[int, float]]] = defaultdict(list)
     marginal = [list(_marginal(page, few=len(pages) < 3)) for page in pages]
@@ -28,6 +29,7 @@ def drop_running(pages: Sequence[PageLines]) -> None:
             for text, offset in set(_signs(line, page)):
                 found[at_top, text, offset].append((page.number, y))
     needed = min(3, len(pages))  # pages that have it
+    left_out = {"running head": 0, "running foot": 0}
     for page, lines in zip(pages, marginal, strict=True):
         dropped = set()
         for line, at_top, y in lines:
@@ -42,6 +44,11 @@ def drop_running(pages: Sequence[PageLines]) -> None:
         rest = [kept for flow in page.flows if (kept := [i for i in flow if id(i) not in dropped])]
         if rest or len({at_top for _, at_top, _ in lines}) == 2 or all(line.text.isdecimal() for line, _, _ in lines):
             page.flows = rest  # else a page of one line says just that
+            for line, at_top, _ in lines:
+                if id(line) in dropped and not line.text.isdecimal():
+                    left_out["running head" if at_top else "running foot"] += 1
+                    dropped.discard(id(line))  # it may stand at both edges of a page of few lines
+    return left_out
 
 
 def _marginal(page: PageLines, *, few: bool) -> Iterator[tuple[Line, bool, float]]:

@@ -1,8 +1,9 @@
 """XLSX files, as the reading process sees them (ISO/IEC 29500-1, chapter 18)."""
 
 import datetime as dt
+import posixpath
 import re
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import repeat
@@ -20,10 +21,14 @@ _MAX_CELLS = 4_000_000
 _MAX_SPAN = 200  # columns of a merged cell
 _PLAIN_SHEET = re.compile(r"(?:sheet|tabelle|feuil|hoja|foglio|planilha|blad|ark)\s?\d*", re.IGNORECASE)
 _RANGE = re.compile(r"\$?([A-Z]{1,3})\$?(\d{1,7})(?::\$?([A-Z]{1,3})\$?(\d{1,7}))?")
+_PARTS = {"ctrlProp": "form value", "oleObject": "embedded part", "package": "embedded part"}
+"""Kinds of parts that hang on a sheet and are not read, and what they are counted as."""
 _ROW, _CELL, _COLUMN, _MERGED, _FORMULA, _VALUE, _INLINE = (
     f"{{http://schemas.openxmlformats.org/spreadsheetml/2006/main}}{name}"
     for name in "row c col mergeCell f v is".split()
 )
+_ESCAPED = re.compile(r"_x([0-9A-Fa-f]{4})_")
+_HEADS = frozenset("oddHeader evenHeader firstHeader oddFooter evenFooter firstFooter".split())
 _SIGNS = {"superscript": "^", "subscript": "_"}
 
 Row = list[Cell | None]
@@ -40,6 +45,8 @@ class _Marks:
     rows: set[int] = field(default_factory=set)
     columns: list[tuple[int, int]] = field(default_factory=list)
     unknown: set[tuple[int, int]] = field(default_factory=set)
+    heads: int = 0
+    """Heads and feet that are printed on every page."""
     texts: dict[tuple[int, int], str] = field(default_factory=dict)
     """Of cells whose text stands in them with raised or lowered parts."""
 
@@ -53,17 +60,20 @@ class _Counts:
     columns: set[tuple[str, int]] = field(default_factory=set)
     formulas: int = 0
     sheets: int = 0
+    beside: Counter[str] = field(default_factory=Counter)
 
     def problems(self) -> list[str]:
-        parts = [(self.sheets, "sheet"), (self.rows, "row"), (len(self.columns), "column")]
-        hidden = ", ".join(counted(count, f"hidden {what}") for count, what in parts if count)
-        found = [f"holds {hidden}, left out"] if hidden else []
-        if self.formulas:
-            found.append(
-                f"holds {counted(self.formulas, 'formula')} without a stored value, read as written; "
-                "open and save it with a spreadsheet program to have the values"
-            )
-        return found
+        if not self.formulas:
+            return []
+        return [
+            f"holds {counted(self.formulas, 'formula')} without a stored value, read as written; "
+            "open and save it with a spreadsheet program to have the values"
+        ]
+
+    def left_out(self) -> dict[str, int]:
+        """What is hidden, and what stands beside the cells, by kind."""
+        hidden = {"hidden sheet": self.sheets, "hidden row": self.rows, "hidden column": len(self.columns)}
+        return {**hidden, **self.beside}
 
 
 def read_xlsx(file: IO[bytes]) -> dict[str, Any]:
@@ -85,8 +95,15 @@ def read_xlsx(file: IO[bytes]) -> dict[str, Any]:
                 formulas = formulas or openpyxl.load_workbook(file, read_only=True, keep_links=False)
                 other = formulas[sheet.title]
             counts.formulas += len(marks.unknown)
-            parts.append({"label": sheet.title, "blocks": list(_blocks(sheet, other, marks, counts))})
-        return {**properties(book.properties), "parts": parts, "problems": counts.problems()}
+            counts.beside["running head"] += marks.heads
+            blocks = [*_blocks(sheet, other, marks, counts), *_beside(sheet, counts.beside)]
+            parts.append({"label": sheet.title, "blocks": blocks})
+        return {
+            **properties(book.properties),
+            "parts": parts,
+            "problems": counts.problems(),
+            "left_out": counts.left_out(),
+        }
     finally:
         book.close()
 
@@ -106,11 +123,44 @@ def _marks(sheet: Any) -> _Marks:
                     _look(element, found)
             elif element.tag == _ROW:
                 element.clear()
+            elif tag(element) in _HEADS:
+                found.heads += bool((element.text or "").strip())
             elif element.tag == _COLUMN and element.get("hidden") in ("1", "true"):
                 found.columns.append((int(element.get("min") or 0), int(element.get("max") or 0)))
             elif element.tag == _MERGED and (place := _RANGE.fullmatch(element.get("ref") or "")) and place[3]:
                 found.merged[int(place[2])].append((_column(place[1]), int(place[4]), _column(place[3])))
     return found
+
+
+def _beside(sheet: Any, left_out: Counter[str]) -> Iterator[Block]:
+    """The text boxes of a sheet; notes and comments on cells are counted."""
+    archive, path = sheet.parent._archive, sheet._worksheet_path
+    folder, name = posixpath.split(path)
+    relations = f"{folder}/_rels/{name}.rels"
+    if relations not in archive.NameToInfo:
+        return
+    for relation in ElementTree.fromstring(archive.read(relations)):
+        kind = (relation.get("Type") or "").rpartition("/")[2]
+        target = relation.get("Target") or ""
+        place = target[1:] if target.startswith("/") else posixpath.normpath(posixpath.join(folder, target))
+        if relation.get("TargetMode") == "External" or place not in archive.NameToInfo:
+            continue
+        if kind in _PARTS:
+            left_out[_PARTS[kind]] += 1
+        elif kind in ("comments", "drawing"):
+            root = ElementTree.fromstring(archive.read(place))
+            if kind == "comments":
+                left_out["comment"] += sum(tag(element) == "comment" for element in root.iter())
+            else:
+                yield from (["text", text] for text in _boxes(root) if text)
+
+
+def _boxes(drawing: Element) -> Iterator[str]:
+    """The text of each box of a drawing."""
+    for body in drawing.iter():
+        if tag(body) == "txBody":
+            paragraphs = ("".join(e.text or "" for e in p.iter() if tag(e) == "t") for p in body if tag(p) == "p")
+            yield "\n".join(text for text in paragraphs if text.strip())
 
 
 def _look(cell: Element, marks: _Marks) -> None:
@@ -126,7 +176,7 @@ def _look(cell: Element, marks: _Marks) -> None:
         line = Inline()
         for run in (part for part in inline if tag(part) == "r"):
             sign = next((value(e, "val") for e in run.iter() if tag(e) == "vertAlign"), None)
-            _add(line, "".join(e.text or "" for e in run if tag(e) == "t"), sign)
+            _add(line, unescape("".join(e.text or "" for e in run if tag(e) == "t")), sign)
         marks.texts[place] = line.take()
 
 
@@ -148,7 +198,7 @@ def _column(letters: str) -> int:
 
 def _blocks(sheet: Any, formulas: Any, marks: _Marks, counts: _Counts) -> Iterator[Block]:
     """A table for each run of rows between empty ones, under its own caption or the sheet's name; and single cells."""
-    areas = [list(_area(rows)) for rows in _row_runs(sheet, formulas, marks, counts)]
+    areas = [list(area_blocks(rows)) for rows in _row_runs(sheet, formulas, marks, counts)]
     if any(block[0] == "text" for area in areas for block in area):
         yield ["heading", 1, sheet.title]
     for area in areas:
@@ -218,7 +268,7 @@ def _row(
     return row
 
 
-def _area(rows: Laid) -> Iterator[Block]:
+def area_blocks(rows: Laid) -> Iterator[Block]:
     """A run of rows as a table; what stands alone in the first rows is a caption, and single cells are text."""
     filled = [i for row in rows for i, cell in enumerate(row) if cell is not None and cell.text]
     used = sorted(set(filled))
@@ -242,6 +292,11 @@ def _own(row: Sequence[Cell | None]) -> list[Cell]:
     return list({id(cell): cell for cell in row if cell is not None and cell.text}.values())
 
 
+def unescape(text: str) -> str:
+    """Text with the characters that a workbook writes by their codes, "_x000D_" (section 22.9.2.19 of the standard)."""
+    return _ESCAPED.sub(lambda match: chr(int(match[1], 16)), text) if "_x" in text else text
+
+
 def _text(held: object) -> str:
     if held is None:
         return ""
@@ -257,6 +312,6 @@ def _text(held: object) -> str:
         line = Inline()
         for part in held:
             font = getattr(part, "font", None)
-            _add(line, str(getattr(part, "text", part)), getattr(font, "vertAlign", None))
+            _add(line, unescape(str(getattr(part, "text", part))), getattr(font, "vertAlign", None))
         return line.take().strip()
-    return str(held).strip()
+    return unescape(str(held)).strip()

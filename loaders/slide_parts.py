@@ -1,9 +1,9 @@
 """PPTX files, as the reading process sees them (ISO/IEC 29500-1, chapters 19 and 21)."""
 
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from typing import IO, Any
 
-from kgrag.loaders.base import counted
 from kgrag.loaders.grid import Cell, Laid, cell_text
 from kgrag.loaders.inline import Inline, formula, ordinal
 from kgrag.loaders.office_parts import (
@@ -31,15 +31,18 @@ def read_pptx(file: IO[bytes]) -> dict[str, Any]:
 
     presentation = pptx.Presentation(file)
     parts: list[dict[str, Any]] = []
-    hidden = comments = 0
+    left_out: Counter[str] = Counter()
     for slide in presentation.slides:
         shown = slide._element.get("show") not in ("0", "false")
-        hidden += not shown
-        comments += sum(_comments(relation) for relation in slide.part.rels.values())
+        left_out["hidden slide"] += not shown
+        left_out["comment"] += sum(_comments(relation) for relation in slide.part.rels.values())
+        for shape in slide.shapes if shown else ():
+            left_out["running foot"] += (
+                _is_running(shape) and shape.has_text_frame and bool(shape.text_frame.text.strip())
+            )
+            left_out["embedded part"] += any(tag(e) == "oleObj" for e in shape._element.iter())
         parts.append({"label": "", "blocks": list(_blocks(slide)) if shown else []})
-    counts = ((hidden, "hidden slide"), (comments, "comment"))
-    problems = [f"holds {counted(count, what)}, left out" for count, what in counts if count]
-    return {**properties(presentation.core_properties), "parts": parts, "problems": problems}
+    return {**properties(presentation.core_properties), "parts": parts, "left_out": left_out}
 
 
 def _comments(relation: Any) -> int:

@@ -2,7 +2,7 @@
 
 from pathlib import PurePosixPath
 
-from kgrag.loaders.base import BadInput, Format, Source, clean, read_text, whole
+from kgrag.loaders.base import EmptyInput, Format, Source, clean, read_text, whole
 from kgrag.values.documents import Document, Section
 
 _SUFFIXES = """
@@ -21,7 +21,7 @@ def load_source_code(source: Source) -> Document:
     """
     text = clean(read_text(source)).strip("\n")
     if not text.strip():
-        raise BadInput("is empty")
+        raise EmptyInput()
     path = PurePosixPath(source.key)
     title = "/".join(path.parts[-_PARTS:]) if path.is_absolute() else str(path)
     return Document(source.key, (Section(text),), title, source.shown)

@@ -99,7 +99,7 @@ def _place(edges: Sequence[float], value: float) -> int:
 
 def _cell_text(chars: list[dict[str, Any]]) -> str:
     text: str = extract_text(chars, x_tolerance_ratio=0.15)
-    return text.strip()
+    return text.replace("\u00ad\n", "").strip()  # else a divided word would stay so
 
 
 def _trim(cells: Cells) -> Cells | None:

@@ -12,6 +12,7 @@ from kgrag.loaders.base import (
     MB,
     SAMPLE,
     BadInput,
+    EmptyInput,
     Format,
     Item,
     Source,
@@ -45,7 +46,7 @@ def load_csv(source: Source, columns: Columns) -> Iterator[Item]:
             sample = file.read(SAMPLE)
             file.seek(0)
             if not sample.strip():
-                raise BadInput("is empty")
+                raise EmptyInput()
             lines = _Lines(file, source.limit)
             if declared := _DECLARED.match(sample):
                 next(lines)
@@ -73,7 +74,7 @@ def _rows(source: Source, columns: Columns, lines: "_Lines", reader: Iterator[li
     records = _records(lines, reader)
     first = next(records, None)
     if first is None:
-        raise BadInput("is empty")
+        raise EmptyInput()
     cells, problem = _decoded(first[1])
     if problem:
         yield Problem(f"{source.shown}:{first[0]}", problem, lasting=True)

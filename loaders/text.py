@@ -1,6 +1,6 @@
 """Plain text files."""
 
-from kgrag.loaders.base import BadInput, Format, Source, plain, read_text, whole
+from kgrag.loaders.base import EmptyInput, Format, Source, plain, read_text, whole
 from kgrag.values.documents import Document, Section
 
 
@@ -8,7 +8,7 @@ def load_text(source: Source) -> Document:
     """A text file as a document of one section, titled by its name. Raises BadInput."""
     text = plain(read_text(source)).strip()
     if not text:
-        raise BadInput("is empty")
+        raise EmptyInput()
     return Document(source.key, (Section(text),), source.title, source.shown)
 
 

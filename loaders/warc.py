@@ -4,11 +4,14 @@ Pages that a server answered with an error, pictures and the like are passed ove
 """
 
 import re
+from collections import Counter
 from collections.abc import Iterator
+from contextlib import suppress
 from importlib.util import find_spec
 from typing import Any
 
 from kgrag.loaders.base import MB, BadInput, Format, Item, Source, clean, decode, one_line, open_file, plain
+from kgrag.loaders.beside import tell
 from kgrag.loaders.damage import repaired
 from kgrag.loaders.html import add_html, declared_encoding
 from kgrag.loaders.outline import Outline
@@ -16,6 +19,8 @@ from kgrag.values.documents import Document, Problem, Section, Table
 from kgrag.values.installing import install_hint
 
 _CHARSET = re.compile(r"charset=[\"']?([\w.:-]+)", re.IGNORECASE)
+_CODECS = {"br": "brotli", "zstd": "zstd", "gzip": "gzip", "x-gzip": "gzip"}
+"""Content encodings (RFC 9110, section 8.4.1), and what pyarrow calls them."""
 _HTML = ("text/html", "application/xhtml+xml")
 
 
@@ -27,21 +32,24 @@ def load_warc(source: Source) -> Iterator[Item]:
     from warcio.exceptions import ArchiveLoadFailed
 
     number = pages = 0
+    left_out: Counter[str] = Counter()
     with open_file(source) as file:
         try:
             for record in ArchiveIterator(file):
                 number += 1
-                for item in _record(source, record, number):
+                for item in _record(source, record, number, left_out):
                     pages += isinstance(item, Document)
                     yield item
         except (ArchiveLoadFailed, EOFError, OSError) as error:
             where = f"is damaged after record {number:,}" if number else "is no web archive, or damaged"
             raise BadInput(f"{where} ({one_line(str(error))[:200]})") from error
+        finally:
+            tell(source, left_out)
     if not pages:
         raise BadInput("holds no page with text")
 
 
-def _record(source: Source, record: Any, number: int) -> Iterator[Item]:
+def _record(source: Source, record: Any, number: int, left_out: Counter[str]) -> Iterator[Item]:
     """The document of a record, or the Problem with it; nothing for a record that is no page."""
     if record.rec_type == "response":
         kind = (record.http_headers.get_header("Content-Type") or "") if record.http_headers else ""
@@ -53,7 +61,11 @@ def _record(source: Source, record: Any, number: int) -> Iterator[Item]:
     if not good or media not in (*_HTML, "text/plain"):
         return
     place = f"{source.shown}#{number}"
-    data = record.content_stream().read(source.limit + 1)
+    try:
+        data = _body(record, source.limit + 1)
+    except BadInput as error:
+        yield Problem(place, str(error), lasting=True)
+        return
     if len(data) > source.limit:
         message = f"is a page of more than {source.limit // MB} MB; KGRAG_MAX_FILE_MB raises the limit"
         yield Problem(place, message, lasting=True)
@@ -66,7 +78,7 @@ def _record(source: Source, record: Any, number: int) -> Iterator[Item]:
             text = decode(data, declared)
         except BadInput:
             text, problem = repaired(data)
-        title, sections, tables = _html(text) if media in _HTML else ("", _plain(text), ())
+        title, sections, tables = _html(text, left_out) if media in _HTML else ("", _plain(text), ())
     except BadInput as error:
         yield Problem(place, str(error), lasting=True)
         return
@@ -85,9 +97,39 @@ def _record(source: Source, record: Any, number: int) -> Iterator[Item]:
         yield Document(f"{source.key}#{id}", sections, title[:300], address or place, metadata, tables=tables)
 
 
-def _html(text: str) -> tuple[str, tuple[Section, ...], tuple[Table, ...]]:
+def _body(record: Any, most: int) -> bytes:
+    """The first bytes of a page as its server meant it. Raises BadInput for a content encoding that cannot be read."""
+    from warcio.bufferedreaders import BufferedReader
+
+    named = (record.http_headers.get_header("Content-Encoding") or "") if record.http_headers else ""
+    encodings = [name for name in named.lower().replace(" ", "").split(",") if name not in ("", "identity")]
+    stream = record.content_stream()
+    if not encodings or named.lower() in BufferedReader.get_supported_decompressors():
+        return bytes(stream.read(most))
+    data = bytes(stream.read(most))
+    try:
+        for name in reversed(encodings):
+            data = _decoded(data, name, most)
+    except (OSError, KeyError, ImportError, ValueError) as error:
+        with suppress(UnicodeDecodeError):  # archives may keep what was decoded under the header as it came
+            data.decode()
+            return data
+        raise BadInput(f"is in the content encoding {one_line(named)[:40]!r}, which cannot be read") from error
+    return data
+
+
+def _decoded(data: bytes, encoding: str, most: int) -> bytes:
+    """Raises KeyError for an encoding that there is no decoder of, OSError for damaged data."""
+    import pyarrow
+
+    with pyarrow.CompressedInputStream(pyarrow.BufferReader(data), _CODECS[encoding]) as stream:
+        return bytes(stream.read(most))
+
+
+def _html(text: str, left_out: Counter[str]) -> tuple[str, tuple[Section, ...], tuple[Table, ...]]:
     outline = Outline()
     title = add_html(outline, text)
+    left_out.update(outline.left_out)
     return title or outline.first_h1, outline.sections(), outline.tables
 
 
@@ -100,5 +142,5 @@ WARC = Format(
     "web archive",
     (".warc", ".wet", ".warc.gz", ".wet.gz"),
     lambda source, reading: load_warc(source),
-    version=2,
+    version=3,
 )

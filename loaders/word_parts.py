@@ -1,11 +1,14 @@
 """DOCX files, as the reading process sees them (ISO/IEC 29500-1, chapter 17)."""
 
+import io
 import re
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterator
+from contextlib import suppress
 from typing import IO, Any
 
-from kgrag.loaders.base import counted, one_line
+from kgrag.loaders.base import one_line
+from kgrag.loaders.chunks import chunk_blocks
 from kgrag.loaders.grid import Cell, Laid, cell_text, only_lays_out
 from kgrag.loaders.inline import Inline, formula, ordinal
 from kgrag.loaders.office_parts import (
@@ -23,37 +26,73 @@ from kgrag.loaders.office_parts import (
 from kgrag.loaders.symbols import sign, signs
 from kgrag.loaders.word_numbering import WordNumbering
 
-_PASSED = frozenset("Fallback pPr rPr del moveFrom delText instrText del sectPr tblPr".split())
+_PASSED = frozenset("Fallback pPr rPr moveFrom delText instrText sectPr tblPr".split())
 """What is no text: a fallback says again what stands before it, and what was moved stands where it was moved to."""
 _AROUND = frozenset("sdt sdtContent ins moveTo customXml".split())
 """What stands around paragraphs and tables, and is not seen."""
+_RUNNING = {"header": "running head", "footer": "running foot"}
+"""Parts that stand on every page, and what they are counted as."""
+_LEFT_OUT = {"del": "deleted piece", "rt": "reading of characters"}
 _SIGNS = {"superscript": "^", "subscript": "_"}
 _CODE = re.compile(r"\b(?:code|listing|preformatted|verbatim)\b", re.IGNORECASE)
 """Styles of code, whose spaces are kept."""
 _MAX_DEPTH = 200
 _MAX_COLUMNS = 1000
+_MAX_CHUNKS = 3  # documents in documents
 
 
 def read_docx(file: IO[bytes]) -> dict[str, Any]:
     """A document as a single part."""
     import docx
 
+    _keep_chunks()
     document = docx.Document(file)
     word = _Word(document.part)
-    blocks = [*word.blocks(document.element.body), *word.notes()]
+    blocks = word.all()
     found = properties(document.core_properties)
-    return {**found, "parts": [{"label": "", "blocks": blocks}], "problems": word.problems()}
+    return {**found, "parts": [{"label": "", "blocks": blocks}], "left_out": word.left_out}
+
+
+def _keep_chunks() -> None:
+    """Have python-docx keep documents within a document as they are: it would take them for XML."""
+    from docx.opc.part import PartFactory
+
+    PartFactory.part_class_selector = _part_class
+
+
+def _part_class(kind: str, relation: str) -> Any:
+    from docx.opc.part import Part
+    from docx.parts.image import ImagePart
+
+    name = relation.rpartition("/")[2]
+    return Part if name == "aFChunk" else ImagePart if name == "image" else None
+
+
+def docx_blocks(data: bytes, depth: int) -> tuple[list[Block], Counter[str]]:
+    """The blocks of a document that stands in others, so many deep, and what was left out of it."""
+    import docx
+
+    word = _Word(docx.Document(io.BytesIO(data)).part, depth)
+    return word.all(), word.left_out
 
 
 class _Word:
-    def __init__(self, part: Any) -> None:
+    def __init__(self, part: Any, depth: int = 0) -> None:
+        from docx.oxml import parse_xml
+
         self._part = part
+        self._depth = depth
         self._styles = {value(s, "styleId"): s for s in self._related("styles") if tag(s) == "style"}
         self._numbering = WordNumbering(self._related("numbering"))
         self._texts = {kind: {value(e, "id"): e for e in self._related(f"{kind}s")} for kind in ("footnote", "endnote")}
         self._waiting: list[tuple[str, Any]] = []  # notes of this section
         self._noted: dict[str, int] = defaultdict(int)
-        self._hidden = 0
+        self.left_out = Counter({"comment": len(self._related("comments"))})
+        for relation in part.rels.values():
+            kind = _RUNNING.get(relation.reltype.rpartition("/")[2])
+            if kind is not None and not relation.is_external:
+                root = parse_xml(relation.target_part.blob)
+                self.left_out[kind] += any((e.text or "").strip() for e in root.iter() if tag(e) == "t")
         self._list = ""  # the one that the last item is of
         self._charts: list[Any] = []
         self._boxes: list[Any] = []  # frames of text that hang on a paragraph
@@ -67,10 +106,9 @@ class _Word:
                 return list(parse_xml(relation.target_part.blob))
         return []
 
-    def problems(self) -> list[str]:
-        """What was left out."""
-        counts = ((self._hidden, "hidden piece"), (len(self._related("comments")), "comment"))
-        return [f"holds {counted(count, what)}, left out" for count, what in counts if count]
+    def all(self) -> list[Block]:
+        """All blocks of the document."""
+        return [*self.blocks(self._part.element.body), *self.notes()]
 
     def notes(self) -> Iterator[Block]:
         """The notes that were referred to since the last call."""
@@ -90,6 +128,22 @@ class _Word:
                 yield from self._table(element)
             elif kind in _AROUND:
                 yield from self.blocks(element)
+            elif kind == "altChunk":
+                yield from self._chunk(self._part.rels.get(value(element, "id") or ""))
+
+    def _chunk(self, relation: Any) -> Iterator[Block]:
+        """What another format says in the midst of a document (section 17.17.2.1)."""
+        blocks = None
+        if relation is not None and not relation.is_external and self._depth < _MAX_CHUNKS:
+            part = relation.target_part
+            with suppress(Exception):  # what is damaged there must not take the rest with it
+                blocks = chunk_blocks(part.blob, part.content_type, self._depth + 1)
+        if blocks is None:
+            self.left_out["embedded part"] += 1
+        else:
+            found, left_out = blocks
+            self.left_out.update(left_out)
+            yield from found
 
     def _paragraph(self, element: Any) -> Iterator[Block]:
         style = self._style(element)
@@ -171,10 +225,14 @@ class _Word:
         kind = tag(element)
         if kind in _PASSED or depth > _MAX_DEPTH:
             return
+        if kind in _LEFT_OUT:
+            texts = (e.text or "" for e in element.iter() if tag(e) in ("t", "delText"))
+            self.left_out[_LEFT_OUT[kind]] += any(map(str.strip, texts))
+            return
         position = ""
         if kind == "r":
             if self._is_on(element, "vanish"):
-                self._hidden += any(tag(e) == "t" and (e.text or "").strip() for e in element)
+                self.left_out["hidden piece"] += any(tag(e) == "t" and (e.text or "").strip() for e in element)
                 return
             position = _SIGNS.get(self._property(element, "vertAlign"), "")
         elif kind == "t":
@@ -194,6 +252,9 @@ class _Word:
             line.text("-")
         elif kind in ("footnoteReference", "endnoteReference"):
             self._note(kind.removesuffix("Reference"), element, line)
+        elif kind == "ffData":  # a field of a form, whose value no text says
+            line.word(_filled_in(element))
+            return
         elif kind == "oMath":
             line.text(formula(math_node(element)))
             return
@@ -201,6 +262,8 @@ class _Word:
             self._charts.extend(self._chart(element))
         elif kind == "relIds":
             self._diagram(element, line)
+        elif kind == "OLEObject":
+            self.left_out["embedded part"] += 1
         if position:
             line.begin(position)
         for inner in element.iterchildren():
@@ -266,7 +329,7 @@ class _Word:
         for row in _rows(table):
             settings = child(row, "trPr")
             if child(settings, "del") is not None or child(settings, "hidden") is not None:
-                self._hidden += child(settings, "hidden") is not None
+                self.left_out["hidden piece"] += child(settings, "hidden") is not None
                 continue
             cells: list[Cell | None] = [None] * _columns(child(settings, "gridBefore"), 0)
             for element in _cells(row):
@@ -281,6 +344,20 @@ class _Word:
         width = max(map(len, laid), default=0)
         yield from table_blocks([row + [None] * (width - len(row)) for row in laid], heads)
         yield from self._beside()
+
+
+def _filled_in(field: Any) -> str:
+    """What was chosen of a list, or whether a box is ticked."""
+    if (choices := child(field, "ddList")) is not None:
+        names = [value(e, "val") or "" for e in choices if tag(e) == "listEntry"]
+        place = next(
+            (value(e, "val") for kind in ("result", "default") if (e := child(choices, kind)) is not None), "0"
+        )
+        return names[int(place or 0)] if (place or "0").isdecimal() and int(place or 0) < len(names) else ""
+    if (box := child(field, "checkBox")) is not None:
+        own = next((e for kind in ("checked", "default") if (e := child(box, kind)) is not None), None)
+        return "[ ]" if own is None or value(own, "val") in ("0", "false", "off") else "[x]"
+    return ""
 
 
 def _length(table: Any) -> int:

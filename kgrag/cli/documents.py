@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from kgrag.values.documents import Problem
     from kgrag.values.results import IngestReport
 
+NOT_READ = 12
+"""The exit code of an ingest that read some files, and others not."""
 _NAMES = 12  # of extensions or encodings that are named
 
 
@@ -50,8 +52,18 @@ def loading_options(command: F) -> F:
 )
 @click.option("--prune", is_flag=True, help="Delete the documents of files, and rows, that are no longer there.")
 @click.option("--yes", is_flag=True, help="With --prune: do not ask.")
-@click.option("--force", is_flag=True, help="With --prune: also if a folder is missing or holds no file at all.")
-@click.option("--strict", is_flag=True, help="End with 5 if anything could not be read.")
+@click.option(
+    "--prune-limit",
+    type=click.FloatRange(0, 1),
+    metavar="SHARE",
+    help="With --prune --yes: the share of the documents from which on it asks all the same.  [default: 0.5]",
+)
+@click.option(
+    "--force",
+    is_flag=True,
+    help="With --prune: also more than that, and if a folder is missing or holds no file at all.",
+)
+@click.option("--strict", is_flag=True, help="End with 5 if anything could not be read, or was left out.")
 @engine_options
 @click.option("--bulk", is_flag=True, help="Load a first, large collection into this machine's empty Neo4j, faster.")
 @click.option("--files", metavar="DIR", help="With --bulk: write files that another server imports, and say how.")
@@ -69,6 +81,7 @@ def ingest(
     exclude: tuple[str, ...],
     prune: bool,
     yes: bool,
+    prune_limit: float | None,
     force: bool,
     strict: bool,
     engine: dict[str, Any],
@@ -79,19 +92,25 @@ def ingest(
 ) -> None:
     """Read files and folders into a collection.
 
-    Folders are read with all they hold: text (.txt), Markdown (.md, .markdown), reStructuredText (.rst), HTML
-    (.html, .htm), PDF (.pdf), Word (.docx), PowerPoint (.pptx), Excel (.xlsx), OpenDocument (.odt), RTF (.rtf),
-    EPUB (.epub), e-mails (.eml, .mbox), JSON Lines (.jsonl, .ndjson), .json, .csv and .tsv, Parquet (.parquet), web
-    archives (.warc, .warc.gz, .wet, .wet.gz), and source code (listed below); other files are counted. A row of
-    a table and a page of an archive is a document; the columns of a row's key, title and text are found
-    by their usual names (id, title, text, ...) or named by the options. What did not change since the last
-    time is passed over, so the same command brings a collection up to date, and goes on where it was after it was
-    interrupted: files of the same size and time are not even opened. What cannot be read is listed at the end and
-    does not stop the rest.
+    Folders are read with all they hold: text (.txt), Markdown (.md, .markdown), reStructuredText (.rst), AsciiDoc
+    (.adoc, .asciidoc), Org (.org), Jupyter notebooks (.ipynb), subtitles (.srt, .vtt), HTML (.html, .htm), PDF
+    (.pdf), Word (.docx), PowerPoint (.pptx), Excel (.xlsx), OpenDocument (.odt, .ods, .odp, and templates: .ott,
+    .ots, .otp), RTF (.rtf), EPUB (.epub), e-mails (.eml, .mbox), JSON Lines (.jsonl, .ndjson), .json, .csv and .tsv,
+    Parquet (.parquet), web archives (.warc, .warc.gz, .wet, .wet.gz), and source code (listed below), TeX as it is
+    written; other files, such as XML and logs, are counted. A row of a table and a page of an archive is a document;
+    the columns of a row's key, title and text are found by their usual names (id, title, text, ...) or named by the
+    options. What did not change since the last time is passed over, so the same command brings a collection up to
+    date, and goes on where it was after it was interrupted: files of the same size and time are not even opened. What
+    cannot be read is listed at the end and does not stop the rest.
+
+    Exit codes: 0 when all was read; 12 when some files or rows could not be read; 5 when nothing could be, or with
+    --strict if anything is listed, such as comments that were left out.
 
     Documents whose files (or rows) are no longer in a folder are named, and stay; with --prune they are deleted, after
-    a question or with --yes. Nothing is deleted where a folder is missing, cannot be read, or holds no file at all: it
-    may not be mounted (--force: it is, but for what cannot be read). `kgrag watch FOLDER` does the same at each change.
+    a question or with --yes. It asks all the same, and deletes nothing where there is no terminal, if they are more
+    than half of what the folders held (--prune-limit). Nothing is deleted where a folder is missing, cannot be read, or
+    holds no file at all: it may not be mounted (--force: it is, but for what cannot be read). `kgrag watch FOLDER` does
+    the same at each change.
 
     A file is known by its key, its absolute path with links resolved: however you type the path, it is the same
     document, and files of one name in two folders are two. With --root DIR the key is the path in DIR, so that the
@@ -136,8 +155,8 @@ def ingest(
 
     if replace_database and not bulk:
         raise click.UsageError("--replace-database goes with --bulk.")
-    if (yes or force) and not prune:
-        raise click.UsageError("--yes and --force go with --prune.")
+    if (yes or force or prune_limit is not None) and not prune:
+        raise click.UsageError("--yes, --prune-limit and --force go with --prune.")
     if files is not None and (not bulk or replace_database):
         raise click.UsageError("--files goes with --bulk, and without --replace-database.")
     if prune and bulk:
@@ -146,6 +165,7 @@ def ingest(
     columns = Columns(key=key_column, title=title_column, text=text_column)
     try:
         settings = changed(load_settings(), "engine", **engine)
+        settings = changed(settings, "loading", prune_limit=prune_limit)
         settings = changed(settings, "loading", exclude=(*settings.loading.exclude, *exclude) if exclude else None)
         if files is not None:
             with progress_bars() as progress:
@@ -166,7 +186,7 @@ def ingest(
                         list(paths), embedder=embedder, language=language, columns=columns, root=root,
                         prune=prune and yes, force=force, progress=progress,
                     )  # fmt: skip
-                if prune and report.gone and not yes and _confirm_pruning(report.gone, collection):
+                if prune and report.gone and not report.pruned and _confirm_pruning(report, collection):
                     with progress_bars() as progress:
                         kg[collection].delete(report.gone, progress=progress)
                     report = replace(report, pruned=len(report.gone))
@@ -200,8 +220,11 @@ def ingest(
         )
     if strict and report.problems:
         click.get_current_context().exit(InputError.exit_code)
-    if prune and not yes and report.gone and not sys.stdin.isatty():
-        raise click.UsageError("There is no terminal to ask on, so they stay. Add --yes to delete them.")
+    if prune and report.gone and not report.pruned and not sys.stdin.isatty():
+        remedy = "--prune-limit 1 deletes them, if the folders are whole" if yes else "Add --yes to delete them"
+        raise click.UsageError(f"There is no terminal to ask on, so they stay. {remedy}.")
+    if any(not problem.lasting for problem in report.problems):
+        click.get_current_context().exit(NOT_READ)
 
 
 @click.command()
@@ -287,6 +310,8 @@ def print_changes(report: "IngestReport", prune: bool = False) -> None:
         note(f"{number(sum(report.skipped.values()), 'file')} skipped: {_tally(report.skipped)}")
     if report.converted:
         note(f"{number(sum(report.converted.values()), 'file')} not in UTF-8, converted: {_tally(report.converted)}")
+    if report.left_out:
+        note(f"Left out beside the text: {_tally(report.left_out)}")
 
 
 def _tally(counts: Mapping[str, int]) -> str:
@@ -296,10 +321,12 @@ def _tally(counts: Mapping[str, int]) -> str:
     return ", ".join([*shown, *(["..."] if len(ordered) > _NAMES else [])])
 
 
-def _confirm_pruning(gone: Sequence[str], collection: str) -> bool:
+def _confirm_pruning(report: "IngestReport", collection: str) -> bool:
     """Show what is gone, and ask whether to delete it; without a terminal nobody can say so, and it stays."""
+    gone = report.gone
     print_list(f"{number(len(gone), 'document')} of {collection} whose file or row is no longer there:", gone)
-    return sys.stdin.isatty() and click.confirm("Delete them?", err=True)
+    whole = len(gone) + report.added + report.changed + report.unchanged
+    return sys.stdin.isatty() and click.confirm(f"Delete {len(gone):,} of {number(whole, 'document')}?", err=True)
 
 
 def print_problems(problems: "Sequence[Problem]") -> None:

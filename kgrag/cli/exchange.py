@@ -10,6 +10,8 @@ from kgrag.cli.connect import as_json, choose_collection, collection_option, con
 from kgrag.cli.console import note, print_json, progress_bars
 from kgrag.cli.knowledge import import_facts, knowledge_options
 
+_RDF = (".nt", ".ttl", ".rdf", ".owl", ".trig", ".n3")
+
 if TYPE_CHECKING:
     from kgrag.exchange.export import ExportReport
 
@@ -60,7 +62,7 @@ def export(
 @click.option("-c", "--collection", metavar="NAME", help="Its name; of facts, where to; by default as exported.")
 @click.option(
     "--format",
-    type=click.Choice(("triples", "ntriples", "csv", "tsv", "wikidata")),
+    type=click.Choice(("triples", "ntriples", "rdf", "csv", "tsv", "wikidata")),
     help="Of facts; triples: as the name of the file says. Without it, what `kgrag export` wrote.",
 )
 @knowledge_options
@@ -79,19 +81,23 @@ def import_(source: str, collection: str | None, format: str | None, as_json: bo
 
     With --format facts without passages, a collection of entities and facts alone: searches of your documents use it
     beside them, by --knowledge. An ontology or a glossary are N-Triples (names are labels of rdfs, skos, schema.org,
-    foaf, else the end of an address), or CSV of subject, predicate, object; files may end in .gz or .bz2. A JSON dump
-    of Wikidata loses statements whose object is a text, deprecated ones and those without a value; of each entity one
-    alias is kept. What was left out, and what could not be read, is counted at the end. Into an empty database of this
-    machine they go through Neo4j's import tool, else in transactions. Interrupted and run again, it goes on.
+    foaf, else the end of an address), Turtle, RDF/XML or TriG (with the extra rdf; read into memory), or CSV of
+    subject, predicate, object; files may end in .gz or .bz2. A JSON dump of Wikidata loses statements whose object is
+    a text, those without a value and those that a better rank stands beside; of each entity one alias is kept. What
+    was left out, and what could not be read, is counted at the end. Into an empty database of this machine they go
+    through Neo4j's import tool, else in transactions. Interrupted and run again, it goes on.
 
     \b
     kgrag import --format triples glossary.csv -c glossary
+    kgrag import --format triples glossary.ttl -c glossary
     kgrag import --format triples products.nt.gz -c products --language de
     kgrag import --format wikidata latest-all.json.bz2 -c wikidata
     kgrag import --format wikidata latest-all.json.gz -c wikidata --about notes --hops 2
     kgrag import --format wikidata latest-all.json.gz -c ships --class Q11446 --language de --language en
     kgrag import --format wikidata latest-all.json.gz -c few --ids ids.txt --property P31 --property P50
     """
+    if format is None and any(suffix in _RDF for suffix in Path(source).suffixes):
+        format = "triples"  # nothing that is exported ends so
     if format is not None:
         if collection is None:
             raise click.UsageError("--format imports facts: say where to with --collection NAME.")

@@ -70,7 +70,7 @@ def import_wikidata(**given: Any) -> None:
 @_to
 @knowledge_options
 @click.option(
-    "--format", type=click.Choice(("ntriples", "csv", "tsv")), help="By default as the name of the file says."
+    "--format", type=click.Choice(("ntriples", "rdf", "csv", "tsv")), help="By default as the name of the file says."
 )
 @as_json
 def import_triples(**given: Any) -> None:

@@ -106,6 +106,6 @@ def _print(report: "IngestReport", collection: str, known: "set[Problem]", alway
         found = ", ".join(f"{count:,} {what}" for what, count in changes.items())
         rest = f", {number(report.unchanged, 'document')} unchanged" if always else ""
         click.echo(f"{time.strftime('%H:%M:%S')}  {collection}: {found}{rest} ({report.seconds:.1f} s)")
-        print_changes(report, prune=True)
+        print_changes(report, prune=report.pruned > 0)
     print_problems([problem for problem in report.problems if problem not in known])
     known.update(report.problems)

@@ -90,8 +90,9 @@ class Building:
         have not changed are not read again, unchanged documents are passed over; an interrupted ingest goes on where it
         was. `language` of a new collection, as an ISO 639-1 code: found out from its first documents, if it is not
         given. The report names documents whose files are no longer in these folders; `prune` deletes them, but with a
-        folder that is missing or holds no file at all only if it is `force`d. Files that changed in the last `settle`
-        seconds are left for later. `names`: of files that are stored under others, what they are known by and shown as.
+        folder that is missing or holds no file at all, and more than a share of them (KGRAG_LOADING__PRUNE_LIMIT), only
+        if it is `force`d: else `pruned` of the report is 0. Files that changed in the last `settle` seconds are left
+        for later. `names`: of files that are stored under others, what they are known by and shown as.
         Raises MismatchError when the collection has another embedder or language,
         InputError when no path can be read at all.
         """

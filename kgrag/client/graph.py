@@ -127,7 +127,9 @@ class KnowledgeGraph:
         report = load(
             items, collection, model, settings, progress or no_progress, replace_database=replace_database, total=total
         )
-        return report if scan is None else replace(report, skipped=scan.skipped, converted=scan.converted)
+        if scan is None:
+            return report
+        return replace(report, skipped=scan.skipped, converted=scan.converted, left_out=scan.left_out)
 
     @staticmethod
     def write_bulk_files(
@@ -152,7 +154,9 @@ class KnowledgeGraph:
 
         items, total, scan, model, settings = first_load(source, embedder, language, columns, root, settings)
         report = write_files(items, collection, model, settings, Path(folder), progress or no_progress, total=total)
-        return report if scan is None else replace(report, skipped=scan.skipped, converted=scan.converted)
+        if scan is None:
+            return report
+        return replace(report, skipped=scan.skipped, converted=scan.converted, left_out=scan.left_out)
 
     @staticmethod
     def import_knowledge(
@@ -164,12 +168,13 @@ class KnowledgeGraph:
         settings: Settings | None = None,
         progress: Progress | None = None,
     ) -> "KnowledgeReport":
-        """Import facts without passages: a JSON dump of Wikidata, N-Triples, or CSV of subject, predicate, object.
+        """Import facts without passages: a JSON dump of Wikidata, N-Triples, Turtle, or CSV of triples.
 
         The collection of kind knowledge is made if it does not exist. An empty database of this machine is filled by
         Neo4j's import tool, which stops and starts it; others in transactions. Interrupted and run again, it goes on
-        where it was. `format`: wikidata, ntriples, csv or tsv, by default as the name of the file says; `selection`:
-        what is taken of it. Raises InputError, MismatchError when the collection holds documents, and DatabaseError.
+        where it was. `format`: wikidata, ntriples, rdf, csv or tsv, by default as the name of the file says;
+        `selection`: what is taken of it. Raises InputError, MismatchError when the collection holds documents, and
+        DatabaseError.
         """
         from kgrag.indexing.knowledge import Selection, import_knowledge
 

@@ -10,7 +10,7 @@ from kgrag.graph.collections import Collection as Record
 from kgrag.indexing import pipeline, removal
 from kgrag.indexing.detection import first_language, in_language
 from kgrag.indexing.first_load import recount
-from kgrag.indexing.pruning import find_gone, known_files
+from kgrag.indexing.pruning import find_gone, known_files, too_many
 from kgrag.indexing.reembed import discard_old_vectors
 from kgrag.loaders.source import Source, first_document, items_of
 from kgrag.models.embed import DeferredEmbedder, Embedder, load_embedder
@@ -84,6 +84,7 @@ def ingest(
     if scan is None:
         return report
     gone = find_gone(graph, existing, scan, force=force)
+    prune = prune and (force or not too_many(gone, noted(report, scan), settings.loading.prune_limit))
     if gone and prune:
         removal.delete_documents(graph, existing, gone, settings, progress)
     return noted(replace(report, gone=tuple(gone), pruned=len(gone) if prune else 0), scan)
@@ -104,6 +105,7 @@ def noted(report: IngestReport, scan: Scan | None) -> IngestReport:
     """A report with what a load has to say of files."""
     if scan is None:
         return report
+    report = replace(report, left_out=scan.left_out)
     return replace(report, skipped=scan.skipped, converted=scan.converted, unsettled=scan.unsettled)
 
 

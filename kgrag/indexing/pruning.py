@@ -1,11 +1,12 @@
 """Files that are no longer there: what a collection still holds of them, found by what a load has seen."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from kgrag.graph.collections import Collection
 from kgrag.graph.connection import Graph
 from kgrag.values.documents import FileState, Scan
+from kgrag.values.results import IngestReport
 
 _BATCH = 1000  # files
 
@@ -51,6 +52,12 @@ def find_gone(graph: Graph, collection: Collection, scan: Scan, *, force: bool =
         ):
             gone[r["key"]] = None
     return list(gone)
+
+
+def too_many(gone: Sequence[str], report: IngestReport, limit: float) -> bool:
+    """Whether what is gone is more than a share of what was there: then a folder may be half mounted or copied."""
+    there = report.added + report.changed + report.unchanged + report.unsettled
+    return len(gone) > limit * (len(gone) + there)
 
 
 def _places(scan: Scan, force: bool) -> list[str]:

@@ -107,15 +107,15 @@ def _context(settings: Settings, model: OpenAIChat) -> int | None:
 
 def _told(endpoint: Endpoint, model: str) -> int | None:
     """The length that one of the servers' own pages tells: of llama.cpp, LM Studio, Ollama, vLLM."""
-    import httpx
+    import urllib3  # the client of openai may stand on another library in each of its versions
 
     root = endpoint.base_url.partition("?")[0].removesuffix("/v1")
     headers = {"Authorization": f"Bearer {endpoint.key}"} if endpoint.key else {}
-    with httpx.Client(headers={**headers, **endpoint.headers}, timeout=_PATIENCE) as client:
+    with urllib3.PoolManager(headers={**headers, **endpoint.headers}, timeout=_PATIENCE, retries=False) as client:
         for path in ("/props", "/api/v0/models", "/api/ps", "/v1/models"):
             try:
-                found = _length(client.get(f"{root}{path}").json(), model)
-            except (httpx.HTTPError, ValueError):
+                found = _length(client.request("GET", f"{root}{path}").json(), model)
+            except (urllib3.exceptions.HTTPError, ValueError):
                 continue
             if found is not None:
                 return found

@@ -115,6 +115,9 @@ class LoadingSettings(BaseModel):
     follow_links: bool = Field(False, description="also follow links in a folder that lead out of it")
     exclude: tuple[str, ...] = Field((), description="files and folders to pass over, by patterns as in .gitignore")
     gitignore: bool = Field(True, description="pass over what .gitignore files of a folder name")
+    prune_limit: float = Field(
+        0.5, ge=0, le=1, description="share of the documents of the folders read that one ingest may prune unasked"
+    )
     encoding: str = Field("", description="encoding of texts that are not UTF-8, such as cp1250; empty: found out")
     page_seconds: float = Field(30.0, gt=0, description="seconds that reading a page may take")
     file_seconds: float = Field(900.0, gt=0, description="seconds that reading a file may take")

@@ -146,7 +146,8 @@ class Scan:
     those that were walked, by the beginning of their files' keys, and `empty` those without any file; `unreadable`:
     parts of them that could not be looked into; `missing`: paths that do not exist. `root`: as in FileState; `moved`:
     other roots that its files had before. `skipped`: number of files that no loader reads, by extension; `converted`:
-    number of files by the legacy encoding that they are in; `unsettled`: files that were left for later.
+    number of files by the legacy encoding that they are in; `left_out`: how much stands beside the text of those that
+    were read, by kind (running heads, deleted pieces, ...); `unsettled`: files that were left for later.
     """
 
     root: str = ""
@@ -159,6 +160,7 @@ class Scan:
     skipped: dict[str, int] = field(default_factory=dict)
     converted: dict[str, int] = field(default_factory=dict)
     unsettled: int = 0
+    left_out: dict[str, int] = field(default_factory=dict)
 
     def root_of(self, key: str) -> str:
         """The folder in which the key of a file is a path; empty for an absolute path."""

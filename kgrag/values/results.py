@@ -174,8 +174,8 @@ class IngestReport:
     """What an ingest did. Counts are of documents, except `passages` (written) and `embedded` (vectors computed).
 
     `gone`: keys of documents whose files, or rows, are no longer there; `pruned`: how many of them were deleted.
-    `replaced`: changed documents that came from another file or address than before. `skipped`, `converted` and
-    `unsettled` are of files, as in Scan.
+    `replaced`: changed documents that came from another file or address than before. `skipped`, `converted`,
+    `left_out` and `unsettled` are as in Scan.
     """
 
     added: int = 0
@@ -192,6 +192,7 @@ class IngestReport:
     skipped: Mapping[str, int] = field(default_factory=dict)
     converted: Mapping[str, int] = field(default_factory=dict)
     unsettled: int = 0
+    left_out: Mapping[str, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

@@ -47,7 +47,7 @@ def test_problems_come_at_the_end_and_strict_makes_them_an_error(
     cli: CommandLine, notes: Path, collection_name: str
 ) -> None:
     (notes / "bad.jsonl").write_text("{not json\n" * 30)
-    lenient = cli("ingest", str(notes), "-c", collection_name)
+    lenient = cli("ingest", str(notes), "-c", collection_name, code=12)
     assert lenient.stdout.startswith(f"Collection {collection_name}: 2 added")
     end = lenient.stderr.rpartition("30 problems:\n")[2].splitlines()
     assert len(end) == 21 and "bad.jsonl:1:" in end[0] and end[20].startswith("  ... and 10 more")
@@ -68,7 +68,7 @@ def test_nothing_to_read_ends_with_5(cli: CommandLine, tmp_path: Path, collectio
 
 
 def test_one_path_of_two_is_enough(cli: CommandLine, notes: Path, collection_name: str) -> None:
-    result = cli("ingest", str(notes / "fram.md"), str(notes / "no-such"), "-c", collection_name)
+    result = cli("ingest", str(notes / "fram.md"), str(notes / "no-such"), "-c", collection_name, code=12)
     assert "1 added" in result.stdout and "1 problem:" in result.stderr and "no-such" in result.stderr
 
 
@@ -121,11 +121,39 @@ def test_ingest_names_what_is_gone_and_prunes_when_told(
     cli("ingest", str(notes), "-c", collection_name, "--yes", code=2)
     assert counts(kg, collection_name)["Document"] == 2
     asked = cli.on_terminal("ingest", str(notes), "-c", collection_name, "--prune", type="n\n")
-    assert "larvik.txt" in asked and "Delete them?" in asked
+    assert "larvik.txt" in asked and "Delete 1 of 2 documents?" in asked
     assert counts(kg, collection_name)["Document"] == 2
     done = cli("ingest", str(notes), "-c", collection_name, "--prune", "--yes")
     assert done.stdout.startswith(f"Collection {collection_name}: 0 added, 0 changed, 1 unchanged, 1 deleted\n")
     assert counts(kg, collection_name)["Document"] == 1
+
+
+def test_pruning_more_than_half_asks_all_the_same(
+    cli: CommandLine, kg: KnowledgeGraph, tmp_path: Path, collection_name: str
+) -> None:
+    for n in range(11):
+        (tmp_path / f"{n}.txt").write_text(f"Ship {n} sailed from port {n}.")
+    cli("ingest", str(tmp_path), "-c", collection_name)
+    for n in range(8):
+        (tmp_path / f"{n}.txt").unlink()
+    prune = ("ingest", str(tmp_path), "-c", collection_name, "--prune", "--yes")
+    assert "--prune-limit 1 deletes them" in cli(*prune, code=2).stderr
+    assert "Delete 8 of 11 documents?" in cli.on_terminal(*prune, type="n\n")
+    assert kg[collection_name].ingest([tmp_path], prune=True).pruned == 0
+    assert counts(kg, collection_name)["Document"] == 11
+    cli(*prune, "--prune-limit", "0.6", code=2)
+    assert ", 8 deleted\n" in cli(*prune, "--prune-limit", "0.8").stdout
+    assert counts(kg, collection_name)["Document"] == 3
+
+
+def test_files_that_cannot_be_read_end_with_12(cli: CommandLine, notes: Path, collection_name: str) -> None:
+    (notes / "empty.txt").touch()
+    (notes / "page.html").write_text("<p>It was <del>red</del> <ins>blue</ins>.</p>")
+    told = cli("ingest", str(notes), "-c", collection_name)
+    assert "Left out beside the text: deleted piece 1\n" in told.stderr
+    (notes / "broken.docx").write_bytes(b"PK\3\4 no archive")
+    assert "broken.docx" in cli("ingest", str(notes), "-c", collection_name, code=12).stderr
+    assert "12 when some files" in cli("ingest", "--help").stdout
 
 
 def test_ctrl_c_keeps_what_was_committed(

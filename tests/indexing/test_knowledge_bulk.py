@@ -1,5 +1,6 @@
 """Facts through Neo4j's import tool: the graph of transactions, and what kill -9 leaves goes on where it was."""
 
+import gzip
 import json
 import os
 import signal
@@ -42,6 +43,9 @@ def _state(kg: KnowledgeGraph, name: str) -> dict[str, object]:
 def test_the_graph_is_that_of_transactions(kg: KnowledgeGraph, tmp_path: Path) -> None:
     dump = tmp_path / "world.json.gz"
     write(dump, 3_000, odd=100)
+    named = {"labels": {"en": {"value": "Visual novel"}}, "aliases": {"en": [{"value": "Steins;Gate"}]}}
+    with gzip.open(dump, "ab") as file:
+        file.write(json.dumps({"id": "Q999999999", **named}).encode())
     settings = _settings(tmp_path / "home")
     try:
         loaded = KnowledgeGraph.import_knowledge(dump, NAME, settings=settings)
@@ -50,6 +54,8 @@ def test_the_graph_is_that_of_transactions(kg: KnowledgeGraph, tmp_path: Path) -
         assert (loaded.facts, loaded.entities, loaded.counts) == (written.facts, written.entities, written.counts)
         with KnowledgeGraph.local(settings) as other:
             assert _state(other, NAME) == _state(kg, NAME)
+            found = other.cypher("MATCH (e:Entity {key: 'Q999999999'}) RETURN e.aliases AS aliases")
+            assert [row["aliases"] for row in found] == [["Steins;Gate"]]  # files have lists with semicolons
             assert [f.name for f in other[NAME].inspect().findings if f.level == "error"] == []
             assert other[NAME].info().kind == "knowledge"
         assert KnowledgeGraph.import_knowledge(dump, NAME, settings=settings).known

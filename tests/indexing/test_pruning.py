@@ -152,7 +152,7 @@ def test_a_collection_of_before_files_were_recorded(
     report = notes.ingest(tmp_path / "in")
     assert counted(report) == (0, 0, 1)
     assert set(report.gone) == {str(tmp_path / "in" / "two.txt"), f"{tmp_path / 'in' / 'rows.csv'}#1"}
-    assert notes.ingest(tmp_path / "in", prune=True).pruned == 2
+    assert notes.ingest(tmp_path / "in", prune=True, force=True).pruned == 2
     left = [str(tmp_path / "in" / "one.txt"), str(tmp_path / "in-beside" / "four.txt")]
     assert keys(kg, collection_name) == sorted(left)
     state = notes.cypher("MATCH (d:Document {collection: $collection}) WHERE d.file_documents = 1 RETURN d.key AS key")

@@ -126,12 +126,6 @@ def test_formulas(tmp_path: Path) -> None:
     assert formula(root) == "sqrt(x)"
 
 
-def test_readings_of_characters_stand_in_brackets(tmp_path: Path) -> None:
-    assert (
-        read(tmp_path / "a.html", "<p><ruby>漢字<rp>(</rp><rt>かんじ</rt><rp>)</rp></ruby></p>").text == "漢字(かんじ)"
-    )
-
-
 def test_hidden_parts_of_a_page_are_left_out_unless_they_are_the_page(tmp_path: Path) -> None:
     text = "word " * 50
     page = (

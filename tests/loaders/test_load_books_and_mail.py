@@ -87,9 +87,9 @@ def test_an_opendocument_text(tmp_path: Path) -> None:
     assert document.metadata["author"] == "A. Writer"
     assert document.sections == (Section("The Fram was built here.\n\n- one\n- three\n  - four", "1. Ships"),)
     assert document.tables == (replace(TABLE, caption="1.1. Dates"),)
-    sheet = Odf("spreadsheet")
+    sheet = Odf("drawing")
     sheet.save(str(tmp_path / "b.odt"))
-    assert "spreadsheet" in problem(tmp_path / "b.odt")
+    assert "drawing" in problem(tmp_path / "b.odt")
 
 
 def test_rtf(tmp_path: Path) -> None:

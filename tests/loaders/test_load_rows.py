@@ -64,7 +64,7 @@ def test_bad_json_lines_do_not_stop_the_rest(tmp_path: Path) -> None:
         b'{"id": 4, "text": "caf\xe9"}',
         b'{"id": 5, "text": "   "}',
         b'{"id": {"x": 1}, "text": "t"}',
-        b'{"id": 7, "text": ["t"]}',
+        b'{"id": 7, "text": [7]}',
         b"[" * 100_000,
         b'{"id": 9, "text": "t", "deep": ' + b"[" * 40 + b"]" * 40 + b"}",
         b'{"id": 1, "text": "again"}',
@@ -75,7 +75,7 @@ def test_bad_json_lines_do_not_stop_the_rest(tmp_path: Path) -> None:
     assert [place for place, _ in problems] == [f":{n}" for n in range(2, 11)]
     words = [
         "column 18", "a list", "a byte that is not UTF-8 at byte 22", "no text in column 'text'", "as its id",
-        "a list in column 'text'", "deep", "deep", "a.jsonl#1'",
+        "no text in column 'text'", "deep", "deep", "a.jsonl#1'",
     ]  # fmt: skip
     assert all(word in message for word, (_, message) in zip(words, problems, strict=True)), problems
 
@@ -295,3 +295,47 @@ def test_several_columns_for_the_text(tmp_path: Path) -> None:
     documents, _ = rows(tmp_path / "b.csv", content, columns=Columns(text="a, b"))
     assert [d.text for d in documents] == ["36"]
     assert "no column 'name,no'" in rows(tmp_path / "c.csv", content, columns=Columns(text="name,no"))[1][0][1]
+
+
+TREE = {
+    "title": "On kilns",
+    "year": 1902,
+    "parts": [
+        {"heading": "Wood", "text": "A kiln burns wood.", "pages": [1, 2]},
+        {"heading": "Coal", "sections": [{"text": "It burns coal, too."}], "seen": True},
+    ],
+}
+
+
+def test_object_of_nested_texts_is_read_in_order(tmp_path: Path) -> None:
+    path = tmp_path / "a.json"
+    path.write_text(json.dumps(TREE))
+    (document,) = load(path)
+    assert isinstance(document, Document)
+    assert document.text == "Wood\n\nA kiln burns wood.\n\nCoal\n\nIt burns coal, too."
+    assert (document.title, document.metadata) == ("On kilns", {"year": 1902})
+
+
+@pytest.mark.parametrize("suffix", [".json", ".jsonl"])
+def test_nested_column_that_is_named_is_read_in_order(tmp_path: Path, suffix: str) -> None:
+    path = tmp_path / f"a{suffix}"
+    path.write_text(json.dumps(TREE))
+    (document,) = load(path, columns=Columns(text="parts"))
+    assert isinstance(document, Document)
+    assert document.text == "Wood\n\nA kiln burns wood.\n\nCoal\n\nIt burns coal, too."
+
+
+def test_text_of_paragraphs_in_a_list_is_read(tmp_path: Path) -> None:
+    path = tmp_path / "a.jsonl"
+    path.write_text('{"id": 1, "text": ["One.", {"b": "Two."}]}\n')
+    (document,) = load(path)
+    assert isinstance(document, Document)
+    assert document.text == "One.\n\nTwo."
+
+
+def test_tree_without_sentences_names_the_option(tmp_path: Path) -> None:
+    path = tmp_path / "a.json"
+    path.write_text('{"name": "kgrag", "sizes": {"a": [1, 2], "unit": "mm"}}')
+    (problem,) = load(path)
+    assert isinstance(problem, Problem)
+    assert "--text-column" in problem.message

@@ -14,6 +14,7 @@ from warcio.warcwriter import WARCWriter
 
 from kgrag.client import KnowledgeGraph
 from kgrag.loaders import Columns, load
+from kgrag.loaders.dispatch import Load
 from kgrag.values.documents import Document, Problem
 
 PAGES = {
@@ -151,3 +152,49 @@ def test_archives_are_ingested_once(kg: KnowledgeGraph, collection_name: str, tm
     again = kg[collection_name].ingest(tmp_path, root=tmp_path)
     assert (again.added, again.changed, again.unchanged) == (0, 0, 7)
     assert kg[collection_name].search("Which ship drifted?", k=1)[0].passage.title == "Fram"
+
+
+@pytest.mark.parametrize("encoding", ["br", "zstd", "gzip", "x-gzip", "gzip, br"])
+def test_page_in_a_content_encoding_is_read(tmp_path: Path, encoding: str) -> None:
+    body = "<p>She drifted på isen.</p>".encode()
+    for name in encoding.split(", "):
+        codec = {"br": "brotli", "x-gzip": "gzip"}.get(name, name)
+        sink = pa.BufferOutputStream()
+        with pa.CompressedOutputStream(sink, codec) as stream:
+            stream.write(body)
+        body = sink.getvalue().to_pybytes()
+    documents, problems = read(encoded(tmp_path / "a.warc", encoding, body))
+    assert ([d.text for d in documents], problems) == (["She drifted på isen."], [])
+
+
+def test_page_in_an_unknown_content_encoding_is_named(tmp_path: Path) -> None:
+    documents, problems = read(encoded(tmp_path / "a.warc", "exi", b"\x80\xff\x00She drifted."))
+    assert not documents
+    assert problems[0] == ("#1", "is in the content encoding 'exi', which cannot be read")
+
+
+def test_page_that_was_decoded_under_its_old_header_is_read(tmp_path: Path) -> None:
+    documents, problems = read(encoded(tmp_path / "a.warc", "br", b"<p>She drifted.</p>"))
+    assert ([d.text for d in documents], problems) == (["She drifted."], [])
+
+
+def encoded(path: Path, encoding: str, body: bytes) -> Path:
+    with path.open("wb") as file:
+        headers = StatusAndHeaders(
+            "200 OK",
+            [("Content-Type", "text/html; charset=utf-8"), ("Content-Encoding", encoding)],
+            protocol="HTTP/1.1",
+        )
+        writer = WARCWriter(file, gzip=False)
+        writer.write_record(
+            writer.create_warc_record("https://a.example/", "response", io.BytesIO(body), http_headers=headers)
+        )
+    return path
+
+
+def test_what_is_left_out_of_the_pages_of_an_archive_is_counted(tmp_path: Path) -> None:
+    found = Load(
+        encoded(tmp_path / "a.warc", "gzip", gzip.compress(b"<nav>Home</nav><p>It was <del>red</del> blue.</p>"))
+    )
+    assert [item.text for item in found if isinstance(item, Document)] == ["It was blue."]
+    assert found.scan.left_out == {"navigation bar": 1, "deleted piece": 1}

@@ -43,11 +43,10 @@ EXCEPT: dict[str, dict[str, str]] = {
         "letters": "1. first\n2. second",  # CommonMark has digits alone
         "roman": "3. first\n4. second",
         "definitions": "Mill : It grinds.\n\nShip : It sails.",  # and no lists of terms
-        "revisions": "It is newOLD.",  # HTML shows what was deleted, struck through
     },
-    ".html": {"revisions": "It is newOLD."},
+    ".html": {},
     ".rst": {},
-    ".epub": {"revisions": "It is newOLD."},
+    ".epub": {},
     ".docx": LINEAR,
     ".odt": LINEAR,
     ".pptx": {

@@ -63,9 +63,9 @@ def test_a_command_and_an_embedder_are_two_files_each(installed: Installed, ship
 def test_a_loader_is_two_files_of_another_package(installed: Installed, collection_name: str, tmp_path: Path) -> None:
     folder = tmp_path / "work"
     folder.mkdir()
-    cells = [{"cell_type": "markdown", "source": ["The Fram was ", "built in Larvik."]}]
-    folder.joinpath("ships.ipynb").write_text(json.dumps({"cells": cells}), encoding="utf-8")
-    assert "1 file skipped: .ipynb 1" in installed.kgrag("ingest", str(folder), "-c", collection_name).stderr
+    paragraphs = [{"text": "The Fram was built in Larvik."}]
+    folder.joinpath("ships.zpln").write_text(json.dumps({"paragraphs": paragraphs}), encoding="utf-8")
+    assert "1 file skipped: .zpln 1" in installed.kgrag("ingest", str(folder), "-c", collection_name).stderr
     installed.install(package("kgrag.loaders"))
     assert installed.kgrag("ingest", str(folder), "-c", collection_name).returncode == 0
     found = installed.json("search", "Where was the Fram built?", "-c", collection_name)

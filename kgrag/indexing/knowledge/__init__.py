@@ -10,7 +10,7 @@ import gzip
 import hashlib
 import json
 import time
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -21,7 +21,9 @@ from kgrag.graph import collections as registry
 from kgrag.graph.connection import Graph
 from kgrag.graph.holding import check_idle, collection_lock
 from kgrag.graph.local import LocalServer, bulk
-from kgrag.indexing.knowledge.fact_writer import write_files, write_transactions
+from kgrag.indexing.knowledge.fact_writer import complete_aliases, write_files, write_transactions
+from kgrag.indexing.knowledge.label_languages import base
+from kgrag.indexing.knowledge.rdf import rdf_lines
 from kgrag.indexing.knowledge.statements import Entry, code
 from kgrag.indexing.knowledge.store import Store
 from kgrag.indexing.knowledge.triples import CsvReader, NTriplesReader
@@ -37,7 +39,15 @@ __all__ = ["KnowledgeReport", "Selection"]
 
 _BATCH = 50_000  # names and facts of a step of reading
 _LONGEST = 64 << 20  # bytes of a line
-FORMATS = {"wikidata": (".json", ".jsonl", ".ndjson"), "ntriples": (".nt",), "csv": (".csv",), "tsv": (".tsv", ".tab")}
+_MOST_LINES = 200  # of a row of CSV: a quotation mark that is never closed must not take the rest with it
+Line = tuple[bytes, int, int]
+FORMATS = {
+    "wikidata": (".json", ".jsonl", ".ndjson"),
+    "ntriples": (".nt",),
+    "csv": (".csv",),
+    "tsv": (".tsv", ".tab"),
+    "rdf": (".ttl", ".rdf", ".owl", ".trig", ".n3"),
+}
 """The formats of sources, with the suffixes by which they are known, each with or without .gz or .bz2."""
 
 
@@ -92,12 +102,13 @@ def import_knowledge(
 ) -> KnowledgeReport:
     """Import a file into the collection of kind knowledge of that name, which is made if it does not exist.
 
-    Raises InputError for a file that cannot be read, MismatchError for a collection of documents, and DatabaseError.
+    Raises InputError for a file that cannot be read, ConfigurationError for Turtle without rdflib, MismatchError for
+    a collection of documents, and DatabaseError.
     """
     started = time.monotonic()
     registry.check_name(name)
     format = format or format_of(path)
-    language = language_of(selection.languages[0])
+    language = language_of(base(selection.languages[0]))
     source = _fingerprint(path, selection, format)
     home = Path(settings.home)
     place = home / "imports" / f"{_digest(name)}.sqlite"
@@ -158,7 +169,10 @@ def _read(
     read = _reader(format, selection, language, counts)
     entries: list[Entry] = []
     held, done, number = 0, store.lines, 0
-    for number, (line, place, size) in enumerate(_lines(path, counts), 1):
+    lines = rdf_lines(path) if format == "rdf" else _lines(path, counts)
+    if isinstance(read, CsvReader):
+        lines = _rows(lines, read)
+    for number, (line, place, size) in enumerate(lines, 1):
         if number <= done:
             continue
         entry = read(line)
@@ -181,12 +195,12 @@ def _reader(
     if format == "wikidata":
         only = frozenset(map(code, selection.ids or ())) if selection.listed else None
         return WikidataReader(selection.languages, frozenset(selection.properties), only, counts)
-    if format == "ntriples":
+    if format in ("ntriples", "rdf"):
         return NTriplesReader(selection.languages, frozenset(selection.properties), counts)
     return CsvReader("\t" if format == "tsv" else ",", language, counts)
 
 
-def _lines(path: Path, counts: Counter[str]) -> Iterator[tuple[bytes, int, int]]:
+def _lines(path: Path, counts: Counter[str]) -> Iterator[Line]:
     """The lines of a file, with how many of its bytes were read by then, and how many it has."""
     size = path.stat().st_size
     with path.open("rb") as raw:
@@ -211,6 +225,26 @@ def _lines(path: Path, counts: Counter[str]) -> Iterator[tuple[bytes, int, int]]
             counts["files that are cut off or damaged"] += 1
 
 
+def _rows(lines: Iterator[Line], read: CsvReader) -> Iterator[Line]:
+    """Rows of CSV: a line goes on in the next ones while a cell in quotes is open, unless that never ends."""
+    held: deque[Line] = deque()
+    while (current := held.popleft() if held else next(lines, None)) is not None:
+        line, place, size = current
+        more: list[Line] = []
+        whole = line
+        while read.is_open(whole) and len(more) < _MOST_LINES:
+            following = held.popleft() if held else next(lines, None)
+            if following is None:
+                break
+            more.append(following)
+            whole += following[0]
+        if read.is_open(whole):
+            held.extendleft(reversed(more))
+        elif more:
+            line, (_, place, size) = whole, more[-1]
+        yield line, place, size
+
+
 def _in_bulk(
     server: LocalServer,
     settings: Settings,
@@ -233,6 +267,7 @@ def _in_bulk(
     with Graph(endpoint.uri, endpoint.user, endpoint.password, endpoint.database) as graph, _timed(stages, "indexes"):
         progress("indexes", 0, None)
         bulk.complete(server.home, graph)
+        complete_aliases(graph, registry.open_collection(graph, name), store)
     return entities, facts
 
 

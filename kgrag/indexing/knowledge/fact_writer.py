@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 from kgrag.graph import schema
 from kgrag.graph.collections import NO_EMBEDDER, Collection
 from kgrag.graph.connection import Graph
-from kgrag.graph.csv_files import CsvField, Table
+from kgrag.graph.csv_files import ARRAY_DELIMITER, CsvField, Table
 from kgrag.graph.local.bulk import Files
 from kgrag.indexing.bulk.csv_tables import NUMBER
 from kgrag.indexing.knowledge.store import EntityRow, FactRow, Store
@@ -36,7 +36,7 @@ _EDGES = dict.fromkeys(("SUBJECT", "OBJECT"), (":START_ID(Triple)", ":END_ID(Ent
 
 def triple_properties(collection: str, row: FactRow) -> dict[str, str]:
     """The properties of a fact but its collection; a predicate without a name is called by its key."""
-    s, subject, p, predicate, o, object = row
+    s, subject, p, predicate, o, object, note = row
     key, said = f"{s} {p} {o}", predicate or p or "is tied to"
     return {
         "id": node_id(collection, "triple", key),
@@ -45,7 +45,7 @@ def triple_properties(collection: str, row: FactRow) -> dict[str, str]:
         "subject": subject,
         "predicate": said,
         "object": object,
-        "text": f"{subject} {said} {object}",
+        "text": f"{subject} {said} {object}" + (f" ({note})" if note else ""),
     }
 
 
@@ -73,7 +73,7 @@ def write_files(
     entities, facts = store.prepare(part=part)
     for row in _told(store.entities(), "entities", entities, progress):
         p = entity_properties(name, row, language)
-        alias = p["aliases"][0] if p["aliases"] else None
+        alias = row[2] if row[2] and ARRAY_DELIMITER not in row[2] else None  # else complete_aliases writes it
         tables["Entity"].write(
             p["id"], name, p["key"], p["name"], p["normal"], p["stemmed"], 0, 0, 0, True, alias, p["wikipedia"]
         )
@@ -115,6 +115,20 @@ def write_files(
     return files, tables["Entity"].rows, tables["Triple"].rows
 
 
+def complete_aliases(graph: Graph, collection: Collection, store: Store) -> None:
+    """Write the aliases that a file of a bulk import cannot hold."""
+    divided = (row for row in store.entities() if row[2] and ARRAY_DELIMITER in row[2])
+    rows = (entity_properties(collection.name, row, collection.language) for row in divided)
+    _write_entities(graph, collection, rows)
+
+
+def _write_entities(graph: Graph, collection: Collection, rows: Iterator[dict[str, Any]]) -> None:
+    labels = [collection.label("Entity")]
+    for batch in _batches(rows, _ENTITIES):
+        batch.sort(key=lambda row: str(row["id"]))
+        graph.run("write/knowledge_entities", rows=batch, collection=collection.name, labels=labels)
+
+
 def write_transactions(
     graph: Graph, collection: Collection, store: Store, progress: Progress, *, part: bool
 ) -> tuple[int, int]:
@@ -123,13 +137,10 @@ def write_transactions(
     entities, facts = store.prepare(part=part)
     done = store.written
     if not done:
-        labels = [collection.label("Entity")]
         rows = (
             entity_properties(name, row, language) for row in _told(store.entities(), "entities", entities, progress)
         )
-        for batch in _batches(rows, _ENTITIES):
-            batch.sort(key=lambda row: str(row["id"]))
-            graph.run("write/knowledge_entities", rows=batch, collection=name, labels=labels)
+        _write_entities(graph, collection, rows)
     labels, written = [collection.label("Triple")], 0
     for group in _batches(_told(store.facts(part=part), "facts", facts, progress), _FACTS):
         written += len(group)

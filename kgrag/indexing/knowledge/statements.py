@@ -24,16 +24,17 @@ class Named(NamedTuple):
 
 
 class Fact(NamedTuple):
-    """A statement by the keys of its parts."""
+    """A statement by the keys of its parts; `note`: when it held, in words that stand behind it."""
 
     subject: str
     predicate: str
     object: str
+    note: str = ""
 
 
 @dataclass(slots=True)
 class Entry:
-    """What one line of a source gives; `redirects`: keys that stand for another."""
+    """What one line of a source gives; `redirects`: keys of objects and predicates that stand for another."""
 
     named: list[Named] = field(default_factory=list)
     facts: list[Fact] = field(default_factory=list)
@@ -43,6 +44,11 @@ class Entry:
 def value(text: str, unit: str = "") -> Named:
     """The entity that a value is: a date, a quantity, a place on the globe, another name."""
     return Named(f"={text} {unit}" if unit else f"={text}", text, unit=unit)
+
+
+def one_line(text: str) -> str:
+    """A name as it is written, each run of white space a single space."""
+    return " ".join(text.split())
 
 
 def code(key: str) -> int:

@@ -15,13 +15,15 @@ from typing import Any, Self
 from kgrag.indexing.knowledge.statements import Entry, code
 
 _CACHE = 192_000  # KiB
+_VERSION = "2"  # of the tables
 _TABLES = """
 CREATE TABLE IF NOT EXISTS note (name TEXT PRIMARY KEY, value TEXT);
 CREATE TABLE IF NOT EXISTS entity (
     code INTEGER PRIMARY KEY, key TEXT, name TEXT, rank INTEGER, alias TEXT, wikipedia TEXT, unit INTEGER);
 CREATE TABLE IF NOT EXISTS redirect (code INTEGER PRIMARY KEY, target INTEGER);
 CREATE TABLE IF NOT EXISTS fact (
-    subject INTEGER, predicate INTEGER, object INTEGER, PRIMARY KEY (subject, predicate, object)) WITHOUT ROWID;
+    subject INTEGER, predicate INTEGER, object INTEGER, note TEXT, PRIMARY KEY (subject, predicate, object))
+    WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS part (code INTEGER PRIMARY KEY);
 """
 _NAME = """
@@ -29,13 +31,18 @@ INSERT INTO entity VALUES (?, ?, ?, ?, nullif(?, ''), nullif(?, ''), ?) ON CONFL
     name = iif(excluded.rank < rank, excluded.name, name), rank = min(excluded.rank, rank),
     alias = coalesce(alias, excluded.alias), wikipedia = coalesce(wikipedia, excluded.wikipedia)
 """
+_FACT = """
+INSERT INTO fact VALUES (?, ?, ?, ?) ON CONFLICT DO UPDATE SET note =
+    iif(note = '' OR excluded.note = '', '', iif(note = excluded.note, note, note || ', ' || excluded.note))
+"""
 _UNITS = """
 UPDATE entity SET name = name || ' ' || (SELECT u.name FROM entity u WHERE u.code = entity.unit), unit = NULL
 WHERE unit IS NOT NULL AND EXISTS (SELECT 1 FROM entity u WHERE u.code = entity.unit AND u.unit IS NULL)
 """
-_REDIRECTS = (
-    "UPDATE OR REPLACE fact SET object = (SELECT target FROM redirect WHERE code = object) "
-    "WHERE object IN (SELECT code FROM redirect)"
+_REDIRECTS = tuple(
+    f"UPDATE OR REPLACE fact SET {part} = (SELECT target FROM redirect WHERE code = {part}) "
+    f"WHERE {part} IN (SELECT code FROM redirect)"
+    for part in ("object", "predicate")
 )
 _CLASS = """
 WITH RECURSIVE class(code) AS (VALUES (?) UNION SELECT f.subject FROM fact f, class
@@ -46,14 +53,14 @@ _HOP = """
 INSERT OR IGNORE INTO part SELECT f.object FROM fact f JOIN part ON part.code = f.subject
 """
 _FACTS = """
-SELECT s.key, s.name, p.key, p.name, o.key, o.name FROM fact f
+SELECT s.key, s.name, p.key, p.name, o.key, o.name, f.note FROM fact f
 CROSS JOIN entity s ON s.code = f.subject CROSS JOIN entity o ON o.code = f.object
 LEFT JOIN entity p ON p.code = f.predicate
 """
 _ENTITIES = "SELECT e.key, e.name, e.alias, e.wikipedia FROM used JOIN entity e ON e.code = used.code ORDER BY e.code"
 _IN_PART = " WHERE f.subject IN (SELECT code FROM part)"
 
-FactRow = tuple[str, str, str | None, str | None, str, str]
+FactRow = tuple[str, str, str | None, str | None, str, str, str]
 EntityRow = tuple[str, str, str | None, str | None]
 
 
@@ -64,10 +71,11 @@ class Store:
         path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
         self.path = path
         self._open()
-        if self._note("source") != source:
+        if self._note("source") != source or self._note("version") != _VERSION:
             self.remove()
             self._open()
             self._put("source", source)
+            self._put("version", _VERSION)
             self._database.commit()
 
     def _open(self) -> None:
@@ -118,17 +126,17 @@ class Store:
     def add(self, entries: Iterable[Entry], lines: int, counts: Counter[str]) -> None:
         """Keep what some lines gave; `lines`, `counts`: of all lines up to here."""
         named: list[tuple[object, ...]] = []
-        facts: list[tuple[int, int, int]] = []
+        facts: list[tuple[int, int, int, str]] = []
         redirects: list[tuple[int, int]] = []
         for entry in entries:
             for n in entry.named:
                 unit = code(n.unit) if n.unit else None
                 named.append((code(n.key), n.key, n.name, n.rank, n.alias, n.wikipedia, unit))
-            facts += [(code(f.subject), code(f.predicate), code(f.object)) for f in entry.facts]
+            facts += [(code(f.subject), code(f.predicate), code(f.object), f.note) for f in entry.facts]
             redirects += [(code(one), code(other)) for one, other in entry.redirects]
         with self._database:
             self._database.executemany(_NAME, named)
-            self._database.executemany("INSERT OR IGNORE INTO fact VALUES (?, ?, ?)", facts)
+            self._database.executemany(_FACT, facts)
             self._database.executemany("INSERT OR REPLACE INTO redirect VALUES (?, ?)", redirects)
             self._put("lines", str(lines))
             self._put("counts", json.dumps(counts))
@@ -137,7 +145,8 @@ class Store:
         """All lines are in it: units get their names, and redirects lead to what they stand for."""
         with self._database:
             self._database.execute(_UNITS)
-            self._database.execute(_REDIRECTS)
+            for statement in _REDIRECTS:
+                self._database.execute(statement)
             self._put("read", "yes")
 
     def select(self, keys: Iterable[str] = (), classes: Sequence[str] = (), hops: int = 1) -> int:
@@ -177,7 +186,7 @@ class Store:
         yield from self._database.cursor().execute(_ENTITIES)
 
     def facts(self, *, part: bool) -> Iterator[FactRow]:
-        """(key, name) of subject, predicate and object of what is written, but for those without names."""
+        """(key, name) of subject, predicate and object, and the note, of what is written; not of what has no name."""
         yield from self._database.cursor().execute(_FACTS + (_IN_PART if part else ""))
 
     def _note(self, name: str) -> str | None:

@@ -7,7 +7,9 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from urllib.parse import unquote
 
-from kgrag.indexing.knowledge.statements import ALIAS, Entry, Fact, Named, value
+from kgrag.indexing.knowledge.label_languages import language_rank
+from kgrag.indexing.knowledge.statements import ALIAS, Entry, Fact, Named, one_line, value
+from kgrag.indexing.knowledge.wikidata import MIDNIGHT, place, time
 from kgrag.text.languages import ENGLISH, Language
 from kgrag.text.tokens import normalise
 
@@ -26,8 +28,24 @@ _NAMES = frozenset(
     )
 )
 _ALIAS = "http://www.w3.org/2004/02/skos/core#altLabel"
+_ONTOLOGY = "http://wikiba.se/ontology#"
+_DIRECT = f"{_ONTOLOGY}directClaim"
+_DIRECT_PROPERTY = "/prop/direct/"
+_NORMALIZED = "/prop/direct-normalized/"
+_SAME = "http://www.w3.org/2002/07/owl#sameAs"
+_ENTITY = "://www.wikidata.org/entity/"
+_UNKNOWN = "/.well-known/genid/"
+_PAGES = re.compile(r"/wiki/Special:EntityData/|://[\w.-]+\.(?:wikipedia|wiki[a-z]+)\.org/wiki/")
+"""Pages on entities, of which a dump of Wikidata says the language, the license, the version."""
+_XSD = "http://www.w3.org/2001/XMLSchema#"
+_YEAR, _MONTH, _DAY = 9, 10, 11
+_DATES = {"dateTime": (_DAY, ""), "date": (_DAY, ""), "gYearMonth": (_MONTH, "-01"), "gYear": (_YEAR, "-01-01")}
+"""Types of dates (XML Schema 1.1), how exact each is as Wikidata counts, and what a whole date has beyond it."""
+_NUMBERS = frozenset("decimal integer int long short byte double float nonNegativeInteger positiveInteger".split())
+_POINT = re.compile(r"(?:<([^>]*)>\s*)?POINT\s*\(\s*(-?[\d.]+)\s+(-?[\d.]+)\s*\)", re.IGNORECASE)
 _STRING = "http://www.w3.org/2001/XMLSchema#string"
-_UNNAMED = 1000  # the rank of a name that is made from an address
+_NO_LANGUAGE = 900  # the rank of a name that says nothing of its language
+_UNNAMED = 1_000_000  # the rank of a name that is made from an address
 
 
 @dataclass(slots=True)
@@ -56,24 +74,41 @@ class NTriplesReader:
         if literal is not None and predicate in (*_NAMES, _ALIAS):
             self._name(entry, subject, predicate, _unescaped(literal), (language or "").lower())
             return entry
+        if predicate == _DIRECT and object is not None:  # the properties of a Wikibase in the dump of best statements
+            entry.redirects.append((_unescaped(object), subject))
+            return entry
+        if _is_about_dump(subject, predicate, object or ""):
+            self.counts["statements on the dump itself"] += 1
+            return None
+        if predicate == _SAME and object is not None and _ENTITY in subject and _ENTITY in object:
+            entry.redirects.append((subject, _unescaped(object)))
+            self.counts["redirects"] += 1
+            return entry
+        if _NORMALIZED in predicate:  # an address for an identifier, which is a text
+            self.counts["statements whose object is a text"] += 1
+            return None
+        if _UNKNOWN in (object or ""):
+            self.counts["statements of an unknown value"] += 1
+            return None
         if self.properties and predicate not in self.properties:
             self.counts["statements of other properties"] += 1
             return None
         if literal is not None and (type is None or type == _STRING):
             self.counts["statements whose object is a text"] += 1
             return None
-        end = _named(_unescaped(object)) if object is not None else value(_unescaped(literal))
+        direct = _DIRECT_PROPERTY in predicate
+        end = _named(_unescaped(object)) if object is not None else _value(_unescaped(literal), type, direct=direct)
         entry.named += (_named(subject), Named(predicate, _words(predicate), _UNNAMED), end)
         entry.facts.append(Fact(subject, predicate, end.key))
         self.counts["statements"] += 1
         return entry
 
     def _name(self, entry: Entry, subject: str, predicate: str, text: str, language: str) -> None:
-        base, text = language.partition("-")[0], " ".join(text.replace(";", ",").split())
-        if not text or (language and base not in self.languages):
+        text = one_line(text)
+        rank = language_rank(language, self.languages) if language else _NO_LANGUAGE
+        if not text or rank is None:
             self.counts["names in another language"] += 1
             return
-        rank = self.languages.index(base) if base else len(self.languages)
         if predicate == _ALIAS:
             entry.named += (_named(subject)._replace(alias=text), Named(ALIAS, ALIAS), value(text))
             entry.facts.append(Fact(subject, ALIAS, f"={text}"))
@@ -91,13 +126,26 @@ class CsvReader:
     language: Language = ENGLISH
     counts: Counter[str] = field(default_factory=Counter)
 
+    def is_open(self, line: bytes) -> bool:
+        """Whether a cell in quotes goes on in the next line."""
+        if b'"' not in line:
+            return False
+        try:
+            next(
+                csv.reader([line.decode("utf-8", "replace").lstrip("\ufeff")], delimiter=self.delimiter, strict=True),
+                [],
+            )
+        except csv.Error as error:
+            return "unexpected end" in str(error)
+        return False
+
     def __call__(self, line: bytes) -> Entry | None:
         """What a row says; None if nothing."""
         text = line.decode("utf-8", "replace").strip("\r\n").lstrip("\ufeff")
         if not text.strip():
             return None
         cells = next(csv.reader([text], delimiter=self.delimiter), [])
-        parts = [" ".join(cell.replace(";", ",").split()) for cell in cells[:3]]
+        parts = [one_line(cell) for cell in cells[:3]]
         if [part.lower() for part in parts] == ["subject", "predicate", "object"]:
             return None
         if len(parts) < 3 or not all(parts):
@@ -111,6 +159,36 @@ class CsvReader:
         return entry
 
 
+def _is_about_dump(subject: str, predicate: str, object: str) -> bool:
+    return (
+        predicate.startswith(_ONTOLOGY) or object.startswith(_ONTOLOGY) or _PAGES.search(subject) is not None
+    )  # fmt: skip
+
+
+def _value(text: str, type: str | None, *, direct: bool) -> Named:
+    """A value in words, as of Wikidata's JSON. `direct`: its RDF writes a year as the first of January."""
+    name = (type or "").removeprefix(_XSD)
+    try:
+        if name in _DATES:
+            if "T" in text and not text.endswith(MIDNIGHT):  # a time of the day
+                return value(text)
+            exact, rest = _DATES[name]
+            if direct and text.endswith(f"-01-01{MIDNIGHT}"):
+                exact = _YEAR
+            day = text.partition("T")[0].rstrip("Z") + rest
+            if day.startswith("-"):  # there is a year 0, which is 1 BC
+                year, _, rest = day[1:].partition("-")
+                day = f"-{int(year) + 1}-{rest}"
+            return value(time(day, exact))
+        if name in _NUMBERS:
+            return value(text.removeprefix("+"))
+        if (type or "").endswith("#wktLiteral") and (point := _POINT.fullmatch(text.strip())):
+            return place(float(point[3]), float(point[2]), globe=point[1] or "")
+    except ValueError:
+        pass
+    return value(text)
+
+
 def _named(key: str) -> Named:
     return Named(key, _words(key), _UNNAMED)
 
@@ -118,7 +196,7 @@ def _named(key: str) -> Named:
 def _words(address: str) -> str:
     """What an address ends with, as words: http://x.org/ns#hasPart is has part."""
     end = unquote(re.split(r"[/#:]", address.rstrip("/#"))[-1])
-    return " ".join(re.sub(r"(?<=[a-z])(?=[A-Z])", " ", end.replace("_", " ")).replace(";", ",").split()) or address
+    return one_line(re.sub(r"(?<=[a-z])(?=[A-Z])", " ", end.replace("_", " "))) or address
 
 
 def _unescaped(text: str) -> str:

@@ -4,6 +4,7 @@ Left out, as in Millions of GEAR-s (section 5), are statements whose object is a
 is left out or odd is counted under a few words, never fatal.
 """
 
+import math
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -11,7 +12,8 @@ from typing import Any
 
 import orjson
 
-from kgrag.indexing.knowledge.statements import ALIAS, Entry, Fact, Named, code, value
+from kgrag.indexing.knowledge.label_languages import base, nearest
+from kgrag.indexing.knowledge.statements import ALIAS, Entry, Fact, Named, code, one_line, value
 
 _MONTHS = (
     "January February March April May June July August September October November December"
@@ -19,6 +21,14 @@ _MONTHS = (
 _TEXTS = frozenset(
     "string monolingualtext external-id url commonsMedia math musical-notation geo-shape tabular-data".split()
 )
+_END = "P582"
+_WHEN = {"P580": "from", _END: "until", "P585": "in"}
+"""Qualifiers that say when a statement held."""
+_EARTH = "Q2"
+_MOST_DIGITS = 6  # a tenth of a metre
+_WIKIS = {"nb": "no", "gsw": "als"}
+"""Languages whose Wikipedia has another code."""
+MIDNIGHT = "T00:00:00Z"
 _OF_LEXEMES = ("-F", "-S")
 _DAY, _MONTH, _YEAR, _DECADE, _CENTURY = 11, 10, 9, 8, 7  # precisions of a time
 
@@ -73,16 +83,18 @@ class WikidataReader:
     def _name(self, entry: Entry, key: str, found: Mapping[str, Any]) -> None:
         """The label in the first language that has one, else the title of the article, else a label in any language."""
         labels, links = _mapping(found, "labels"), _mapping(found, "sitelinks")
-        link = links.get(f"{self.languages[0]}wiki")
+        language = base(self.languages[0])
+        link = links.get(f"{_WIKIS.get(language, language)}wiki")
         wikipedia = _text(link.get("title")) if isinstance(link, dict) else ""
-        name = next((t for x in (*self.languages, "mul") if (t := _label(labels.get(x)))), "")
+        name = next((t for x in nearest(labels, self.languages) if (t := _label(labels.get(x)))), "")
         if not name:
-            name = wikipedia or next((t for x in sorted(labels) if (t := _label(labels[x]))), "")
+            others = (*nearest(labels, ("en",)), *sorted(labels))
+            name = wikipedia or next((t for x in others if (t := _label(labels.get(x)))), "")
             self.counts["names in another language" if name else "entities without a name"] += 1
         if not name:
             return
         aliases = _mapping(found, "aliases")
-        lists = [aliases.get(x) for x in (*self.languages, "mul")]
+        lists = [aliases.get(x) for x in nearest(aliases, self.languages)]
         alias = next((t for its in lists if isinstance(its, list) for x in its if (t := _label(x)) and t != name), "")
         entry.named.append(Named(key, name, 0, alias, wikipedia))
         if alias and key[0] == "Q":
@@ -96,12 +108,9 @@ class WikidataReader:
             if self.properties and predicate not in self.properties:
                 counts["statements of other properties"] += len(statements)
                 continue
-            for statement in statements if isinstance(statements, list) else ():
-                rank = statement.get("rank") if isinstance(statement, dict) else None
-                if rank == "deprecated":
-                    counts["statements that are deprecated"] += 1
-                    continue
+            for statement in self._best(statements if isinstance(statements, list) else ()):
                 try:
+                    note = self._note(statement)
                     objects = list(self._object(statement["mainsnak"]))
                 except (KeyError, TypeError, ValueError, AttributeError, OverflowError):
                     counts["statements that cannot be read"] += 1
@@ -110,7 +119,37 @@ class WikidataReader:
                     counts["statements"] += 1
                     if object.name:
                         entry.named.append(object)
-                    entry.facts.append(Fact(key, predicate.upper(), object.key))
+                    entry.facts.append(Fact(key, predicate.upper(), object.key, note))
+
+    def _best(self, statements: Sequence[Any]) -> list[Any]:
+        """The statements of a property that hold now, as in Wikidata's dump of "truthy" ones: of the highest rank."""
+        ranks = [statement.get("rank") if isinstance(statement, dict) else None for statement in statements]
+        wanted = "preferred" if "preferred" in ranks else None
+        best = []
+        for statement, rank in zip(statements, ranks, strict=True):
+            if rank == "deprecated":
+                self.counts["statements that are deprecated"] += 1
+            elif wanted and rank != wanted:
+                self.counts["statements beside preferred ones"] += 1
+            else:
+                best.append(statement)
+        return best
+
+    def _note(self, statement: Mapping[str, Any]) -> str:
+        """When a statement held, by its qualifiers: "from 1990 until 3 May 1994"; others are counted."""
+        words = []
+        qualifiers = _mapping(statement, "qualifiers")
+        for name, word in _WHEN.items():
+            for snak in list(qualifiers.get(name) or ())[:1]:
+                if snak.get("snaktype") == "value":
+                    it = snak["datavalue"]["value"]
+                    words.append(f"{word} {time(it['time'], it['precision'])}")
+                elif name == _END and snak.get("snaktype") == "somevalue":
+                    words.append("ended")
+        left_out = sum(len(snaks) for name, snaks in qualifiers.items() if name not in _WHEN)
+        if left_out:
+            self.counts["qualifiers left out"] += left_out
+        return " ".join(words)
 
     def _object(self, snak: Mapping[str, Any]) -> Iterator[Named]:
         """The object of a statement; without a name if it is an entity that has a line of its own."""
@@ -134,7 +173,8 @@ class WikidataReader:
                 float(amount)
                 yield value(amount, unit if unit != "1" else "")
             case "globecoordinate":
-                yield value(place(it["latitude"], it["longitude"]))
+                globe = str(it.get("globe") or _EARTH).rpartition("/")[2]
+                yield place(it["latitude"], it["longitude"], it.get("precision"), globe)
             case "string" | "monolingualtext":
                 self.counts["statements whose object is a text"] += 1
             case other:
@@ -163,10 +203,20 @@ def time(text: str, precision: int) -> str:
     return f"about {year:,}{era}"
 
 
-def place(latitude: float, longitude: float) -> str:
-    """A place on the globe: 59.9139 N, 10.7522 E."""
+def place(latitude: float, longitude: float, precision: float | None = None, globe: str = "") -> Named:
+    """A place on the globe: 59.9139 N, 10.7522 E, with the digits of its precision in degrees; on others: on Mars.
+
+    `globe`: the key of another one than the earth.
+    """
+    digits = min(_MOST_DIGITS, max(0, math.ceil(-math.log10(precision)))) if precision else _MOST_DIGITS
     north, east = "N" if latitude >= 0 else "S", "E" if longitude >= 0 else "W"
-    return f"{round(abs(float(latitude)), 4):g} {north}, {round(abs(float(longitude)), 4):g} {east}"
+    text = f"{_degrees(latitude, digits)} {north}, {_degrees(longitude, digits)} {east}"
+    return value(text) if globe in ("", _EARTH) else value(f"{text} on", globe)
+
+
+def _degrees(angle: float, digits: int) -> str:
+    shown = f"{abs(float(angle)):.{digits}f}"
+    return shown.rstrip("0").rstrip(".") if "." in shown else shown
 
 
 def _ordinal(n: int) -> str:
@@ -185,4 +235,4 @@ def _label(label: object) -> str:
 
 
 def _text(text: object) -> str:
-    return " ".join(text.replace(";", ",").split()) if isinstance(text, str) else ""
+    return one_line(text) if isinstance(text, str) else ""

@@ -1,0 +1,186 @@
+"""AsciiDoc, Org and notebooks: written anew as Markdown, whose reader knows headings, lists, code and tables."""
+
+import json
+import re
+from collections.abc import Callable, Iterator
+
+from kgrag.loaders.base import BadInput, Format, Source, clean, one_line, read_text, whole
+from kgrag.loaders.markdown import markdown_document
+from kgrag.values.documents import Document
+
+_FENCE = "~~~~~~~~"  # longer than those of any code
+_ADOC_BLOCKS = re.compile(r"(-{4,}|\.{4,}|={4,}|_{4,}|\*{4,}|\+{4,}|/{4,}|```\w*)\s*")
+_ADOC_HEADING = re.compile(r"(={1,6})\s+(\S.*)")
+_ADOC_ITEM = re.compile(r"\s*(\*{1,5}|-|\.{1,5})\s+(\S.*)")
+_ADOC_TERM = re.compile(r"(\S.*?):{2,4}(?:\s+(.*))?")
+_ADOC_LINES = re.compile(r"\[.*\]\s*|:!?[\w-]+!?:.*|'''|<<<|\+|include::.*|toc::.*")
+_ADOC_LINK = re.compile(r"(?:(?:link|mailto|xref):)([^\s\[]+)\[([^\]]*)\]|(https?://[^\s\[]+)\[([^\]]*)\]")
+_ADOC_REFERENCE = re.compile(r"<<([^,>]+)(?:,\s*([^>]+))?>>")
+_ADOC_IMAGE = re.compile(r"image::?[^\s\[]*\[([^\],]*)[^\]]*\]")
+_ADOC_STRONG = re.compile(r"(?<![\w*])\*(?=[^\s*])(.+?)(?<=[^\s*])\*(?![\w*])")
+_ORG_HEADING = re.compile(r"(\*+)\s+(?:(?:TODO|DONE|NEXT|WAITING)\s+)?(?:\[#[A-Z]\]\s+)?(.*?)(?:\s+:[\w@#%:]+:)?\s*")
+_ORG_LINK = re.compile(r"\[\[([^\]]+)\](?:\[([^\]]*)\])?\]")
+_ORG_SIGNS = re.compile(r"(?<![\w/=~+])([/=~+_])(?=[^\s/=~+_])(.+?)(?<=[^\s/=~+_])\1(?![\w/=~+])")
+_ORG_STRONG = _ADOC_STRONG
+_ORG_RULE = re.compile(r"\|[-+|]+\|?\s*")
+
+
+def load_asciidoc(source: Source) -> Document:
+    """An AsciiDoc file as a document, titled by its first heading. Raises BadInput."""
+    return markdown_document(source, "\n".join(_asciidoc(clean(read_text(source)).split("\n"))))
+
+
+def _asciidoc(lines: list[str]) -> Iterator[str]:
+    fence = ""  # the line that closes the block that is open
+    table: list[str] | None = None
+    for line in lines:
+        if fence:
+            if line.rstrip() == fence:
+                if not fence.startswith("/"):
+                    yield _FENCE
+                fence = ""
+            elif not fence.startswith("/"):
+                yield line
+        elif table is not None:
+            if line.startswith("|==="):
+                yield from _cells(table)
+                table = None
+            else:
+                table.append(line)
+        elif line.startswith("|==="):
+            table = []
+        elif block := _ADOC_BLOCKS.fullmatch(line):
+            if line[0] in "-.+/`":
+                fence = "```" if line.startswith("```") else block[1]
+                if not fence.startswith("/"):
+                    yield f"\n{_FENCE}"
+            else:
+                yield ""
+        elif line.startswith("//") or _ADOC_LINES.fullmatch(line):
+            yield ""
+        elif heading := _ADOC_HEADING.fullmatch(line):
+            yield f"\n{'#' * len(heading[1])} {_adoc_inline(heading[2])}\n"
+        elif re.fullmatch(r"\.[^\s.].*", line):
+            yield f"\n{_adoc_inline(line[1:])}\n"
+        elif item := _ADOC_ITEM.fullmatch(line):
+            mark = "1." if item[1].startswith(".") else "-"
+            yield f"{'   ' * (len(item[1]) - 1)}{mark} {_adoc_inline(item[2])}"
+        elif term := _ADOC_TERM.fullmatch(line):
+            yield f"\n{_adoc_inline(term[1])}\n\n{_adoc_inline(term[2] or '')}"
+        else:
+            yield _adoc_inline(line)
+    if table:
+        yield from _cells(table)
+
+
+def _cells(lines: list[str]) -> Iterator[str]:
+    """A table whose cells begin with "|": those of its first line tell how many a row has."""
+    rows = [[_adoc_inline(cell.strip()) for cell in line.split("|")[1:]] for line in lines if line.startswith("|")]
+    width = len(rows[0]) if rows else 0
+    cells = [cell for row in rows for cell in row]
+    if width:
+        yield from _table([cells[start : start + width] for start in range(0, len(cells), width)])
+
+
+def _table(rows: list[list[str]]) -> Iterator[str]:
+    yield ""
+    for number, row in enumerate(rows):
+        yield f"| {' | '.join(row)} |"
+        if number == 0:
+            yield f"|{' --- |' * len(row)}"
+    yield ""
+
+
+def _adoc_inline(text: str) -> str:
+    text = _ADOC_IMAGE.sub(lambda match: match[1], text)
+    text = _ADOC_LINK.sub(lambda match: match[2] or match[4] or match[1] or match[3], text)
+    text = _ADOC_REFERENCE.sub(lambda match: match[2] or match[1], text)
+    return _ADOC_STRONG.sub(r"**\1**", text.removesuffix(" +"))
+
+
+def load_org(source: Source) -> Document:
+    """An Org file as a document, titled by its #+TITLE or its first heading. Raises BadInput."""
+    text = clean(read_text(source))
+    named = re.search(r"^#\+title:\s*(.+)$", text, re.IGNORECASE | re.MULTILINE)
+    return markdown_document(source, "\n".join(_org(text.split("\n"))), one_line(named[1]) if named else "")
+
+
+def _org(lines: list[str]) -> Iterator[str]:
+    fence = drawer = ""
+    table: list[list[str]] = []
+    for line in [*lines, ""]:
+        bare = line.strip()
+        if table and not bare.startswith("|"):
+            yield from _table(table)
+            table = []
+        if fence:
+            if bare.lower() == fence:
+                if fence != "#+end_comment":
+                    yield _FENCE
+                fence = ""
+            elif fence != "#+end_comment":
+                yield line
+        elif drawer:
+            drawer = "" if bare.upper() == ":END:" else drawer
+        elif begin := re.fullmatch(r"#\+begin_(src|example|export|comment)\b.*", bare, re.IGNORECASE):
+            fence = f"#+end_{begin[1].lower()}"
+            if fence != "#+end_comment":
+                yield f"\n{_FENCE}"
+        elif re.fullmatch(r":[A-Za-z_-]+:", bare):
+            drawer = bare
+        elif bare.startswith(("#+", "# ")) or re.match(r"(?:SCHEDULED|DEADLINE|CLOSED):", bare):
+            caption = re.match(r"#\+caption:\s*(.+)", bare, re.IGNORECASE)
+            yield f"\n{caption[1]}\n" if caption else ""
+        elif heading := _ORG_HEADING.fullmatch(line):
+            yield f"\n{'#' * min(6, len(heading[1]))} {_org_inline(heading[2])}\n"
+        elif bare.startswith("|"):
+            if not _ORG_RULE.fullmatch(bare):
+                table.append([_org_inline(cell.strip()) for cell in bare.strip("|").split("|")])
+        else:
+            item = re.fullmatch(r"(\s*)(?:[-+]|\d+[.)])\s+(\[[ X-]\]\s+)?(?:(.*?)\s+::\s+)?(.*)", line)
+            yield _org_item(line, item) if item else _org_inline(line)
+
+
+def _org_item(line: str, item: re.Match[str]) -> str:
+    mark = re.match(r"\s*(\d+[.)]|.)", line)
+    text = f"{item[3]}: {item[4]}" if item[3] else item[4]
+    task = (item[2] or "").replace("X", "x").replace("[-]", "[ ]")
+    return f"{item[1]}{mark[1].replace('+', '-') if mark else '-'} {task}{_org_inline(text)}"
+
+
+def _org_inline(text: str) -> str:
+    text = _ORG_LINK.sub(lambda match: match[2] or match[1].removeprefix("file:"), text)
+    text = _ORG_SIGNS.sub(lambda match: f"`{match[2]}`" if match[1] in "=~" else match[2], text)
+    return _ORG_STRONG.sub(r"**\1**", text)
+
+
+def load_notebook(source: Source) -> Document:
+    """A Jupyter notebook (nbformat 4, and 3): its texts and code; what the code printed is counted. Raises BadInput."""
+    try:
+        book = json.loads(read_text(source))
+    except (ValueError, RecursionError) as error:
+        raise BadInput(f"is no notebook: {one_line(str(error))[:200]}") from error
+    if not isinstance(book, dict):
+        raise BadInput("is no notebook: it holds no cells")
+    cells = book.get("cells") or [c for sheet in book.get("worksheets") or () for c in sheet.get("cells") or ()]
+    parts: list[str] = []
+    for cell in cells if isinstance(cells, list) else ():
+        if not isinstance(cell, dict):
+            continue
+        held = cell.get("source", cell.get("input", ""))
+        text = clean("".join(map(str, held)) if isinstance(held, list) else str(held or ""))
+        kind = cell.get("cell_type")
+        source.left_out["output of code"] += bool(cell.get("outputs"))
+        if kind == "heading":
+            text = f"{'#' * int(cell.get('level') or 1)} {text}"
+        parts.append(f"{_FENCE}\n{text}\n{_FENCE}" if kind == "code" and text.strip() else text)
+    return markdown_document(source, "\n\n".join(parts))
+
+
+def _format(name: str, extensions: tuple[str, ...], load: Callable[[Source], Document]) -> Format:
+    return Format(name, extensions, whole(load))
+
+
+ASCIIDOC = _format("AsciiDoc file", (".adoc", ".asciidoc"), load_asciidoc)
+ORG = _format("Org file", (".org",), load_org)
+NOTEBOOK = _format("notebook", (".ipynb",), load_notebook)

@@ -1,0 +1,48 @@
+"""Markdown as programs for taking notes write it."""
+
+from pathlib import Path
+
+import pytest
+
+from kgrag.loaders.dispatch import Load
+from kgrag.values.documents import Document, Problem
+
+
+def read(path: Path, text: str) -> tuple[Document, list[str]]:
+    path.write_text(text)
+    items = list(Load(path))
+    (document,) = (item for item in items if isinstance(item, Document))
+    return document, [item.message for item in items if isinstance(item, Problem)]
+
+
+@pytest.mark.parametrize(
+    ("markup", "text", "links"),
+    [
+        ("See [[Kiln Notes|the kiln]] there.", "See the kiln there.", ["Kiln Notes"]),
+        ("See [[Kiln Notes]] there.", "See Kiln Notes there.", ["Kiln Notes"]),
+        ("See [[Kiln Notes#Firing]], [[#Above]].", "See Kiln Notes > Firing, Above.", ["Kiln Notes"]),
+        ("See [[Kiln Notes#^a1b2c3|it]] and [[Ovens]].", "See it and Ovens.", ["Kiln Notes", "Ovens"]),
+        ("Before ![[kiln.png|300]] after ![[Ovens]].", "Before  after Ovens.", ["Ovens"]),
+        ("**[[Kiln Notes|the kiln]]**", "the kiln", ["Kiln Notes"]),
+        ("See [[1]], `[[a]]`, x[[a]] and [[a]](https://b.example).", "See [[1]], [[a]], x[[a]] and [a].", None),
+        ("It is ==very hot== there.", "It is very hot there.", None),
+        ("It is ==**very** hot==.", "It is very hot.", None),
+        ("If a == b and c == d, or x==1 and y==2.", "If a == b and c == d, or x==1 and y==2.", None),
+        ("> [!warning] Too hot\n> Do not touch.", "Too hot Do not touch.", None),
+        ("> [!NOTE]\n> Do not touch.", "Note: Do not touch.", None),
+        ("The kiln is hot. ^a1b2c3", "The kiln is hot.", None),
+    ],
+)
+def test_signs_of_notes_become_their_text(tmp_path: Path, markup: str, text: str, links: list[str] | None) -> None:
+    document, problems = read(tmp_path / "a.md", markup)
+    assert (document.text, document.metadata.get("links"), problems) == (text, links, [])
+
+
+def test_link_in_a_table_is_its_text(tmp_path: Path) -> None:
+    document, _ = read(tmp_path / "a.md", "| Kiln | Built |\n|---|---|\n| [[Kiln Notes\\|the kiln]] | 1892 |\n")
+    assert document.tables[0].rows == (("Kiln", "Built"), ("the kiln", "1892"))
+
+
+def test_comments_of_notes_are_counted(tmp_path: Path) -> None:
+    document, problems = read(tmp_path / "a.md", "It is %%no!%% hot, 5%% more.\n\n%%\nNot\n\nthis.\n%%\n\nEnd.")
+    assert (document.text, problems) == ("It is  hot, 5%% more.\n\nEnd.", ["holds 2 comments, left out"])

@@ -1,0 +1,158 @@
+"""AsciiDoc, Org, notebooks and subtitles become text under their headings."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from kgrag.loaders.dispatch import Load
+from kgrag.values.documents import Document, Problem
+
+
+def read(path: Path, text: str) -> tuple[Document, list[str], dict[str, int]]:
+    path.write_text(text)
+    found = Load(path)
+    items = list(found)
+    (document,) = (item for item in items if isinstance(item, Document))
+    return document, [item.message for item in items if isinstance(item, Problem)], found.scan.left_out
+
+
+ADOC = """= On Kilns
+:toc:
+// not this
+
+The *kiln* is hot, see https://a.example[the site] and <<wood,Wood>>.
+
+== Wood [[wood]]
+////
+nor this
+////
+* oak
+** dry
+. first
+. second
+
+[source,python]
+----
+if a:
+    b * c
+----
+
+.The ships
+|===
+|Ship |Built
+
+|Fram
+|1892
+|Maud |1916
+|===
+
+Term:: What it is.
+
+image::kiln.png[A red kiln,300]
+"""
+
+
+def test_asciidoc_is_read_under_its_headings(tmp_path: Path) -> None:
+    document, problems, _ = read(tmp_path / "a.adoc", ADOC.replace(" [[wood]]", ""))
+    assert (document.title, problems) == ("On Kilns", [])
+    assert [(s.heading, s.text) for s in document.sections] == [
+        ("On Kilns", "The kiln is hot, see the site and Wood."),
+        (
+            "On Kilns > Wood",
+            "- oak\n  - dry\n\n1. first\n2. second\n\nif a:\n    b * c\n\nThe ships\n\n"
+            "Term\n\nWhat it is.\n\nA red kiln",
+        ),
+    ]
+    assert document.tables[0].rows == (("Ship", "Built"), ("Fram", "1892"), ("Maud", "1916"))
+
+
+ORG = """#+TITLE: On Kilns
+# not this
+The *kiln* is /hot/, see [[https://a.example][the site]] and =a*b=.
+* TODO Wood :tag:
+  :PROPERTIES:
+  :ID: 1
+  :END:
+  SCHEDULED: <2024-05-03 Fri>
+- oak
+  - dry
+- [X] done
+- term :: what it is
+** Coal
+#+BEGIN_SRC python
+if a:
+    b * c
+#+END_SRC
+| Ship | Built |
+|------+-------|
+| Fram |  1892 |
+End.
+"""
+
+
+def test_org_is_read_under_its_headings(tmp_path: Path) -> None:
+    document, problems, _ = read(tmp_path / "a.org", ORG)
+    assert (document.title, problems) == ("On Kilns", [])
+    assert [(s.heading, s.text) for s in document.sections] == [
+        ("", "The kiln is hot, see the site and a*b."),
+        ("Wood", "- oak\n  - dry\n- [x] done\n- term: what it is"),
+        ("Wood > Coal", "if a:\n    b * c\n\nEnd."),
+    ]
+    assert document.tables[0].rows == (("Ship", "Built"), ("Fram", "1892"))
+
+
+def test_notebook_has_its_texts_and_code(tmp_path: Path) -> None:
+    cells = [
+        {"cell_type": "markdown", "source": ["# On Kilns\n", "\n", "The **kiln** is hot."]},
+        {"cell_type": "code", "source": "if a:\n    b * c", "outputs": [{"output_type": "stream", "text": "5"}]},
+        {"cell_type": "markdown", "source": "## Wood\n\nOak."},
+        {"cell_type": "code", "source": [], "outputs": []},
+    ]
+    document, problems, left_out = read(tmp_path / "a.ipynb", json.dumps({"cells": cells, "nbformat": 4}))
+    assert (document.title, problems, left_out) == ("On Kilns", [], {"output of code": 1})
+    assert [(s.heading, s.text) for s in document.sections] == [
+        ("On Kilns", "The kiln is hot.\n\nif a:\n    b * c"),
+        ("On Kilns > Wood", "Oak."),
+    ]
+
+
+SRT = """1
+00:00:01,000 --> 00:00:03,000
+The <i>kiln</i> is
+{\\an8}very hot.
+
+2
+00:00:03,200 --> 00:00:05,000
+It burns wood.
+
+3
+00:01:00,000 --> 00:01:02,000
+And coal &amp; peat.
+"""
+VTT = """WEBVTT
+
+NOTE a remark
+
+00:01.000 --> 00:03.000 align:start
+<v Anna>The <c.loud>kiln</c> is very hot.
+
+00:03.000 --> 00:04.000
+<v Anna>The kiln is very hot.
+
+intro
+00:04.000 --> 00:05.000
+<v Ole>It burns wood.
+"""
+
+
+@pytest.mark.parametrize(
+    ("name", "source", "text", "told"),
+    [
+        ("a.srt", SRT, "The kiln is very hot. It burns wood.\n\nAnd coal & peat.", []),
+        ("a.vtt", VTT, "Anna: The kiln is very hot.\n\nOle: It burns wood.", ["holds 1 comment, left out"]),
+    ],
+)
+def test_subtitles_are_what_is_said(tmp_path: Path, name: str, source: str, text: str, told: list[str]) -> None:
+    document, problems, _ = read(tmp_path / name, source)
+    assert (document.text, problems) == (text, told)
