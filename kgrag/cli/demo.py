@@ -2,7 +2,7 @@
 
 import shutil
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -13,15 +13,12 @@ from kgrag.cli.connect import as_json, connect
 from kgrag.cli.console import load_settings, print_json, progress_bars
 
 if TYPE_CHECKING:
-    from kgrag.client import Collection
     from kgrag.demo import Question
     from kgrag.settings import Settings
     from kgrag.values.results import Ranking
 
 QUESTIONS = 3
 PASSAGES = 6
-_KEYWORDS = "bm25"
-"""The retriever that the default one is compared with."""
 _WIDTH = 160
 
 
@@ -31,9 +28,8 @@ def demo(as_json: bool) -> None:
     """Try kgrag on a small corpus on polar ships.
 
     Ingests the corpus, asks it three questions, and says where to look at the graph. No question can be answered from
-    one article: the answer is in the last of a chain of articles. Then counts for how many of the corpus' questions the
-    search finds the whole chain, and a search by keywords beside it. The corpus goes into the collection "demo"; run
-    again, nothing is ingested twice. The first search is kept as a run, which the guide in Neo4j Browser shows.
+    one article: the answer is in the last of a chain of articles. The corpus goes into the collection "demo"; run again,
+    nothing is ingested twice. The first search is kept as a run, which the guide in Neo4j Browser shows.
 
     \b
     kgrag demo
@@ -41,23 +37,20 @@ def demo(as_json: bool) -> None:
     kgrag delete --collection demo --yes                  remove it again
     """
     from kgrag.demo import COLLECTION, corpus, questions
-    from kgrag.retrieval.registry import DEFAULT_RETRIEVER
 
     settings = load_settings()
-    every = questions()
-    asked = every[:QUESTIONS]
+    asked = questions()[:QUESTIONS]
     with connect(settings) as kg:
         with corpus() as folder, progress_bars() as progress:
             report = kg[COLLECTION].ingest(folder, root=folder, progress=progress)
-        by_name = {name: _search(kg[COLLECTION], every, name) for name in (DEFAULT_RETRIEVER, _KEYWORDS)}
-        rankings = by_name[DEFAULT_RETRIEVER][:QUESTIONS]
+        retriever = kg[COLLECTION].retriever()
+        rankings = [retriever.retrieve(question.question, PASSAGES) for question in asked]
         if all(run.question != asked[0].question for run in kg[COLLECTION].runs()):
             kg[COLLECTION].save(rankings[0])
     place = _browser(settings)
-    whole = {name: sum(map(_is_whole, every, rankings)) for name, rankings in by_name.items()}
     if as_json:
         answers = [_answer_json(q, r) for q, r in zip(asked, rankings, strict=True)]
-        print_json({"collection": COLLECTION, "ingest": report, "questions": answers, "whole": whole, **place})
+        print_json({"collection": COLLECTION, "ingest": report, "questions": answers, **place})
         return
     from kgrag.cli.documents import print_problems, summary
 
@@ -65,7 +58,6 @@ def demo(as_json: bool) -> None:
     print_problems(report.problems)
     for question, ranking in zip(asked, rankings, strict=True):
         _print_question(question, ranking)
-    click.echo("\n" + _comparison(whole, len(every)))
     click.echo("\nLook at the graph in Neo4j Browser:")
     for title, value in place.items():
         click.echo(f"  {title.replace('_', ' '):<14}{value}")
@@ -106,21 +98,6 @@ def progress_of(question: "Question", titles: Sequence[str]) -> str:
     return f"Among the first {PASSAGES} passages the search finds {way} (✓), but not {missing}."
 
 
-def _search(collection: "Collection", asked: "Sequence[Question]", name: str) -> "list[Ranking]":
-    """The first passages for each question by the retriever of that name."""
-    retriever = collection.retriever(name)
-    return [retriever.retrieve(question.question, PASSAGES) for question in asked]
-
-
-def _comparison(whole: Mapping[str, int], questions: int) -> str:
-    """For how many questions each retriever finds all articles on the way to the answer."""
-    (name, count), (other, fewer) = whole.items()
-    return (
-        f"Of the {questions} questions that come with the articles, the search ({name}) finds each article on the way "
-        f"for {count}; a search by keywords ({other}) for {fewer}."
-    )
-
-
 def _program() -> str:
     """How to call kgrag: by its name where the shell finds it, else by its path."""
     path = Path(sys.argv[0])
@@ -138,11 +115,6 @@ def _found(question: "Question", ranking: "Ranking") -> list[str]:
     """The titles of the question's chain that are among the hits."""
     titles = {hit.passage.title for hit in ranking}
     return [title for title in question.documents if title in titles]
-
-
-def _is_whole(question: "Question", ranking: "Ranking") -> bool:
-    """Whether all articles that lead to the answer are among the hits."""
-    return len(_found(question, ranking)) == len(question.documents)
 
 
 def _browser(settings: "Settings") -> dict[str, str]:

@@ -33,7 +33,7 @@ from kgrag.values.results import IngestReport
 
 Row = list[Any]
 
-PASSAGES = 20_000
+PASSAGES = 10_000
 """How many passages are kept in memory, about; the documents after them are added to the collection as to any other."""
 LONGEST = 2_000_000
 """Characters of a document that is not kept in memory: a transaction holds it in parts."""

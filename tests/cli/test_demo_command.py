@@ -50,7 +50,6 @@ def test_demo_ingests_asks_and_shows_the_way_to_the_graph(cli: CommandLine, kg: 
         _, _, last = block.partition("\n\n")[0].rpartition(f"  {question.documents[-1]} ✓  ")
         assert question.answer in last.splitlines()[1], "the excerpt of the last article says the answer"
     assert differs_from_readme(result.stdout) == ""
-    assert "finds each article on the way for 13; a search by keywords (bm25) for 7." in result.stdout
     assert len(result.output.splitlines()) < 75, "with the set-up, `make demo` is to print at most 80 lines"
     assert cli.env["KGRAG_NEO4J_URI"] in result.stdout and "KGRAG_NEO4J_PASSWORD" in result.stdout
     assert cli.env["KGRAG_NEO4J_PASSWORD"] not in result.stdout + result.stderr
@@ -68,7 +67,6 @@ def test_demo_ingests_asks_and_shows_the_way_to_the_graph(cli: CommandLine, kg: 
         assert asked["documents"][-1] not in {hit.passage.title for hit in by_keywords}, (
             "keywords do not reach the answer"
         )
-    assert again["whole"] == {"pathrank": 13, "bm25": 7}
 
     (kept,) = kg[COLLECTION].runs()  # once, for the guide
     assert (kept.question, kept.system, kept.steps) == (questions()[0].question, "pathrank", 1)
