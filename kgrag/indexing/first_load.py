@@ -87,7 +87,6 @@ def first_load(
             collection.name, embedder, settings, tables, Path(folder), in_memory=True, scan=scan or Scan()
         )
         rows.read(_first(stream, left, progress), progress, total)
-        at(progress, "")
         finished = False
         if rows.passages:
             totals = rows.relate(progress)

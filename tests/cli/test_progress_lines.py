@@ -2,6 +2,8 @@
 
 import queue
 import random
+import time
+from collections.abc import Sequence
 from io import StringIO
 from pathlib import Path
 from typing import Any
@@ -12,6 +14,7 @@ from rich.console import Console
 
 from kgrag.cli import console
 from kgrag.client import KnowledgeGraph
+from kgrag.models.embed import Vectors, WordLlamaEmbedder
 from kgrag.runtime import document_progress
 from kgrag.runtime.document_progress import DocumentProgress
 
@@ -123,6 +126,14 @@ def test_whoever_stops_the_work_stops_it_there_too() -> None:
             progress("documents", 1, None)
 
 
+class _Slow(WordLlamaEmbedder):
+    """Takes long enough for somebody to look on."""
+
+    def embed(self, texts: Sequence[str]) -> Vectors:
+        time.sleep(0.05)
+        return super().embed(texts)
+
+
 def test_a_long_document_is_told_page_by_page(
     kg: KnowledgeGraph, collection_name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -136,7 +147,9 @@ def test_a_long_document_is_told_page_by_page(
     maker.canvas.save()
     told: list[Any] = []
     small = KnowledgeGraph(kg.graph, kg.settings.model_copy(update={"batch_passages": 4}))
-    report = small[collection_name].ingest(tmp_path / "survey.pdf", progress=lambda *said: told.append(said))
+    report = small[collection_name].ingest(
+        tmp_path / "survey.pdf", embedder=_Slow(), progress=lambda *said: told.append(said)
+    )
     size = f"{(tmp_path / 'survey.pdf').stat().st_size / 1e6:.1f} MB"
     pages = [said[1:] for said in told if said[0] == f"pages of survey.pdf ({size})"]
     assert pages == sorted(pages)

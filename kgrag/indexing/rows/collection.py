@@ -11,6 +11,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextvars import copy_context
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import partial
 from itertools import accumulate, count
 from pathlib import Path
 from typing import Any, TypeVar
@@ -32,6 +33,7 @@ from kgrag.indexing.rows.spill import Held, Partitions, Spill, VectorFile
 from kgrag.indexing.synonyms import is_fit
 from kgrag.models.embed import Embedder, Vectors, embed_each
 from kgrag.models.parallel import in_parallel
+from kgrag.runtime.document_progress import at
 from kgrag.settings import Settings
 from kgrag.text.languages import language_of
 from kgrag.text.tokens import name_stems
@@ -125,7 +127,8 @@ class CollectionRows:
             )
             groups = self._groups(items, waiting)
             results = engine.each(prepare, groups, models=embedder is not None)
-            for (group, (prepared, parts)), embedded in in_parallel(self._embed, results, threads=1):
+            embed = partial(self._embed, progress)
+            for (group, (prepared, parts)), embedded in in_parallel(embed, results, threads=1):
                 if isinstance(embedded, Exception):
                     raise embedded
                 self._write_documents(prepared, waiting.pop(group.number))
@@ -133,11 +136,18 @@ class CollectionRows:
                     self._write(part)
                 self._tables.checkpoint()
                 progress("documents", self.added + self.unchanged, total)
+        at(progress, "")
         progress("documents", self.added + self.unchanged, total)
 
-    def _embed(self, result: tuple[Group, tuple[list[Prepared], list[Part]]]) -> None:
-        for part in result[1][1]:
+    def _embed(self, progress: Progress, result: tuple[Group, tuple[list[Prepared], list[Part]]]) -> None:
+        """Embed the parts of a group, telling how far it is with the longest of its documents."""
+        group, (_, parts) = result
+        longest = max(group.documents, key=lambda document: len(document.text))
+        counts = [0, sum(part.passages for part in parts)]
+        for part in parts:
+            at(progress, Path(longest.source or longest.key).name, "passages", counts if len(parts) > 1 else ())
             part.embed(self._embedder)
+            counts[0] += part.passages
 
     def _preparing(self) -> Engine:
         """The engine that the settings name; unless they do, processes of this machine."""
