@@ -143,11 +143,12 @@ def test_killed_at_any_transaction_it_ends_the_same(
     monkeypatch.setattr(first_load, "_NODES", 100)
     monkeypatch.setattr(first_load, "_EDGES", 150)
     monkeypatch.setattr(first_load, "_ONE_TRANSACTION", 100)
+    monkeypatch.setattr(first_load, "_PATIENCE", 1e9)  # on a slow machine there would be more transactions
     kg.settings.batch_passages, before = 8, kg.settings.batch_passages
     try:
         number, tries = 1, 0
         while True:
-            with _killed_at(number, monkeypatch) as count:
+            with _killed_at(number, monkeypatch):
                 try:
                     kg[collection_name].ingest(documents)
                     done = True
@@ -164,7 +165,6 @@ def test_killed_at_any_transaction_it_ends_the_same(
             number += 1
         assert _differences(_graph(kg, collection_name), made) == []
         assert tries > 8
-        assert len(count) == tries
     finally:
         kg.settings.batch_passages = before
 
