@@ -38,7 +38,10 @@ class CsvTables:
 
     def link(self, table: str, start: str, end: str, *values: object) -> None:
         """See Tables."""
-        self.edges[table].link(start, end, *values)
+        if table == "HOLDS":  # it starts at a name, which may hold anything; ids do not
+            self.edges[table].write(start, end)
+        else:
+            self.edges[table].link(start, end, *values)
 
     def amend(self, table: str, id: str, **properties: object) -> None:
         """Raise TypeError: rows of a file are written once."""
