@@ -43,7 +43,8 @@ from kgrag.values.identity import content_hash, document_id, keyword_id, word_id
 
 T = TypeVar("T")
 
-_GROUP = 512  # documents
+_GROUP = 128  # documents that are read at once; rows of files are put away by the group
+_GROUP_IN_MEMORY = 512
 _GROUP_CHARS = 512_000  # that they have together, about
 _CHECKED = 1000  # rows that are taken between two looks whether enough wait to be written
 _HERE = ("words", "mentions", "keywords", "similar")  # stages whose work is done here
@@ -158,13 +159,14 @@ class CollectionRows:
     ) -> Iterator[Group]:
         """Documents that are loaded, some at a time; with the fields of their metadata they are put into `waiting`."""
         stream = self._fresh(items)
+        most = _GROUP_IN_MEMORY if self._in_memory else _GROUP
         for number in count():
             group = waiting[number] = []
             size = 0
             for document, fields in stream:
                 group.append((document, fields))
                 size += len(document.text)
-                if len(group) == _GROUP or size >= _GROUP_CHARS:
+                if len(group) == most or size >= _GROUP_CHARS:
                     break
             if not group:
                 del waiting[number]
