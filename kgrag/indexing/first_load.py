@@ -40,6 +40,7 @@ LONGEST = 2_000_000
 _PASSAGE_CHARS = 1000  # of a passage, about
 _ONE_TRANSACTION = 20_000  # nodes and relationships that are written as one
 _NODES = 5_000  # in a transaction, of several
+_NODES_A_PASSAGE = 8  # itself, its document, and names
 _EDGES = 10_000
 _PATIENCE = 5.0  # seconds after which documents that are ready are written, however few they are
 _QUEUE = 4  # transactions that wait while the rows of the next are made
@@ -82,7 +83,10 @@ def first_load(
     settings = settings.model_copy(update={"indexing": collection.indexing})
     stream = iter(source)
     left: list[Document | Problem | Unchanged] = []
-    with tempfile.TemporaryDirectory(prefix="kgrag-") as folder, _Transactions(graph, collection) as tables:
+    with (
+        tempfile.TemporaryDirectory(prefix="kgrag-") as folder,
+        _Transactions(graph, collection, settings.batch_passages) as tables,
+    ):
         rows = CollectionRows(
             collection.name, embedder, settings, tables, Path(folder), in_memory=True, scan=scan or Scan()
         )
@@ -169,9 +173,11 @@ class _Transactions:
     two_steps = True
     lines = _Rows
 
-    def __init__(self, graph: Graph, collection: Collection) -> None:
+    def __init__(self, graph: Graph, collection: Collection, batch: int) -> None:
+        """Write whole documents once they have `batch` passages, about, but for a few."""
         self._graph = graph
         self._collection = collection
+        self._most = min(_NODES, _NODES_A_PASSAGE * batch)
         self._labels = {label: schema.labels_of(label, collection.number) for label in NODES}
         self._next = _Writing({}, [], {})
         self._later: dict[str, list[tuple[object, ...]]] = {table: [] for table in _LATER}
@@ -239,7 +245,8 @@ class _Transactions:
     def checkpoint(self) -> None:
         """See Tables."""
         waiting = self._next
-        many = len(waiting.nodes) + len(waiting.changes) >= _NODES or len(waiting.edges) >= _EDGES
+        most = _NODES if self._relating else self._most
+        many = len(waiting.nodes) + len(waiting.changes) >= most or len(waiting.edges) >= _EDGES
         if many or (time.monotonic() - self._submitted > _PATIENCE and len(waiting)):
             self._wait(_QUEUE - 1)
             self._submit()

@@ -20,6 +20,7 @@ _SAMPLES = {
     "LIST<LIST<FLOAT>>": [[0.5]],
     "LIST<LIST<STRING>>": [["x"]],
     "LIST<MAP>": [],
+    "LIST<LIST>": [],
     "LIST<INTEGER>": [],
 }
 _QUERY_TYPES = {"read": {"r"}, "write": {"w", "rw"}, "auto": {"r", "w", "rw"}, "schema": {"s"}}

@@ -159,7 +159,7 @@ class CollectionRows:
     ) -> Iterator[Group]:
         """Documents that are loaded, some at a time; with the fields of their metadata they are put into `waiting`."""
         stream = self._fresh(items)
-        most = _GROUP_IN_MEMORY if self._in_memory else _GROUP
+        most = min(_GROUP_IN_MEMORY, self._settings.batch_passages) if self._in_memory else _GROUP
         for number in count():
             group = waiting[number] = []
             size = 0
