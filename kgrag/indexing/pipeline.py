@@ -33,6 +33,8 @@ from kgrag.values.results import IngestReport
 _LOG = logging.getLogger(__name__)
 Items = Iterable[Document | Problem | Unchanged]
 
+SMALL_BATCH = 64
+"""Passages of a batch below which a first load is none: who sets so few wants them written as they come."""
 _GROUP = 256  # documents whose hashes are asked for at once
 _GROUP_CHARS = 16_000_000  # that they have together at most, but for the last
 _PASSAGE_CHARS = 1000  # of a passage, about: what counts is that a batch is neither tiny nor huge
@@ -92,7 +94,7 @@ def ingest(
     scan = scan or Scan()
     size = settings.batch_passages
     finished = False
-    if empty and isinstance(engine, InProcess):
+    if empty and isinstance(engine, InProcess) and size >= SMALL_BATCH:
         first, source, finished = first_load(
             graph, collection, source, embedder, settings, progress, total=total, scan=scan
         )

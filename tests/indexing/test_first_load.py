@@ -10,7 +10,7 @@ from queries_run import queries_run
 
 from kgrag.client import KnowledgeGraph
 from kgrag.graph.connection import Graph, Transaction
-from kgrag.indexing import first_load
+from kgrag.indexing import first_load, pipeline
 from kgrag.text.languages import language_of
 from kgrag.text.tokenised import TokenisedPassage
 from kgrag.values.documents import Document, Page, Section, Triple
@@ -144,6 +144,7 @@ def test_killed_at_any_transaction_it_ends_the_same(
     monkeypatch.setattr(first_load, "_EDGES", 150)
     monkeypatch.setattr(first_load, "_ONE_TRANSACTION", 100)
     monkeypatch.setattr(first_load, "_PATIENCE", 1e9)  # on a slow machine there would be more transactions
+    monkeypatch.setattr(pipeline, "SMALL_BATCH", 1)
     kg.settings.batch_passages, before = 8, kg.settings.batch_passages
     try:
         number, tries = 1, 0
