@@ -68,7 +68,7 @@ def _print(system: str, rows: list[dict[str, Any]]) -> None:
         half = "answered" if row["known"] else "unanswered"
         right = any(f" {normalised(known)} " in f" {normalised(row['answer'])} " for known in row["known"])
         counts.update({f"{half}: asked": 1, f"{half}: refused": not row["found"]})
-        counts.update({f"{half}: marked as not borne out": row["found"] and bool(row["doubt"])})
+        counts.update({f"{half}: marked as not supported": row["found"] and bool(row["doubt"])})
         if row["known"]:
             counts.update({"answered: right": row["found"] and right})
     print(system)

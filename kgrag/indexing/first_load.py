@@ -282,12 +282,10 @@ class _Transactions:
 
     def _submit(self, also: Callable[[Transaction], object] | None = None) -> None:
         whole = also is not None and not self._several
-        if self._relating and not (whole or self._counting):
-            self._graph.run("write/begin_counting", collection=self._collection.name)
-            self._counting = True
-        self._several = True
+        begins = self._relating and not (whole or self._counting)
+        self._counting, self._several = self._counting or begins, True
         writing, self._next = self._next, _Writing({}, [], {})
-        self._queue.append(self._writer.submit(self._write, writing, also))
+        self._queue.append(self._writer.submit(self._write, writing, begins, also))
         self._submitted = time.monotonic()
 
     def _wait(self, most: int) -> None:
@@ -295,12 +293,14 @@ class _Transactions:
         while len(self._queue) > most or (self._queue and self._queue[0].done()):
             self._queue.popleft().result()
 
-    def _write(self, writing: _Writing, also: Callable[[Transaction], object] | None) -> None:
+    def _write(self, writing: _Writing, begins: bool, also: Callable[[Transaction], object] | None) -> None:
         written: dict[str, str] = {}
 
         def work(tx: Transaction) -> None:
             written.clear()
             written[self._collection.name] = check_there(tx, self._collection)
+            if begins:
+                tx.run("write/begin_counting", collection=self._collection.name)
             if writing.nodes:
                 elements = tx.run("write/nodes", rows=list(writing.nodes.values()))[0]["elements"]
                 written.update(zip(writing.nodes, elements, strict=True))

@@ -226,7 +226,7 @@ class Answer:
     @property
     def doubt(self) -> str:
         """What a reader of the answer should know of what it rests on, in a sentence; empty if there is nothing."""
-        return f"Not borne out by the passages: {', '.join(self.unsupported)}." if self.unsupported else ""
+        return f"Not supported by the passages: {', '.join(self.unsupported)}." if self.unsupported else ""
 
     def _repr_html_(self) -> str:
         cited = [(f"[{c.number}]", c.passage.heading, c.passage.text) for c in self.citations]
