@@ -22,12 +22,12 @@ from numpy.typing import NDArray
 from kgrag.engines import IN_PROCESS, Engine, open_engine
 from kgrag.engines.processes import Processes
 from kgrag.indexing import documents as local
-from kgrag.indexing import neighbours
 from kgrag.indexing.document_writer import Row
 from kgrag.indexing.finish import STAGES
 from kgrag.indexing.mentions import Gazetteer, bits, is_sure_name, word_stems
 from kgrag.indexing.rows.columns import Lines, Tables
 from kgrag.indexing.rows.documents import Group, Part, Prepared, Reading
+from kgrag.indexing.rows.nearest import Nearest
 from kgrag.indexing.rows.relations import Counts, Mentioned, Similar, passage_values, related_rows
 from kgrag.indexing.rows.spill import Held, Partitions, Spill, VectorFile
 from kgrag.indexing.synonyms import is_fit
@@ -352,56 +352,33 @@ class CollectionRows:
             np.frombuffer(rare, np.uint64)
         )
 
-    def _near_passages(self) -> "_Neighbours | None":
+    def _near_passages(self) -> Nearest | None:
         """The nearest neighbours of passages; None where there are so many vectors that the index must find them."""
         vectors = self._vectors.read()
         if vectors.nbytes > self._settings.exact_neighbours_mb * 2**20:
             return None
         ids = [p["id"] for number in range(len(self._sizes)) for p in self._passage_rows(number)]
-        in_memory = np.array(vectors)
-        there = np.flatnonzero(in_memory.any(axis=1))
-        if len(there) < len(ids):  # what has no vector is near nothing
-            ids, in_memory = [ids[i] for i in there], in_memory[there]
-        return self._neighbours(in_memory, ids, self._settings.indexing.similar)
+        return Nearest.of(np.array(vectors), ids, self._settings.indexing.similar, at_once=self._in_memory)
 
-    def _neighbours(self, vectors: Vectors, ids: list[str], k: int, least: float = 0.0) -> "_Neighbours":
-        found = neighbours.nearest(vectors, ids, np.arange(len(ids)), k, least) if k else iter(())
-        return _Neighbours(ids, k, list(found) if self._in_memory else found)
-
-    def _similar(self, near: "_Neighbours | None", progress: Progress) -> Similar:
+    def _similar(self, near: Nearest | None, progress: Progress) -> Similar:
         """Write the nearest neighbours of passages."""
         vectors = self._vectors.read()
         left = [stage for stage in STAGES if stage not in _HERE]
         if near is None:
             return Similar(vectors, {}, [*left, "similar"])
-        floors = self._link("SIMILAR", near, lambda done: progress("neighbours", done, len(near.ids)))
+        floors = near.link(self._tables, "SIMILAR", lambda done: progress("neighbours", done, len(near.ids)))
         progress("neighbours", len(near.ids), len(near.ids))
         return Similar(vectors, floors, left)
-
-    def _link(
-        self, table: str, near: "_Neighbours", progress: Callable[[int], None] = lambda done: None
-    ) -> dict[str, float]:
-        """Write neighbours; returns the score of the last one by id, where there are as many as wanted."""
-        floors: dict[str, float] = {}
-        for done, (row, found) in enumerate(near.found):
-            id = near.ids[row]
-            for other, score in found:
-                self._tables.link(table, id, near.ids[other], score, "embedding")
-            if len(found) == near.k:
-                floors[id] = found[-1][1]
-            if done % _CHECKED == 0:
-                progress(done)
-        return floors
 
     def _write_keywords(self, keywords: dict[str, tuple[int, str, str]]) -> None:
         for stem, (n, _, surface) in keywords.items():
             self._tables.write("Keyword", keyword_id(self.name, stem), self.name, surface, surface, stem, n)
 
-    def _write_entities(self, df: Counts, near: "tuple[dict[str, object], _Neighbours | None] | None") -> bool:
+    def _write_entities(self, df: Counts, near: tuple[dict[str, object], Nearest | None] | None) -> bool:
         """Write the names; returns whether their neighbours are written, too. `near`: their vectors, and these."""
         pairs = np.unique(np.array([np.frombuffer(a, np.uint64) for a in self._titles]), axis=1)
         titles = Counts(*np.unique(pairs[0], return_counts=True))
-        floors = self._link("NAME_SIMILAR", near[1]) if near and near[1] else None
+        floors = near[1].link(self._tables, "NAME_SIMILAR") if near and near[1] else None
         for rows in self._entities:
             keys = np.array([bits(row[0]) for row in rows], np.uint64)
             vectors = near[0] if near else self._name_vectors(rows)[1]
@@ -434,22 +411,14 @@ class CollectionRows:
         values = self._tables.vectors(vectors)
         return vectors[there], {fit[i][0]: values[i] for i in there}
 
-    def _near_names(self) -> "tuple[dict[str, object], _Neighbours | None]":
+    def _near_names(self) -> tuple[dict[str, object], Nearest | None]:
         """The vectors of all names that have one, and their neighbours; None where the index must find these."""
         vectors, values = self._name_vectors(row for rows in self._entities for row in rows)
         if vectors.nbytes > self._settings.exact_neighbours_mb * 2**20:
             return values, None
         indexing = self._settings.indexing
-        return values, self._neighbours(vectors, list(values), indexing.synonyms, (1 + indexing.synonymy) / 2)
-
-
-@dataclass(frozen=True, slots=True)
-class _Neighbours:
-    """The `k` nearest of nodes with these ids, at most: (place, [(place of another, score), ...])."""
-
-    ids: list[str]
-    k: int
-    found: Iterable[tuple[int, list[tuple[int, float]]]]
+        least = (1 + indexing.synonymy) / 2
+        return values, Nearest.of(vectors, list(values), indexing.synonyms, least, at_once=self._in_memory)
 
 
 def _begun(pool: ThreadPoolExecutor | None, work: Callable[[], T]) -> Callable[[], T]:
