@@ -105,8 +105,13 @@ def noted(report: IngestReport, scan: Scan | None) -> IngestReport:
     """A report with what a load has to say of files."""
     if scan is None:
         return report
-    report = replace(report, left_out=scan.left_out)
-    return replace(report, skipped=scan.skipped, converted=scan.converted, unsettled=scan.unsettled)
+    return replace(
+        report,
+        skipped=scan.skipped,
+        converted=scan.converted,
+        unsettled=scan.unsettled,
+        left_out=scan.left_out,
+    )
 
 
 def first_load(
