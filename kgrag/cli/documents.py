@@ -298,7 +298,7 @@ def print_changes(report: "IngestReport", prune: bool = False) -> None:
     if report.gone and not prune:
         print_list(
             f"{number(len(report.gone), 'document')} of this collection whose file or row is no longer there "
-            "(they stay; --prune deletes them):",
+            "(they stay; kgrag ingest --prune deletes them):",
             report.gone,
         )
     if report.replaced:

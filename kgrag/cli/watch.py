@@ -45,9 +45,9 @@ def watch(
 
     First the folders are ingested, as `kgrag ingest FOLDER --prune` does it; then again whenever files in them were
     added, changed, renamed or deleted. A file that is being written is left alone until it has been quiet for some
-    seconds. Documents of files that are gone are deleted, but not if a folder holds no file at all any more. It may be
-    ended in any way and started again: only what changed meanwhile is read. When the database does not answer, it is
-    asked again and again.
+    seconds. Documents of files that are gone are deleted, but not if a folder holds no file at all any more, nor if
+    more than half of the documents would go at once: they are named, and stay. It may be ended in any way and started
+    again: only what changed meanwhile is read. When the database does not answer, it is asked again and again.
 
     \b
     kgrag watch notes/                          into the collection "default"

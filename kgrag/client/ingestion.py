@@ -84,7 +84,8 @@ def ingest(
     if scan is None:
         return report
     gone = find_gone(graph, existing, scan, force=force)
-    prune = prune and (force or not too_many(gone, noted(report, scan), settings.loading.prune_limit))
+    whole = [key for key in gone if gone[key]]  # an interrupted removal of the others was allowed already
+    prune = prune and (force or not too_many(whole, noted(report, scan), settings.loading.prune_limit))
     if gone and prune:
         removal.delete_documents(graph, existing, gone, settings, progress)
     return noted(replace(report, gone=tuple(gone), pruned=len(gone) if prune else 0), scan)

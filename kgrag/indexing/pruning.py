@@ -1,6 +1,7 @@
 """Files that are no longer there: what a collection still holds of them, found by what a load has seen."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection as Sized
+from collections.abc import Iterator
 from pathlib import Path
 
 from kgrag.graph.collections import Collection
@@ -20,8 +21,10 @@ def known_files(graph: Graph, collection: Collection, files: list[str]) -> dict[
     return known
 
 
-def find_gone(graph: Graph, collection: Collection, scan: Scan, *, force: bool = False) -> list[str]:
+def find_gone(graph: Graph, collection: Collection, scan: Scan, *, force: bool = False) -> dict[str, bool]:
     """The keys of the documents whose files, or rows, a complete scan has not found where they were.
+
+    Each with whether it is whole: one that is not is what an interrupted removal, or change, has left.
 
     Only folders and files that were read are compared. A folder without any file is taken for one that was not
     mounted, unless it is `force`d, and a path that does not exist likewise. Of files that gave problems, or that
@@ -32,7 +35,7 @@ def find_gone(graph: Graph, collection: Collection, scan: Scan, *, force: bool =
     places = _places(scan, force)
     absolute = [place for place in places if Path(place).is_absolute()]
     relative = [place for place in places if not Path(place).is_absolute()]
-    gone: dict[str, None] = {}
+    gone: dict[str, bool] = {}
     rows: list[dict[str, str | None]] = []
     for prefixes, of in ((absolute, [""]), (relative, roots)):
         if prefixes:
@@ -44,17 +47,17 @@ def find_gone(graph: Graph, collection: Collection, scan: Scan, *, force: bool =
             ]
     for start in range(0, len(rows), _BATCH):
         part = graph.run("look_up/file_documents", collection=collection.name, rows=rows[start : start + _BATCH])
-        gone.update(dict.fromkeys(r["key"] for r in part))
+        gone.update((r["key"], r["whole"]) for r in part)
     for r in graph.stream("look_up/documents_without_file", collection=collection.name, prefixes=absolute):
         files = list(_files_of(r["key"]))
         if any(_lies_in(file, r["prefix"]) for file in files) and not (
             any(file in scan.files for file in files) or _hidden(scan, r["key"])
         ):
-            gone[r["key"]] = None
-    return list(gone)
+            gone[r["key"]] = r["whole"]
+    return gone
 
 
-def too_many(gone: Sequence[str], report: IngestReport, limit: float) -> bool:
+def too_many(gone: Sized[str], report: IngestReport, limit: float) -> bool:
     """Whether what is gone is more than a share of what was there: then a folder may be half mounted or copied."""
     there = report.added + report.changed + report.unchanged + report.unsettled
     return len(gone) > limit * (len(gone) + there)

@@ -14,6 +14,7 @@ from kgrag.loaders import Columns
 from kgrag.settings import Settings
 from kgrag.values.documents import Document, Section
 from kgrag.values.errors import InputError
+from kgrag.values.identity import document_id
 from kgrag.values.results import IngestReport
 
 
@@ -67,6 +68,21 @@ def test_a_collection_follows_its_folder(kg: KnowledgeGraph, collection_name: st
     notes.ingest([folder, beside])
     assert digest(kg.graph, collection_name) == after
     assert notes.info().finished
+
+
+def test_a_document_whose_removal_was_interrupted_does_not_count_as_there(
+    kg: KnowledgeGraph, collection_name: str, tmp_path: Path
+) -> None:
+    notes, folder = kg[collection_name], tmp_path / "in"
+    write(folder, one="The Fram lay at Larvik.", two="The Gauss lay at Kiel.", three="The Nimrod lay at Lyttelton.")
+    notes.ingest(folder)
+    (folder / "one.txt").unlink()
+    (folder / "two.txt").unlink()
+    assert notes.ingest(folder, prune=True).pruned == 0  # two of three: half a folder may be missing
+    kg.graph.run("write/unseal", ids=[document_id(collection_name, str(folder / "one.txt"))])  # as a removal begins
+    report = notes.ingest(folder, prune=True)
+    assert (len(report.gone), report.pruned) == (2, 2)
+    assert keys(kg, collection_name) == [str(folder / "three.txt")]
 
 
 def test_a_folder_that_is_not_mounted_is_not_pruned(

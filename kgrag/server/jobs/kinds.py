@@ -212,7 +212,7 @@ def _prune(work: Work, options: Options) -> Outcome:
     record = registry.open_collection(work.graph, work.name)
     held = dict.fromkeys((upload.name for upload in work.uploads.list(work.name)), "")
     folder = str(work.uploads.folder(work.name).resolve())
-    gone = find_gone(work.graph, record, Scan(folder, held, folders=[""]))
+    gone = list(find_gone(work.graph, record, Scan(folder, held, folders=[""])))
     removed = work.kg[work.name].delete(gone, missing_ok=True, progress=work.progress)
     return Outcome({"documents": gone, "passages": removed})
 
