@@ -1,6 +1,6 @@
 // Write entities of a knowledge graph; one that is there already takes what is said of it now.
 // mode: write
-// $rows: LIST<MAP> - {id, key, name, normal, stemmed, aliases, wikipedia}, sorted by id so that two writers cannot deadlock
+// $rows: LIST<MAP> - {id, key, name, normal, folded, stemmed, aliases, wikipedia}, sorted by id so that two writers cannot deadlock
 // $collection: STRING - name of the collection
 // $labels: LIST<STRING> - the collection's own label
 UNWIND $rows AS row

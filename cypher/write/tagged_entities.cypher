@@ -1,12 +1,12 @@
 // Write the entities that TAGME found, and the Wikipedia articles they are known by, of which the first counts. They are
 // not looked for in other passages, which TAGME annotates by itself.
 // mode: write
-// $rows: LIST<MAP> - {id, name, normal, wikipedia}, sorted by id so that two writers cannot deadlock
+// $rows: LIST<MAP> - {id, name, normal, folded, wikipedia}, sorted by id so that two writers cannot deadlock
 // $collection: STRING - name of the collection
 // $labels: LIST<STRING> - the collection's own label
 UNWIND $rows AS row
 MERGE (e:Entity {id: row.id})
-ON CREATE SET e.name = row.name, e.normal = row.normal, e.collection = $collection, e.df = 0, e.ntit = 0, e.phrases = 0
+ON CREATE SET e.name = row.name, e.normal = row.normal, e.folded = row.folded, e.collection = $collection, e.df = 0, e.ntit = 0, e.phrases = 0
 SET e:$($labels),
     e.name = CASE WHEN e.named IS NULL AND row.name < e.name THEN row.name ELSE e.name END,
     e.wikipedia = CASE WHEN e.wikipedia <= row.wikipedia THEN e.wikipedia ELSE row.wikipedia END

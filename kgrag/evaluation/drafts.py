@@ -9,7 +9,7 @@ from typing import Any
 from rapidfuzz import fuzz
 
 from kgrag.text.languages import Language
-from kgrag.text.tokens import content_stems, normalise, words_of
+from kgrag.text.tokens import content_stems, search_form, words_of
 
 ALIKE = 90.0
 """From which two questions with the same answer and gold are one (token sort ratio, 0 to 100)."""
@@ -55,8 +55,8 @@ def select(drafts: Iterable[Draft], number: int, language: Language) -> Selectio
     for draft in drafts:
         if len(found.kept) == number:
             break
-        same = (normalise(draft.answer, language), *sorted(draft.gold))
-        words = normalise(draft.question, language)
+        same = (search_form(draft.answer, language), *sorted(draft.gold))
+        words = search_form(draft.question, language)
         reason = _fault(draft, language)
         if not reason and (
             words in asked or any(fuzz.token_sort_ratio(words, other) >= ALIKE for other in alike.get(same, ()))
@@ -80,7 +80,7 @@ def leaks(draft: Draft, language: Language) -> bool:
 
 
 def _fault(draft: Draft, language: Language) -> str:
-    if not draft.question.strip() or not normalise(draft.answer, language):
+    if not draft.question.strip() or not search_form(draft.answer, language):
         return "no question or no answer"
     if _OF_TEXTS.search(draft.question):
         return "speaks of its texts"

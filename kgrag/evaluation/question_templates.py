@@ -19,7 +19,7 @@ from kgrag.graph.reader import Reader
 from kgrag.text.languages import Language
 from kgrag.text.names import capitalised_phrases
 from kgrag.text.segmentation import sentences
-from kgrag.text.tokens import normalise, tokens
+from kgrag.text.tokens import search_form, tokens
 from kgrag.values.results import Passage
 
 GAP = "____"
@@ -75,7 +75,7 @@ def _facts(reader: Reader) -> dict[tuple[str, str], list[_Fact]]:
     found: dict[tuple[str, str], list[_Fact]] = defaultdict(list)
     for row in reader.rows("evaluate/question_triples", collection=reader.collection.name, limit=_FACTS):
         fact = _Fact(**row)
-        found[fact.subject_id, normalise(fact.predicate, reader.collection.language)].append(fact)
+        found[fact.subject_id, search_form(fact.predicate, reader.collection.language)].append(fact)
     ordered = {key: sorted(facts, key=lambda fact: fact.passage) for key, facts in sorted(found.items())}
     return {key: facts for key, facts in ordered.items() if len({fact.object_id for fact in facts}) == 1}
 
@@ -191,13 +191,13 @@ def _gap_chains(reader: Reader, sources: Sources, lot: random.Random) -> Iterato
         if not material.by_title:
             return
         first, second = material.passages
-        name = normalise(material.bridge, language)
-        if name != normalise(second.title, language):
+        name = search_form(material.bridge, language)
+        if name != search_form(second.title, language):
             continue  # "Antarctic" need not be the Antarctic (ship)
-        ties = [gap for gap in _gaps_of(first, language, lot, name) if name in normalise(gap.name, language)]
+        ties = [gap for gap in _gaps_of(first, language, lot, name) if name in search_form(gap.name, language)]
         ends = [
             gap for gap in _gaps_of(second, language, lot)
-            if gap.name not in first.text and name not in normalise(gap.shown, language)
+            if gap.name not in first.text and name not in search_form(gap.shown, language)
         ]  # fmt: skip
         if ties and ends:
             tie, end = lot.choice(ties), lot.choice(ends)
@@ -223,7 +223,7 @@ def _gaps_of(passage: Passage, language: Language, lot: random.Random, wanted: s
     if not passage.title:
         return []
     about = f"{passage.title}: {passage.section}" if passage.section else passage.title
-    known = f" {normalise(about, language)} "
+    known = f" {search_form(about, language)} "
     found = []
     for paragraph in passage.text.split("\n\n"):
         for text in (" ".join(sentence.split()) for sentence in sentences(paragraph, language.code)):

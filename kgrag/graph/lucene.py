@@ -10,7 +10,6 @@ _SPECIAL = re.compile(r'[+\-&|!(){}\[\]^"~*?:\\/<>=]')
 _OPERATORS = frozenset(("AND", "OR", "NOT"))
 _LONGEST = 20_000  # characters of a question
 _QUOTED = re.compile(r"[\\\"]")
-_SPELT = str.maketrans({"æ": "ae", "œ": "oe", "þ": "th", "ð": "d"})
 _EDGES = re.compile(r"^\W+|\W+$")
 _ESCAPED = r"\\\g<0>"
 TITLE = 0.5
@@ -36,14 +35,17 @@ def escape(text: str) -> str:
 def begun_words(text: str) -> str:
     """`text` as a query for names that have all its words, the last of which may be only begun; empty as `escape` is.
 
-    The analyzer of names folds whole words alone, so the beginning of one is folded here as it does that.
+    Each may be written with its diacritics or without; an article need not be there.
     """
     words = [_EDGES.sub("", word) for word in escape(text).split()]
     if not words:
         return ""
     *whole, last = words
-    begun = dict.fromkeys((last.lower(), fold(last.lower().translate(_SPELT))))
-    return " ".join([*(f'+"{word}"' for word in whole), f'+("{last}" {" ".join(f"{part}*" for part in begun)})'])
+    begun = dict.fromkeys((last.lower(), fold(last.lower())))
+    telling = [word for word in whole if word.lower() not in ENGLISH.articles]
+    return " ".join(
+        [*(f'+("{word}" "{fold(word)}")' for word in telling), f'+("{last}" {" ".join(f"{part}*" for part in begun)})']
+    )
 
 
 def question_terms(text: str, language: Language = ENGLISH) -> list[str]:

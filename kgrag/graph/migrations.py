@@ -6,6 +6,7 @@ from typing import Any
 
 from kgrag.graph.connection import Graph
 from kgrag.graph.metadata import dated, from_properties, to_properties
+from kgrag.graph.migrated_names import Names, known_by
 from kgrag.graph.schema import (
     SCHEMA_VERSION,
     collections_held,
@@ -15,13 +16,16 @@ from kgrag.graph.schema import (
     index_name,
     indexed_labels,
     keep_description,
+    label_of,
     stored_state,
     unique_key,
     version_mismatch,
 )
 from kgrag.text.languages import language_of
 from kgrag.text.tokenised import TokenisedPassage
-from kgrag.text.tokens import LONGEST_CAPTION, caption
+from kgrag.text.tokens import LONGEST_CAPTION, caption, normalise
+
+_NAMES = 2000  # entities a transaction
 
 Held = Sequence[Mapping[str, Any]]
 """The properties of collections."""
@@ -91,7 +95,9 @@ def _names(graph: Graph, held: Held) -> None:
         graph.run("write/migrated_collection", name=collection["name"], version=5)
 
 
-def _searched(graph: Graph, held: Held, version: int, but: tuple[str, ...] = ()) -> None:
+def _searched(
+    graph: Graph, held: Held, version: int, but: tuple[str, ...] = (), indexes: tuple[str, ...] = ("passage_stems",)
+) -> None:
     """Versions 6, 8 and 9: headings and symbols are searched, since version 8 titles also by themselves, and names are
     told by new rules: all are counted again. Version 11: other stop words, except for the languages of `but`.
 
@@ -110,11 +116,15 @@ def _searched(graph: Graph, held: Held, version: int, but: tuple[str, ...] = ())
             (r["id"], TokenisedPassage(r["title"], r["text"], r["section"], language))
             for r in graph.stream("look_up/passage_texts", collection=name)
         )
-        rows = [{"id": id, "stems": p.stems(), "title_stems": p.title_stems()} for id, p in passages]
+        rows = [
+            {"id": id, "stems": p.stems(), "title_stems": p.title_stems(), "sentences": p.sentences()}
+            for id, p in passages
+        ]
         for start in range(0, len(rows), 1000):
             graph.run("write/recount_passages", rows=rows[start : start + 1000])
         with graph.exclusively():  # an index of the same name stays what it was
-            graph.run("schema/drop_index", index=index_name("passage_stems", number))
+            for index in indexes:
+                graph.run("schema/drop_index", index=index_name(index, number))
             ensure_fulltext_indexes(graph, number, indexed_labels(collection))
         graph.run("write/migrated_collection", name=name, version=version)
 
@@ -135,6 +145,56 @@ def _sentences(graph: Graph, held: Held) -> None:
         if graph.run("inspect/layers", collection=name, layers=["triples"])[0]["found"]:
             graph.run("stages/due_all_passages", collection=name, stage="mentions")
         graph.run("write/migrated_collection", name=name, version=7)
+
+
+def _identities(graph: Graph, held: Held) -> None:
+    """Version 13: names that differ by a sign, a mark or the point of a number are entities of their own.
+
+    What titles, headings and triples name is named anew; the rest follows from the texts, which are counted again.
+    """
+    for collection in held:
+        if collection.get("kind") == "knowledge":
+            _known_by(graph, collection)
+            continue
+        names = Names(collection["name"], language_of(collection.get("language") or "en"))
+        for row in graph.stream("look_up/named_documents", collection=names.collection):
+            names.add_document(row)
+            names = _written(graph, collection, names)
+        for row in graph.stream("look_up/stated", collection=names.collection):
+            names.add_triple(row)
+            names = _written(graph, collection, names)
+        _written(graph, collection, names, least=0)
+    documents = [collection for collection in held if collection.get("kind") != "knowledge"]
+    _searched(graph, documents, version=13, indexes=("passage_stems", "entity_name"))
+
+
+def _written(graph: Graph, collection: Mapping[str, Any], names: Names, least: int = _NAMES) -> Names:
+    """The names that are not written yet: none, if they are enough for a transaction."""
+    if len(names.entities) < least:
+        return names
+    rows = sorted(names.entities.values(), key=lambda row: str(row["id"]))
+    labels = [label_of("Entity", collection["number"])]
+    graph.run("write/entities", rows=rows, collection=names.collection, labels=labels)
+    for label in ("Document", "Passage"):
+        graph.run("write/about", label=label, rows=names.about[label])
+        graph.run("write/not_about", label=label, rows=names.kept[label])
+    graph.run("write/other_ends", rows=names.ends)
+    return Names(names.collection, names.language)
+
+
+def _known_by(graph: Graph, collection: Mapping[str, Any]) -> None:
+    """Entities with keys of their own: what they are known by beside these."""
+    language, number = language_of(collection.get("language") or "en"), collection["number"]
+    rows = [
+        {"id": r["id"], **known_by(normalise(r["name"], language), language)}
+        for r in graph.stream("look_up/entities_by_name", collection=collection["name"])
+    ]
+    for start in range(0, len(rows), _NAMES):
+        graph.run("write/known_by", rows=rows[start : start + _NAMES])
+    with graph.exclusively():
+        graph.run("schema/drop_index", index=index_name("entity_name", number))
+        ensure_fulltext_indexes(graph, number, indexed_labels(collection))
+    graph.run("write/migrated_collection", name=collection["name"], version=13)
 
 
 def _metadata(graph: Graph, held: Held, version: int) -> None:
@@ -170,5 +230,6 @@ MIGRATIONS: dict[int, tuple[str, Callable[[Graph, Held], None]]] = {
     10: ("filters look into lists of metadata", partial(_metadata, version=10)),
     11: ("stop words of other languages than English", partial(_searched, version=11, but=("en", "xx"))),
     12: ("documents have the date that their metadata say", partial(_metadata, version=12)),
+    13: ("names that differ by a sign, a mark or a point are two", _identities),
 }
 """Schema version -> what the step to it does, and the step."""

@@ -12,7 +12,7 @@ from kgrag.settings import IndexingSettings
 from kgrag.text.aliases import passage_aliases, title_aliases
 from kgrag.text.languages import ENGLISH, Language
 from kgrag.text.tokenised import TokenisedPassage
-from kgrag.text.tokens import caption, embedding_text, name_stems, normalise
+from kgrag.text.tokens import caption, embedding_text, folded_name, name_stems, normalise
 from kgrag.values import identity
 from kgrag.values.documents import Document, Triple
 
@@ -256,5 +256,6 @@ def _entity(batch: Batch, collection: str, normal: str, surface: str, language: 
     known = batch.entities.get(entity)
     if known is None or surface < known["name"]:
         stemmed = " ".join(name_stems(normal, language))
-        batch.entities[entity] = {"id": entity, "name": surface, "normal": normal, "stemmed": stemmed}
+        its = {"normal": normal, "folded": folded_name(normal), "stemmed": stemmed}
+        batch.entities[entity] = {"id": entity, "name": surface, **its}
     return entity

@@ -11,7 +11,7 @@ from pydantic import BaseModel, Field, ValidationInfo, model_validator
 
 from kgrag.models.facts import TRIPLES, triple_of
 from kgrag.models.reply_text import json_in
-from kgrag.text.tokens import normalise
+from kgrag.text.tokens import search_form
 from kgrag.values.documents import Triple
 
 NONE = frozenset(("", "none", "null", "n a", "unknown", "unspecified", "undefined"))
@@ -193,4 +193,4 @@ def _article(link: str) -> str:
     if "/wiki/" in link:
         link = unquote(link.rsplit("/wiki/", 1)[1]).split("#", 1)[0]
     title = _clean(link.replace("_", " "))
-    return "" if normalise(title) in (*NONE, "na") or len(title) > LONGEST else title
+    return "" if search_form(title) in (*NONE, "na") or len(title) > LONGEST else title

@@ -13,6 +13,7 @@ from typing import Any
 
 from kgrag.graph.connection import Transaction
 from kgrag.indexing.stage import Row, StageContext
+from kgrag.text.identity import is_number
 from kgrag.text.languages import Language
 from kgrag.text.tokenised import TokenisedPassage
 from kgrag.text.tokens import is_content
@@ -36,7 +37,7 @@ def terms(passage: TokenisedPassage) -> Terms:
     counts: dict[str, int] = {}
     stem_of = dict(zip(passage.words, passage.word_stems, strict=True))
     for word, n in Counter(passage.words).items():
-        if not is_content(word, language) or word.isdigit():
+        if not is_content(word, language) or is_number(word):
             continue
         stem = stem_of[word]
         counts[stem] = counts.get(stem, 0) + n

@@ -16,7 +16,7 @@ from kgrag.indexing.stage import Row, StageContext
 from kgrag.text.languages import ENGLISH, Language
 from kgrag.text.names import capitalised_phrases, common_nouns
 from kgrag.text.tokenised import TokenisedPassage
-from kgrag.text.tokens import content_stems
+from kgrag.text.tokens import content_stems, folded_name
 from kgrag.values.identity import entity_id, word_id
 
 _BATCH = 3000
@@ -103,7 +103,13 @@ def statistics(
         for stem, n in sorted((stem, n) for stem, n in df.items() if stem is not None)
     ]
     names = [
-        {"id": entity_id(collection, name), "normal": name, "name": surfaces[name], "n": sign * n}
+        {
+            "id": entity_id(collection, name),
+            "normal": name,
+            "folded": folded_name(name),
+            "name": surfaces[name],
+            "n": sign * n,
+        }
         for name, n in phrases.items()
     ]
     return words, sorted(names, key=lambda row: str(row["id"]))

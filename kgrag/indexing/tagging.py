@@ -24,7 +24,7 @@ from kgrag.models.embed import Embedder
 from kgrag.models.tagme import TITLES, Annotation, Tagme, address
 from kgrag.settings import Settings, TagmeSettings
 from kgrag.text.languages import ENGLISH, Language
-from kgrag.text.tokens import normalise, tokens
+from kgrag.text.tokens import folded_name, normalise, tokens
 from kgrag.values.errors import ModelError
 from kgrag.values.events import Progress
 from kgrag.values.identity import entity_id
@@ -147,7 +147,8 @@ def mention_rows(
         if not normal:
             continue
         id = entity_id(collection, normal)
-        entity = {"id": id, "name": annotation.title, "normal": normal, "wikipedia": annotation.title}
+        known_by = {"normal": normal, "folded": folded_name(normal)}
+        entity = {"id": id, "name": annotation.title, **known_by, "wikipedia": annotation.title}
         row = {"passage": source["id"], "entity": id, "rho": annotation.rho, "wikipedia": annotation.title}
         rows.setdefault(id, row | {"node": entity})
         spots[id].add(before + len(tokens(source["text"][: annotation.start], language)))

@@ -23,6 +23,7 @@ from kgrag.retrieval.beam import Beam, ChainOptions, Link, best
 from kgrag.retrieval.compose import reciprocal_rank_fusion
 from kgrag.retrieval.context import SearchContext
 from kgrag.runtime.options import Count
+from kgrag.text.identity import is_number
 from kgrag.text.languages import Language
 from kgrag.text.tokens import normalise, stems, text_words, tokens
 from kgrag.values.documents import Triple
@@ -274,7 +275,7 @@ def names_in(text: str, language: Language) -> list[str]:
     for start, word in enumerate(words):
         for end in range(start + 1, min(start + _LONGEST_NAME, len(words)) + 1):
             whole = not cased or (word.is_capital and words[end - 1].is_capital)
-            single = end == start + 1 and (word.norm in language.stop_words or word.norm.isdigit())
+            single = end == start + 1 and (word.norm in language.stop_words or is_number(word.norm))
             if whole and not single:
                 found[" ".join(stemmed[start:end])] = None
     return list(found)

@@ -12,6 +12,7 @@ from rapidfuzz import fuzz
 
 from kgrag.graph.lucene import escape
 from kgrag.retrieval.context import SearchContext
+from kgrag.text.identity import is_number, without_possessive
 from kgrag.text.languages import ENGLISH, Language
 from kgrag.text.names import LONGEST_CAPTION, QUESTION_WORDS
 from kgrag.text.symbols import symbols
@@ -88,12 +89,12 @@ def link_question(context: SearchContext, text: str, same_as: bool = True) -> Li
     words = tokens(text, language)[:MOST_WORDS]
     stemmed = stems(text_words(words, language), language)
     named = name_words(words, language)
-    signs = symbols(text)[:MOST_WORDS]
+    signs = symbols(text, language.code)[:MOST_WORDS]
     spans = [(i, i + n) for i in range(len(words)) for n in range(1, min(LONGEST_CAPTION, len(words) - i) + 1)]
     normal = {span: join_name(named[slice(*span)], language) for span in spans}
     inflected = {span: " ".join(stemmed[slice(*span)]) for span in spans}
     known = reader.question(
-        names=sorted({entity_id(collection, name) for name in normal.values()}),
+        names=sorted({entity_id(collection, n) for name in normal.values() for n in (name, without_possessive(name))}),
         stemmed=sorted({name for name in inflected.values() if len(name) > 3}),
         words=[word_id(collection, s) for s in {*stemmed, *signs}],
     )
@@ -111,7 +112,8 @@ def link_question(context: SearchContext, text: str, same_as: bool = True) -> Li
         length = 0
         for n in range(min(LONGEST_CAPTION, len(words) - i), 0, -1):
             span = (i, i + n)
-            found = _link(words, span, exact.get(normal[span]), titles.get(inflected[span]), language, uncased)
+            named_so = exact.get(normal[span]) or exact.get(without_possessive(normal[span]))
+            found = _link(words, span, named_so, titles.get(inflected[span]), language, uncased)
             if found is not None:
                 links.append(found)
                 links += _other_names(found, (*known["entities"], *known["inflected"])) if same_as else ()
@@ -131,7 +133,7 @@ def question_terms(context: SearchContext, text: str) -> list[dict[str, Any]]:
     collection, language = reader.collection.name, reader.collection.language
     words = tokens(text, language)[:MOST_WORDS]
     stemmed = stems(text_words(words, language), language)
-    signs = symbols(text)[:MOST_WORDS]
+    signs = symbols(text, language.code)[:MOST_WORDS]
     known = reader.question(names=[], stemmed=[], words=[word_id(collection, s) for s in {*stemmed, *signs}])
     return LinkedQuestion(tuple(words), tuple(stemmed), _idf(known), (), 0, 0.0, 0.0, tuple(signs)).terms()
 
@@ -165,13 +167,13 @@ def _link(
         return None
     segment = words[slice(*span)]
     content = [w for w in segment if w.norm not in language.stop_words]
-    if not content:
-        return None
+    if not content and not (entity["ntit"] and span[0] and not uncased and all(w.raw[0].isupper() for w in segment)):
+        return None  # "Who wrote It?" asks for a title, "Who wrote it?" does not
     if len(segment) == 1:
         word = segment[0]
         if language.unparted and len(word.norm) == 1:
             return None
-        if word.norm.isdigit() or (span[0] == 0 and word.norm in QUESTION_WORDS):
+        if is_number(word.norm) or (span[0] == 0 and word.norm in QUESTION_WORDS):
             return None
         if not word.is_capital and not (uncased and entity["ntit"] and word.norm not in QUESTION_WORDS):
             return None

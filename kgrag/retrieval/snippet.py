@@ -4,7 +4,7 @@ import re
 import unicodedata
 from dataclasses import dataclass
 
-from kgrag.text.tokens import is_content, normalise, stems, tokens
+from kgrag.text.tokens import is_content, search_form, stems, tokens
 
 WIDTH = 240
 _WORD = re.compile(r"\w+(?:['’.]\w+)*")
@@ -60,7 +60,7 @@ def _matches(line: str, question: str) -> list[tuple[int, int, str]]:
     wanted = set(stems([t.norm for t in tokens(question) if is_content(t.norm)]))
     if not wanted:
         return []
-    words = [(m.start(), m.end(), normalise(m.group())) for m in _WORD.finditer(line)]
+    words = [(m.start(), m.end(), search_form(m.group())) for m in _WORD.finditer(line)]
     found = zip(words, stems([w for _, _, w in words]), strict=True)
     return [(start, end, stem) for (start, end, _), stem in found if stem in wanted]
 

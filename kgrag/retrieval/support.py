@@ -12,7 +12,7 @@ from math import fsum, log1p
 
 from kgrag.retrieval.snippet import one_line
 from kgrag.text.aliases import without_parenthesis
-from kgrag.text.tokens import is_content, normalise, stems, words_of
+from kgrag.text.tokens import is_content, search_form, stems, words_of
 from kgrag.values.results import Hit, Passage
 
 _CLOSE = "[\"'”’」』)\\]]*"
@@ -122,7 +122,7 @@ def _naming(passage: Passage, name: str) -> Hop | None:
         if at >= 0:
             return Hop(passage.id, passage.title, line, name, at, at + len(short))
         words = [(m.start(), m.end()) for m in _WORD.finditer(line)]
-        there = stems([normalise(line[a:b]) for a, b in words])
+        there = stems([search_form(line[a:b]) for a, b in words])
         spans = [span for span, stem in zip(words, there, strict=True) if stem in wanted]
         if wanted and wanted <= set(there):
             return Hop(passage.id, passage.title, line, name, spans[0][0], spans[-1][1])

@@ -63,7 +63,8 @@ def title_aliases(title: str, lead: str, language: Language = ENGLISH) -> list[A
         if len(normal) > 1 and normal not in language.stop_words and normal not in found:
             found[normal] = Alias(normal, surface, weight)
 
-    add(title, 1.0)
+    if whole := normalise(title, language):  # also one that is a stop word, or one letter: "It", "C"
+        found[whole] = Alias(whole, title, 1.0)
     add(bare, 1.0)
     for alias in list(found.values()):
         first, _, short = alias.normal.partition(" ")

@@ -8,6 +8,7 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 from functools import cache, partial
 from itertools import accumulate
 
+from kgrag.text.identity import is_number, with_signs, without_possessive
 from kgrag.text.languages import ENGLISH, Language
 from kgrag.text.letters import Memo
 from kgrag.text.tokens import Token, join_name, name_words
@@ -16,7 +17,7 @@ LONGEST_CAPTION = 14  # words
 _NO_INITIALS = "aioey"  # words of one letter
 _INNER_WORDS = frozenset("of the and de van von der la le du del des di da bin ibn al ben zu y for in on at".split())
 _JOINING_WORDS = frozenset("and y for in on at of".split())
-_VERSION = re.compile(r"v\d{2,}[a-z]?")
+_VERSION = re.compile(r"v\d[\d.]+[a-z]?")
 _GREEK = re.compile(r"[\u0370-\u03ff]")
 _LATIN = re.compile(r"[^\W\d_\u0370-\uffff]")
 _PARTS = frozenset(  # of documents: with a number they name no thing, "Section 4.8", "Table 2"
@@ -25,6 +26,7 @@ _PARTS = frozenset(  # of documents: with a number they name no thing, "Section 
     part phase population proof release row sec sect section sections state step subject subjects tab table tables
     term test theorem time type version vol volume year""".split()
 )
+_SIGNS_OF_NUMBERS = r".,:/'#%‰°+\-=^×·<>≤≥~±≈$€£¥"
 _VALUES = frozenset("true false null nil nan na inf".split())
 _DAYS = frozenset(
     f"{ENGLISH.months.replace('|', ' ')} jan feb mar apr jun jul aug sep sept oct nov dec mon tue wed thu fri sat sun "
@@ -58,8 +60,8 @@ def without_initials(name: str) -> str | None:
 
 
 def number_or_date(language: Language = ENGLISH) -> str:
-    """The pattern of a normalised name that is only a number or a date."""
-    return rf"[0-9 ]+|(\d+ )?({language.months})( \d+)*"
+    """The pattern, of Python and Java alike, of a name that is only a number, with its signs, or a date."""
+    return rf"[0-9 {_SIGNS_OF_NUMBERS}]+|(\d+ )?({language.months})( \d+)*"
 
 
 @cache
@@ -76,7 +78,7 @@ def names_something(words: Sequence[Token], language: Language) -> bool:
     """Whether words may be a name: not only numbers, single letters, dates, or parts of documents (Table 2)."""
     norms = [word.norm for word in words]
     telling = {n for n in norms if _telling(n, language)} - (_DAYS if len(norms) > 1 else frozenset())
-    numbers = sum(map(str.isdigit, norms))
+    numbers = sum(map(is_number, norms))
     if numbers and not any(sum(map(str.isalpha, n)) > 1 or _WIDE.search(n) for n in telling):
         return False  # cells of a table: "B6 10.4 0.34"
     return bool(telling) and (numbers < 3 or numbers < len(norms) / 2) and _VALUES.isdisjoint(norms)
@@ -84,7 +86,7 @@ def names_something(words: Sequence[Token], language: Language) -> bool:
 
 def _telling(word: str, language: Language) -> bool:
     short = len(word) < 2 if word.isascii() else not word
-    if short or word.isdigit() or word in language.stop_words or word in _PARTS or _VERSION.fullmatch(word):
+    if short or is_number(word) or word in language.stop_words or word in _PARTS or _VERSION.fullmatch(word):
         return False
     return word.isascii() or not (_GREEK.search(word) and _LATIN.search(word))  # of a formula: "Gρ"
 
@@ -102,7 +104,7 @@ def capitalised_phrases(words: Sequence[Token], language: Language = ENGLISH) ->
     dates, common = _number_or_date(language), common_nouns(words, language)
     for match in _PHRASE.finditer(_shapes(words, language)):
         run = list(words[match.start() : match.end()])
-        numbered = match.end() < len(words) and words[match.end()].norm.isdigit()
+        numbered = match.end() < len(words) and is_number(words[match.end()].norm)
         for place, part in ((0, run), *_split(run, language)) if match[1] else ((0, run),):
             while part and part[-1].norm in language.stop_words:
                 part.pop()
@@ -117,10 +119,10 @@ def capitalised_phrases(words: Sequence[Token], language: Language = ENGLISH) ->
             alone = len(part) == 1 or any(w.norm in language.joining for w in part)
             if alone and match.start() + place in common:
                 continue
-            name = join_name(name_words(part, language), language)
+            name = without_possessive(join_name(name_words(part, language), language))
             is_date = dates.fullmatch(" ".join([w.norm for w in part])) is not None
             if len(name) > 2 and name not in found and not is_date and _is_phrase(part, language, numbered):
-                found[name] = " ".join([w.raw for w in part])
+                found[name] = without_possessive(" ".join([with_signs(w.name, w.raw) for w in part]))
     return found
 
 
@@ -245,7 +247,7 @@ def find_names(
             name = text[begin : begins[j + 1] - 1]
             if language.unparted:
                 name = join_name((name,), language)
-            if not known(name):
+            if not known(name) and not known(name := without_possessive(name)):
                 if not initials or _INITIALS.isdisjoint(shapes[i + 1 : j]):
                     continue
                 name = without_initials(name) or ""
@@ -256,7 +258,7 @@ def find_names(
                 first = last
                 break
         else:
-            name = norms[i]
+            name = norms[i] if known(norms[i]) else without_possessive(norms[i])
             if known(name) and _can_stand_alone(words[i].norm, i, language) and name not in skip:
                 found.setdefault(name, []).append(i)
         first += 1
@@ -266,6 +268,6 @@ def find_names(
 def _can_stand_alone(word: str, place: int, language: Language) -> bool:
     """Whether a word may be a whole name; the words that questions begin with are none at the beginning."""
     short = len(word) < 3 and (word.isascii() or (language.unparted and len(word) < 2))
-    if short or word in language.stop_words or word.isdigit():
+    if short or word in language.stop_words or is_number(word):
         return False
     return place > 0 or word not in QUESTION_WORDS

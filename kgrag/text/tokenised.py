@@ -60,7 +60,7 @@ class TokenisedPassage:
     @cached_property
     def symbols(self) -> list[str]:
         """The words of the text that hold signs with a meaning, each once."""
-        return symbols(self.as_written)
+        return symbols(self.as_written, self.language.code)
 
     @cached_property
     def phrases(self) -> dict[str, str]:

@@ -5,17 +5,16 @@ from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from datetime import datetime
 from functools import cache, partial
-from itertools import accumulate, pairwise
+from itertools import pairwise
 from typing import NamedTuple
 
+from kgrag.text.identity import identity, is_plain, marks, searched, sign_between, signs_after, signs_before
 from kgrag.text.languages import ENGLISH, Language
-from kgrag.text.letters import Memo, fold
+from kgrag.text.letters import Memo, fold, same_letters
 from kgrag.text.symbols import symbols
 
-_WORD = re.compile(r"(\w++(?:[.'’]\w++)*+)")
-_ELIDED_WORD = re.compile(r"(\w++(?:\.\w++)*+)")
+_INSIDE = "[.'’]"  # may stand within a word
 _WIDE = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff"
-_UNPARTED_WORD = re.compile(rf"([{_WIDE}]|[^\W{_WIDE}]++(?:[.'’][^\W{_WIDE}]++)*+)")
 _POSSESSIVE = re.compile(r"['’]s$", re.IGNORECASE)
 _COLUMNS = "   "  # part columns of a table; two may stand between sentences, or in justified lines
 _SENTENCE_END = re.compile(r"[.!?][\"'”’)]*\s|\n")
@@ -31,13 +30,15 @@ LETTERS_A_TOKEN = 4
 
 
 class Token(NamedTuple):
-    """A word as written (`raw`) and in normal form (`norm`: diacritics folded, lower case, letters and digits).
+    """A word as written (`raw`), as searches know it (`norm`), and as names are known by it (`name`).
 
+    `norm`: diacritics folded, lower case, letters and digits, and the points of a number; `name`: its `identity`.
     `starts`: it is the first of a sentence or line; `joined`: only one or two spaces or a hyphen part it from the last.
     """
 
     raw: str
     norm: str
+    name: str
     starts: bool = False
     joined: bool = False
 
@@ -47,93 +48,128 @@ class Token(NamedTuple):
         return not self.raw[0].islower()
 
 
-_Word = str | tuple[str, str]
-"""A word with folded letters; with how it is written beside it where that differs."""
-
-
 def tokens(text: str, language: Language = ENGLISH) -> list[Token]:
-    """The words of `text`; a possessive 's is cut, and initials written apart are joined ("R. G." = "R.G." = "rg").
+    """The words of `text`; initials written apart are joined ("R. G." = "R.G." = "rg").
 
-    Where no spaces part words, each character is one.
+    A possessive 's belongs to the name of a word alone. Where no spaces part words, each character is one.
     """
     found: list[Token] = []
-    folded = fold(text, language.letters)
-    pattern = _UNPARTED_WORD if language.unparted else _ELIDED_WORD if language.elides else _WORD
-    parts = pattern.split(folded)
-    words: Sequence[_Word] = parts[1::2]
-    if len(folded) == len(text) and folded != text:
-        words = _as_written(text, parts)
-    last, skipped = Token("", ""), ""  # the word before, and what stands after it that is none
-    for gap, word in zip(parts[:-1:2], words, strict=True):
+    text = same_letters(text)
+    parts = _words(text.isascii(), language).split(text)
+    first, following, after_initial = _tables(language.letters)
+    last, skipped = _NONE, ""  # the word before, and what stands after it that is none
+    for gap, word in zip(parts[:-1:2], parts[1::2], strict=True):
         if skipped:
             gap, skipped = skipped + gap, ""
         if not found:
-            token = _FIRST[word]
+            token = first[word]
         elif gap == " ":
-            token = _NEXT[word]
+            token = following[gap][word]
         elif language.unparted and _WIDE_END.search(gap) is not None:
-            token = _FIRST[word]
+            token = first[word]
         else:
-            after_initial = _is_initial(last)
-            if after_initial and len(gap) == 2 and (token := _FIRST[word]) is not None and _is_initial(token):
+            was_initial = _is_initial(last)
+            if was_initial and len(gap) == 2 and (token := first[word]) is not None and _is_initial(token):
                 whole = found[-1]
-                found[-1] = Token(whole.raw + token.raw, whole.norm + token.norm, whole.starts, whole.joined)
+                found[-1] = whole._replace(
+                    raw=whole.raw + token.raw, norm=whole.norm + token.norm, name=whole.name + token.name
+                )
                 last = token
                 continue
-            token = (_AFTER_INITIAL if after_initial else _AFTER_WORD)[gap][word]
+            token = (after_initial if was_initial else following)[gap][word]
         if token is None:
-            skipped = gap + (word if isinstance(word, str) else word[0])
-        else:
-            found.append(token)
-            last = token
+            skipped = gap + word
+            continue
+        if gap and gap != " ":
+            token = _signed(found, gap, token)
+        found.append(token)
+        last = token
+    if found and (gap := skipped + parts[-1]):
+        found[-1] = found[-1]._replace(name=found[-1].name + signs_after(gap, ends=True))
     return found
 
 
-def _as_written(text: str, parts: Sequence[str]) -> list[_Word]:
-    """The words, every second of the parts of the folded text, which is as long as the text."""
-    ends = accumulate(map(len, parts))
-    places = [place for i, place in enumerate(pairwise(ends)) if i % 2 == 0]
-    written = [text[start:end] for start, end in places]
-    return [word if word == raw else (word, raw) for word, raw in zip(parts[1::2], written, strict=True)]
+def _signed(before: list[Token], gap: str, token: Token) -> Token:
+    """A token with the signs that stand before it; those of the gap that belong to the word before go there."""
+    if before and (sign := sign_between(before[-1].raw, gap, token.raw)):
+        return token._replace(name=sign + token.name)
+    if before and (signs := signs_after(gap)):
+        before[-1] = before[-1]._replace(name=before[-1].name + signs)
+    signs = signs_before(gap, token.raw[0].isdigit(), first=not before)
+    return token._replace(name=signs + token.name) if signs else token
+
+
+_NONE = Token("", "", "")
 
 
 def _is_initial(token: Token) -> bool:
     return len(token.norm) == 1 and token.raw.isupper()
 
 
-def _token(word: _Word, starts: bool, joined: bool) -> Token | None:
+def _token(word: str, letters: str, starts: bool, joined: bool) -> Token | None:
     """The token of a word; None if it has neither letters nor digits."""
-    raw, written = (word, word) if isinstance(word, str) else word
+    raw = word
     if raw[-1] in "sS":
         raw = _POSSESSIVE.sub("", raw)
-    norm = raw.lower()
+    norm = fold(raw, letters).lower()
     if not norm.isalnum():
-        norm = "".join([c for c in norm if c.isalnum()])
-    return Token(written[: len(raw)], norm, starts, joined) if norm else None
+        norm = searched(norm)
+    return Token(raw, norm, identity(word), starts, joined) if norm else None
 
 
-_Tokens = Memo[_Word, Token | None]
-_FIRST: _Tokens = Memo(partial(_token, starts=True, joined=False))
-_NEXT: _Tokens = Memo(partial(_token, starts=False, joined=True))
-_APART: _Tokens = Memo(partial(_token, starts=False, joined=False))
+_Tokens = Memo[str, Token | None]
+_After = Memo[str, _Tokens]
+"""The tokens of words that stand after each gap."""
 
 
-def _after(gap: str, initial: bool) -> _Tokens:
-    """The tokens of words that stand after a gap, before which a word or an initial stands."""
-    if not initial and _SENTENCE_END.search(gap) is not None:
-        return _FIRST
-    close = gap in ("", "-", "'", "’") or (initial and gap == ". ")
-    close = close or (gap.isspace() and gap.count("\n") < 2 and _COLUMNS not in gap)
-    return _NEXT if close else _APART
+@cache
+def _tables(letters: str) -> tuple[_Tokens, _After, _After]:
+    """The tokens of first words, and of those after a word, and after an initial."""
+
+    def table(starts: bool, joined: bool) -> _Tokens:
+        return Memo(partial(_token, letters=letters, starts=starts, joined=joined))
+
+    first, following, apart = table(True, False), table(False, True), table(False, False)
+
+    def after(gap: str, initial: bool) -> _Tokens:
+        if not initial and _SENTENCE_END.search(gap) is not None:
+            return first
+        gap = gap[len(signs_after(gap)) :]
+        close = gap in ("", "-", "'", "’") or (initial and gap == ". ")
+        close = close or (gap.isspace() and gap.count("\n") < 2 and _COLUMNS not in gap)
+        return following if close else apart
+
+    return first, Memo(partial(after, initial=False), 1024), Memo(partial(after, initial=True), 1024)
 
 
-_AFTER_WORD: Memo[str, _Tokens] = Memo(partial(_after, initial=False), 1024)
-_AFTER_INITIAL: Memo[str, _Tokens] = Memo(partial(_after, initial=True), 1024)
+@cache
+def _words(ascii: bool, language: Language) -> re.Pattern[str]:
+    """What a text is split by into gaps and words; an ASCII text has no marks."""
+    letter = r"\w" if ascii else rf"[\w{marks()}]"
+    inside = _INSIDE
+    if language.unparted:
+        letter = r"\w" if ascii else rf"(?:(?![{_WIDE}])[\w{marks()}])"
+        whole = rf"{letter}++(?:{inside}{letter}++)*+"
+        return re.compile(rf"([{_WIDE}][\u3099\u309a]*|{whole})")
+    if language.elides:
+        inside = r"\."
+    return re.compile(rf"({letter}++(?:{inside}{letter}++)*+)")
 
 
 def normalise(name: str, language: Language = ENGLISH) -> str:
-    """The normal form under which a name is known: "The Hague's" -> "the hague"; see `name_words`."""
+    """The form by which a name is known: "The  Hague" -> "the hague", "C++" -> "c++"; see `kgrag.text.identity`."""
     return _normals(language)[name]
+
+
+def search_form(text: str, language: Language = ENGLISH) -> str:
+    """The words of a text as searches look for them, of names without the marks and signs that tell two apart."""
+    return " ".join([word.norm for word in tokens(text, language)])
+
+
+def folded_name(normal: str) -> str | None:
+    """A name, in the form it is known by, without diacritics; None if it has none."""
+    folded = fold(normal)
+    return None if folded == normal else folded
 
 
 @cache
@@ -142,9 +178,10 @@ def _normals(language: Language) -> Memo[str, str]:
 
 
 def name_words(words: Sequence[Token], language: Language = ENGLISH) -> list[str]:
-    """What each word is in the normal form of a name: itself, or its stem in a language that inflects names."""
-    norms = [word.norm for word in words]
-    return stems(norms, language) if language.inflects else norms
+    """What each word is in a name: itself, or its stem in a language that inflects names, where it is letters alone."""
+    if not language.inflects:
+        return [word.name for word in words]
+    return [language.stem[word.norm] if is_plain(word.name) else word.name for word in words]
 
 
 def join_name(words: Iterable[str], language: Language = ENGLISH) -> str:
@@ -155,9 +192,10 @@ def join_name(words: Iterable[str], language: Language = ENGLISH) -> str:
 
 def name_stems(normal: str, language: Language = ENGLISH) -> list[str]:
     """The stems that stand for a name, given in normal form, in the passages that hold it."""
-    if not language.unparted:
-        return normal.split() if language.inflects else stems(normal.split())
     words = tokens(normal, language)
+    if not language.unparted:
+        norms = [word.norm for word in words]
+        return norms if language.inflects else stems(norms)
     pairs = text_words(words, language)
     return pairs[:-1] if len(pairs) > 1 and UNPARTED.match(words[-1].norm) and words[-1].joined else pairs
 
@@ -214,7 +252,7 @@ def question_stems(text: str, language: Language = ENGLISH) -> list[str]:
     telling = [word for word in words if word not in language.asking]
     if language.unparted:
         telling = [word for word in telling if is_content(word, language)]
-    found = [*stems(telling, language), *symbols(text), *UNPARTED.findall(text)]
+    found = [*stems(telling, language), *symbols(text, language.code), *UNPARTED.findall(text)]
     return list(dict.fromkeys(found or stems(words, language)))
 
 

@@ -16,7 +16,7 @@ from kgrag.text.symbols import symbols
         ("&>word (see `--rcfile`, -nt and \\w)", ["&>word", "&>", "--rcfile", "-nt", "\\w"]),
         ("Essential: yes, in /var/cache/ or ~/notes.txt", ["Essential:", "/var/cache", "~/notes.txt"]),
         ("(x || g) ** C++ a=b std::sort", ["||", "**", "C++", "a=b", "std::sort"]),
-        ("Plain text, it's 1,000 well-known (and/or so): e.g. this - and “that”!", []),
+        ("Plain text, it's 1,000 well-known (and/or so): e.g. this - and “that”!", ["1000"]),
     ],
 )
 def test_symbols(text: str, found: list[str]) -> None:

@@ -14,7 +14,7 @@ from kgrag.evaluation.datasets import Corpus, Dataset, Format, Question, has
 from kgrag.evaluation.readers import beir
 from kgrag.evaluation.readers.passages import checked, distinct, id_of, question_of, text_of
 from kgrag.evaluation.readers.row_files import tsv_rows
-from kgrag.text.tokens import normalise
+from kgrag.text.tokens import search_form
 from kgrag.values.documents import Document
 from kgrag.values.errors import InputError
 
@@ -33,18 +33,18 @@ def read(path: Path) -> Dataset:
             f"{corpus} does not exist.",
             f"PopQA has no passages of its own: put the corpus to search beside it as {CORPUS} (id, title, text).",
         )
-    rows = [(_row(*row), normalise(row[1].get("s_wiki_title", ""))) for row in tsv_rows(path, _FORM)]
+    rows = [(_row(*row), search_form(row[1].get("s_wiki_title", ""))) for row in tsv_rows(path, _FORM)]
     wanted: dict[str, list[tuple[str, str]]] = {title: [] for _, title in rows if title}
     keys = []
     for document in beir.documents(corpus):
         assert isinstance(document, Document)
         keys.append(document.key)
-        title = normalise(document.title)
+        title = search_form(document.title)
         if title in wanted:
-            wanted[title].append((document.key, f" {normalise(document.text)} "))
+            wanted[title].append((document.key, f" {search_form(document.text)} "))
     questions = []
     for question, title in rows:
-        answers = [f" {normalise(answer)} " for answer in question.answers]
+        answers = [f" {search_form(answer)} " for answer in question.answers]
         gold = [key for key, text in wanted.get(title, ()) if any(answer in text for answer in answers)]
         if gold:
             questions.append(Question(question.id, question.text, tuple(gold), question.answers, question.type))
@@ -67,7 +67,7 @@ def _row(place: str, row: dict[str, str]) -> Question:
         raise InputError(f"{place}: possible_answers is not a JSON list.", _FORM) from error
     if not isinstance(answers, list):
         raise InputError(f"{place}: possible_answers is not a JSON list.", _FORM)
-    known = tuple(str(answer) for answer in answers if normalise(str(answer)))
+    known = tuple(str(answer) for answer in answers if search_form(str(answer)))
     id = id_of(place, row.get("id") or place.rpartition(":")[2], "id", _FORM)
     return Question(id, question_of(place, row, _FORM), (), known, row.get("prop", ""))
 

@@ -15,7 +15,7 @@ from kgrag.indexing.bulk.csv_tables import NUMBER
 from kgrag.indexing.knowledge.store import EntityRow, FactRow, Store
 from kgrag.settings import IndexingSettings
 from kgrag.text.languages import Language
-from kgrag.text.tokens import caption, name_stems, normalise
+from kgrag.text.tokens import caption, folded_name, name_stems, normalise
 from kgrag.values.events import Progress
 from kgrag.values.identity import entity_id, node_id
 
@@ -23,7 +23,7 @@ _T = TypeVar("_T")
 _EVERY = 50_000
 _ENTITIES, _FACTS = 5000, 5000  # rows of a transaction
 _NODES = {
-    "Entity": ("id:ID(Entity)", "collection", "key", "name", "normal", "stemmed", "df:long", "ntit:long",
+    "Entity": ("id:ID(Entity)", "collection", "key", "name", "normal", "folded", "stemmed", "df:long", "ntit:long",
                "phrases:long", "named:boolean", "aliases:string[]", "wikipedia"),
     "Triple": ("id:ID(Triple)", "collection", "key", "name", "subject", "predicate", "object", "text"),
     "Collection": ("name:ID(Collection)", "collection", "kind", "number:long", "embedder", "dimension:long",
@@ -58,6 +58,7 @@ def entity_properties(collection: str, row: EntityRow, language: Language) -> di
         "key": key,
         "name": name,
         "normal": normal,
+        "folded": folded_name(normal),
         "stemmed": " ".join(name_stems(normal, language)),
         "aliases": [alias] if alias else None,
         "wikipedia": wikipedia,
@@ -75,8 +76,9 @@ def write_files(
         p = entity_properties(name, row, language)
         alias = row[2] if row[2] and ARRAY_DELIMITER not in row[2] else None  # else complete_aliases writes it
         tables["Entity"].write(
-            p["id"], name, p["key"], p["name"], p["normal"], p["stemmed"], 0, 0, 0, True, alias, p["wikipedia"]
-        )
+            p["id"], name, p["key"], p["name"], p["normal"], p["folded"], p["stemmed"], 0, 0, 0, True, alias,
+            p["wikipedia"],
+        )  # fmt: skip
     for fact in _told(store.facts(part=part), "facts", facts, progress):
         its = triple_properties(name, fact)
         id = its["id"]

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 
 from kgrag.indexing.resolution.name_rules import Likeness
 from kgrag.indexing.resolution.words import acronyms, parse
-from kgrag.text.tokens import normalise
+from kgrag.text.tokens import search_form
 
 SURE = 0.8
 """The score from which two names are taken for one entity's."""
@@ -84,13 +84,13 @@ def definitions(text: str) -> Iterator[tuple[str, str]]:
     for match in _IN_PARENTHESES.finditer(text):
         inside, before = match[1].strip(), text[: match.start()].split()[-_WORDS_BEFORE:]
         if acronym := _ACRONYM.match(inside):
-            letters = normalise(acronym[1])
+            letters = search_form(acronym[1])
             for n in range(len(before), 1, -1):
-                name = normalise(" ".join(before[-n:]))
+                name = search_form(" ".join(before[-n:]))
                 if before[-n][:1].isupper() and letters in acronyms(parse(" ".join(before[-n:]))):
                     yield letters, name.removeprefix("the ")
                     break
         elif before and (acronym := _ACRONYM.match(before[-1])) and inside[:1].isupper():
-            letters = normalise(acronym[1])
+            letters = search_form(acronym[1])
             if letters in acronyms(parse(inside)):
-                yield letters, normalise(inside).removeprefix("the ")
+                yield letters, search_form(inside).removeprefix("the ")

@@ -36,7 +36,7 @@ from kgrag.models.parallel import in_parallel
 from kgrag.runtime.document_progress import at
 from kgrag.settings import Settings
 from kgrag.text.languages import language_of
-from kgrag.text.tokens import name_stems
+from kgrag.text.tokens import folded_name, name_stems
 from kgrag.values.documents import Document, Problem, Scan
 from kgrag.values.events import Progress
 from kgrag.values.identity import content_hash, document_id, keyword_id, word_id
@@ -236,8 +236,9 @@ class CollectionRows:
             todo = ["similar", "titles", "spread"] if is_title else ["similar"]
             if known is None:
                 self._tables.write(
-                    "Entity", id, self.name, row["name"], row["normal"], 0, 0, 0, True, row["stemmed"], None, None, todo
-                )
+                    "Entity", id, self.name, row["name"], row["normal"], row["folded"], 0, 0, 0, True, row["stemmed"],
+                    None, None, todo,
+                )  # fmt: skip
             elif is_title and not known:  # a triple named it before
                 self._tables.amend("Entity", id, todo=todo)
             self._written[id] = is_title or known or False
@@ -395,7 +396,7 @@ class CollectionRows:
                     continue
                 stemmed = " ".join(name_stems(normal, self._language)) if named is not None else None
                 self._tables.write(
-                    "Entity", id, self.name, name, normal, mentioned, titled, phrases,
+                    "Entity", id, self.name, name, normal, folded_name(normal), mentioned, titled, phrases,
                     None if named is None else True, stemmed, vector, floor, todo,
                 )  # fmt: skip
             self._tables.checkpoint()

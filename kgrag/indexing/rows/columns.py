@@ -14,7 +14,7 @@ NODES = {
     "Table": ("id:ID(Table)", "collection", "name", "number:long", "caption", "markdown", "page:long",
               "last_page:long"),
     "Triple": ("id:ID(Triple)", "collection", "name", "subject", "predicate", "object", "text", "embedding:float[]"),
-    "Entity": ("id:ID(Entity)", "collection", "name", "normal", "df:long", "ntit:long", "phrases:long",
+    "Entity": ("id:ID(Entity)", "collection", "name", "normal", "folded", "df:long", "ntit:long", "phrases:long",
                "named:boolean", "stemmed", "embedding:float[]", "similar_floor:double", "todo:string[]"),
     "Word": ("id:ID(Word)", "collection", "name", "stem", "df:long", "class:long", "upper:long", "lower:long"),
     "Keyword": ("id:ID(Keyword)", "collection", "name", "text", "stem", "df:long"),
