@@ -96,10 +96,11 @@ class EdgeKind:
 
 @dataclass(frozen=True, slots=True)
 class Description:
-    """Every label and relationship type of the graph, with their properties."""
+    """Every label and relationship type of the graph, with their properties; `identity`: what makes two names one."""
 
     nodes: tuple[NodeKind, ...]
     edges: tuple[EdgeKind, ...]
+    identity: str = ""
 
     def node(self, label: str) -> NodeKind:
         """What there is to know of a label. Raises ValueError for one that is not in the registry."""
@@ -148,6 +149,7 @@ class Description:
             patterns = "<br>".join(f"`(:{start})-[:{edge.type}]->(:{end})`" for start, end in edge.between)
             table = f"\n\n{_table(edge.properties)}" if edge.properties else ""
             parts.append(f"### {edge.type}\n\n{patterns}\n\n{edge.means}{table}")
+        parts.append(self.identity)
         return "\n\n".join(parts) + "\n"
 
     def lines(self) -> dict[str, list[str]]:
@@ -205,6 +207,7 @@ def describe() -> Description:
             EdgeKind(type, its["means"], tuple(map(_pair, its["between"])), tuple(_properties(its)), its["style"])
             for type, its in source["relationships"].items()
         ),
+        identity=source["identity"].strip(),
     )
 
 

@@ -21,7 +21,8 @@ def titled(*titles: str, text: str = "It is described in a note.") -> list[Docum
 def about(kg: KnowledgeGraph, collection: str) -> dict[str, set[str]]:
     """Document -> the entities that its title names."""
     rows = kg[collection].cypher(
-        "MATCH (d:Document {collection: $collection}) RETURN d.key AS key, [(d)-[:ABOUT]->(e:Entity) | e.normal] AS names"
+        "MATCH (d:Document {collection: $collection}) "
+        "RETURN d.key AS key, [(d)-[:ABOUT]->(e:Entity) | e.normal] AS names"
     )
     return {row["key"]: set(row["names"]) for row in rows}
 
