@@ -87,6 +87,11 @@ def without_possessive(name: str) -> str:
     return _POSSESSIVE.sub("", name)
 
 
+def signs_of(name: str) -> str:
+    """The signs of a name that tell it from others; "AT&T" may be written without."""
+    return "".join([c for c in name if c in _SIGNS and c != "&"])
+
+
 def with_signs(name: str, raw: str) -> str:
     """How a word is written (`raw`), with the signs that its name has: "C++"."""
     bare = name.lstrip(_SIGNS)

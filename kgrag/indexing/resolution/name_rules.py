@@ -30,6 +30,8 @@ def contradiction(a: Name, b: Name) -> str:
     """Why two names cannot be those of one entity; empty if they can."""
     if a.numbers and b.numbers and a.numbers != b.numbers:
         return "other numbers"
+    if a.signs != b.signs:
+        return "other signs"
     if a.generation and b.generation and a.generation != b.generation:
         return "junior and senior"
     if a.gender and b.gender and a.gender != b.gender:

@@ -5,6 +5,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from kgrag.text.aliases import without_parenthesis
+from kgrag.text.identity import signs_of
 from kgrag.text.letters import Memo
 from kgrag.text.tokens import Token, tokens
 
@@ -92,6 +93,7 @@ class Name:
     stands in parentheses or after a comma. `plain`: every word as written, in normal form.
     `article`: as written; `is_proper`: all words that count are capitals;
     `ordinary`: those of the words that texts write small;
+    `signs`: those that tell it from others: "++" of "C++".
     `is_person`: it may be a person's, with two to five words, none of them ordinary, no number and no "of".
     """
 
@@ -108,6 +110,7 @@ class Name:
     is_proper: bool
     ordinary: frozenset[str]
     is_person: bool = False
+    signs: str = ""
 
     @property
     def numbers(self) -> tuple[str, ...]:
@@ -165,6 +168,7 @@ def parse(text: str, common: IsCommon = is_generic) -> Name:
         else:
             words.append(_word(token, i, at_end))
     single = raw[0].raw if len(raw) == 1 else ""
+    signs = "".join([signs_of(token.name) for token in raw])
     name = Name(
         text,
         plain,
@@ -178,6 +182,7 @@ def parse(text: str, common: IsCommon = is_generic) -> Name:
         2 <= len(single.replace(".", "")) <= 8 and sum(c.isupper() for c in single) > len(single) / 2,
         all(t.is_capital for t in kept if t.norm not in _LITTLE and t.norm not in _PARTICLES),
         frozenset(word for word in words if common(word)),
+        signs=signs,
     )
     return replace(name, is_person=_is_person(name))
 

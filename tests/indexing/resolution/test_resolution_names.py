@@ -161,3 +161,15 @@ def test_a_hundred_thousand_names_take_no_minute() -> None:
     assert found > 1000
     assert number < 60 * len(names)
     assert time.process_time() - started < 60
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "alike"),
+    [
+        ("Malmö", "Malmo", True), ("Françoise Sagan", "Francoise Sagan", True), ("AT&T Park", "ATT Park", True),
+        ("C++", "C#", False), ("C++", "C", False), ("Turbo C++", "Turbo C", False), ("-5", "5", False),
+        ("Java 1.7", "Java 17", False), ("St. John's", "St. John", True),
+    ],
+)  # fmt: skip
+def test_names_that_identity_holds_apart(one: str, other: str, alike: bool) -> None:
+    assert (compare(parse(one), parse(other)) is not None) is alike
