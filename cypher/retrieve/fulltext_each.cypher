@@ -1,4 +1,5 @@
-// BM25 for several texts at once: the passages of a collection that match each Lucene query, best first.
+// BM25 for several texts at once: the passages of a collection that match each Lucene query, best first,
+// ties by id, cut as in `retrieve/fulltext`.
 // mode: read
 // $index: STRING - the collection's full-text index
 // $queries: LIST<STRING> - Lucene queries, special characters escaped; an empty one finds nothing
@@ -7,8 +8,18 @@
 UNWIND range(0, size($queries) - 1) AS number
 CALL (number) {
   WITH number WHERE $queries[number] <> ''
-  CALL db.index.fulltext.queryNodes($index, $queries[number], {limit: $limit}) YIELD node, score
-  WITH node, score ORDER BY score DESC, node.id
+  CALL db.index.fulltext.queryNodes($index, $queries[number], {limit: $limit + 50}) YIELD node, score
+  WITH number, collect({node: node, score: score}) AS found
+  CALL (number, found) {
+    WITH found WHERE size(found) < $limit + 50 OR found[-1].score < found[$limit - 1].score
+    UNWIND found AS hit
+    RETURN hit.node AS node, hit.score AS score
+    UNION ALL
+    WITH found WHERE size(found) = $limit + 50 AND found[-1].score = found[$limit - 1].score
+    CALL db.index.fulltext.queryNodes($index, $queries[number]) YIELD node, score WHERE score >= found[-1].score
+    RETURN node, score
+  }
+  WITH node, score ORDER BY score DESC, node.id LIMIT $limit
   RETURN collect({id: node.id, title: node.name, score: score}) AS passages
 }
 WITH number, passages ORDER BY number

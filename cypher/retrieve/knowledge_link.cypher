@@ -1,4 +1,4 @@
-// Facts of a knowledge graph that share most words with some texts.
+// Facts of a knowledge graph that share most words with some texts; ties are cut as in `retrieve/fulltext`.
 // mode: read
 // $index: STRING - the full-text index over its facts
 // $queries: LIST<STRING> - Lucene queries, special characters escaped; an empty one finds nothing
@@ -8,8 +8,18 @@
 UNWIND range(0, size($queries) - 1) AS number
 CALL (number) {
   WITH number WHERE $queries[number] <> ''
-  CALL db.index.fulltext.queryNodes($index, $queries[number], {limit: $limit}) YIELD node AS t, score
-  WITH t, score ORDER BY score DESC, t.id
+  CALL db.index.fulltext.queryNodes($index, $queries[number], {limit: $limit + 50}) YIELD node, score
+  WITH number, collect({node: node, score: score}) AS found
+  CALL (number, found) {
+    WITH found WHERE size(found) < $limit + 50 OR found[-1].score < found[$limit - 1].score
+    UNWIND found AS hit
+    RETURN hit.node AS node, hit.score AS score
+    UNION ALL
+    WITH found WHERE size(found) = $limit + 50 AND found[-1].score = found[$limit - 1].score
+    CALL db.index.fulltext.queryNodes($index, $queries[number]) YIELD node, score WHERE score >= found[-1].score
+    RETURN node, score
+  }
+  WITH node AS t, score ORDER BY score DESC, t.id LIMIT $limit
   RETURN collect(t {.id, .text, .subject, .object, score: score}) AS facts
 }
 WITH number, facts ORDER BY number

@@ -25,7 +25,18 @@ CALL (entities) {
   UNION
   WITH entities, [x IN entities WHERE COUNT { (x)<-[:SUBJECT]-() } > $hub OR COUNT { (x)<-[:OBJECT]-() } > $hub] AS hubs
   WITH hubs WHERE size(hubs) > 0 AND $query <> ''
-  CALL db.index.fulltext.queryNodes($index, $query, {limit: $hub_triples}) YIELD node AS t
+  CALL db.index.fulltext.queryNodes($index, $query, {limit: $hub_triples + 50}) YIELD node, score
+  WITH hubs, collect({node: node, score: score}) AS found
+  CALL (hubs, found) {
+    WITH found WHERE size(found) < $hub_triples + 50 OR found[-1].score < found[$hub_triples - 1].score
+    UNWIND found AS hit
+    RETURN hit.node AS node, hit.score AS score
+    UNION ALL
+    WITH found WHERE size(found) = $hub_triples + 50 AND found[-1].score = found[$hub_triples - 1].score
+    CALL db.index.fulltext.queryNodes($index, $query) YIELD node, score WHERE score >= found[-1].score
+    RETURN node, score
+  }
+  WITH hubs, node AS t, score ORDER BY score DESC, t.id LIMIT $hub_triples
   MATCH (t)-[:SUBJECT|OBJECT]->(e) WHERE e IN hubs
   RETURN e, t
 }

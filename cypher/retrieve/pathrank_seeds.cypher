@@ -1,5 +1,6 @@
 // PathRank, seeds: nearest passages, passages that share words, and passages that the question's names lead to; each
-// scored against the question, with what the next step wants to know of it.
+// scored against the question, with what the next step wants to know of it. Ties
+// of words are cut as in `retrieve/fulltext`.
 // mode: read
 // $vector_index: STRING - the collection's vector index
 // $text_index: STRING - its full-text index of stems
@@ -17,7 +18,18 @@
 // -> seeds: LIST<MAP> - {id, name, base (score against the question), title (of its document), own ({id, weight} of the entities that its document's title or its own headings name), mentioned (those of the question's entities that it mentions), about (those of these that one of its triples is about)}, best first
 CALL () {
   WITH $query AS query WHERE query <> ''
-  CALL db.index.fulltext.queryNodes($text_index, query, {limit: $seeds}) YIELD node, score
+  CALL db.index.fulltext.queryNodes($text_index, query, {limit: $seeds + 50}) YIELD node, score
+  WITH query, collect({node: node, score: score}) AS found
+  CALL (query, found) {
+    WITH found WHERE size(found) < $seeds + 50 OR found[-1].score < found[$seeds - 1].score
+    UNWIND found AS hit
+    RETURN hit.node AS node, hit.score AS score
+    UNION ALL
+    WITH found WHERE size(found) = $seeds + 50 AND found[-1].score = found[$seeds - 1].score
+    CALL db.index.fulltext.queryNodes($text_index, query) YIELD node, score WHERE score >= found[-1].score
+    RETURN node, score
+  }
+  WITH node, score ORDER BY score DESC, node.id LIMIT $seeds
   RETURN collect({x: node, score: score}) AS worded
 }
 CALL (worded) {

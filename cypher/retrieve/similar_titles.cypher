@@ -1,4 +1,4 @@
-// Entities that titles name and whose names look like misspelt ones.
+// Entities that titles name and whose names look like misspelt ones; ties are cut as in `retrieve/fulltext`.
 // mode: read
 // $index: STRING - the collection's index of entity names
 // $queries: LIST<STRING> - Lucene queries, each word with ~1
@@ -6,7 +6,18 @@
 // -> found: LIST<LIST<MAP>> - for each query its entities, best first: {id, name, normal, ntit (titles that bear it)}
 UNWIND range(0, size($queries) - 1) AS i
 CALL (i) {
-  CALL db.index.fulltext.queryNodes($index, $queries[i], {limit: 5 * $limit}) YIELD node AS e, score
+  CALL db.index.fulltext.queryNodes($index, $queries[i], {limit: 5 * $limit + 50}) YIELD node, score
+  WITH i, collect({node: node, score: score}) AS found
+  CALL (i, found) {
+    WITH found WHERE size(found) < 5 * $limit + 50 OR found[-1].score < found[5 * $limit - 1].score
+    UNWIND found AS hit
+    RETURN hit.node AS node, hit.score AS score
+    UNION ALL
+    WITH found WHERE size(found) = 5 * $limit + 50 AND found[-1].score = found[5 * $limit - 1].score
+    CALL db.index.fulltext.queryNodes($index, $queries[i]) YIELD node, score WHERE score >= found[-1].score
+    RETURN node, score
+  }
+  WITH node AS e, score ORDER BY score DESC, e.id LIMIT 5 * $limit
   WITH e, score WHERE e.ntit > 0
   WITH e, score ORDER BY score DESC, e.id LIMIT $limit
   RETURN collect(e {.id, .name, .normal, .ntit}) AS entities

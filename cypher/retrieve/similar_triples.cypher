@@ -1,4 +1,5 @@
 // The triples most similar to some texts, by their vectors and by their words, with the passages that state them.
+// Ties are cut as in `retrieve/fulltext`.
 // mode: read
 // $vector_index: STRING - name of the collection's vector index over triples
 // $text_index: STRING - name of its full-text index over triples
@@ -23,8 +24,19 @@ CALL (vector, stated) {
 }
 CALL (vector, words, stated) {
   WITH * WHERE stated AND words <> ''
-  CALL db.index.fulltext.queryNodes($text_index, words, {limit: $limit}) YIELD node AS t, score AS rank WHERE t[$embedding] IS NOT NULL
-  MATCH (p:Passage)-[:STATES]->(t)
+  CALL db.index.fulltext.queryNodes($text_index, words, {limit: $limit + 50}) YIELD node, score
+  WITH vector, words, collect({node: node, score: score}) AS found
+  CALL (vector, words, found) {
+    WITH found WHERE size(found) < $limit + 50 OR found[-1].score < found[$limit - 1].score
+    UNWIND found AS hit
+    RETURN hit.node AS node, hit.score AS score
+    UNION ALL
+    WITH found WHERE size(found) = $limit + 50 AND found[-1].score = found[$limit - 1].score
+    CALL db.index.fulltext.queryNodes($text_index, words) YIELD node, score WHERE score >= found[-1].score
+    RETURN node, score
+  }
+  WITH vector, node AS t, score AS rank ORDER BY rank DESC, t.id LIMIT $limit
+  MATCH (p:Passage)-[:STATES]->(t) WHERE t[$embedding] IS NOT NULL
   WITH t, p, rank, vector ORDER BY rank DESC, t.id
   RETURN collect({id: t.id, text: t.text, passage: p.id, title: p.name, score: vector.similarity.cosine(t[$embedding], vector)}) AS worded
 }

@@ -7,6 +7,7 @@ import pytest
 
 from kgrag.client import KnowledgeGraph
 from kgrag.graph.collections import open_collection
+from kgrag.graph.reader import Reader, names_like
 from kgrag.indexing import finish
 from kgrag.values.documents import Document, Section, Triple
 from kgrag.values.errors import NotFoundError
@@ -103,3 +104,55 @@ def test_large_collections_are_indexed_anew_once_a_share_was_removed(
     assert stale() == 1
     kg[collection_name].delete(documents=["p1"])
     assert stale() is None
+
+
+_MARKERS = [f"Marker lantern word{chr(97 + i // 26)}{chr(97 + i % 26)}q." for i in range(80)]
+
+
+@pytest.fixture
+def markers(kg: KnowledgeGraph, collection_name: str) -> str:
+    """A collection of 80 documents with names and facts of one form."""
+    documents = [
+        Document(f"m{i}", (Section(text),), triples=(Triple(f"Lantern {i}", "stands by", f"Marker {i}"),))
+        for i, text in enumerate(_MARKERS)
+    ]
+    kg[collection_name].ingest(documents)
+    return collection_name
+
+
+@pytest.mark.parametrize("retriever", ["bm25", "hybrid", "hybrid(nearness=0)", "dense", "pathrank"])
+def test_equal_scores_have_one_order_for_every_k(kg: KnowledgeGraph, markers: str, retriever: str) -> None:
+    whole = [hit.passage.id for hit in kg[markers].search("lantern", retriever=retriever, k=80)]
+    assert len(whole) == 80 or retriever == "pathrank"
+    if retriever == "bm25":
+        assert whole == sorted(whole)
+    for k in (1, 3, 10, 29, 30, 31):
+        assert [hit.passage.id for hit in kg[markers].search("lantern", retriever=retriever, k=k)] == whole[:k], k
+
+
+def test_equal_scores_of_several_texts_facts_and_names_have_one_order(kg: KnowledgeGraph, markers: str) -> None:
+    collection = open_collection(kg.graph, markers)
+    reader = Reader(kg.graph, collection)
+    stems, facts = collection.index("passage_stems"), collection.index("triple_text")
+
+    def each(limit: int) -> list[str]:
+        query = 'stems:"lantern" title_stems:"lantern"^0.5'
+        found = reader.row("retrieve/fulltext_each", index=stems, queries=[query, ""], limit=limit)["found"]
+        assert found[1] == []
+        return [hit["id"] for hit in found[0]]
+
+    def linked(limit: int) -> list[str]:
+        found = reader.row("retrieve/knowledge_link", index=facts, queries=["lantern"], limit=limit)["found"]
+        return [hit["id"] for hit in found[0]]
+
+    def worded(limit: int) -> list[str]:
+        vector = [1.0] + [0.0] * (collection.dimension - 1)
+        return [hit["id"] for hit in reader.similar_triples([vector], ["lantern"], limit, 200)[1][0]]
+
+    def named(limit: int) -> list[str]:
+        return [name for name, _ in names_like(kg.graph, collection, "lant", limit)]
+
+    for ask in (each, linked, worded, named):
+        whole = ask(80)
+        assert len(set(whole)) == 80 and whole == sorted(whole), ask
+        assert [ask(k) for k in (1, 3, 10)] == [whole[:k] for k in (1, 3, 10)], ask
