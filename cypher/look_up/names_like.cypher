@@ -3,20 +3,17 @@
 // mode: read
 // $index: STRING - full-text index of the names
 // $query: STRING - the words, as a Lucene query
-// $reach: INTEGER - names that are looked at besides
+// $reach: INTEGER - names that are looked at
 // $limit: INTEGER - names wanted
 // -> name: STRING - the name as it is written
 // -> passages: INTEGER - passages that mention it
-CALL db.index.fulltext.queryNodes($index, $query, {limit: $limit + $reach}) YIELD node, score
+CALL db.index.fulltext.queryNodes($index, $query, {limit: $reach + 1}) YIELD node, score
 WITH collect({node: node, score: score}) AS found
 CALL (found) {
-  WITH found WHERE size(found) < $limit + $reach OR found[-1].score < found[$limit - 1].score
-  UNWIND found AS hit
-  RETURN hit.node AS node, hit.score AS score
-  UNION ALL
-  WITH found WHERE size(found) = $limit + $reach AND found[-1].score = found[$limit - 1].score
+  WITH * WHERE size(found) > $reach AND found[-1].score = found[-2].score
   CALL db.index.fulltext.queryNodes($index, $query) YIELD node, score WHERE score >= found[-1].score
-  RETURN node, score
+  RETURN collect({node: node, score: score}) AS tied
 }
-WITH node AS e, score
+UNWIND CASE WHEN size(tied) > 0 THEN tied ELSE found END AS hit
+WITH hit.node AS e, hit.score AS score
 RETURN e.name AS name, e.df AS passages ORDER BY score DESC, passages DESC, name LIMIT $limit

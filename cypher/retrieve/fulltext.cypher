@@ -1,5 +1,5 @@
 // BM25: the passages of a collection that match a Lucene query, best first, ties by id. Lucene cuts ties in the order they
-// were written in: so more are asked for, and all where those do not reach beyond the ties.
+// were written in: so one more is asked for, and all if that is as good as the last.
 // mode: read
 // $index: STRING - the collection's full-text index
 // $query: STRING - Lucene query, special characters escaped
@@ -7,16 +7,13 @@
 // $embedding: STRING = null - property that holds the vector
 // $vector: LIST<FLOAT> = null - the question's vector
 // -> hits: LIST<LIST<ANY>> - [passage id, BM25 score, (1 + cosine) / 2 or null]
-CALL db.index.fulltext.queryNodes($index, $query, {limit: $limit + 50}) YIELD node, score
-WITH collect({node: node, score: score}) AS found
+CALL db.index.fulltext.queryNodes($index, $query, {limit: $limit + 1}) YIELD node, score
+WITH node.id AS id, score, vector.similarity.cosine(node[$embedding], $vector) AS nearness ORDER BY score DESC, id
+WITH collect([id, score, nearness]) AS found
 CALL (found) {
-  WITH found WHERE size(found) < $limit + 50 OR found[-1].score < found[$limit - 1].score
-  UNWIND found AS hit
-  RETURN hit.node AS node, hit.score AS score
-  UNION ALL
-  WITH found WHERE size(found) = $limit + 50 AND found[-1].score = found[$limit - 1].score
-  CALL db.index.fulltext.queryNodes($index, $query) YIELD node, score WHERE score >= found[-1].score
-  RETURN node, score
+  WITH * WHERE size(found) > $limit AND found[-1][1] = found[-2][1]
+  CALL db.index.fulltext.queryNodes($index, $query) YIELD node, score WHERE score >= found[-1][1]
+  WITH node, node.id AS id, score ORDER BY score DESC, id LIMIT $limit
+  RETURN collect([id, score, vector.similarity.cosine(node[$embedding], $vector)]) AS tied
 }
-WITH node, node.id AS id, score ORDER BY score DESC, id LIMIT $limit
-RETURN collect([id, score, vector.similarity.cosine(node[$embedding], $vector)]) AS hits
+RETURN CASE WHEN size(tied) > 0 THEN tied ELSE found[..$limit] END AS hits

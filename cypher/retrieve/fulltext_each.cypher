@@ -8,18 +8,16 @@
 UNWIND range(0, size($queries) - 1) AS number
 CALL (number) {
   WITH number WHERE $queries[number] <> ''
-  CALL db.index.fulltext.queryNodes($index, $queries[number], {limit: $limit + 50}) YIELD node, score
+  CALL db.index.fulltext.queryNodes($index, $queries[number], {limit: $limit + 1}) YIELD node, score
   WITH number, collect({node: node, score: score}) AS found
   CALL (number, found) {
-    WITH found WHERE size(found) < $limit + 50 OR found[-1].score < found[$limit - 1].score
-    UNWIND found AS hit
-    RETURN hit.node AS node, hit.score AS score
-    UNION ALL
-    WITH found WHERE size(found) = $limit + 50 AND found[-1].score = found[$limit - 1].score
+    WITH * WHERE size(found) > $limit AND found[-1].score = found[-2].score
     CALL db.index.fulltext.queryNodes($index, $queries[number]) YIELD node, score WHERE score >= found[-1].score
-    RETURN node, score
+    WITH node, score ORDER BY score DESC, node.id LIMIT $limit
+    RETURN collect({node: node, score: score}) AS tied
   }
-  WITH node, score ORDER BY score DESC, node.id LIMIT $limit
+  UNWIND CASE WHEN size(tied) > 0 THEN tied ELSE found[..$limit] END AS hit
+  WITH hit.node AS node, hit.score AS score ORDER BY score DESC, node.id
   RETURN collect({id: node.id, title: node.name, score: score}) AS passages
 }
 WITH number, passages ORDER BY number

@@ -6,19 +6,16 @@
 // -> found: LIST<LIST<MAP>> - for each query its entities, best first: {id, name, normal, ntit (titles that bear it)}
 UNWIND range(0, size($queries) - 1) AS i
 CALL (i) {
-  CALL db.index.fulltext.queryNodes($index, $queries[i], {limit: 5 * $limit + 50}) YIELD node, score
+  CALL db.index.fulltext.queryNodes($index, $queries[i], {limit: 5 * $limit + 1}) YIELD node, score
   WITH i, collect({node: node, score: score}) AS found
   CALL (i, found) {
-    WITH found WHERE size(found) < 5 * $limit + 50 OR found[-1].score < found[5 * $limit - 1].score
-    UNWIND found AS hit
-    RETURN hit.node AS node, hit.score AS score
-    UNION ALL
-    WITH found WHERE size(found) = 5 * $limit + 50 AND found[-1].score = found[5 * $limit - 1].score
+    WITH * WHERE size(found) > 5 * $limit AND found[-1].score = found[-2].score
     CALL db.index.fulltext.queryNodes($index, $queries[i]) YIELD node, score WHERE score >= found[-1].score
-    RETURN node, score
+    WITH node, score ORDER BY score DESC, node.id LIMIT 5 * $limit
+    RETURN collect({node: node, score: score}) AS tied
   }
-  WITH node AS e, score ORDER BY score DESC, e.id LIMIT 5 * $limit
-  WITH e, score WHERE e.ntit > 0
+  UNWIND CASE WHEN size(tied) > 0 THEN tied ELSE found[..5 * $limit] END AS hit
+  WITH hit.node AS e, hit.score AS score WHERE e.ntit > 0
   WITH e, score ORDER BY score DESC, e.id LIMIT $limit
   RETURN collect(e {.id, .name, .normal, .ntit}) AS entities
 }

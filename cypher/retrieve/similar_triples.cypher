@@ -24,19 +24,17 @@ CALL (vector, stated) {
 }
 CALL (vector, words, stated) {
   WITH * WHERE stated AND words <> ''
-  CALL db.index.fulltext.queryNodes($text_index, words, {limit: $limit + 50}) YIELD node, score
+  CALL db.index.fulltext.queryNodes($text_index, words, {limit: $limit + 1}) YIELD node, score
   WITH vector, words, collect({node: node, score: score}) AS found
   CALL (vector, words, found) {
-    WITH found WHERE size(found) < $limit + 50 OR found[-1].score < found[$limit - 1].score
-    UNWIND found AS hit
-    RETURN hit.node AS node, hit.score AS score
-    UNION ALL
-    WITH found WHERE size(found) = $limit + 50 AND found[-1].score = found[$limit - 1].score
+    WITH * WHERE size(found) > $limit AND found[-1].score = found[-2].score
     CALL db.index.fulltext.queryNodes($text_index, words) YIELD node, score WHERE score >= found[-1].score
-    RETURN node, score
+    WITH node, score ORDER BY score DESC, node.id LIMIT $limit
+    RETURN collect({node: node, score: score}) AS tied
   }
-  WITH vector, node AS t, score AS rank ORDER BY rank DESC, t.id LIMIT $limit
-  MATCH (p:Passage)-[:STATES]->(t) WHERE t[$embedding] IS NOT NULL
+  UNWIND CASE WHEN size(tied) > 0 THEN tied ELSE found[..$limit] END AS hit
+  WITH vector, hit.node AS t, hit.score AS rank WHERE t[$embedding] IS NOT NULL
+  MATCH (p:Passage)-[:STATES]->(t)
   WITH t, p, rank, vector ORDER BY rank DESC, t.id
   RETURN collect({id: t.id, text: t.text, passage: p.id, title: p.name, score: vector.similarity.cosine(t[$embedding], vector)}) AS worded
 }

@@ -21,7 +21,7 @@ Row = dict[str, Any]
 Scores = list[tuple[str, float]]
 _FILTER_CANDIDATES = 1000  # nearest passages that a filter is tried on before the filtered set is scanned
 _SCANNED = 100_000  # passages of a collection that are scanned where the vector index is unsure
-_NAMES = 1000  # names that fit what was typed and are looked at besides those that are given
+_NAMES = 1000  # names that fit what was typed, of which those of most passages are given
 _NEEDED = {"key", "name", "collection"}  # of a document, by those who read its passages
 
 
