@@ -321,7 +321,7 @@ def _filter(only: Filter) -> dict[str, Any]:
         raise ConfigurationError(f"since is invalid: {only.since}.", "Give a time of the years 2 to 9998.") from error
     ranges = {key: value for key, value in only.where.items() if isinstance(value, tuple)}
     return {
-        "where": {key: _equals(value) for key, value in only.where.items() if key not in ranges},
+        "where": {key: _equals(value) for key, value in only.where.items() if not isinstance(value, tuple)},
         "between": {key: _ends(*ends) for key, ends in ranges.items()},
         "source": only.source,
         "since": since,
@@ -340,18 +340,14 @@ def _ends(least: Scalar | None, most: Scalar | None) -> tuple[float, float] | tu
 def _equals(value: Scalar) -> list[Scalar]:
     """What fits a value: the same as it is and as text; of a text, the number or truth value that it is written as."""
     if not isinstance(value, str):
-        return [_number(value), as_text(value)]
+        small = isinstance(value, float) or -(2**63) <= value < 2**63  # whole numbers have 64 bits there
+        return [value if small else _float(value), as_text(value)]
     if value in ("true", "false"):
         return [value, value == "true"]
     if not _NUMBER.fullmatch(value):
         return [value]
     whole = len(value) < _DIGITS and value.removeprefix("-").isdigit()
     return [value, int(value) if whole else float(value)]
-
-
-def _number(value: Scalar) -> Scalar:
-    """A number as Neo4j has it: its whole ones have 64 bits."""
-    return value if isinstance(value, float) or -(2**63) <= value < 2**63 else _float(value)
 
 
 def _float(value: Scalar) -> float:
