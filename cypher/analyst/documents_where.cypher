@@ -9,6 +9,6 @@
 // -> metadata: MAP - all that is known of it
 // -> source: STRING - where it was read
 // -> document: NODE - the document, to be drawn
-MATCH (d:Document {collection: $collection}) WHERE $value IN toStringList([] + d['meta_' + $key])
+MATCH (d:Document {collection: $collection}) WHERE any(value IN [] + d['meta_' + $key] WHERE toString(value) = $value OR value = toFloatOrNull($value))
 WITH d ORDER BY d.name LIMIT toInteger($limit)
 RETURN d.name AS title, properties(d) AS metadata, d.source AS source, d AS document ORDER BY title

@@ -8,7 +8,7 @@
 // $index: STRING - full-text index over the passages
 // $phrases: STRING - full-text query for the headings that the question may name; empty: none
 // $headings: LIST<STRING> - the same headings, in lower case
-// $where: MAP = {} - metadata key -> value as text, or one of a list of texts
+// $where: MAP = {} - metadata key -> what the value, or one of a list, is to be: one of a list of texts, numbers and booleans
 // $between: MAP = {} - metadata key -> [least, most]: both numbers, or both texts
 // $source: STRING = null - part of the document's source
 // $since: DATETIME = null - documents that are dated at or after this time; those without a date by their ingest
@@ -54,7 +54,7 @@ CALL () {
 WITH d, min(rank) AS rank
 WITH d, rank, COUNT { (d)-[:HAS_PAGE]->() } AS pages, COUNT { (d)-[:HAS_TABLE]->() } AS tables
 WHERE (pages + tables > 0 OR ('section' IN $kinds AND d.outline IS NOT NULL))
-  AND all(key IN keys($where) WHERE $where[key] IN toStringList([] + d['meta_' + key]))
+  AND all(key IN keys($where) WHERE any(value IN [] + d['meta_' + key] WHERE value IN $where[key]))
   AND all(key IN keys($between) WHERE any(value IN [] + d['meta_' + key] WHERE $between[key][0] <=
     CASE WHEN $between[key][0] IS :: FLOAT NOT NULL THEN toFloatOrNull(toString(value)) ELSE toString(value) END <= $between[key][1]))
   AND ($source IS NULL OR d.source CONTAINS $source)

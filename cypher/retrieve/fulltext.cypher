@@ -1,4 +1,5 @@
-// BM25: the passages of a collection that match a Lucene query, best first.
+// BM25: the passages of a collection that match a Lucene query, best first, ties by id. Lucene cuts ties in the order they
+// were written in: so one more is asked for, and all if that is as good as the last.
 // mode: read
 // $index: STRING - the collection's full-text index
 // $query: STRING - Lucene query, special characters escaped
@@ -6,6 +7,13 @@
 // $embedding: STRING = null - property that holds the vector
 // $vector: LIST<FLOAT> = null - the question's vector
 // -> hits: LIST<LIST<ANY>> - [passage id, BM25 score, (1 + cosine) / 2 or null]
-CALL db.index.fulltext.queryNodes($index, $query, {limit: $limit}) YIELD node, score
+CALL db.index.fulltext.queryNodes($index, $query, {limit: $limit + 1}) YIELD node, score
 WITH node.id AS id, score, vector.similarity.cosine(node[$embedding], $vector) AS nearness ORDER BY score DESC, id
-RETURN collect([id, score, nearness]) AS hits
+WITH collect([id, score, nearness]) AS found
+CALL (found) {
+  WITH * WHERE size(found) > $limit AND found[-1][1] = found[-2][1]
+  CALL db.index.fulltext.queryNodes($index, $query) YIELD node, score WHERE score >= found[-1][1]
+  WITH node, node.id AS id, score ORDER BY score DESC, id LIMIT $limit
+  RETURN collect([id, score, vector.similarity.cosine(node[$embedding], $vector)]) AS tied
+}
+RETURN CASE WHEN size(tied) > 0 THEN tied ELSE found[..$limit] END AS hits

@@ -1,4 +1,5 @@
-// BM25 for several texts at once: the passages of a collection that match each Lucene query, best first.
+// BM25 for several texts at once: the passages of a collection that match each Lucene query, best first,
+// ties by id, cut as in `retrieve/fulltext`.
 // mode: read
 // $index: STRING - the collection's full-text index
 // $queries: LIST<STRING> - Lucene queries, special characters escaped; an empty one finds nothing
@@ -7,8 +8,16 @@
 UNWIND range(0, size($queries) - 1) AS number
 CALL (number) {
   WITH number WHERE $queries[number] <> ''
-  CALL db.index.fulltext.queryNodes($index, $queries[number], {limit: $limit}) YIELD node, score
-  WITH node, score ORDER BY score DESC, node.id
+  CALL db.index.fulltext.queryNodes($index, $queries[number], {limit: $limit + 1}) YIELD node, score
+  WITH number, collect({node: node, score: score}) AS found
+  CALL (number, found) {
+    WITH * WHERE size(found) > $limit AND found[-1].score = found[-2].score
+    CALL db.index.fulltext.queryNodes($index, $queries[number]) YIELD node, score WHERE score >= found[-1].score
+    WITH node, score ORDER BY score DESC, node.id LIMIT $limit
+    RETURN collect({node: node, score: score}) AS tied
+  }
+  UNWIND CASE WHEN size(tied) > 0 THEN tied ELSE found[..$limit] END AS hit
+  WITH hit.node AS node, hit.score AS score ORDER BY score DESC, node.id
   RETURN collect({id: node.id, title: node.name, score: score}) AS passages
 }
 WITH number, passages ORDER BY number

@@ -5,7 +5,7 @@
 // $limit: INTEGER = 10 - rows wanted
 // $embedding: STRING = null - property that holds the vector
 // $vector: LIST<FLOAT> = null - the question's vector
-// $where: MAP = {} - metadata key -> value as text, or one of a list of texts
+// $where: MAP = {} - metadata key -> what the value, or one of a list, is to be: one of a list of texts, numbers and booleans
 // $between: MAP = {} - metadata key -> [least, most]: both numbers, or both texts
 // $source: STRING = null - part of the document's source
 // $since: DATETIME = null - documents that are dated at or after this time; those without a date by their ingest
@@ -13,7 +13,7 @@
 // -> hits: LIST<LIST<ANY>> - [passage id, BM25 score, (1 + cosine) / 2 or null]
 CALL db.index.fulltext.queryNodes($index, $query) YIELD node, score
 MATCH (d:Document)-[:HAS_PASSAGE]->(node)
-WHERE all(key IN keys($where) WHERE $where[key] IN toStringList([] + d['meta_' + key]))
+WHERE all(key IN keys($where) WHERE any(value IN [] + d['meta_' + key] WHERE value IN $where[key]))
   AND all(key IN keys($between) WHERE any(value IN [] + d['meta_' + key] WHERE $between[key][0] <=
     CASE WHEN $between[key][0] IS :: FLOAT NOT NULL THEN toFloatOrNull(toString(value)) ELSE toString(value) END <= $between[key][1]))
   AND ($source IS NULL OR d.source CONTAINS $source)

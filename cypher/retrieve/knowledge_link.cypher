@@ -1,4 +1,4 @@
-// Facts of a knowledge graph that share most words with some texts.
+// Facts of a knowledge graph that share most words with some texts; ties are cut as in `retrieve/fulltext`.
 // mode: read
 // $index: STRING - the full-text index over its facts
 // $queries: LIST<STRING> - Lucene queries, special characters escaped; an empty one finds nothing
@@ -8,8 +8,16 @@
 UNWIND range(0, size($queries) - 1) AS number
 CALL (number) {
   WITH number WHERE $queries[number] <> ''
-  CALL db.index.fulltext.queryNodes($index, $queries[number], {limit: $limit}) YIELD node AS t, score
-  WITH t, score ORDER BY score DESC, t.id
+  CALL db.index.fulltext.queryNodes($index, $queries[number], {limit: $limit + 1}) YIELD node, score
+  WITH number, collect({node: node, score: score}) AS found
+  CALL (number, found) {
+    WITH * WHERE size(found) > $limit AND found[-1].score = found[-2].score
+    CALL db.index.fulltext.queryNodes($index, $queries[number]) YIELD node, score WHERE score >= found[-1].score
+    WITH node, score ORDER BY score DESC, node.id LIMIT $limit
+    RETURN collect({node: node, score: score}) AS tied
+  }
+  UNWIND CASE WHEN size(tied) > 0 THEN tied ELSE found[..$limit] END AS hit
+  WITH hit.node AS t, hit.score AS score ORDER BY score DESC, t.id
   RETURN collect(t {.id, .text, .subject, .object, score: score}) AS facts
 }
 WITH number, facts ORDER BY number

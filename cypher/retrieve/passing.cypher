@@ -1,7 +1,7 @@
 // Those of some passages whose documents pass a filter.
 // mode: read
 // $ids: LIST<STRING> - passage ids
-// $where: MAP = {} - metadata key -> value as text, or one of a list of texts
+// $where: MAP = {} - metadata key -> what the value, or one of a list, is to be: one of a list of texts, numbers and booleans
 // $between: MAP = {} - metadata key -> [least, most]: both numbers, or both texts
 // $source: STRING = null - part of the document's source
 // $since: DATETIME = null - documents that are dated at or after this time; those without a date by their ingest
@@ -9,7 +9,7 @@
 // -> ids: LIST<STRING> - ids of those that pass
 UNWIND $ids AS id
 MATCH (d:Document)-[:HAS_PASSAGE]->(:Passage {id: id})
-WHERE all(key IN keys($where) WHERE $where[key] IN toStringList([] + d['meta_' + key]))
+WHERE all(key IN keys($where) WHERE any(value IN [] + d['meta_' + key] WHERE value IN $where[key]))
   AND all(key IN keys($between) WHERE any(value IN [] + d['meta_' + key] WHERE $between[key][0] <=
     CASE WHEN $between[key][0] IS :: FLOAT NOT NULL THEN toFloatOrNull(toString(value)) ELSE toString(value) END <= $between[key][1]))
   AND ($source IS NULL OR d.source CONTAINS $source)

@@ -1,5 +1,6 @@
 // PathRank, seeds: nearest passages, passages that share words, and passages that the question's names lead to; each
-// scored against the question, with what the next step wants to know of it.
+// scored against the question, with what the next step wants to know of it. Ties
+// of words are cut as in `retrieve/fulltext`.
 // mode: read
 // $vector_index: STRING - the collection's vector index
 // $text_index: STRING - its full-text index of stems
@@ -17,8 +18,16 @@
 // -> seeds: LIST<MAP> - {id, name, base (score against the question), title (of its document), own ({id, weight} of the entities that its document's title or its own headings name), mentioned (those of the question's entities that it mentions), about (those of these that one of its triples is about)}, best first
 CALL () {
   WITH $query AS query WHERE query <> ''
-  CALL db.index.fulltext.queryNodes($text_index, query, {limit: $seeds}) YIELD node, score
-  RETURN collect({x: node, score: score}) AS worded
+  CALL db.index.fulltext.queryNodes($text_index, query, {limit: $seeds + 1}) YIELD node, score
+  WITH query, collect({node: node, score: score}) AS found
+  CALL (query, found) {
+    WITH * WHERE size(found) > $seeds AND found[-1].score = found[-2].score
+    CALL db.index.fulltext.queryNodes($text_index, query) YIELD node, score WHERE score >= found[-1].score
+    WITH node, score ORDER BY score DESC, node.id LIMIT $seeds
+    RETURN collect({node: node, score: score}) AS tied
+  }
+  UNWIND CASE WHEN size(tied) > 0 THEN tied ELSE found[..$seeds] END AS hit
+  RETURN collect({x: hit.node, score: hit.score}) AS worded
 }
 CALL (worded) {
   CALL db.index.vector.queryNodes($vector_index, $candidates, $vector) YIELD node AS x

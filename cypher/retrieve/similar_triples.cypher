@@ -1,4 +1,5 @@
 // The triples most similar to some texts, by their vectors and by their words, with the passages that state them.
+// Ties are cut as in `retrieve/fulltext`.
 // mode: read
 // $vector_index: STRING - name of the collection's vector index over triples
 // $text_index: STRING - name of its full-text index over triples
@@ -23,7 +24,16 @@ CALL (vector, stated) {
 }
 CALL (vector, words, stated) {
   WITH * WHERE stated AND words <> ''
-  CALL db.index.fulltext.queryNodes($text_index, words, {limit: $limit}) YIELD node AS t, score AS rank WHERE t[$embedding] IS NOT NULL
+  CALL db.index.fulltext.queryNodes($text_index, words, {limit: $limit + 1}) YIELD node, score
+  WITH vector, words, collect({node: node, score: score}) AS found
+  CALL (vector, words, found) {
+    WITH * WHERE size(found) > $limit AND found[-1].score = found[-2].score
+    CALL db.index.fulltext.queryNodes($text_index, words) YIELD node, score WHERE score >= found[-1].score
+    WITH node, score ORDER BY score DESC, node.id LIMIT $limit
+    RETURN collect({node: node, score: score}) AS tied
+  }
+  UNWIND CASE WHEN size(tied) > 0 THEN tied ELSE found[..$limit] END AS hit
+  WITH vector, hit.node AS t, hit.score AS rank WHERE t[$embedding] IS NOT NULL
   MATCH (p:Passage)-[:STATES]->(t)
   WITH t, p, rank, vector ORDER BY rank DESC, t.id
   RETURN collect({id: t.id, text: t.text, passage: p.id, title: p.name, score: vector.similarity.cosine(t[$embedding], vector)}) AS worded

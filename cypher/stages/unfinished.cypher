@@ -1,9 +1,13 @@
-// How many nodes of a collection the corpus-wide stages have yet to visit.
+// How many nodes of a collection the corpus-wide stages have yet to visit, and what its full-text indexes count in vain.
 // mode: read
 // each: worked
 // $collection: STRING - name of the collection
 // -> number: INTEGER - nodes with work left
+// -> stale: INTEGER - passages and triples that were removed since these indexes were made
+// -> passages: INTEGER - passages of the collection, as of the last finished ingest
 CALL () {
   MATCH (n:{label} {collection: $collection}) WHERE n.todo IS NOT NULL RETURN count(n) AS number
 }
-RETURN sum(number) AS number
+WITH sum(number) AS number
+OPTIONAL MATCH (c:Collection {name: $collection})
+RETURN number, coalesce(c.stale, 0) AS stale, coalesce(c.passages, 0) AS passages

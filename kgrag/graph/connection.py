@@ -21,7 +21,7 @@ from neo4j.exceptions import (
 )
 from pydantic import SecretStr
 
-from kgrag.graph.driver_errors import translated
+from kgrag.graph.driver_errors import missing_index, translated
 from kgrag.graph.queries import Query, catalogue
 from kgrag.runtime import limits
 from kgrag.runtime.spans import span
@@ -40,6 +40,7 @@ logging.getLogger("neo4j.notifications").addHandler(logging.NullHandler())  # el
 _ADDRESS = re.compile(r"(bolt|neo4j)(\+s|\+ssc)?://[^/]")
 _LEASE = 60  # seconds
 _LEADERS = 3  # members that a statement is sent to while each no longer leads
+_RENEWAL = 0.1  # seconds within which an index that takes the place of an older one is there
 _FETCH_SIZE = 2000  # records that the server sends at once
 
 
@@ -211,13 +212,16 @@ class Graph:
     def _read_at_once(self, query: neo4j.Query, parameters: dict[str, Any]) -> list[neo4j.Record] | None:
         """The records of a read query for one message, where a transaction takes a second to commit.
 
-        None where it failed in a way that trying again may mend.
+        None where it failed in a way that trying again may mend: while a full-text index takes the place of an older
+        one, there is none of its name for a few milliseconds.
         """
         try:
             with self._session(fetch_size=-1, access=neo4j.READ_ACCESS) as session:
                 return list(session.run(query, parameters))
         except (Neo4jError, DriverError) as error:
-            if not error.is_retryable():
+            if missing_index(getattr(error, "message", None) or ""):
+                time.sleep(_RENEWAL)
+            elif not error.is_retryable():
                 raise
             return None
 

@@ -44,7 +44,7 @@ def from_properties(properties: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def as_text(value: object) -> str:
-    """A value as Cypher's toString() writes it."""
+    """A value as text: of truth values as Cypher writes them, of numbers as Python does."""
     if isinstance(value, bool):
         return str(value).lower()
     return str(value)

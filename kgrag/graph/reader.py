@@ -3,6 +3,7 @@
 What a search needs comes as one record that holds a list: a hundred records are a hundred messages to be taken apart.
 """
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import UTC
 from math import inf
@@ -22,6 +23,8 @@ Scores = list[tuple[str, float]]
 _FILTER_CANDIDATES = 1000  # nearest passages that a filter is tried on before the filtered set is scanned
 _SCANNED = 100_000  # passages of a collection that are scanned where the vector index is unsure
 _NAMES = 1000  # names that fit what was typed, of which those of most passages are given
+_NUMBER = re.compile(r"-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?")  # as JSON has it: 007 and 1_000 are texts
+_DIGITS = 19  # of a whole number that has 64 bits in any case
 _NEEDED = {"key", "name", "collection"}  # of a document, by those who read its passages
 
 
@@ -318,7 +321,7 @@ def _filter(only: Filter) -> dict[str, Any]:
         raise ConfigurationError(f"since is invalid: {only.since}.", "Give a time of the years 2 to 9998.") from error
     ranges = {key: value for key, value in only.where.items() if isinstance(value, tuple)}
     return {
-        "where": {key: as_text(value) for key, value in only.where.items() if key not in ranges},
+        "where": {key: _equals(value) for key, value in only.where.items() if not isinstance(value, tuple)},
         "between": {key: _ends(*ends) for key, ends in ranges.items()},
         "source": only.source,
         "since": since,
@@ -332,6 +335,19 @@ def _ends(least: Scalar | None, most: Scalar | None) -> tuple[float, float] | tu
     if given and all(isinstance(end, int | float) and not isinstance(end, bool) for end in given):
         return (-inf if least is None else _float(least), inf if most is None else _float(most))
     return ("" if least is None else as_text(least), ("" if most is None else as_text(most)) + "\U0010ffff")
+
+
+def _equals(value: Scalar) -> list[Scalar]:
+    """What fits a value: the same as it is and as text; of a text, the number or truth value that it is written as."""
+    if not isinstance(value, str):
+        small = isinstance(value, float) or -(2**63) <= value < 2**63  # whole numbers have 64 bits there
+        return [value if small else _float(value), as_text(value)]
+    if value in ("true", "false"):
+        return [value, value == "true"]
+    if not _NUMBER.fullmatch(value):
+        return [value]
+    whole = len(value) < _DIGITS and value.removeprefix("-").isdigit()
+    return [value, int(value) if whole else float(value)]
 
 
 def _float(value: Scalar) -> float:

@@ -254,6 +254,31 @@ def ensure_vector_indexes(
         graph.run("schema/vector", label=label, properties=[embedding], index=name, config=config)
 
 
+def refill_fulltext_indexes(graph: Graph, name: str, labels: Collection[str]) -> None:
+    """Have the full-text indexes of a collection take in all its nodes anew, as they are."""
+    for label in labels:
+        properties = [name for index in describe().node(label).fulltext for name in index.on]
+        for marked in (True, False) if properties else ():
+            graph.run("write/index_texts_anew", label=label, collection=name, properties=properties, marked=marked)
+
+
+def renew_fulltext_indexes(graph: Graph, number: int, labels: Collection[str]) -> None:
+    """Make the full-text indexes of a collection anew, and wait until they answer.
+
+    Old and new change places in one transaction; a search that comes before the new one is filled waits for it.
+    """
+    indexes = list(_fulltext(number, labels))
+
+    def renew(tx: Transaction) -> None:
+        for index in indexes:
+            tx.run("schema/drop_index", index=index)
+        ensure_fulltext_indexes(tx, number, labels)
+
+    with graph.exclusively():
+        graph.write(renew)
+    graph.run("schema/await_indexes", indexes=indexes, seconds=_PATIENCE)
+
+
 def drop_vector_indexes(graph: Graph, number: int, embedding: str) -> None:
     """Drop the vector indexes of a collection on the property `embedding`."""
     _drop(graph, _vectors(number, embedding, describe().labels("indexed")))

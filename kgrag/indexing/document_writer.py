@@ -90,6 +90,8 @@ def write_batch(graph: Graph, collection: Collection, batch: Batch) -> None:
             tx.run("write/settle_entities", ids=sorted(touched))
         if batch.sealed:
             tx.run("write/seal", rows=batch.sealed, collection=collection.name)
+        if stale := len(batch.stale_passages) + len(batch.stale_triples):
+            tx.run("write/count_stale", collection=collection.name, number=stale)
         check_there(tx, collection)  # last: it holds the collection's lock until it is committed
 
     graph.write(work)
@@ -143,6 +145,7 @@ def remove_document(graph: Graph, collection: Collection, document: str, *, batc
 
         def remove(tx: Transaction, part: list[str] = part) -> None:
             tx.run("write/settle_entities", ids=sorted(remove_passages(tx, collection, part)))
+            tx.run("write/count_stale", collection=collection.name, number=len(part))
 
         graph.write(remove)
 

@@ -190,3 +190,4 @@ class FactWriter:
         tx.run("write/settle_keywords", ids=sorted({r["keyword"] for r in before} | {row["id"] for row in keywords}))
         if touched:
             tx.run("write/settle_entities", ids=sorted(touched))
+            tx.run("write/count_stale", collection=self._collection.name, number=len(touched))

@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from kgrag.engines import IN_PROCESS, Engine
 from kgrag.graph.collections import Collection
 from kgrag.graph.connection import Graph
-from kgrag.graph.schema import await_collection_indexes
+from kgrag.graph.schema import await_collection_indexes, refill_fulltext_indexes, renew_fulltext_indexes
 from kgrag.indexing.density import record_density
 from kgrag.indexing.index_sync import synchronise
 from kgrag.indexing.keywords import link_keywords, spread_words
@@ -23,6 +23,11 @@ from kgrag.indexing.synonyms import link_synonyms
 from kgrag.models.embed import Embedder
 from kgrag.settings import Settings
 from kgrag.values.events import Progress
+
+_REFILLED = 2000
+"""Passages up to which full-text indexes take in all anew after every removal: .3 ms each, while with a new index Neo4j
+plans all queries again, which takes seconds."""
+_SHARE = 0.001  # of more passages: what may be removed before; rare words alone weigh otherwise until then
 
 
 def _mentions(work: StageContext) -> None:
@@ -61,11 +66,16 @@ def finish(
 ) -> None:
     """Visit everything that is marked; writes nothing when nothing is, unless passages were `removed`.
 
+    Full-text indexes that count what was removed are made anew: scores are those of a collection that never held it.
+
     A passage index outside the graph is brought in step last, whether anything was marked or not.
     Without an embedder, names that have no vector yet keep their mark. `engine`: what reads the texts again.
     """
-    if removed or graph.run("stages/unfinished", collection=collection.name)[0]["number"]:
+    left = graph.run("stages/unfinished", collection=collection.name)[0]
+    if removed or left["number"]:
         _finish(graph, collection, settings, progress, embedder, removed, engine)
+    if left["stale"]:
+        _forget(graph, collection, left["stale"], left["passages"])
     synchronise(graph, collection, settings, progress)
 
 
@@ -85,3 +95,14 @@ def _finish(
     with StageContext(graph, collection, settings, progress, embedder, engine) as work:
         for stage in STAGES.values():
             stage(work)
+
+
+def _forget(graph: Graph, collection: Collection, stale: int, passages: int) -> None:
+    """Rid the full-text indexes of what was removed, which Lucene counts until it merges the segment that held it."""
+    if passages <= _REFILLED:
+        refill_fulltext_indexes(graph, collection.name, collection.indexed)
+    elif stale > passages * _SHARE:
+        renew_fulltext_indexes(graph, collection.number, collection.indexed)
+    else:
+        return
+    graph.run("write/count_stale", collection=collection.name, number=-stale)

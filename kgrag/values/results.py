@@ -156,9 +156,10 @@ class Usage:
 class Filter:
     """Which documents may be searched.
 
-    `where`: metadata key -> value, compared as text, or (least, most), of which either may be None and both belong to
-    the range; of a list, one that fits is enough. `source`: part of the document's source; `since`: only documents
-    dated at or after this time by what their metadata says, or ingested then, if it says nothing.
+    `where`: metadata key -> value, compared as text, and with numbers as the number that it is or is written as; or
+    (least, most), of which either may be None and both belong to the range; of a list, one that fits is enough.
+    `source`: part of the document's source; `since`: only documents dated at or after this time by what their metadata
+    says, or ingested then, if it says nothing.
     """
 
     where: Mapping[str, Scalar | Range] = field(default_factory=dict)

@@ -10,10 +10,21 @@ from kgrag.values.errors import ConfigurationError
 from kgrag.values.results import Filter
 
 
-def test_values_are_compared_as_cypher_writes_them() -> None:
-    where = {"open": True, "shut": False, "century": 14, "share": 0.5, "city": "Riga"}
+def test_values_are_compared_as_what_they_are_and_as_text() -> None:
+    where = {
+        "open": True,
+        "shut": "false",
+        "century": 14,
+        "share": 0.5,
+        "city": "Riga",
+        "price": "-12.50",
+        "code": "007",
+    }
+    where |= {"large": 10**21, "digits": "9" * 5000, "whole": "1897"}
     assert _filter(Filter(where, "docs/"))["where"] == {
-        "open": "true", "shut": "false", "century": "14", "share": "0.5", "city": "Riga",
+        "open": [True, "true"], "shut": ["false", False], "century": [14, "14"], "share": [0.5, "0.5"],
+        "city": ["Riga"], "price": ["-12.50", -12.5], "code": ["007"],
+        "large": [1e21, str(10**21)], "digits": ["9" * 5000, float("inf")], "whole": ["1897", 1897],
     }  # fmt: skip
     assert _filter(Filter(where, "docs/"))["source"] == "docs/"
 
