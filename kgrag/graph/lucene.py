@@ -42,10 +42,9 @@ def begun_words(text: str) -> str:
         return ""
     *whole, last = words
     begun = dict.fromkeys((last.lower(), fold(last.lower())))
-    telling = [word for word in whole if word.lower() not in ENGLISH.articles]
-    return " ".join(
-        [*(f'+("{word}" "{fold(word)}")' for word in telling), f'+("{last}" {" ".join(f"{part}*" for part in begun)})']
-    )
+    telling = [dict.fromkeys((word, fold(word))) for word in whole if word.lower() not in ENGLISH.articles]
+    ways = [*(" ".join(f'"{way}"' for way in word) for word in telling), f'"{last}" {" ".join(f"{w}*" for w in begun)}']
+    return " ".join(f"+({way})" for way in ways)
 
 
 def question_terms(text: str, language: Language = ENGLISH) -> list[str]:

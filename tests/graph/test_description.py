@@ -187,7 +187,7 @@ def test_a_prompt_gets_what_a_question_needs() -> None:
     parts = ("Passage: ", "  ordinal INTEGER: ", "(:Passage)-[:MENTIONS]->(:Entity)", "  aliases LIST<STRING>?: ")
     for part in (
         *parts,
-        "  normal: Its name in normal form",
+        "  normal: What it is known by",
         "  wikipedia?: ",
         "  name: What it is about",
         "  caption: ",

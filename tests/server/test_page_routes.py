@@ -86,7 +86,21 @@ def test_names_are_found_while_somebody_types(client: httpx.Client) -> None:
 
 
 @pytest.mark.parametrize(
-    "q", ["", "*", "norwax~", "norway~ OR *:*", '"', "name:Norway", "/.*/", "(", "\\", "no?way", "AND", "[a TO z]"]
+    "q",
+    [
+        "",
+        "*",
+        "norwax~",
+        "norway~ OR *:*",
+        '"',
+        "name:Norway",
+        "/.*/",
+        "(",
+        "\\",
+        "no?way",
+        "Norway AND wind",
+        "[a TO z]",
+    ],
 )
 def test_what_is_typed_is_no_query_of_lucene(client: httpx.Client, q: str) -> None:
     reply = client.get(f"{_C}/names", params={"q": q})
@@ -95,9 +109,10 @@ def test_what_is_typed_is_no_query_of_lucene(client: httpx.Client, q: str) -> No
 
 
 def test_words_of_which_the_last_is_begun() -> None:
-    assert begun_words("Roald, amu") == '+"Roald" +("amu" amu*)'
+    assert begun_words("Roald, amu") == '+("Roald") +("amu" amu*)'
     assert begun_words("Sjæl") == '+("Sjæl" sjæl* sjael*)'
-    assert begun_words("x~ OR (y)") == '+"x" +"or" +("y" y*)'
+    assert begun_words("x~ OR (y)") == '+("x") +("or") +("y" y*)'
+    assert begun_words("the Málaga club") == '+("Málaga" "Malaga") +("club" club*)'
     assert begun_words(" *") == ""
 
 
