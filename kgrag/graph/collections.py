@@ -9,7 +9,7 @@ from kgrag.graph import schema
 from kgrag.graph.connection import Graph
 from kgrag.graph.description import describe
 from kgrag.settings import IndexingSettings
-from kgrag.text.languages import ENGLISH, Language, language_of
+from kgrag.text.languages import ENGLISH, STEMMER, Language, language_of
 from kgrag.values.errors import ConfigurationError, MismatchError, NotFoundError
 
 DEFAULT_COLLECTION = "default"
@@ -29,8 +29,9 @@ class Collection:
     made beside them, `discard` the property whose old vectors are to be removed, each with the rest that names an index
     of them outside the graph; `indexed`: the labels of
     nodes whose indexes are made; `created`: when, as text: a later collection may have its name and number, not this;
-    `language`: whose words its texts are read with. `kind`: DOCUMENTS, or KNOWLEDGE: facts without passages and
-    vectors, imported from files with the fingerprints `sources`.
+    `language`: whose words its texts are read with; `stemmer`: what made the stems of these.
+    `kind`: DOCUMENTS, or KNOWLEDGE: facts without passages and vectors, imported from files with the fingerprints
+    `sources`.
     """
 
     name: str
@@ -50,6 +51,7 @@ class Collection:
     language: Language = ENGLISH
     kind: str = DOCUMENTS
     sources: tuple[str, ...] = ()
+    stemmer: str = STEMMER
 
     def label(self, label: str) -> str:
         """The label that nodes of this kind carry in this collection, besides `label`."""
@@ -136,12 +138,18 @@ def choose_collection(graph: Graph) -> str:
 
 
 def check_documents(collection: Collection) -> Collection:
-    """The collection. Raises MismatchError when it is one of facts, where there is nothing to be done with passages."""
+    """The collection. Raises MismatchError for one of facts, without passages, or stemmed by other rules."""
     if collection.kind == KNOWLEDGE:
         raise MismatchError(
             f"Collection {collection.name!r} holds facts of a knowledge graph, and no passages.",
             f"Ask a collection of documents, with this one beside it: --knowledge {collection.name}. "
             "More facts go into it with `kgrag import --format wikidata` or `kgrag import --format triples`.",
+        )
+    if collection.stemmer != STEMMER:
+        raise MismatchError(
+            f"The words of collection {collection.name!r} were stemmed by {collection.stemmer}, and this is {STEMMER}, "
+            "which would not find all of them.",
+            f"`kgrag db migrate` stems them anew; or install {collection.stemmer.replace(' ', '==')}.",
         )
     return collection
 
@@ -213,6 +221,7 @@ def create_collection(
         "embedding": schema.SLOTS[0],
         "settings": indexing.model_dump_json(),
         "language": indexing.language or "en",
+        "stemmer": STEMMER,
     }
     created = graph.run(
         "write/create_collection", name=name, properties=made, unused_seconds=unused_seconds, ahead=_AHEAD
@@ -301,4 +310,5 @@ def recorded(properties: dict[str, Any]) -> Collection:
         language=language_of(properties.get("language") or "en"),
         kind=properties.get("kind") or DOCUMENTS,
         sources=tuple(properties.get("sources") or ()),
+        stemmer=properties.get("stemmer") or STEMMER,
     )

@@ -21,7 +21,7 @@ from kgrag.graph.schema import (
     unique_key,
     version_mismatch,
 )
-from kgrag.text.languages import language_of
+from kgrag.text.languages import STEMMER, language_of
 from kgrag.text.tokenised import TokenisedPassage
 from kgrag.text.tokens import LONGEST_CAPTION, caption, normalise
 
@@ -126,7 +126,14 @@ def _searched(
             for index in indexes:
                 graph.run("schema/drop_index", index=index_name(index, number))
             ensure_fulltext_indexes(graph, number, indexed_labels(collection))
+        graph.run("write/stemmed_by", name=name, stemmer=STEMMER)
         graph.run("write/migrated_collection", name=name, version=version)
+
+
+def stem_anew(graph: Graph, name: str) -> None:
+    """Make the stems of a collection anew, whose words another stemmer has stemmed; can be run again."""
+    held = [collection for collection in collections_held(graph) if collection["name"] == name]
+    _searched(graph, held, version=SCHEMA_VERSION)
 
 
 def _sentences(graph: Graph, held: Held) -> None:

@@ -10,6 +10,7 @@ from kgrag.graph.connection import Graph
 from kgrag.graph.schema import collection_indexes
 from kgrag.indexing.index_sync import Difference
 from kgrag.inspection.result import Coverage, Finding, Level, Reading
+from kgrag.text.languages import STEMMER
 
 EXAMPLES = 5
 """How many examples a finding names."""
@@ -73,9 +74,15 @@ def find(
         found = [*_indexes(collection, indexes), *_loose(graph, collection)]
     else:
         found = [*_indexes(collection, indexes), *_of_documents(graph, collection, near, coverage, readings, texts)]
-        found += _apart(collection, apart)
+        found += [*_apart(collection, apart), *_stems(collection)]
     order: tuple[Level, ...] = ("error", "warning", "note")
     yield from sorted(found, key=lambda finding: order.index(finding.level))
+
+
+def _stems(collection: Collection) -> Iterator[Finding]:
+    if collection.stemmer != STEMMER:
+        message = f"Its words were stemmed by {collection.stemmer}; {STEMMER} would not find all of them."
+        yield Finding("stems of another stemmer", "error", 1, message, "`kgrag db migrate` stems them anew.")
 
 
 def _of_documents(

@@ -16,6 +16,9 @@ import Stemmer
 from kgrag.text.letters import Memo, fold
 from kgrag.values.errors import ConfigurationError
 
+STEMMER = f"PyStemmer {Stemmer.version()}"
+"""What makes stems here: others may make others."""
+
 _THREAD = local()
 
 STOP_WORDS = frozenset(

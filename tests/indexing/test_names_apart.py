@@ -9,9 +9,10 @@ from kgrag.client import KnowledgeGraph
 from kgrag.graph import migrations
 from kgrag.graph.collections import open_collection
 from kgrag.indexing.digest import digest
-from kgrag.indexing.migrate import finish_migrated
+from kgrag.indexing.migrate import finish_migrated, migrate
 from kgrag.settings import Settings
 from kgrag.values.documents import Document, Section, Triple
+from kgrag.values.errors import MismatchError
 
 
 def titled(*titles: str, text: str = "It is described in a note.") -> list[Document]:
@@ -138,3 +139,27 @@ def test_older_collections_are_brought_to_it(
     finish_migrated(graph, open_collection(graph, collection_name), kg.settings)
     assert digest(graph, collection_name) == after
     assert here.ingest(documents).unchanged == len(documents)
+
+
+def test_stems_of_another_stemmer_are_made_anew(
+    kg: KnowledgeGraph, graph_settings: Settings, collection_name: str
+) -> None:
+    here = kg[collection_name]
+    here.ingest([Document("a", (Section("Two universities stand there."),), "A note")])
+    after = digest(kg.graph, collection_name)
+    kg.graph.run("write/stemmed_by", name=collection_name, stemmer="PyStemmer 2.2.0")
+    assert graph_settings.neo4j_password
+    auth = (graph_settings.neo4j_user, graph_settings.neo4j_password.get_secret_value())
+    with neo4j.GraphDatabase.driver(graph_settings.neo4j_uri or "", auth=auth) as driver:
+        driver.execute_query(  # as that version stemmed it
+            "MATCH (p:Passage {collection: $c}) SET p.stems = replace(p.stems, 'universiti', 'univers')",
+            {"c": collection_name},
+        )
+    for work in (lambda: here.search("universities"), lambda: here.ingest([])):
+        with pytest.raises(MismatchError, match=r"(?s)PyStemmer 2\.2\.0.*db migrate"):
+            work()
+    (finding,) = [f for f in here.inspect().findings if f.level == "error"]
+    assert finding.name == "stems of another stemmer"
+    assert [line for line in migrate(kg.graph, kg.settings) if collection_name in line]
+    assert keys(kg, collection_name, "universities") == ["A note"]
+    assert digest(kg.graph, collection_name) == after and not [f for f in here.inspect().findings if f.level == "error"]

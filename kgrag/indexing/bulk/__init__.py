@@ -28,7 +28,7 @@ from kgrag.indexing.rows.collection import CollectionRows, Totals
 from kgrag.models.embed import Embedder
 from kgrag.runtime.files import disk_errors, locked
 from kgrag.settings import Settings
-from kgrag.text.languages import language_of
+from kgrag.text.languages import STEMMER, language_of
 from kgrag.values.documents import Document, Problem
 from kgrag.values.errors import ConfigurationError, InputError, MismatchError
 from kgrag.values.events import Progress
@@ -212,7 +212,8 @@ def _write_collection(tables: CsvTables, totals: Totals, name: str, embedder: Em
     tables.write("Schema", "kgrag", "kgrag schema", NUMBER, now)
     tables.write(
         "Collection", name, name, NUMBER, embedder.name, embedder.dimension, schema.SLOTS[0],
-        indexing.model_dump_json(), language_of(indexing.language or "en").code, schema.SCHEMA_VERSION, now,
+        indexing.model_dump_json(), language_of(indexing.language or "en").code, STEMMER, schema.SCHEMA_VERSION,
+        now,
         totals.passages, totals.corpus_class, totals.density, totals.density0,
     )  # fmt: skip
 

@@ -19,8 +19,8 @@ NODES = {
     "Word": ("id:ID(Word)", "collection", "name", "stem", "df:long", "class:long", "upper:long", "lower:long"),
     "Keyword": ("id:ID(Keyword)", "collection", "name", "text", "stem", "df:long"),
     "Collection": ("name:ID(Collection)", "collection", "number:long", "embedder", "dimension:long", "embedding",
-                   "settings", "language", "schema_version:long", "created:datetime", "passages:long", "class:long",
-                   "density:double", "density0:double"),
+                   "settings", "language", "stemmer", "schema_version:long", "created:datetime", "passages:long",
+                   "class:long", "density:double", "density0:double"),
     "Schema": ("id:ID(Schema)", "name", "collections:long", "touched:datetime"),
 }  # fmt: skip
 EDGES = {
