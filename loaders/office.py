@@ -66,6 +66,6 @@ def _load(source: Source, reading: Reading) -> Iterator[Item]:
     yield load_office(source, reading.readers)
 
 
-WORD = Format("Word document", (".docx",), _load, untrusted=True, version=4)
-POWERPOINT = Format("PowerPoint presentation", (".pptx",), _load, untrusted=True, version=4)
-EXCEL = Format("Excel workbook", (".xlsx",), _load, untrusted=True, version=4)
+WORD = Format("Word document", (".docx",), _load, untrusted=True, version=5)
+POWERPOINT = Format("PowerPoint presentation", (".pptx",), _load, untrusted=True, version=5)
+EXCEL = Format("Excel workbook", (".xlsx",), _load, untrusted=True, version=5)

@@ -31,7 +31,7 @@ def load_parquet(source: Source, columns: Columns) -> Iterator[Item]:
                 else:
                     rows.check(names)
                 for batch in file.iter_batches(batch_size=_BATCH):
-                    for row in batch.to_pylist():
+                    for row in _rows(batch):
                         number += 1
                         if table is not None:
                             table.add(_values(row))
@@ -45,6 +45,59 @@ def load_parquet(source: Source, columns: Columns) -> Iterator[Item]:
     if table is not None:
         yield table.document()
     yield from rows.finish()
+
+
+def _rows(batch: Any) -> Iterator[dict[str, Any]]:
+    """Rows by the names of their columns; of two columns with one name the last counts."""
+    columns = [_column(column) for column in batch.columns]
+    return (dict(zip(batch.schema.names, values, strict=True)) for values in zip(*columns, strict=True))
+
+
+def _column(column: Any) -> list[Any]:
+    """The values of a column; those of times to the microsecond, which is all that Python has, and as text after 9999.
+
+    pyarrow raises at both, at the first unless pandas is there.
+    """
+    import pyarrow as pa
+
+    kind = _without_nanoseconds(column.type)
+    try:
+        found: list[Any] = (column if kind == column.type else column.cast(kind, safe=False)).to_pylist()
+    except (ValueError, OverflowError, pa.ArrowNotImplementedError):
+        found = [_value(one) for one in column]
+    return found
+
+
+def _value(scalar: Any) -> Any:
+    """One value, as text if Python has none like it, None if there is no text of it either."""
+    import pyarrow as pa
+
+    try:
+        return scalar.as_py()
+    except (ValueError, OverflowError):
+        try:
+            return scalar.cast(pa.string()).as_py()
+        except pa.ArrowException:
+            return None
+
+
+def _without_nanoseconds(kind: Any) -> Any:
+    """A type of Arrow with microseconds in the stead of nanoseconds, also within lists and structs."""
+    import pyarrow as pa
+
+    if pa.types.is_timestamp(kind) and kind.unit == "ns":
+        return pa.timestamp("us", kind.tz)
+    if pa.types.is_time64(kind):
+        return pa.time64("us")
+    if pa.types.is_duration(kind) and kind.unit == "ns":
+        return pa.duration("us")
+    if pa.types.is_list(kind):
+        return pa.list_(_without_nanoseconds(kind.value_type))
+    if pa.types.is_struct(kind):
+        return pa.struct(
+            [kind.field(i).with_type(_without_nanoseconds(kind.field(i).type)) for i in range(kind.num_fields)]
+        )
+    return kind
 
 
 def _read(rows: RowReader, row: dict[str, Any], number: int, source: Source) -> Iterator[Item]:
@@ -73,5 +126,5 @@ def _plain(value: Any) -> Any:
 
 
 PARQUET = Format(
-    "Parquet file", (".parquet",), lambda source, reading: load_parquet(source, reading.columns), version=2
+    "Parquet file", (".parquet",), lambda source, reading: load_parquet(source, reading.columns), version=3
 )

@@ -47,7 +47,7 @@ def filled_in(page: Any, usual: float, left_out: Counter[str]) -> list[Char]:
             continue
         if (isinstance(flags, int) and flags & _INVISIBLE) or _is_password(annotation):
             left_out["form value" if kind == "Widget" else "hidden piece"] += 1
-        elif kind in ("Widget", "FreeText") and (box := _box(page, annotation)) is not None:
+        elif kind in ("Widget", "FreeText") and (box := place(page, annotation)) is not None:
             found.extend(_characters(text, box, min(usual, _size(annotation) or usual)))
         elif kind in _REMARKS:
             left_out["comment"] += 1
@@ -117,7 +117,7 @@ def _size(annotation: dict[str, Any]) -> float:
     return float(found[1]) if found else 0.0
 
 
-def _box(page: Any, annotation: dict[str, Any]) -> tuple[float, float, float, float] | None:
+def place(page: Any, annotation: dict[str, Any]) -> tuple[float, float, float, float] | None:
     """Left, top, right and bottom on the page as it is turned."""
     try:
         xs, ys = ([float(resolve1(resolve1(annotation["Rect"])[i])) for i in place] for place in ((0, 2), (1, 3)))

@@ -19,7 +19,7 @@ from kgrag.loaders.base import BadInput, one_line
 from kgrag.loaders.layout import Segment, flows, is_code, line, rows, segments
 from kgrag.loaders.page_lines import Grid
 from kgrag.loaders.pdf_fonts import Fonts
-from kgrag.loaders.pdf_forms import filled_in
+from kgrag.loaders.pdf_forms import filled_in, place
 from kgrag.loaders.pdf_raised import with_signs
 from kgrag.loaders.pdf_spacing import close_gaps
 from kgrag.loaders.tables import Signs, aligned_tables, framed_tables, ruled_tables
@@ -27,6 +27,7 @@ from kgrag.loaders.tables import Signs, aligned_tables, framed_tables, ruled_tab
 _CID = re.compile(r"\(cid:\d+\)")
 _MAX_CHARS = 200_000  # of one page: a wall map has a tenth of that
 _MAX_PAGES = 50_000
+_TURNS = {(0, 1): 90, (-1, 0): 180, (0, -1): 270}  # by where a line of text goes
 _USUAL = 10.0  # points of type on a page without any
 _MIN_NUMBERS = 5  # lines that are numbered on a page
 _FEW_WORDS, _MANY_WORDS = 4, 12  # of a cell of a table without lines: before and after columns of prose are parted
@@ -108,13 +109,39 @@ class Pdf:
         """
         page = Page(self._pdf, self._pages[number - 1], number)
         try:
+            if turn := _turn(page.chars):  # set sideways, as wide tables are
+                held = self._pages[number - 1]
+                held.rotate = held.attrs["Rotate"] = (page.rotation + turn) % 360
+                page.close()
+                page = Page(self._pdf, held, number)
             return _read(page)
         finally:
             page.close()
 
 
-def _read(page: Any) -> dict[str, Any]:
+def _turn(chars: list[dict[str, Any]]) -> int:
+    """The degrees, clockwise, by which a page is to be turned so that most of its text stands upright."""
+    ways = Counter(
+        _TURNS.get((_sign(c["matrix"][0]), _sign(c["matrix"][1])), 0) for c in chars if not c["text"].isspace()
+    )
+    most, number = max(ways.items(), key=lambda way: way[1], default=(0, 0))
+    return most if number > 0.5 * ways.total() else 0
+
+
+def _sign(number: float) -> int:
+    return 0 if abs(number) < 1e-3 else 1 if number > 0 else -1
+
+
+def _shown(page: Any) -> tuple[float, float, float, float]:
+    """The part of a page that is shown: what a printer cuts off is no text of it."""
+    crop = place(page, {"Rect": page.page_obj.cropbox}) or page.bbox
     x0, top, x1, bottom = page.bbox
+    shown = max(x0, crop[0]), max(top, crop[1]), min(x1, crop[2]), min(bottom, crop[3])
+    return shown if shown[0] < shown[2] and shown[1] < shown[3] else (x0, top, x1, bottom)
+
+
+def _read(page: Any) -> dict[str, Any]:
+    x0, top, x1, bottom = _shown(page)
     chars = [
         c for c in page.chars if x0 <= (c["x0"] + c["x1"]) / 2 <= x1 and top <= (c["top"] + c["bottom"]) / 2 <= bottom
     ]

@@ -45,6 +45,9 @@ class _Marks:
     rows: set[int] = field(default_factory=set)
     columns: list[tuple[int, int]] = field(default_factory=list)
     unknown: set[tuple[int, int]] = field(default_factory=set)
+    zero: set[tuple[int, int]] = field(default_factory=set)
+    """Of formulas whose stored value is 0; what else they have is `known`."""
+    known: int = 0
     heads: int = 0
     """Heads and feet that are printed on every page."""
     texts: dict[tuple[int, int], str] = field(default_factory=dict)
@@ -90,6 +93,8 @@ def read_xlsx(file: IO[bytes]) -> dict[str, Any]:
                 counts.sheets += 1
                 continue
             marks = _marks(sheet)
+            if book.calculation.fullCalcOnLoad and not marks.known:
+                marks.unknown |= marks.zero  # as XlsxWriter stores what it has not calculated
             other = None
             if marks.unknown:
                 formulas = formulas or openpyxl.load_workbook(file, read_only=True, keep_links=False)
@@ -169,8 +174,14 @@ def _look(cell: Element, marks: _Marks) -> None:
     if named is None:
         return
     place = int(named[2]), _column(named[1])
-    if cell.find(_FORMULA) is not None and not cell.findtext(_VALUE):
-        marks.unknown.add(place)
+    if cell.find(_FORMULA) is not None:
+        match cell.findtext(_VALUE):
+            case None | "":
+                marks.unknown.add(place)
+            case "0":
+                marks.zero.add(place)
+            case _:
+                marks.known += 1
     inline = cell.find(_INLINE)
     if inline is not None and any(tag(part) == "r" for part in inline):
         line = Inline()

@@ -26,6 +26,7 @@ _PREAMBLE = re.compile(
 _QUOTES = {'"': '"', "“": "”", "«": "»", "„": "“", "`": "`"}
 _FENCE = re.compile(r"```[ \t]*\w*[ \t]*\n?(.*?)(?:```(?!\w)|\Z)", re.DOTALL)
 _START = re.compile(r"""\{(?=\s*(?:["'“„}/]|\w+\s*:))|\[(?=\s*[\[{"'“„\]/])""")
+_BRACKETS = re.compile(r"""\\.|["{}\[\]]""", re.DOTALL)
 _BY_NAME = ("entities", "named_entities")
 """Keys of what may be an object whose keys are names."""
 _DECODER = json.JSONDecoder(strict=False)
@@ -76,9 +77,29 @@ def _values(said: str) -> Iterator[Any]:
         try:
             value, at = _DECODER.raw_decode(said, start.start())
         except (ValueError, RecursionError):
-            yield from _repaired(said[start.start() :])
-            return
+            at = _end(said, start.start())
+            yield from _repaired(said[start.start() : at])
+            continue
         yield value
+
+
+def _end(said: str, start: int) -> int:
+    """Where the damaged object or list that begins there ends, if another one follows it; else the end of the text.
+
+    Of several in one text json_repair gives the last.
+    """
+    closing = {"{": "}", "[": "]"}[said[start]]
+    depth, quoted = 0, False
+    for match in _BRACKETS.finditer(said, start):
+        sign = match[0]
+        if sign == '"':
+            quoted = not quoted
+        elif not quoted and len(sign) == 1:
+            depth = depth + 1 if sign in "{[" else depth - 1
+            if not depth and sign == closing:
+                return match.end() if _START.search(said, match.end()) else len(said)
+            depth = max(depth, 1)
+    return len(said)
 
 
 def _repaired(said: str) -> Iterator[Any]:

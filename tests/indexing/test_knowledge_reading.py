@@ -10,6 +10,7 @@ import pytest
 
 from kgrag.indexing.knowledge import Selection, _read, format_of
 from kgrag.indexing.knowledge.fact_writer import triple_properties
+from kgrag.indexing.knowledge.rdf import rdf_lines
 from kgrag.indexing.knowledge.store import Store
 from kgrag.text.languages import ENGLISH
 from kgrag.values.errors import InputError
@@ -251,6 +252,15 @@ def test_glossary_in_turtle_is_read(tmp_path: Path, name: str) -> None:
     if name.startswith("a.ttl"):
         assert any(text.endswith("by Anna; Berg") for text in texts)
         assert (counts["statements whose object is a text"], counts["names in another language"]) == (1, 1)
+
+
+def test_values_in_turtle_stay_as_written(tmp_path: Path) -> None:
+    path = tmp_path / "a.ttl"
+    path.write_text("""@prefix xsd: <http://www.w3.org/2001/XMLSchema#> . @prefix : <http://x.example/> .
+:pump :number "007"^^xsd:integer ; :rest "PT36H"^^xsd:duration ; :made "2024-05-01+02:00"^^xsd:date .
+""")
+    lines = b"".join(line for line, _, _ in rdf_lines(path)).decode()
+    assert all(f'"{value}"^^' in lines for value in ("007", "PT36H", "2024-05-01+02:00"))
 
 
 def test_damaged_turtle_says_so(tmp_path: Path) -> None:

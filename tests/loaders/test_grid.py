@@ -111,6 +111,27 @@ def test_sheets(tmp_path: Path) -> None:
     ]
 
 
+@pytest.mark.parametrize("known", [False, True])
+def test_zeros_of_formulas_that_nothing_calculated(tmp_path: Path, known: bool) -> None:
+    """XlsxWriter, and so pandas, stores 0 for each, and that the workbook is to be calculated when it is opened."""
+    book = openpyxl.Workbook()
+    for row in (("Pump", "Bar", "Twice"), ("Halcyon", 4, "=B2*2"), ("Maud", 5, "=B3*2")):
+        book.active.append(row)
+    book.save(tmp_path / "made.xlsx")
+    with zipfile.ZipFile(tmp_path / "made.xlsx") as made, zipfile.ZipFile(tmp_path / "a.xlsx", "w") as file:
+        for name in made.namelist():
+            data = made.read(name)
+            if name.endswith("sheet1.xml"):
+                data = re.sub(rb"</f><v ?/>|</f><v></v>", b"</f><v>0</v>", data)
+                assert data.count(b"<v>0</v>") == 2
+                data = data.replace(b"<v>0</v>", b"<v>8</v>", known)
+            file.writestr(name, data)
+    document, problems = read(tmp_path / "a.xlsx")
+    twice = [row[2] for row in document.tables[0].rows[1:]]
+    assert twice == (["8", "0"] if known else ["=B2*2", "=B3*2"])
+    assert [text[:44] for text in problems] == ([] if known else ["holds 2 formulas without a stored value, rea"])
+
+
 def test_slides(tmp_path: Path) -> None:
     file = pptx.Presentation()
     slide = file.slides.add_slide(file.slide_layouts[5])

@@ -404,3 +404,34 @@ def test_numbers_along_the_axes_of_a_chart_are_on_the_page_alone(tmp_path: Path,
     document = read(tmp_path / "a.pdf")
     assert document.text == f"{first}\n\nFigure 1: Ships of each year\n\n17 4 1892\n\n{last}"
     assert "1990" in document.pages[0].text and "60" in document.pages[0].text
+
+
+@pytest.mark.parametrize("turn", [90, 180, 270])
+@pytest.mark.parametrize("shown", [0, 90])
+def test_text_that_is_set_sideways(tmp_path: Path, turn: int, shown: int) -> None:
+    """As wide tables are on upright pages, whose numbers then stand sideways to them."""
+    lines = [f"Pump {name} ran at {bar} bar in its first year." for name, bar in (("Halcyon", 12), ("Maud", 15))]
+    page = Canvas(str(tmp_path / "a.pdf"), pagesize=(600, 600))
+    page.setPageRotation(shown)
+    page.drawString(290, 20, "7")
+    page.translate(300, 300)
+    page.rotate(turn)
+    for number, line in enumerate(lines):
+        page.drawString(-200, -16 * number, line)
+    page.save()
+    assert " ".join(lines) in text_of(read(tmp_path / "a.pdf"))
+
+
+@pytest.mark.parametrize("shown", [0, 90, 180, 270])
+def test_what_a_page_crops_away_is_no_text_of_it(tmp_path: Path, shown: int) -> None:
+    page = Canvas(str(tmp_path / "a.pdf"), pagesize=(600, 600))
+    page.setPageRotation(shown)
+    page.setCropBox((20, 50, 590, 600))
+    page.saveState()
+    page.translate(300, 300)
+    page.rotate(shown)
+    page.drawString(-200, 0, "Pump Halcyon ran at twelve bar.")
+    page.restoreState()
+    page.drawString(60, 20, "job 4711 do not print")
+    page.save()
+    assert text_of(read(tmp_path / "a.pdf")) == "Pump Halcyon ran at twelve bar."

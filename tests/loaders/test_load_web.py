@@ -2,6 +2,7 @@
 
 import gzip
 import io
+import sys
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -100,6 +101,34 @@ def test_parquet_is_streamed_and_its_faults_are_told(tmp_path: Path) -> None:
     (table,) = read(tmp_path / "other.parquet")[0][0].tables
     assert table.rows == (("a",), ("1",))
     assert "no column for the text" in read(tmp_path / "other.parquet", columns=Columns(key="a"))[1][0][1]
+
+
+def test_times_that_python_does_not_hold(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of nanoseconds, which pyarrow gives with pandas alone, and after the year 9999."""
+    monkeypatch.setitem(sys.modules, "pandas", None)
+    moment, later = 1_700_000_000_000_000_001, 316_516_809_600
+    columns = {
+        "text": pa.array(["A quartz vein."]),
+        "seen": pa.array([moment], pa.timestamp("ns", "UTC")),
+        "at": pa.array([1_001], pa.time64("ns")),
+        "took": pa.array([1_000_001], pa.duration("ns")),
+        "times": pa.array([[moment]], pa.list_(pa.timestamp("ns"))),
+        "part": pa.array([{"seen": moment}], pa.struct([("seen", pa.timestamp("ns"))])),
+        "until": pa.array([later], pa.timestamp("s")),
+        "day": pa.array([10_000_000], pa.date32()),
+    }
+    pq.write_table(pa.table(columns), tmp_path / "a.parquet")
+    documents, problems = read(tmp_path / "a.parquet")
+    assert problems == []
+    assert documents[0].metadata == {
+        "seen": "2023-11-14T22:13:20+00:00",
+        "at": "00:00:00.000001",
+        "took": "0:00:00.001000",
+        "times": ["2023-11-14T22:13:20"],
+        "part": {"seen": "2023-11-14T22:13:20"},
+        "until": "12000-01-08 00:00:00.000",
+        "day": "29349-01-26",
+    }
 
 
 @pytest.mark.parametrize("compressed", [True, False])

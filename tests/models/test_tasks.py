@@ -247,3 +247,15 @@ def test_a_listener_hears_of_every_call(scripted: Scripted, tasks: Tasks) -> Non
     assert all(event.seconds > 0 for event in heard)
     assert tasks.listener is None
     assert listening.with_listener(None) is listening
+
+
+@pytest.mark.parametrize("between", ["\n", " ", "\nand for the second sentence:\n"])
+def test_of_damaged_objects_none_is_lost(between: str) -> None:
+    one, other = '{"triples": [["Fram", "built by", "Archer"],]}', '{"triples": [["Maud", "built by", "Jensen"],]}'
+    found = [value for value in json_in(one + between + other) if isinstance(value, dict)]
+    assert [value["triples"][0][0] for value in found] == ["Fram", "Maud"]
+
+
+@pytest.mark.parametrize("text", ['{"a": [["x"]]], "b": 1}', '{"a": [["x"]], "b": 1', '{"a": [["x"],]} "b": 1}'])
+def test_a_bracket_too_many_or_too_few_ends_no_object(text: str) -> None:
+    assert next(json_in(text))["a"] == [["x"]]

@@ -1,11 +1,14 @@
 """Turtle and other forms of RDF as lines of N-Triples: rdflib reads them, as a whole, into memory.
 
+Values stay as they were written: rdflib makes "7" of "007", and takes the zone from a date, unless it is told not to.
+
 Not JSON-LD, whose reader would ask other servers for its contexts.
 """
 
 import bz2
 import gzip
 from collections.abc import Iterator
+from contextlib import contextmanager
 from importlib.util import find_spec
 from pathlib import Path
 from typing import IO, cast
@@ -33,7 +36,7 @@ def rdf_lines(path: Path) -> Iterator[tuple[bytes, int, int]]:
     form = next((_FORMS[suffix] for suffix in reversed(suffixes) if suffix in _FORMS), _TURTLE)
     dataset = rdflib.Dataset()
     try:
-        with _opened(path) as file:
+        with _opened(path) as file, _as_written():
             dataset.parse(file, format=form)
     except OSError as error:
         raise InputError(f"{path} cannot be read: {error}", "Check the path.") from error
@@ -48,6 +51,17 @@ def rdf_lines(path: Path) -> Iterator[tuple[bytes, int, int]]:
     lines = sorted(graph.serialize(format="nt", encoding="utf-8").splitlines(keepends=True))
     for number, line in enumerate(lines, 1):
         yield line, number, len(lines)
+
+
+@contextmanager
+def _as_written() -> Iterator[None]:
+    import rdflib
+
+    before, rdflib.NORMALIZE_LITERALS = rdflib.NORMALIZE_LITERALS, False
+    try:
+        yield
+    finally:
+        rdflib.NORMALIZE_LITERALS = before
 
 
 def _opened(path: Path) -> IO[bytes]:

@@ -1,0 +1,20 @@
+#!/usr/bin/env bash
+# Of two damaged JSON objects of the same keys in one text, as models write when they answer once for each sentence,
+# json_repair gives the last only, as a dict; with other keys it gives a list of both. Nothing tells that one was dropped.
+# json_repair 0.64.6.
+# Source: by experiment.
+set -euo pipefail
+
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+python3 -m venv "$work/venv"
+"$work/venv/bin/python" -m pip --disable-pip-version-check -q install json_repair==0.64.6
+"$work/venv/bin/python" - <<'PY'
+import json_repair
+
+same = json_repair.loads('{"triples": [["Fram", "built by", "Archer"],]}\n{"triples": [["Maud", "built by", "Jensen"],]}')
+other = json_repair.loads('{"triples": [["Fram", "built by", "Archer"],]}\n{"entities": ["Maud"],}')
+print(f"same keys: {same}\nother keys: {other}")
+assert same == {"triples": [["Maud", "built by", "Jensen"]]}
+assert other == [{"triples": [["Fram", "built by", "Archer"]]}, {"entities": ["Maud"]}]
+PY
