@@ -4,6 +4,7 @@
 // mode: read
 // $vector_index: STRING - the collection's vector index
 // $text_index: STRING - its full-text index of stems
+// $collection: STRING - name of the collection
 // $embedding: STRING - property that holds vectors
 // $vector: LIST<FLOAT> - the question's vector
 // $query: STRING - the question's stems for Lucene, or empty
@@ -13,6 +14,7 @@
 // $lexical: FLOAT = 0.0 - what the passage of the best BM25 score is raised by; others by their share of that score
 // $seeds: INTEGER = 30 - passages of each index
 // $candidates: INTEGER = 120 - over-fetch of the vector index
+// $few: INTEGER = 20000 - passages of a collection up to which the index of passages is asked for more: see `retrieve/vector`
 // $titled: INTEGER = 5 - passages of a document that its title reaches
 // $most: INTEGER = 50 - documents or passages that a name reaches
 // -> seeds: LIST<MAP> - {id, name, base (score against the question), title (of its document), own ({id, weight} of the entities that its document's title or its own headings name), mentioned (those of the question's entities that it mentions), about (those of these that one of its triples is about)}, best first
@@ -30,7 +32,22 @@ CALL () {
   RETURN collect({x: hit.node, score: hit.score}) AS worded
 }
 CALL (worded) {
-  CALL db.index.vector.queryNodes($vector_index, $candidates, $vector) YIELD node AS x
+  OPTIONAL MATCH (c:Collection {name: $collection})
+  WITH coalesce(c.passages, 0) AS passages, CASE WHEN c.passages <= $few THEN $candidates + 1200 ELSE $candidates END AS reach,
+       CASE WHEN c.passages <= $few THEN $seeds + 50 ELSE $candidates END AS exact
+  CALL db.index.vector.queryNodes($vector_index, reach, $vector) YIELD node
+  WITH passages, reach, exact, collect(node) AS near
+  CALL (passages, reach, exact, near) {
+    UNWIND near[0..exact] AS x
+    RETURN x
+    UNION ALL
+    WITH * WHERE size(near) < reach AND size(near) < passages AND passages <= $few
+    MATCH (x:Passage {collection: $collection}) WHERE x[$embedding] IS NOT NULL
+    WITH near, collect(x) AS all
+    UNWIND near + all AS x
+    WITH x, count(*) AS times WHERE times = 1
+    RETURN x
+  }
   WITH x, vector.similarity.cosine(x[$embedding], $vector) AS score ORDER BY score DESC, x.id LIMIT $seeds
   RETURN x
   UNION

@@ -6,6 +6,7 @@
 // $embedding: STRING - property that holds vectors
 // $vector: LIST<FLOAT> - the question's vector
 // $candidates: INTEGER = 100 - over-fetch of the vector indexes
+// $few: INTEGER = 20000 - passages of a collection up to which the index of passages is asked for more: see `retrieve/vector`
 // $triples: INTEGER = 5 - triples wanted
 // $passages: INTEGER = 30 - passages wanted
 // -> triples: LIST<MAP> - {text, score, entities: [{id, name}] (subject, object)}, best first
@@ -17,7 +18,22 @@ CALL () {
   RETURN collect({text: t.text, score: score, entities: [(t)-[:SUBJECT|OBJECT]->(e:Entity) | e {.id, .name}]}) AS triples
 }
 CALL () {
-  CALL db.index.vector.queryNodes($passage_index, $candidates, $vector) YIELD node AS p
+  OPTIONAL MATCH (c:Collection {name: $collection})
+  WITH coalesce(c.passages, 0) AS passages, CASE WHEN c.passages <= $few THEN $candidates + 1200 ELSE $candidates END AS reach,
+       CASE WHEN c.passages <= $few THEN $passages + 50 ELSE $candidates END AS exact
+  CALL db.index.vector.queryNodes($passage_index, reach, $vector) YIELD node
+  WITH passages, reach, exact, collect(node) AS near
+  CALL (passages, reach, exact, near) {
+    UNWIND near[0..exact] AS p
+    RETURN p
+    UNION ALL
+    WITH * WHERE size(near) < reach AND size(near) < passages AND passages <= $few
+    MATCH (p:Passage {collection: $collection}) WHERE p[$embedding] IS NOT NULL
+    WITH near, collect(p) AS all
+    UNWIND near + all AS p
+    WITH p, count(*) AS times WHERE times = 1
+    RETURN p
+  }
   WITH p, vector.similarity.cosine(p[$embedding], $vector) AS score ORDER BY score DESC, p.id LIMIT $passages
   RETURN collect({id: p.id, score: score, stated: EXISTS { (p)-[:STATES]->() }}) AS passages
 }

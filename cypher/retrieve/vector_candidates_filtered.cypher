@@ -13,7 +13,7 @@
 // $day: STRING = null - the same as a date or moment without zone, as documents are dated
 // $scanned: INTEGER = 100000 - passages of a collection that may be scanned in place of an unsure index
 // -> hits: LIST<LIST<ANY>> - [passage id, (1 + cosine) / 2]
-// -> unsure: BOOLEAN - whether the index may be blind, as in `retrieve/vector`
+// -> unsure: BOOLEAN - whether the index may be blind: it gives fewer than it has, or as in `retrieve/vector`
 CALL db.index.vector.queryNodes($index, $candidates, $vector) YIELD node
 WITH node, vector.similarity.cosine(node[$embedding], $vector) AS score
 WITH collect([node, score]) AS found, count(DISTINCT round(score, 4)) AS apart

@@ -20,6 +20,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from kgrag.graph.lucene import question_words
+from kgrag.graph.reader import FEW
 from kgrag.models.embed import embed_questions
 from kgrag.retrieval.base import Query, Retriever, Scored
 from kgrag.retrieval.clauses import outer_clause
@@ -101,7 +102,9 @@ class PathRank(Retriever):
             word_weight=walk.word_weight,
             lexical=c.lexical * walk.sparse,
             seeds=s.seeds,
+            collection=collection.name,
             candidates=c.candidates,
+            few=FEW,
             titled=c.titled,
             most=s.cap,
         )["seeds"]

@@ -13,6 +13,7 @@ from typing import Any
 
 from pydantic import Field
 
+from kgrag.graph.reader import FEW
 from kgrag.retrieval.base import BRIDGE_CAP, Query, Retriever, Scored
 from kgrag.retrieval.context import Searchable
 from kgrag.retrieval.entity_graph import EntityGraph, WholeGraph, best
@@ -116,6 +117,7 @@ class Ppr(Retriever):
             embedding=collection.embedding,
             vector=vector,
             candidates=max(s.candidates, s.triples, s.passages),
+            few=FEW,
             triples=s.triples,
             passages=s.passages,
         )

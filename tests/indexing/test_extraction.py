@@ -100,7 +100,7 @@ def test_a_passage_gives_entities_and_triples(collection_name: str, scripted: Sc
     vector = kg.embedder(collection.embedder).embed(["Colin Archer was shipwright"])[0].tolist()
     near = kg.graph.run(
         "retrieve/vector", index=collection.vector_index("Triple"), collection=collection_name,
-        embedding=collection.embedding, vector=vector, candidates=20, limit=1, scanned=0,
+        embedding=collection.embedding, vector=vector, candidates=20, limit=1, scanned=0, few=0,
     )  # fmt: skip
     ((nearest, score),) = near[0]["hits"]
     assert [id for id, *_ in words[0]["hits"]] == [nearest]

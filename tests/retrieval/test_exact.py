@@ -1,0 +1,47 @@
+"""The nearest passages are the nearest, though the vector index does not reach every vector from everywhere."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from kgrag.client import KnowledgeGraph
+from kgrag.graph.collections import open_collection
+from kgrag.values.documents import Document, Section
+
+pytestmark = pytest.mark.long
+
+_NAME = "retrieval-exact"
+_ROOT = Path(__file__).parents[2]
+
+
+@pytest.fixture(scope="module")
+def manual(kg: KnowledgeGraph) -> Iterator[str]:
+    """A collection of kgrag's own pages, and of one passage in hundreds of documents."""
+    kg[_NAME].ingest([_ROOT / "docs", _ROOT / "README.md", _ROOT / "CHANGELOG.md", _ROOT / "bench"])
+    kg[_NAME].ingest(
+        [Document(f"copy{i}", (Section("All rights reserved; no warranty is given."),)) for i in range(300)]
+    )
+    yield _NAME
+    kg[_NAME].delete()
+
+
+def test_the_nearest_are_found_for_every_question(kg: KnowledgeGraph, manual: str) -> None:
+    collection = open_collection(kg.graph, manual)
+    stream = kg.graph.stream("stages/vectors", label="Passage", collection=manual, embedding=collection.embedding)
+    ids, vectors = zip(*((record["id"], record["vector"]) for record in stream), strict=True)
+    matrix = np.array(vectors, np.float64)
+    pages = [page.read_text(encoding="utf-8") for page in sorted((_ROOT / "docs").glob("*.md"))]
+    lines = [line.strip("# ") for page in pages for line in page.splitlines() if line.startswith("##")]
+    questions = [*dict.fromkeys(line for line in lines if len(line) > 6)][:120]
+    asked = kg.embedder(collection.embedder).embed(questions).astype(np.float64)
+    lacking = set()
+    for question, vector in zip(questions, asked, strict=True):
+        scores = (1 + matrix @ vector / np.linalg.norm(matrix, axis=1) / np.linalg.norm(vector)) / 2
+        found = {hit.passage.id: hit.score for hit in kg[manual].search(question, retriever="dense", k=10)}
+        tenth = np.sort(scores)[-10]
+        nearest = {id for id, score in zip(ids, scores, strict=True) if score > tenth + 1e-6}
+        lacking |= {question for id in nearest if id not in found}
+    assert len(questions) == 120
+    assert lacking == set()
