@@ -18,7 +18,7 @@ from kgrag.text.aliases import title_aliases
 from kgrag.text.languages import ENGLISH, Language
 from kgrag.text.names import find_names
 from kgrag.text.tokenised import TokenisedPassage
-from kgrag.text.tokens import name_stems, normalise, stems
+from kgrag.text.tokens import name_stems, normalise, stems, tokens
 from kgrag.values.identity import entity_id, word_id
 
 _BATCH = 1000
@@ -99,8 +99,13 @@ def is_sure_name(normal: str, is_title: bool, language: Language) -> bool:
 
 
 def word_stems(names: Sequence[str], language: Language) -> list[str]:
-    """The stems of names of one word, given in normal form."""
-    return list(names) if language.inflects else stems(names, language)
+    """The stems that stand in texts for names of one word, given in the form that they are known by."""
+    words = [name if name.isascii() and name.isalnum() else _searched(name, language) for name in names]
+    return words if language.inflects else stems(words, language)
+
+
+def _searched(name: str, language: Language) -> str:
+    return "".join([word.norm for word in tokens(name, language)])
 
 
 def _proper(work: StageContext, single: Sequence[str]) -> Iterator[str]:

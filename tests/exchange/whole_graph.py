@@ -39,7 +39,7 @@ DOCUMENTS = [
 BY_HAND = """
 MATCH (d:Document {collection: $c, key: 'odd'}), (o:Document {collection: $c, key: 'guide'})
 MATCH (:Triple {collection: $c, subject: 'Tromsø'})-[:SUBJECT]->(e:Entity)
-MATCH (tower:Entity {collection: $c, normal: 'angstrom tower'})
+MATCH (tower:Entity {collection: $c, normal: 'ångström tower'})
 SET d:Reviewed, d.at = datetime('2026-11-21T18:00:00.123456789+01:00[Europe/Berlin]'), d.day = date('2026-01-02'),
     d.local = localdatetime('2026-01-02T03:04'), d.hour = time('18:00:00.5+02:00'), d.clock = localtime('12:00'),
     d.took = duration('P1Y2M3DT4.5S'), d.spot = point({longitude: 18.95, latitude: 69.65}),
