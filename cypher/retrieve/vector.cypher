@@ -15,8 +15,10 @@
 OPTIONAL MATCH (c:Collection {name: $collection})
 WITH coalesce(c.passages, 0) AS passages, CASE WHEN c.passages <= $few THEN $candidates + 1200 ELSE $candidates END AS reach,
      CASE WHEN c.passages <= $few THEN $limit + 50 ELSE $candidates END AS exact
-CALL db.index.vector.queryNodes($index, reach, $vector) YIELD node
-WITH passages, reach, exact, collect(node) AS near
+CALL (reach) {
+  CALL db.index.vector.queryNodes($index, reach, $vector) YIELD node
+  RETURN collect(node) AS near
+}
 CALL (passages, reach, exact, near) {
   UNWIND near[0..exact] AS p
   RETURN p
@@ -30,6 +32,6 @@ CALL (passages, reach, exact, near) {
 }
 WITH passages, p.id AS id, vector.similarity.cosine(p[$embedding], $vector) AS score
 ORDER BY score DESC, id
-WITH passages, collect([id, score]) AS found, count(DISTINCT round(score, 4)) AS apart
+WITH max(passages) AS passages, collect([id, score]) AS found, count(DISTINCT round(score, 4)) AS apart
 RETURN found[0..$limit] AS hits,
        coalesce(size(found) < passages AND passages <= $scanned, false) AND 2 * apart < size(found) AS unsure
