@@ -62,10 +62,9 @@ def _column(column: Any) -> list[Any]:
 
     kind = _without_nanoseconds(column.type)
     try:
-        found: list[Any] = (column if kind == column.type else column.cast(kind, safe=False)).to_pylist()
+        return list((column if kind == column.type else column.cast(kind, safe=False)).to_pylist())
     except (ValueError, OverflowError, pa.ArrowNotImplementedError):
-        found = [_value(one) for one in column]
-    return found
+        return [_value(scalar) for scalar in column]
 
 
 def _value(scalar: Any) -> Any:

@@ -5,7 +5,7 @@ from typing import Any
 
 from kgrag.text.aliases import Alias, passage_aliases, title_aliases
 from kgrag.text.languages import Language
-from kgrag.text.tokens import folded_name, name_stems, normalise
+from kgrag.text.tokens import known_by, normalise
 from kgrag.values.identity import entity_id
 
 Row = dict[str, Any]
@@ -61,8 +61,3 @@ class Names:
         if known is None or surface < known["name"]:
             self.entities[id] = {"id": id, "name": surface, **known_by(normal, self.language)}
         return id
-
-
-def known_by(normal: str, language: Language) -> Row:
-    """What an entity of this name is found by."""
-    return {"normal": normal, "folded": folded_name(normal), "stemmed": " ".join(name_stems(normal, language))}

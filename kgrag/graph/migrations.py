@@ -6,7 +6,7 @@ from typing import Any
 
 from kgrag.graph.connection import Graph
 from kgrag.graph.metadata import dated, from_properties, to_properties
-from kgrag.graph.migrated_names import Names, known_by
+from kgrag.graph.migrated_names import Names
 from kgrag.graph.schema import (
     SCHEMA_VERSION,
     collections_held,
@@ -23,7 +23,7 @@ from kgrag.graph.schema import (
 )
 from kgrag.text.languages import STEMMER, language_of
 from kgrag.text.tokenised import TokenisedPassage
-from kgrag.text.tokens import LONGEST_CAPTION, caption, normalise
+from kgrag.text.tokens import LONGEST_CAPTION, caption, known_by, normalise
 
 _NAMES = 2000  # entities a transaction
 

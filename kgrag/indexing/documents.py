@@ -12,7 +12,7 @@ from kgrag.settings import IndexingSettings
 from kgrag.text.aliases import passage_aliases, title_aliases
 from kgrag.text.languages import ENGLISH, Language
 from kgrag.text.tokenised import TokenisedPassage
-from kgrag.text.tokens import caption, embedding_text, folded_name, name_stems, normalise
+from kgrag.text.tokens import caption, embedding_text, known_by, normalise
 from kgrag.values import identity
 from kgrag.values.documents import Document, Triple
 
@@ -255,7 +255,5 @@ def _entity(batch: Batch, collection: str, normal: str, surface: str, language: 
     entity = identity.entity_id(collection, normal)
     known = batch.entities.get(entity)
     if known is None or surface < known["name"]:
-        stemmed = " ".join(name_stems(normal, language))
-        its = {"normal": normal, "folded": folded_name(normal), "stemmed": stemmed}
-        batch.entities[entity] = {"id": entity, "name": surface, **its}
+        batch.entities[entity] = {"id": entity, "name": surface, **known_by(normal, language)}
     return entity

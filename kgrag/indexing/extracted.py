@@ -13,7 +13,7 @@ from kgrag.indexing.document_writer import Row
 from kgrag.indexing.extraction_reply import LONGEST, NONE, Extraction, NamedEntity
 from kgrag.models.facts import repeats_example
 from kgrag.text.languages import ENGLISH, Language
-from kgrag.text.tokens import caption, content_stems, folded_name, name_stems, normalise, stems, words_of
+from kgrag.text.tokens import caption, content_stems, known_by, normalise, stems, words_of
 from kgrag.values import identity
 from kgrag.values.documents import Triple
 
@@ -95,9 +95,7 @@ class FactRows:
             {
                 "id": end.id,
                 "name": end.name,
-                "normal": end.normal,
-                "folded": folded_name(end.normal),
-                "stemmed": " ".join(name_stems(end.normal, language)),
+                **known_by(end.normal, language),
                 "aliases": [],
                 "wikipedia": None,
             },

@@ -172,6 +172,11 @@ def folded_name(normal: str) -> str | None:
     return None if folded == normal else folded
 
 
+def known_by(normal: str, language: Language = ENGLISH) -> dict[str, str | None]:
+    """The properties that an entity of this name, in the form it is known by, is found by."""
+    return {"normal": normal, "folded": folded_name(normal), "stemmed": " ".join(name_stems(normal, language))}
+
+
 @cache
 def _normals(language: Language) -> Memo[str, str]:
     return Memo(lambda name: join_name(name_words(tokens(name, language), language), language))

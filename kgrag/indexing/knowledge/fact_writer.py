@@ -15,7 +15,7 @@ from kgrag.indexing.bulk.csv_tables import NUMBER
 from kgrag.indexing.knowledge.store import EntityRow, FactRow, Store
 from kgrag.settings import IndexingSettings
 from kgrag.text.languages import Language
-from kgrag.text.tokens import caption, folded_name, name_stems, normalise
+from kgrag.text.tokens import caption, known_by, normalise
 from kgrag.values.events import Progress
 from kgrag.values.identity import entity_id, node_id
 
@@ -52,14 +52,11 @@ def triple_properties(collection: str, row: FactRow) -> dict[str, str]:
 def entity_properties(collection: str, row: EntityRow, language: Language) -> dict[str, Any]:
     """The properties of an entity but its collection and counts."""
     key, name, alias, wikipedia = row
-    normal = normalise(name, language)
     return {
         "id": entity_id(collection, key),
         "key": key,
         "name": name,
-        "normal": normal,
-        "folded": folded_name(normal),
-        "stemmed": " ".join(name_stems(normal, language)),
+        **known_by(normalise(name, language), language),
         "aliases": [alias] if alias else None,
         "wikipedia": wikipedia,
     }
