@@ -3,6 +3,7 @@
 import re
 from collections.abc import Sequence
 from typing import Any
+from urllib.parse import unquote
 
 from bs4 import BeautifulSoup
 from markdown_it.token import Token
@@ -21,6 +22,8 @@ from kgrag.values.documents import Document
 _CALLOUT = re.compile(r"\[!([A-Za-z]+)\][+-]?[ \t]*")
 _BLOCK_ID = re.compile(r"(?<=\S) \^[a-z0-9]{6}$")
 """What a note of Obsidian is linked to by."""
+_RELATIVE = re.compile(r"(?![a-z][a-z0-9+.-]*:|/)[^?#]+", re.IGNORECASE)
+"""The path of a link that has no scheme and does not begin at a root."""
 _SIGNS = {"sup": "^", "sub": "_"}
 _LEFT_OUT = {"del": "deleted piece", "rt": "reading of characters", "rp": ""}
 """Tags whose text is left out, and what it is counted as."""
@@ -59,7 +62,7 @@ class _Renderer:
     def __init__(self, outline: Outline) -> None:
         self._outline = outline
         self.links: dict[str, None] = {}
-        """The names of the notes that it links to."""
+        """What it links to: notes by their names, files by their paths, which begin with a point."""
 
     def run(self, tokens: list[Token]) -> None:
         position = 0
@@ -134,6 +137,8 @@ class _Renderer:
                 case "wiki_link":
                     line.text(token.content)
                     self.links.update({token.meta["target"]: None} if token.meta["target"] else {})
+                case "link_open":
+                    self._link(str(token.attrs.get("href", "")))
                 case "remark":
                     left_out["comment"] += 1
                 case "html_inline" if name in _LEFT_OUT or (name and _is_hidden(token.content, name)):
@@ -144,6 +149,12 @@ class _Renderer:
                 case _:
                     line.text(token.content)
         return line.take()
+
+    def _link(self, address: str) -> None:
+        """Note where a link leads, if that is a file named from where this one lies."""
+        if match := _RELATIVE.match(address):
+            path = unquote(match[0])
+            self.links[path if path.startswith(("./", "../")) else f"./{path}"] = None
 
 
 def _name_callout(token: Token) -> None:
@@ -177,4 +188,4 @@ def _tag(markup: str, name: str, line: Inline) -> None:
         line.text(str(image.get("alt") or "") if image is not None else "")
 
 
-MARKDOWN = Format("Markdown file", (".md", ".markdown"), whole(load_markdown), version=4)
+MARKDOWN = Format("Markdown file", (".md", ".markdown"), whole(load_markdown), version=5)

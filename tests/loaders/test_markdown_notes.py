@@ -25,6 +25,13 @@ def read(path: Path, text: str) -> tuple[Document, list[str]]:
         ("Before ![[kiln.png|300]] after ![[Ovens]].", "Before  after Ovens.", ["Ovens"]),
         ("**[[Kiln Notes|the kiln]]**", "the kiln", ["Kiln Notes"]),
         ("See [[1]], `[[a]]`, x[[a]] and [[a]](https://b.example).", "See [[1]], [[a]], x[[a]] and [a].", None),
+        ("See [the kiln](kiln-notes.md) there.", "See the kiln there.", ["./kiln-notes.md"]),
+        ("See [it](./a.md#b), [it](../Old%20K%C3%BCche.md?x) and [it](<b c.md>).", "See it, it and it.",
+         ["./a.md", "../Old Küche.md", "./b c.md"]),
+        ("See [it][a] and [[Ovens]].\n\n[a]: sub/a.md 'A'", "See it and Ovens.", ["./sub/a.md", "Ovens"]),
+        ("See [it](#b), [it](https://b.example/a.md), [it](//b.example), [it](mailto:a@b.example) and [it](/a.md).",
+         "See it, it, it, it and it.", None),
+        ("See ![the kiln](kiln.png).", "See the kiln.", None),
         ("It is ==very hot== there.", "It is very hot there.", None),
         ("It is ==**very** hot==.", "It is very hot.", None),
         ("If a == b and c == d, or x==1 and y==2.", "If a == b and c == d, or x==1 and y==2.", None),
@@ -32,7 +39,7 @@ def read(path: Path, text: str) -> tuple[Document, list[str]]:
         ("> [!NOTE]\n> Do not touch.", "Note: Do not touch.", None),
         ("The kiln is hot. ^a1b2c3", "The kiln is hot.", None),
     ],
-)
+)  # fmt: skip
 def test_signs_of_notes_become_their_text(tmp_path: Path, markup: str, text: str, links: list[str] | None) -> None:
     document, problems = read(tmp_path / "a.md", markup)
     assert (document.text, document.metadata.get("links"), problems) == (text, links, [])
