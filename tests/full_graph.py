@@ -55,6 +55,7 @@ def documents() -> list[Document]:
                 "afloat": False,
                 "crew": ["Nansen", "Sverdrup"],
                 "yard": "Larvik",
+                "links": ["larvik", "Colin Archer"],
             },
             triples=(_FACT,),
             pages=(Page(1, first, "i"), Page(2, second)),

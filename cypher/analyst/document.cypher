@@ -1,5 +1,5 @@
 // title: Document: its structure
-// A document as a graph: its pages, its tables, its passages in their order, and the names of its title.
+// A document as a graph: its pages, tables, passages in their order, the names of its title, and links to and from others.
 // mode: read
 // $collection: STRING = 'default' - name of the collection
 // $document: STRING = 'Fridtjof Nansen' - title or key of the document
@@ -8,6 +8,8 @@
 MATCH (d:Document {collection: $collection}) WHERE d.title = $document OR d.key = $document
 CALL (d) {
   MATCH path = (d)-[:ABOUT]->(:Entity) RETURN path
+  UNION ALL
+  MATCH path = (d)-[:LINKS_TO]-(:Document) RETURN path LIMIT toInteger($edges)
   UNION ALL
   MATCH path = (d)-[:HAS_PASSAGE]->(p:Passage) WHERE p.ordinal < toInteger($edges) RETURN path ORDER BY p.ordinal
   UNION ALL

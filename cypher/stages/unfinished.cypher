@@ -2,7 +2,8 @@
 // mode: read
 // each: worked
 // $collection: STRING - name of the collection
-// -> number: INTEGER - nodes with work left
+// -> number: INTEGER - nodes with work left, the collection one of them
+// -> unlinked: BOOLEAN - whether the links between its documents are to be found again
 // -> stale: INTEGER - passages and triples that were removed since these indexes were made
 // -> passages: INTEGER - passages of the collection, as of the last finished ingest
 CALL () {
@@ -10,4 +11,5 @@ CALL () {
 }
 WITH sum(number) AS number
 OPTIONAL MATCH (c:Collection {name: $collection})
-RETURN number, coalesce(c.stale, 0) AS stale, coalesce(c.passages, 0) AS passages
+WITH number, c, coalesce(NOT c.linked, false) AS unlinked
+RETURN number + CASE WHEN unlinked THEN 1 ELSE 0 END AS number, unlinked, coalesce(c.stale, 0) AS stale, coalesce(c.passages, 0) AS passages

@@ -1,4 +1,5 @@
-// Mark documents as wholly written; hung on their collection last, because that locks the Collection node.
+// Mark documents as wholly written, and the links of their collection as to be found again if any document has some;
+// hung on their collection last, because that locks the Collection node.
 // mode: write
 // $collection: STRING - name of the collection
 // $rows: LIST<MAP> - {id, content_hash}
@@ -7,6 +8,8 @@ MATCH (d:Document {id: row.id})
 SET d.content_hash = row.content_hash
 WITH collect(DISTINCT d) AS documents
 MATCH (c:Collection {name: $collection})
+SET c.linked = CASE WHEN c.linked IS NOT NULL OR any(d IN documents WHERE d.meta_links IS NOT NULL) THEN false END
+WITH c, documents
 UNWIND documents AS d
 WITH c, d WHERE NOT EXISTS { (:Collection)-[:HOLDS]->(d) }
 CREATE (c)-[:HOLDS]->(d)

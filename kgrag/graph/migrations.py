@@ -219,6 +219,14 @@ def _metadata(graph: Graph, held: Held, version: int) -> None:
         graph.run("write/migrated_collection", name=name, version=version)
 
 
+def _links(graph: Graph, held: Held) -> None:
+    """Version 14: documents lead to those that they link to, which the finish of an ingest finds by their metadata."""
+    for collection in held:
+        if collection.get("kind") != "knowledge":
+            graph.run("write/unlink", collection=collection["name"], any=True)
+        graph.run("write/migrated_collection", name=collection["name"], version=14)
+
+
 def _shortened(name: str, ordinal: int | None) -> str:
     prefix = "" if ordinal is None else f"{ordinal + 1} · "
     return prefix + caption(name.removeprefix(prefix)) if name.startswith(prefix) else caption(name)
@@ -238,5 +246,6 @@ MIGRATIONS: dict[int, tuple[str, Callable[[Graph, Held], None]]] = {
     11: ("stop words of other languages than English", partial(_searched, version=11, but=("en", "xx"))),
     12: ("documents have the date that their metadata say", partial(_metadata, version=12)),
     13: ("names that differ by a sign, a mark or a point are two", _identities),
+    14: ("documents lead to those that they link to", _links),
 }
 """Schema version -> what the step to it does, and the step."""

@@ -8,7 +8,7 @@ from kgrag.graph.description import Fulltext, NodeKind, describe
 from kgrag.values.errors import MismatchError
 from kgrag.values.installing import update_hint
 
-SCHEMA_VERSION = 13
+SCHEMA_VERSION = 14
 SLOTS = ("embedding", "embedding_b")
 _PATIENCE = 24 * 3600  # seconds: of five million vectors an index takes more than an hour
 

@@ -152,6 +152,7 @@ def remove_document(graph: Graph, collection: Collection, document: str, *, batc
     def finish(tx: Transaction) -> None:
         touched = [r["entity"] for r in tx.run("write/remove_documents", ids=[document])]
         tx.run("write/settle_entities", ids=sorted(touched))
+        tx.run("write/unlink", collection=collection.name, any=False)
 
     graph.write(finish)
     return len(passages)

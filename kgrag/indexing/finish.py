@@ -15,6 +15,7 @@ from kgrag.graph.schema import await_collection_indexes, refill_fulltext_indexes
 from kgrag.indexing.density import record_density
 from kgrag.indexing.index_sync import synchronise
 from kgrag.indexing.keywords import link_keywords, spread_words
+from kgrag.indexing.links import link_documents
 from kgrag.indexing.mentions import link_mentions, spread_names
 from kgrag.indexing.similar import link_similar
 from kgrag.indexing.stage import StageContext
@@ -74,6 +75,8 @@ def finish(
     left = graph.run("stages/unfinished", collection=collection.name)[0]
     if removed or left["number"]:
         _finish(graph, collection, settings, progress, embedder, removed, engine)
+    if left["unlinked"]:
+        link_documents(graph, collection.name, progress)
     if left["stale"]:
         _forget(graph, collection, left["stale"], left["passages"])
     synchronise(graph, collection, settings, progress)

@@ -272,6 +272,7 @@ class _Transactions:
         record = {
             "passages": totals.passages, "class": totals.corpus_class,
             "density": totals.density, "density0": totals.density0,
+            "linked": totals.linked,
         }  # fmt: skip
         waiting = len(self._queue)
         for left in range(waiting, 0, -1):
@@ -301,6 +302,8 @@ class _Transactions:
             written[self._collection.name] = check_there(tx, self._collection)
             if begins:
                 tx.run("write/begin_counting", collection=self._collection.name)
+            if any("meta_links" in properties for _, properties, _ in writing.nodes.values()):
+                tx.run("write/unlink", collection=self._collection.name, any=True)
             if writing.nodes:
                 elements = tx.run("write/nodes", rows=list(writing.nodes.values()))[0]["elements"]
                 written.update(zip(writing.nodes, elements, strict=True))

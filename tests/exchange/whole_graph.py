@@ -26,6 +26,7 @@ DOCUMENTS = [
         "guide",
         tuple(Section(f"The {n} Gate of Tromsø lies here. " * 60, f"Guide > {n} Gate") for n in ("North", "South")),
         "City Guide",
+        metadata={"links": ["odd {fellow}", "nowhere"]},
     ),
     Document("twice", (Section(f"{'Twice the same words stand here. ' * 130}"),), "Twice"),
     Document(

@@ -56,6 +56,7 @@ _STRANGE = [
         "guide",
         tuple(Section(f"The {n} Gate of Tromsø lies here. " * 60, f"Guide > {n} Gate") for n in ("North", "South")),
         "City Guide",
+        metadata={"links": ["ü/1", "odd {fellow}", "./SURVEY.PDF", "nowhere"]},
     ),
     Document("blank", (Section(" \n "),), "Blank"),
     Document(
@@ -110,6 +111,7 @@ def test_the_graph_is_that_of_an_ingest(loaded: Loaded, kg: KnowledgeGraph) -> N
             one, two = (next(c for c in g.collections() if c.name == _COLLECTION) for g in (other, kg))
             assert one.finished
             assert one.counts == two.counts
+            assert one.counts["LINKS_TO"] == 3
             for retriever in _RETRIEVERS:
                 rankings = [g[_COLLECTION].search(_QUESTION, retriever=retriever) for g in (other, kg)]
                 found, expected = ([(round(hit.score, 4), hit.passage.id) for hit in r] for r in rankings)

@@ -8,6 +8,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -59,7 +60,8 @@ def test_files_make_the_graph_that_an_ingest_makes(
     tmp_path: Path,
     engine: str,
 ) -> None:
-    documents = make_documents(0, 300)
+    *others, last = make_documents(0, 300)
+    documents = [*others, replace(last, metadata={**last.metadata, "links": [others[0].key, last.key]})]
     settings = elsewhere.model_copy(
         update={"bulk_part_mb": 1, "engine": elsewhere.engine.model_copy(update={"name": engine, "workers": 2})}
     )
@@ -71,6 +73,7 @@ def test_files_make_the_graph_that_an_ingest_makes(
     _run_as_admin(elsewhere, "\n".join(report.commands("neo4j")))
     kg[collection_name].ingest(documents)
     with KnowledgeGraph.local(elsewhere) as other:
+        assert other[collection_name].info().counts["LINKS_TO"] == 1
         missing = other[collection_name].repair().indexes
         assert "passage_embedding_c1" in missing
         assert digest(other.graph, collection_name) == digest(kg.graph, collection_name)

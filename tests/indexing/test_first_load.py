@@ -37,7 +37,8 @@ def _graph(kg: KnowledgeGraph, name: str) -> tuple[list[Any], list[Any]]:
         )
         joined = [(r["a"], r["type"], r["b"], _comparable(r["properties"])) for r in edges]
         totals = session.run(
-            "MATCH (c:Collection {name: $name}) RETURN c {.passages, .class, .density, .density0, .counting} AS totals",
+            "MATCH (c:Collection {name: $name}) "
+            "RETURN c {.passages, .class, .density, .density0, .counting, .linked} AS totals",
             name=name,
         ).single(strict=True)["totals"]
     return sorted(kept, key=repr), [*sorted(joined, key=repr), totals]
@@ -66,13 +67,14 @@ def _documents(make_documents: Make) -> list[Document]:
         "paged",
         (Section("The Fram lay at Hobart. Amundsen went ashore.", breaks=((0, 1), (24, 2))),),
         "Log of the Fram",
+        metadata={"links": ["Fram", "./d3", "nowhere"]},
         pages=(Page(1, "The Fram lay at Hobart."), Page(2, "Amundsen went ashore.")),
     )
     stated = Document(
         "stated",
         (Section("Colin Archer built the Fram in Larvik."),),
         "Fram",
-        metadata={"year": 1892, "tags": ["ship", "a;b"]},
+        metadata={"year": 1892, "tags": ["ship", "a;b"], "links": "log of the Fram"},
         triples=(Triple("Fram", "built by", "Colin Archer"), Triple("Colin Archer", "lived in", "Larvik")),
     )
     return [*make_documents(0, 40), paged, stated, *make_documents(40, 60)]

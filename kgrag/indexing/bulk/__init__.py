@@ -214,7 +214,7 @@ def _write_collection(tables: CsvTables, totals: Totals, name: str, embedder: Em
         "Collection", name, name, NUMBER, embedder.name, embedder.dimension, schema.SLOTS[0],
         indexing.model_dump_json(), language_of(indexing.language or "en").code, STEMMER, schema.SCHEMA_VERSION,
         now,
-        totals.passages, totals.corpus_class, totals.density, totals.density0,
+        totals.passages, totals.corpus_class, totals.density, totals.density0, totals.linked,
     )  # fmt: skip
 
 

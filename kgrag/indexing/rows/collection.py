@@ -12,7 +12,7 @@ from contextvars import copy_context
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
-from itertools import accumulate, count
+from itertools import accumulate, chain, count
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -21,9 +21,11 @@ from numpy.typing import NDArray
 
 from kgrag.engines import IN_PROCESS, Engine, open_engine
 from kgrag.engines.processes import Processes
+from kgrag.graph.metadata import to_properties
 from kgrag.indexing import documents as local
 from kgrag.indexing.document_writer import Row
 from kgrag.indexing.finish import STAGES
+from kgrag.indexing.links import linked
 from kgrag.indexing.mentions import Gazetteer, bits, is_sure_name, word_stems
 from kgrag.indexing.rows.columns import Lines, Tables
 from kgrag.indexing.rows.documents import Group, Part, Prepared, Reading
@@ -54,7 +56,8 @@ _HERE = ("words", "mentions", "keywords", "similar")  # stages whose work is don
 class Totals:
     """What a collection records of itself when all its rows are made: passages, their log2, and the density of names.
 
-    `density0`: without the mentions that are known from triples alone. `finished`: whether the corpus-wide stages have
+    `density0`: without the mentions that are known from triples alone. `linked`: true if documents have links, else
+    None. `finished`: whether the corpus-wide stages have
     nothing left to do.
     """
 
@@ -62,6 +65,7 @@ class Totals:
     corpus_class: int
     density: float
     density0: float
+    linked: bool | None
     finished: bool
 
 
@@ -104,6 +108,8 @@ class CollectionRows:
         self._words = Held() if in_memory else Partitions(scratch, "words")
         self._names = Held() if in_memory else Partitions(scratch, "names")
         self._entities = Spill(scratch / "entities.rows")
+        self._documents = Spill(scratch / "documents.rows")
+        self._linked: bool | None = None
         self._titles = (array("Q"), array("Q"))  # entity, title: 64 bits each
 
     @property
@@ -193,8 +199,12 @@ class CollectionRows:
                 yield item, fields
 
     def _write_documents(self, prepared: list[Prepared], group: list[tuple[Document, list[object]]]) -> None:
+        rows: list[Row] = []
         for its, (document, fields) in zip(prepared, group, strict=True):
             if its.has_text:
+                links = to_properties({"links": document.metadata.get("links")}).get("meta_links")
+                self._linked = self._linked or links is not None or None
+                rows.append({"id": its.id, "key": document.key, "title": document.title, "links": links})
                 self._tables.write("Document", its.id, its.content_hash, self._now, *fields)
                 self._tables.link("HOLDS", self.name, its.id)
                 self.added += 1
@@ -202,6 +212,7 @@ class CollectionRows:
                 self.problems.append(Problem(document.source or document.key, "holds no text"))
                 if self._scan is not None and document.file is not None:
                     self._scan.files[document.file.key] = ""
+        self._documents.add(rows)
 
     def _write(self, part: Part) -> None:
         vectors = part.embed(self._embedder)
@@ -293,8 +304,17 @@ class CollectionRows:
                 self._tables.amend("Passage", id, similar_floor=similar.floors.get(id), todo=similar.todo or None)
         self._tables.release("MENTIONS")
         self._passages.close()
+        self._link_documents()
         finished = near and not similar.todo
-        return Totals(self.passages, corpus_class, mentioned.density(), apart.density(), finished)
+        return Totals(self.passages, corpus_class, mentioned.density(), apart.density(), self._linked, finished)
+
+    def _link_documents(self) -> None:
+        if self._linked:
+            for row, ends in linked(lambda: chain.from_iterable(self._documents)):
+                for end in ends:
+                    self._tables.link("LINKS_TO", row["id"], end)
+                self._tables.checkpoint()
+        self._documents.close()
 
     def _write_words(self) -> tuple[dict[str, int], set[int]]:
         """Write the words; returns the classes of those of two passages or more, and which are proper (64 bits)."""

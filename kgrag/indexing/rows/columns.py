@@ -20,7 +20,7 @@ NODES = {
     "Keyword": ("id:ID(Keyword)", "collection", "name", "text", "stem", "df:long"),
     "Collection": ("name:ID(Collection)", "collection", "number:long", "embedder", "dimension:long", "embedding",
                    "settings", "language", "stemmer", "schema_version:long", "created:datetime", "passages:long",
-                   "class:long", "density:double", "density0:double"),
+                   "class:long", "density:double", "density0:double", "linked:boolean"),
     "Schema": ("id:ID(Schema)", "name", "collections:long", "touched:datetime"),
 }  # fmt: skip
 EDGES = {
@@ -42,6 +42,7 @@ EDGES = {
     "PAGE_CONTAINS": ("Page", "Table"),
     "CONTAINS": ("Page", "Passage"),
     "OF_TABLE": ("Passage", "Table"),
+    "LINKS_TO": ("Document", "Document"),
 }
 
 TYPES = {"PASSAGE_ABOUT": "ABOUT", "PAGE_NEXT": "NEXT", "PAGE_CONTAINS": "CONTAINS", "NAME_SIMILAR": "SIMILAR"}
