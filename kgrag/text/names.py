@@ -11,12 +11,19 @@ from itertools import accumulate
 from kgrag.text.identity import is_number, with_signs, without_possessive
 from kgrag.text.languages import ENGLISH, Language
 from kgrag.text.letters import Memo
-from kgrag.text.tokens import Token, join_name, name_words
+from kgrag.text.tokens import UNPARTED, Token, join_name, name_words
 
 LONGEST_CAPTION = 14  # words
 _NO_INITIALS = "aioey"  # words of one letter
 _INNER_WORDS = frozenset("of the and de van von der la le du del des di da bin ibn al ben zu y for in on at".split())
 _JOINING_WORDS = frozenset("and y for in on at of".split())
+_ABBREVIATIONS = frozenset(  # before a full stop within a name; short words in small letters besides, "v.", "sv."
+    """adm alb attn ave bd bldg blvd br bros capt cdr cia cmdr co col corp cpl dept dipl dr drs ed eds esq est fa feat
+    fig fr ft gen gov hl hon inc ing insp jr kl lt ltd maj messrs mgr mlle mme mon mons mr mrs ms msgr mt mts mtro no
+    nos nr op opp orig ph pl pres prof pt pte pts pvt rd rep res rev rt sen ser sgt sr sra srta sta ste sto st str supt
+    tel tte univ vol vols""".split()
+)
+_ORDINAL = re.compile(r"\d{1,2}|[IVX]+")  # "1. FC Köln", "Ludwig XIV. Straße"
 _VERSION = re.compile(r"v\d[\d.]+[a-z]?")
 _GREEK = re.compile(r"[\u0370-\u03ff]")
 _LATIN = re.compile(r"[^\W\d_\u0370-\uffff]")
@@ -227,9 +234,13 @@ def find_names(
     """The known names in a text, longest first and from left to right: normal form -> positions (word numbers from 0).
 
     A name begins and ends on a capital, a digit or a letter without case; one word alone must be longer than two
-    letters, no stop word, and no number. `skip`: names that are passed over, so that names within them are found.
+    letters, no stop word, and no number. None goes over the end of a sentence; where no spaces part words, no sign
+    parts a single character from the rest. `skip`: names that are passed over, so that names within them are found.
     """
     found: dict[str, list[int]] = {}
+    ends = [i for i, word in enumerate(words) if word.apart and i and not _abbreviates(words[i - 1])]
+    ends.append(len(words))
+    sentence = 0  # among the ends
     shapes = _shapes(words, language)
     capitals = [i for i, shape in enumerate(shapes) if shape in _CAPITALS]
     initials = not _INITIALS.isdisjoint(shapes)
@@ -239,11 +250,15 @@ def find_names(
     first = beyond = 0  # among the capitals
     while first < len(capitals):
         i = capitals[first]
-        while beyond < len(capitals) and capitals[beyond] < i + LONGEST_CAPTION:
+        while ends[sentence] <= i:
+            sentence += 1
+        while beyond < len(capitals) and capitals[beyond] < min(i + LONGEST_CAPTION, ends[sentence]):
             beyond += 1
         begin = begins[i]
         for last in range(beyond - 1, first, -1):
             j = capitals[last]
+            if language.unparted and (_is_apart(words, i, i + 1) or _is_apart(words, j, j)):
+                continue
             name = text[begin : begins[j + 1] - 1]
             if language.unparted:
                 name = join_name((name,), language)
@@ -263,6 +278,18 @@ def find_names(
                 found.setdefault(name, []).append(i)
         first += 1
     return found
+
+
+def _abbreviates(word: Token) -> bool:
+    """Whether a full stop behind a word need not end a sentence."""
+    short = word.norm in _ABBREVIATIONS or "." in word.raw or (word.raw.islower() and len(word.raw) < 5)
+    return short or _ORDINAL.fullmatch(word.raw) is not None
+
+
+def _is_apart(words: Sequence[Token], single: int, behind: int) -> bool:
+    """Whether a sign parts a single character from those beside it; `behind`: the one that stands behind the sign."""
+    word = words[behind]
+    return not (word.joined or word.starts) and UNPARTED.match(words[single].norm) is not None
 
 
 def _can_stand_alone(word: str, place: int, language: Language) -> bool:

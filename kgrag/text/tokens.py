@@ -19,6 +19,7 @@ _POSSESSIVE = re.compile(r"['’]s$", re.IGNORECASE)
 _COLUMNS = "   "  # part columns of a table; two may stand between sentences, or in justified lines
 _SENTENCE_END = re.compile(r"[.!?][\"'”’)]*\s|\n")
 _WIDE_END = re.compile(r"[。!?]")
+_BORDER = re.compile(r"(?<!\.)[.?][\"'”’)]*\s|\n\s*\n")  # names go over "!" and "...": "Yahoo! News"
 UNPARTED = re.compile(f"[{_WIDE}]")
 _UNPARTED_GAP = re.compile(f"(?<=[{_WIDE}]) (?=[{_WIDE}])")
 _PARTICLES = frozenset("的了是在和与或及之其这那哪谁吗呢吧么着们被把而于个什何")
@@ -33,7 +34,8 @@ class Token(NamedTuple):
     """A word as written (`raw`), as searches know it (`norm`), and as names are known by it (`name`).
 
     `norm`: diacritics folded, lower case, letters and digits, and the points of a number; `name`: its `identity`.
-    `starts`: it is the first of a sentence or line; `joined`: only one or two spaces or a hyphen part it from the last.
+    `starts`: it is the first of a sentence or line; `joined`: only one or two spaces or a hyphen part it from the last;
+    `apart`: a full stop does, be it that of an abbreviation, a question mark or an empty line.
     """
 
     raw: str
@@ -41,6 +43,7 @@ class Token(NamedTuple):
     name: str
     starts: bool = False
     joined: bool = False
+    apart: bool = False
 
     @property
     def is_capital(self) -> bool:
@@ -56,7 +59,7 @@ def tokens(text: str, language: Language = ENGLISH) -> list[Token]:
     found: list[Token] = []
     text = same_letters(text)
     parts = _words(text.isascii(), language).split(text)
-    first, following, after_initial = _tables(language.letters)
+    first, ended, following, after_initial = _tables(language.letters)
     last, skipped = _NONE, ""  # the word before, and what stands after it that is none
     for gap, word in zip(parts[:-1:2], parts[1::2], strict=True):
         if skipped:
@@ -65,8 +68,8 @@ def tokens(text: str, language: Language = ENGLISH) -> list[Token]:
             token = first[word]
         elif gap == " ":
             token = following[gap][word]
-        elif language.unparted and _WIDE_END.search(gap) is not None:
-            token = first[word]
+        elif language.unparted and (end := _WIDE_END.search(gap)) is not None:
+            token = (first if end[0] == "!" else ended)[word]
         else:
             was_initial = _is_initial(last)
             if was_initial and len(gap) == 2 and (token := first[word]) is not None and _is_initial(token):
@@ -106,7 +109,7 @@ def _is_initial(token: Token) -> bool:
     return len(token.norm) == 1 and token.raw.isupper()
 
 
-def _token(word: str, letters: str, starts: bool, joined: bool) -> Token | None:
+def _token(word: str, letters: str, starts: bool, joined: bool, apart: bool) -> Token | None:
     """The token of a word; None if it has neither letters nor digits."""
     raw = word
     if raw[-1] in "sS":
@@ -114,7 +117,7 @@ def _token(word: str, letters: str, starts: bool, joined: bool) -> Token | None:
     norm = fold(raw, letters).lower()
     if not norm.isalnum():
         norm = searched(norm)
-    return Token(raw, norm, identity(word), starts, joined) if norm else None
+    return Token(raw, norm, identity(word), starts, joined, apart) if norm else None
 
 
 _Tokens = Memo[str, Token | None]
@@ -123,23 +126,28 @@ _After = Memo[str, _Tokens]
 
 
 @cache
-def _tables(letters: str) -> tuple[_Tokens, _After, _After]:
-    """The tokens of first words, and of those after a word, and after an initial."""
+def _tables(letters: str) -> tuple[_Tokens, _Tokens, _After, _After]:
+    """The tokens of first words, of those after a sentence, after a word, and after an initial."""
 
-    def table(starts: bool, joined: bool) -> _Tokens:
-        return Memo(partial(_token, letters=letters, starts=starts, joined=joined))
+    def table(starts: bool, joined: bool, apart: bool = False) -> _Tokens:
+        return Memo(partial(_token, letters=letters, starts=starts, joined=joined, apart=apart))
 
-    first, following, apart = table(True, False), table(False, True), table(False, False)
+    first, ended, following, apart = (
+        table(True, False),
+        table(True, False, True),
+        table(False, True),
+        table(False, False),
+    )
 
     def after(gap: str, initial: bool) -> _Tokens:
         if not initial and _SENTENCE_END.search(gap) is not None:
-            return first
+            return ended if _BORDER.search(gap) else first
         gap = gap[len(signs_after(gap)) :]
         close = gap in ("", "-", "'", "’") or (initial and gap == ". ")
         close = close or (gap.isspace() and gap.count("\n") < 2 and _COLUMNS not in gap)
         return following if close else apart
 
-    return first, Memo(partial(after, initial=False), 1024), Memo(partial(after, initial=True), 1024)
+    return first, ended, Memo(partial(after, initial=False), 1024), Memo(partial(after, initial=True), 1024)
 
 
 @cache

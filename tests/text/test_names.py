@@ -5,6 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kgrag.text.aliases import passage_aliases, title_aliases, without_parenthesis
+from kgrag.text.languages import language_of
 from kgrag.text.names import capitalised_phrases, find_names, without_initials
 from kgrag.text.tokens import normalise, stems, tokens
 
@@ -153,6 +154,35 @@ def test_find_names_takes_the_longest() -> None:
     assert find_names(words, known.__contains__) == {"new york times": [1], "new york": [5], "fram": [11]}
     inside = find_names(tokens("New York Times"), known.__contains__, skip={"new york times"})
     assert inside == {"new york": [0]}
+
+
+@pytest.mark.parametrize(
+    ("text", "name", "code", "places"),
+    [
+        ("He lived in the East. London was far.", "East London", "en", None),
+        ("Did he go East? London was far.", "East London", "en", None),
+        ('He said "to the East." London was far.', "East London", "en", None),
+        ("Far East\n\nLondon was far.", "East London", "en", None),
+        ("A line ends with East\nLondon begins the next.", "East London", "en", [4]),
+        ("Near St. Louis.", "St. Louis", "en", [1]),
+        ("The U.S. Navy came.", "US Navy", "en", [1]),
+        ("So Freddy vs. Jason was made.", "Freddy vs. Jason", "en", [1]),
+        ("It asks Yahoo! News.", "Yahoo! News", "en", [2]),
+        ("In Way... Way Out he plays.", "Way... Way Out", "en", [1]),
+        ("Der 1. FC Köln.", "1. FC Köln", "de", [1]),
+        ("他向西，安全到达那里。", "西安", "zh", None),
+        ("在东北，京剧很有名。", "北京", "zh", None),
+        ("这里是西。安全。", "西安", "zh", None),
+        ("他看了《你好，李焕英》。", "你好，李焕英", "zh", [3]),
+        ("见到乔治·布什。", "乔治·布什", "zh", [2]),
+        ("響け！ユーフォニアムを見た。", "響け！ユーフォニアム", "ja", [0]),
+    ],
+)
+def test_no_name_goes_over_the_end_of_a_sentence(text: str, name: str, code: str, places: list[int] | None) -> None:
+    language = language_of(code)
+    normal = normalise(name, language)
+    names = find_names(tokens(text, language), {normal}.__contains__, language=language)
+    assert names == ({} if places is None else {normal: places})
 
 
 @given(st.text(max_size=200))
