@@ -16,7 +16,7 @@ from kgrag.indexing.named_entities import named_entities
 from kgrag.indexing.stage import Row, StageContext, phrase
 from kgrag.text.aliases import title_aliases
 from kgrag.text.languages import ENGLISH, Language
-from kgrag.text.names import find_names
+from kgrag.text.names import LONGEST_CAPTION, find_names
 from kgrag.text.tokenised import TokenisedPassage
 from kgrag.text.tokens import name_stems, normalise, stems, tokens
 from kgrag.values.identity import entity_id, word_id
@@ -125,9 +125,11 @@ def bits(id: str) -> int:
 def spread_names(work: StageContext) -> None:
     """Mark the passages that hold a new name, and count the titles of names that gained or lost one."""
 
+    in_stems = partial(name_stems, language=work.collection.language)
+
     def phrases(ids: list[str]) -> list[str]:
-        names = work.graph.run("stages/entity_names", ids=ids)
-        return [phrase(name_stems(r["normal"], work.collection.language), slop=1) for r in names]
+        names = [r["normal"] for r in work.graph.run("stages/entity_names", ids=ids)]
+        return [phrase(stems, LONGEST_CAPTION - len(stems)) for stems in map(in_stems, names)]
 
     work.spread("Entity", "spread", phrases, "mentions")
     for ids in work.batches(work.due("Entity", "titles"), _BATCH, "titles"):

@@ -163,6 +163,6 @@ class StageContext:
 
 
 def phrase(stems: Sequence[str], slop: int = 0) -> str:
-    """A Lucene phrase of stems; with slop 1 a middle initial may stand in between."""
+    """A Lucene phrase of stems, between which so many others may stand, such as middle initials."""
     quoted = " ".join(stem.replace("\\", "\\\\").replace('"', '\\"') for stem in stems)
-    return f'"{quoted}"~{slop}' if slop and len(stems) > 1 else f'"{quoted}"'
+    return f'"{quoted}"~{slop}' if slop > 0 and len(stems) > 1 else f'"{quoted}"'

@@ -1,0 +1,119 @@
+"""A collection that has a history is what one made at once of the same documents is: its nodes, and its rankings."""
+
+import os
+import random
+from collections.abc import Iterable
+
+import pytest
+
+from kgrag.client import KnowledgeGraph
+from kgrag.indexing.digest import digest
+from kgrag.values.documents import Document, Section, Triple
+
+_RETRIEVERS = ("bm25", "hybrid", "dense", "ppr", "knn", "pathrank")
+_PEOPLE = ("Anna Berg", "George H W Vane", "George Vane", "Ole Brandvik", "Mary K. Stone", "Mary Stone", "C. S. Holm")
+_PLACES = ("East London", "Nordvika", "Saint Hal", "Qt 5.1", "Qt 51", "Malmö", "Malmo", "West Fjord", "Kilnmere")
+_THINGS = ("IBM", "Ibm", "Fjord Queen", "fjord queen", "Kiln Notes", "Gale of 1921", "C++", "C#")
+_WORDS = "captain harbour kiln oven lantern gull storm ledger anchor quartz slate letter winter bell rope tide".split()
+_QUESTIONS = (
+    "Who was captain of the Fjord Queen?",
+    "quartz and slate near Nordvika",
+    "What did George Vane write in C++?",
+)
+
+_CLOSE = 1e-6
+_MANY = int(os.environ.get("KGRAG_TEST_HISTORIES", "6"))  # more of them take hours
+
+
+def _document(key: int, chance: random.Random) -> Document:
+    """A document of one to four sections, with names, a few words, and at times a fact."""
+
+    def sentence() -> str:
+        names = chance.sample(_PEOPLE + _PLACES + _THINGS, 2)
+        words = " ".join(chance.choices(_WORDS, k=chance.randint(2, 8)))
+        form = chance.choice(("{} {} {}.", "In the East. London {2} and {0} {1}.", "{0} was at {2} when the {1} came."))
+        return form.format(names[0], words, names[1])
+
+    sections = tuple(
+        Section(" ".join(sentence() for _ in range(chance.randint(1, 4))), chance.choice(("", "Kiln Notes", "Harbour")))
+        for _ in range(chance.randint(1, 3))
+    )
+    title = chance.choice(_PEOPLE + _PLACES + _THINGS + ("", f"Report {key}"))
+    facts = (Triple(chance.choice(_PEOPLE), "wrote of", chance.choice(_THINGS)),) if chance.random() < 0.3 else ()
+    return Document(f"d{key}", sections, title, triples=facts)
+
+
+def _lived(kg: KnowledgeGraph, name: str, chance: random.Random) -> dict[str, Document]:
+    """Add, change and delete documents; returns those there are at last."""
+    there: dict[str, Document] = {}
+    for _ in range(chance.randint(2, 5)):
+        written = [_document(key, chance) for key in chance.sample(range(30), chance.randint(1, 20))]
+        kg[name].ingest(written)
+        there |= {document.key: document for document in written}
+        if len(there) > 4 and chance.random() < 0.7:
+            removed = chance.sample(sorted(there), chance.randint(1, len(there) // 2))
+            kg[name].delete(documents=removed)
+            for key in removed:
+                del there[key]
+    return there
+
+
+Hits = list[tuple[float, str, int]]
+
+
+def _state(kg: KnowledgeGraph, name: str) -> tuple[dict[str, str], dict[str, Hits]]:
+    """A digest of each label, and the rankings of all retrievers."""
+
+    def hits(question: str, retriever: str) -> Hits:
+        ranking = kg[name].search(question, retriever=retriever, k=10)
+        return [(hit.score, hit.passage.document, hit.passage.ordinal) for hit in ranking]
+
+    rankings = {f"{r}: {question}": hits(question, r) for r in _RETRIEVERS for question in _QUESTIONS}
+    return digest(kg.graph, name), rankings
+
+
+def _same(one: Hits, other: Hits) -> bool:
+    """Whether two rankings have the same scores to 1e-6, and the same passages but for those of one score."""
+
+    def is_tied(score: float) -> bool:
+        return sum(abs(score - hit[0]) < _CLOSE for hit in one) > 1 or abs(score - one[-1][0]) < _CLOSE
+
+    return len(one) == len(other) and all(
+        abs(a[0] - b[0]) < _CLOSE and (a[1:] == b[1:] or is_tied(a[0])) for a, b in zip(one, other, strict=True)
+    )
+
+
+def differences(kg: KnowledgeGraph, name: str, documents: Iterable[Document]) -> list[str]:
+    """What a collection differs in from one made at once of the documents that it holds; it is that one then."""
+    lived = _state(kg, name)
+    kg[name].delete()
+    kg[name].ingest(documents)
+    fresh = _state(kg, name)
+    labels = [label for label, value in fresh[0].items() if lived[0][label] != value]
+    return labels + [search for search, hits in fresh[1].items() if not _same(lived[1][search], hits)]
+
+
+@pytest.mark.parametrize("seed", range(_MANY))
+def test_a_history_leaves_no_trace(kg: KnowledgeGraph, collection_name: str, seed: int) -> None:
+    chance = random.Random(seed)
+    documents = list(_lived(kg, collection_name, chance).values())
+    chance.shuffle(documents)
+    assert differences(kg, collection_name, documents) == []
+
+
+@pytest.mark.parametrize("seed", range(_MANY // 2))
+def test_documents_come_in_any_order(kg: KnowledgeGraph, collection_name: str, seed: int) -> None:
+    chance = random.Random(100 + seed)
+    documents = [_document(key, chance) for key in range(25)]
+    shuffled = chance.sample(documents, 25)
+    for start in range(0, 25, 7):
+        kg[collection_name].ingest(shuffled[start : start + 7])
+    assert differences(kg, collection_name, documents) == []
+
+
+def test_a_name_with_initials_is_mentioned_whenever_its_title_comes(kg: KnowledgeGraph, collection_name: str) -> None:
+    text = Document("t", (Section("In that year George H W Vane was sworn in."),))
+    titled = Document("v", (Section("He came from Nordvika."),), "George Vane")
+    kg[collection_name].ingest([text])
+    kg[collection_name].ingest([titled])
+    assert differences(kg, collection_name, [text, titled]) == []
