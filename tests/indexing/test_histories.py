@@ -22,7 +22,7 @@ _QUESTIONS = (
 )
 
 _CLOSE = 1e-6
-_MANY = int(os.environ.get("KGRAG_TEST_HISTORIES", "6"))  # more of them take hours
+_MANY = int(os.environ.get("HISTORIES", "6"))  # more of them take hours
 
 
 def _document(key: int, chance: random.Random) -> Document:
