@@ -81,7 +81,7 @@ class Scripted:
         self._post("fail", task=task, faults=faults)
 
     def delay(self, seconds: float) -> None:
-        """How long each reply takes."""
+        """How long each reply takes; those under way come at once."""
         self._post("delay", seconds=seconds)
 
     def batches(self, *ends: str, hold: int = 0) -> None:

@@ -16,7 +16,6 @@ import os
 import runpy
 import sys
 import threading
-import time
 from collections import defaultdict, deque
 from collections.abc import Callable, Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -36,7 +35,7 @@ class Script:
         self.lock = threading.Lock()
         self.texts: dict[str, deque[str]] = defaultdict(deque)
         self.faults: dict[str | None, deque[str]] = defaultdict(deque)
-        self.seconds = 0.0
+        self.seconds, self.released = 0.0, threading.Event()
         self.calls: list[dict[str, Any]] = []
         self.attempts: list[dict[str, Any]] = []
         self.under_way = self.most_under_way = 0
@@ -108,7 +107,8 @@ class Handler(BaseHTTPRequestHandler):
                 with script.lock:
                     script.faults[asked["task"]].extend(asked["faults"])
             case "/delay":
-                script.seconds = asked["seconds"]
+                script.released.set()
+                script.seconds, script.released = asked["seconds"], threading.Event()
             case "/brain":
                 script.think(asked["path"])
             case "/reset":
@@ -164,7 +164,7 @@ class Handler(BaseHTTPRequestHandler):
             script.under_way += 1
             script.most_under_way = max(script.most_under_way, script.under_way)
         try:
-            time.sleep(script.seconds)
+            script.released.wait(script.seconds)
             if fault is not None and fault not in REPLIES:
                 self._fail(fault, request)
                 return

@@ -48,8 +48,9 @@ def start(asking: KnowledgeGraph, tmp_path: Path) -> Iterator[Start]:
 
 def test_too_much_at_once_is_told_to_come_back(start: Start, scripted: Scripted) -> None:
     scripted.say("answer", "In the harbour [1].")
-    scripted.delay(1.5)
+    scripted.delay(60)
     server = start(concurrency=1, waiting=1)
+    asks = server.app.state.serving.asks
     replies = []
     with server.client() as one, server.client() as other:
 
@@ -57,14 +58,18 @@ def test_too_much_at_once_is_told_to_come_back(start: Start, scripted: Scripted)
             replies.append(one.post(f"{_C}/ask", json=_ASK))
 
         asking = [threading.Thread(target=ask) for _ in range(2)]
-        for thread in asking:
-            thread.start()
-            time.sleep(0.3)
+        asking[0].start()
+        while not scripted.attempts:
+            time.sleep(0.01)
+        asking[1].start()
+        while not asks._waiting:
+            time.sleep(0.01)
         refused = other.post(f"{_C}/ask", json=_ASK)  # one is answered, another waits
         assert refused.status_code == 503 and int(refused.headers["retry-after"]) >= 1
         assert refused.json()["kind"] == "BusyError" and "1 more wait" in refused.json()["error"]
         assert other.post(f"{_C}/ask", json=_ASK, headers={"Accept": "text/event-stream"}).status_code == 503
         assert other.get(_C).status_code == 200  # what does not ask has places of its own
+        scripted.delay(0)
         for thread in asking:
             thread.join()
         assert [reply.status_code for reply in replies] == [200, 200]
