@@ -8,19 +8,19 @@
 // -> density: FLOAT - share of the passages that mention two names or more that can serve as bridges
 // -> density0: FLOAT - the same without mentions that are known from triples alone
 // -> tied: BOOLEAN - whether names of the collection are tied as one entity's
-// -> entities: LIST<MAP> - {id, name, normal, ntit, df, same (other names of it: {id, name, ntit, score})}
-// -> inflected: LIST<MAP> - {id, name, normal, stemmed, ntit, df, same} of titles
+// -> entities: LIST<MAP> - {id, name, normal, ntit, df, bearers (documents and passages of such a title), same (other names of it: {id, name, ntit, score})}
+// -> inflected: LIST<MAP> - {id, name, normal, stemmed, ntit, df, bearers, same} of titles
 // -> words: LIST<MAP> - {stem, df, proper}
 MATCH (c:Collection {name: $collection})
 CALL () {
   UNWIND $names AS id
   MATCH (e:Entity {id: id})
   WHERE e.df > 0 OR e.ntit > 0
-  RETURN collect(e {.id, .name, .normal, .ntit, .df, same: [(e)-[s:SAME_AS]-(f:Entity) | f {.id, .name, .ntit, score: s.score}]}) AS entities
+  RETURN collect(e {.id, .name, .normal, .ntit, .df, bearers: COUNT { (e)<-[:ABOUT]-() }, same: [(e)-[s:SAME_AS]-(f:Entity) | f {.id, .name, .ntit, score: s.score}]}) AS entities
 }
 CALL () {
   MATCH (e:Entity) WHERE e.collection = $collection AND e.stemmed IN $stemmed AND e.ntit > 0
-  RETURN collect(e {.id, .name, .normal, .stemmed, .ntit, .df, same: [(e)-[s:SAME_AS]-(f:Entity) | f {.id, .name, .ntit, score: s.score}]}) AS inflected
+  RETURN collect(e {.id, .name, .normal, .stemmed, .ntit, .df, bearers: COUNT { (e)<-[:ABOUT]-() }, same: [(e)-[s:SAME_AS]-(f:Entity) | f {.id, .name, .ntit, score: s.score}]}) AS inflected
 }
 CALL () {
   UNWIND $words AS id

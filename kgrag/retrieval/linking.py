@@ -32,7 +32,10 @@ _NO_INNER_WORDS = frozenset(("or", "is", "are", "was", "did"))
 
 @dataclass(frozen=True, slots=True)
 class Link:
-    """Words start to end (one past) of the question name an entity, with weight 0 to 1; `titles`: how many bear it."""
+    """Words start to end (one past) of the question name an entity, with weight 0 to 1; `titles`: how many bear it.
+
+    `bearers`: how many documents and passages have such a title; 0 where the name is another than that of the question.
+    """
 
     start: int
     end: int
@@ -40,6 +43,7 @@ class Link:
     name: str
     weight: float
     titles: int
+    bearers: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,7 +187,7 @@ def _link(
         weight *= 1.0 if uncased else _LOWER_CASE
     elif span[0] == 0 and segment[0].norm in language.stop_words and not entity["ntit"]:
         return None
-    return Link(*span, entity["id"], entity["name"], weight, entity["ntit"])
+    return Link(*span, entity["id"], entity["name"], weight, entity["ntit"], entity["bearers"])
 
 
 def _other_names(link: Link, entities: Sequence[Mapping[str, Any]]) -> list[Link]:
@@ -193,7 +197,7 @@ def _other_names(link: Link, entities: Sequence[Mapping[str, Any]]) -> list[Link
     """
     others = next((e["same"] for e in entities if e["id"] == link.entity), ())
     return [
-        replace(link, entity=o["id"], name=o["name"], weight=link.weight * o["score"], titles=o["ntit"])
+        replace(link, entity=o["id"], name=o["name"], weight=link.weight * o["score"], titles=o["ntit"], bearers=0)
         for o in others
         if o["ntit"] or not link.titles
     ]

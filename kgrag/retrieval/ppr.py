@@ -133,7 +133,8 @@ class Ppr(Retriever):
                 seeds.steps.setdefault(entity["id"], (near, Step("is about", "Entity", entity["name"])))
         for id, weights in occurrences.items():
             seeds.entities[id] = seeds.stated**_TRUST * sum(weights) / len(weights)
-        for link in link_question(self.context, query.text, s.same_as).links:
+        links = link_question(self.context, query.text, s.same_as).links
+        for link in links:
             weight = s.link * link.weight
             if weight > seeds.entities.get(link.entity, 0.0):
                 seeds.steps[link.entity] = (Step("names", "Entity", link.name, link.weight),)
@@ -144,6 +145,11 @@ class Ppr(Retriever):
             seeds.passages = {x: s.passage_weight * (c - low) / (high - low) for x, c in seeds.cosines.items()}
         else:
             seeds.passages = dict.fromkeys(seeds.cosines, s.passage_weight)
+        if any(link.bearers > s.surrounding for link in links):  # which of them is told by the other words
+            worded = self.context.reader.fulltext(query.text, s.passages)
+            for x, score in worded:
+                share = s.passage_weight * score / worded[0][1]
+                seeds.passages[x] = max(share, seeds.passages.get(x, 0.0))
         return seeds
 
     def _graph(self, seeds: _Seeds, s: PprOptions) -> tuple[EntityGraph, _Places]:

@@ -114,6 +114,14 @@ def test_a_hub_leads_nowhere(kg: KnowledgeGraph, coast: str) -> None:
     assert len(capped) == 1
 
 
+def test_of_many_documents_of_one_title_the_other_words_tell(kg: KnowledgeGraph, collection_name: str) -> None:
+    texts = [f"A gull sat on rope {i % 7} of the pier; sign{i:03}q was seen, and the tide rose." for i in range(300)]
+    kg[collection_name].ingest(Document(f"d{i}", (Section(text),), "Harbour Log") for i, text in enumerate(texts))
+    for i in (0, 123, 299):
+        hits = kg[collection_name].search(f"Harbour Log sign{i:03}q", retriever="ppr", k=10)
+        assert f"d{i}" in [hit.passage.document for hit in hits]
+
+
 def test_the_walk_is_kept_to_the_passages_that_it_reaches_most(kg: KnowledgeGraph, coast: str) -> None:
     """Kari Aune is mentioned in forty passages, Ole Brandvik in one: rare names lead on first."""
     options = "triples=0, passages=1, most=0, surrounding=10"
