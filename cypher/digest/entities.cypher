@@ -5,5 +5,5 @@
 // -> content: LIST<STRING> - what the node says
 // -> edges: LIST<STRING> - where it leads, in no order
 MATCH (n:Entity {collection: $collection})
-RETURN n.id AS id, [n.normal, toString(n.df), toString(n.ntit), toString(n.phrases)] + coalesce(n.aliases, []) + [x IN [n.wikipedia] WHERE x IS NOT NULL] AS content,
+RETURN n.id AS id, [n.normal, n.name, toString(n.df), toString(n.ntit), toString(n.phrases)] + coalesce(n.aliases, []) + [x IN [n.wikipedia] WHERE x IS NOT NULL] AS content,
        [(n)-[:SAME_AS]->(m:Entity) | 'SAME_AS ' + m.id] AS edges ORDER BY id

@@ -17,6 +17,7 @@ from kgrag.indexing.index_sync import synchronise
 from kgrag.indexing.keywords import link_keywords, spread_words
 from kgrag.indexing.links import link_documents
 from kgrag.indexing.mentions import link_mentions, spread_names
+from kgrag.indexing.shown_names import name_anew
 from kgrag.indexing.similar import link_similar
 from kgrag.indexing.stage import StageContext
 from kgrag.indexing.statistics import count_statistics
@@ -34,6 +35,7 @@ _SHARE = 0.001  # of more passages: what may be removed before; rare words alone
 def _mentions(work: StageContext) -> None:
     spread_names(work)
     link_mentions(work)
+    name_anew(work)
     record_density(work)
 
 

@@ -53,6 +53,15 @@ def write_statistics(tx: Transaction, collection: Collection, words: list[Row], 
     tx.run("write/count_phrases", rows=phrases, collection=collection.name, labels=[collection.label("Entity")])
 
 
+def written_names(passage: TokenisedPassage, pipeline: str | None, language: Language) -> dict[str, str]:
+    """Return the names that a passage holds, in the form they are known by, and how it writes them."""
+    return {
+        **named_entities(passage.as_written, pipeline, language),
+        **capitalised_phrases(passage.title, language),
+        **passage.phrases,
+    }
+
+
 def statistics(
     collection: str,
     passages: Iterable[TokenisedPassage],
@@ -73,11 +82,7 @@ def statistics(
     surfaces: dict[str, str] = {}
     for passage in passages:
         body = passage.text
-        found = {
-            **named_entities(passage.as_written, pipeline, language),
-            **capitalised_phrases(passage.title, language),
-            **passage.phrases,
-        }
+        found = written_names(passage, pipeline, language)
         phrases.update(found.keys())
         for name, surface in found.items():
             surfaces[name] = min(surface, surfaces.get(name, surface))

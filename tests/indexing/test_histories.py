@@ -117,3 +117,17 @@ def test_a_name_with_initials_is_mentioned_whenever_its_title_comes(kg: Knowledg
     kg[collection_name].ingest([text])
     kg[collection_name].ingest([titled])
     assert differences(kg, collection_name, [text, titled]) == []
+
+
+def test_a_name_is_shown_as_what_is_left_writes_it(kg: KnowledgeGraph, collection_name: str) -> None:
+    def told(key: str, name: str, title: str = "") -> Document:
+        return Document(key, (Section(f"At the pier {name} kept a ledger and {name} kept a bell."),), title)
+
+    texts = [told("a", "IBM"), told("b", "Ibm"), told("c", "Ibm"), told("d", "QUAY Works", "QUAY Works")]
+    texts += [told("e", "Quay Works", "Quay Works"), told("f", "QUAY Works"), told("g", "Kiln WORKS", "Kiln Works")]
+    texts += [told("h", "Kiln WORKS")]
+    kg[collection_name].ingest(texts)
+    kg[collection_name].delete(documents=["a", "d", "g"])
+    shown = {row["content"][1] for row in kg.graph.run("digest/entities", collection=collection_name)}
+    assert {"Ibm", "Quay Works", "Kiln WORKS"} <= shown and not {"IBM", "QUAY Works", "Kiln Works"} & shown
+    assert differences(kg, collection_name, [texts[i] for i in (1, 2, 4, 5, 7)]) == []
