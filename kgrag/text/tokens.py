@@ -16,6 +16,7 @@ from kgrag.text.symbols import symbols
 _INSIDE = "[.'’]"  # may stand within a word
 _WIDE = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff"
 _POSSESSIVE = re.compile(r"['’]s$", re.IGNORECASE)
+_AFTER_INITIAL = (". ", ".\n")
 _COLUMNS = "   "  # part columns of a table; two may stand between sentences, or in justified lines
 _SENTENCE_END = re.compile(r"[.!?][\"'”’)]*\s|\n")
 _WIDE_END = re.compile(r"[。!?]")
@@ -71,15 +72,14 @@ def tokens(text: str, language: Language = ENGLISH) -> list[Token]:
         elif language.unparted and (end := _WIDE_END.search(gap)) is not None:
             token = (first if end[0] == "!" else ended)[word]
         else:
-            was_initial = _is_initial(last)
-            if was_initial and len(gap) == 2 and (token := first[word]) is not None and _is_initial(token):
+            if gap in _AFTER_INITIAL and (token := first[word]) is not None and _are_initials(last, token):
                 whole = found[-1]
                 found[-1] = whole._replace(
                     raw=whole.raw + token.raw, norm=whole.norm + token.norm, name=whole.name + token.name
                 )
                 last = token
                 continue
-            token = (after_initial if was_initial else following)[gap][word]
+            token = (after_initial if _is_initial(last) else following)[gap][word]
         if token is None:
             skipped = gap + word
             continue
@@ -107,6 +107,12 @@ _NONE = Token("", "", "")
 
 def _is_initial(token: Token) -> bool:
     return len(token.norm) == 1 and token.raw.isupper()
+
+
+def _are_initials(one: Token, two: Token) -> bool:
+    """Whether two words, a full stop between them, are initials of one name, in capitals or not."""
+    same_case = (one.raw.isupper() and two.raw.isupper()) or (one.raw.islower() and two.raw.islower())
+    return len(one.norm) == len(two.norm) == 1 and same_case
 
 
 def _token(word: str, letters: str, starts: bool, joined: bool, apart: bool) -> Token | None:
