@@ -1,6 +1,7 @@
 """What the commands that work on the graph share: the connection, the choice of a collection, the options."""
 
 import re
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from datetime import datetime
@@ -149,10 +150,25 @@ def _range(least: str, most: str) -> "Range":
     return (least or None, most or None)
 
 
+def import_driver() -> None:
+    """Import the driver of Neo4j without pandas and pyarrow: it takes values of theirs, but gets none of them here.
+
+    They take as long to import as all of the driver.
+    """
+    others = [name for name in ("pandas", "pyarrow") if name not in sys.modules]
+    sys.modules.update(dict.fromkeys(others))  # type: ignore[arg-type]  # None: not to be imported
+    try:
+        import neo4j  # noqa: F401
+    finally:
+        for name in others:
+            del sys.modules[name]
+
+
 @contextmanager
 def connect(settings: "Settings | None" = None) -> Iterator["KnowledgeGraph"]:
     """Open the Neo4j that KGRAG_NEO4J_URI names, else this machine's own, which is started if it does not run."""
     settings = settings or load_settings()
+    import_driver()
     from kgrag.client import KnowledgeGraph
 
     if settings.neo4j_uri is not None:

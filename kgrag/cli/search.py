@@ -12,6 +12,7 @@ from kgrag.cli.connect import (
     collection_option,
     connect,
     filter_options,
+    import_driver,
     knowledge_option,
     question_argument,
 )
@@ -68,6 +69,7 @@ def search(
     kgrag search "Who designed the Fram?" --save           then `kgrag list runs`, or the Cypher that it prints
     kgrag search "Who designed the Fram?" --json | jq -r '.hits[].passage.title'
     """
+    import_driver()
     from kgrag.retrieval.registry import DEFAULT_RETRIEVER, check_retriever
     from kgrag.values.results import Filter
 

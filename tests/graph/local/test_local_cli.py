@@ -213,6 +213,17 @@ def test_help_imports_nothing_heavy() -> None:
     assert result.stderr == "[]\n"
 
 
+def test_the_driver_is_imported_without_what_only_others_use() -> None:
+    code = (
+        "import sys; from kgrag.cli import main\n"
+        "try: main(['search', 'x', '--retriever', 'none'])\n"
+        "except SystemExit: print([m for m in ('neo4j', 'pandas', 'pyarrow', 'torch') if m in sys.modules])\n"
+        "import pandas, pyarrow; print(pandas.Series([3]).sum())"
+    )
+    result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert result.stdout == "['neo4j']\n3\n"
+
+
 def test_progress_without_a_terminal_is_a_line_a_stage(capsys: pytest.CaptureFixture[str]) -> None:
     with progress_bars() as progress:
         for done in range(3):
