@@ -5,17 +5,14 @@ from collections.abc import Sequence
 from typing import Any
 from urllib.parse import unquote
 
-from bs4 import BeautifulSoup
 from markdown_it.token import Token
 
 from kgrag.loaders.base import BadInput, Format, Source, clean, one_line, read_text, whole
 from kgrag.loaders.beside import tell
 from kgrag.loaders.front_matter import split_front_matter
 from kgrag.loaders.grid import Cell
-from kgrag.loaders.html import add_html
 from kgrag.loaders.inline import Inline
 from kgrag.loaders.markdown_rules import only_tags, parser, tag_names
-from kgrag.loaders.markup import is_hidden
 from kgrag.loaders.outline import Outline
 from kgrag.values.documents import Document
 
@@ -100,6 +97,8 @@ class _Renderer:
             case "fence" | "code_block" | "math_block":
                 outline.block(token.content, tight=False)
             case "html_block":
+                from kgrag.loaders.html import add_html  # most files hold none, and it is slow to import
+
                 add_html(outline, only_tags(token.content))
 
     def _table(self, tokens: list[Token], position: int) -> int:
@@ -166,7 +165,13 @@ def _name_callout(token: Token) -> None:
 
 
 def _is_hidden(markup: str, name: str) -> bool:
-    tag = BeautifulSoup(markup, "html.parser").find(name) if "hidden" in markup or "none" in markup else None
+    if "hidden" not in markup and "none" not in markup:
+        return False
+    from bs4 import BeautifulSoup
+
+    from kgrag.loaders.markup import is_hidden
+
+    tag = BeautifulSoup(markup, "html.parser").find(name)
     return tag is not None and is_hidden(tag)
 
 
@@ -184,6 +189,8 @@ def _tag(markup: str, name: str, line: Inline) -> None:
     elif name == "br":
         line.text("\n")
     elif name == "img":
+        from bs4 import BeautifulSoup
+
         image = BeautifulSoup(markup, "html.parser").find("img")
         line.text(str(image.get("alt") or "") if image is not None else "")
 

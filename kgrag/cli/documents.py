@@ -5,12 +5,12 @@ import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import click
 from click.core import ParameterSource
 
-from kgrag.cli.connect import F, as_json, choose_collection, collection_option, connect, engine_options
+from kgrag.cli.connect import F, as_json, choose_collection, collection_option, connect, engine_options, import_driver
 from kgrag.cli.console import changed, load_settings, note, number, print_json, print_list, progress_bars
 from kgrag.cli.interrupt import interruptible
 from kgrag.values.errors import InputError, NotFoundError
@@ -149,8 +149,8 @@ def ingest(
     kgrag ingest wikipedia.jsonl --bulk -c wiki          a million passages, into an empty database
     kgrag ingest wikipedia.jsonl --bulk --files out/     the same for a server elsewhere
     """
+    import_driver()
     from kgrag.client import DEFAULT_COLLECTION, KnowledgeGraph
-    from kgrag.indexing.bulk import HandOver
     from kgrag.loaders import Columns
 
     if replace_database and not bulk:
@@ -209,8 +209,8 @@ def ingest(
             click.echo(line)
         if (dump := getattr(report, "dump", None)) is not None:
             click.echo(f"What the database held before is kept in {dump}")
-        if isinstance(report, HandOver) and report.files:
-            print_hand_over(report, settings.neo4j_database, collection)
+        if files is not None and (made := cast("HandOver", report)).files:
+            print_hand_over(made, settings.neo4j_database, collection)
     print_changes(report, prune)
     print_problems(report.problems)
     if not (read or report.gone or report.unsettled):
