@@ -6,5 +6,5 @@
 // -> title: STRING - title
 // -> section: STRING - path of headings, or empty
 // -> text: STRING - text
-MATCH (d:Document {collection: $collection})-[:HAS_PASSAGE]->(p:Passage)
+MATCH (d:Document {collection: $collection})-[:HAS_PASSAGE]->(p:Passage) WHERE p.ordinal IS NOT NULL
 RETURN p.id AS id, d.key AS document, p.title AS title, p.section AS section, p.text AS text

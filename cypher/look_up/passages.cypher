@@ -1,7 +1,8 @@
-// Passages by their ids, with what a reader wants to know of their documents.
+// Passages by their ids, with what a reader wants to know of their documents. One without an ordinal belongs to a document
+// that is being written: it takes the place of the version before in the transaction that gives it one.
 // mode: read
 // $ids: LIST<STRING> - passage ids
 // -> found: LIST<MAP> - {id, passage ({title, text, ordinal, section, page, last_page}), document (its properties but for the time of its ingest)}
 UNWIND $ids AS id
-MATCH (d:Document)-[:HAS_PASSAGE]->(p:Passage {id: id})
+MATCH (d:Document)-[:HAS_PASSAGE]->(p:Passage {id: id}) WHERE p.ordinal IS NOT NULL
 RETURN collect({id: id, passage: p {.title, .text, .ordinal, .section, .page, .last_page}, document: d {.*, updated: null}}) AS found

@@ -3,6 +3,6 @@
 // $collection: STRING - name of the collection
 // $limit: INTEGER - how many at most
 // -> ids: LIST<STRING> - passage ids
-MATCH (p:Passage {collection: $collection})
+MATCH (p:Passage {collection: $collection}) WHERE p.ordinal IS NOT NULL
 WITH p.id AS id ORDER BY id LIMIT $limit
 RETURN collect(id) AS ids

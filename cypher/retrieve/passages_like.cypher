@@ -9,5 +9,5 @@ CALL () {
   UNION
   MATCH (d:Document)-[:HAS_PASSAGE]->(p:Passage) WHERE d.key = $text OR d.title = $text RETURN p
 }
-WITH p WHERE $collection IS NULL OR p.collection = $collection
+WITH p WHERE p.ordinal IS NOT NULL AND ($collection IS NULL OR p.collection = $collection)
 RETURN p.id AS id, p.collection AS collection ORDER BY p.ordinal LIMIT 100

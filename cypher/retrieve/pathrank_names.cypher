@@ -7,13 +7,13 @@
 // $embedding: STRING - property that holds vectors
 // $clause: LIST<FLOAT> = [] - vector of the outermost clause; empty: not wanted
 // $same_as: BOOLEAN = true - whether the names of one entity tie passages as one
-// -> names: LIST<LIST<ANY>> - [passage id, its name, its title, its cosine with the clause or null, its sentences in stems or null]
+// -> names: LIST<LIST<ANY>> - [passage id, its name, its title, its cosine with the clause or null, its sentences in stems or null, whether the names in it are still to be found]
 // -> entities: LIST<LIST<ANY>> - [positions in $ids, the weight of each: 0 where it mentions the name, else that of a title or heading which bears it, entity id if it is of $links, the same for the names of one entity or null]
 UNWIND range(0, size($ids) - 1) AS i
 MATCH (d:Document)-[:HAS_PASSAGE]->(x:Passage {id: $ids[i]})
 WITH collect([x.id, x.name, x.title,
        CASE WHEN size($clause) > 0 THEN 2 * vector.similarity.cosine(x[$embedding], $clause) - 1 END,
-       CASE WHEN size($clause) > 0 THEN x.sentences END]) AS names, collect([i, x, d]) AS passages
+       CASE WHEN size($clause) > 0 THEN x.sentences END, coalesce('mentions' IN x.todo, false)]) AS names, collect([i, x, d]) AS passages
 CALL () {
   MATCH (e:Entity) WHERE e.id IN $links
   RETURN collect(e) AS linked

@@ -72,7 +72,7 @@ CALL (worded) {
   MATCH (e)<-[:MENTIONS]-(x:Passage)
   RETURN x
 }
-WITH DISTINCT worded, x, x.stems AS stems
+WITH DISTINCT worded, x, x.stems AS stems WHERE x.ordinal IS NOT NULL // others belong to what is being written
 MATCH (d:Document)-[:HAS_PASSAGE]->(x)
 WITH x.id AS id,
        (2 * vector.similarity.cosine(x[$embedding], $vector) - 1)

@@ -34,7 +34,8 @@ CALL () {
     WITH p, count(*) AS times WHERE times = 1
     RETURN p
   }
-  WITH p, vector.similarity.cosine(p[$embedding], $vector) AS score ORDER BY score DESC, p.id LIMIT $passages
+  WITH p, vector.similarity.cosine(p[$embedding], $vector) AS score WHERE p.ordinal IS NOT NULL
+  WITH p, score ORDER BY score DESC, p.id LIMIT $passages
   RETURN collect({id: p.id, score: score, stated: EXISTS { (p)-[:STATES]->() }}) AS passages
 }
 RETURN triples, passages

@@ -60,6 +60,11 @@ class Reader:
         """The collection as it is recorded now. Raises NotFoundError when it is gone."""
         return open_collection(self.graph, self.collection.name)
 
+    def stale(self) -> bool:
+        """Whether the full-text indexes count something that was removed, as while an ingest rewrites documents."""
+        found = self.rows("look_up/collections", name=self.collection.name)
+        return any(row["collection"].get("stale") for row in found)
+
     def open(self, collection: Collection) -> None:
         """Read the collection as it is recorded now."""
         index = None if self._make_index is None else self._make_index(collection)

@@ -39,6 +39,9 @@ __all__ = [
 PAUSES = (0.0, 0.05, 0.2, 0.5)
 """Seconds before a ranking is made again whose passages or vectors went away under it."""
 
+_DEPTHS = (1, 8, 8, 64)
+"""How many times as many passages as are wanted are ranked, each time after a pause: some of them were gone before."""
+
 _LOG = logging.getLogger(__name__)
 Scale = Literal["cosine", "share", "relevance", "rank"]
 Layer = Literal["triples", "keywords", "TAGME", "tree", "communities"]
@@ -235,13 +238,21 @@ class Retriever(ABC):
         return tuple(dict.fromkeys([*(note for part in self.parts for note in part.notes(ranked)), *own]))
 
     def retrieve(self, query: str | Query, k: int = 8) -> Ranking:
-        """The best `k` passages with their texts and trails; fewer when the collection holds no more that fit."""
+        """The best `k` passages with their texts and trails; fewer when the collection holds no more that fit.
+
+        Where an ingest took some away or has not yet wholly written their documents, the ranking is made again, deeper.
+        """
         started = time.perf_counter()
         question = Query(query) if isinstance(query, str) else query
         if not question.text.strip() or k < 1:
             return Ranking(question.text, self.name)
-        scored = self.ranked(question, k)
-        hits = self.hits(scored)
+        for depth, pause in zip(_DEPTHS, PAUSES, strict=True):
+            time.sleep(pause)
+            scored = self.ranked(question, depth * k)
+            hits = self.hits(scored)[:k]
+            whole = len(hits) >= min(k, len(scored)) and (hits or not self._removed_from())
+            if whole or self.asks():  # a language model's calls cost more than a shorter list
+                break
         _LOG.info("%s: %d of %d passages in %.0f ms", self.name, len(hits), k, 1000 * (time.perf_counter() - started))
         return Ranking(question.text, self.name, hits, self.notes(scored))
 
@@ -295,6 +306,10 @@ class Retriever(ABC):
         """The passages with their texts, in order; those that are gone are left out."""
         passages = self.passages([s.id for s in scored])
         return tuple(Hit(passages[s.id], s.score, s.why) for s in scored if s.id in passages)
+
+    def _removed_from(self) -> bool:
+        """Whether indexes may name what was removed in place of what has been written: then they find nothing."""
+        return any(context.reader.stale() for context in self.contexts)
 
     def on(self, *parts: "Retriever") -> Self:
         """The same, working on other retrievers."""

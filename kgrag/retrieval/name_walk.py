@@ -51,7 +51,8 @@ class Walk:
     """What is known of a question and of the passages on its way.
 
     `strength`: how far the list is a set, 0 to 1. `embedded`: unit vectors [d] of parts of the question; `outer`: of
-    each passage in the PageRank what orders it; `ties` [n, names]: which of the `top` [n] mention which name.
+    each passage in the PageRank what orders it; `ties` [n, names]: which of the `top` [n] mention which name; `unread`:
+    passages whose names an ingest has yet to find, so that nothing leads to them.
     """
 
     question: LinkedQuestion
@@ -67,6 +68,7 @@ class Walk:
     names: dict[str, str] = field(default_factory=dict)
     embedded: dict[str, NDArray[np.float32]] = field(default_factory=dict)
     outer: dict[str, Outer] = field(default_factory=dict)
+    unread: set[str] = field(default_factory=set)
     top: list[str] = field(default_factory=list)
     ties: NDArray[np.bool_] = field(default_factory=lambda: np.zeros((0, 0), bool))
 

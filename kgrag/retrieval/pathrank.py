@@ -78,7 +78,8 @@ class PathRank(Retriever):
             done.update(sources)
             self._hop(walk, sources, hop)
         final = self._pagerank(walk)
-        final = self._order(walk, {x: score for x, score in final.items() if score > 0})  # others show no evidence
+        # Others show no evidence, unless it is still to be found
+        final = self._order(walk, {x: score for x, score in final.items() if score > 0 or x in walk.unread})
         ranked = list(final)
         if query.filter:
             allowed = self.context.reader.matching_filter(ranked, query.filter)
@@ -225,8 +226,10 @@ class PathRank(Retriever):
             embedding=self.context.reader.collection.embedding,
             clause=walk.embedded[walk.clause.text].tolist() if ordered else [],
         )
-        for x, name, title, cosine, sentences in found["names"]:
+        for x, name, title, cosine, sentences, unread in found["names"]:
             walk.names[x] = name
+            if unread:
+                walk.unread.add(x)
             if ordered:
                 walk.outer[x] = Outer(title, cosine, sentences or "")
         walk.top, walk.ties = top, np.zeros((len(top), 0), bool)

@@ -1,0 +1,202 @@
+"""Searches while an ingest rewrites documents: as many passages as are wanted, and of a document one version."""
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+
+from kgrag.client import KnowledgeGraph
+from kgrag.graph.collections import open_collection
+from kgrag.graph.reader import Reader
+from kgrag.indexing import finish, pipeline
+from kgrag.retrieval.base import Query
+from kgrag.retrieval.bm25 import Bm25
+from kgrag.values.documents import Document, Section
+from kgrag.values.errors import NotFoundError
+from kgrag.values.results import Passage
+
+pytestmark = pytest.mark.long
+
+_RETRIEVERS = ["bm25", "dense", "hybrid", "pathrank", "ppr", "knn"]
+_ASKED = "Which keeper of the lighthouse at Visby counted quartz and amber?"
+
+
+def _text(version: str, times: int, n: int) -> str:
+    """A text that is the nearer to what is asked the oftener it says that; each sentence names the version."""
+    said = f"In {version} the keeper of the lighthouse at Visby counted quartz and amber."
+    return " ".join([said] * times + [f"In {version} sail {i} of boat {n} was mended." for i in range(20)])
+
+
+def _log(version: str, times: int) -> Document:
+    """A document of 40 sections, whose passages are several transactions."""
+    sections = (Section(_text(version, times, n), f"Entry {n}") for n in range(40))
+    return Document("log", tuple(sections), "Log of Visby")
+
+
+def _keepers(version: str) -> list[Document]:
+    return [Document(f"k{n}", (Section(_text(version, 1, n)),), f"Keeper Olaf Number{n}") for n in range(40)]
+
+
+def _version(passage: Passage) -> str:
+    (version,) = {version for version in ("old", "new") if f"In {version} " in passage.text}
+    return version
+
+
+def _versions(kg: KnowledgeGraph, name: str, retriever: str, key: str = "") -> list[str]:
+    """The versions that the ten best passages are of; with a key those of that document."""
+    hits = kg[name].search(_ASKED, retriever=retriever, k=10).hits
+    assert len(hits) == 10, retriever
+    return [_version(hit.passage) for hit in hits if key in ("", hit.passage.document)]
+
+
+@pytest.fixture
+def small(kg: KnowledgeGraph) -> Iterator[KnowledgeGraph]:
+    """A client whose transactions write 16 passages each."""
+    settings = kg.settings.model_copy(update={"batch_passages": 16})
+    with KnowledgeGraph.connect(settings=settings) as client:
+        yield client
+
+
+def _before_the_last_part(monkeypatch: pytest.MonkeyPatch, look: Callable[[], None]) -> list[int]:
+    """Look whenever a part of a document is written that is not its last; how many passages each has is listed."""
+    parts = []
+    write = pipeline.write_batch
+
+    def writing(graph: Any, collection: Any, batch: Any) -> None:
+        write(graph, collection, batch)
+        if not batch.sealed:
+            parts.append(len(batch.passages))
+            look()
+
+    monkeypatch.setattr(pipeline, "write_batch", writing)
+    return parts
+
+
+def test_a_long_document_is_found_as_it_was_until_it_is_written(
+    kg: KnowledgeGraph, small: KnowledgeGraph, collection_name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    kg[collection_name].ingest([*_keepers("old"), _log("old", 1)])
+
+    states: list[str] = []
+
+    def state() -> str:  # an index outside the graph is made anew when this changes
+        return str(kg.graph.run("retrieve/corpus_state", collection=collection_name)[0]["state"])
+
+    def look() -> None:
+        states.append(state())
+        for retriever in _RETRIEVERS:
+            assert set(_versions(kg, collection_name, retriever)) == {"old"}, retriever
+        assert {_version(each) for each in kg[collection_name].document("log").passages} == {"old"}
+
+    parts = _before_the_last_part(monkeypatch, look)
+    assert small[collection_name].ingest([_log("new", 3)]).changed == 1
+    assert len(parts) > 1 and set(parts) == {16}
+    assert state() not in states
+    for retriever in _RETRIEVERS:
+        assert set(_versions(kg, collection_name, retriever, "log")) == {"new"}, retriever
+    assert {_version(each) for each in kg[collection_name].document("log").passages} == {"new"}
+
+
+def test_a_new_document_is_found_once_it_is_written(
+    kg: KnowledgeGraph, small: KnowledgeGraph, collection_name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    kg[collection_name].ingest(_keepers("old"))
+
+    def look() -> None:
+        for retriever in _RETRIEVERS:
+            assert _versions(kg, collection_name, retriever) == ["old"] * 10, retriever
+        with pytest.raises(NotFoundError):
+            kg.passage("log", collection_name)
+
+    parts = _before_the_last_part(monkeypatch, look)
+    small[collection_name].ingest([_log("new", 3)])
+    assert len(parts) > 1
+    assert _versions(kg, collection_name, "bm25") == ["new"] * 10
+
+
+@pytest.mark.parametrize("retriever", ["pathrank", "ppr"])
+def test_a_walk_begins_at_what_is_written(
+    kg: KnowledgeGraph,
+    small: KnowledgeGraph,
+    collection_name: str,
+    monkeypatch: pytest.MonkeyPatch,
+    retriever: str,
+) -> None:
+    kg[collection_name].ingest(_keepers("old"))
+    ranked: list[set[str]] = []
+
+    def look() -> None:
+        rows = kg.graph.run("look_up/passage_texts", collection=collection_name)
+        there = {row["id"] for row in rows if "In old " in row["text"]}
+        found = {hit.id for hit in kg[collection_name].retriever(retriever).ranked(Query(_ASKED), 200)}
+        ranked.append(found - there)
+
+    _before_the_last_part(monkeypatch, look)
+    small[collection_name].ingest([_log("new", 3)])
+    assert ranked and not any(ranked)
+
+
+@pytest.mark.parametrize("retriever", ["bm25", "pathrank"])
+def test_what_is_rewritten_under_a_search_leaves_no_gap(
+    kg: KnowledgeGraph, collection_name: str, monkeypatch: pytest.MonkeyPatch, retriever: str
+) -> None:
+    kg[collection_name].ingest(_keepers("old"))
+    passages = Reader.passages
+    asked: list[int] = []
+
+    def rewritten(reader: Reader, ids: list[str]) -> Any:
+        asked.append(len(ids))
+        if len(asked) == 1:
+            kg[collection_name].ingest(_keepers("new"))
+        return passages(reader, ids)
+
+    monkeypatch.setattr(Reader, "passages", rewritten)
+    assert _versions(kg, collection_name, retriever) == ["new"] * 10
+    assert asked == [10, 40]
+
+
+@pytest.mark.parametrize(("removed", "rankings", "passages"), [(0, 1, 0), (1, 2, 10)])
+def test_nothing_is_looked_for_again_where_something_was_removed(
+    kg: KnowledgeGraph,
+    collection_name: str,
+    monkeypatch: pytest.MonkeyPatch,
+    removed: int,
+    rankings: int,
+    passages: int,
+) -> None:
+    """An index that names nothing but what has just been removed finds nothing."""
+    kg[collection_name].ingest(_keepers("old"))
+    kg.graph.run("write/count_stale", collection=collection_name, number=removed)
+    rank, asked = Bm25.rank, []
+
+    def ranked(retriever: Bm25, query: Any, n: int) -> Any:
+        asked.append(n)
+        return rank(retriever, query, n)[: n if len(asked) > 1 else 0]
+
+    monkeypatch.setattr(Bm25, "rank", ranked)
+    assert len(kg[collection_name].search(_ASKED, retriever="bm25", k=10)) == passages
+    assert len(asked) == rankings
+
+
+def test_passages_whose_names_are_still_to_be_found_fill_the_list(
+    kg: KnowledgeGraph, collection_name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nothing ties them to one another yet, so that PageRank leaves them no score."""
+    kg[collection_name].ingest(_keepers("old"))
+    seen: list[str] = []
+    stage = finish.STAGES["mentions"]
+
+    def before(work: Any) -> None:
+        seen.extend(_versions(kg, collection_name, "pathrank"))
+        stage(work)
+
+    monkeypatch.setitem(finish.STAGES, "mentions", before)  # type: ignore[arg-type]
+    kg[collection_name].ingest(_keepers("new"))
+    assert seen == ["new"] * 10
+
+
+def test_few_matches_are_all_found(kg: KnowledgeGraph, collection_name: str) -> None:
+    kg[collection_name].ingest([*_keepers("old"), Document("d", (Section("A walrus sleeps."),))])
+    reader = Reader(kg.graph, open_collection(kg.graph, collection_name))
+    found = reader.fulltext("walrus", 10)
+    assert len(found) == 1 and found == reader.fulltext("walrus", 1)
