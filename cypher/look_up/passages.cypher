@@ -1,8 +1,7 @@
-// Passages by their ids, with what a reader wants to know of their documents. One without an ordinal belongs to a document
-// that is being written: it takes the place of the version before in the transaction that gives it one.
+// Passages by their ids, with what a reader wants to know of their documents.
 // mode: read
 // $ids: LIST<STRING> - passage ids
 // -> found: LIST<MAP> - {id, passage ({title, text, ordinal, section, page, last_page}), document (its properties but for the time of its ingest)}
 UNWIND $ids AS id
-MATCH (d:Document)-[:HAS_PASSAGE]->(p:Passage {id: id}) WHERE p.ordinal IS NOT NULL
+MATCH (d:Document)-[:HAS_PASSAGE]->(p:Passage {id: id})
 RETURN collect({id: id, passage: p {.title, .text, .ordinal, .section, .page, .last_page}, document: d {.*, updated: null}}) AS found

@@ -1,8 +1,9 @@
 // BM25: the passages of a collection that match a Lucene query, best first, ties by id. Lucene cuts ties in the order they
-// were written in: so one more is asked for, and all if that is as good as the last, or if there are fewer: then some of
-// what it finds may have been removed already.
+// were written in: so one more is asked for, and all if that is as good as the last; or if there are fewer and something was
+// removed, which Lucene may have found in place of others.
 // mode: read
-// $index: STRING - the collection's full-text index
+// $collection: STRING - name of the collection
+// $index: STRING - its full-text index
 // $query: STRING - Lucene query, special characters escaped
 // $limit: INTEGER = 10 - rows wanted
 // $embedding: STRING = null - property that holds the vector
@@ -12,7 +13,8 @@ CALL db.index.fulltext.queryNodes($index, $query, {limit: $limit + 1}) YIELD nod
 WITH node.id AS id, score, vector.similarity.cosine(node[$embedding], $vector) AS nearness ORDER BY score DESC, id
 WITH collect([id, score, nearness]) AS found
 CALL (found) {
-  WITH * WHERE size(found) <= $limit OR found[-1][1] = found[-2][1]
+  WITH * WHERE (size(found) > $limit AND found[-1][1] = found[-2][1])
+    OR (size(found) <= $limit AND EXISTS { MATCH (c:Collection {name: $collection}) WHERE c.stale > 0 })
   CALL db.index.fulltext.queryNodes($index, $query) YIELD node, score WHERE size(found) <= $limit OR score >= found[-1][1]
   WITH node, node.id AS id, score ORDER BY score DESC, id LIMIT $limit
   RETURN collect([id, score, vector.similarity.cosine(node[$embedding], $vector)]) AS tied

@@ -92,7 +92,7 @@ class Reader:
         if only:
             hits = self.row("retrieve/fulltext_filtered", **parameters, **near, **_filter(only))["hits"]
         else:
-            hits = self.row("retrieve/fulltext", **parameters, **near)["hits"]
+            hits = self.row("retrieve/fulltext", collection=self.collection.name, **parameters, **near)["hits"]
         nearness = {id: near for id, _, near in hits if near is not None}
         return [(id, float(score)) for id, score, _ in hits], nearness
 
@@ -240,14 +240,17 @@ class Reader:
         return _pairs(self.row(name, **parameters)["hits"])
 
     def passages(self, ids: Sequence[str]) -> dict[str, Passage]:
-        """Passages by their ids; ids that are gone are left out."""
+        """Passages by their ids; ids that are gone are left out, and those of documents that are being written.
+
+        These have an ordinal once their document is wholly written, by the transaction that removes its old passages.
+        """
         if not ids:
             return {}
         found = self.row("look_up/passages", ids=list(ids))["found"]
         return {
             r["id"]: passage(r["id"], r["passage"], r["document"])
             for r in found  # what is being removed may have lost some properties already
-            if r["passage"]["text"] is not None and r["document"].keys() >= _NEEDED
+            if None not in (r["passage"]["text"], r["passage"]["ordinal"]) and r["document"].keys() >= _NEEDED
         }
 
 
@@ -258,7 +261,7 @@ def passage(id: str, properties: dict[str, Any], document: dict[str, Any]) -> Pa
         document=document["key"],
         title=properties["title"] or document["name"],
         text=properties["text"],
-        ordinal=properties["ordinal"] or 0,
+        ordinal=properties["ordinal"],
         section=properties["section"] or "",
         source=document.get("source", ""),
         metadata=from_properties(document),

@@ -247,7 +247,8 @@ class Retriever(ABC):
         if not question.text.strip() or k < 1:
             return Ranking(question.text, self.name)
         for depth, pause in zip(_DEPTHS, PAUSES, strict=True):
-            time.sleep(pause)
+            if pause:
+                time.sleep(pause)
             scored = self.ranked(question, depth * k)
             hits = self.hits(scored)[:k]
             whole = len(hits) >= min(k, len(scored)) and (hits or not self._removed_from())

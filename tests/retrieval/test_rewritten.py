@@ -195,8 +195,11 @@ def test_passages_whose_names_are_still_to_be_found_fill_the_list(
     assert seen == ["new"] * 10
 
 
-def test_few_matches_are_all_found(kg: KnowledgeGraph, collection_name: str) -> None:
+def test_few_matches_are_found_once_where_something_was_removed(kg: KnowledgeGraph, collection_name: str) -> None:
     kg[collection_name].ingest([*_keepers("old"), Document("d", (Section("A walrus sleeps."),))])
     reader = Reader(kg.graph, open_collection(kg.graph, collection_name))
-    found = reader.fulltext("walrus", 10)
-    assert len(found) == 1 and found == reader.fulltext("walrus", 1)
+    whole = reader.fulltext("lighthouse walrus", 50)
+    assert len(whole) == 41
+    kg.graph.run("write/count_stale", collection=collection_name, number=1)
+    for limit in (1, 40, 41, 50):
+        assert reader.fulltext("lighthouse walrus", limit) == whole[:limit], limit
