@@ -1,6 +1,6 @@
 // PathRank, seeds: nearest passages, passages that share words, and passages that the question's names lead to; each
 // scored against the question, with what the next step wants to know of it. Ties
-// of words are cut as in `retrieve/fulltext`.
+// of words are cut as in `retrieve/fulltext`. Passages without an ordinal, whose documents are being written, are passed over.
 // mode: read
 // $vector_index: STRING - the collection's vector index
 // $text_index: STRING - its full-text index of stems
@@ -38,7 +38,7 @@ CALL (worded) {
   CALL db.index.vector.queryNodes($vector_index, reach, $vector) YIELD node
   WITH passages, reach, exact, collect(node) AS near
   CALL (passages, reach, exact, near) {
-    UNWIND near[0..exact] AS x
+    UNWIND CASE WHEN any(x IN near[0..exact] WHERE x.ordinal IS NULL) THEN [x IN near WHERE x.ordinal IS NOT NULL] ELSE near[0..exact] END AS x
     RETURN x
     UNION ALL
     WITH * WHERE size(near) < reach AND size(near) < passages AND passages <= $few
@@ -72,7 +72,7 @@ CALL (worded) {
   MATCH (e)<-[:MENTIONS]-(x:Passage)
   RETURN x
 }
-WITH DISTINCT worded, x, x.stems AS stems WHERE x.ordinal IS NOT NULL // others belong to what is being written
+WITH DISTINCT worded, x, x.stems AS stems WHERE x.ordinal IS NOT NULL
 MATCH (d:Document)-[:HAS_PASSAGE]->(x)
 WITH x.id AS id,
        (2 * vector.similarity.cosine(x[$embedding], $vector) - 1)

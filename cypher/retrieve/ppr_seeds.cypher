@@ -1,4 +1,5 @@
-// Personalised PageRank, reset: the triples and the passages nearest to the question, scored exactly.
+// Personalised PageRank, reset: the triples and the passages nearest to the question, scored exactly. Passages without an
+// ordinal, whose documents are being written, are passed over.
 // mode: read
 // $triple_index: STRING - the collection's vector index of triples
 // $passage_index: STRING - that of its passages
@@ -24,7 +25,7 @@ CALL () {
   CALL db.index.vector.queryNodes($passage_index, reach, $vector) YIELD node
   WITH passages, reach, exact, collect(node) AS near
   CALL (passages, reach, exact, near) {
-    UNWIND near[0..exact] AS p
+    UNWIND CASE WHEN any(p IN near[0..exact] WHERE p.ordinal IS NULL) THEN near ELSE near[0..exact] END AS p
     RETURN p
     UNION ALL
     WITH * WHERE size(near) < reach AND size(near) < passages AND passages <= $few

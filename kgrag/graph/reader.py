@@ -249,8 +249,9 @@ class Reader:
         found = self.row("look_up/passages", ids=list(ids))["found"]
         return {
             r["id"]: passage(r["id"], r["passage"], r["document"])
-            for r in found  # what is being removed may have lost some properties already
-            if None not in (r["passage"]["text"], r["passage"]["ordinal"]) and r["document"].keys() >= _NEEDED
+            for r in found  # what is being removed may have lost some properties already, or be gone
+            if r["passage"] and r["document"] and None not in (r["passage"]["text"], r["passage"]["ordinal"])
+            if r["document"].keys() >= _NEEDED
         }
 
 

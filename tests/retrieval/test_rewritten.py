@@ -18,6 +18,7 @@ from kgrag.values.results import Passage
 pytestmark = pytest.mark.long
 
 _RETRIEVERS = ["bm25", "dense", "hybrid", "pathrank", "ppr", "knn"]
+_PORTS = ["Bergen", "Visby", "Riga", "Tromso", "Kiel", "Larvik", "Narva", "Turku", "Malmo", "Aarhus", "Gdansk"]
 _ASKED = "Which keeper of the lighthouse at Visby counted quartz and amber?"
 
 
@@ -34,7 +35,7 @@ def _log(version: str, times: int) -> Document:
 
 
 def _keepers(version: str) -> list[Document]:
-    return [Document(f"k{n}", (Section(_text(version, 1, n)),), f"Keeper Olaf Number{n}") for n in range(40)]
+    return [Document(f"k{n}", (Section(_text(version, 1, n)),), f"Ship{n} of Olaf{n}") for n in range(40)]
 
 
 def _version(passage: Passage) -> str:
@@ -42,9 +43,9 @@ def _version(passage: Passage) -> str:
     return version
 
 
-def _versions(kg: KnowledgeGraph, name: str, retriever: str, key: str = "") -> list[str]:
+def _versions(kg: KnowledgeGraph, name: str, retriever: str, key: str = "", asked: str = _ASKED) -> list[str]:
     """The versions that the ten best passages are of; with a key those of that document."""
-    hits = kg[name].search(_ASKED, retriever=retriever, k=10).hits
+    hits = kg[name].search(asked, retriever=retriever, k=10).hits
     assert len(hits) == 10, retriever
     return [_version(hit.passage) for hit in hits if key in ("", hit.passage.document)]
 
@@ -178,20 +179,29 @@ def test_nothing_is_looked_for_again_where_something_was_removed(
     assert len(asked) == rankings
 
 
+def _voyages(version: str) -> list[Document]:
+    def text(n: int) -> str:
+        start, end, other = (_PORTS[i % len(_PORTS)] for i in (n, 5 * n + 1, 7 * n + 3))
+        return f"In {version} the boat went from {start} to {end}, and was seen near {other} on day {n}."
+
+    return [Document(f"v{n}", (Section(text(n)),), f"Ship{n}") for n in range(60)]
+
+
 def test_passages_whose_names_are_still_to_be_found_fill_the_list(
     kg: KnowledgeGraph, collection_name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Nothing ties them to one another yet, so that PageRank leaves them no score."""
-    kg[collection_name].ingest(_keepers("old"))
+    kg[collection_name].ingest(_voyages("old"))
     seen: list[str] = []
     stage = finish.STAGES["mentions"]
 
     def before(work: Any) -> None:
-        seen.extend(_versions(kg, collection_name, "pathrank"))
+        asked = "Which carpenter bought copper in Bergen?"  # words and vectors are no evidence here
+        seen.extend(_versions(kg, collection_name, "pathrank", asked=asked))
         stage(work)
 
     monkeypatch.setitem(finish.STAGES, "mentions", before)  # type: ignore[arg-type]
-    kg[collection_name].ingest(_keepers("new"))
+    kg[collection_name].ingest(_voyages("new"))
     assert seen == ["new"] * 10
 
 
