@@ -106,13 +106,12 @@ def digest(collection: str, whole: bool, as_json: bool) -> None:
         from kgrag.graph.contents import fingerprint
         from kgrag.indexing.digest import digest as compute
 
-        graph = kg.database_for(collection).graph
-        open_collection(graph, collection)
+        open_collection(kg.graph, collection)
         if whole:
-            found = fingerprint(graph, collection)
+            found = fingerprint(kg.graph, collection)
             hashes = found.hashes() | {"all": found.total()}
         else:
-            hashes = compute(graph, collection)
+            hashes = compute(kg.graph, collection)
     if as_json:
         print_json(hashes)
         return

@@ -237,10 +237,6 @@ class AsyncKnowledgeGraph:
         found = await in_thread(self.sync.select, names)
         return AsyncCollection(found) if isinstance(found, Collection) else AsyncSearching(found)
 
-    async def database_for(self, collection: str) -> Self:
-        """See KnowledgeGraph."""
-        return type(self)(await in_thread(self.sync.database_for, collection))
-
     close = _graph(KnowledgeGraph.close)
     collections = _graph(KnowledgeGraph.collections)
     records = _graph(KnowledgeGraph.records)

@@ -28,10 +28,9 @@ def checked(name: object) -> str:
 
 
 class Federation(Searching):
-    """Collections, of one database or of several, whose passages are ranked together; each says its `collection`.
+    """Collections whose passages are ranked together; each says its `collection`.
 
-    Safe to share between threads. Methods raise NotFoundError when one of the collections does not exist, and
-    DatabaseError when one of the databases does not answer.
+    Safe to share between threads. Methods raise NotFoundError when one of the collections does not exist.
     """
 
     usual = "single+pathrank"

@@ -19,7 +19,6 @@ from kgrag.graph.collections import DEFAULT_COLLECTION as DEFAULT_COLLECTION
 from kgrag.graph.collections import Collection as Record
 from kgrag.graph.connection import Graph
 from kgrag.graph.counts import collection_info
-from kgrag.graph.routes import open_route, route, routed
 from kgrag.graph.runs import Run
 from kgrag.models.chat import no_model
 from kgrag.models.embed import Embedder
@@ -58,7 +57,6 @@ class KnowledgeGraph:
         self.models = models or Models(settings)
         self.rankings = Rankings(settings.rankings)
         self._collections: dict[str, Collection] = {}
-        self._elsewhere: dict[str, KnowledgeGraph] = {}
         self._lock = threading.RLock()
 
     @classmethod
@@ -179,8 +177,8 @@ class KnowledgeGraph:
         from kgrag.indexing.knowledge import Selection, import_knowledge
 
         chosen = selection or Selection()
-        its = routed(settings or Settings(), collection)
-        return import_knowledge(Path(path), collection, its, chosen, progress or no_progress, format=format)
+        settings = settings or Settings()
+        return import_knowledge(Path(path), collection, settings, chosen, progress or no_progress, format=format)
 
     def __enter__(self) -> Self:
         return self
@@ -195,8 +193,6 @@ class KnowledgeGraph:
 
     def close(self) -> None:
         """Close the connections; the server goes on."""
-        for other in self._elsewhere.values():
-            other.graph.close()
         self.graph.close()
         self.models.close()
 
@@ -215,16 +211,17 @@ class KnowledgeGraph:
             return Federation([self[each] for each in name])
         with self._lock:
             if name not in self._collections:
-                self._collections[name] = Collection(self.database_for(name), name)
+                self._collections[name] = Collection(self, name)
             return self._collections[name]
 
     def __iter__(self) -> Iterator[str]:
-        """The names of the collections, also of those that routes lead to."""
+        """The names of the collections."""
         return (found.name for found in self.records())
 
     def __contains__(self, name: object) -> bool:
         """Whether there is a collection of that name. Raises TypeError for what is no text."""
-        return any(its.name == name for its in registry.list_collections(self.database_for(checked(name)).graph))
+        wanted = checked(name)
+        return any(its.name == wanted for its in self.records())
 
     def select(self, names: str) -> Collection | Federation:
         """What a text names to be searched: a collection, or several with commas between, "manuals, notes".
@@ -232,42 +229,17 @@ class KnowledgeGraph:
         A collection whose name holds a comma is found by its whole name.
         """
         several = split_names(names)
-        if len(several) < 2 or registry.find_collection(self.database_for(names).graph, names) is not None:
+        if len(several) < 2 or registry.find_collection(self.graph, names) is not None:
             return self[names]
         return self[several]
 
-    def database_for(self, collection: str) -> "KnowledgeGraph":
-        """The database that a collection lies in: this one, unless a route of the settings leads elsewhere.
-
-        Raises DatabaseError when that does not answer.
-        """
-        pattern = route(self.settings.routes, collection)
-        return self if pattern is None else self._routed(pattern)
-
-    def _routed(self, pattern: str) -> "KnowledgeGraph":
-        with self._lock:
-            if pattern not in self._elsewhere:
-                self._elsewhere[pattern] = KnowledgeGraph(*open_route(self.settings, pattern), self.models)
-            return self._elsewhere[pattern]
-
-    def _databases(self) -> Iterator[tuple[str | None, "KnowledgeGraph"]]:
-        """This one, and each that a route leads to, with the pattern of that route."""
-        yield None, self
-        for pattern in self.settings.routes:
-            yield pattern, self._routed(pattern)
-
     def collections(self) -> list[CollectionInfo]:
-        """Every collection with its counts, also those that routes lead to."""
-        return [collection_info(self.database_for(found.name).graph, found) for found in self.records()]
+        """Every collection with its counts."""
+        return [collection_info(self.graph, found) for found in self.records()]
 
     def records(self) -> list[Record]:
         """The same as they are recorded, without counts."""
-        return [
-            found
-            for pattern, kg in self._databases()
-            for found in registry.list_collections(kg.graph)
-            if route(self.settings.routes, found.name) == pattern
-        ]
+        return registry.list_collections(self.graph)
 
     def cypher(
         self,
@@ -318,33 +290,31 @@ class KnowledgeGraph:
 
         Raises NotFoundError if there is none, or if several collections have one.
         """
-        places = self._databases() if collection is None else [(None, self.database_for(collection))]
-        found = [(kg, *each) for _, kg in places for each in reader.find_passages(kg.graph, text, collection)]
+        found = reader.find_passages(self.graph, text, collection)
         if not found:
             raise NotFoundError(f"No passage {text!r}.", "`kgrag search … --json` shows the ids of passages.")
-        names = sorted({name for _, _, name in found})
+        names = sorted({name for _, name in found})
         if len(names) > 1:
             raise NotFoundError(
                 f"{text!r} is found in several collections: {', '.join(names)}.", "Choose one with --collection."
             )
-        kg, id, name = found[0]
-        return reader.Reader(kg.graph, registry.open_collection(kg.graph, name)).passages([id])[id]
+        id, name = found[0]
+        return reader.Reader(self.graph, registry.open_collection(self.graph, name)).passages([id])[id]
 
     def neighbourhood(self, passage_id: str, limit: int = 10) -> list[dict[str, Any]]:
         """The edges around a passage, at most `limit` of each kind: maps with type, outgoing, label, name, id, ..."""
-        found = (reader.neighbourhood(kg.graph, passage_id, limit) for _, kg in self._databases())
-        return next(filter(None, found), [])
+        return reader.neighbourhood(self.graph, passage_id, limit)
 
     def runs(self) -> list[Run]:
-        """The answers that are kept, of all collections, also of those that routes lead to, newest first."""
-        return [run for run, _ in runs.list_all(kg.graph for _, kg in self._databases())]
+        """The answers that are kept, of all collections, newest first."""
+        return runs.list_all(self.graph)
 
     def delete_runs(self, ids: Iterable[str]) -> list[Run]:
         """Delete kept answers, each named by (the first 6 or more digits of) its run's id; returns them.
 
         Raises NotFoundError for one that does not exist, before anything is deleted.
         """
-        return runs.remove_runs((kg.graph for _, kg in self._databases()), ids)
+        return runs.remove_runs(self.graph, ids)
 
     def migrate(self) -> list[str]:
         """Bring the database to this version's schema; returns the steps taken.
@@ -369,10 +339,9 @@ class KnowledgeGraph:
         from kgrag.indexing.migrate import finish_migrated
 
         patience, progress = self.settings.old_vectors_seconds, progress or no_progress
-        report = import_export(lambda n: self.database_for(n).graph, source, collection, progress, patience)
+        report = import_export(self.graph, source, collection, progress, patience)
         if report.migrated:
-            graph = self.database_for(report.collection).graph
-            finish_migrated(graph, registry.open_collection(graph, report.collection), self.settings)
+            finish_migrated(self.graph, registry.open_collection(self.graph, report.collection), self.settings)
         return report
 
     def tasks(self) -> Tasks | None:

@@ -1,7 +1,7 @@
 """Files -> a collection, in transactions that each note how far they came: a killed import goes on where it was."""
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import Any
@@ -44,9 +44,9 @@ class ImportReport:
 
 
 def import_export(
-    home: Callable[[str], Graph], source: str, name: str | None, progress: Progress, unused_seconds: float
+    graph: Graph, source: str, name: str | None, progress: Progress, unused_seconds: float
 ) -> ImportReport:
-    """Make the collection that was exported to `source`, under its own name or another, in the database of that name.
+    """Make the collection that was exported to `source`, under its own name or another.
 
     The file is first read through, so one that is damaged changes nothing. Interrupted and run again, it goes on where
     it was; until it is complete, nobody can use the collection. One of an older schema is migrated; what that has
@@ -61,7 +61,6 @@ def import_export(
         _check(header)
         name = header.collection if name is None else name
         registry.check_name(name)
-        graph = home(name)
         _check_free(graph, name, header)
         found = _read_through(reader, progress)
         with collection_lock(graph, name, "import"):

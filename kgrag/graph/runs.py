@@ -119,25 +119,20 @@ def rate_run(graph: Graph, collection: str, id: str, good: bool | None, remark: 
         raise NotFoundError(f"There is no run {id!r}.", "`kgrag list runs` lists the ids.")
 
 
-def list_all(graphs: Iterable[Graph]) -> list[tuple[Run, Graph]]:
-    """The runs that are kept in some databases, each with its own, newest first. Raises MismatchError."""
-    found: dict[str, tuple[Run, Graph]] = {}
-    for graph in graphs:
-        check_schema(graph)
-        found |= {run.id: (run, graph) for run in list_runs(graph)}
-    return sorted(found.values(), key=lambda each: each[0].created, reverse=True)
+def list_all(graph: Graph) -> list[Run]:
+    """The runs that are kept in the database, newest first. Raises MismatchError."""
+    check_schema(graph)
+    return list_runs(graph)
 
 
-def remove_runs(graphs: Iterable[Graph], ids: Iterable[str]) -> list[Run]:
-    """Remove runs from some databases, each named by (the first 6 or more digits of) its id; returns them.
+def remove_runs(graph: Graph, ids: Iterable[str]) -> list[Run]:
+    """Remove runs, each named by (the first 6 or more digits of) its id; returns them.
 
     Raises NotFoundError for one that does not exist or is not the only one, before anything is removed.
     """
-    kept = list_all(graphs)
-    chosen = named([run for run, _ in kept], ids)
-    for graph in {id(graph): graph for _, graph in kept}.values():
-        if ids_there := [run.id for run, its in kept if its is graph and run in chosen]:
-            graph.run("write/remove_runs", ids=ids_there)
+    chosen = named(list_all(graph), ids)
+    if chosen:
+        graph.run("write/remove_runs", ids=[run.id for run in chosen])
     return chosen
 
 

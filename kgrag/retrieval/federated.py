@@ -1,4 +1,4 @@
-"""One ranking over several collections, wherever they lie.
+"""One ranking over several collections.
 
 Scores of different collections cannot be compared: each has its own statistics, perhaps its own embedder. So each ranks
 its own passages, and a passage counts by its rank there, times how well its collection fits the question at all: the

@@ -49,7 +49,7 @@ def saved_rows(kg: KnowledgeGraph, name: str, parameters: Mapping[str, Any], col
     moments = {p.name for p in find_query(name).parameters if p.type == "DATETIME"}
     arguments = {key: _moment(value) if key in moments else value for key, value in parameters.items()}
     if collection is not None:
-        arguments["collection"], kg = collection, kg.database_for(collection)
+        arguments["collection"] = collection
     return run_saved(kg.graph, name, arguments, kg.settings.gateway)
 
 

@@ -250,7 +250,7 @@ def _named(caller: Caller, name: str) -> Searching | None:
     """A collection that the caller may see, or several that have commas between them; None where one is not there."""
 
     def exists(one: str) -> bool:
-        return caller.access.sees(one) and find_collection(caller.kg.database_for(one).graph, one) is not None
+        return caller.access.sees(one) and find_collection(caller.kg.graph, one) is not None
 
     several = split_names(name)
     if len(several) < 2 or exists(name):

@@ -107,7 +107,7 @@ class Pictures:
 
 def file_of(kg: KnowledgeGraph, collection: str, document: str) -> Path:
     """The PDF that a document was read from, as it was then. Raises NotFoundError if it is not there any more."""
-    uploads, graph = Uploads(kg.settings.home), kg.database_for(collection).graph
+    uploads, graph = Uploads(kg.settings.home), kg.graph
     for state in known_files(graph, open_collection(graph, collection), [document]).get(document, ()):
         read, path = Fingerprint.parse(state.fingerprint), Path(state.path)
         if state.root == clean(uploads.folder(collection).resolve().as_posix()):

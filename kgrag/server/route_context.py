@@ -74,7 +74,7 @@ class Caller:
         only that may be.
         """
         self.access.check(role, name)
-        if not new and self.access.collections and find_collection(self.kg.database_for(name).graph, name) is None:
+        if not new and self.access.collections and find_collection(self.kg.graph, name) is None:
             raise hidden(name, self.access.collections)
         return self.kg[name]
 

@@ -167,11 +167,6 @@ class Settings(BaseSettings):
     neo4j_retry_seconds: float = Field(
         30.0, ge=0, le=3600, description="for which a transaction that Neo4j lost is tried again; 3 in `kgrag serve`"
     )
-    routes: dict[str, SecretStr] = Field(
-        default_factory=dict,
-        description="collections that lie elsewhere, as JSON: pattern of their names -> "
-        "neo4j+s://USER:PASSWORD@HOST:7687/DATABASE; the first that fits counts",
-    )
     home: Path = Field(
         default_factory=lambda: Path(platformdirs.user_data_dir("kgrag", appauthor=False)),
         description="where the local server keeps its data, password and logs",

@@ -1,18 +1,15 @@
-"""Several collections searched and asked as one, of one database and of several."""
+"""Several collections searched and asked as one."""
 
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
-from pydantic import SecretStr
 from scripted import Scripted
 
 from kgrag.client import KnowledgeGraph
 from kgrag.client.federation import Federation
-from kgrag.graph.local import LocalServer
 from kgrag.settings import Settings
 from kgrag.values.documents import Document, Page, Section
-from kgrag.values.errors import ConfigurationError, DatabaseError, NotFoundError
+from kgrag.values.errors import ConfigurationError, NotFoundError
 
 SHIPS = {
     "Fram": "The Fram was a wooden ship, designed by Colin Archer for Nansen's drift through the ice.",
@@ -111,58 +108,3 @@ def test_a_page_is_looked_up_in_whichever_collection_holds_it(
     place = kg[(*names, collection_name)].look_up("What does page 2 of logbook.pdf say?")
     assert place is not None and "Fog on the second" in place.text
     assert kg[names].look_up("What does page 2 of logbook.pdf say?") is None
-
-
-def login(settings: Settings) -> str:
-    assert settings.neo4j_uri is not None and settings.neo4j_password is not None
-    scheme, host = settings.neo4j_uri.split("://")
-    return f"{scheme}://{settings.neo4j_user}:{settings.neo4j_password.get_secret_value()}@{host}/neo4j"
-
-
-def routed(settings: Settings, **routes: str) -> Settings:
-    return settings.model_copy(update={"routes": {name.replace("_", "*"): SecretStr(a) for name, a in routes.items()}})
-
-
-@pytest.mark.alone
-def test_a_route_leads_to_the_database_of_a_collection(
-    kg: KnowledgeGraph, graph_settings: Settings, names: tuple[str, str]
-) -> None:
-    settings = routed(graph_settings, our_=login(graph_settings))
-    secret = graph_settings.neo4j_password
-    assert secret is not None and secret.get_secret_value() not in repr(settings)
-    with KnowledgeGraph.connect(settings=settings) as client:
-        assert client.database_for("our ships") is client.database_for("our bakery") is not client
-        assert client.database_for("others") is client and client["our ships"].kg is client.database_for("our ships")
-        assert found(client[names], "the Fram and rye bread") == found(kg[names], "the Fram and rye bread")
-        assert {*names} <= {info.name for info in client.collections()}
-        assert len({info.name for info in client.collections()}) == len(client.collections())
-        passage = client.passage("fram", "our ships")
-        assert client.passage(passage.id[:12]) == passage and client.neighbourhood(passage.id)
-
-
-def test_a_route_that_leads_nowhere_says_so(graph_settings: Settings, names: tuple[str, str]) -> None:
-    settings = routed(graph_settings, our_="bolt://me:hidden@127.0.0.1:9/neo4j", odd_="127.0.0.1")
-    with KnowledgeGraph.connect(settings=settings) as client:
-        with pytest.raises(DatabaseError, match=r"127\.0\.0\.1:9 does not answer") as problem:
-            client[names].search("Fram")
-        assert "hidden" not in str(problem.value)
-        with pytest.raises(ConfigurationError, match="is no address"):
-            client["odd one"].search("Fram")
-
-
-@pytest.mark.long
-def test_two_servers_give_what_one_gives(
-    kg: KnowledgeGraph, graph_settings: Settings, names: tuple[str, str], tmp_path: Path
-) -> None:
-    server = LocalServer(Settings(_env_file=None, home=tmp_path / "second"))  # type: ignore[call-arg]
-    second = server.ensure_running()
-    secret = second.password.get_secret_value()
-    there = {"our bakery": SecretStr(second.uri.replace("://", f"://{second.user}:{secret}@"))}
-    try:
-        with KnowledgeGraph.connect(settings=graph_settings.model_copy(update={"routes": there})) as client:
-            client["our bakery"].ingest(documents(BAKERY))
-            for question in (*SHIPS.values(), *BAKERY.values(), "Which towns have a lake or a harbour?"):
-                ours, theirs = kg[names].search(question), client[names].search(question)
-                assert [(h.passage, h.score, h.why) for h in ours] == [(h.passage, h.score, h.why) for h in theirs]
-    finally:
-        server.stop()

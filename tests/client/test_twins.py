@@ -62,7 +62,6 @@ MISSING = {
         "connect": HERE,
         "delete_runs": PER_COLLECTION,
         "embedder": HERE,
-        "database_for": HERE,
         "import_export": COMMANDS,
         "import_knowledge": COMMANDS,
         "language_model": HERE,

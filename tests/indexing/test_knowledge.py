@@ -128,7 +128,7 @@ def test_the_doors_that_know_it(kg: KnowledgeGraph, ships: str, tmp_path: Path) 
     before = digest(kg.graph, ships)
     kg[ships].export(str(tmp_path / "ships.jsonl"))
     try:
-        import_export(lambda _: kg.graph, str(tmp_path / "ships.jsonl"), "test-knowledge-copy", lambda *_: None, 0.0)
+        import_export(kg.graph, str(tmp_path / "ships.jsonl"), "test-knowledge-copy", lambda *_: None, 0.0)
         copy = open_collection(kg.graph, "test-knowledge-copy")
         assert copy.kind == "knowledge"
         assert _texts(kg, "test-knowledge-copy") == _texts(kg, ships)

@@ -19,6 +19,7 @@ from scripted import Scripted
 
 from kgrag.models.chat import Message, Reply
 from kgrag.models.chat_cache import Kept, ReplyCache
+from kgrag.models.endpoint import Endpoint
 from kgrag.models.openai_chat import OpenAIChat, load_chat
 from kgrag.settings import ChatSettings, Settings
 from kgrag.values.errors import ConfigurationError, ModelError, UnavailableError
@@ -366,3 +367,9 @@ class TestErrors:
         with OpenAIChat(ChatSettings(model="gpt")) as model:
             assert ask(model).text == "Colin Archer."
         assert scripted.attempts[0]["headers"]["authorization"] == "Bearer from-outside"
+
+
+def test_the_address_of_a_server_is_shown_without_its_password() -> None:
+    for address in ("http://me:se/cret@127.0.0.1:1/v1", "http://me:secr#et@127.0.0.1:1/v1"):
+        shown = Endpoint.of("CHAT", "m", address, None, {}).address
+        assert "cret" not in shown and "secr" not in shown and "et@" not in shown, shown

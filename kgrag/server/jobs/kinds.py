@@ -96,8 +96,8 @@ class Work:
 
     @property
     def graph(self) -> Graph:
-        """The database that the collection lies in."""
-        return self.kg.database_for(self.name).graph
+        """The database."""
+        return self.kg.graph
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,7 +128,7 @@ def checked_options(kg: KnowledgeGraph, uploads: Uploads, kind: str, collection:
             f"The options of a job {kind!r} are invalid: {place}: {first['msg']}.", f"There are: {known}."
         ) from error
     if not KINDS[kind].new:
-        registry.check_documents(registry.open_collection(kg.database_for(collection).graph, collection))
+        registry.check_documents(registry.open_collection(kg.graph, collection))
     if isinstance(options, IngestOptions):
         names = dict.fromkeys(uploads.find(collection, name).name for name in options.uploads)
         options = options.model_copy(update={"uploads": tuple(names)})
