@@ -306,11 +306,13 @@ class Operator:
             self._run("db", "backup", str(self._out / "all.dump"), "--overwrite")
 
     def _export(self) -> None:
-        """A collection goes out and comes in under another name."""
-        file = str(self._out / "files.jsonl.gz")
-        self._perhaps_killed("export", file, "-c", FILES, "--overwrite")
+        """A collection goes out, is deleted and comes in again."""
+        file = str(self._out / "copy.jsonl.gz")
+        self._perhaps_killed("ingest", str(self._folder), "--root", str(self._folder), "-c", _COPY)
+        self._perhaps_killed("export", file, "-c", _COPY, "--overwrite")
         if Path(file).exists():
-            self._perhaps_killed("import", file, "-c", _COPY)
+            self._perhaps_killed("delete", "--collection", _COPY, "--yes")
+            self._perhaps_killed("import", file)
             self._perhaps_killed("delete", "--collection", _COPY, "--yes")
 
     def _look(self) -> None:

@@ -1,4 +1,4 @@
-"""kgrag export, import: a collection as files, and back."""
+"""kgrag export, import: a collection as a file, and back."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -15,31 +15,27 @@ _RDF = (".nt", ".ttl", ".rdf", ".owl", ".trig", ".n3")
 if TYPE_CHECKING:
     from kgrag.exchange.export import ExportReport
 
-_FORMATS = ("jsonl", "graphml", "csv")
-
 
 @click.command()
-@click.argument("target", metavar="FILE|FOLDER")
+@click.argument("target", metavar="FILE")
 @collection_option("Which collection.")
-@click.option("--format", type=click.Choice(_FORMATS), help="By default as the name of the file says; a folder is CSV.")
+@click.option("--format", type=click.Choice(("jsonl", "graphml")), help="By default as the name of the file says.")
 @click.option("--without-embeddings", is_flag=True, help="Leave the vectors out: smaller, but it cannot be imported.")
-@click.option("--overwrite", is_flag=True, help="Replace a file, or the folder of a former export.")
+@click.option("--overwrite", is_flag=True, help="Replace a file.")
 @as_json
 def export(
     target: str, collection: str | None, format: str | None, without_embeddings: bool, overwrite: bool, as_json: bool
 ) -> None:
-    """Write all that a collection holds into a file or folder.
+    """Write all that a collection holds into a file.
 
     Every node and edge with all properties, vectors and runs too. JSON Lines (.jsonl) is the quickest; GraphML
-    (.graphml) opens in Gephi, yEd and networkx; CSV, a folder, is what `neo4j-admin database import` reads (see
-    neo4j-admin.args in it). Files whose names end in .gz are compressed; "-" is standard output. `kgrag import` reads
-    JSON Lines and CSV; the digest tells that nothing was lost: `kgrag inspect --digest --all` prints that of a
-    collection.
+    (.graphml) opens in Gephi, yEd and networkx. Files whose names end in .gz are compressed; "-" is standard output.
+    `kgrag import` reads JSON Lines; the digest tells that nothing was lost: `kgrag inspect --digest --all` prints that
+    of a collection.
 
     \b
     kgrag export work.jsonl.gz -c work
     kgrag export work.graphml -c work --without-embeddings    for Gephi
-    kgrag export work-csv/ -c work
     kgrag export - | jq -r 'select(.node == "Entity").properties.name'
     """
     with connect() as kg:
@@ -58,8 +54,8 @@ def export(
 
 
 @click.command(name="import")
-@click.argument("source", metavar="FILE|FOLDER", type=click.Path(exists=True, allow_dash=True))
-@click.option("-c", "--collection", metavar="NAME", help="Its name; of facts, where to; by default as exported.")
+@click.argument("source", metavar="FILE", type=click.Path(exists=True, allow_dash=True))
+@click.option("-c", "--collection", metavar="NAME", help="Of facts: where to.")
 @click.option(
     "--format",
     type=click.Choice(("triples", "ntriples", "rdf", "csv", "tsv", "wikidata")),
@@ -70,13 +66,12 @@ def export(
 def import_(source: str, collection: str | None, format: str | None, as_json: bool, **chosen: Any) -> None:
     """Import a collection that was exported, or facts of your own.
 
-    Of `kgrag export`, JSON Lines or a folder of CSV: the file is read through before anything is written: one that is
+    Of `kgrag export`, JSON Lines: the file is read through before anything is written: one that is
     damaged, cut off or of another kind changes nothing. A collection of that name must not exist. Interrupted and run
     again, it goes on where it was; until it is complete, nobody else sees the collection. "-" is standard input.
 
     \b
     kgrag import work.jsonl.gz
-    kgrag import work-csv/ -c copy
     kgrag export - -c work | KGRAG_HOME=/data/other kgrag import -
 
     With --format facts without passages, a collection of entities and facts alone: searches of your documents use it
@@ -103,12 +98,14 @@ def import_(source: str, collection: str | None, format: str | None, as_json: bo
             raise click.UsageError("--format imports facts: say where to with --collection NAME.")
         import_facts(Path(source), collection, None if format == "triples" else format, as_json, **chosen)
         return
+    if collection is not None:
+        raise click.UsageError("--collection goes with --format: what was exported is imported under its own name.")
     ctx = click.get_current_context()
     for option in ctx.command.params:
         if option.name in chosen and ctx.get_parameter_source(option.name) is not ParameterSource.DEFAULT:
             raise click.UsageError(f"{option.opts[0]} goes with --format: what was exported is imported whole.")
     with connect() as kg, progress_bars() as progress:
-        report = kg.import_export(source, collection, progress=progress)
+        report = kg.import_export(source, progress)
     if as_json:
         print_json(report)
         return

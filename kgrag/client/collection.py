@@ -186,9 +186,9 @@ class Collection(Building, Searching):
         overwrite: bool = False,
         progress: Progress | None = None,
     ) -> "ExportReport":
-        """Write all that it holds to a file (JSON Lines, GraphML), a folder (CSV) or "-", standard output.
+        """Write all that it holds to a file (JSON Lines, GraphML) or "-", standard output.
 
-        `format`: jsonl, graphml or csv, by default as the name says. Without `embeddings` it cannot be imported.
+        `format`: jsonl or graphml, by default as the name says. Without `embeddings` it cannot be imported.
         Raises InputError if the target cannot be written, MismatchError if the collection changes meanwhile.
         """
         from kgrag.exchange.export import export

@@ -326,10 +326,8 @@ class KnowledgeGraph:
 
         return migrate(self.graph, self.settings)
 
-    def import_export(
-        self, source: str, collection: str | None = None, progress: Progress | None = None
-    ) -> "ImportReport":
-        """Make the collection that was exported to `source`, under another name if one is given.
+    def import_export(self, source: str, progress: Progress | None = None) -> "ImportReport":
+        """Make the collection that was exported to `source`.
 
         A damaged file changes nothing; interrupted and run again, it goes on where it was. One of an older version is
         migrated. Raises InputError, and MismatchError if there is a collection of that name, or if the export is of a
@@ -339,7 +337,7 @@ class KnowledgeGraph:
         from kgrag.indexing.migrate import finish_migrated
 
         patience, progress = self.settings.old_vectors_seconds, progress or no_progress
-        report = import_export(self.graph, source, collection, progress, patience)
+        report = import_export(self.graph, source, progress, patience)
         if report.migrated:
             finish_migrated(self.graph, registry.open_collection(self.graph, report.collection), self.settings)
         return report

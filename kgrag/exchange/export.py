@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
 
-from kgrag.exchange.files import FORMATS, STREAM, format_of, size_of, writing
+from kgrag.exchange.files import FORMATS, STREAM, format_of, writing
 from kgrag.exchange.form import Footer, Header
 from kgrag.graph.collections import Collection
 from kgrag.graph.connection import Graph
@@ -43,7 +43,7 @@ def export(
     embeddings: bool = True,
     overwrite: bool = False,
 ) -> ExportReport:
-    """Write all that a collection holds to a file, a folder (CSV) or "-" (standard output).
+    """Write all that a collection holds to a file or "-" (standard output).
 
     Raises InputError if the target cannot be written, MismatchError if the collection changed meanwhile.
     """
@@ -89,7 +89,7 @@ def export(
         nodes=nodes,
         edges=edges,
         left_out=left_out,
-        bytes=None if target == STREAM else size_of(Path(target)),
+        bytes=None if target == STREAM else Path(target).stat().st_size,
         seconds=time.monotonic() - started,
         digest=found.total(),
     )

@@ -79,19 +79,6 @@ class Writer(Protocol):
     def finish(self, footer: Footer) -> None: ...  # noqa: D102
 
 
-class Reader(Protocol):
-    """Reads an export: the collection's node, the other nodes, the edges.
-
-    `place` is where the latest came from, `footer` what the end says, None while it was not reached.
-    """
-
-    header: Header
-    footer: Footer | None
-    place: str
-
-    def __iter__(self) -> Iterator[Item]: ...
-
-
 def foreign(place: str) -> InputError:
     """The error for a file that no export wrote."""
     return InputError(

@@ -83,7 +83,7 @@ def _id(label: str, id: str) -> str:
 def _data(key: str, value: Any) -> str:
     its = kind(key, value)
     if its == VECTOR:
-        return f"[{vector_text(value, ', ')}]"
+        return f"[{vector_text(value)}]"
     return _escaped(json.dumps(to_json(value), ensure_ascii=False) if isinstance(value, list) else text(value))
 
 

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from kgrag.exchange.files import reading, received
-from kgrag.exchange.form import Footer, Header, Reader, damaged, foreign
-from kgrag.exchange.rename import PREFIX, rename
+from kgrag.exchange.form import Footer, Header, damaged, foreign
+from kgrag.exchange.jsonl import JsonLinesReader
 from kgrag.graph import collections as registry
 from kgrag.graph import schema
 from kgrag.graph.connection import Graph, Transaction
@@ -34,7 +34,6 @@ class ImportReport:
     """
 
     collection: str
-    exported_as: str
     nodes: int
     edges: int
     resumed: int
@@ -43,10 +42,8 @@ class ImportReport:
     migrated: list[str] = field(default_factory=list)
 
 
-def import_export(
-    graph: Graph, source: str, name: str | None, progress: Progress, unused_seconds: float
-) -> ImportReport:
-    """Make the collection that was exported to `source`, under its own name or another.
+def import_export(graph: Graph, source: str, progress: Progress, unused_seconds: float) -> ImportReport:
+    """Make the collection that was exported to `source`.
 
     The file is first read through, so one that is damaged changes nothing. Interrupted and run again, it goes on where
     it was; until it is complete, nobody can use the collection. One of an older schema is migrated; what that has
@@ -59,16 +56,15 @@ def import_export(
         reader = reading(path)
         header = reader.header
         _check(header)
-        name = header.collection if name is None else name
+        name = header.collection
         registry.check_name(name)
-        _check_free(graph, name, header)
+        _check_free(graph, header)
         found = _read_through(reader, progress)
         with collection_lock(graph, name, "import"):
-            resumed, migrated = _Import(graph, reader, name, found, progress, unused_seconds).run()
+            resumed, migrated = _Import(graph, reader, found, progress, unused_seconds).run()
     edges = sum(n for kind, n in found.counts.items() if kind not in LABELS)
     return ImportReport(
         collection=name,
-        exported_as=header.collection,
         nodes=sum(found.counts.values()) - edges,
         edges=edges,
         resumed=resumed,
@@ -91,15 +87,16 @@ def _check(header: Header) -> None:
         )
 
 
-def _check_free(graph: Graph, name: str, header: Header) -> None:
-    """Raise MismatchError if there is a collection of that name, other than one that this export was making."""
+def _check_free(graph: Graph, header: Header) -> None:
+    """Raise MismatchError if there is a collection of its name, other than one that this export was making."""
+    name = header.collection
     schema.check_schema(graph)
     begun = registry.find_import(graph, name)
     if begun is None:
         if registry.find_collection(graph, name) is not None:
             raise MismatchError(
                 f"There is a collection {name!r} already.",
-                f"Import under another name with --collection, or delete it: kgrag delete --collection {name}",
+                f"Delete it first: kgrag delete --collection {name}",
             )
     elif begun[1] != header.export:
         raise MismatchError(
@@ -108,7 +105,7 @@ def _check_free(graph: Graph, name: str, header: Header) -> None:
         )
 
 
-def _read_through(reader: Reader, progress: Progress) -> Fingerprint:
+def _read_through(reader: JsonLinesReader, progress: Progress) -> Fingerprint:
     """Read all of an export. Raises InputError if it is not as it was written."""
     found = Fingerprint()
     number = 0
@@ -135,16 +132,15 @@ class _Import:
     """One import; what is written is noted on the Collection node in the same transaction."""
 
     def __init__(
-        self, graph: Graph, reader: Reader, name: str, found: Fingerprint, progress: Progress, unused_seconds: float
+        self, graph: Graph, reader: JsonLinesReader, found: Fingerprint, progress: Progress, unused_seconds: float
     ) -> None:
         self._graph = graph
         self._reader = reader
         self._export = reader.header.export
-        self._name = name
+        self._name = reader.header.collection
         self._total = sum(found.counts.values())
         self._progress = progress
         self._unused_seconds = unused_seconds
-        self._prefix = ""
 
     def run(self) -> tuple[int, list[str]]:
         """Bring it to its end; returns how much was there before, and the steps of its migration."""
@@ -153,11 +149,11 @@ class _Import:
             self._begin()
             begun = registry.find_import(self._graph, self._name)
         if begun is None or begun[1] != self._export:
-            raise MismatchError(f"Somebody else made {self._name!r} meanwhile.", "Import under another name.")
+            raise MismatchError(
+                f"Somebody else made {self._name!r} meanwhile.",
+                f"Delete it first: kgrag delete --collection {self._name}",
+            )
         collection, _, done = begun
-        renamed = self._name != self._reader.header.collection
-        if renamed:
-            self._prefix = f"{PREFIX}{collection.number}-"
         with ThreadPoolExecutor(1) as writer:  # one batch is read while the one before it is written
             written: Future[None] | None = None
             for before, items in self._batches(done):
@@ -170,15 +166,6 @@ class _Import:
             if written is not None:
                 written.result()
         self._progress("import", self._total, self._total)
-        if renamed:
-            rename(
-                self._graph,
-                self._reader.header.collection,
-                self._name,
-                self._prefix,
-                self._progress,
-                by_key=collection.kind == registry.KNOWLEDGE,
-            )
         self._progress("indexes", 0, None)
         registry.ensure_indexes(self._graph, collection, *count_nodes(self._graph, self._name))
         migrated = migrate_collection(self._graph, self._name, self._reader.header.schema_version)
@@ -215,14 +202,12 @@ class _Import:
                 vectors = vectors_of(item.properties)
                 properties = {key: value for key, value in item.properties.items() if key not in vectors}
                 labels = schema.labels_of(item.label, collection.number)
-                properties |= {"collection": self._name, "id": self._prefix + item.id}
                 its = [{"name": key, "numbers": item.properties[key]} for key in vectors]
                 rows.append([[*labels, *item.labels], properties, its])
                 continue
-            start = self._name if item.start[0] == "Collection" else self._prefix + item.start[1]
-            if not rows or rows[-1]["start"] != start:
-                rows.append({"start": start, "ends": {}})
-            edge = {"type": item.type, "end": self._prefix + item.end[1], "properties": item.properties}
+            if not rows or rows[-1]["start"] != item.start[1]:
+                rows.append({"start": item.start[1], "ends": {}})
+            edge = {"type": item.type, "end": item.end[1], "properties": item.properties}
             rows[-1]["ends"].setdefault(item.end[0], []).append(edge)
         return rows
 

@@ -26,7 +26,7 @@ class JsonLinesWriter:
         properties = {key: to_json(value) for key, value in item.properties.items() if key not in vectors}
         labels = {"labels": item.labels} if item.labels else {}
         line = json.dumps({"node": item.label, **labels, "properties": properties}, ensure_ascii=False)
-        more = "".join([f', "{key}": [{vector_text(item.properties[key], ", ")}]' for key in vectors])
+        more = "".join([f', "{key}": [{vector_text(item.properties[key])}]' for key in vectors])
         self._write(f"{line[:-2]}{more}}}}}")
 
     def finish(self, footer: Footer) -> None:

@@ -240,8 +240,7 @@ def check_name(name: str) -> None:
     if not name or len(name) > 200 or any(ord(c) < 32 or c in "/\\" for c in name) or name in (".", ".."):
         raise ConfigurationError(
             f"{name!r} cannot be the name of a collection.",
-            "Use 1 to 200 characters without line breaks, / and \\. An older collection is renamed so: "
-            "kgrag export FILE.jsonl -c OLD, then kgrag import FILE.jsonl -c NEW",
+            "Use 1 to 200 characters without line breaks, / and \\.",
         )
 
 

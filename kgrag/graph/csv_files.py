@@ -1,6 +1,6 @@
 """CSV as `neo4j-admin database import` reads it: rows, fields, and columns that are found as rows come."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
 from typing import TextIO
@@ -145,10 +145,8 @@ def floats(vectors: NDArray[np.float32]) -> list[CsvField]:
 class FoundColumns:
     """The columns that rows add to those that all have: one for each key, found as they come."""
 
-    def __init__(self, table: Table, typed: "Typed | None" = None) -> None:
-        """`typed` gives the type and field of a key's value; by default single values have one."""
+    def __init__(self, table: Table) -> None:
         self._table = table
-        self._typed = typed or single
         self._place: dict[str, tuple[int, str]] = {}
 
     def values(self, properties: Mapping[str, object]) -> list[object] | None:
@@ -159,9 +157,9 @@ class FoundColumns:
         place: dict[str, tuple[int, str]] = {}
         fields: dict[str, object] = {}
         for key, value in properties.items():
-            kind, fields[key] = self._typed(key, value)
+            kind, fields[key] = _typed(value)
             known = self._place.get(key, (len(self._place) + len(place), kind))
-            if known[1] != kind or not kind or not can_head(key):
+            if known[1] != kind or not kind or not _can_head(key):
                 return None
             place[key] = known
         if len(self._place.keys() | place.keys()) > _MORE_COLUMNS:
@@ -176,14 +174,10 @@ class FoundColumns:
         return values
 
 
-Typed = Callable[[str, object], tuple[str, object]]
-"""A key and its value -> the type of its column and the field; no type: the value cannot stand in CSV."""
-
-
-def single(key: str, value: object) -> tuple[str, object]:
-    """The type and field of text, a number, a boolean, or a list of these of one type."""
+def _typed(value: object) -> tuple[str, object]:
+    """The type and field of text, a number, a boolean, or a list of these of one type; no type: CSV has none for it."""
     if isinstance(value, list):
-        of = min(single(key, one)[0] for one in value)
+        of = min(_typed(one)[0] for one in value)
         field = array(value if of == "string" else list(map(_field, value)))
         if not of or field is None:
             return "", None
@@ -193,6 +187,6 @@ def single(key: str, value: object) -> tuple[str, object]:
     return kind if finite else "", value
 
 
-def can_head(key: str) -> bool:
+def _can_head(key: str) -> bool:
     """Whether a column can have that name."""
     return not any(c in key for c in '{}",\r\n')

@@ -41,18 +41,13 @@ class Fulltext:
 
 @dataclass(frozen=True, slots=True)
 class NodeKind:
-    """A label. `layer`: text, knowledge, runs or collections; the other attributes as in the head of description.toml.
-
-    `of`, `by`: from `identity`.
-    """
+    """A label. `layer`: text, knowledge, runs or collections; the others as in the head of description.toml."""
 
     label: str
     layer: str
     means: str
     properties: tuple[Property, ...]
     style: Mapping[str, Any]
-    of: str | None
-    by: tuple[str, ...]
     embedded: tuple[str, ...]
     sparse: bool
     fulltext: tuple[Fulltext, ...]
@@ -212,15 +207,12 @@ def describe() -> Description:
 
 
 def _node(label: str, its: Mapping[str, Any]) -> NodeKind:
-    identity = its.get("identity", {})
     return NodeKind(
         label=label,
         layer=its["layer"],
         means=its["means"],
         properties=tuple(_properties(its)),
         style=its["style"],
-        of=identity.get("of"),
-        by=tuple(identity.get("by", ())),
         embedded=tuple(its.get("embedded", ())),
         sparse=its.get("sparse", False),
         fulltext=tuple(Fulltext(k, tuple(v["on"]), v["analyzer"]) for k, v in its.get("fulltext", {}).items()),

@@ -76,9 +76,9 @@ def parsed(of: str, written: str) -> Any:
     return reader(written)
 
 
-def vector_text(vector: Sequence[float], delimiter: str) -> str:
+def vector_text(vector: Sequence[float]) -> str:
     """The numbers of a vector, each of nine digits: exact for float32."""
-    return delimiter.join(["%.9g"] * len(vector)) % tuple(vector)
+    return ", ".join(["%.9g"] * len(vector)) % tuple(vector)
 
 
 def vector(numbers: Sequence[float]) -> list[float]:

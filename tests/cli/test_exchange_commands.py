@@ -18,14 +18,14 @@ def test_from_one_command_to_the_next(cli: CommandLine, kg: KnowledgeGraph, ship
     assert cli.json("digest", ships, "--all") == {**state.hashes(), "all": state.total()}
     assert "--overwrite" in cli("export", file, "-c", ships, code=5).stderr
     assert "already" in cli("import", file, code=6).stderr
-    with cli.start("export", "-", "-c", ships, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as first:
-        assert first.stdout is not None
-        streams = {"stdin": first.stdout, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
-        with cli.start("import", "-", "-c", "piped", "--json", **streams) as second:
-            out, _ = second.communicate()
+    streams = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+    with cli.start("export", "-", "-c", ships, **streams) as first:
+        whole, _ = first.communicate()
+    kg[ships].delete()
+    with cli.start("import", "-", "--json", **streams) as second:
+        out, _ = second.communicate(whole)
     assert (first.returncode, second.returncode) == (0, 0)
-    assert json.loads(out)["digest"] == state.total()
-    cli("delete", "--collection", "piped", "--yes")
+    assert json.loads(out)["digest"] == fingerprint(kg.graph, ships).total() == state.total()
 
 
 def test_mistakes_are_told(cli: CommandLine, tmp_path: Path) -> None:
@@ -34,6 +34,8 @@ def test_mistakes_are_told(cli: CommandLine, tmp_path: Path) -> None:
     notes = tmp_path / "notes.txt"
     notes.write_text("Just text.")
     assert "kgrag ingest" in cli("import", str(notes), code=5).stderr
+    assert "goes with --format" in cli("import", str(notes), "-c", "copy", code=2).stderr
+    assert "Is a directory" in cli("import", str(tmp_path), code=5).stderr
 
 
 def test_backups_are_of_the_local_server(cli: CommandLine, tmp_path: Path) -> None:

@@ -17,7 +17,6 @@ from kgrag.graph import schema
 from kgrag.graph.contents import fingerprint
 from kgrag.graph.local import LocalServer, bulk
 from kgrag.graph.local.backup import backup, check_backup, restore
-from kgrag.graph.local.java import find_java
 from kgrag.runtime.files import megabytes
 from kgrag.settings import LocalSettings, Settings
 from kgrag.values.errors import InputError, LocalServerError, MismatchError, NotFoundError
@@ -159,28 +158,3 @@ def test_killed_it_can_be_run_again(own: Settings, tmp_path: Path, command: str)
     assert server.status().answering
     assert _state(own) == before
     assert bulk.read_note(server.home) is None
-
-
-@pytest.mark.slow
-def test_neo4j_admin_reads_the_csv(own: Settings, tmp_path: Path) -> None:
-    folder = tmp_path / "csv"
-    with KnowledgeGraph.local(own) as kg:
-        kg["whole"].export(str(folder))
-        expected = fingerprint(kg.graph, "whole")
-    other = _own(tmp_path / "other")
-    server = LocalServer(other)
-    try:
-        with server.offline():
-            command = server.home.admin_command("database", "import", "full", DATABASE, f"@{folder / bulk.ARGUMENTS}")
-            environment = os.environ | server.home.admin_environment()
-            subprocess.run([find_java(server.line().java).path, *command], cwd=folder, env=environment, check=True)
-            bulk.write_note(server.home, bulk.Note(DATABASE, "index", None))
-        with KnowledgeGraph.local(other) as kg:
-            found = fingerprint(kg.graph, "whole")
-            assert found.counts == expected.counts
-            # what CSV has no type for is text there
-            differ = {kind for kind, value in found.hashes().items() if value != expected.hashes()[kind]}
-            assert differ <= {"Document", "Entity", "Step"}
-            assert kg["whole"].search("Tromsø").hits
-    finally:
-        server.stop()

@@ -1,4 +1,4 @@
-"""The formats by themselves: what is written is read; what is damaged, cut off or foreign is told with its line."""
+"""The format by itself: what is written is read; what is damaged, cut off or foreign is told with its line."""
 
 import gzip
 import io
@@ -21,7 +21,6 @@ from kgrag.graph.schema import SLOTS
 from kgrag.values.errors import InputError
 
 HEADER = Header("c", 4, "0.1.0", "e" * 32, "2026-11-21T18:00:00+00:00")
-FORMATS = ("jsonl", "csv")
 _TEXTS = st.text(st.characters(exclude_categories=["Cs"]), max_size=12)
 _SINGLE = st.one_of(_TEXTS, st.integers(-(2**63), 2**63 - 1), st.booleans(), st.floats(allow_nan=False))
 _LISTS = st.one_of(*(st.lists(of, max_size=3) for of in (_TEXTS, st.integers(-9, 9), st.booleans(), st.floats(-9, 9))))
@@ -29,9 +28,9 @@ _NAMES = st.one_of(_TEXTS.filter(bool), st.sampled_from("abc")).filter(lambda na
 _PROPERTIES = st.dictionaries(_NAMES, st.one_of(_SINGLE, _LISTS), max_size=4)
 
 
-def _write(path: Path, format: str, items: list[Item]) -> Path:
+def _write(path: Path, items: list[Item]) -> Path:
     found = Fingerprint()
-    with writing(str(path), format, HEADER, overwrite=True) as writer:
+    with writing(str(path), "jsonl", HEADER, overwrite=True) as writer:
         for item in items:
             writer.write(item)
             found.add(item)
@@ -46,18 +45,15 @@ def _items(*properties: dict[str, Any]) -> list[Item]:
     return [*nodes, *([edge] if edge else [])]
 
 
-@pytest.mark.parametrize("format", FORMATS)
 @settings(max_examples=40)
 @given(properties=st.lists(_PROPERTIES, min_size=1, max_size=4))
-def test_any_properties(
-    tmp_path_factory: pytest.TempPathFactory, format: str, properties: list[dict[str, Any]]
-) -> None:
+def test_any_properties(tmp_path_factory: pytest.TempPathFactory, properties: list[dict[str, Any]]) -> None:
     own = [{k: v for k, v in p.items() if k not in ("id", "collection")} for p in properties]
     items = _items(*own)
-    path = _write(tmp_path_factory.mktemp("any") / "export", format, items)
+    path = _write(tmp_path_factory.mktemp("any") / "export", items)
     reader = reading(str(path))
     assert reader.header == HEADER
-    assert sorted(map(_typed, reader)) == sorted(map(_typed, items))  # CSV sorts them by their columns
+    assert [*map(_typed, reader)] == [*map(_typed, items)]
     _read_through(reader, lambda *_: None)
 
 
@@ -65,19 +61,17 @@ def _typed(item: Item) -> str:
     return repr(replace(item, properties=dict(sorted(item.properties.items()))))
 
 
-@pytest.mark.parametrize("format", FORMATS)
-def test_a_property_named_as_a_vector_may_hold_texts(tmp_path: Path, format: str) -> None:
+def test_a_property_named_as_a_vector_may_hold_texts(tmp_path: Path) -> None:
     items = _items({"embedding": ["", "no numbers"]}, {"embedding": "none"}, {"embedding_b": []})
-    reader = reading(str(_write(tmp_path / "export", format, items)))
-    assert sorted(map(_typed, reader)) == sorted(map(_typed, items))
+    reader = reading(str(_write(tmp_path / "export", items)))
+    assert [*map(_typed, reader)] == [*map(_typed, items)]
 
 
 def test_vectors_are_those_of_float32(tmp_path: Path) -> None:
     numbers = vector([0.1, -1e-30, 3.4e38, 1 / 3, 0.0])
-    for format in FORMATS:
-        path = _write(tmp_path / format, format, _items({"embedding": numbers}))
-        node = next(item for item in reading(str(path)) if "embedding" in item.properties)
-        assert node.properties["embedding"] == numbers
+    path = _write(tmp_path / "export", _items({"embedding": numbers}))
+    node = next(item for item in reading(str(path)) if "embedding" in item.properties)
+    assert node.properties["embedding"] == numbers
 
 
 @pytest.mark.parametrize(
@@ -131,10 +125,12 @@ def test_the_digest_knows_no_order_but_every_type() -> None:
     assert len({total(items), *(total(_items(*other)) for other in others)}) == len(others) + 1
 
 
-def test_the_name_tells_the_format(tmp_path: Path) -> None:
+def test_the_name_tells_the_format() -> None:
     names = {"a.jsonl": "jsonl", "a.NDJSON.gz": "jsonl", "-": "jsonl", "a.b.graphml": "graphml", "a.xml.gz": "graphml"}
     assert {name: format_of(name) for name in names} == names
-    assert [format_of(str(tmp_path)), format_of("new folder"), format_of("new.d/")] == ["csv"] * 3
+    for name in ("a.gexf", "a", "new.d/"):
+        with pytest.raises(InputError, match="does not tell the format"):
+            format_of(name)
 
 
 _MANY = [{"text": f'Text {i}, "quoted"\nin two lines', "number": i} for i in range(50)]
@@ -150,50 +146,18 @@ Damage = Callable[[bytes], bytes]
         (lambda b: b.replace(b"Text 7", b"Text \xff"), "(utf-8|invalid token)"),
         (lambda b: b.replace(b'"version": 1', b'"version": 9'), "newer kind"),
         (lambda b: b.replace(b"Passage", b"Message"), "(no label|cannot be read)"),
-        (lambda b: b"<graphml/>\n", "only JSON Lines and CSV"),
+        (lambda b: b"<graphml/>\n", "only JSON Lines"),
         (lambda b: b'{"id": 1, "text": "a document"}\n', "no export of kgrag"),
         (lambda b: b"", "no export of kgrag"),
         (lambda b: gzip.compress(b)[:-9], "cut off or broken"),
     ],
 )
 def test_damage_is_told(tmp_path: Path, damage: Damage, told: str) -> None:
-    path = _write(tmp_path / "x", "jsonl", _items(*_MANY))
+    path = _write(tmp_path / "x", _items(*_MANY))
     path.write_bytes(damage(path.read_bytes()))
     with pytest.raises(InputError, match=told) as caught:
         _read_through(reading(str(path)), lambda *_: None)
     assert caught.value.remedy
-
-
-@pytest.mark.parametrize(
-    ("file", "damage", "told"),
-    [
-        ("Passage.csv", lambda b: b[:-200], r"Passage.csv:\d+: the row is cut off"),
-        ("Passage.csv", lambda b: b[: b.rindex(b'"p49"')], "not what was exported"),
-        ("Passage.csv", lambda b: b.replace(b",7\n", b",seven\n"), r"Passage.csv:15: the row cannot be read \(invalid"),
-        ("Passage.csv", lambda b: b.replace(b",7\n", b",7,8\n"), r"Passage.csv:15: .*\(5 fields, but 4 columns"),
-        ("Passage.csv", lambda b: b.replace(b",7\n", b',"7"x\n'), r"Passage.csv:15: .* from character \d+ on"),
-        ("Passage-header.csv", lambda b: b.replace(b"long", b"wrong"), "no type 'wrong'"),
-        ("Passage.csv", None, "No such file"),
-        ("kgrag.json", lambda b: b[:-50], "cannot be read"),
-        ("kgrag.json", None, "no export of kgrag"),
-    ],
-)
-def test_damage_of_csv_is_told(tmp_path: Path, file: str, damage: Damage | None, told: str) -> None:
-    path = _write(tmp_path / "x", "csv", _items(*_MANY))
-    if damage is None:
-        (path / file).unlink()
-    else:
-        (path / file).write_bytes(damage((path / file).read_bytes()))
-    with pytest.raises(InputError, match=told):
-        _read_through(reading(str(path)), lambda *_: None)
-
-
-def test_a_part_of_an_export_names_the_whole(tmp_path: Path) -> None:
-    path = _write(tmp_path / "x", "csv", _items({}))
-    for name in ("Passage.csv", "kgrag.json"):
-        with pytest.raises(InputError, match="part of an export") as caught:
-            reading(str(path / name))
-        assert str(path) in caught.value.remedy
 
 
 def test_a_full_disk_is_one_clear_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -228,12 +192,11 @@ def test_equal_records_all_count() -> None:
 def test_nodes_of_another_collection_are_refused(tmp_path: Path) -> None:
     items: list[Item] = [*_items({"a": 1}), NodeRecord("Passage", "q", {"collection": "other", "id": "q"})]
     with pytest.raises(InputError, match="of another collection"):
-        _read_through(reading(str(_write(tmp_path / "x.jsonl", "jsonl", items))), lambda *_: None)
+        _read_through(reading(str(_write(tmp_path / "x.jsonl", items))), lambda *_: None)
     with pytest.raises(InputError, match="no export of kgrag"):
-        _read_through(reading(str(_write(tmp_path / "x.jsonl", "jsonl", items[1:]))), lambda *_: None)
+        _read_through(reading(str(_write(tmp_path / "x.jsonl", items[1:]))), lambda *_: None)
 
 
-@pytest.mark.parametrize("format", FORMATS)
-def test_an_export_is_its_owners_alone(tmp_path: Path, format: str) -> None:
-    path = _write(tmp_path / "export", format, _items())
+def test_an_export_is_its_owners_alone(tmp_path: Path) -> None:
+    path = _write(tmp_path / "export", _items())
     assert path.stat().st_mode & 0o077 == 0

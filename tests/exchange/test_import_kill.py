@@ -29,9 +29,9 @@ def _documents(number: int) -> list[Document]:
     ]
 
 
-def _import(path: Path, name: str, env: dict[str, str]) -> subprocess.Popen[str]:
+def _import(path: Path, env: dict[str, str]) -> subprocess.Popen[str]:
     return subprocess.Popen(
-        [sys.executable, "-m", "kgrag", "import", str(path), "--collection", name, "--json"],
+        [sys.executable, "-m", "kgrag", "import", str(path), "--json"],
         env=os.environ | env,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
@@ -39,34 +39,33 @@ def _import(path: Path, name: str, env: dict[str, str]) -> subprocess.Popen[str]
     )
 
 
-@pytest.mark.parametrize("name", ["killed", "renamed"])
-def test_killed_imports(kg: KnowledgeGraph, neo4j_env: dict[str, str], tmp_path: Path, name: str) -> None:
+def test_killed_imports(kg: KnowledgeGraph, neo4j_env: dict[str, str], tmp_path: Path) -> None:
     kg["killed"].ingest(_documents(2500))
     path = tmp_path / "killed.jsonl"
     kg["killed"].export(str(path))
     kg["killed"].delete()
     began = time.monotonic()
-    whole = _import(path, name, neo4j_env)
+    whole = _import(path, neo4j_env)
     out, error = whole.communicate()
     assert whole.returncode == 0, error
     taken = time.monotonic() - began
-    total = fingerprint(kg.graph, name).total()
-    kg[name].delete()
+    total = fingerprint(kg.graph, "killed").total()
+    kg["killed"].delete()
     chance, broken_off = random.Random(5), 0
     for _ in range(6):
-        process = _import(path, name, neo4j_env)
+        process = _import(path, neo4j_env)
         time.sleep(chance.uniform(0.2, 1) * taken)
         process.send_signal(signal.SIGKILL)
         process.communicate()
         time.sleep(2)  # until the server has ended what it was writing
-        again = _import(path, name, neo4j_env)
+        again = _import(path, neo4j_env)
         out, error = again.communicate()
         if "There is a collection" in error:  # the killed one had come to its end
             assert again.returncode != 0
         else:
             assert again.returncode == 0, error
             broken_off += json.loads(out)["resumed"] > 0
-        assert fingerprint(kg.graph, name).total() == total
-        assert kg[name].search("Who sailed with Nansen?", retriever="bm25").hits
-        kg[name].delete()
+        assert fingerprint(kg.graph, "killed").total() == total
+        assert kg["killed"].search("Who sailed with Nansen?", retriever="bm25").hits
+        kg["killed"].delete()
     assert broken_off, "at least one was killed amid its work"

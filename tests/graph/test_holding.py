@@ -86,12 +86,14 @@ def test_imports_and_migrations_keep_to_it(
 ) -> None:
     export, facts = tmp_path / "notes.jsonl", tmp_path / "facts.csv"
     facts.write_text("Fram,built in,Larvik\n")
-    kg[collection_name].ingest([_BOAT])
-    kg[collection_name].export(str(export))
     other = f"{collection_name}-other"
+    for name in (collection_name, other):
+        kg[name].ingest([_BOAT])
+    kg[other].export(str(export))
+    kg[other].delete()
     with _held_by_another(neo4j_env, other):
         for work in (
-            lambda: kg.import_export(str(export), other),
+            lambda: kg.import_export(str(export)),
             lambda: KnowledgeGraph.import_knowledge(facts, other, settings=kg.settings),
         ):
             with pytest.raises(BusyError, match="extract"):
@@ -105,7 +107,7 @@ def test_imports_and_migrations_keep_to_it(
             kg[collection_name].decide(pair, same=True)
     assert kg.migrate() == []
     assert schema.is_current(kg.graph)
-    kg.import_export(str(export), other)
+    kg.import_export(str(export))
     kg[other].delete()
 
 

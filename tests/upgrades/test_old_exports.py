@@ -42,11 +42,10 @@ def german(graph_settings: Settings) -> Iterator[KnowledgeGraph]:
 
 @pytest.fixture(autouse=True)
 def removed(kg: KnowledgeGraph) -> Iterator[None]:
-    """Afterwards there are no such collections."""
+    """Afterwards there is no such collection."""
     yield
-    for name in (NAME, f"{NAME}-copy"):
-        with suppress(NotFoundError):
-            kg[name].delete()
+    with suppress(NotFoundError):
+        kg[NAME].delete()
 
 
 @pytest.fixture(scope="module")
@@ -91,12 +90,6 @@ def test_it_is_as_if_ingested_today(path: Path, german: KnowledgeGraph, anew: di
     again = german[NAME].ingest(str(FOLDER / "corpus.jsonl"))
     assert (again.added, again.changed, again.unchanged) == (0, 0, 3)
     assert _seen(german, NAME)["digest"] == anew["digest"]
-
-
-def test_under_another_name(german: KnowledgeGraph, anew: dict[str, Any]) -> None:
-    german.import_export(str(OLDEST), f"{NAME}-copy")
-    seen = _seen(german, f"{NAME}-copy")
-    assert {key: seen[key] for key in seen if key.startswith("by")} == {k: anew[k] for k in anew if k.startswith("by")}
 
 
 @pytest.mark.alone
