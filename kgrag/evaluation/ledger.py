@@ -54,11 +54,11 @@ class Ledger:
         end = sum(map(len, lines))
         self._file.truncate(end)
         self._file.seek(end)
-        return objects(lines)
+        return _objects(lines)
 
 
-def objects(lines: Iterable[bytes]) -> Iterator[dict[str, Any]]:
-    """The objects of lines; one that a kill cut short, or that is being written, is left out."""
+def _objects(lines: Iterable[bytes]) -> Iterator[dict[str, Any]]:
+    """The objects of lines; one that a kill cut short is left out."""
     for line in lines:
         try:
             row = json.loads(line)

@@ -25,7 +25,7 @@ from kgrag.runtime.options import Options
 from kgrag.values.errors import InputError
 from kgrag.values.results import Usage
 
-KEYS = {"identity", "documents", "ranks", "seconds"}
+_KEYS = {"identity", "documents", "ranks", "seconds"}
 """What the line of a record has at least."""
 
 _UNPLAIN = re.compile(r"[^\w.]+")
@@ -82,7 +82,7 @@ class RecordFile:
         self._records: dict[str, dict[str, Any]] = {}
         self._file = Ledger(self.path, {**head, **({"collection": collection} if collection else {})})
         for row in self._file.rows:
-            if row.keys() >= KEYS:
+            if row.keys() >= _KEYS:
                 self._records.pop(row["identity"], None)
                 if not row.get("error"):
                     self._records[row["identity"]] = row
@@ -98,7 +98,7 @@ class RecordFile:
     def find(self, question: Question) -> Record | None:
         """The record of a question that was answered before, in the same words and with the same gold."""
         found = self._records.get(_identity(question))
-        return None if found is None else record_of(self._system, question, found)
+        return None if found is None else _record_of(self._system, question, found)
 
     def add(self, record: Record) -> None:
         """Write a record to the file at once."""
@@ -123,7 +123,7 @@ class RecordFile:
         self._file.add(row)
 
 
-def record_of(system: str, question: Question, row: Mapping[str, Any]) -> Record:
+def _record_of(system: str, question: Question, row: Mapping[str, Any]) -> Record:
     """The record that a line of a file holds."""
     return Record(
         system,

@@ -21,7 +21,6 @@ from kgrag.server.api import (
     cypher,
     documents,
     drawings,
-    evaluations,
     health,
     jobs,
     names,
@@ -50,8 +49,7 @@ _GRACE = 10  # seconds that requests under way have when the server ends
 _KEEP_ALIVE = 75  # seconds; longer than clients and proxies keep a connection, or they ask while it is being closed
 _ROUTERS = (
     collections.router, documents.router, jobs.router, search.router, ask.router, passages.router, cypher.router,
-    drawings.router, runs.router, names.router, conversations.router, start.router, evaluations.router,
-    server_keys.router,
+    drawings.router, runs.router, names.router, conversations.router, start.router, server_keys.router,
 )  # fmt: skip
 
 

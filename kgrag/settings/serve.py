@@ -1,7 +1,5 @@
 """Settings of `kgrag serve`."""
 
-from pathlib import Path
-
 from pydantic import BaseModel, ConfigDict, Field
 
 
@@ -33,4 +31,3 @@ class ServeOptions(BaseModel):
     job_memory_mb: int = Field(4096, ge=256, description="memory that the process of a job may need")
     job_seconds: float = Field(86_400.0, gt=0, description="seconds that a job may take")
     answers: int = Field(5000, ge=1, description="questions that the pages keep, with their answers; older ones go")
-    evaluations: Path | None = Field(None, description="folder of `kgrag lab eval --out`, whose runs the pages show")

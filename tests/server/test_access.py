@@ -70,9 +70,6 @@ _ROUTES = [
     Case("DELETE", "/api/v1/conversations/{id}", then=(404,)),
     Case("GET", "/api/v1/opinions", "admin", all=True),
     Case("GET", "/api/v1/spending", "admin", all=True),
-    Case("GET", "/api/v1/evaluations"),
-    Case("GET", "/api/v1/evaluations/{id}", then=(404,)),
-    Case("GET", "/api/v1/evaluations/{id}/beside/{other}", then=(404,)),
     Case("GET", "/api/v1/keys", "admin", all=True),
     Case("POST", "/api/v1/keys", "admin", all=True, then=(400,), options=_json(name="rules all", role="read")),  # taken
     Case("DELETE", "/api/v1/keys/{name}", "admin", all=True, then=(404,)),

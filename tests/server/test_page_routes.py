@@ -1,5 +1,5 @@
-"""What the pages ask of the REST API beside searches and answers: names, pairs of names, documents, what was measured,
-keys, estimates and examples.
+"""What the pages ask of the REST API beside searches and answers: names, pairs of names, documents, keys, estimates
+and examples.
 """
 
 import json
@@ -14,8 +14,6 @@ from scripted import Scripted
 from served import Served
 
 from kgrag.client import KnowledgeGraph, RemoteKnowledgeGraph
-from kgrag.evaluation.datasets import Corpus, Dataset, Question
-from kgrag.evaluation.experiment import Experiment
 from kgrag.graph.lucene import begun_words
 from kgrag.indexing.resolution.contexts import sentence
 from kgrag.server.jobs import Jobs
@@ -43,19 +41,11 @@ def served(kg: KnowledgeGraph, scripted_server: Scripted, tmp_path_factory: pyte
         [Document(key, (Section(text),), key, triples=_FACTS.get(key, ())) for key, text in _TEXTS.items()]
     )
     kg[_OTHER].ingest([Document("Kari", (Section("Kari keeps a secret."),), "Kari")])
-    runs = tmp_path_factory.mktemp("runs")
-    asked = (
-        Question("charted", "Who charted Hvalvik?", ("Hvalvik",), ("Ada Maria Lund",)),
-        Question("none", "Which boat is at the Azores?", ("azores.pdf",), ("None",)),
-    )
-    for name in (_NAME, _OTHER):
-        data = Dataset(Path("sea"), asked, frozenset(), Corpus(lambda _: iter(())))
-        Experiment(["bm25", "dense"] if name == _NAME else ["bm25"], data, out=runs, collection=kg[name]).run()
     settings = kg.settings.model_copy(update={"chat": scripted_server.settings()})
     folder = tmp_path_factory.mktemp("keys")
     with (
         KnowledgeGraph.connect(settings=settings) as other,
-        Served(other, folder, evaluations=runs, job_workers=1) as server,
+        Served(other, folder, job_workers=1) as server,
     ):
         yield server
     for name in (_NAME, _OTHER):
@@ -313,91 +303,6 @@ def test_a_first_key_that_is_made_locks_the_server(kg: KnowledgeGraph, tmp_path:
         assert client.get("/api/v1/keys").status_code == 401
         with server.client(made.json()["token"]) as ruler:
             assert [its["name"] for its in ruler.get("/api/v1/keys").json()["keys"]] == ["first"]
-
-
-# ----- evaluations
-
-
-def test_evaluations_are_told_with_their_questions(client: httpx.Client) -> None:
-    listed = client.get("/api/v1/evaluations").json()
-    assert listed["folder"] is True
-    assert next((its["system"], its["collection"]) for its in listed["evaluations"]) == ("bm25", _OTHER)  # newest first
-    assert {(its["system"], its["dataset"], its["questions"]) for its in listed["evaluations"]} == {
-        ("bm25", "sea", 2),
-        ("dense", "sea", 2),
-    }
-    one = next(its for its in listed["evaluations"] if its["system"] == "bm25" and its["collection"] == _NAME)
-    assert one["measures"]["R@5"] == 50.0
-    reply = client.get(f"/api/v1/evaluations/{one['id']}").json()
-    assert reply["evaluation"] == one
-    assert reply["records"] == [
-        {
-            "question": "Who charted Hvalvik?",
-            "answers": ["Ada Maria Lund"],
-            "ranks": [1],
-            "said": "",
-            "error": "",
-            "system": "bm25",
-            "search": True,
-        },
-        {
-            "question": "Which boat is at the Azores?",
-            "answers": ["None"],
-            "ranks": [None],
-            "said": "",
-            "error": "",
-            "system": "bm25",
-            "search": True,
-        },
-    ]
-    unknown = client.get("/api/v1/evaluations/nothing")
-    assert unknown.status_code == 404 and "'nothing'" in unknown.json()["error"]
-
-
-def test_two_evaluations_beside_each_other(client: httpx.Client) -> None:
-    listed = client.get("/api/v1/evaluations").json()["evaluations"]
-    one, other = (
-        next(its for its in listed if its["system"] == system and its["collection"] == name)
-        for system, name in (("bm25", _NAME), ("bm25", _OTHER))
-    )
-    reply = client.get(f"/api/v1/evaluations/{one['id']}/beside/{other['id']}").json()
-    assert (reply["one"], reply["other"], reply["shared"]) == (one, other, 2)
-    rows = {row["measure"]: row for row in reply["rows"]}
-    assert (rows["R@5"]["one"], rows["R@5"]["other"], rows["R@5"]["difference"]) == (50.0, 0.0, "+50.0")
-    assert rows["R@5"]["verdict"] == "noise" and " to " in rows["R@5"]["interval"]
-    assert reply["questions"] == [
-        {
-            "question": "Who charted Hvalvik?",
-            "answers": ["Ada Maria Lund"],
-            "one": {"ranks": [1], "said": ""},
-            "other": {"ranks": [None], "said": ""},
-        }
-    ]
-    assert client.get(f"/api/v1/evaluations/{one['id']}/beside/nothing").status_code == 404
-
-
-def test_evaluations_of_hidden_collections_stay_hidden(served: Served, tmp_path: Path, kg: KnowledgeGraph) -> None:
-    hidden = next(its for its in _evaluations(served) if its["collection"] == _OTHER)
-    seen = next(its for its in _evaluations(served) if its["collection"] == _NAME)
-    locked = Served(kg, tmp_path, evaluations=served.options.evaluations, job_workers=1)
-    locked.key("reads", "read", _NAME)
-    with locked, locked.client("reads") as client:
-        listed = client.get("/api/v1/evaluations").json()["evaluations"]
-        assert [its["system"] for its in listed] and {its["collection"] for its in listed} == {_NAME}
-        unknown = client.get("/api/v1/evaluations/nothing").json()["error"].replace("nothing", hidden["id"])
-        for place in (hidden["id"], f"{seen['id']}/beside/{hidden['id']}", f"{hidden['id']}/beside/{seen['id']}"):
-            reply = client.get(f"/api/v1/evaluations/{place}")
-            assert reply.status_code == 404 and reply.json()["error"] == unknown
-
-
-def _evaluations(served: Served) -> list[dict[str, Any]]:
-    with served.client() as client:
-        return list(client.get("/api/v1/evaluations").json()["evaluations"])
-
-
-def test_without_a_folder_there_are_no_evaluations(kg: KnowledgeGraph, tmp_path: Path) -> None:
-    with Served(kg, tmp_path, job_workers=1) as server, server.client() as client:
-        assert client.get("/api/v1/evaluations").json() == {"evaluations": [], "folder": False}
 
 
 # ----- estimates

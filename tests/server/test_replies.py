@@ -3,7 +3,6 @@
 import json
 from collections.abc import Iterator
 from contextlib import suppress
-from pathlib import Path
 from typing import Any
 
 import httpx
@@ -14,8 +13,6 @@ from scripted import Scripted
 from served import Served
 
 from kgrag.client import KnowledgeGraph
-from kgrag.evaluation.datasets import Corpus, Dataset, Question
-from kgrag.evaluation.experiment import Experiment
 from kgrag.values.documents import Document, Section
 from kgrag.values.errors import NotFoundError
 
@@ -38,12 +35,9 @@ def served(kg: KnowledgeGraph, scripted_server: Scripted, tmp_path_factory: pyte
     port = Document("Hvalvik", (Section("Its first chart was drawn by Ada M. Lund for the navy."),), "Hvalvik")
     kg[_NAME].ingest(path)
     kg[_NAME].ingest([born, maps, port])
-    runs, keys = tmp_path_factory.mktemp("runs"), tmp_path_factory.mktemp("keys")
-    asked = (Question("born", _QUESTION, ("Ole Brandvik",), ("Nordvika",)),)
-    data = Dataset(Path("sea"), asked, frozenset(), Corpus(lambda _: iter(())))
-    Experiment(["bm25", "dense"], data, out=runs, collection=kg[_NAME]).run()
+    keys = tmp_path_factory.mktemp("keys")
     settings = kg.settings.model_copy(update={"chat": scripted_server.settings()})
-    with KnowledgeGraph.connect(settings=settings) as other, Served(other, keys, evaluations=runs) as server:
+    with KnowledgeGraph.connect(settings=settings) as other, Served(other, keys) as server:
         server.key("ruler", "admin")
         yield server
     with suppress(NotFoundError):
@@ -104,7 +98,6 @@ def _asked(client: httpx.Client) -> dict[str, tuple[str, dict[str, Any]]]:
     turn, talk = begun["id"], begun["conversation"]
     with client.stream("GET", f"/api/v1/turns/{turn}/events") as events:
         events.read()
-    one, other = (its["id"] for its in client.get("/api/v1/evaluations").json()["evaluations"])
     pairs = {"kind": "same"}
     pair = client.get(f"/api/v1{_C}/name-pairs", params=pairs).json()["pairs"][0]
     decision = {"one": pair["one"], "other": pair["other"], "same": True}
@@ -151,9 +144,6 @@ def _asked(client: httpx.Client) -> dict[str, tuple[str, dict[str, Any]]]:
         "GET /keys": ("/keys", {}),
         "POST /keys": ("/keys", {"json": {"name": "guest", "role": "read"}}),
         "DELETE /keys/{name}": ("/keys/guest", {}),
-        "GET /evaluations": ("/evaluations", {}),
-        "GET /evaluations/{id}": (f"/evaluations/{one}", {}),
-        "GET /evaluations/{id}/beside/{other}": (f"/evaluations/{one}/beside/{other}", {}),
         "GET /collections/{collection}/runs": (f"{_C}/runs", {}),
         "GET /collections/{collection}/runs/{id}": (f"{_C}/runs/{run}", {}),
         "DELETE /collections/{collection}/runs/{id}": (f"{_C}/runs/{run}", {}),

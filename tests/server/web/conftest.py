@@ -9,12 +9,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 from made_pdfs import Maker, prose
-from pages import DESIGNED, HOSTILE, LETTERS, QUESTION, SHIPS, Application, Visit, Visitor
+from pages import DESIGNED, HOSTILE, LETTERS, SHIPS, Application, Visit, Visitor
 from scripted import Scripted
 
 from kgrag.client import KnowledgeGraph
-from kgrag.evaluation.datasets import Corpus, Dataset, Question
-from kgrag.evaluation.experiment import Experiment
 from kgrag.values.documents import Document, Section
 
 if TYPE_CHECKING:
@@ -50,26 +48,11 @@ def collections(kg: KnowledgeGraph, book: Path) -> Iterator[None]:
 
 
 @pytest.fixture(scope="session")
-def evaluations(collections: None, kg: KnowledgeGraph, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The folder of what was measured on the ships: two retrievers, two questions."""
-    folder = tmp_path_factory.mktemp("runs")
-    (voyage,) = kg[SHIPS].documents()
-    asked = (
-        Question("born", QUESTION, (voyage.key,), ("Molde",)),
-        Question("none", "Who sailed to the Azores?", ("azores.pdf",), ("Nobody",)),
-    )
-    data = Dataset(Path("sea"), asked, frozenset(), Corpus(lambda _: iter(())))
-    Experiment(["bm25", "dense"], data, out=folder, collection=kg[SHIPS]).run()
-    return folder
-
-
-@pytest.fixture(scope="session")
 def application(
-    evaluations: Path, neo4j_env: dict[str, str], scripted_server: Scripted, tmp_path_factory: pytest.TempPathFactory
+    collections: None, neo4j_env: dict[str, str], scripted_server: Scripted, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Application]:
     """A server of them, without keys, with a language model that says what it is told to."""
-    environment = {**neo4j_env, **scripted_server.env(), "KGRAG_SERVE__EVALUATIONS": str(evaluations)}
-    environment["KGRAG_HOME"] = str(tmp_path_factory.mktemp("home"))
+    environment = {**neo4j_env, **scripted_server.env(), "KGRAG_HOME": str(tmp_path_factory.mktemp("home"))}
     with Application(environment) as served:
         yield served
 

@@ -12,7 +12,6 @@ from pages import DESIGNED, LETTERS, QUESTION, SHIPS, Application, Visit, Visito
 from scripted import Scripted
 
 from kgrag.client import KnowledgeGraph
-from kgrag.evaluation.kept import kept
 from kgrag.server.keys import Keys
 
 if TYPE_CHECKING:
@@ -37,7 +36,6 @@ _PLACES = {
     "beside": f"/lab?collection={_C}",
     "queries": f"/lab?collection={_C}&tab=queries",
     "query": f"/lab?collection={_C}&tab=queries&query=names&p_name=Ingrid&run=1",
-    "evaluations": "/lab?tab=evaluations",
     "kept": f"/lab?collection={_C}&tab=kept",
     "keys": "/admin",
     "jobs": "/admin?tab=jobs",
@@ -50,14 +48,12 @@ _PLACES = {
 
 _EMPTY = (
     "/", "/library", "/library?tab=names", "/library?tab=work", "/library?tab=collections", "/graph", "/lab",
-    "/lab?tab=queries", "/lab?tab=evaluations", "/lab?tab=kept",
+    "/lab?tab=queries", "/lab?tab=kept",
 )  # fmt: skip
 
 
 @pytest.fixture(scope="module")
-def made(
-    kg: KnowledgeGraph, evaluations: Path, application: Application, scripted_server: Scripted
-) -> Iterator[dict[str, str]]:
+def made(kg: KnowledgeGraph, application: Application, scripted_server: Scripted) -> Iterator[dict[str, str]]:
     """What addresses are made of: an answer, what a search found, a kept run, a passage."""
     import httpx
 
@@ -70,10 +66,9 @@ def made(
             turn = client.post("/api/v1/turns", json={"collections": [SHIPS], "question": QUESTION, **how}).json()
             client.get(f"/api/v1/turns/{turn['id']}/events")
             talks.append(turn["conversation"])
-    one, other = kept(evaluations)
     passage = next(hit.passage for hit in ranking if DESIGNED in hit.passage.text)
     yield {
-        "talk": talks[0], "found": talks[1], "run": run, "one": one.id, "other": other.id, "passage": passage.id,
+        "talk": talks[0], "found": talks[1], "run": run, "passage": passage.id,
         "document": quote(passage.document, safe=""),
     }  # fmt: skip
     kg.delete_runs([run])

@@ -21,9 +21,6 @@ from scripted import Scripted
 
 from kgrag.client import KnowledgeGraph
 from kgrag.demo import COLLECTION, corpus, questions
-from kgrag.evaluation.datasets import Corpus, Dataset, Question
-from kgrag.evaluation.experiment import Experiment
-from kgrag.evaluation.kept import kept
 from kgrag.server.keys import Keys
 from kgrag.values.errors import NotFoundError
 
@@ -50,19 +47,11 @@ def printed(chromium: Browser, tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def runs(kg: KnowledgeGraph, tmp_path: Path) -> Iterator[Path]:
-    """The folder of what was measured on the demo."""
-    folder = tmp_path / "runs"
+def demo(kg: KnowledgeGraph) -> Iterator[None]:
+    """The demo, ingested."""
     with corpus() as files:
         kg[COLLECTION].ingest(files)
-    keys = {its.title: its.key for its in kg[COLLECTION].documents(limit=1000)}
-    asked = tuple(
-        Question(its.question, its.question, tuple(map(keys.__getitem__, its.documents)), (its.answer,))
-        for its in questions()
-    )
-    data = Dataset(Path("polar"), asked, frozenset(), Corpus(lambda _: iter(())))
-    Experiment(["pathrank", "hybrid", "bm25"], data, out=folder, collection=kg[COLLECTION]).run()
-    yield folder
+    yield
     kg[COLLECTION].delete()
     with suppress(NotFoundError):
         kg[_REPORTS].delete()
@@ -70,12 +59,12 @@ def runs(kg: KnowledgeGraph, tmp_path: Path) -> Iterator[Path]:
 
 @pytest.fixture
 def visitor(
-    chromium: Browser, runs: Path, neo4j_env: dict[str, str], scripted: Scripted, tmp_path: Path
+    chromium: Browser, demo: None, neo4j_env: dict[str, str], scripted: Scripted, tmp_path: Path
 ) -> Iterator[Visitor]:
     """Somebody who sees these two collections."""
     key = Keys(tmp_path / "keys.json").add("anna", "write", [COLLECTION, _REPORTS])
     scripted.say("answer", _ANSWER)
-    environment = {**neo4j_env, **scripted.env(), "KGRAG_HOME": str(tmp_path), "KGRAG_SERVE__EVALUATIONS": str(runs)}
+    environment = {**neo4j_env, **scripted.env(), "KGRAG_HOME": str(tmp_path)}
     with Application(environment) as served, Visitor(chromium, served.url) as visitor:
         visitor.log_in(key)
         yield visitor
@@ -83,7 +72,7 @@ def visitor(
 
 
 @pytest.mark.timeout(600)
-def test_the_pictures_of_the_documentation(visitor: Visitor, printed: Path, runs: Path, tmp_path: Path) -> None:
+def test_the_pictures_of_the_documentation(visitor: Visitor, printed: Path, tmp_path: Path) -> None:
     folder, page = Path(os.environ.get("SCREENSHOTS", tmp_path)), visitor.page
     question = questions()[0].question
 
@@ -107,13 +96,6 @@ def test_the_pictures_of_the_documentation(visitor: Visitor, printed: Path, runs
     visitor.go(f"/graph?collection={COLLECTION}")
     page.get_by_role("button", name="Roald Amundsen, Entity").wait_for()
     keep("graph")
-
-    pathrank, bm25 = (next(its.id for its in kept(runs) if its.system == name) for name in ("pathrank", "bm25"))
-    visitor.go(f"/lab?tab=evaluations&id={pathrank}&other={bm25}")
-    page.get_by_text(re.compile("^Questions in which they differ")).first.wait_for()
-    keep("evaluation")
-    page.get_by_role("link", name=question).first.click()
-    page.locator(".found li").first.wait_for()
 
     texts = "".join(path.read_text(encoding="utf-8") for path in (*_DOCS.glob("*.md"), _DOCS.parent / "README.md"))
     made = {path.name for path in folder.glob("*.webp")}

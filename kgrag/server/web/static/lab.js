@@ -1,7 +1,6 @@
-// The Lab: two ways to answer beside each other, the saved queries, what was measured, and the answers that were kept.
+// The Lab: two ways to answer beside each other, the saved queries, and the answers that were kept.
 import { address, get, post, remove } from "./api.js";
 import { agreed, attempt, button, count, counted, empty, fill, h, icon, loading, problem, say, when } from "./dom.js";
-import { inParts, showEvaluations } from "./evaluations.js";
 import { drawing, showQueries } from "./queries.js";
 import { Sources } from "./sources.js";
 import { TurnView } from "./turn.js";
@@ -28,10 +27,10 @@ import { TurnView } from "./turn.js";
 const TABS = [
   ["beside", "Side by side", (box, lab) => new SideBySide(box, lab).begin()],
   ["queries", "Saved queries", showQueries],
-  ["evaluations", "Evaluations", showEvaluations],
   ["kept", "Kept answers", showKept],
 ];
 const FIRST = 5; // passages that are compared
+const PART = 100; // items that are shown at once
 
 /** @param {HTMLElement} view @param {App} app */
 export async function show(view, app) {
@@ -41,7 +40,7 @@ export async function show(view, app) {
   fill(view, h("div", { class: "page-body" }, h("h1", {}, "Lab"),
     h("nav", { class: "tabs", "aria-label": "Parts of the Lab" }, TABS.map(([name, its]) =>
       h("a", { href: `/lab?tab=${name}`, "aria-current": name === tab && "page" }, its))), box));
-  if (app.start.collections.length > 0 || tab === "evaluations") await tabShow(box, lab);
+  if (app.start.collections.length > 0) await tabShow(box, lab);
   else {
     fill(box, empty("Nothing to try out yet", "Here, ways to answer are compared and the graph is queried. Both need documents.",
       app.may("write") && h("a", { class: "button main", href: "/library" }, icon("upload"), "Add documents")));
@@ -295,6 +294,25 @@ async function showKept(box, lab) {
       inParts(list, runs, (run) => keptItem(run, lab, () => showKept(box, lab)));
     }
   }, "Loading the answers");
+}
+
+/**
+ * Show many items, the first of them at once and others when they are wanted.
+ * @template T
+ * @param {HTMLElement} list
+ * @param {T[]} items
+ * @param {(item: T) => HTMLElement} make
+ */
+function inParts(list, items, make) {
+  list.append(...items.slice(0, PART).map(make));
+  if (items.length <= PART) return;
+  const show = () => {
+    more.remove();
+    inParts(list, items.slice(PART), make);
+  };
+  const left = button({ title: `Show more of ${count(items.length - PART)}`, kind: "line", onclick: show });
+  const more = h("li", { class: "row lab-more" }, left);
+  list.append(more);
 }
 
 function noneKept() {
