@@ -127,7 +127,7 @@ def spread_names(work: StageContext) -> None:
 
     in_stems = partial(name_stems, language=work.collection.language)
 
-    def phrases(ids: list[str]) -> list[str]:
+    def phrases(ids: list[str]) -> list[Row]:
         names = [r["normal"] for r in work.graph.run("stages/entity_names", ids=ids)]
         return [phrase(stems, LONGEST_CAPTION - len(stems)) for stems in map(in_stems, names)]
 

@@ -50,7 +50,7 @@ def _by_titles_and_facts(row: Row, language: Language) -> Iterator[str]:
 
 def _in_texts(work: StageContext, row: Row) -> str | None:
     language, pipeline = work.collection.language, work.collection.indexing.pipeline
-    written: set[str] = set()
+    written = {title for title in row["articles"] if normalise(title, language) == row["normal"]}
     for start in range(0, len(row["passages"]), _READ):
         texts = work.rows("look_up/texts", row["passages"][start : start + _READ])
         names = (written_names(passage, pipeline, language) for passage in tokenised(texts, language))

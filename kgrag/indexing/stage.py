@@ -134,14 +134,14 @@ class StageContext:
         """How many passages the collection has: counted once, and recorded on it."""
         return int(self.graph.run("write/count_passages", collection=self.name)[0]["passages"])
 
-    def word_phrases(self, ids: list[str]) -> list[str]:
-        """The Lucene phrases of words, by their ids."""
+    def word_phrases(self, ids: list[str]) -> list[Row]:
+        """The phrases of words, by their ids."""
         return [phrase([r["stem"]]) for r in self.graph.run("stages/word_stems", ids=ids)]
 
-    def spread(self, label: str, mark: str, phrases: Callable[[list[str]], list[str]], stage: str) -> None:
+    def spread(self, label: str, mark: str, phrases: Callable[[list[str]], list[Row]], stage: str) -> None:
         """Mark for `stage` the passages that hold a word or name marked `mark`; all of them when that is quicker.
 
-        `phrases(ids)` gives the Lucene phrases of stems to look for.
+        `phrases(ids)` gives what `phrase` makes of the stems to look for.
         """
         due = self.due(label, mark)
         if not due:
@@ -156,13 +156,21 @@ class StageContext:
         for ids in self.batches(due, 200, new):
             wanted = phrases(ids)
 
-            def look(tx: Transaction, wanted: list[str] = wanted) -> None:
+            def look(tx: Transaction, wanted: list[Row] = wanted) -> None:
                 tx.run("stages/due_holders", index=index, phrases=wanted, stage=stage)
 
             self.commit(label, mark, ids, look)
 
 
-def phrase(stems: Sequence[str], slop: int = 0) -> str:
-    """A Lucene phrase of stems, between which so many others may stand, such as middle initials."""
+def phrase(stems: Sequence[str], initials: int = 0) -> Row:
+    """What finds the passages that hold some stems one after another: a parameter of `stages/due_holders`.
+
+    Args:
+        stems: The stems.
+        initials: So many single characters may stand between them.
+    """
     quoted = " ".join(stem.replace("\\", "\\\\").replace('"', '\\"') for stem in stems)
-    return f'"{quoted}"~{slop}' if slop > 0 and len(stems) > 1 else f'"{quoted}"'
+    if initials < 1 or len(stems) < 2:
+        return {"phrase": f'"{quoted}"', "pattern": None}
+    apart = "(?: \\S)* ".join(f"\\Q{stem}\\E" for stem in stems)
+    return {"phrase": f'"{quoted}"~{initials}', "pattern": f"(?s).* {apart} .*"}
