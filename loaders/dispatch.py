@@ -1,19 +1,34 @@
 """The entry point: walks over files and folders and hands each file that may have changed to its format."""
 
+import gzip
 import os
+import tempfile
+import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from itertools import chain, islice
 from pathlib import Path
 from zipfile import is_zipfile
 
-from kgrag.loaders.base import MB, BadInput, EmptyInput, Format, Item, Reading, Source, check_size, clean, one_line
+from kgrag.loaders.base import (
+    MB,
+    BadInput,
+    EmptyInput,
+    Format,
+    Item,
+    Reading,
+    Source,
+    check_size,
+    clean,
+    one_line,
+    open_file,
+)
 from kgrag.loaders.benchmark import TRIPLES, load_benchmark
 from kgrag.loaders.fingerprint import Fingerprint, Stamp, digest
 from kgrag.loaders.folder_walk import Seen, Walk, exists, file_key, folder_prefix, is_dir, reason
 from kgrag.loaders.ignore import Ignore
 from kgrag.loaders.named_rows import CORPUS, Columns
-from kgrag.loaders.packed import PACKED, unpacked
 from kgrag.loaders.reader_processes import Readers
 from kgrag.runtime.document_progress import at
 from kgrag.runtime.plugins import Plugins
@@ -21,6 +36,29 @@ from kgrag.settings import LoadingSettings
 from kgrag.values.documents import Document, FileState, Problem, Scan, Unchanged
 from kgrag.values.errors import InputError
 from kgrag.values.events import Progress
+
+PACKED = ".gz"
+_MOST = 16  # times the limit of a file: rows are read one at a time
+_BLOCK = 1 << 20
+
+
+@contextmanager
+def unpacked(source: Source) -> Iterator[Source]:
+    """What a file holds, as a file by its name without ".gz". Raises BadInput."""
+    with tempfile.TemporaryDirectory(prefix="kgrag-") as folder:
+        path = Path(folder) / Path(Path(source.shown).name).stem
+        size = 0
+        try:
+            with open_file(source) as packed, gzip.open(packed) as data, path.open("wb") as out:
+                while block := data.read(_BLOCK):
+                    size += len(block)
+                    if size > _MOST * source.limit:
+                        raise BadInput(f"unpacks to more than {_MOST * source.limit // MB:,} MB; split it")
+                    out.write(block)
+        except (EOFError, gzip.BadGzipFile, zlib.error) as error:
+            raise BadInput(f"is a damaged gzip file ({error})") from error
+        yield replace(source, path=path)
+
 
 LOADERS: Plugins[Format] = Plugins("kgrag.loaders", "loader")
 """The formats by name; adding one is a module and an entry point."""

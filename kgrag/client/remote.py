@@ -15,16 +15,15 @@ from kgrag.agents.system import DEPTH
 from kgrag.client.arguments import check_asked, named
 from kgrag.client.federation import checked, split_names
 from kgrag.client.http import Http, Json
-from kgrag.client.remote_jobs import RemoteJobs
 from kgrag.client.stream import Stream
 from kgrag.client.uploading import named_files, parts
-from kgrag.graph.jobs import Job
+from kgrag.graph.jobs import Job, State
 from kgrag.graph.runs import Run
 from kgrag.models.parallel import in_parallel
 from kgrag.models.tasks import Listener
 from kgrag.retrieval.registry import DEFAULT_RETRIEVER
 from kgrag.runtime import limits
-from kgrag.values.errors import InputError, ServerError
+from kgrag.values.errors import CancelledError, InputError, ServerError, error_of
 from kgrag.values.events import Answer, Answered, Event, Progress, no_progress
 from kgrag.values.results import CollectionInfo, DocumentContents, DocumentInfo, Filter, IngestReport, Passage, Ranking
 from kgrag.wire import (
@@ -42,6 +41,53 @@ if TYPE_CHECKING:
 
     from kgrag.inspection.result import Inspection
     from kgrag.values.rows import Rows
+
+
+class RemoteJobs:
+    """The jobs that a key may see."""
+
+    def __init__(self, http: Http) -> None:
+        self.http = http
+
+    def jobs(self, collection: str | None = None, state: State | None = None, limit: int = 50) -> list[Job]:
+        """The jobs of the collections that the key may see, newest first."""
+        asked = {"collection": collection, "state": state, "limit": limit}
+        given = {name: value for name, value in asked.items() if value is not None}
+        return from_json(list[Job], self.http.request("GET", "jobs", params=given)["jobs"])
+
+    def job(self, id: str) -> Job:
+        """The job of that id as it is now. Raises NotFoundError."""
+        return from_json(Job, self.http.request("GET", _job(id)))
+
+    def cancel(self, id: str) -> Job:
+        """Cancel a job; what it has written stays."""
+        return from_json(Job, self.http.request("DELETE", _job(id)))
+
+    def retry(self, id: str) -> Job:
+        """Have a job that failed or was cancelled go on where it stopped."""
+        return from_json(Job, self.http.request("POST", f"{_job(id)}/retry"))
+
+    def watch(self, id: str) -> Iterator[Job]:
+        """The job now and at each change, until it has ended."""
+        for _, form in self.http.events("GET", f"{_job(id)}/events"):
+            yield from_json(Job, form)
+
+    def finished(self, job: Job, progress: Progress | None = None) -> Job:
+        """The job once it is done. Raises what it failed with, CancelledError if it was cancelled."""
+        for now in self.watch(job.id):
+            job = now
+            if progress is not None and now.state == "running" and now.stage:
+                progress(now.stage, now.done, now.total)
+        if job.state == "failed":
+            raise error_of(job.error_kind, job.error, job.remedy)
+        if job.state != "done":
+            raise CancelledError("The job was cancelled.", "Retry it to go on.")
+        return job
+
+
+def _job(id: str) -> str:
+    return f"jobs/{quote(id, safe='')}"
+
 
 _KEYS = 100  # documents that one request names
 

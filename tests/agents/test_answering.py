@@ -2,8 +2,7 @@
 
 import pytest
 
-from kgrag.agents.answering import _not_found, cited, own_answer, within
-from kgrag.agents.not_found import says_not_found
+from kgrag.agents.answering import _not_found, cited, own_answer, says_not_found, within
 from kgrag.values.results import Passage, Summary
 
 PASSAGES = [Passage(f"p{n}", "d", f"Title {n}", "text") for n in range(1, 6)]

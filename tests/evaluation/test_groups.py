@@ -5,7 +5,7 @@ from question_set import CORPUS, QUERIES, write_set
 
 from kgrag.client import KnowledgeGraph
 from kgrag.evaluation.datasets import Dataset, Question
-from kgrag.evaluation.groups import density_group, grouped
+from kgrag.evaluation.experiment import density_group, grouped
 from kgrag.evaluation.readers import read_dataset
 from kgrag.evaluation.variants import join
 from kgrag.graph.collections import open_collection

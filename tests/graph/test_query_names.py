@@ -20,7 +20,7 @@ _BEGINNING = re.compile(rf"(?:{_FOLDERS})/")
 _FILE = re.compile(r"\bcypher/(\w+/\w+)\.cypher")
 _DRAWN = re.compile(r'drawn\("(\w+)", \{([^}]*)\}')  # of the pages
 _COMMAND = re.compile(r"\bkgrag cypher ([a-z]\w+)")
-_ADDRESSES = ("kgrag/client/remote_jobs.py", "jobs/")  # what begins so there is an address of the REST API
+_ADDRESSES = ("kgrag/client/remote.py", "jobs/")  # what begins so there is an address of the REST API
 
 
 @dataclass(frozen=True)

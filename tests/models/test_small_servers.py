@@ -16,11 +16,11 @@ from test_habits import ASKED, settings, weak
 
 from kgrag.models import probe
 from kgrag.models.chat import Message
+from kgrag.models.chat_reply import repeats_from
 from kgrag.models.endpoint import Endpoint
 from kgrag.models.facts import Facts
 from kgrag.models.openai_chat import OpenAIChat
 from kgrag.models.probe import model_checks
-from kgrag.models.repetition import repeats_from
 from kgrag.models.shown import fewer, numbered, passages_in
 from kgrag.models.slots import Slots
 from kgrag.models.tasks import Tasks

@@ -1,19 +1,62 @@
 """The folder of a local server: its layout, the files a start needs, and the command lines that run on it."""
 
+import hashlib
 import json
 import os
 import shutil
-from collections.abc import Sequence
+import tempfile
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from zipfile import ZIP_DEFLATED, BadZipFile, ZipFile
 
 from kgrag.graph.local.archive import Archive, archived_first
-from kgrag.graph.local.browser_jar import copy_folder, place_browser
 from kgrag.graph.local.config import PasswordFile, Ports, browser_url, conf_text, memory_size, ports_of
 from kgrag.graph.local.java import Java
 from kgrag.graph.local.lines import LINES, SERVER, Line, line_named, lock_groups
 from kgrag.runtime.files import private_folder, write_atomic
 from kgrag.runtime.jars import Jar, JarStore
 from kgrag.settings import LocalSettings
+
+_ARTIFACT = "neo4j-browser-"
+_ROOT = "browser"
+
+
+def copy_folder(server: Path, cache: Path) -> Path:
+    """Where a server's copy is kept: Neo4j finds nothing in a jar whose path is not ASCII."""
+    folder = server / _ROOT
+    return folder if str(folder).isascii() else cache / _ROOT / hashlib.sha256(str(folder).encode()).hexdigest()[:16]
+
+
+def place_browser(jars: Sequence[Path], folder: Path, pages: Mapping[str, str]) -> list[Path]:
+    """`jars` with a copy of Browser's in place of it, kept in `folder`, that holds `pages` (path -> text), too.
+
+    The copy is made again only when the jar or a page changed. Raises OSError.
+    """
+    return [_with_pages(jar, folder / jar.name, pages) if jar.name.startswith(_ARTIFACT) else jar for jar in jars]
+
+
+def _with_pages(jar: Path, copy: Path, pages: Mapping[str, str]) -> Path:
+    entries = {f"{_ROOT}/{path}": text.encode() for path, text in pages.items()}
+    if _holds(copy, entries):
+        return copy
+    for old in copy.parent.glob("*"):
+        old.unlink()
+    handle, name = tempfile.mkstemp(dir=copy.parent)
+    os.close(handle)
+    shutil.copyfile(jar, name)
+    with ZipFile(name, "a", ZIP_DEFLATED) as archive:
+        for entry, content in entries.items():
+            archive.writestr(entry, content)
+    return Path(name).replace(copy)
+
+
+def _holds(copy: Path, entries: Mapping[str, bytes]) -> bool:
+    try:
+        with ZipFile(copy) as archive:
+            return all(archive.read(entry) == content for entry, content in entries.items())
+    except (OSError, BadZipFile, KeyError):
+        return False
+
 
 _REACHED = ("java.nio", "java.io", "sun.nio.ch", "java.util.concurrent")
 _OPENED = [f"--add-opens=java.base/{name}=ALL-UNNAMED" for name in _REACHED]

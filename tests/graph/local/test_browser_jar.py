@@ -3,8 +3,8 @@
 from pathlib import Path
 from zipfile import ZipFile
 
-from kgrag.graph.local.browser_jar import place_browser
 from kgrag.graph.local.config import Ports, conf_text
+from kgrag.graph.local.home import place_browser
 from kgrag.graph.local.lines import DEFAULT
 from kgrag.settings import LocalSettings
 
