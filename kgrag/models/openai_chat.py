@@ -18,8 +18,7 @@ from kgrag.models.chat_errors import LostReply, Server, pause_before_retry, refu
 from kgrag.models.chat_reply import read_reply, tokens_of
 from kgrag.models.dialect import LIMITS, Dialect, shorter
 from kgrag.models.endpoint import Endpoint
-from kgrag.models.pace import Pace
-from kgrag.models.slots import Place, Slots
+from kgrag.models.request_limits import Pace, Place, Slots
 from kgrag.runtime import limits
 from kgrag.runtime.spans import Value, span
 from kgrag.settings import ChatSettings, Settings

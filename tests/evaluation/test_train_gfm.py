@@ -13,8 +13,8 @@ from kgrag.cli import main
 from kgrag.client import KnowledgeGraph
 from kgrag.evaluation.readers import read_dataset
 from kgrag.retrieval.base import Query
+from kgrag.retrieval.gfm import RelationGraph
 from kgrag.retrieval.registry import RETRIEVERS
-from kgrag.retrieval.relation_graph import RelationGraph
 from kgrag.settings import IndexingSettings, Settings
 from kgrag.values.errors import ConfigurationError
 from kgrag.values.results import Filter

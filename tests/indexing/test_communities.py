@@ -9,7 +9,7 @@ from scipy.sparse import csr_matrix
 from scripted import TASKS, Scripted
 
 from kgrag.client import KnowledgeGraph
-from kgrag.indexing.communities.leiden import communities
+from kgrag.indexing.communities.plan import communities
 from kgrag.indexing.digest import digest
 from kgrag.models.budget import HIGH
 from kgrag.values.documents import Document, Section

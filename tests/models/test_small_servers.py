@@ -21,8 +21,8 @@ from kgrag.models.endpoint import Endpoint
 from kgrag.models.facts import Facts
 from kgrag.models.openai_chat import OpenAIChat
 from kgrag.models.probe import model_checks
+from kgrag.models.request_limits import Slots
 from kgrag.models.shown import fewer, numbered, passages_in
-from kgrag.models.slots import Slots
 from kgrag.models.tasks import Tasks
 from kgrag.runtime.limits import limited
 from kgrag.settings import ChatSettings, Settings
