@@ -91,6 +91,7 @@ def test_a_passage_gives_entities_and_triples(collection_name: str, scripted: Sc
     collection = open_collection(kg.graph, collection_name)
     words = kg.graph.run(
         "retrieve/fulltext",
+        collection=collection_name,
         index=collection.index("triple_text"),
         query="shipwright",
         limit=5,
