@@ -127,6 +127,9 @@ class OpenSearchServer:
         """Let it answer nothing, with its connections open."""
         assert self._process is not None
         self._process.send_signal(signal.SIGSTOP)
+        threads = Path(f"/proc/{self._process.pid}/task")
+        while any(stat.read_text().rpartition(")")[2].split()[0] != "T" for stat in threads.glob("*/stat")):
+            time.sleep(0.01)  # one that still runs would answer
 
     def go_on(self) -> None:
         """End the pause."""
