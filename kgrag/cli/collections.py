@@ -47,8 +47,7 @@ def collections(as_json: bool) -> None:
 def reembed(collection: str, embedder: str, as_json: bool) -> None:
     """Embed a collection again, with another embedder.
 
-    Searches go on with the old vectors until the new ones are complete. Interrupted and run again, it goes on where it
-    was.
+    Searches use the old vectors until the new ones are complete. Interrupted and run again, it resumes.
 
     \b
     kgrag db reembed work --embedder minilm

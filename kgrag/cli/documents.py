@@ -100,7 +100,7 @@ def ingest(
     written; other files, such as XML and logs, are counted. A row of a table and a page of an archive is a document;
     the columns of a row's key, title and text are found by their usual names (id, title, text, ...) or named by the
     options. What did not change since the last time is passed over, so the same command brings a collection up to
-    date, and goes on where it was after it was interrupted: files of the same size and time are not even opened. What
+    date, and resumes after an interruption: files of the same size and time are not even opened. What
     cannot be read is listed at the end and does not stop the rest.
 
     Exit codes: 0 when all was read; 12 when some files or rows could not be read; 5 when nothing could be, or with

@@ -41,12 +41,12 @@ def extract(
 
     Each passage is asked for once: its named entities, and what it states as subject, predicate and object. The
     retrievers that walk over triples then find what no text says in the question's words. What was extracted is not
-    asked for again, so the same command goes on where it was after it was interrupted, and takes in what was ingested
+    asked for again, so the same command resumes after an interruption, and takes in what was ingested
     since. Passages that fail are listed; running it again tries just these. KGRAG_CHAT__MODEL names the model, and
     KGRAG_CHAT__PRICES what it costs.
 
     With --batch the passages are sent as files, and their replies are written when they are there. Whoever interrupts
-    that and runs it again, on any machine, goes on with the same batches. What a batch fails at is listed, and is part
+    that and runs it again, on any machine, resumes the same batches. What a batch fails at is listed, and is part
     of the next. KGRAG_CHAT__BATCH_PRICE says what share of the prices it costs.
 
     \b

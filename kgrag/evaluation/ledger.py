@@ -1,4 +1,4 @@
-"""A JSON Lines file that grows by a line whenever something is done, so that interrupted work goes on where it was."""
+"""A JSON Lines file that grows by a line whenever something is done, so that interrupted work resumes."""
 
 import json
 from collections.abc import Iterable, Iterator, Mapping

@@ -1,4 +1,4 @@
-"""The records of an experiment on disk, so that an interrupted run goes on where it stopped.
+"""The records of an experiment on disk, so that an interrupted run resumes.
 
 A folder holds a JSON Lines file for each system and what it was measured on. The first line says what that is; each
 further line is one question's record, written as soon as it is made; of two lines of a question the later one counts.

@@ -1,4 +1,4 @@
-"""Files -> a collection, in transactions that each note how far they came: a killed import goes on where it was."""
+"""Files -> a collection, in transactions that each note how far they came: a killed import resumes."""
 
 import time
 from collections.abc import Iterator
@@ -45,8 +45,8 @@ class ImportReport:
 def import_export(graph: Graph, source: str, progress: Progress, unused_seconds: float) -> ImportReport:
     """Make the collection that was exported to `source`.
 
-    The file is first read through, so one that is damaged changes nothing. Interrupted and run again, it goes on where
-    it was; until it is complete, nobody can use the collection. One of an older schema is migrated; what that has
+    The file is first read through, so one that is damaged changes nothing. Interrupted and run again, it resumes;
+    until it is complete, nobody can use the collection. One of an older schema is migrated; what that has
     marked is left to the finish of an ingest. `unused_seconds`: see `create_collection`. Raises InputError for what is
     no whole export, MismatchError if it is of a newer schema, or if there is a collection of that name, and BusyError
     while somebody else works on one.

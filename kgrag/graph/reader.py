@@ -62,8 +62,8 @@ class Reader:
 
     def stale(self) -> bool:
         """Whether the full-text indexes count something that was removed, as while an ingest rewrites documents."""
-        found = self.rows("look_up/collections", name=self.collection.name)
-        return any(row["collection"].get("stale") for row in found)
+        records = self.rows("look_up/collections", name=self.collection.name)
+        return any(row["collection"].get("stale") for row in records)
 
     def open(self, collection: Collection) -> None:
         """Read the collection as it is recorded now."""

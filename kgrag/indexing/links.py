@@ -67,11 +67,11 @@ def linked(documents: Callable[[], Iterable[Row]]) -> Iterator[tuple[Row, list[s
                 for place in ((None, name), ("/".join(folders), name)):
                     best[place] = min(best.get(place, target), target)
     for row in documents():
-        found = (_meant(best, row, place) for place in _links(row))
-        yield row, list(dict.fromkeys(target.id for target in found if target and target.id != row["id"]))
+        targets = (_target(best, row, place) for place in _links(row))
+        yield row, list(dict.fromkeys(target.id for target in targets if target and target.id != row["id"]))
 
 
-def _meant(best: Mapping[_Place, _Target], row: Row, place: _Place) -> _Target | None:
+def _target(best: Mapping[_Place, _Target], row: Row, place: _Place) -> _Target | None:
     """What a link of a document leads to."""
     folder, name = place
     target = best.get(place)

@@ -82,9 +82,9 @@ def statistics(
     surfaces: dict[str, str] = {}
     for passage in passages:
         body = passage.text
-        found = written_names(passage, pipeline, language)
-        phrases.update(found.keys())
-        for name, surface in found.items():
+        written = written_names(passage, pipeline, language)
+        phrases.update(written.keys())
+        for name, surface in written.items():
             surfaces[name] = min(surface, surfaces.get(name, surface))
         df.update({*content_stems(passage.words + passage.headings, language), *passage.symbols})
         common = common_nouns(body, language)

@@ -140,7 +140,7 @@ def checked_options(kg: KnowledgeGraph, uploads: Uploads, kind: str, collection:
 
 
 def run(kg: KnowledgeGraph, uploads: Uploads, job: Job, progress: Progress) -> Outcome:
-    """Do what a job says. Raises what the collection raises; run again, it goes on where it was."""
+    """Do what a job says. Raises what the collection raises; run again, it resumes."""
     kind = KINDS[job.kind]
     work = Work(kg, uploads, job.collection, progress, job.attempt > 1)
     outcome = kind.run(work, kind.options.model_validate(job.parameters))

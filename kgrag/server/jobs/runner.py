@@ -78,7 +78,7 @@ class Jobs(AbstractContextManager["Jobs"]):
     """The jobs of a database, and `workers` threads that do them while the `with` block runs.
 
     Of each collection one job runs at a time, also where several processes work. A job whose process was killed is
-    begun again by another, or by the next one; it goes on where it was. Safe to share between threads.
+    begun again by another, or by the next one; it resumes. Safe to share between threads.
     """
 
     def __init__(self, kg: KnowledgeGraph, workers: int = 1) -> None:
