@@ -19,7 +19,7 @@ from kgrag.text.tokenised import TokenisedPassage
 from kgrag.text.tokens import is_content
 from kgrag.values.identity import keyword_id, word_id
 
-_BATCH = 2000
+_BATCH = 1000  # passages a transaction: the server writes one batch while the next is computed
 
 
 @dataclass(frozen=True, slots=True)

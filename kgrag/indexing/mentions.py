@@ -21,7 +21,7 @@ from kgrag.text.tokenised import TokenisedPassage
 from kgrag.text.tokens import name_stems, normalise, stems, tokens
 from kgrag.values.identity import entity_id, word_id
 
-_BATCH = 1000
+_BATCH = 500  # passages a transaction: the server writes one batch while the next is computed
 _FEW = 20
 """When the passages are less than one of so many, their candidates are looked up, and not all names read."""
 
