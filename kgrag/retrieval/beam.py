@@ -175,25 +175,31 @@ def best(branches: Sequence[Sequence[Beam]], settings: Diversity) -> list[Beam]:
 def _step(context: SearchContext, vector: list[float], beams: Sequence[Beam], s: BeamOptions) -> list[Beam]:
     """The best of what the beams grow into with one more triple (Algorithm 1, lines 7 to 20)."""
     collection = context.reader.collection
-    rows = context.row(
-        "retrieve/beam_step",
-        index=collection.vector_index("Triple"),
-        embedding=collection.embedding,
-        beams=[{"triples": [x.id for x in b.links], "dot": b.dot, "square": b.square} for b in beams],
-        vector=vector,
-        neighbours=s.neighbours,
-        keep=s.neighbours if s.exact else s.beams,
-        hub=s.hub,
-        hub_triples=s.hub_triples,
-        candidates=_OVER_FETCH * s.hub_triples,
-        same_as=s.same_as,
-    )["neighbours"]
-    grown = [_grow(beams[row["beam"]], row) for row in rows]
+
+    def neighbours(keep: int) -> tuple[list[Mapping[str, Any]], list[Beam], list[float]]:
+        rows = context.row(
+            "retrieve/beam_step",
+            index=collection.vector_index("Triple"),
+            embedding=collection.embedding,
+            beams=[{"triples": [x.id for x in b.links], "dot": b.dot, "square": b.square} for b in beams],
+            vector=vector,
+            neighbours=s.neighbours,
+            keep=keep,
+            hub=s.hub,
+            hub_triples=s.hub_triples,
+            candidates=_OVER_FETCH * s.hub_triples,
+            same_as=s.same_as,
+        )["neighbours"]
+        grown = [_grow(beams[row["beam"]], row) for row in rows]
+        return rows, grown, [beam.dot / math.sqrt(max(beam.square, 1e-9)) for beam in grown]
+
+    rows, grown, cosines = neighbours(s.neighbours if s.exact else s.beams)
     if s.exact and grown:
         texts = [" ".join(x.text for x in beam.links) for beam in grown]
         cosines = (context.embedder.embed(texts) @ np.asarray(vector, np.float32)).tolist()
-    else:
-        cosines = [beam.dot / math.sqrt(max(beam.square, 1e-9)) for beam in grown]
+    elif s.diverse and any(beam.score + cosine <= 0 for beam, cosine in zip(grown, cosines, strict=True)):
+        # a weight below 1 raises a negative score: more than `beams` children of one may be among the best
+        rows, grown, cosines = neighbours(s.neighbours)
     branches: list[list[Beam]] = [[] for _ in beams]
     for row, beam, cosine in zip(rows, grown, cosines, strict=True):
         last = replace(beam.links[-1], cosine=cosine)
