@@ -31,9 +31,9 @@ from ingest import resolved
 from load import Served, looking
 from serving import spread
 
-from kgrag.client import KnowledgeGraph
+from kgrag import KnowledgeGraph
 from kgrag.demo import COLLECTION, corpus
-from kgrag.graph.local import LocalServer
+from kgrag.graph.local.server import LocalServer
 from kgrag.server.keys import Keys
 from kgrag.settings import Settings
 

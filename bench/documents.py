@@ -14,7 +14,7 @@ import json
 from collections import defaultdict
 from pathlib import Path
 
-from kgrag.client import Collection, KnowledgeGraph
+from kgrag import Collection, KnowledgeGraph
 
 QUESTIONS = Path(__file__).with_suffix(".jsonl")
 CUTS = (1, 5, 10)

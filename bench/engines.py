@@ -24,7 +24,7 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
 from scripted import Scripted
 from synthetic import documents
 
-from kgrag.client import KnowledgeGraph
+from kgrag import KnowledgeGraph
 from kgrag.engines import open_engine
 from kgrag.indexing.digest import digest
 from kgrag.indexing.documents import ExistingDocument

@@ -17,8 +17,8 @@ from pathlib import Path
 from synthetic import HashingEmbedder, documents
 from traversal import own_home, told
 
-from kgrag.client import KnowledgeGraph
-from kgrag.graph.local import LocalServer
+from kgrag import KnowledgeGraph
+from kgrag.graph.local.server import LocalServer
 from kgrag.settings import IndexingSettings
 
 SHORT, LONG = 12, 100  # words of a passage

@@ -15,8 +15,7 @@ import statistics
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from kgrag import KnowledgeGraph
-from kgrag.client import Collection
+from kgrag import Collection, KnowledgeGraph
 from kgrag.retrieval.base import Query, Topic
 
 QUESTIONS = json.loads(Path(__file__).with_suffix(".json").read_text(encoding="utf-8"))

@@ -26,10 +26,10 @@ from typing import Any
 from synthetic import HashingEmbedder, documents, questions
 from traversal import COLLECTION, PORTS, WARM_UP, Graph, Memory, Row, latency, load_figures, number_of, own_home, told
 
-from kgrag.client import KnowledgeGraph
+from kgrag import KnowledgeGraph
 from kgrag.evaluation.plot import drawing, save
 from kgrag.graph.contents import fingerprint
-from kgrag.graph.local import LocalServer
+from kgrag.graph.local.server import LocalServer
 from kgrag.settings import IndexingSettings, Settings
 from kgrag.values.documents import Document
 

@@ -30,9 +30,9 @@ import numpy as np
 import peer
 from synthetic import documents, name, word
 
-from kgrag.client import KnowledgeGraph
+from kgrag import KnowledgeGraph
 from kgrag.graph.collections import Collection, create_collection, open_collection
-from kgrag.graph.local import LocalServer
+from kgrag.graph.local.server import LocalServer
 from kgrag.loaders import load
 from kgrag.models.embed import load_embedder
 from kgrag.settings import Settings

@@ -16,7 +16,7 @@ from pathlib import Path
 
 from wikidata import CLASSES, OBJECTS, PREDICATES, name_of
 
-from kgrag.client import KnowledgeGraph
+from kgrag import KnowledgeGraph
 from kgrag.graph.collections import open_collection
 from kgrag.graph.reader import Reader
 from kgrag.retrieval.base import Query

@@ -34,11 +34,11 @@ import psutil
 from ingest import resolved
 from serving import spread
 
-from kgrag.client import KnowledgeGraph
+from kgrag import KnowledgeGraph
 from kgrag.demo import COLLECTION as WRITTEN
 from kgrag.demo import corpus
 from kgrag.demo import questions as demo_questions
-from kgrag.graph.local import LocalServer
+from kgrag.graph.local.server import LocalServer
 from kgrag.indexing.digest import digest
 from kgrag.server.keys import Keys
 from kgrag.settings import Settings

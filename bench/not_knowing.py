@@ -15,8 +15,7 @@ from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
-from kgrag import KnowledgeGraph
-from kgrag.client import Collection
+from kgrag import Collection, KnowledgeGraph
 from kgrag.demo import questions
 from kgrag.evaluation.answers import normalised
 

@@ -25,11 +25,11 @@ import psutil
 sys.path.insert(0, str(Path(__file__).parent.parent / "tests"))
 from scripted import Scripted
 
-from kgrag.client import KnowledgeGraph
+from kgrag import KnowledgeGraph
 from kgrag.evaluation.ask_systems import ask_all
 from kgrag.evaluation.readers import read_dataset
 from kgrag.evaluation.summary import table
-from kgrag.graph.local import LocalServer
+from kgrag.graph.local.server import LocalServer
 from kgrag.settings import Settings
 from kgrag.values.errors import KgragError
 

@@ -26,7 +26,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from kgrag.client import Collection, KnowledgeGraph
+from kgrag import Collection, KnowledgeGraph
 from kgrag.evaluation.experiment import Experiment
 from kgrag.evaluation.readers import read_dataset
 from kgrag.evaluation.retrieving import Record

@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 from neo4j import GraphDatabase, Session
 
-from kgrag.graph.local import LocalServer
+from kgrag.graph.local.server import LocalServer
 from kgrag.settings import LocalSettings, Settings
 
 PROCEDURE = """

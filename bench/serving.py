@@ -57,7 +57,7 @@ class Sent(logging.Handler):
 
 def work(collection: str) -> None:
     """Answer requests of the process that started this one: [retriever, questions, threads] a line."""
-    from kgrag.client import KnowledgeGraph
+    from kgrag import KnowledgeGraph
 
     with KnowledgeGraph.local() as kg:
         for line in sys.stdin:

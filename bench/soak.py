@@ -34,10 +34,10 @@ from soak_report import Sample, by_part, report, slope
 from soak_users import FILES, Ledger, Operator, PythonUser, RestUser, use_mcp
 from synthetic import documents, questions
 
-from kgrag.client import KnowledgeGraph
+from kgrag import KnowledgeGraph
 from kgrag.graph import vitals
 from kgrag.graph.connection import Graph
-from kgrag.graph.local import LocalServer
+from kgrag.graph.local.server import LocalServer
 from kgrag.indexing.digest import digest
 from kgrag.runtime.limits import limited
 from kgrag.server.keys import Keys

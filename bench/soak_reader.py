@@ -9,7 +9,7 @@ import sys
 import threading
 import time
 
-from kgrag.client import KnowledgeGraph, RemoteKnowledgeGraph
+from kgrag import KnowledgeGraph, RemoteKnowledgeGraph
 from kgrag.values.errors import KgragError
 
 COLLECTION = "searched"

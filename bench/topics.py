@@ -12,8 +12,7 @@ import statistics
 import time
 from collections.abc import Iterator
 
-from kgrag import KnowledgeGraph
-from kgrag.client import Collection
+from kgrag import Collection, KnowledgeGraph
 from kgrag.settings import Settings
 from kgrag.values.documents import Document, Section
 

@@ -32,8 +32,8 @@ import numpy as np
 import psutil
 from synthetic import HashingEmbedder, documents, questions
 
-from kgrag.client import KnowledgeGraph
-from kgrag.graph.local import LocalServer
+from kgrag import KnowledgeGraph
+from kgrag.graph.local.server import LocalServer
 from kgrag.indexing.bulk import BulkReport
 from kgrag.retrieval.base import Query
 from kgrag.settings import IndexingSettings, Settings

@@ -23,7 +23,7 @@ import psutil
 from load import Served
 from reportlab.pdfgen.canvas import Canvas
 
-from kgrag.graph.local import LocalServer
+from kgrag.graph.local.server import LocalServer
 from kgrag.server.keys import Keys
 from kgrag.settings import Settings
 

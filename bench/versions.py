@@ -22,8 +22,8 @@ from typing import Any
 
 import psutil
 
-from kgrag.graph.local import LocalServer
 from kgrag.graph.local.lines import LINES, Line, locked_version
+from kgrag.graph.local.server import LocalServer
 from kgrag.settings import LocalSettings, Settings
 
 RETRIEVERS = ("bm25", "hybrid", "pathrank")

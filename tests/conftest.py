@@ -30,9 +30,9 @@ from spare_indexes import make_spare_indexes
 from xdist.remote import Producer
 from xdist.scheduler import LoadScopeScheduling
 
-from kgrag.client import KnowledgeGraph
+from kgrag import KnowledgeGraph
 from kgrag.graph.connection import Graph
-from kgrag.graph.local import Endpoint, LocalServer
+from kgrag.graph.local.server import Endpoint, LocalServer
 from kgrag.graph.schema import stored_version
 from kgrag.loaders.reader_processes import Readers
 from kgrag.settings import Settings

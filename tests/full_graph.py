@@ -2,7 +2,7 @@
 
 from itertools import pairwise
 
-from kgrag.client import KnowledgeGraph
+from kgrag import KnowledgeGraph
 from kgrag.graph.jobs import add_job, cancel_job
 from kgrag.settings import ChatSettings, Settings, TagmeSettings
 from kgrag.values.documents import Document, Page, Section, Table, Triple

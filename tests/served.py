@@ -10,7 +10,7 @@ import httpx
 import pytest
 import uvicorn
 
-from kgrag.client import KnowledgeGraph
+from kgrag import KnowledgeGraph
 from kgrag.server.app import config_of, create_app
 from kgrag.server.jobs.runner import _Running
 from kgrag.server.keys import Keys

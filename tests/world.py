@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from kgrag.client import KnowledgeGraph
+from kgrag import KnowledgeGraph
 
 ROWS = [
     "Ole Brandvik,captain of,Fjord Queen",

@@ -24,7 +24,7 @@ from typing import Any, NamedTuple
 from tasks import OLD, TOP
 
 from kgrag.demo import corpus, questions
-from kgrag.graph.local import LocalServer
+from kgrag.graph.local.server import LocalServer
 from kgrag.loaders import load
 from kgrag.runtime.jars import Jar, JarStore
 from kgrag.settings import Settings

@@ -19,7 +19,7 @@ import py2neo
 from py2neo.ogm import Model, Property, RelatedFrom, RelatedTo
 
 from kgrag import KnowledgeGraph
-from kgrag.graph.local import LocalServer
+from kgrag.graph.local.server import LocalServer
 from kgrag.settings import GatewaySettings, Settings
 from kgrag.values.rows import Edge, Node, Path, Rows
 

@@ -11,9 +11,9 @@ from typing import Any, NamedTuple
 from pydantic import BaseModel
 
 import kgrag
-from kgrag.agents import Strategy
+from kgrag.agents.strategy import Strategy
 from kgrag.cli.settings_list import settings_in
-from kgrag.retrieval import Retriever
+from kgrag.retrieval.base import Retriever
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "tests"))
 from test_public import METHODS, members, names  # what is public is said there alone

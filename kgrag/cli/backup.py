@@ -11,7 +11,7 @@ from kgrag.cli.console import load_settings, note, print_json, progress_bars
 from kgrag.values.errors import ConfigurationError
 
 if TYPE_CHECKING:
-    from kgrag.graph.local import LocalServer
+    from kgrag.graph.local.server import LocalServer
 
 
 @click.command()
@@ -78,7 +78,7 @@ def restore(file: Path, yes: bool, as_json: bool) -> None:
 
 def _local_server(command: str) -> "LocalServer":
     """This machine's server. Raises ConfigurationError if another one is set."""
-    from kgrag.graph.local import LocalServer
+    from kgrag.graph.local.server import LocalServer
 
     settings = load_settings()
     if settings.neo4j_uri is not None:

@@ -81,7 +81,7 @@ def _place(settings: "Settings") -> dict[str, Any]:
         pages = f"{'https' if secure else 'http'}://{host}:{7473 if secure else 7474}/browser/"
         address = connect_address(pages, settings.neo4j_uri, settings.neo4j_user)
         return {"local": False, "address": address, "user": settings.neo4j_user, "password_file": None}
-    from kgrag.graph.local import LocalServer
+    from kgrag.graph.local.server import LocalServer
 
     server = LocalServer(settings)
     with progress_bars() as progress:
@@ -93,7 +93,7 @@ def _place(settings: "Settings") -> dict[str, Any]:
 def _password(settings: "Settings") -> str:
     if settings.neo4j_uri is not None:
         return settings.neo4j_password.get_secret_value() if settings.neo4j_password is not None else ""
-    from kgrag.graph.local import LocalServer
+    from kgrag.graph.local.server import LocalServer
 
     return LocalServer(settings).home.password.read().get_secret_value()
 

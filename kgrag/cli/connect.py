@@ -13,9 +13,9 @@ import click
 from kgrag.cli.console import load_settings, note, progress_bars
 
 if TYPE_CHECKING:
-    from kgrag.client import KnowledgeGraph
     from kgrag.client.collection import Collection
     from kgrag.client.federation import Federation
+    from kgrag.client.graph import KnowledgeGraph
     from kgrag.settings import Settings
     from kgrag.values.events import Progress
     from kgrag.values.results import Range, Scalar
@@ -169,7 +169,7 @@ def connect(settings: "Settings | None" = None) -> Iterator["KnowledgeGraph"]:
     """Open the Neo4j that KGRAG_NEO4J_URI names, else this machine's own, which is started if it does not run."""
     settings = settings or load_settings()
     import_driver()
-    from kgrag.client import KnowledgeGraph
+    from kgrag.client.graph import KnowledgeGraph
 
     if settings.neo4j_uri is not None:
         graph = KnowledgeGraph.connect(settings=settings)

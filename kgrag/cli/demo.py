@@ -121,7 +121,7 @@ def _browser(settings: "Settings") -> dict[str, str]:
     """Where Neo4j Browser is, and how to log in."""
     if settings.neo4j_uri is not None:
         return {"connect_to": settings.neo4j_uri, "user": settings.neo4j_user, "password_in": "KGRAG_NEO4J_PASSWORD"}
-    from kgrag.graph.local import LocalServer
+    from kgrag.graph.local.server import LocalServer
 
     server = LocalServer(settings)
     state = server.status()

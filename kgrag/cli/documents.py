@@ -16,7 +16,7 @@ from kgrag.cli.interrupt import interruptible
 from kgrag.values.errors import InputError, NotFoundError
 
 if TYPE_CHECKING:
-    from kgrag.client import KnowledgeGraph
+    from kgrag.client.graph import KnowledgeGraph
     from kgrag.indexing.bulk import HandOver
     from kgrag.values.documents import Problem
     from kgrag.values.results import IngestReport
@@ -150,7 +150,7 @@ def ingest(
     kgrag ingest wikipedia.jsonl --bulk --files out/     the same for a server elsewhere
     """
     import_driver()
-    from kgrag.client import DEFAULT_COLLECTION, KnowledgeGraph
+    from kgrag.client.graph import DEFAULT_COLLECTION, KnowledgeGraph
     from kgrag.loaders import Columns
 
     if replace_database and not bulk:

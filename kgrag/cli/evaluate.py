@@ -23,7 +23,7 @@ from kgrag.cli.papers import as_paper, paper_option
 from kgrag.values.errors import ConfigurationError, KgragError
 
 if TYPE_CHECKING:
-    from kgrag.client import Collection
+    from kgrag.client.collection import Collection
     from kgrag.evaluation.datasets import Dataset
     from kgrag.evaluation.experiment import Experiment
     from kgrag.evaluation.report import Result

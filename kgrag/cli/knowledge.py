@@ -79,7 +79,7 @@ def import_triples(**given: Any) -> None:
 
 
 def _import(path: Path, collection: str, selection: "Selection", format: str | None, as_json: bool) -> None:
-    from kgrag.client import KnowledgeGraph
+    from kgrag.client.graph import KnowledgeGraph
 
     with progress_bars() as progress:
         report = KnowledgeGraph.import_knowledge(

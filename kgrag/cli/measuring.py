@@ -9,7 +9,8 @@ from kgrag.cli.console import note, print_list, print_table, progress_bars
 from kgrag.values.events import Progress
 
 if TYPE_CHECKING:
-    from kgrag.client import Collection, KnowledgeGraph
+    from kgrag.client.collection import Collection
+    from kgrag.client.graph import KnowledgeGraph
     from kgrag.evaluation.datasets import Dataset
     from kgrag.evaluation.report import Sheet
 

@@ -14,7 +14,7 @@ from kgrag.cli.outcome import end_with_checks
 from kgrag.values.errors import NotFoundError, without_login
 
 if TYPE_CHECKING:
-    from kgrag.graph.local import ServerStatus
+    from kgrag.graph.local.server import ServerStatus
     from kgrag.settings import Settings
 
 
@@ -36,7 +36,7 @@ def up(plugins: tuple[str, ...], version: str | None, show_password: bool, as_js
     kgrag up --plugin gds         with the Graph Data Science library (15 MB, GPLv3)
     KGRAG_LOCAL__HEAP=4g kgrag up more memory (for a server that is not running yet)
     """
-    from kgrag.graph.local import LocalServer
+    from kgrag.graph.local.server import LocalServer
     from kgrag.graph.local.upgrade import upgrade
 
     settings = load_settings()
@@ -78,7 +78,7 @@ def down() -> None:
     \b
     kgrag down
     """
-    from kgrag.graph.local import LocalServer
+    from kgrag.graph.local.server import LocalServer
 
     settings = load_settings()
     how = LocalServer(settings).stop()
@@ -103,7 +103,7 @@ def status(as_json: bool) -> None:
     if settings.neo4j_uri is not None:
         _remote_status(settings, as_json)
         return
-    from kgrag.graph.local import LocalServer
+    from kgrag.graph.local.server import LocalServer
 
     server = LocalServer(settings)
     state = server.status()
@@ -137,8 +137,8 @@ def logs(follow: bool, lines: int) -> None:
     kgrag db logs -n 200
     kgrag db logs -f
     """
-    from kgrag.graph.local import LocalServer
     from kgrag.graph.local.failure import tail
+    from kgrag.graph.local.server import LocalServer
 
     path = LocalServer(load_settings()).log_path
     if not path.exists():

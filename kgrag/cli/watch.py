@@ -54,7 +54,7 @@ def watch(
     kgrag watch /srv/wiki --root /srv/wiki -c wiki
     kgrag watch inbox/ -c mail --quiet 30       for files that are copied slowly
     """
-    from kgrag.client import DEFAULT_COLLECTION
+    from kgrag.client.graph import DEFAULT_COLLECTION
     from kgrag.client.watching import watch as watch_folders
     from kgrag.loaders import Columns
 

@@ -129,7 +129,8 @@ class KnowledgeGraph:
 
         Raises LocalServerError when that fails, with the remedy.
         """
-        from kgrag.graph.local import LocalServer, bulk
+        from kgrag.graph.local import bulk
+        from kgrag.graph.local.server import LocalServer
 
         settings = settings or Settings()
         server = LocalServer(settings)

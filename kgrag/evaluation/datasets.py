@@ -17,7 +17,8 @@ from kgrag.values.identity import content_hash
 from kgrag.values.results import IngestReport
 
 if TYPE_CHECKING:
-    from kgrag.client import Collection, KnowledgeGraph
+    from kgrag.client.collection import Collection
+    from kgrag.client.graph import KnowledgeGraph
     from kgrag.papers import Paper
 
 _UNPLAIN = re.compile(r"[^\w.]+")
@@ -189,7 +190,7 @@ class Dataset:
 
         `into`: a KnowledgeGraph, or the collection itself. Raises MismatchError when it has another embedder.
         """
-        from kgrag.client import KnowledgeGraph
+        from kgrag.client.graph import KnowledgeGraph
 
         kg = into if isinstance(into, KnowledgeGraph) else into.kg
         most = kg.settings.max_file_mb

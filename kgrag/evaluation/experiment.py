@@ -15,7 +15,7 @@ from typing import Any, Literal, Protocol
 
 from kgrag import __version__
 from kgrag.agents.strategy import Strategy
-from kgrag.client import Collection
+from kgrag.client.collection import Collection
 from kgrag.evaluation import layers
 from kgrag.evaluation import records as kept_records
 from kgrag.evaluation.ask_systems import ask_all

@@ -39,7 +39,7 @@ from kgrag.values.events import Progress
 from kgrag.values.results import Usage
 
 if TYPE_CHECKING:
-    from kgrag.client import Collection
+    from kgrag.client.collection import Collection
 
 MAKE, CHECK = "make-question", "check-question"
 _STAGE = "questions"

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from kgrag.agents.system import check_system
-from kgrag.client import Collection
+from kgrag.client.collection import Collection
 from kgrag.evaluation.baselines import BASELINES
 from kgrag.retrieval.base import LAYERS, Layer
 from kgrag.retrieval.registry import check_retriever

@@ -7,7 +7,7 @@ import random
 from contextlib import suppress
 from statistics import fmean
 
-from kgrag.client import Collection
+from kgrag.client.collection import Collection
 from kgrag.evaluation.chains import read_documents
 from kgrag.evaluation.datasets import Dataset, Question
 from kgrag.values.errors import NotFoundError

@@ -7,7 +7,7 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any
 
-from kgrag.client import Collection
+from kgrag.client.collection import Collection
 from kgrag.evaluation.datasets import Dataset
 from kgrag.evaluation.records import check_folder, plain
 from kgrag.evaluation.retrieving import Record

@@ -8,7 +8,7 @@ from pathlib import Path
 from string import Formatter
 from typing import Any, get_args
 
-from kgrag.client import Collection
+from kgrag.client.collection import Collection
 from kgrag.evaluation.datasets import Dataset
 from kgrag.evaluation.experiment import By, Experiment, spelt
 from kgrag.evaluation.layers import prepare

@@ -7,24 +7,12 @@ Another index is a module with a class like `LanceIndex`, and an entry point of 
 
 import hashlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any, Protocol
 
-from kgrag.runtime.lazy import offered
 from kgrag.runtime.plugins import Plugins
 from kgrag.settings import Settings
 
-if TYPE_CHECKING:
-    from kgrag.passages.lance import LanceIndex as LanceIndex
-    from kgrag.passages.opensearch import OpenSearchIndex as OpenSearchIndex
-else:
-    __all__, __getattr__, __dir__ = offered(
-        __name__,
-        {"lance": "LanceIndex", "opensearch": "OpenSearchIndex"},
-        "PASSAGE_INDEXES",
-        "PassageIndex",
-        "Scores",
-        "best",
-    )
+__all__ = ["PASSAGE_INDEXES", "PassageIndex", "Scores", "best"]
 
 Scores = list[tuple[str, float]]
 NEO4J = "neo4j"

@@ -9,7 +9,7 @@ from datetime import datetime
 from typing import Any, Literal, get_args, get_origin
 
 from kgrag.agents.system import STRATEGIES, split_system
-from kgrag.client import KnowledgeGraph
+from kgrag.client.graph import KnowledgeGraph
 from kgrag.graph.saved import find_query, run_saved
 from kgrag.retrieval.expression import Expression, parse
 from kgrag.retrieval.registry import RETRIEVERS

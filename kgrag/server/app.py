@@ -12,7 +12,7 @@ from fastapi.security import HTTPBearer
 from starlette.routing import Route
 
 from kgrag import __version__
-from kgrag.client import KnowledgeGraph
+from kgrag.client.graph import KnowledgeGraph
 from kgrag.server import openai, openai_forms
 from kgrag.server.api import (
     ask,

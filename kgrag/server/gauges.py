@@ -6,7 +6,7 @@ from prometheus_client import CollectorRegistry, generate_latest
 from prometheus_client.core import GaugeMetricFamily, Metric
 from prometheus_client.registry import Collector
 
-from kgrag.client import KnowledgeGraph
+from kgrag.client.graph import KnowledgeGraph
 from kgrag.graph import vitals
 from kgrag.runtime import limits
 from kgrag.runtime.files import free_bytes

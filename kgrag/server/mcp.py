@@ -18,9 +18,9 @@ from mcp.types import Tool, ToolAnnotations
 from pydantic import Field
 
 from kgrag import __version__
-from kgrag.client import KnowledgeGraph
 from kgrag.client.collection import Collection
 from kgrag.client.federation import Federation, split_names
+from kgrag.client.graph import KnowledgeGraph
 from kgrag.graph.collections import choose_collection
 from kgrag.graph.description import describe
 from kgrag.graph.saved import saved_queries

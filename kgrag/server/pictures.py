@@ -15,7 +15,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import NamedTuple, Self
 
-from kgrag.client import KnowledgeGraph
+from kgrag.client.graph import KnowledgeGraph
 from kgrag.graph.collections import open_collection
 from kgrag.indexing.pruning import known_files
 from kgrag.loaders.base import BadInput, clean

@@ -6,9 +6,9 @@ from typing import Annotated, TypeVar, cast
 
 from fastapi import Depends, Path, Request
 
-from kgrag.client import KnowledgeGraph
 from kgrag.client.collection import Collection
 from kgrag.client.federation import Federation
+from kgrag.client.graph import KnowledgeGraph
 from kgrag.graph.collections import find_collection
 from kgrag.server.asking import Asking
 from kgrag.server.conversations import Conversations

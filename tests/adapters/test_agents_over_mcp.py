@@ -11,7 +11,7 @@ from code_blocks import Block, blocks
 from scripted import Scripted
 from served import Served
 
-from kgrag.client import KnowledgeGraph
+from kgrag import KnowledgeGraph
 from kgrag.values.documents import Document, Section
 
 pytestmark = pytest.mark.adapters

@@ -10,7 +10,7 @@ import pytest
 from scripted import Scripted
 from served import Served
 
-from kgrag.client import KnowledgeGraph
+from kgrag import KnowledgeGraph
 from kgrag.values.documents import Document, Section
 
 pytestmark = pytest.mark.adapters

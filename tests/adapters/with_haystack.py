@@ -7,8 +7,8 @@ import sys
 from haystack import Pipeline
 from haystack.components.builders import PromptBuilder
 
+from kgrag import KnowledgeGraph
 from kgrag.adapters.haystack import KgragAnswerer, KgragRetriever
-from kgrag.client import KnowledgeGraph
 
 collection, question = sys.argv[1:]
 with KnowledgeGraph.connect() as kg:

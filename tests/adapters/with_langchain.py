@@ -6,8 +6,8 @@ import sys
 
 from langchain_core.runnables import RunnableLambda, RunnableParallel, RunnablePassthrough
 
+from kgrag import KnowledgeGraph
 from kgrag.adapters.langchain import KgragAnswer, KgragRetriever
-from kgrag.client import KnowledgeGraph
 
 collection, question = sys.argv[1:]
 with KnowledgeGraph.connect() as kg:

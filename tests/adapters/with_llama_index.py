@@ -7,8 +7,8 @@ import sys
 from llama_index.core.llms.mock import MockLLM
 from llama_index.core.query_engine import RetrieverQueryEngine
 
+from kgrag import KnowledgeGraph
 from kgrag.adapters.llama_index import KgragQueryEngine, KgragRetriever
-from kgrag.client import KnowledgeGraph
 
 collection, question = sys.argv[1:]
 with KnowledgeGraph.connect() as kg:

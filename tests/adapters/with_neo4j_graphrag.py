@@ -6,8 +6,8 @@ import sys
 from neo4j_graphrag.generation import GraphRAG
 from neo4j_graphrag.llm import OpenAILLM
 
+from kgrag import KnowledgeGraph
 from kgrag.adapters.neo4j_graphrag import KgragRAG, KgragRetriever
-from kgrag.client import KnowledgeGraph
 
 collection, question = sys.argv[1:]
 with KnowledgeGraph.connect() as kg:

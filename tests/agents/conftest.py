@@ -7,7 +7,7 @@ from harbour import FACTS, documents
 from naming import own
 from scripted import Scripted
 
-from kgrag.client import KnowledgeGraph
+from kgrag import KnowledgeGraph
 from kgrag.settings import Settings
 
 COAST = own("agents-coast")

@@ -3,10 +3,8 @@
 import pytest
 from scripted import Scripted
 
-from kgrag.agents import Auto, Ircot
+from kgrag import Auto, Bm25, Ircot, KnowledgeGraph
 from kgrag.agents.answering import NOT_FOUND
-from kgrag.client import KnowledgeGraph
-from kgrag.retrieval import Bm25
 from kgrag.values.errors import ConfigurationError, NotFoundError
 from kgrag.values.events import Judged, Ranked
 

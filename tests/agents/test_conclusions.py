@@ -8,9 +8,9 @@ import pytest
 from harbour import TEXTS
 from scripted import Scripted
 
+from kgrag import KnowledgeGraph
 from kgrag.agents.answering import AnswerOptions
 from kgrag.agents.strategy import Conclusion, Episode, Inquiry, Search, Strategy
-from kgrag.client import KnowledgeGraph
 from kgrag.papers import find_paper
 from kgrag.retrieval.base import Query, Retriever, Scored
 from kgrag.retrieval.registry import RETRIEVERS, make_retriever
@@ -148,7 +148,7 @@ class _Remembering(Retriever):
 def test_a_retriever_remembers_within_a_question_only(talking: KnowledgeGraph, scripted: Scripted, coast: str) -> None:
     scripted.say("think", "Ole Brandvik grew up somewhere.", "So the answer is: Nordvika.")
     scripted.say("answer", "Nordvika")
-    from kgrag.agents import Ircot
+    from kgrag import Ircot
 
     system = Ircot(_Remembering(talking[coast]), steps=3)
     for _ in range(2):

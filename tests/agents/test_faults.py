@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from scripted import Scripted
 
-from kgrag.client import KnowledgeGraph
+from kgrag import KnowledgeGraph
 from kgrag.settings import Settings
 from kgrag.values.events import Answer
 

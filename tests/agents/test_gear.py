@@ -6,8 +6,8 @@ import pytest
 from harbour import FACTS, documents
 from scripted import Scripted
 
+from kgrag import KnowledgeGraph
 from kgrag.agents.gear import balanced
-from kgrag.client import KnowledgeGraph
 from kgrag.papers import find_paper
 from kgrag.retrieval.base import Scored
 from kgrag.retrieval.compose import reciprocal_rank_fusion

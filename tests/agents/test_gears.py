@@ -7,8 +7,8 @@ from harbour import documents
 from scripted import Scripted
 from world import world
 
+from kgrag import KnowledgeGraph
 from kgrag.agents.system import make_system
-from kgrag.client import KnowledgeGraph
 from kgrag.graph.connection import Graph
 from kgrag.papers import find_paper
 from kgrag.retrieval.base import Query

@@ -11,7 +11,7 @@ import obedient_brain
 import pytest
 from scripted import Scripted
 
-from kgrag.client import KnowledgeGraph
+from kgrag import KnowledgeGraph
 from kgrag.models.shown import numbered
 from kgrag.values.documents import Document, Section
 from kgrag.values.results import Passage

@@ -6,8 +6,8 @@ import pytest
 from harbour import TEXTS
 from scripted import Scripted
 
+from kgrag import KnowledgeGraph
 from kgrag.agents.pool import Pool
-from kgrag.client import KnowledgeGraph
 from kgrag.drawing import drawing
 from kgrag.retrieval.base import Scored
 from kgrag.values.events import Answer, Asked, Chained, Failed, Judged, Retrieved, SubAnswered, Thought, Verified

@@ -9,9 +9,9 @@ from click.testing import CliRunner
 from scripted import Scripted
 from shelf import PLACES, manual, minutes, page_text, report
 
+from kgrag import KnowledgeGraph
 from kgrag.agents.lookup import Lookup
 from kgrag.cli import main
-from kgrag.client import KnowledgeGraph
 from kgrag.values.documents import Document, Page, Section, Table
 from kgrag.values.errors import ConfigurationError
 from kgrag.values.events import Called, StructureLookup

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 import pytest
 from made_pdfs import HEIGHT, Maker, prose, words
 
-from kgrag.client import KnowledgeGraph
+from kgrag import KnowledgeGraph
 from kgrag.evaluation.answers import normalised
 
 COLLECTION = "structure-pdfs"

@@ -3,10 +3,9 @@
 import pytest
 from scripted import Scripted
 
-from kgrag.agents import Auto, Gear, GlobalSearch, Single
+from kgrag import Auto, Gear, GlobalSearch, KnowledgeGraph, Single
 from kgrag.agents.answering import AnswerOptions, answer
 from kgrag.agents.support import unsupported
-from kgrag.client import KnowledgeGraph
 from kgrag.models.openai_chat import OpenAIChat
 from kgrag.models.tasks import Tasks
 from kgrag.retrieval.registry import make_retriever

@@ -4,9 +4,9 @@ import pytest
 from harbour import TEXTS
 from scripted import Scripted
 
+from kgrag import KnowledgeGraph
 from kgrag.agents.answering import cited
 from kgrag.agents.system import check_system, retriever_of
-from kgrag.client import KnowledgeGraph
 from kgrag.values.errors import ConfigurationError, KgragError, NotFoundError
 from kgrag.values.events import Answer, Answered, Event, Failed, Retrieved, Thought
 from kgrag.values.results import Passage

@@ -7,9 +7,9 @@ import pytest
 from click.testing import CliRunner, Result
 from scripted import Scripted
 
+from kgrag import KnowledgeGraph
 from kgrag.agents.text_to_cypher import examples
 from kgrag.cli import main
-from kgrag.client import KnowledgeGraph
 from kgrag.graph.description import describe
 from kgrag.values.errors import ConfigurationError, ModelError, NotFoundError
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from kgrag.client import KnowledgeGraph
+from kgrag import KnowledgeGraph
 from kgrag.drawing import drawing, visualise
 from kgrag.graph.browser import style
 from kgrag.values.documents import Document, Section

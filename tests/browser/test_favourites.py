@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from analyst import Analyst
 
-from kgrag.client import KnowledgeGraph
+from kgrag import KnowledgeGraph
 from kgrag.graph import favourites
 from kgrag.graph.saved import saved_queries
 from kgrag.values.documents import Document, Section, Triple

@@ -8,7 +8,7 @@ import neo4j
 import pytest
 from analyst import Analyst, reads_as
 
-from kgrag.client import KnowledgeGraph
+from kgrag import KnowledgeGraph
 from kgrag.demo import COLLECTION, corpus, questions
 from kgrag.graph import schema
 from kgrag.graph.browser import style

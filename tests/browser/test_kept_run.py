@@ -6,7 +6,7 @@ import pytest
 from analyst import Analyst
 from scripted import Scripted
 
-from kgrag.client import KnowledgeGraph
+from kgrag import KnowledgeGraph
 from kgrag.graph.runs import drawing
 from kgrag.settings import Settings
 from kgrag.values.documents import Document, Section, Triple

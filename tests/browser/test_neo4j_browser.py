@@ -7,7 +7,7 @@ import neo4j.graph
 import pytest
 from analyst import Analyst, QueryFailed, reads_as
 
-from kgrag.client import KnowledgeGraph
+from kgrag import KnowledgeGraph
 from kgrag.settings import Settings
 from kgrag.values.documents import Document, Section, Triple
 

@@ -3,7 +3,7 @@
 import pytest
 from command_line import CommandLine
 
-from kgrag.client import KnowledgeGraph
+from kgrag import KnowledgeGraph
 from kgrag.values.documents import Document, Section, Triple
 
 DOCUMENTS = [

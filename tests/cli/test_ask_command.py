@@ -9,7 +9,7 @@ import pytest
 from command_line import CommandLine
 from scripted import Scripted
 
-from kgrag.client import KnowledgeGraph
+from kgrag import KnowledgeGraph
 from kgrag.values.documents import Document, Section, Triple
 from kgrag.wire import answer_from_json
 

@@ -14,8 +14,8 @@ import pytest
 from click.testing import CliRunner, Result
 from command_line import CommandLine
 
+from kgrag import KnowledgeGraph
 from kgrag.cli import main
-from kgrag.client import KnowledgeGraph
 from kgrag.graph.browser import GUIDE, STYLE, demo_guide, guide, steps, style
 from kgrag.graph.collections import open_collection
 from kgrag.graph.description import describe

@@ -3,7 +3,7 @@
 import pytest
 from command_line import CommandLine
 
-from kgrag.client import KnowledgeGraph
+from kgrag import KnowledgeGraph
 
 
 def test_collections_are_a_table(cli: CommandLine, ships: str) -> None:

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from command_line import CommandLine
 
-from kgrag.client import KnowledgeGraph
+from kgrag import KnowledgeGraph
 from kgrag.values.documents import Document, Section, Triple
 
 DOCUMENTS = [

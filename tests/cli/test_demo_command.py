@@ -8,8 +8,8 @@ import pytest
 from code_blocks import differs_from_readme
 from command_line import CommandLine
 
+from kgrag import KnowledgeGraph
 from kgrag.cli.demo import PASSAGES, progress_of
-from kgrag.client import KnowledgeGraph
 from kgrag.demo import COLLECTION, Question, questions
 from kgrag.graph.browser import demo_guide, steps
 from kgrag.values.errors import NotFoundError

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from command_line import CommandLine
 
-from kgrag.client import KnowledgeGraph
+from kgrag import KnowledgeGraph
 from kgrag.loaders import LOADERS
 
 

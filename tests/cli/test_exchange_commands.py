@@ -6,7 +6,7 @@ from pathlib import Path
 
 from command_line import CommandLine
 
-from kgrag.client import KnowledgeGraph
+from kgrag import KnowledgeGraph
 from kgrag.graph.contents import fingerprint
 
 

@@ -7,7 +7,7 @@ import pytest
 from command_line import CommandLine
 from scripted import Scripted
 
-from kgrag.client import KnowledgeGraph
+from kgrag import KnowledgeGraph
 
 _REPLY = {
     "entities": ["Larvik", "Colin Archer"],

@@ -10,7 +10,7 @@ import pytest
 from command_line import CommandLine
 from scripted import Scripted
 
-from kgrag.client import KnowledgeGraph
+from kgrag import KnowledgeGraph
 from kgrag.settings import Settings
 from kgrag.values.documents import Document, Section
 

@@ -12,8 +12,8 @@ import pytest
 from made_pdfs import Maker, prose
 from rich.console import Console
 
+from kgrag import KnowledgeGraph
 from kgrag.cli import console
-from kgrag.client import KnowledgeGraph
 from kgrag.models.embed import Vectors, WordLlamaEmbedder
 from kgrag.runtime import document_progress
 from kgrag.runtime.document_progress import DocumentProgress

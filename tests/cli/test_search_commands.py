@@ -6,7 +6,7 @@ import subprocess
 import pytest
 from command_line import CommandLine
 
-from kgrag.client import KnowledgeGraph
+from kgrag import KnowledgeGraph
 from kgrag.values.documents import Document, Section
 
 

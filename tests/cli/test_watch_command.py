@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from command_line import CommandLine
 
-from kgrag.client import KnowledgeGraph
+from kgrag import KnowledgeGraph
 
 pytestmark = pytest.mark.long
 

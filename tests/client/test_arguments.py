@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from kgrag.client import KnowledgeGraph, RemoteKnowledgeGraph
+from kgrag import KnowledgeGraph, RemoteKnowledgeGraph
 from kgrag.settings import Settings
 from kgrag.values.documents import Document, Section
 from kgrag.values.errors import ConfigurationError, DatabaseError

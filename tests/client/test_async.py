@@ -6,7 +6,7 @@ import time
 import pytest
 from scripted import Scripted
 
-from kgrag.client import AsyncKnowledgeGraph
+from kgrag import AsyncKnowledgeGraph
 from kgrag.settings import Settings
 from kgrag.values.documents import Document, Section
 from kgrag.values.errors import ConfigurationError

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pytest
 from scripted import Scripted
 
-from kgrag.client import KnowledgeGraph
+from kgrag import KnowledgeGraph
 from kgrag.graph.connection import Transaction
 from kgrag.models.embed import WordLlamaEmbedder
 from kgrag.retrieval.bm25 import Bm25

@@ -4,9 +4,9 @@ from collections.abc import Iterator
 
 import pytest
 
+from kgrag import KnowledgeGraph
 from kgrag.adapters import found
 from kgrag.cli.evidence import print_ranking
-from kgrag.client import KnowledgeGraph
 from kgrag.values.documents import Document, Section
 from kgrag.wire import ranking_from_json, to_json
 

@@ -5,7 +5,7 @@ from contextlib import contextmanager
 
 import pytest
 
-from kgrag.client import KnowledgeGraph
+from kgrag import KnowledgeGraph
 from kgrag.graph.connection import Graph
 from kgrag.settings import Settings
 from kgrag.values.documents import Document, Section

@@ -10,7 +10,7 @@ import pytest
 from scripted import Scripted
 from served import Served, finish_late
 
-from kgrag.client import KnowledgeGraph, RemoteKnowledgeGraph
+from kgrag import KnowledgeGraph, RemoteKnowledgeGraph
 from kgrag.settings import Settings
 from kgrag.values.documents import Document, Section
 from kgrag.values.errors import (

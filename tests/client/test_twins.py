@@ -4,7 +4,7 @@ import inspect
 
 import pytest
 
-from kgrag.client import (
+from kgrag import (
     AsyncCollection,
     AsyncKnowledgeGraph,
     Collection,

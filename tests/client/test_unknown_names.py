@@ -5,8 +5,8 @@ from collections.abc import Iterator
 import pytest
 from click.testing import CliRunner
 
+from kgrag import KnowledgeGraph
 from kgrag.cli import main
-from kgrag.client import KnowledgeGraph
 from kgrag.values.documents import Document, Section
 from kgrag.wire import rows_from_json, to_json
 

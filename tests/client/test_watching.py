@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from watchfiles import Change
 
-from kgrag.client import KnowledgeGraph
+from kgrag import KnowledgeGraph
 from kgrag.client.watching import _Visible, watch
 from kgrag.values.errors import InputError
 

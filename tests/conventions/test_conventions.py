@@ -15,7 +15,7 @@ import yaml
 from mcp import Client, StdioServerParameters
 
 import kgrag
-from kgrag.client import KnowledgeGraph
+from kgrag import KnowledgeGraph
 from kgrag.server.mcp import Tools, mcp_server
 from kgrag.settings import Settings
 from kgrag.values.documents import Document, Section

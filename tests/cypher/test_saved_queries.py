@@ -12,7 +12,7 @@ from typing import Any
 import neo4j
 import pytest
 
-from kgrag.client import KnowledgeGraph
+from kgrag import KnowledgeGraph
 from kgrag.demo import corpus
 from kgrag.graph import favourites
 from kgrag.graph.collections import open_collection

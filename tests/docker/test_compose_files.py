@@ -7,8 +7,9 @@ from typing import Any
 import pytest
 import yaml
 
-from kgrag.graph.local import LocalServer, process
+from kgrag.graph.local import process
 from kgrag.graph.local.java import find_java, run_java
+from kgrag.graph.local.server import LocalServer
 from kgrag.settings import Settings
 
 _DOCKER = Path(__file__).parents[2] / "docker"

@@ -18,8 +18,8 @@ from code_blocks import Block, Command, blocks, commands, mentioned
 from scripted import Scripted
 from served import Served
 
+from kgrag import KnowledgeGraph
 from kgrag.cli import main
-from kgrag.client import KnowledgeGraph
 from kgrag.demo import COLLECTION, corpus
 from kgrag.settings import Settings
 

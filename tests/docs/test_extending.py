@@ -12,12 +12,11 @@ import click
 import pytest
 from extending import PAGE, Installed, package, sections
 
-from kgrag.agents import Strategy
-from kgrag.evaluation import Format as QuestionFormat
+from kgrag import Retriever, Strategy
+from kgrag.evaluation.datasets import Format as QuestionFormat
 from kgrag.loaders import Format
-from kgrag.models import Embedder
+from kgrag.models.embed import Embedder
 from kgrag.passages import PassageIndex
-from kgrag.retrieval import Retriever
 
 ROOT = Path(__file__).parents[2]
 CONTRACTS: dict[str, type] = {

@@ -10,7 +10,7 @@ from types import ModuleType
 
 import pytest
 
-from kgrag.client import KnowledgeGraph
+from kgrag import KnowledgeGraph
 
 ROOT = Path(__file__).parents[2]
 PEERS = ROOT / "bench" / "peers"

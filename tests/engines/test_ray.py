@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from kgrag.client import KnowledgeGraph
+from kgrag import KnowledgeGraph
 
 pytestmark = pytest.mark.adapters
 

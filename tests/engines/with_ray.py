@@ -10,7 +10,7 @@ from typing import Any
 os.environ["RAY_USAGE_STATS_ENABLED"] = "0"
 from ray.cluster_utils import Cluster
 
-from kgrag.client import KnowledgeGraph
+from kgrag import KnowledgeGraph
 from kgrag.engines.on_ray import Ray
 from kgrag.indexing.digest import digest
 from kgrag.settings import EngineSettings, Settings

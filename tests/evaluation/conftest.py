@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import pytest
 from question_set import evaluated
 
-from kgrag.client import KnowledgeGraph
+from kgrag import KnowledgeGraph
 
 
 @pytest.fixture(scope="module")

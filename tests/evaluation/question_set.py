@@ -4,7 +4,7 @@ import json
 from collections.abc import Sequence
 from pathlib import Path
 
-from kgrag.client import KnowledgeGraph
+from kgrag import KnowledgeGraph
 
 _PART = "The ships of designer {0} were described by the captains at length, part {0}. " * 6
 

@@ -10,8 +10,8 @@ import pytest
 from click.testing import CliRunner, Result
 from question_set import CORPUS, QUERIES, evaluated, write_set
 
+from kgrag import KnowledgeGraph
 from kgrag.cli import main
-from kgrag.client import KnowledgeGraph
 from kgrag.evaluation.readers import read_dataset
 from kgrag.values.installing import install_hint
 

@@ -10,8 +10,8 @@ from click.testing import CliRunner, Result
 from question_set import CORPUS, TRIPLES, evaluated, write_set
 from scripted import TASKS, Scripted
 
+from kgrag import KnowledgeGraph
 from kgrag.cli import main
-from kgrag.client import KnowledgeGraph
 
 pytestmark = [pytest.mark.long, pytest.mark.usefixtures("evaluations_are_deleted")]
 

@@ -10,13 +10,12 @@ from question_set import CORPUS, QUERIES, write_set
 from test_asking import ONE_STEP, Scripted
 from test_retrieving import Fixed
 
-from kgrag.client import Collection, KnowledgeGraph
-from kgrag.evaluation import Experiment, join, merge, read_dataset
+from kgrag import Collection, Dense, Experiment, KnowledgeGraph, read_dataset
 from kgrag.evaluation.datasets import Dataset
 from kgrag.evaluation.records import in_force
 from kgrag.evaluation.retrieving import retrieve_all
+from kgrag.evaluation.variants import join, merge
 from kgrag.models.tasks import Listener
-from kgrag.retrieval import Dense
 from kgrag.retrieval.base import VectorOptions
 from kgrag.retrieval.registry import RETRIEVERS
 from kgrag.runtime.options import Count

@@ -11,8 +11,8 @@ import pytest
 from click.testing import CliRunner
 from scripted import TASKS, Scripted
 
+from kgrag import KnowledgeGraph
 from kgrag.cli import main
-from kgrag.client import KnowledgeGraph
 from kgrag.evaluation.drafts import Draft, select
 from kgrag.evaluation.generating import estimate, generate
 from kgrag.evaluation.readers import read_dataset

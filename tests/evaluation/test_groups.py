@@ -3,7 +3,7 @@ from pathlib import Path
 import pytest
 from question_set import CORPUS, QUERIES, write_set
 
-from kgrag.client import KnowledgeGraph
+from kgrag import KnowledgeGraph
 from kgrag.evaluation.datasets import Dataset, Question
 from kgrag.evaluation.experiment import density_group, grouped
 from kgrag.evaluation.readers import read_dataset

@@ -10,8 +10,8 @@ from click.testing import CliRunner
 from question_set import CORPUS, write_set
 from scripted import Scripted
 
+from kgrag import KnowledgeGraph
 from kgrag.cli import main
-from kgrag.client import KnowledgeGraph
 from kgrag.evaluation.experiment import Experiment
 from kgrag.evaluation.ragas import write_samples
 from kgrag.evaluation.readers import read_dataset

@@ -10,8 +10,8 @@ from click.testing import CliRunner, Result
 from question_set import CORPUS, TRIPLES, write_set
 from scripted import TASKS, Scripted
 
+from kgrag import KnowledgeGraph
 from kgrag.cli import main
-from kgrag.client import KnowledgeGraph
 from kgrag.evaluation.reproduction import Reproduction
 from kgrag.papers import find_paper
 

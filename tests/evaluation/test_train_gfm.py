@@ -9,8 +9,8 @@ import pytest
 from click.testing import CliRunner
 from question_set import write_set
 
+from kgrag import KnowledgeGraph
 from kgrag.cli import main
-from kgrag.client import KnowledgeGraph
 from kgrag.evaluation.readers import read_dataset
 from kgrag.retrieval.base import Query
 from kgrag.retrieval.gfm import RelationGraph

@@ -9,8 +9,8 @@ import pytest
 from click.testing import CliRunner
 from question_set import write_set
 
+from kgrag import KnowledgeGraph
 from kgrag.cli import main
-from kgrag.client import KnowledgeGraph
 from kgrag.evaluation.datasets import Question
 from kgrag.evaluation.train_gnn_ret import Example, mean_loss, split, train
 from kgrag.evaluation.train_rgnn import Array, Turn

@@ -9,8 +9,8 @@ from made_models import generator
 from published_formats import HOTPOT
 from question_set import write_set
 
+from kgrag import KnowledgeGraph
 from kgrag.cli import main
-from kgrag.client import KnowledgeGraph
 from kgrag.evaluation.readers import read_dataset
 from kgrag.evaluation.train_next_evidence import NO_EVIDENCE
 

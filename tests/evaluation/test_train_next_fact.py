@@ -10,8 +10,8 @@ from made_models import sentence_encoder
 from published_formats import HOTPOT
 from question_set import write_set
 
+from kgrag import KnowledgeGraph
 from kgrag.cli import main
-from kgrag.client import KnowledgeGraph
 from kgrag.evaluation.chains import Chain, chains, facts, ordered, read_corpus, split
 from kgrag.evaluation.readers import read_dataset
 from kgrag.evaluation.train_next_fact import measure, rows

@@ -9,7 +9,7 @@ from types import ModuleType
 import py2neo
 import pytest
 
-from kgrag.client import KnowledgeGraph
+from kgrag import KnowledgeGraph
 from kgrag.settings import Settings
 from kgrag.values.documents import Document, Section
 

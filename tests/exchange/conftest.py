@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from whole_graph import make_whole, query
 
-from kgrag.client import KnowledgeGraph
+from kgrag import KnowledgeGraph
 from kgrag.graph.contents import Fingerprint, fingerprint
 
 

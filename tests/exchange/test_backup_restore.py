@@ -12,11 +12,12 @@ from pathlib import Path
 import pytest
 from whole_graph import make_whole, query
 
-from kgrag.client import KnowledgeGraph
+from kgrag import KnowledgeGraph
 from kgrag.graph import schema
 from kgrag.graph.contents import fingerprint
-from kgrag.graph.local import LocalServer, bulk
+from kgrag.graph.local import bulk
 from kgrag.graph.local.backup import backup, check_backup, restore
+from kgrag.graph.local.server import LocalServer
 from kgrag.runtime.files import megabytes
 from kgrag.settings import LocalSettings, Settings
 from kgrag.values.errors import InputError, LocalServerError, MismatchError, NotFoundError

@@ -9,7 +9,7 @@ import networkx
 import pytest
 from whole_graph import DOCUMENTS, QUESTION, query
 
-from kgrag.client import KnowledgeGraph
+from kgrag import KnowledgeGraph
 from kgrag.exchange import export as exporting
 from kgrag.exchange import importing
 from kgrag.graph import collections, schema

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from kgrag.client import KnowledgeGraph
+from kgrag import KnowledgeGraph
 from kgrag.graph.contents import fingerprint
 from kgrag.values.documents import Document, Section
 

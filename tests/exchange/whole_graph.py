@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from kgrag.client import KnowledgeGraph
+from kgrag import KnowledgeGraph
 from kgrag.values.documents import Document, Page, Section, Table, Triple
 from kgrag.values.events import Answer, Citation, Linked, Retrieved, Rewritten
 

@@ -8,7 +8,7 @@ import pytest
 from neo4j.exceptions import ServiceUnavailable
 from pydantic import SecretStr
 
-from kgrag.client import KnowledgeGraph
+from kgrag import KnowledgeGraph
 from kgrag.graph.connection import Graph
 from kgrag.graph.driver_errors import translated
 from kgrag.settings import Settings

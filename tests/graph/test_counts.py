@@ -2,7 +2,7 @@
 
 import pytest
 
-from kgrag.client import KnowledgeGraph
+from kgrag import KnowledgeGraph
 from kgrag.graph import counts
 from kgrag.graph.collections import open_collection
 from kgrag.graph.description import describe

@@ -11,7 +11,7 @@ from full_graph import LONG_TITLE, QUESTION, SPOTS, make_full_graph, reply
 from scripted import Scripted
 from tagging import LocalTagme
 
-from kgrag.client import KnowledgeGraph
+from kgrag import KnowledgeGraph
 from kgrag.graph import migrations, schema
 from kgrag.graph.description import Property, describe
 from kgrag.settings import Settings

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from kgrag.client import KnowledgeGraph
+from kgrag import KnowledgeGraph
 from kgrag.graph import jobs as kept
 from kgrag.graph import schema
 from kgrag.graph.holding import collection_lock

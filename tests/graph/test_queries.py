@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from kgrag.client import KnowledgeGraph
+from kgrag import KnowledgeGraph
 from kgrag.graph.description import describe
 from kgrag.graph.queries import MODES, Query, catalogue, parse
 

@@ -7,7 +7,7 @@ from typing import Any
 import neo4j
 import pytest
 
-from kgrag.client import KnowledgeGraph
+from kgrag import KnowledgeGraph
 from kgrag.graph import migrations, schema
 from kgrag.graph.runs import drawing
 from kgrag.indexing.digest import digest

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from neighbours import similar
 
-from kgrag.client import KnowledgeGraph
+from kgrag import KnowledgeGraph
 from kgrag.graph import collections, migrations, queries, schema
 from kgrag.graph.connection import Graph
 from kgrag.graph.counts import collection_info

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from scripted import Scripted
 
-from kgrag.client import KnowledgeGraph
+from kgrag import KnowledgeGraph
 from kgrag.values.documents import Document, Section, Triple
 
 _WORDS = [

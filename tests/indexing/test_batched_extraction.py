@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from scripted import Scripted
 
-from kgrag.client import KnowledgeGraph
+from kgrag import KnowledgeGraph
 from kgrag.indexing.digest import digest
 from kgrag.values.documents import Document
 from kgrag.values.errors import BudgetError, MismatchError

@@ -16,11 +16,12 @@ import pytest
 from click.testing import CliRunner
 from neighbours import overlap, similar
 
+from kgrag import KnowledgeGraph
 from kgrag.cli.documents import ingest
-from kgrag.client import KnowledgeGraph
 from kgrag.graph.collections import open_collection
 from kgrag.graph.csv_files import Table as CsvTable
-from kgrag.graph.local import LocalServer, bulk
+from kgrag.graph.local import bulk
+from kgrag.graph.local.server import LocalServer
 from kgrag.indexing.bulk import BulkReport
 from kgrag.indexing.digest import digest
 from kgrag.settings import LocalSettings, Settings

@@ -14,12 +14,12 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
+from kgrag import KnowledgeGraph
 from kgrag.cli.documents import ingest
-from kgrag.client import KnowledgeGraph
 from kgrag.graph.collections import needed_labels, open_collection
 from kgrag.graph.counts import count_nodes
-from kgrag.graph.local import LocalServer
 from kgrag.graph.local.java import find_java
+from kgrag.graph.local.server import LocalServer
 from kgrag.graph.schema import index_states
 from kgrag.indexing.digest import digest
 from kgrag.settings import LocalSettings, Settings

@@ -8,7 +8,7 @@ import pytest
 from scipy.sparse import csr_matrix
 from scripted import TASKS, Scripted
 
-from kgrag.client import KnowledgeGraph
+from kgrag import KnowledgeGraph
 from kgrag.indexing.communities.plan import communities
 from kgrag.indexing.digest import digest
 from kgrag.models.budget import HIGH

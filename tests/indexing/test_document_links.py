@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from kgrag.client import KnowledgeGraph
+from kgrag import KnowledgeGraph
 from kgrag.graph import migrations
 from kgrag.graph.connection import Graph, Transaction
 from kgrag.indexing.digest import digest

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from scripted import Scripted
 
-from kgrag.client import KnowledgeGraph
+from kgrag import KnowledgeGraph
 from kgrag.indexing.digest import digest
 from kgrag.settings import EngineSettings
 from kgrag.values.documents import Document, Section

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from scripted import Scripted
 
-from kgrag.client import KnowledgeGraph
+from kgrag import KnowledgeGraph
 from kgrag.graph.collections import open_collection
 from kgrag.indexing.digest import digest
 from kgrag.values.documents import Document, Section, Triple

@@ -12,7 +12,7 @@ import pytest
 from queries_run import queries_run
 from scripted import Scripted
 
-from kgrag.client import KnowledgeGraph
+from kgrag import KnowledgeGraph
 from kgrag.indexing.digest import digest
 from kgrag.values.documents import Document, Section
 from kgrag.values.errors import BudgetError, ConfigurationError, UnavailableError

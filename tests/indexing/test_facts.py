@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from kgrag.client import KnowledgeGraph
+from kgrag import KnowledgeGraph
 from kgrag.graph import schema
 from kgrag.indexing.digest import digest
 from kgrag.indexing.mentions import Facts

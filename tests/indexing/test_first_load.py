@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from queries_run import queries_run
 
-from kgrag.client import KnowledgeGraph
+from kgrag import KnowledgeGraph
 from kgrag.graph.connection import Graph, Transaction
 from kgrag.indexing import first_load, pipeline
 from kgrag.text.languages import language_of

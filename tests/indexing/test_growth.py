@@ -6,7 +6,7 @@ import pytest
 from neighbours import overlap, similar
 from queries_run import db_hits, queries_run
 
-from kgrag.client import KnowledgeGraph
+from kgrag import KnowledgeGraph
 from kgrag.graph.collections import open_collection
 from kgrag.indexing import mentions
 from kgrag.indexing import similar as similar_stage

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 import pytest
 
-from kgrag.client import KnowledgeGraph
+from kgrag import KnowledgeGraph
 from kgrag.indexing.digest import digest
 from kgrag.values.documents import Document, Section, Triple
 

@@ -14,8 +14,8 @@ import psutil
 import pytest
 from neighbours import overlap, similar
 
-from kgrag.client import KnowledgeGraph
-from kgrag.graph.local import LocalServer
+from kgrag import KnowledgeGraph
+from kgrag.graph.local.server import LocalServer
 from kgrag.indexing.digest import digest
 from kgrag.settings import Settings
 from kgrag.values.documents import Document

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from scripted import TASKS, Scripted
 
-from kgrag.client import KnowledgeGraph
+from kgrag import KnowledgeGraph
 from kgrag.indexing.digest import digest
 from kgrag.models.budget import HIGH
 from kgrag.values.documents import Document

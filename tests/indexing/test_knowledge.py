@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
+from kgrag import KnowledgeGraph
 from kgrag.cli.knowledge import import_triples, import_wikidata
-from kgrag.client import KnowledgeGraph
 from kgrag.graph.collections import open_collection
 from kgrag.graph.connection import Graph
 from kgrag.indexing.digest import digest

@@ -12,8 +12,9 @@ from pathlib import Path
 
 import pytest
 
-from kgrag.client import KnowledgeGraph
-from kgrag.graph.local import LocalServer, bulk
+from kgrag import KnowledgeGraph
+from kgrag.graph.local import bulk
+from kgrag.graph.local.server import LocalServer
 from kgrag.indexing.digest import digest
 from kgrag.indexing.knowledge.store import Store
 from kgrag.settings import LocalSettings, Settings

@@ -8,7 +8,7 @@ import pytest
 from neighbours import overlap, similar
 from queries_run import queries_run
 
-from kgrag.client import KnowledgeGraph
+from kgrag import KnowledgeGraph
 from kgrag.indexing.digest import digest
 from kgrag.models.embed import Vectors, WordLlamaEmbedder
 from kgrag.values.documents import Document, Section

@@ -3,7 +3,7 @@
 import pytest
 import spacy
 
-from kgrag.client import KnowledgeGraph
+from kgrag import KnowledgeGraph
 from kgrag.indexing.named_entities import named_entities
 from kgrag.settings import IndexingSettings, Settings
 from kgrag.values.documents import Document, Section

@@ -5,7 +5,7 @@ from pathlib import Path
 import neo4j
 import pytest
 
-from kgrag.client import KnowledgeGraph
+from kgrag import KnowledgeGraph
 from kgrag.graph import migrations
 from kgrag.graph.collections import open_collection
 from kgrag.indexing.digest import digest

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
+from kgrag import KnowledgeGraph
 from kgrag.cli import main
-from kgrag.client import KnowledgeGraph
 from kgrag.graph.connection import Graph
 from kgrag.indexing import document_writer as writer
 from kgrag.indexing.chunking import chunk

@@ -8,7 +8,7 @@ from typing import Any
 import neo4j
 import pytest
 
-from kgrag.client import KnowledgeGraph
+from kgrag import KnowledgeGraph
 from kgrag.indexing.digest import digest
 from kgrag.loaders import Columns
 from kgrag.settings import Settings

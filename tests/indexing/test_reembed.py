@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from neighbours import similar
 
-from kgrag.client import KnowledgeGraph
+from kgrag import KnowledgeGraph
 from kgrag.graph import collections
 from kgrag.models.embed import Vectors, WordLlamaEmbedder, unit
 from kgrag.settings import Settings

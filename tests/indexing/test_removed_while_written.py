@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from kgrag.client import KnowledgeGraph
+from kgrag import KnowledgeGraph
 from kgrag.graph.collections import Collection, open_collection
 from kgrag.indexing.document_writer import Batch, write_batch
 from kgrag.values.documents import Document, Section

@@ -5,7 +5,7 @@ from collections.abc import Callable
 import pytest
 from neighbours import overlap, similar
 
-from kgrag.client import KnowledgeGraph
+from kgrag import KnowledgeGraph
 from kgrag.graph import collections
 from kgrag.graph.counts import collection_info
 from kgrag.indexing.finish import finish

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 from tagging import TOKEN, LocalTagme
 
-from kgrag.client import KnowledgeGraph
+from kgrag import KnowledgeGraph
 from kgrag.graph import connection
 from kgrag.indexing.digest import digest
 from kgrag.values.documents import Document, Section, Triple

@@ -5,8 +5,8 @@ import math
 import pytest
 from click.testing import CliRunner
 
+from kgrag import KnowledgeGraph
 from kgrag.cli import main
-from kgrag.client import KnowledgeGraph
 from kgrag.indexing.titles import Titles
 from kgrag.values.documents import Document, Section
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from scripted import TASKS, Scripted
 
-from kgrag.client import KnowledgeGraph
+from kgrag import KnowledgeGraph
 from kgrag.indexing.digest import digest
 from kgrag.indexing.tree.clusters import LEAST, soft_clusters
 from kgrag.models.budget import HIGH

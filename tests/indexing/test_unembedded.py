@@ -8,8 +8,8 @@ import pytest
 from click.testing import CliRunner
 from embedding_habits import BAD, HABITS, EmbeddingHabits, spoils
 
+from kgrag import KnowledgeGraph
 from kgrag.cli import main
-from kgrag.client import KnowledgeGraph
 from kgrag.graph.collections import open_collection
 from kgrag.indexing.bulk import write_files
 from kgrag.models.embed import OpenAIEmbedder

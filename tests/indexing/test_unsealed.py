@@ -2,7 +2,7 @@
 
 import pytest
 
-from kgrag.client import KnowledgeGraph
+from kgrag import KnowledgeGraph
 from kgrag.indexing import document_writer as writer
 from kgrag.values.documents import Document, Section
 from kgrag.values.identity import document_id

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from kgrag.client import KnowledgeGraph
+from kgrag import KnowledgeGraph
 from kgrag.graph.collections import create_collection, open_collection
 from kgrag.graph.schema import collection_indexes
 from kgrag.indexing.repair import repair

@@ -11,8 +11,8 @@ from every_task import SHAPES, said_in_words, task, values
 from naming import own
 from world import world
 
+from kgrag import KnowledgeGraph
 from kgrag.agents.system import STRATEGIES
-from kgrag.client import KnowledgeGraph
 from kgrag.models.chat import Message
 from kgrag.models.openai_chat import OpenAIChat
 from kgrag.models.probe import model_checks

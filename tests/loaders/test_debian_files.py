@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from kgrag.client import Collection, KnowledgeGraph
+from kgrag import Collection, KnowledgeGraph
 from kgrag.loaders import load
 from kgrag.loaders.page_lines import caption_number
 from kgrag.values.documents import Document

@@ -13,7 +13,7 @@ import pytest
 from warcio.statusandheaders import StatusAndHeaders
 from warcio.warcwriter import WARCWriter
 
-from kgrag.client import KnowledgeGraph
+from kgrag import KnowledgeGraph
 from kgrag.loaders import Columns, load
 from kgrag.loaders.dispatch import Load
 from kgrag.values.documents import Document, Problem

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from kgrag.client import KnowledgeGraph
+from kgrag import KnowledgeGraph
 from kgrag.models.embed import CachedEmbedder, DeferredEmbedder, Embedder, embed_questions, load_embedder
 from kgrag.models.onnx import MINILM, OnnxEmbedder, fetched
 from kgrag.runtime.jars import sha256

@@ -8,7 +8,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 
-from kgrag.client import RemoteKnowledgeGraph
+from kgrag import RemoteKnowledgeGraph
 from kgrag.graph.connection import Graph
 from kgrag.models.chat import Message
 from kgrag.models.embed import load_embedder

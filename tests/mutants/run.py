@@ -22,8 +22,8 @@ from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from kgrag.client import KnowledgeGraph
-from kgrag.graph.local import LocalServer
+from kgrag import KnowledgeGraph
+from kgrag.graph.local.server import LocalServer
 from kgrag.settings import Settings
 
 ROOT = Path(__file__).parents[2]

@@ -7,7 +7,7 @@ import pytest
 from naming import own
 from scripted import Scripted
 
-from kgrag.client import KnowledgeGraph
+from kgrag import KnowledgeGraph
 from kgrag.papers import find_paper
 from kgrag.retrieval.base import SummaryOptions
 from kgrag.retrieval.kgp import Kgp

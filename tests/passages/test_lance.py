@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from kgrag.client import KnowledgeGraph
+from kgrag import KnowledgeGraph
 from kgrag.demo import corpus, questions
 from kgrag.indexing.index_sync import difference, index_of
 from kgrag.models.embed import Vectors, WordLlamaEmbedder, unit

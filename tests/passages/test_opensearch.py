@@ -10,7 +10,7 @@ from pydantic import SecretStr
 from test_lance import apart
 
 import kgrag.passages.opensearch as module
-from kgrag.client import KnowledgeGraph
+from kgrag import KnowledgeGraph
 from kgrag.demo import corpus, questions
 from kgrag.indexing.index_sync import index_of
 from kgrag.settings import Settings

@@ -7,7 +7,7 @@ import pytest
 from extending import Installed, package
 from scripted import Scripted
 
-from kgrag.client import KnowledgeGraph
+from kgrag import KnowledgeGraph
 from kgrag.values.documents import Document, Section
 
 RETRIEVERS, EMBEDDERS = "kgrag.retrievers", "kgrag.embedders"

@@ -14,7 +14,7 @@ import pytest
 from question_sets import DEMO, FILES, SETS, QuestionSet
 from scripted import Scripted
 
-from kgrag.client import Collection, KnowledgeGraph
+from kgrag import Collection, KnowledgeGraph
 from kgrag.evaluation.datasets import Dataset
 from kgrag.evaluation.experiment import Experiment
 from kgrag.evaluation.readers import read_dataset

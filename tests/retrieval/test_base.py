@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kgrag.client import KnowledgeGraph
+from kgrag import KnowledgeGraph
 from kgrag.graph.lucene import escape
 from kgrag.retrieval.base import Scored
 from kgrag.retrieval.compose import reciprocal_rank_fusion

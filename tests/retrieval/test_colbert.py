@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from made_models import late_interaction
 
-from kgrag.client import KnowledgeGraph
+from kgrag import KnowledgeGraph
 from kgrag.retrieval.registry import RETRIEVERS, check_retriever
 from kgrag.values.documents import Document, Section
 from kgrag.values.errors import ConfigurationError

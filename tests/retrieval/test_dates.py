@@ -6,8 +6,8 @@ from datetime import UTC, datetime
 
 import pytest
 
+from kgrag import KnowledgeGraph
 from kgrag.cli.connect import _where
-from kgrag.client import KnowledgeGraph
 from kgrag.graph.migrations import migrate_collection
 from kgrag.values.documents import Document, Section
 from kgrag.values.results import Filter, Range, Scalar

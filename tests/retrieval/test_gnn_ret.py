@@ -8,7 +8,7 @@ from coast import TEXTS, coast_documents
 from numpy.typing import NDArray
 from queries_run import queries_of
 
-from kgrag.client import KnowledgeGraph
+from kgrag import KnowledgeGraph
 from kgrag.retrieval.base import Query
 from kgrag.retrieval.gnn_ret import Edge, GnnRet, Memory, distance, nearest, neighbours_of, propagate, remember
 from kgrag.retrieval.registry import check_retriever

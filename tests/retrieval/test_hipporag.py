@@ -9,8 +9,7 @@ import numpy as np
 import pytest
 from scripted import Scripted
 
-from kgrag.client import KnowledgeGraph
-from kgrag.retrieval import HippoRag, HippoRag2
+from kgrag import HippoRag, HippoRag2, KnowledgeGraph
 from kgrag.retrieval.base import Query
 from kgrag.settings import IndexingSettings, Settings
 from kgrag.values.documents import Document, Section, Triple

@@ -5,7 +5,7 @@ from contextlib import suppress
 
 import pytest
 
-from kgrag.client import KnowledgeGraph
+from kgrag import KnowledgeGraph
 from kgrag.graph.collections import open_collection
 from kgrag.graph.reader import Reader, names_like
 from kgrag.indexing import finish

@@ -2,7 +2,7 @@
 
 import pytest
 
-from kgrag.client import KnowledgeGraph
+from kgrag import KnowledgeGraph
 from kgrag.values.documents import Document, Section
 from kgrag.values.results import Filter
 

@@ -7,7 +7,7 @@ import pytest
 from coast import TEXTS, coast_documents
 from scripted import Scripted
 
-from kgrag.client import KnowledgeGraph
+from kgrag import KnowledgeGraph
 from kgrag.retrieval.base import Query
 from kgrag.retrieval.tfidf import cosines
 from kgrag.retrieval.trail import trail

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import pytest
 from coast import coast_documents
 
-from kgrag.client import KnowledgeGraph
+from kgrag import KnowledgeGraph
 from kgrag.retrieval.trail import trail
 from kgrag.values.documents import Document, Section
 from kgrag.values.results import Filter

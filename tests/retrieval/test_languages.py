@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from kgrag.client import KnowledgeGraph
+from kgrag import KnowledgeGraph
 from kgrag.graph.collections import open_collection
 from kgrag.indexing.digest import digest
 from kgrag.values.documents import Document, Section

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from kgrag.client import KnowledgeGraph
+from kgrag import KnowledgeGraph
 from kgrag.graph import schema
 from kgrag.indexing.digest import digest
 from kgrag.values.documents import Document, Section

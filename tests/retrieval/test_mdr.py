@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from coast import coast_documents
 
-from kgrag.client import KnowledgeGraph
+from kgrag import KnowledgeGraph
 from kgrag.graph.collections import open_collection
 from kgrag.graph.reader import Reader
 from kgrag.models.embed import Vectors, unit

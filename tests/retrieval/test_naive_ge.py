@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import pytest
 from queries_run import queries_of
 
-from kgrag.client import KnowledgeGraph
+from kgrag import KnowledgeGraph
 from kgrag.retrieval.trail import trail
 from kgrag.values.documents import Document, Section, Triple
 from kgrag.values.results import Filter

@@ -9,7 +9,7 @@ import pytest
 from coast import TEXTS, coast_documents
 from queries_run import queries_of
 
-from kgrag.client import KnowledgeGraph
+from kgrag import KnowledgeGraph
 from kgrag.evaluation.records import in_force
 from kgrag.retrieval.linking import link_question
 from kgrag.retrieval.pathrank import PathRank

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from kgrag.client import KnowledgeGraph
+from kgrag import KnowledgeGraph
 from kgrag.values.documents import Document, Section, Triple
 from kgrag.values.results import Filter
 

@@ -1,6 +1,6 @@
 import pytest
 
-from kgrag.client import KnowledgeGraph
+from kgrag import KnowledgeGraph
 from kgrag.models.embed import load_embedder
 from kgrag.retrieval.bm25 import Bm25
 from kgrag.retrieval.compose import Hybrid, Rrf

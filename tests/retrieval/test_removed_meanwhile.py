@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from kgrag.client import KnowledgeGraph
+from kgrag import KnowledgeGraph
 from kgrag.retrieval.base import PAUSES
 from kgrag.retrieval.registry import RETRIEVERS
 from kgrag.values.documents import Document, Section

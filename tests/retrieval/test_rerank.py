@@ -11,9 +11,8 @@ from made_models import pair_scorer, sentence_encoder
 from pydantic import SecretStr
 from reranking import Judge
 
-from kgrag.client import KnowledgeGraph
+from kgrag import KnowledgeGraph, PathRank, Rerank
 from kgrag.evaluation.records import in_force
-from kgrag.retrieval import PathRank, Rerank
 from kgrag.retrieval.registry import RETRIEVERS, check_retriever
 from kgrag.text.tokens import words_of
 from kgrag.values.documents import Document, Section

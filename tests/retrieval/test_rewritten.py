@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from kgrag.client import KnowledgeGraph
+from kgrag import KnowledgeGraph
 from kgrag.graph.collections import open_collection
 from kgrag.graph.reader import Reader
 from kgrag.indexing import finish, pipeline

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import pytest
 from scripted import Scripted
 
-from kgrag.client import KnowledgeGraph
+from kgrag import KnowledgeGraph
 from kgrag.retrieval.base import Query
 from kgrag.settings import Settings
 from kgrag.values.documents import Document, Section, Triple

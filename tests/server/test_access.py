@@ -9,7 +9,7 @@ import httpx
 import pytest
 from served import Served
 
-from kgrag.client import KnowledgeGraph
+from kgrag import KnowledgeGraph
 from kgrag.server.jobs import Jobs
 from kgrag.server.keys import ROLES, Role
 from kgrag.values.documents import Document, Section

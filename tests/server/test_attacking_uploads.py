@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from served import Served
 
-from kgrag.client import KnowledgeGraph
+from kgrag import KnowledgeGraph
 
 pytestmark = pytest.mark.long
 

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from served import Served
 
-from kgrag.client import KnowledgeGraph
+from kgrag import KnowledgeGraph
 from kgrag.server.jobs import Jobs
 from kgrag.values.documents import Document, Section
 

@@ -15,7 +15,7 @@ import psutil
 import pytest
 from served import finish_late
 
-from kgrag.client import KnowledgeGraph
+from kgrag import KnowledgeGraph
 from kgrag.graph import jobs as kept
 from kgrag.graph.connection import Graph, Transaction
 from kgrag.graph.jobs import Job

@@ -9,7 +9,7 @@ from itertools import pairwise
 
 import pytest
 
-from kgrag.client import KnowledgeGraph
+from kgrag import KnowledgeGraph
 from kgrag.graph.jobs import Job
 from kgrag.indexing.digest import digest
 from kgrag.server.jobs import Jobs

@@ -13,7 +13,7 @@ import pytest
 from scripted import Scripted
 from served import Served
 
-from kgrag.client import KnowledgeGraph
+from kgrag import KnowledgeGraph
 from kgrag.values.documents import Document, Section
 
 _NOTES = "limited notes"

@@ -13,7 +13,7 @@ import pytest
 from mcp import Client, MCPError, StdioServerParameters
 from scripted import Scripted
 
-from kgrag.client import KnowledgeGraph
+from kgrag import KnowledgeGraph
 from kgrag.server.allowed_parts import check_asked_retriever, check_asked_system
 from kgrag.server.mcp import Tools, mcp_server
 from kgrag.values.documents import Document, Section

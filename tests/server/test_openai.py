@@ -10,7 +10,7 @@ from openai import OpenAI
 from scripted import Scripted
 from served import Served
 
-from kgrag.client import KnowledgeGraph
+from kgrag import KnowledgeGraph
 from kgrag.models.chat import Message
 from kgrag.server.conversation import is_chore, rest, steady, with_sources
 from kgrag.settings import Settings

@@ -13,7 +13,7 @@ import pytest
 from scripted import Scripted
 from served import Served
 
-from kgrag.client import KnowledgeGraph, RemoteKnowledgeGraph
+from kgrag import KnowledgeGraph, RemoteKnowledgeGraph
 from kgrag.graph.lucene import begun_words
 from kgrag.indexing.resolution.contexts import sentence
 from kgrag.server.jobs import Jobs

@@ -12,7 +12,7 @@ from made_pdfs import Maker
 from scripted import Scripted
 from served import Served
 
-from kgrag.client import KnowledgeGraph
+from kgrag import KnowledgeGraph
 from kgrag.values.documents import Document, Section
 from kgrag.values.errors import NotFoundError
 

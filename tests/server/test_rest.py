@@ -15,7 +15,7 @@ from PIL import Image
 from scripted import Scripted
 from served import Served
 
-from kgrag.client import KnowledgeGraph
+from kgrag import KnowledgeGraph
 from kgrag.values.documents import Document, Section
 from kgrag.wire import answer_from_json, event_from_json, ranking_from_json, to_json
 

@@ -15,7 +15,7 @@ from scripted import Scripted
 from served import Served
 from spans_seen import gen_ai_names
 
-from kgrag.client import KnowledgeGraph
+from kgrag import KnowledgeGraph
 from kgrag.values.documents import Document, Section
 
 _TRACE = "0af7651916cd43dd8448eb211c80319c"

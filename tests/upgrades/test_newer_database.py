@@ -8,8 +8,8 @@ import pytest
 from click.testing import CliRunner
 from served import Served
 
+from kgrag import KnowledgeGraph
 from kgrag.cli import main
-from kgrag.client import KnowledgeGraph
 from kgrag.graph import schema
 from kgrag.values.documents import Document, Section
 from kgrag.values.errors import MismatchError

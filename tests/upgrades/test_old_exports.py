@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from kgrag.client import KnowledgeGraph
+from kgrag import KnowledgeGraph
 from kgrag.exchange import importing
 from kgrag.graph import schema
 from kgrag.graph.connection import Graph

@@ -19,8 +19,9 @@ from kgrag.graph.collections import check_name, needed_labels, open_collection
 from kgrag.graph.connection import Graph
 from kgrag.graph.counts import count_nodes
 from kgrag.graph.holding import check_idle
-from kgrag.graph.local import LocalServer, bulk
+from kgrag.graph.local import bulk
 from kgrag.graph.local.bulk import ARGUMENTS, import_arguments
+from kgrag.graph.local.server import LocalServer
 from kgrag.indexing.bulk.csv_tables import NUMBER, CsvTables
 from kgrag.indexing.detection import first_language, in_language
 from kgrag.indexing.pipeline import ingest

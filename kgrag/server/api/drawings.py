@@ -4,7 +4,7 @@ from typing import Annotated
 
 from fastapi import APIRouter, Query
 
-from kgrag.client import KnowledgeGraph
+from kgrag.client.graph import KnowledgeGraph
 from kgrag.drawing import Drawing, DrawnEdge, DrawnNode, drawing
 from kgrag.server.allowed_parts import saved_rows
 from kgrag.server.api.cypher import QueryName, SavedQueryRequest

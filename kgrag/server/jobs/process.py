@@ -21,7 +21,7 @@ from typing import Any, BinaryIO, TextIO
 
 import psutil
 
-from kgrag.client import KnowledgeGraph
+from kgrag.client.graph import KnowledgeGraph
 from kgrag.graph import holding
 from kgrag.graph.jobs import LEASE, Job
 from kgrag.server.jobs import kinds as work

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from typing import Any, Self
 
-from kgrag.client import KnowledgeGraph
+from kgrag.client.graph import KnowledgeGraph
 from kgrag.graph import holding, schema
 from kgrag.graph import jobs as kept
 from kgrag.graph.jobs import Job, State

@@ -10,8 +10,8 @@ from contextlib import closing
 import pytest
 from gateway_attacks import SECRET
 
-from kgrag.client import KnowledgeGraph
-from kgrag.graph.local import LocalServer
+from kgrag import KnowledgeGraph
+from kgrag.graph.local.server import LocalServer
 from kgrag.settings import Settings
 from kgrag.values.documents import Document, Section, Triple
 

@@ -11,7 +11,7 @@ import pytest
 from gateway_attacks import BOMBS, CUT, ELSEWHERE, HEAVIER, HEAVY, ODD, SECRET, WRITES
 from gateway_families import KINDS, family
 
-from kgrag.client import KnowledgeGraph
+from kgrag import KnowledgeGraph
 from kgrag.graph.gateway import read_only
 from kgrag.settings import GatewaySettings
 from kgrag.values.errors import DatabaseError, KgragError, RefusedError

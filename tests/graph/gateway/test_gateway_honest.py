@@ -8,7 +8,7 @@ from gateway_families import EACH, KINDS, family
 from gateway_honest import HONEST, PARAMETERS
 from stalling import Stalling
 
-from kgrag.client import KnowledgeGraph
+from kgrag import KnowledgeGraph
 from kgrag.graph.connection import Graph
 from kgrag.graph.gateway import check_collection, read_only
 from kgrag.graph.gateway.run import prepared

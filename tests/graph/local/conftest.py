@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from kgrag.graph.local import LocalServer
 from kgrag.graph.local.lines import SERVER, lock_groups
+from kgrag.graph.local.server import LocalServer
 from kgrag.settings import LocalSettings, Settings
 
 MakeSettings = Callable[..., Settings]

@@ -16,12 +16,13 @@ import pytest
 
 from kgrag.graph import collections
 from kgrag.graph.connection import Graph
-from kgrag.graph.local import LocalServer, archive, background, process
+from kgrag.graph.local import archive, background, process
 from kgrag.graph.local.archive import Archive
 from kgrag.graph.local.checks import run_checks
 from kgrag.graph.local.java import Java, find_java
 from kgrag.graph.local.lines import LINES, SERVER, Line, lock_groups
 from kgrag.graph.local.prepared import DIMENSION, PreparedStore
+from kgrag.graph.local.server import LocalServer
 from kgrag.models.embed import WordLlamaEmbedder
 from kgrag.runtime.jars import JarStore
 from kgrag.settings import IndexingSettings, Settings

@@ -17,8 +17,8 @@ from click.testing import CliRunner, Result
 
 from kgrag.cli import GROUPS, SECTIONS, main
 from kgrag.cli.console import print_json, progress_bars
-from kgrag.graph.local import LocalServer
 from kgrag.graph.local.lines import LINES, locked_version
+from kgrag.graph.local.server import LocalServer
 from kgrag.settings import Settings
 from kgrag.values.errors import NotFoundError
 
@@ -165,7 +165,7 @@ def test_a_defect_shows_its_traceback_only_on_request(kgrag: Kgrag, monkeypatch:
     def fail(settings: Settings) -> None:
         raise ZeroDivisionError("by nought")
 
-    monkeypatch.setattr("kgrag.graph.local.LocalServer", fail)
+    monkeypatch.setattr("kgrag.graph.local.server.LocalServer", fail)
     result = kgrag("down")
     assert result.exit_code == 1
     assert "Unexpected ZeroDivisionError: by nought" in result.stderr and "--debug" in result.stderr
@@ -177,7 +177,7 @@ def test_ctrl_c_is_one_line_and_130(kgrag: Kgrag, monkeypatch: pytest.MonkeyPatc
     def interrupt(settings: Settings) -> None:
         raise error
 
-    monkeypatch.setattr("kgrag.graph.local.LocalServer", interrupt)
+    monkeypatch.setattr("kgrag.graph.local.server.LocalServer", interrupt)
     result = kgrag("down")
     assert (result.exit_code, result.stderr) == (130, "Interrupted.\n")
 

@@ -15,8 +15,9 @@ import neo4j
 import psutil
 import pytest
 
-from kgrag.graph.local import Endpoint, LocalServer, config, process
+from kgrag.graph.local import config, process
 from kgrag.graph.local.java import find_java
+from kgrag.graph.local.server import Endpoint, LocalServer
 from kgrag.settings import Settings
 from kgrag.values.errors import ConfigurationError, DatabaseError, LocalServerError
 

@@ -3,7 +3,7 @@
 import pytest
 from pydantic import SecretStr
 
-from kgrag.client import KnowledgeGraph
+from kgrag import KnowledgeGraph
 from kgrag.graph.local.probe import LoginRefused, server_version
 from kgrag.settings import Settings
 from kgrag.values.errors import UnreachableError

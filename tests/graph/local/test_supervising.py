@@ -12,8 +12,8 @@ from pathlib import Path
 import httpx
 import pytest
 
-from kgrag.client import KnowledgeGraph
-from kgrag.graph.local import LocalServer
+from kgrag import KnowledgeGraph
+from kgrag.graph.local.server import LocalServer
 from kgrag.graph.local.supervising import Supervisor
 from kgrag.settings import Settings
 from kgrag.values.documents import Document, Section

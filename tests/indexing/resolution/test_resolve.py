@@ -8,10 +8,9 @@ from typing import Any
 import pytest
 from scripted import Scripted
 
-from kgrag.client import KnowledgeGraph
+from kgrag import KnowledgeGraph, PathRank, Ppr
 from kgrag.indexing.digest import digest
 from kgrag.indexing.resolution.resolve import Resolution
-from kgrag.retrieval import PathRank, Ppr
 from kgrag.retrieval.base import Query
 from kgrag.retrieval.beam import BeamOptions, beam_search
 from kgrag.retrieval.linking import link_question

@@ -12,7 +12,7 @@ from made_pdfs import Maker, prose
 from pages import DESIGNED, HOSTILE, LETTERS, SHIPS, Application, Visit, Visitor
 from scripted import Scripted
 
-from kgrag.client import KnowledgeGraph
+from kgrag import KnowledgeGraph
 from kgrag.values.documents import Document, Section
 
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ from openai import OpenAI
 from pages import DESIGNED, QUESTION, SHIPS, Application, Visit, print_pdf
 from scripted import Scripted
 
-from kgrag.client import KnowledgeGraph
+from kgrag import KnowledgeGraph
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Locator

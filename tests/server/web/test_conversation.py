@@ -10,7 +10,7 @@ import pytest
 from pages import DESIGNED, HOSTILE, LETTERS, QUESTION, SHIPS, Application, Visit, Visitor
 from scripted import Scripted
 
-from kgrag.client import KnowledgeGraph
+from kgrag import KnowledgeGraph
 from kgrag.server.keys import Keys
 from kgrag.values.documents import Document, Section
 

@@ -11,7 +11,7 @@ import pytest
 from pages import DESIGNED, LETTERS, QUESTION, SHIPS, Application, Visit, Visitor
 from scripted import Scripted
 
-from kgrag.client import KnowledgeGraph
+from kgrag import KnowledgeGraph
 from kgrag.server.keys import Keys
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from urllib.parse import quote
 import pytest
 from pages import SHIPS, Visit
 
-from kgrag.client import KnowledgeGraph
+from kgrag import KnowledgeGraph
 from kgrag.values.documents import Document, Section
 
 pytestmark = pytest.mark.browser

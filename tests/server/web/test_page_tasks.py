@@ -13,7 +13,7 @@ import pytest
 from pages import QUESTION, SHIPS, Application, Visit, Visitor
 from scripted import Scripted
 
-from kgrag.client import KnowledgeGraph
+from kgrag import KnowledgeGraph
 from kgrag.values.documents import Document, Section
 
 if TYPE_CHECKING:

@@ -19,7 +19,7 @@ from pages import Application, Visitor, print_pdf
 from PIL import Image
 from scripted import Scripted
 
-from kgrag.client import KnowledgeGraph
+from kgrag import KnowledgeGraph
 from kgrag.demo import COLLECTION, corpus, questions
 from kgrag.server.keys import Keys
 from kgrag.values.errors import NotFoundError
