@@ -49,15 +49,16 @@ def run(episode: Episode, trace: Trace) -> tuple[Conclusion, str]:
 
 
 def _retrieved(episode: Episode, searches: Sequence[Search], trace: Trace) -> Iterator[tuple[Search, list[Scored]]]:
-    """What is found for each query of a step; for several at once."""
+    """What is found for each query of a step; for several at once, unless the retriever remembers what was before."""
 
     def retrieve(number: int) -> list[Scored]:
         return episode.retrieve(episode.inquiry.query(searches[number].text))
 
     for search in searches:
         trace.add(Asked(query=search.text, role=search.role))
-    if len(searches) == 1:
-        found: dict[int, list[Scored] | Exception] = {0: retrieve(0)}
+    found: dict[int, list[Scored] | Exception]
+    if len(searches) == 1 or episode.inquiry.retriever.remembers():
+        found = {number: retrieve(number) for number in range(len(searches))}
     else:
         found = dict(in_parallel(retrieve, range(len(searches)), len(searches) or 1))
     for number, search in enumerate(searches):

@@ -216,6 +216,11 @@ class Retriever(ABC):
         """The calls of a language model that a search takes at most, those of its parts with them."""
         return type(self).calls + sum(part.asks() for part in self.parts)
 
+    def remembers(self) -> bool:
+        """Whether it keeps something in a query's memory: the queries of one question then come one after another."""
+        own = type(self).evidence is not Retriever.evidence  # which is of the last query
+        return own or any(part.remembers() for part in self.parts)
+
     def requires(self) -> frozenset[Layer]:
         """The layers of the graph without which it would be another retriever; those of its parts beside."""
         return frozenset()
@@ -246,9 +251,11 @@ class Retriever(ABC):
         question = Query(query) if isinstance(query, str) else query
         if not question.text.strip() or k < 1:
             return Ranking(question.text, self.name)
+        memory = dict(question.memory)
         for depth, pause in zip(_DEPTHS, PAUSES, strict=True):
             if pause:
                 time.sleep(pause)
+                _restore(question, memory)
             scored = self.ranked(question, depth * k)
             hits = self.hits(scored)[:k]
             whole = len(hits) >= min(k, len(scored)) and (hits or not self._removed_from())
@@ -265,7 +272,9 @@ class Retriever(ABC):
         """
         with self.spanned(n):
             self.context.keep_up()
+            memory = dict(query.memory)
             for pause in (*PAUSES, None):
+                _restore(query, memory)
                 before = self.context.reader.collection
                 try:
                     found = self.rank(query, n)[:n]
@@ -335,6 +344,12 @@ class Retriever(ABC):
         """`a | b | c` is rrf(a, b, c): what an operator has joined already is not nested."""
         flat = self.expression.name == name and self.expression.parts and not self.given
         return _named(name)(*(self.parts if flat else (self,)), other)
+
+
+def _restore(query: Query, memory: Mapping[Retriever, Any]) -> None:
+    """Have a query's memory be what it was before a ranking that is made again."""
+    query.memory.clear()
+    query.memory.update(memory)
 
 
 def _named(name: str) -> type[Retriever]:

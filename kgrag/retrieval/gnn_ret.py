@@ -220,6 +220,10 @@ class GnnRet(Retriever):
         """See Retriever."""
         return frozenset({"keywords"} if "named" in self.settings.edges else ())
 
+    def remembers(self) -> bool:
+        """See Retriever."""
+        return self.settings.beta is not None
+
     def rank(self, query: Query, n: int) -> list[Scored]:
         """See Retriever; scores are (1 + cosine) / 2 after the layers, the trail is where the message came from."""
         s = self.settings

@@ -1,6 +1,7 @@
 """What a strategy ends with: evidence of its own, paths, facts, an answer; and what happens when its end fails."""
 
 import threading
+import time
 from collections.abc import Sequence
 from typing import Any
 
@@ -8,9 +9,11 @@ import pytest
 from harbour import TEXTS
 from scripted import Scripted
 
-from kgrag import KnowledgeGraph
+from kgrag import GnnRet, KnowledgeGraph
 from kgrag.agents.answering import AnswerOptions
+from kgrag.agents.loop import run
 from kgrag.agents.strategy import Conclusion, Episode, Inquiry, Search, Strategy
+from kgrag.agents.trace import Trace
 from kgrag.papers import find_paper
 from kgrag.retrieval.base import Query, Retriever, Scored
 from kgrag.retrieval.registry import RETRIEVERS, make_retriever
@@ -156,6 +159,42 @@ def test_a_retriever_remembers_within_a_question_only(talking: KnowledgeGraph, s
         scores = [event.hits[0].score for event in answer.trace if isinstance(event, Retrieved)]
         assert scores == [1.0, 2.0]
         scripted.say("think", "Ole Brandvik grew up somewhere.", "So the answer is: Nordvika.")
+
+
+class _Late(GnnRet):
+    """GNN-Ret whose first query of a step takes longer than the second."""
+
+    def rank(self, query: Query, n: int) -> list[Scored]:
+        if query.text.startswith("Brandvik"):
+            time.sleep(0.05)
+        return super().rank(query, n)
+
+
+class _Both(_Pair):
+    """The same, without waiting for both to be searched at once."""
+
+    def retrieve(self, query: Query) -> list[Scored]:
+        return self.inquiry.retriever.rank(query, 30)
+
+
+def test_memory_of_queries_asked_at_once_is_that_of_their_order(talking: KnowledgeGraph, coast: str) -> None:
+    context = talking[coast].context
+    retriever = _Late(context, beta=0.9)
+    one = Query("Brandvik family Nordvika")
+    for query in (one, Query("Stilla salmon", memory=one.memory)):
+        retriever.rank(query, 30)
+    for _ in range(20):
+        question = Query(QUESTION)
+        run(_Both(Inquiry(question, retriever, 8, lambda event: None), AnswerOptions()), Trace())
+        assert question.memory[retriever].vector.tolist() == one.memory[retriever].vector.tolist()
+
+
+def test_retrievers_that_remember_say_so(talking: KnowledgeGraph, coast: str) -> None:
+    context = talking[coast].context
+    names = [name for name in RETRIEVERS if name != "gfm" and make_retriever(name, context).remembers()]
+    assert names == ["communities", "kgp", "mdr", "raptor"]
+    assert not make_retriever("gnn-ret", context).remembers()
+    assert make_retriever("top(rrf(bm25, gnn-ret(beta=0.9)), k=3)", context).remembers()
 
 
 def test_every_retriever_says_what_its_scores_are(kg: KnowledgeGraph, coast: str) -> None:
