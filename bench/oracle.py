@@ -57,6 +57,7 @@ def measure(arguments: argparse.Namespace, environment: dict[str, str]) -> dict[
         sys.executable,
         "-m",
         "kgrag",
+        "lab",
         "eval",
         str(arguments.dataset),
         "--anyway",

@@ -155,6 +155,8 @@ def reply(task: str, messages: list[dict[str, Any]], request: dict[str, Any]) ->
             return " -> ".join(step.sentence for step in questions[0].steps if step.gold in squeezed(prompt)) or "?"
         case "verify":
             return verify(questions[0], prompt)
+        case "recognise":
+            return recognise(questions[0], prompt)
         case "evidence":
             return evidence(questions[0], prompt)
         case "answer":
@@ -261,6 +263,14 @@ def verify(question: Question, prompt: str) -> str:
     numbered = re.findall(r"^\[(\d+)\]$(.*?)(?=^\[\d+\]$|\Z)", prompt, re.MULTILINE | re.DOTALL)
     gold = [int(n) for n, text in numbered if any(step.gold in squeezed(text) for step in question.steps)]
     return json.dumps({"covered_doc_indices": gold})
+
+
+def recognise(question: Question, prompt: str) -> str:
+    """The numbers of the facts whose subject and object both stand in the gold of a step."""
+    facts = [(int(n), json.loads(fact)) for n, fact in re.findall(r"^(\d+)\. (\[.*\])$", prompt, re.MULTILINE)]
+    golds = [step.gold.casefold() for step in question.steps]
+    kept = [n for n, (s, _, o) in facts if any(s.casefold() in gold and o.casefold() in gold for gold in golds)]
+    return json.dumps({"kept": kept})
 
 
 def unseen(question: Question, prompt: str) -> list[Step]:

@@ -14,7 +14,7 @@ from pydantic import BaseModel, Field, model_validator
 from kgrag.agents.answering import AnswerOptions
 from kgrag.agents.strategy import Conclusion, Episode, Inquiry, Strategy
 from kgrag.models.facts import key, lines, read
-from kgrag.retrieval.base import Query, Scored
+from kgrag.retrieval.base import Query, Retriever, Scored
 from kgrag.retrieval.beam import base_ranking
 from kgrag.retrieval.compose import reciprocal_rank_fusion
 from kgrag.retrieval.sync_ge import SyncGe
@@ -23,6 +23,9 @@ from kgrag.runtime.options import Count
 from kgrag.values.documents import Triple
 from kgrag.values.events import Judged, Read, Remembered, Rewritten
 from kgrag.values.results import Step
+
+_DEPTH = 100
+"""Triples that each ranking of a fused one contributes: as many as passages (`rrf`)."""
 
 
 class Verdict(BaseModel):
@@ -201,27 +204,44 @@ class _Gear(Episode):
         return [self._links[its] for its in self.memory]
 
     def _linked(self, facts: Sequence[Triple]) -> list[list[Scored]]:
-        constant, only = self.sync.settings.rrf, self.inquiry.question.filter
-        k, texts = self.settings.link, [" ".join(fact.text.split()) for fact in facts]
-        stated = [reciprocal_rank_fusion(rankings, constant) for rankings in zip(*self._stating(texts, k), strict=True)]
-        if only:
-            ids = sorted({x.id for ranking in stated for x in ranking})
-            allowed = self.sync.context.reader.matching_filter(ids, only)
-            stated = [[x for x in ranking if x.id in allowed] for ranking in stated]
+        """For each fact the best `link` passages by h_base over passages and triples (appendix B.2, equation 10)."""
+        constant, only, k = self.sync.settings.rrf, self.inquiry.question.filter, self.settings.link
+        texts = [" ".join(fact.text.split()) for fact in facts]
         linked = []
-        for text, ranking in zip(texts, stated, strict=True):
+        for text, stated in zip(texts, self._stating(texts, k), strict=True):
             base = base_ranking(self.inquiry.retriever, Query(text, only, self.emit), k)
-            fused = reciprocal_rank_fusion([base, ranking[:k]], constant)[:k]
             step = Step("remembers", "Fact", text)
+            fused = reciprocal_rank_fusion([base, stated], constant)[:k]
             linked.append([replace(x, why=(step, *x.why)) for x in fused])
         return linked
 
-    def _stating(self, texts: Sequence[str], k: int) -> tuple[list[list[Scored]], list[list[Scored]]]:
-        """For each text the passages that state the triples like it, by vector and by words."""
-        context = self.sync.context
-        vectors = context.embedder.embed(texts).tolist()
-        near, worded = context.reader.similar_triples(vectors, texts, k, self.sync.settings.over_fetch)
-        return [_sources(rows) for rows in near], [_sources(rows) for rows in worded]
+    def _stating(self, texts: Sequence[str], k: int) -> list[list[Scored]]:
+        """For each text the passages that state the k triples like it: h_base over T, as the base searches passages."""
+        context, uses = self.sync.context, _uses(self.inquiry.retriever)
+        words = "words" in uses
+        near, worded = context.reader.similar_triples(
+            context.embedder.embed(texts).tolist(),
+            texts if words else [""] * len(texts),
+            _DEPTH,
+            self.sync.settings.over_fetch,
+        )
+        rankings = [near] * ("vectors" in uses or not words) + [worded] * words
+        if only := self.inquiry.question.filter:
+            ids = sorted({row["passage"] for ranking in rankings for rows in ranking for row in rows})
+            allowed = context.reader.matching_filter(ids, only)
+            rankings = [[[row for row in rows if row["passage"] in allowed] for rows in one] for one in rankings]
+        found = []
+        for each in zip(*rankings, strict=True):
+            triples = {row["id"]: row for rows in each for row in rows}
+            ranked = [[Scored(row["id"], row["score"]) for row in rows] for rows in each]
+            best = reciprocal_rank_fusion(ranked, self.sync.settings.rrf)[:k]
+            found.append(_sources([triples[x.id] for x in best]))
+        return found
+
+
+def _uses(retriever: Retriever) -> set[str]:
+    """What a retriever and its parts search by."""
+    return set(type(retriever).uses).union(*map(_uses, retriever.parts))
 
 
 def _sources(rows: Sequence[dict[str, Any]]) -> list[Scored]:

@@ -99,7 +99,7 @@ def test_equation_9_of_gear_sums_over_all_lists() -> None:
 
 def test_equation_10_of_gear_links_by_passages_and_by_triples() -> None:
     agent = gear(settings=GearOptions(link=5))
-    agent._stating = lambda texts, k: ([ranked("t1", "t2")], [ranked("t2")])
+    agent._stating = lambda texts, k: [ranked("t2", "t1")[:k]]
     (linked,) = agent._linked(FACTS[:1])
     assert scores(linked) == pytest.approx({"t2": 1 / 61 + 1 / 62, "p": 1 / 61, "t1": 1 / 62})
     agent.settings = GearOptions(link=1)
