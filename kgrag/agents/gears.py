@@ -8,6 +8,8 @@ passages that do not help (6), and the question is answered from the others and 
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
+from typing import Literal
 
 from pydantic import Field
 
@@ -36,6 +38,9 @@ class GearsOptions(AnswerOptions, KnowledgeOptions):
     steps: int = Field(2, ge=1, le=20, description="steps at most (section 5)")
     passages: Count = Field(10, description="base passages that the model reads in each step; not in the paper")
     graph_from: Count = Field(2, description="the step from which facts are linked and expanded (section 5)")
+    order: Literal["fused", "appended"] = Field(
+        "fused", description="the passages of all steps: fused, or those of each step behind those before (section 4.1)"
+    )
     filter: bool = Field(True, description="have a model drop passages that do not help (section 4.3, equation 6)")
     window: Count = Field(20, description="passages that it is shown at once; not in the paper")
 
@@ -120,8 +125,12 @@ class _Gears(Episode):
         return not self._next
 
     def finalise(self) -> list[Scored]:
-        """The passages of all steps, fused."""
-        return reciprocal_rank_fusion(self.rankings, self.settings.rrf)
+        """The passages of all steps."""
+        if self.settings.order == "fused":
+            return reciprocal_rank_fusion(self.rankings, self.settings.rrf)
+        found = {x.id: x for ranking in reversed(self.rankings) for x in reversed(ranking)}
+        order = dict.fromkeys(x.id for ranking in self.rankings for x in ranking)
+        return [replace(found[id], score=1 / rank) for rank, id in enumerate(order, 1)]
 
     def conclude(self) -> Conclusion:
         """See Episode; the answer is read from the passages that the filter keeps, and from all facts."""

@@ -15,6 +15,7 @@ from kgrag.models.facts import key
 from kgrag.models.shown import framed
 from kgrag.papers import find_paper, value_of
 from kgrag.retrieval.base import Query, Scored
+from kgrag.retrieval.compose import Rrf, RrfOptions
 from kgrag.retrieval.kgp import Kgp, KgpOptions
 from kgrag.retrieval.naive_ge import NaiveGe, NaiveGeOptions
 from kgrag.retrieval.sync_ge import SyncGe, SyncGeOptions
@@ -172,6 +173,23 @@ def test_equation_4_of_gears_fuses_the_base_too(monkeypatch: pytest.MonkeyPatch)
     found = agent.retrieve(Query("Who?"))
     assert scores(found) == pytest.approx({"b": 2 / 62, "a": 1 / 61, "x": 1 / 61})
     assert agent.rankings[-1] == found
+
+
+def test_equation_1_of_gears_fuses_the_best_k_of_each() -> None:
+    parts = (Base("c", "b", "a"), Base("a", "b"))
+    for depth, best in ((1, ["b", "a"]), (100, ["a", "b"])):
+        assert [x.id for x in made(Rrf, parts=parts, settings=RrfOptions(depth=depth)).rank(Query("Who?"), 2)] == best
+    assert find_paper("gears").system == "gears+rrf(depth=1)"
+
+
+def test_passages_of_a_step_are_appended_to_the_memory_of_gears() -> None:
+    steps = [ranked("a", "b", "c"), ranked("d", "c")]
+    orders = {}
+    for order in ("fused", "appended"):
+        agent = made(_Gears, inquiry=inquiry(Base()), settings=GearsOptions(order=order), rankings=steps)
+        orders[order] = [x.id for x in agent.finalise()]
+    assert orders == {"fused": ["c", "a", "d", "b"], "appended": ["a", "b", "c", "d"]}
+    assert find_paper("gears").setting("agents.gears.order") == "appended"
 
 
 def test_thoughts_of_bdtr_come_from_the_pool_so_far() -> None:
