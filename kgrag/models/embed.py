@@ -139,17 +139,27 @@ class SentenceTransformerEmbedder(_Named):
 
     def embed(self, texts: Sequence[str]) -> Vectors:
         """See Embedder."""
+        return whole(self.name, texts, self.encode(texts))
+
+    def encode(self, texts: Sequence[str]) -> Vectors:
+        """The vectors as the model gives them, of any length."""
         if not texts:
             return np.empty((0, self.dimension), np.float32)
         with self._lock:  # one model, many threads: torch would fight over the cores
-            return whole(self.name, texts, self._model.encode(list(texts), batch_size=64, show_progress_bar=False))
+            rows: Vectors = self._model.encode(list(texts), batch_size=64, show_progress_bar=False)
+            return rows
 
 
 class BiEncoder(_Named):
-    """Two sentence-transformers models of one dimension, one for questions and one for passages (DPR).
+    """Two sentence-transformers models of one dimension d, one for questions and one for passages (DPR).
 
-    Named "dpr:QUESTIONS,PASSAGES". Raises ConfigurationError when their dimensions differ.
+    Named "dpr:QUESTIONS,PASSAGES". They are compared by inner product (Karpukhin et al., 2020, equation 1): a passage's
+    vector [d], as a share of the longest possible, gets one dimension more that makes its length 1, so that its cosine
+    with a question grows with the inner product (Bachrach et al., 2014). Raises ConfigurationError when the models'
+    dimensions differ.
     """
+
+    _LONGEST = 4.0  # times the length of the vector of one word; encoders of passages differ by some tenths
 
     def __init__(self, name: str) -> None:
         questions, comma, passages = name.removeprefix("dpr:").partition(",")
@@ -157,21 +167,29 @@ class BiEncoder(_Named):
             raise ConfigurationError(f"{name!r} names no two models.", "Write dpr:QUESTION_MODEL,PASSAGE_MODEL.")
         self._questions, self._passages = (SentenceTransformerEmbedder(model) for model in (questions, passages))
         self.name = name
-        self.dimension = self._passages.dimension
-        if self._questions.dimension != self.dimension:
+        self.dimension = self._passages.dimension + 1
+        if self._questions.dimension != self._passages.dimension:
             raise ConfigurationError(
                 f"{questions!r} gives vectors of {self._questions.dimension} dimensions, {passages!r} of "
-                f"{self.dimension}.",
+                f"{self._passages.dimension}.",
                 "Name two models that were trained together.",
             )
+        self._bound = self._LONGEST * float(np.linalg.norm(self._passages.encode(["dimension"])))
 
     def embed(self, texts: Sequence[str]) -> Vectors:
-        """See Embedder: vectors of passages."""
-        return self._passages.embed(texts)
+        """See Embedder: vectors of passages. Raises ModelError for one that is longer than the bound."""
+        rows = self._passages.encode(texts)
+        shares = np.linalg.norm(rows, axis=1, keepdims=True) / self._bound
+        if (shares > 1).any():
+            text = shown(texts[int(np.nanargmax(shares))])
+            raise ModelError(f"{self.name!r} gives {text} too long a vector.", "Is this an encoder of passages?")
+        last = np.where(shares > 0, np.sqrt(1 - shares**2), 0)  # a vector of zeros stays one
+        return whole(self.name, texts, np.hstack([rows / self._bound, last]))
 
     def embed_questions(self, texts: Sequence[str]) -> Vectors:
         """Vectors of questions, to be compared with those of passages."""
-        return self._questions.embed(texts)
+        rows = self._questions.encode(texts)
+        return whole(self.name, texts, np.hstack([rows, np.zeros((len(rows), 1))]))
 
 
 class CachedEmbedder:
