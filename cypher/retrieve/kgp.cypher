@@ -3,7 +3,7 @@
 // mode: read
 // $paths: LIST<MAP> - {passages (ids in order), vector (the evidence wanted next; empty: by words)}
 // $seen: LIST<STRING> - passages that were visited
-// $edges: LIST<STRING> - which ties are walked: keyword, named (by a language model), similar, mention, tagme, title, document, next, page
+// $edges: LIST<STRING> - which ties are walked: keyword (both have it among their best), word (both hold one that is a keyword of any), named (by a language model), similar, mention, tagme, title, document, next, page
 // $terms: LIST<MAP> - {stem (between spaces), weight} of the question's words; the weights add up to 1
 // $embedding: STRING - property that holds vectors
 // $cap: INTEGER = 50 - passages that a keyword or name may have to tie them
@@ -31,6 +31,17 @@ CALL (a) {
   MATCH (w)<-[g:HAS_KEYWORD]-(x:Passage)
   WHERE CASE WHEN $keywords < 100 THEN COUNT { MATCH (x)-[b:HAS_KEYWORD]->(v:Keyword) WHERE b.weight > g.weight OR (b.weight = g.weight AND v.id < w.id) } ELSE 0 END < $keywords
   RETURN x, 'keyword' AS kind, w.name AS name
+  UNION ALL
+  WITH a WHERE 'word' IN $edges
+  MATCH (w:Keyword {collection: a.collection})
+  WHERE a.stems CONTAINS (' ' + w.stem + ' ') AND ($keywords >= 100 OR EXISTS {
+    MATCH (w)<-[g:HAS_KEYWORD]-(y:Passage)
+    WHERE COUNT { MATCH (y)-[b:HAS_KEYWORD]->(v:Keyword) WHERE b.weight > g.weight OR (b.weight = g.weight AND v.id < w.id) } < $keywords
+  })
+  WITH a, w, COLLECT { MATCH (x:Passage {collection: a.collection}) WHERE x.stems CONTAINS (' ' + w.stem + ' ') RETURN x } AS holders
+  WHERE size(holders) <= $cap
+  UNWIND holders AS x
+  RETURN x, 'word' AS kind, w.name AS name
   UNION ALL
   MATCH (a)-[:NAMES]->(w:Keyword) WHERE 'named' IN $edges AND w.df <= $cap
   MATCH (w)<-[:NAMES]-(x:Passage)

@@ -116,7 +116,7 @@ def graph_quality(
     from kgrag.evaluation.variants import sentences as by_sentence
     from kgrag.models.tagme import can_tag
 
-    kinds = tuple(dict.fromkeys(edges)) or tuple(measured.KINDS)
+    kinds = tuple(dict.fromkeys(edges)) or measured.USUAL
     measured.check_kinds(kinds)
     walk = None if walk is None else measured.check_walk(walk)
     if picture is not None:

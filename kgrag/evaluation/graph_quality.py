@@ -28,6 +28,8 @@ from kgrag.values.results import Hit, Passage, Ranking
 KINDS: dict[str, tuple[float, ...]] = {
     "keyword": (1, 2, 3, 4, 5, 6, 8, 10),
     "keyword+title": (1, 2, 3, 4, 5, 6, 8, 10),
+    "word": (1, 2, 3, 4, 5, 6, 8, 10),
+    "word+title": (1, 2, 3, 4, 5, 6, 8, 10),
     "similar": (1, 2, 3, 5, 7, 10, 15, 20),
     "mention": (2, 3, 5, 10, 20, 50),
     "named": (2, 5, 10, 50, 1_000_000),
@@ -36,12 +38,18 @@ KINDS: dict[str, tuple[float, ...]] = {
 }
 """Kind of edges -> its density settings: keywords of a passage, nearest passages, passages of a name, TAGME's rho.
 
-With keyword+title a document's title is among the keywords, as in KGP.
+With titles a document's title is among the keywords of its passages, which it ties, as in KGP. A keyword ties passages
+that have it among their best; a word those that hold it, if it is among the best of any: KGP can be read both ways.
 """
+
+USUAL = tuple(kind for kind in KINDS if not kind.startswith("word"))
+"""What is measured unless kinds are named: words are looked for in every passage, which takes long in many."""
 
 _OPTIONS = {
     "keyword": "keywords",
     "keyword+title": "keywords",
+    "word": "keywords",
+    "word+title": "keywords",
     "similar": "similar",
     "mention": "cap",
     "named": "cap",
@@ -193,7 +201,8 @@ class _Setting:
         self._walk: Kgp | None = None
         if walk is not None and not (kind == "similar" and setting > context.reader.collection.indexing.similar):
             its = parse(walk)
-            options = {"cap": cap} | dict(its.options) | {"edges": tuple(kind.split("+")), _OPTIONS[kind]: setting}
+            edges = tuple(kind.replace("+title", "+title+document").split("+"))
+            options = {"cap": cap} | dict(its.options) | {"edges": edges, _OPTIONS[kind]: setting}
             self._walk = Kgp(*(make_retriever(part, context) for part in its.parts or [Expression("bm25")]), **options)
         self.clear()
 

@@ -49,7 +49,7 @@ class Path:
     score: float
 
 
-KgpEdge = Literal["keyword", "named", "similar", "mention", "tagme", "title", "document", "next", "page"]
+KgpEdge = Literal["keyword", "word", "named", "similar", "mention", "tagme", "title", "document", "next", "page"]
 
 
 class KgpOptions(Options):
@@ -75,9 +75,10 @@ class KgpOptions(Options):
         ("title", "mention"),
         min_length=1,
         max_length=10,
-        description="what is walked over (section 3): keyword, named (what a language model found), similar, mention, "
-        "tagme (the mentions that it found), title, document (the same one), next, page; the paper's keywords and "
-        "titles: (keyword, title, document); as GNN-Ret runs it: (next, named)",
+        description="what is walked over (section 3): keyword (of both), word (a keyword of any that both hold: for "
+        "small collections), named (what a language model found), similar, mention, tagme (the mentions that it "
+        "found), title, document (the same one), next, page; the paper's keywords and titles: (word, title, document) "
+        "or (keyword, title, document); as GNN-Ret runs it: (next, named)",
     )
     seeds: int | None = Field(
         10,
@@ -301,6 +302,8 @@ _OVER = OVER | {
 def _steps(row: Mapping[str, Any], names: Mapping[str, str]) -> tuple[Step, ...]:
     """From one passage to the next: over what ties them."""
     kind, name, score = row["kind"], names.get(row["id"], ""), float(row["score"])
+    if kind == "word":
+        return Step("holds", "Keyword", row["name"]), Step("held by", "Passage", name, score)
     if kind not in _OVER:  # similar or next
         return (follow(kind.upper(), "Passage", name, score),)
     out, last = _OVER[kind]

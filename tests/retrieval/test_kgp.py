@@ -48,7 +48,7 @@ def test_the_trail_is_the_path(kg: KnowledgeGraph, coast: str) -> None:
     assert trails["Nordvika"].startswith(trails["Ole Brandvik"].split(" (0")[0])
 
 
-@pytest.mark.parametrize("kind", ["keyword", "similar", "mention", "title", "next"])
+@pytest.mark.parametrize("kind", ["keyword", "similar", "mention", "title", "word", "next"])
 def test_each_kind_of_edge_can_be_walked_alone(kg: KnowledgeGraph, coast: str, kind: str) -> None:
     found = _titles(kg, f"kgp(seeds=2, budget=10, edges=({kind},))")
     assert (len(found) > 2) == (kind != "next")  # each document is one passage
@@ -103,6 +103,27 @@ def test_each_kind_of_edge_has_a_density(kg: KnowledgeGraph, coast: str) -> None
                 assert set(near) <= found[-1]
         assert found[0] < found[-1]
         assert found[0] <= found[1] <= found[2]
+
+
+def test_a_keyword_of_any_passage_ties_all_that_hold_it(kg: KnowledgeGraph, collection_name: str) -> None:
+    """KGP, section 3.1: W holds lamp and storm, which both passages hold, though each has another best keyword."""
+    texts = {"A": "lamp lamp storm", "B": "storm storm lamp", "C": "lamp lamp lamp", "D": "wool", "E": "wool 1991"}
+    kg[collection_name].ingest([Document(key, (Section(text),), "") for key, text in texts.items()])
+    context = kg[collection_name].context
+    key = {hit.passage.id: hit.passage.document for hit in kg[collection_name].search("lamp", retriever="dense", k=9)}
+
+    def tied(kind: str) -> dict[str, str]:
+        near = context.reader.edge_neighbours(list(key), kind, 1, 50, 50)
+        return {key[id]: "".join(sorted(key[x] for x in others)) for id, others in near.items() if others}
+
+    assert tied("keyword") == {"A": "C", "C": "A", "D": "E", "E": "D"}
+    assert tied("word") == {"A": "BC", "B": "AC", "C": "AB", "D": "E", "E": "D"}
+    for edge, found in (("keyword", "B"), ("word", "ABC")):
+        walk = f"kgp(seeds=1, budget=9, edges=({edge},), keywords=1)"
+        ranking = kg[collection_name].search("lamp lamp storm", retriever=walk, k=9)
+        assert sorted(key[hit.passage.id] for hit in ranking) == list(found)
+    trails = {key[hit.passage.id]: trail(hit) for hit in ranking}
+    assert "holds→ Keyword" in trails["A"] and "held by→ Passage" in trails["A"]
 
 
 def test_budget_and_depth(kg: KnowledgeGraph, coast: str) -> None:
