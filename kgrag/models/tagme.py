@@ -1,18 +1,20 @@
 """TAGME: a server that says which Wikipedia articles a text speaks of, and how sure it is of each.
 
 P. Ferragina and U. Scaiella, "TAGME: on-the-fly annotation of short text fragments (by Wikipedia entities)", CIKM 2010.
-The `tagme` package asks once, without a time limit, and takes a refusal for an empty reply; so the same API is spoken
-here through urllib3, which tries again.
+Its replies are read by the types of the `tagme` package. The requests go through urllib3, which tries again: the
+package asks once, without a time limit, and takes a refusal for an empty reply.
 """
 
 import html
+import json
+import math
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Self
+from typing import Any, Self, TypeVar
 from urllib.parse import urlsplit
 
 import urllib3
-from pydantic import BaseModel, Field, ValidationError
 from urllib3.exceptions import (
     HTTPError,
     MaxRetryError,
@@ -25,6 +27,7 @@ from urllib3.exceptions import (
 from kgrag.models.chat_cache import Kept, ReplyCache
 from kgrag.settings import Settings, TagmeSettings
 from kgrag.values.errors import ConfigurationError, ModelError, UnavailableError
+from kgrag.values.installing import install_hint
 
 TITLES = "titles"
 """The address that stands for no server: the titles of the collection's own documents."""
@@ -34,6 +37,9 @@ _BUSY = (429, 500, 502, 503, 504)
 _CONNECT = 10.0
 """Seconds in which a connection must stand."""
 _LONGEST = 300
+_PAIRS = 100
+"""Pairs of titles in a request: what the server takes."""
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,19 +52,8 @@ class Annotation:
     end: int
 
 
-class _Found(BaseModel):
-    title: str | None = None  # it lacks one where the article is gone
-    rho: Annotated[float, Field(ge=0, allow_inf_nan=False)]
-    start: Annotated[int, Field(ge=0)]
-    end: Annotated[int, Field(ge=0)]
-
-
-class _Reply(BaseModel):
-    annotations: list[_Found]
-
-
 class Tagme:
-    """A client of one TAGME server; safe to share between threads.
+    """A client of one TAGME server; safe to share between threads. Needs the extra `tagme`.
 
     When there is no connection, or the server is busy or fails, it is asked again, with growing pauses and as its
     Retry-After says. Whole replies are kept on disk: they hold all annotations, whatever the threshold.
@@ -67,7 +62,7 @@ class Tagme:
     def __init__(self, settings: TagmeSettings, cache: Path | None = None) -> None:
         """`cache`: folder where replies are kept. Nothing is sent yet.
 
-        Raises ConfigurationError when the token is missing, or the address or the folder cannot be used.
+        Raises ConfigurationError when the token or the package is missing, or the address or the folder cannot be used.
         """
         self._token = settings.token.get_secret_value() if settings.token else ""
         official = settings.endpoint == TagmeSettings.model_fields["endpoint"].default
@@ -83,6 +78,16 @@ class Tagme:
                 f"{address(settings)!r} is no address of a server.",
                 "Write KGRAG_TAGME__ENDPOINT as https://HOST/tagme/tag.",
             )
+        try:
+            import tagme
+        except ImportError as error:
+            raise ConfigurationError(
+                "TAGME's replies are read by the package tagme, which is not installed.",
+                f"Install it: {install_hint('tagme')}; or do without a server: kgrag enrich tag --local.",
+            ) from error
+        # Python 3.9 took away what the package calls for the titles of pairs.
+        tagme.HTML_PARSER.unescape = html.unescape
+        self._package: Any = tagme
         self._settings = settings
         self._address = address(settings)
         self._cache = ReplyCache(cache, "KGRAG_TAGME__CACHE=false") if cache is not None else None
@@ -119,31 +124,69 @@ class Tagme:
             self._cache.close()
 
     def annotate(self, text: str) -> list[Annotation]:
-        """All that TAGME finds in a text, without regard to the threshold.
+        """Return all that TAGME finds in a text, without regard to the threshold.
 
         Raises UnavailableError when it cannot be reached or refuses the token, ModelError for any other failure.
         """
         request = {"text": text, "lang": self._settings.lang, "long_text": _LONG_TEXT}
-        key = ReplyCache.key(self._settings.endpoint, request)
+
+        def read(reply: dict[str, Any]) -> list[Annotation]:
+            found = self._package.AnnotateResponse(reply).annotations
+            if not all(math.isfinite(a.score) and a.score >= 0 <= a.begin for a in found):
+                raise ValueError("a rho or a place is out of range")
+            titles = [" ".join(html.unescape(a.entity_title or "").replace("_", " ").split()) for a in found]
+            return [
+                Annotation(title, min(a.score, 1.0), *_letters(text, a.begin, a.end))
+                for title, a in zip(titles, found, strict=True)
+                if title
+            ]
+
+        return self._read(self._settings.endpoint, request, read)
+
+    def relatedness(self, pairs: Sequence[tuple[str, str]]) -> list[float | None]:
+        """Return how related the articles of each pair of titles are, 0 to 1; None where the server knows one not.
+
+        Raises as `annotate` does.
+        """
+        endpoint = self._settings.endpoint.rpartition("/")[0] + "/rel"
+        name = self._package.normalize_title
+        found: list[float | None] = []
+        for start in range(0, len(pairs), _PAIRS):
+            part = [f"{name(one)} {name(other)}" for one, other in pairs[start : start + _PAIRS]]
+
+            def read(reply: dict[str, Any], part: list[str] = part) -> list[float | None]:
+                values = [value for _, value in self._package.RelatednessResponse([reply])]
+                if len(values) != len(part):
+                    raise ValueError(f"{len(values)} values for {len(part)} pairs")
+                return values
+
+            found += self._read(endpoint, {"lang": self._settings.lang, "tt": part}, read)
+        return found
+
+    def _read(self, endpoint: str, request: Mapping[str, str | list[str]], read: Callable[[dict[str, Any]], T]) -> T:
+        """What is read of the reply to a request, kept or new; only what can be read is kept."""
+        key = ReplyCache.key(endpoint, {**request, "reply": "whole"})
         kept = self._cache.get(key) if self._cache is not None else None
         if kept is not None:
-            return _annotations(text, _Reply.model_validate_json(kept.text))
-        body = self._ask(request)
+            return read(json.loads(kept.text))
+        body = self._ask(endpoint, request)
         try:
-            reply = _Reply.model_validate_json(body)
-        except ValidationError as error:
+            found = read(json.loads(body))
+        except (ValueError, TypeError, KeyError, AttributeError, OverflowError) as error:
             raise ModelError(
-                f"{self._address} replied nothing that can be used: {error.errors()[0]['msg']}.",
+                f"{self._address} replied nothing that can be used: {error!r}.",
                 "Is this a TAGME server? Its address is KGRAG_TAGME__ENDPOINT; it mostly ends with /tag.",
             ) from error
         if self._cache is not None:
-            self._cache.put(key, Kept(reply.model_dump_json(), 0, 0, False))
-        return _annotations(text, reply)
+            self._cache.put(key, Kept(body.decode(), 0, 0, False))
+        return found
 
-    def _ask(self, request: dict[str, str]) -> bytes:
-        token = {"gcube-token": self._token} if self._token else {}
+    def _ask(self, endpoint: str, request: Mapping[str, str | list[str]]) -> bytes:
+        lists = {name: value if isinstance(value, list) else [value] for name, value in request.items()}
+        fields = [(name, value) for name, values in lists.items() for value in values]
+        fields += [("gcube-token", self._token)] if self._token else []
         try:
-            reply = self._pool.request("POST", self._settings.endpoint, fields=request | token, encode_multipart=False)
+            reply = self._pool.request("POST", endpoint, fields=fields, encode_multipart=False)
         except (HTTPError, ValueError) as error:  # urllib3 raises some of both for what it cannot send
             raise self._failure(error) from None
         if reply.status == 200:
@@ -222,15 +265,6 @@ def address(settings: TagmeSettings) -> str:
     """The address of the server as it may be shown: without name, password and query."""
     parts = urlsplit(settings.endpoint)
     return parts._replace(netloc=parts.netloc.rpartition("@")[2], query="").geturl()
-
-
-def _annotations(text: str, reply: _Reply) -> list[Annotation]:
-    found = []
-    for item in reply.annotations:
-        title = " ".join(html.unescape(item.title or "").replace("_", " ").split())
-        if title:
-            found.append(Annotation(title, min(item.rho, 1.0), *_letters(text, item.start, item.end)))
-    return found
 
 
 def _letters(text: str, *places: int) -> list[int]:

@@ -6,6 +6,7 @@ prints its port as its first line and ends when its standard input closes. The f
 is annotated wherever a spot stands in it, with places in units of UTF-16 and numbers as strings, as TAGME gives them.
 """
 
+import html
 import json
 import sys
 import threading
@@ -50,6 +51,12 @@ def annotations(text: str) -> list[dict[str, Any]]:
     return found
 
 
+def related(lang: str, pairs: list[str]) -> dict[str, Any]:
+    """Pairs as they come, in numbers as text; what stands for an article that is gone has none."""
+    rows = [{"couple": html.escape(pair)} | ({} if "Nowhere" in pair else {"rel": f"0.{len(pair)}"}) for pair in pairs]
+    return {"time": 1, "api": "rel", "lang": lang, "timestamp": "2020-01-01T00:00:00", "result": rows}
+
+
 class Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
     disable_nagle_algorithm = True
@@ -64,8 +71,8 @@ class Handler(BaseHTTPRequestHandler):
 
     def do_POST(self) -> None:
         body = self.rfile.read(int(self.headers.get("Content-Length") or 0)).decode()
-        if self.path == "/tag":
-            self._tag({key: values[0] for key, values in parse_qs(body, strict_parsing=True).items()})
+        if self.path in ("/tag", "/rel"):
+            self._tag(parse_qs(body, strict_parsing=True))
             return
         told = json.loads(body)
         with STATE.lock:
@@ -82,7 +89,8 @@ class Handler(BaseHTTPRequestHandler):
                     STATE.spots |= told["spots"]
         self._send(200, "{}")
 
-    def _tag(self, asked: dict[str, str]) -> None:
+    def _tag(self, lists: dict[str, list[str]]) -> None:
+        asked = {key: values[0] for key, values in lists.items()}
         with STATE.lock:
             fault = STATE.faults.popleft() if STATE.faults else ""
             STATE.attempts.append({"fault": fault, "lang": asked.get("lang"), "when": time.monotonic()})
@@ -90,7 +98,10 @@ class Handler(BaseHTTPRequestHandler):
             STATE.most_under_way = max(STATE.most_under_way, STATE.under_way)
         try:
             time.sleep(STATE.seconds)
-            self._reply(fault, asked)
+            if self.path == "/rel" and not fault:
+                self._send(200, json.dumps(related(asked["lang"], lists["tt"])))
+            else:
+                self._reply(fault, asked)
         finally:
             with STATE.lock:
                 STATE.under_way -= 1
@@ -105,7 +116,7 @@ class Handler(BaseHTTPRequestHandler):
         elif name == "cut":
             self._send(200, '{"annotations": [', missing=100)
         elif name == "malformed":
-            self._send(200, '{"annotations": [{"rho": "much"}]}')
+            self._send(200, '{"annotations": [{"title": "X", "id": 1, "start": 0, "end": 1, "rho": "much"}]}')
         elif name == "html":
             self._send(200, "<html>Please log in to the network.</html>")
         elif name:
