@@ -2,24 +2,17 @@
 
 import shlex
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Literal
 
 import click
+from click.core import ParameterSource
+from pydantic import Field
 
-from kgrag.cli.connect import as_json, connect
-from kgrag.cli.console import changed, load_settings, note, number, print_json, print_list, progress_bars
-from kgrag.cli.measuring import (
-    at_option,
-    dataset_argument,
-    format_option,
-    ingest,
-    limit_option,
-    print_notes,
-    print_sheet,
-    sample_option,
-    whole_articles,
-)
-from kgrag.cli.papers import as_paper, paper_option
+from kgrag.cli.connect import connect
+from kgrag.cli.console import load_settings, note, number, print_json, print_list, progress_bars
+from kgrag.cli.measuring import Asking, Compared, OnSample, ingest, print_notes, print_sheet, whole_articles
+from kgrag.cli.options import options
+from kgrag.cli.papers import as_paper
 from kgrag.values.errors import ConfigurationError, KgragError
 
 if TYPE_CHECKING:
@@ -27,118 +20,57 @@ if TYPE_CHECKING:
     from kgrag.evaluation.datasets import Dataset
     from kgrag.evaluation.experiment import Experiment
     from kgrag.evaluation.report import Result
-    from kgrag.papers import Paper
 
-_PATH = click.Path(path_type=Path)
-_PASSED_ON = (
+_PASSED_ON = {
     "baseline", "depth", "by", "threads", "out", "grade", "perturb", "vary", "per_question", "seed", "at", "anyway",
-)  # fmt: skip
+}  # fmt: skip
+
+
+class _Given(OnSample, Compared, Asking):
+    retriever: tuple[str, ...] = Field(
+        (),
+        title="-r --retriever EXPR",
+        description="What to measure, a name or an expression such as 'rrf(bm25, pathrank)'; repeatable.  "
+        "[default, without --system: those that need nothing but the graph]",
+    )
+    system: tuple[str, ...] = Field(
+        (),
+        description="What is to answer the questions, such as gear+pathrank or single+hybrid; golden, golden-facts, "
+        "closed-book, look-up as baselines; repeatable.",
+    )
+    over: tuple[str, ...] = Field(
+        (),
+        title="EXPR",
+        description="Put each --system that names a strategy alone over this retriever; repeatable: all over all.",
+    )
+    grade: bool = Field(False, description="Let a language model mark the answers of systems, too (Acc).")
+    vary: str | None = Field(
+        None,
+        title="OPTION=VALUES",
+        description="Measure what has this setting with each of the values, such as branch=1..10; --plot draws "
+        "against it.",
+    )
+    embedder: str | None = Field(None, description="wordllama, minilm, onnx:MODEL, sbert:MODEL or openai:MODEL.")
+    depth: int = Field(15, ge=1, le=1000, title="K", description="How deep to look, and what latency is of.")
+    by: tuple[Literal["type", "hops", "density"], ...] = Field((), description="Break the table down; repeatable.")
+    perturb: Literal["typo", "lower"] | None = Field(
+        None, description="Misspell a name in each question, or write it in lower case."
+    )
+    anyway: bool = Field(
+        False, description="Measure also what lacks a layer that it requires, such as triples: it does without."
+    )
+    join: int | None = Field(None, ge=2, description="Join every N documents into a long one.")
+    with_: tuple[Path, ...] = Field((), title="DATASET", description="Search this, too; repeatable.")
+    out: Path | None = Field(None, title="DIR", description="Keep each question's record there, and go on from them.")
+    ranks: Path | None = Field(None, description="Keep the ranks of the gold there, small: `kgrag lab ranks FILE`.")
+    ragas: Path | None = Field(
+        None, title="DIR", description="Write samples for RAGAS there: a file for each retriever and system."
+    )
 
 
 @click.command("eval")
-@dataset_argument
-@click.option(
-    "-r",
-    "--retriever",
-    "retrievers",
-    multiple=True,
-    metavar="EXPR",
-    help="What to measure, a name or an expression such as 'rrf(bm25, pathrank)'; repeatable.  "
-    "[default, without --system: those that need nothing but the graph]",
-)
-@click.option(
-    "--system",
-    "systems",
-    multiple=True,
-    metavar="NAME",
-    help="What is to answer the questions, such as gear+pathrank or single+hybrid; golden, golden-facts, closed-book, "
-    "look-up as baselines; repeatable.",
-)
-@click.option(
-    "--over",
-    "overs",
-    multiple=True,
-    metavar="EXPR",
-    help="Put each --system that names a strategy alone over this retriever; repeatable: all over all.",
-)
-@paper_option
-@click.option("--grade", is_flag=True, help="Let a language model mark the answers of systems, too (Acc).")
-@click.option(
-    "--vary",
-    metavar="OPTION=VALUES",
-    help="Measure what has this setting with each of the values, such as branch=1..10; --plot draws against it.",
-)
-@click.option(
-    "--threads",
-    type=click.IntRange(1, 256),
-    metavar="N",
-    default=8,
-    show_default=True,
-    help="Questions that a system is asked at once.",
-)
-@click.option("--budget", type=click.FloatRange(0), metavar="X", help="What the language models may cost, at most.")
-@click.option("--embedder", metavar="NAME", help="wordllama, minilm, onnx:MODEL, sbert:MODEL or openai:MODEL.")
-@click.option("-c", "--collection", metavar="NAME", help="Where to ingest.  [default: one of the corpus's own]")
-@format_option
-@limit_option
-@sample_option
-@at_option
-@click.option(
-    "--depth",
-    type=click.IntRange(1, 1000),
-    metavar="K",
-    default=15,
-    show_default=True,
-    help="How deep to look, and what latency is of.",
-)
-@click.option(
-    "--by", type=click.Choice(["type", "hops", "density"]), multiple=True, help="Break the table down; repeatable."
-)
-@click.option("--baseline", metavar="EXPR", help="Compare the others with this retriever or system; say what is noise.")
-@click.option(
-    "--seed",
-    type=int,
-    metavar="N",
-    default=0,
-    show_default=True,
-    help="Of the sample, the resampling and the misspellings.",
-)
-@click.option(
-    "--perturb",
-    type=click.Choice(["typo", "lower"]),
-    help="Misspell a name in each question, or write it in lower case.",
-)
-@click.option(
-    "--per-question",
-    type=click.IntRange(1),
-    metavar="N",
-    help="A graph of N documents for each question: its gold and others at random (KGP: 12).",
-)
-@click.option(
-    "--sentences", is_flag=True, help="Gold are the sentences that support the answer, where the set has such."
-)
-@click.option(
-    "--anyway",
-    is_flag=True,
-    help="Measure also what lacks a layer that it requires, such as triples: it does without.",
-)
-@click.option(
-    "--articles", type=_PATH, metavar="FILE", help="Whole Wikipedia articles in place of documents of their titles."
-)
-@click.option("--join", type=click.IntRange(2), metavar="N", help="Join every N documents into a long one.")
-@click.option("--with", "others", type=_PATH, multiple=True, metavar="DATASET", help="Search this, too; repeatable.")
-@click.option("--out", type=_PATH, metavar="DIR", help="Keep each question's record there, and go on from them.")
-@click.option(
-    "--ranks", type=_PATH, metavar="FILE", help="Keep the ranks of the gold there, small: `kgrag lab ranks FILE`."
-)
-@click.option(
-    "--ragas", type=_PATH, metavar="DIR", help="Write samples for RAGAS there: a file for each retriever and system."
-)
-@click.option("--plot", "picture", type=_PATH, metavar="FILE", help="Draw recall against latency: .png, .svg or .pdf.")
-@click.option("--markdown", is_flag=True, help="Print Markdown: tables, the command, the machine.")
-@as_json
-@click.pass_context
-def evaluate(context: click.Context, /, **given: Any) -> None:
+@options
+def evaluate(given: _Given) -> None:
     """Measure retrievers and systems on a question set.
 
     DATASET is a folder with corpus.jsonl (id, title, text), queries.jsonl (id, question, gold: ids of the corpus, and
@@ -182,7 +114,7 @@ def evaluate(context: click.Context, /, **given: Any) -> None:
     right, one alone, or neither (by Acc, EM, or all gold among the first 8). --at 2 --at 5 gives R@2, R@5, perfect@2
     and perfect@5 (all-gold@k). Of strategies over retrievers (--over) a table of both follows. --ranks keeps the ranks
     alone, without a word of the data. --ragas DIR writes each question with the texts of its passages and of its gold,
-    the answer and the known one, as EvaluationDataset.from_jsonl of RAGAS reads them. What lacks the setting of --vary
+    the answer and the known one, as _GivenDataset.from_jsonl of RAGAS reads them. What lacks the setting of --vary
     is measured once.
     With --join or --sentences, k counts passages, and gold is found where half of its text is. --per-question N ingests
     the N documents of one question after the other into a collection that is deleted in the end (KGP, appendix A.1),
@@ -205,51 +137,50 @@ def evaluate(context: click.Context, /, **given: Any) -> None:
     kgrag lab eval bench/musique --system single+pathrank --sample 50 --ragas samples/
     kgrag lab eval bench/musique --limit 20 --json | jq '.systems.hybrid."R@5"'
     """
-    if given["markdown"] and given["as_json"]:
+    if given.markdown and given.as_json:
         raise click.UsageError("--json and --markdown exclude each other.")
-    if given["ragas"] is not None and given["per_question"] is not None:
+    if given.ragas is not None and given.per_question is not None:
         raise click.UsageError("--ragas needs the passages of one collection: leave out --per-question.")
     from kgrag.evaluation.plot import check_plot
 
-    settings, paper = as_paper(load_settings(), given["paper"])
-    if paper is not None:
-        _fill(context, given, paper)
-        if not given["systems"] and not given["retrievers"]:
-            given["systems"] = (paper.system,)
-    threads = (
-        None if "concurrency" in settings.chat.model_fields_set else max(given["threads"], settings.chat.concurrency)
-    )
-    settings = changed(settings, "chat", budget=given["budget"], concurrency=threads)
+    settings, paper = as_paper(load_settings(), given.paper)
+    if paper is not None:  # its sample, depth and documents a question in place of what was not given
+        own = {"sample": paper.sample(given.dataset.resolve().name)}
+        own |= {name: paper.setting(f"evaluation.{name}") for name in ("depth", "per_question")}
+        own = {name: value for name, value in own.items() if value and name not in given.model_fields_set}
+        alone = not given.system and not given.retriever
+        given = given.model_copy(update={**own, **({"system": (paper.system,)} if alone else {})})
+    settings = given.apply(settings)
     experiment = _experiment(given, settings.max_file_mb)
-    if given["picture"] is not None:
-        check_plot(given["picture"])
+    if given.plot is not None:
+        check_plot(given.plot)
     if experiment.asks:
         from kgrag.models.openai_chat import load_chat
 
         load_chat(settings).close()
     data = experiment.dataset
     print_notes(data)
-    if given["per_question"] is not None and given["embedder"] is not None:
-        settings = settings.model_copy(update={"embedder": given["embedder"]})
+    if given.per_question is not None and given.embedder is not None:
+        settings = settings.model_copy(update={"embedder": given.embedder})
     with connect(settings) as kg, progress_bars() as progress:
-        name = given["collection"]
-        if name is None and (paper is not None or given["per_question"] is not None):
-            embedder = given["embedder"] or settings.embedder
+        name = given.collection
+        if name is None and (paper is not None or given.per_question is not None):
+            embedder = given.embedder or settings.embedder
             name = data.collection(embedder, settings.max_file_mb, settings.indexing, paper)
-        if given["per_question"] is None:
-            collection = ingest(kg, data, name, given["embedder"], progress)
+        if given.per_question is None:
+            collection = ingest(kg, data, name, given.embedder, progress)
         else:
             assert name is not None
             collection = kg[name]
         try:
             found = experiment.run(progress, collection=collection)
         except BaseException:
-            if given["out"] is not None:
-                note(f"What was measured so far is in {given['out']}; the same command goes on from there.")
+            if given.out is not None:
+                note(f"What was measured so far is in {given.out}; the same command goes on from there.")
             raise
-        if given["ragas"] is not None:
-            _write_samples(given["ragas"], found, experiment.dataset, collection)
-    _print(context, given, found)
+        if given.ragas is not None:
+            _write_samples(given.ragas, found, experiment.dataset, collection)
+    _print(given, found)
     if found.refused and not found.rows:
         raise ConfigurationError(
             "Nothing could be measured.",
@@ -260,42 +191,31 @@ def evaluate(context: click.Context, /, **given: Any) -> None:
         raise KgragError(f"Every question failed. {systems}", "Fix that, and run the same command again.")
 
 
-def _experiment(given: dict[str, Any], max_file_mb: int) -> "Experiment":
+def _experiment(given: _Given, max_file_mb: int) -> "Experiment":
     """What is to be measured. Raises NotFoundError, ConfigurationError, InputError; no graph is asked."""
     from kgrag.agents.system import check_system
     from kgrag.evaluation.baselines import BASELINES
     from kgrag.evaluation.experiment import Experiment
     from kgrag.evaluation.readers import read_dataset
-    from kgrag.evaluation.variants import join, merge, sentences
+    from kgrag.evaluation.variants import join, merge
     from kgrag.retrieval.registry import RETRIEVERS, check_retriever
 
     simple = [name for name, entry in RETRIEVERS.items() if not entry.several and not entry.needs]
-    names = [check_retriever(name) for name in given["retrievers"] or ([] if given["systems"] else simple)]
-    for name in given["systems"]:
-        over = [f"{name}+{other}" for other in given["overs"] if name.strip() not in BASELINES and "+" not in name]
+    names = [check_retriever(name) for name in given.retriever or ([] if given.system else simple)]
+    for name in given.system:
+        over = [f"{name}+{other}" for other in given.over if name.strip() not in BASELINES and "+" not in name]
         names += [name] if name.strip() in BASELINES else list(map(check_system, over or [name]))
-    data = read_dataset(given["dataset"], given["format"])
-    if given["others"]:
-        data = merge(data, [read_dataset(other) for other in given["others"]])
-    data = whole_articles(data, given["articles"])
-    if given["join"] is not None:
-        data = join(data, given["join"], max_file_mb)
-    if given["sentences"]:
-        data = sentences(data)
-    data = data.first(given["limit"]).sample(given["sample"], given["seed"])
-    return Experiment(names, data, **{name: given[name] for name in _PASSED_ON})
+
+    data = read_dataset(given.dataset, given.format)
+    if given.with_:
+        data = merge(data, [read_dataset(other) for other in given.with_])
+    data = whole_articles(data, given.articles)
+    if given.join is not None:
+        data = join(data, given.join, max_file_mb)
+    return Experiment(names, given.drawn(data), **given.model_dump(include=_PASSED_ON))
 
 
-def _fill(context: click.Context, given: dict[str, Any], paper: "Paper") -> None:
-    """Put the paper's sample, depth and documents a question in place of what was not given."""
-    own = {"sample": paper.sample(given["dataset"].resolve().name)}
-    own |= {name: paper.setting(f"evaluation.{name}") for name in ("depth", "per_question")}
-    for name, value in own.items():
-        if context.get_parameter_source(name) is not click.core.ParameterSource.COMMANDLINE:
-            given[name] = value or given[name]
-
-
-def _print(context: click.Context, given: dict[str, Any], found: "Result") -> None:
+def _print(given: _Given, found: "Result") -> None:
     for text in found.notes:
         note(text)
     if found.refused:
@@ -310,18 +230,18 @@ def _print(context: click.Context, given: dict[str, Any], found: "Result") -> No
     if marking is not None and marking.calls:
         cost = "cost unknown" if marking.cost is None else f"cost {marking.cost:.4f}"
         note(f"Marking took {marking.calls:,} calls ({marking.cached:,} cached), {marking.tokens:,} tokens, {cost}.")
-    if given["ranks"] is not None:
+    if given.ranks is not None:
         from kgrag.evaluation.ranks import write_ranks
 
-        write_ranks(given["ranks"], found, _command(context))
-        note(f"Ranks: {given['ranks']}")
-    if given["picture"] is not None:
-        found.plot(given["picture"])
-        note(f"Drawn: {given['picture']}")
-    if given["as_json"]:
+        write_ranks(given.ranks, found, _command())
+        note(f"Ranks: {given.ranks}")
+    if given.plot is not None:
+        found.plot(given.plot)
+        note(f"Drawn: {given.plot}")
+    if given.as_json:
         print_json(found.values())
-    elif given["markdown"]:
-        click.echo(found.markdown(_command(context)))
+    elif given.markdown:
+        click.echo(found.markdown(_command()))
     else:
         for sheet in found.sheets():
             print_sheet(sheet)
@@ -336,12 +256,13 @@ def _write_samples(folder: Path, found: "Result", data: "Dataset", collection: "
         note(f"{number(without, 'record')} of --out, made before these named their passages, left out there.")
 
 
-def _command(context: click.Context) -> str:
+def _command() -> str:
     """The command as it was given, options in the order of the help."""
+    context = click.get_current_context()
     words = [context.command_path]
-    for parameter in context.command.params:
+    for parameter in sorted(context.command.params, key=lambda parameter: isinstance(parameter, click.Option)):
         value = context.params.get(parameter.name or "")
-        if context.get_parameter_source(parameter.name or "") is not click.core.ParameterSource.COMMANDLINE:
+        if context.get_parameter_source(parameter.name or "") is not ParameterSource.COMMANDLINE:
             continue
         for one in value if isinstance(value, tuple) else (value,):
             flag = [] if isinstance(parameter, click.Argument) else [parameter.opts[-1]]

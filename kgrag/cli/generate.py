@@ -4,38 +4,30 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
+from pydantic import Field
 
-from kgrag.cli.connect import as_json, choose_collection, collection_argument, connect
-from kgrag.cli.console import changed, load_settings, note, number, print_json, progress_bars
+from kgrag.cli.connect import choose_collection, collection_argument, connect
+from kgrag.cli.console import load_settings, note, number, print_json, progress_bars
+from kgrag.cli.measuring import Asking
+from kgrag.cli.options import options
 from kgrag.cli.outcome import end, resumable, usage_line
 
 if TYPE_CHECKING:
     from kgrag.evaluation.generating import GenerationReport
 
 
+class _Given(Asking):
+    number: int = Field(100, ge=1, le=100_000, title="-n", description="How many.")
+    out: Path | None = Field(None, title="DIR", description="Where to.  [default: questions-COLLECTION]")
+    templates: bool = Field(False, description="Ask no model: facts, tables and sentences with a gap.")
+    seed: int = Field(0, description="Of all that is drawn.")
+    dry_run: bool = Field(False, description="Say what it would take and cost, and ask nothing.")
+
+
 @click.command("generate-questions")
 @collection_argument
-@click.option("-n", "wanted", default=100, show_default=True, type=click.IntRange(1, 100_000), help="How many.")
-@click.option(
-    "--out", type=click.Path(path_type=Path), metavar="DIR", help="Where to.  [default: questions-COLLECTION]"
-)
-@click.option("--templates", is_flag=True, help="Ask no model: facts, tables and sentences with a gap.")
-@click.option("--seed", default=0, show_default=True, type=int, metavar="N", help="Of all that is drawn.")
-@click.option("--dry-run", is_flag=True, help="Say what it would take and cost, and ask nothing.")
-@click.option("--threads", default=8, show_default=True, type=click.IntRange(1, 256), help="Questions made at once.")
-@click.option("--budget", type=click.FloatRange(0), metavar="X", help="Stop before it costs more than this.")
-@as_json
-def generate_questions(
-    collection: str | None,
-    wanted: int,
-    out: Path | None,
-    templates: bool,
-    seed: int,
-    dry_run: bool,
-    threads: int,
-    budget: float | None,
-    as_json: bool,
-) -> None:
+@options
+def generate_questions(given: _Given, collection: str | None) -> None:
     """Make questions from COLLECTION, with answers and gold passages, as a question set for `kgrag lab eval`.
 
     A language model writes each question from one passage, or from two that a name ties in the graph; who asks, the
@@ -54,26 +46,30 @@ def generate_questions(
     from kgrag.evaluation.generating import estimate, generate
     from kgrag.wire import to_json
 
-    settings = load_settings()
-    settings = changed(settings, "chat", concurrency=max(threads, settings.chat.concurrency), budget=budget)
-    with connect(settings) as kg:
+    with connect(given.apply(load_settings())) as kg:
         name = choose_collection(kg, collection)
-        folder = out or Path(f"questions-{name}")
-        if dry_run:
+        folder = given.out or Path(f"questions-{name}")
+        if given.dry_run:
             with progress_bars() as progress:
-                found = {} if templates else estimate(kg[name], wanted, seed=seed, progress=progress)
-            if as_json:
+                found = {} if given.templates else estimate(kg[name], given.number, seed=given.seed, progress=progress)
+            if given.as_json:
                 print_json(to_json({"tasks": found}, collection=name))
                 return
-            click.echo(f"Collection {name}: {number(wanted, 'question')} to make")
+            click.echo(f"Collection {name}: {number(given.number, 'question')} to make")
             for task, calls in found.items():
-                click.echo(f"{task}: " + "\n  ".join(calls.lines(budget)))
+                click.echo(f"{task}: " + "\n  ".join(calls.lines(given.budget)))
             return
         with resumable() as progress:
             report = generate(
-                kg[name], folder, wanted, seed=seed, ask=not templates, threads=threads, progress=progress
+                kg[name],
+                folder,
+                given.number,
+                seed=given.seed,
+                ask=not given.templates,
+                threads=given.threads,
+                progress=progress,
             )
-    end(report, name, None if as_json else _text(report, folder), "question")
+    end(report, name, None if given.as_json else _text(report, folder), "question")
     if report.left:
         note(f"{number(report.left, 'question')} missing: the collection gives no more that can be used.")
 

@@ -5,38 +5,29 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
+from pydantic import Field
 
-from kgrag.cli.connect import as_json as json_option
-from kgrag.cli.console import changed, load_settings, number, print_json, print_list, print_table
+from kgrag.cli.console import load_settings, number, print_json, print_list, print_table
+from kgrag.cli.measuring import Asking
+from kgrag.cli.options import options
 from kgrag.cli.outcome import end_stopped, resumable, usage_line
 
 if TYPE_CHECKING:
     from kgrag.evaluation.grade_answers import GradeReport
 
-_FILE = click.Path(path_type=Path, exists=True, dir_okay=False)
+
+class _Given(Asking):
+    file: Path
+    lexical: bool = Field(False, description="Ask no model: mark by shared words.")
+    against: Path | None = Field(None, description="Marks made by hand (id, correctness, faithfulness).")
+    out: Path | None = Field(None, description="Keep marks there, and go on from them.")
+    language: str = Field("en", title="CODE", description="Of the answers, for --lexical.")
+    dry_run: bool = Field(False, description="Say what it would take and cost, and ask nothing.")
 
 
 @click.command()
-@click.argument("file", type=_FILE)
-@click.option("--lexical", is_flag=True, help="Ask no model: mark by shared words.")
-@click.option("--against", type=_FILE, metavar="FILE", help="Marks made by hand (id, correctness, faithfulness).")
-@click.option("--out", type=click.Path(path_type=Path), metavar="FILE", help="Keep marks there, and go on from them.")
-@click.option("--language", default="en", show_default=True, metavar="CODE", help="Of the answers, for --lexical.")
-@click.option("--dry-run", is_flag=True, help="Say what it would take and cost, and ask nothing.")
-@click.option("--threads", default=8, show_default=True, type=click.IntRange(1, 256), help="Answers marked at once.")
-@click.option("--budget", type=click.FloatRange(0), metavar="X", help="Stop before it costs more than this.")
-@json_option
-def grade(
-    file: Path,
-    lexical: bool,
-    against: Path | None,
-    out: Path | None,
-    language: str,
-    dry_run: bool,
-    threads: int,
-    budget: float | None,
-    as_json: bool,
-) -> None:
+@options
+def grade(given: _Given) -> None:
     """Mark the answers in FILE: are they correct, and do they keep to what was shown?
 
     FILE holds an answer a line: {"id", "question", "answers" (the right ones), "said", "shown" (the texts that it was
@@ -59,29 +50,28 @@ def grade(
     from kgrag.text.languages import language_of
     from kgrag.wire import to_json
 
-    settings = load_settings()
-    settings = changed(settings, "chat", concurrency=max(threads, settings.chat.concurrency), budget=budget)
-    answers = read_answers(file)
-    by_hand = read_marks(against) if against is not None else {}
-    if dry_run:
-        found = {} if lexical else estimate(answers, settings.chat)
-        if as_json:
+    settings = given.apply(load_settings())
+    answers = read_answers(given.file)
+    by_hand = read_marks(given.against) if given.against is not None else {}
+    if given.dry_run:
+        found = {} if given.lexical else estimate(answers, settings.chat)
+        if given.as_json:
             print_json(to_json({"tasks": found}))
             return
-        click.echo(f"{file}: {number(len(answers), 'answer')} to mark")
+        click.echo(f"{given.file}: {number(len(answers), 'answer')} to mark")
         for task, calls in found.items():
-            click.echo(f"{task}: " + "\n  ".join(calls.lines(budget)))
+            click.echo(f"{task}: " + "\n  ".join(calls.lines(given.budget)))
         return
     with resumable() as progress, ExitStack() as stack:
         meter = Meter()
-        grader: AnswerGrader = LexicalGrader(language_of(language))
-        if not lexical:
+        grader: AnswerGrader = LexicalGrader(language_of(given.language))
+        if not given.lexical:
             model = stack.enter_context(closing(load_chat(settings)))
             grader = ModelGrader(Tasks(model, settings.chat.prompts, listener=meter))
         report = grade_answers(
-            answers, grader, by_hand=by_hand, out=out, threads=threads, meter=meter, progress=progress
+            answers, grader, by_hand=by_hand, out=given.out, threads=given.threads, meter=meter, progress=progress
         )
-    _print(report, as_json)
+    _print(report, given.as_json)
 
 
 def _print(report: "GradeReport", as_json: bool) -> None:

@@ -1,83 +1,38 @@
 """kgrag lab graph-quality: which edges, and how many of them, bring the facts of a question within reach."""
 
 from contextlib import closing
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
+from pydantic import Field
 
-from kgrag.cli.connect import as_json, connect
+from kgrag.cli.connect import connect
 from kgrag.cli.console import load_settings, note, print_json, progress_bars
-from kgrag.cli.measuring import (
-    dataset_argument,
-    format_option,
-    ingest,
-    limit_option,
-    print_notes,
-    print_sheet,
-    sample_option,
-    whole_articles,
-)
-from kgrag.cli.papers import as_paper, paper_option
+from kgrag.cli.measuring import OnSample, ingest, print_notes, print_sheet, whole_articles
+from kgrag.cli.options import options
+from kgrag.cli.papers import as_paper
 
 if TYPE_CHECKING:
     from kgrag.evaluation.graph_quality import Quality
 
 
+class _Given(OnSample):
+    edges: tuple[str, ...] = Field(
+        (), title="-e KIND", description="keyword, keyword+title, similar, mention, title or tagme; repeatable."
+    )
+    embedder: tuple[str, ...] = Field((), description="Of the similar edges; repeatable.")
+    seeds: int = Field(10, ge=1, le=100, description="TF-IDF passages to begin at.")
+    walk: str | None = Field(
+        None, title="EXPR", description="Walk over these edges alone, too, such as kgp or 'kgp(guide=encoder)'."
+    )
+    cap: int = Field(
+        50, ge=0, le=10_000, description="Passages that a word or name may have to tie them; 0: any number, as in KGP."
+    )
+
+
 @click.command("graph-quality")
-@dataset_argument
-@click.option(
-    "-e",
-    "--edges",
-    multiple=True,
-    metavar="KIND",
-    help="keyword, keyword+title, similar, mention, title or tagme; repeatable.",
-)
-@click.option("--embedder", "embedders", multiple=True, metavar="NAME", help="Of the similar edges; repeatable.")
-@click.option(
-    "--seeds", type=click.IntRange(1, 100), default=10, show_default=True, help="TF-IDF passages to begin at."
-)
-@click.option("--walk", metavar="EXPR", help="Walk over these edges alone, too, such as kgp or 'kgp(guide=encoder)'.")
-@click.option(
-    "--sentences", is_flag=True, help="Gold are the sentences that support the answer, where the set has such."
-)
-@click.option(
-    "--cap",
-    type=click.IntRange(0, 10_000),
-    default=50,
-    show_default=True,
-    metavar="N",
-    help="Passages that a word or name may have to tie them; 0: any number, as in KGP.",
-)
-@click.option(
-    "--per-question", type=click.IntRange(1), metavar="N", help="A graph of N documents for each question (KGP: 12)."
-)
-@click.option("--articles", type=click.Path(path_type=Path), metavar="FILE", help="As for `kgrag lab eval`.")
-@paper_option
-@limit_option
-@sample_option
-@click.option("--seed", type=int, default=0, show_default=True, metavar="N", help="Of the sample and the documents.")
-@format_option
-@click.option("--plot", "picture", type=click.Path(path_type=Path), metavar="FILE", help="Draw it: .png, .svg or .pdf.")
-@as_json
-def graph_quality(
-    dataset: Path,
-    edges: tuple[str, ...],
-    embedders: tuple[str, ...],
-    seeds: int,
-    walk: str | None,
-    sentences: bool,
-    cap: int,
-    per_question: int | None,
-    articles: Path | None,
-    paper: str | None,
-    limit: int | None,
-    sample: int | None,
-    seed: int,
-    format: str | None,
-    picture: Path | None,
-    as_json: bool,
-) -> None:
+@options
+def graph_quality(given: _Given) -> None:
     """Measure the edges between passages on a question set, at growing density (KGP, Figure 4).
 
     DATASET is a question set as for `kgrag lab eval`, and is ingested as there if it is not yet; the graph stays as it
@@ -112,47 +67,42 @@ def graph_quality(
     from kgrag.evaluation import graph_quality as measured
     from kgrag.evaluation.plot import check_plot
     from kgrag.evaluation.question_graphs import QuestionGraphs
-    from kgrag.evaluation.readers import read_dataset
-    from kgrag.evaluation.variants import sentences as by_sentence
     from kgrag.models.tagme import can_tag
 
-    kinds = tuple(dict.fromkeys(edges)) or measured.USUAL
+    kinds = tuple(dict.fromkeys(given.edges)) or measured.USUAL
     measured.check_kinds(kinds)
-    walk = None if walk is None else measured.check_walk(walk)
-    if picture is not None:
-        check_plot(picture)
-    data = whole_articles(read_dataset(dataset, format).first(limit), articles)
-    if sentences:
-        data = by_sentence(data)
-    data = data.sample(sample, seed)
+    walk = None if given.walk is None else measured.check_walk(given.walk)
+    if given.plot is not None:
+        check_plot(given.plot)
+    data = given.drawn(whole_articles(given.read(), given.articles))
     print_notes(data)
-    questions = data.questions
-    settings, known = as_paper(load_settings(), paper)
+    questions, seeds, per_question = data.questions, given.seeds, given.per_question
+    settings, paper = as_paper(load_settings(), given.paper)
     found: list[Quality] = []
     with progress_bars() as progress:
-        for number, embedder in enumerate(dict.fromkeys(embedders or (settings.embedder,))):
+        for number, embedder in enumerate(dict.fromkeys(given.embedder or (settings.embedder,))):
             its = kinds if number == 0 else tuple(kind for kind in kinds if kind == "similar")
-            given = (questions, seeds, its, embedder, progress, walk, data.gold_texts, cap)
+            asked = (questions, seeds, its, embedder, progress, walk, data.gold_texts, given.cap)
             own = settings.model_copy(update={"embedder": embedder})
-            where = data.collection(embedder, settings.max_file_mb, settings.indexing, known)
+            where = given.collection or data.collection(embedder, settings.max_file_mb, settings.indexing, paper)
             with connect(own) as kg:
                 if per_question is None:
                     context = ingest(kg, data, where, embedder, progress).context
                     passages = context.reader.question(names=[], stemmed=[], words=[])["passages"] or 0
-                    found += measured.quality(context, *given)
+                    found += measured.quality(context, *asked)
                 else:
                     tag = "tagme" in its and can_tag(own)
-                    graphs = QuestionGraphs(kg[where], data, per_question, seed, progress, tag=tag)
+                    graphs = QuestionGraphs(kg[where], data, per_question, given.seed, progress, tag=tag)
                     with closing(graphs):
-                        found += measured.quality_apart(graphs, *given)
+                        found += measured.quality_apart(graphs, *asked)
                     passages = round(graphs.passages or 0)
     title = f"{data.name}: {len(questions)} questions, {seeds} seeds, |V| {passages:,}"
     title += f" a question (graphs of {per_question} documents)" if per_question is not None else ""
     title += f", {walk}" if walk is not None else ""
-    if picture is not None:
-        measured.plot_quality(found, title, picture)
-        note(f"Drawn: {picture}")
-    if as_json:
+    if given.plot is not None:
+        measured.plot_quality(found, title, given.plot)
+        note(f"Drawn: {given.plot}")
+    if given.as_json:
         about = {"dataset": data.name, "questions": len(questions), "seeds": seeds, "walk": walk, "passages": passages}
         print_json({**about, "quality": found})
     else:

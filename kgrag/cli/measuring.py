@@ -1,11 +1,15 @@
-"""What the commands that measure share: notes on a question set, and its corpus in the graph."""
+"""What the commands that measure share: their options, notes on a question set, and its corpus in the graph."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import click
+from pydantic import BaseModel, ConfigDict, Field, PositiveInt
 
-from kgrag.cli.console import note, print_list, print_table, progress_bars
+from kgrag.cli.connect import connect
+from kgrag.cli.console import changed, load_settings, note, print_list, print_table, progress_bars
+from kgrag.cli.papers import PAPER_HELP, as_paper
 from kgrag.values.events import Progress
 
 if TYPE_CHECKING:
@@ -13,6 +17,94 @@ if TYPE_CHECKING:
     from kgrag.client.graph import KnowledgeGraph
     from kgrag.evaluation.datasets import Dataset
     from kgrag.evaluation.report import Sheet
+    from kgrag.settings import Settings
+
+
+class Given(BaseModel):
+    """What is given to a command."""
+
+    model_config = ConfigDict(frozen=True)
+
+    as_json: bool = Field(False, title="--json", description="Print JSON on standard output.")
+
+
+class Asking(Given):
+    """What is given to a command that asks language models."""
+
+    threads: int = Field(8, ge=1, le=256, description="How many questions are asked, or answers marked, at once.")
+    budget: float | None = Field(None, ge=0, description="What the language models may cost, at most.")
+
+    def apply(self, settings: "Settings") -> "Settings":
+        """The settings with this budget, and as many calls at once, where they do not say how many."""
+        threads = max(self.threads, settings.chat.concurrency)
+        own = "concurrency" in settings.chat.model_fields_set
+        return changed(settings, "chat", budget=self.budget, concurrency=None if own else threads)
+
+
+class Compared(Given):
+    """What is given to a command that prints tables of measures."""
+
+    baseline: str | None = Field(
+        None, title="EXPR", description="Compare the others with this retriever or system; say what is noise."
+    )
+    at: tuple[PositiveInt, ...] = Field(
+        (), title="K", description="Give R@K and perfect@K; repeatable, replaces the usual."
+    )
+    seed: int = Field(0, description="Of all that is drawn: resampling, sample, misspellings.")
+    markdown: bool = Field(False, description="Print Markdown: tables, the command, the machine.")
+
+
+class OnQuestions(Given):
+    """What is given to a command that works on a question set."""
+
+    dataset: Path
+    format: str | None = Field(None, description="Read the data as this format, whatever it looks like.")
+    limit: int | None = Field(None, ge=1, description="Only the first N questions.")
+
+    def read(self) -> "Dataset":
+        """The question set. Raises NotFoundError, InputError."""
+        from kgrag.evaluation.readers import read_dataset
+
+        return read_dataset(self.dataset, self.format).first(self.limit)
+
+
+class OnCollection(OnQuestions):
+    """What is given to a command that works on the collection of a question set, which a paper may shape."""
+
+    collection: str | None = Field(
+        None, title="-c", description="Where its corpus is, or is to be ingested.  [default: one of its own]"
+    )
+    paper: str | None = Field(None, description=PAPER_HELP)
+
+    @contextmanager
+    def opened(self, data: "Dataset") -> Iterator[tuple["Collection", Progress]]:
+        """The collection, into which the data set was ingested, and what shows progress."""
+        settings, paper = as_paper(load_settings(), self.paper)
+        its = data.collection(settings.embedder, settings.max_file_mb, settings.indexing, paper)
+        with connect(settings) as kg, progress_bars() as progress:
+            yield kg[self.collection or its], progress
+
+
+class OnSample(OnCollection):
+    """What is given to a command that measures on a sample of a question set."""
+
+    seed: int = Field(0, description="Of all that is drawn.")
+    sample: int | None = Field(None, ge=1, description="Only N questions, drawn by --seed from all of them.")
+    per_question: int | None = Field(
+        None, ge=1, description="A graph of N documents for each question: its gold and others at random (KGP: 12)."
+    )
+    articles: Path | None = Field(None, description="Whole Wikipedia articles in place of documents of their titles.")
+    sentences: bool = Field(
+        False, description="Gold are the sentences that support the answer, where the set has such."
+    )
+    plot: Path | None = Field(None, description="Draw it: .png, .svg or .pdf.")
+
+    def drawn(self, data: "Dataset") -> "Dataset":
+        """The questions of a data set that are measured, with the gold that is meant."""
+        from kgrag.evaluation.variants import sentences
+
+        data = sentences(data) if self.sentences else data
+        return data.first(self.limit).sample(self.sample, self.seed)
 
 
 def print_notes(data: "Dataset") -> None:
@@ -62,18 +154,3 @@ def print_sheet(sheet: "Sheet") -> None:
     from kgrag.evaluation.report import NAMED
 
     print_table(sheet.head, sheet.rows, left=NAMED, title=sheet.title, dimmed="noise")
-
-
-dataset_argument = click.argument("dataset", type=click.Path(path_type=Path))
-limit_option = click.option("--limit", type=click.IntRange(1), metavar="N", help="Only the first N questions.")
-sample_option = click.option(
-    "--sample", type=click.IntRange(1), metavar="N", help="Only N questions, drawn by --seed from all of them."
-)
-at_option = click.option(
-    "--at",
-    type=click.IntRange(1),
-    multiple=True,
-    metavar="K",
-    help="Give R@K and perfect@K; repeatable, replaces the usual.",
-)
-format_option = click.option("--format", metavar="NAME", help="Read the data as this format, whatever it looks like.")

@@ -11,11 +11,8 @@ if TYPE_CHECKING:
     from kgrag.papers import Paper
     from kgrag.settings import Settings
 
-paper_option = click.option(
-    "--paper",
-    metavar="NAME",
-    help="Set indexing, retrieval, strategy and reader as this paper has them: `kgrag list systems --paper NAME`.",
-)
+PAPER_HELP = "Set indexing, retrieval, strategy and reader as this paper has them: `kgrag list systems --paper NAME`."
+paper_option = click.option("--paper", metavar="NAME", help=PAPER_HELP)
 
 
 def as_paper(settings: "Settings", name: str | None, *, quiet: bool = False) -> "tuple[Settings, Paper | None]":

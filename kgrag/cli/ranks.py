@@ -3,30 +3,26 @@
 from pathlib import Path
 
 import click
+from pydantic import Field
 
-from kgrag.cli.connect import as_json
 from kgrag.cli.console import note, print_json
-from kgrag.cli.measuring import at_option, print_sheet
+from kgrag.cli.measuring import Compared, print_sheet
+from kgrag.cli.options import options
+
+
+class _Given(Compared):
+    file: Path
+    changes: int | None = Field(
+        None,
+        ge=1,
+        title="K",
+        description="With --baseline: questions with more or less gold among the first K than there.",
+    )
 
 
 @click.command()
-@click.argument("file", type=click.Path(path_type=Path, exists=True, dir_okay=False))
-@click.option("--baseline", metavar="EXPR", help="Compare the others with this retriever or system; say what is noise.")
-@at_option
-@click.option("--seed", type=int, metavar="N", default=0, show_default=True, help="Of the resampling.")
-@click.option("--markdown", is_flag=True, help="Print Markdown.")
-@click.option("--changes", type=click.IntRange(1), metavar="K",
-              help="With --baseline: questions with more or less gold among the first K than there.")  # fmt: skip
-@as_json
-def ranks(
-    file: Path,
-    baseline: str | None,
-    at: tuple[int, ...],
-    seed: int,
-    markdown: bool,
-    changes: int | None,
-    as_json: bool,
-) -> None:
+@options
+def ranks(given: _Given) -> None:
     """Print the tables of `kgrag lab eval ... --ranks FILE` again, from that file alone.
 
     \b
@@ -34,21 +30,21 @@ def ranks(
     kgrag lab ranks docs/ranks/2wiki.jsonl.gz --at 2 --at 5 --json
     kgrag lab ranks reranked.jsonl.gz --baseline pathrank --changes 5      what a reranker gains and loses, by question
     """
-    if markdown and (as_json or changes is not None):
+    if given.markdown and (given.as_json or given.changes is not None):
         raise click.UsageError("--markdown excludes --json and --changes.")
-    if changes is not None and baseline is None:
+    if given.changes is not None and given.baseline is None:
         raise click.UsageError("--changes are those against a --baseline.")
     from kgrag.evaluation.ranks import changes as changed
     from kgrag.evaluation.ranks import changes_sheet, read_ranks
 
-    found = read_ranks(file, baseline=baseline, at=at, seed=seed)
-    if as_json:
-        more = {} if changes is None else {"changes": changed(found, changes)}
+    found = read_ranks(given.file, baseline=given.baseline, at=given.at, seed=given.seed)
+    if given.as_json:
+        more = {} if given.changes is None else {"changes": changed(found, given.changes)}
         print_json({**found.values(), **more})
-    elif markdown:
+    elif given.markdown:
         click.echo(found.markdown(*found.notes))
     else:
         for text in found.notes:
             note(f"Made by: {text}")
-        for sheet in (*found.sheets(), *(() if changes is None else (changes_sheet(found, changes),))):
+        for sheet in (*found.sheets(), *(() if given.changes is None else (changes_sheet(found, given.changes),))):
             print_sheet(sheet)

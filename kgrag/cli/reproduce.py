@@ -4,10 +4,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
+from pydantic import Field
 
-from kgrag.cli.connect import as_json, connect
-from kgrag.cli.console import changed, load_settings, note, print_json, print_list, print_pairs, progress_bars
-from kgrag.cli.measuring import ingest, print_notes, print_sheet, whole_articles
+from kgrag.cli.connect import connect
+from kgrag.cli.console import load_settings, note, print_json, print_list, print_pairs, progress_bars
+from kgrag.cli.measuring import Asking, ingest, print_notes, print_sheet, whole_articles
+from kgrag.cli.options import options
 from kgrag.cli.papers import as_paper
 from kgrag.values.errors import ConfigurationError
 
@@ -18,41 +20,35 @@ if TYPE_CHECKING:
     from kgrag.papers import Paper, PaperTable
     from kgrag.settings import Settings
 
-_PATH = click.Path(path_type=Path)
+
+class _Given(Asking):
+    paper: str
+    table: str | None = Field(None, title="N", description="Which of its tables; without it they are listed.")
+    figure: str | None = Field(None, title="N", description="Which of its figures.")
+    plot: Path | None = Field(None, description="Draw the figure: .png, .svg or .pdf.")
+    data: tuple[str, ...] = Field(
+        (), title="NAME=DATASET", description="One of the table's data sets, as of `kgrag lab eval`; repeatable."
+    )
+    row: tuple[str, ...] = Field((), title="LABEL", description="Only this row; repeatable.")
+    sample: int | None = Field(None, ge=1, description="Questions of each set.  [default: the paper's]")
+    seed: int = Field(0, description="Of the questions that are drawn.")
+    set_: tuple[str, ...] = Field(
+        (),
+        title="NAME=VALUE",
+        description="What a row takes from you, such as weights=FILE; repeatable. What rows take stands in the list of "
+        "tables.",
+    )
+    prepare: bool = Field(False, description="First make what rows require: triples, mentions, trees, communities.")
+    dry_run: bool = Field(False, description="With --prepare: say what that takes and costs, and measure nothing.")
+    embedder: str | None = Field(None, description="In place of the paper's.")
+    articles: Path | None = Field(None, description="Whole Wikipedia articles, as for `kgrag lab eval`.")
+    collection: str | None = Field(None, title="-c", description="Where the one data set is, or is to be, ingested.")
+    out: Path | None = Field(None, title="DIR", description="Keep each question's record there, and go on from them.")
 
 
 @click.command()
-@click.argument("paper")
-@click.option("--table", "number", metavar="N", help="Which of its tables; without it they are listed.")
-@click.option("--figure", metavar="N", help="Which of its figures.")
-@click.option("--plot", "picture", type=_PATH, metavar="FILE", help="Draw the figure: .png, .svg or .pdf.")
-@click.option(
-    "--data",
-    "sets",
-    multiple=True,
-    metavar="NAME=DATASET",
-    help="One of the table's data sets, as of `kgrag lab eval`; repeatable.",
-)
-@click.option("--row", "labels", multiple=True, metavar="LABEL", help="Only this row; repeatable.")
-@click.option("--sample", type=click.IntRange(1), metavar="N", help="Questions of each set.  [default: the paper's]")
-@click.option("--seed", type=int, default=0, show_default=True, metavar="N", help="Of the questions that are drawn.")
-@click.option(
-    "--set",
-    "given",
-    multiple=True,
-    metavar="NAME=VALUE",
-    help="What a row takes from you, such as weights=FILE; repeatable. What rows take stands in the list of tables.",
-)
-@click.option("--prepare", is_flag=True, help="First make what rows require: triples, mentions, trees, communities.")
-@click.option("--dry-run", is_flag=True, help="With --prepare: say what that takes and costs, and measure nothing.")
-@click.option("--embedder", metavar="NAME", help="In place of the paper's.")
-@click.option("--articles", type=_PATH, metavar="FILE", help="Whole Wikipedia articles, as for `kgrag lab eval`.")
-@click.option("-c", "--collection", metavar="NAME", help="Where the one data set is, or is to be, ingested.")
-@click.option("--threads", type=click.IntRange(1, 256), metavar="N", default=8, show_default=True)
-@click.option("--budget", type=click.FloatRange(0), metavar="X", help="What the language models may cost, at most.")
-@click.option("--out", type=_PATH, metavar="DIR", help="Keep each question's record there, and go on from them.")
-@as_json
-def reproduce(**given: Any) -> None:
+@options
+def reproduce(given: _Given) -> None:
     """Measure a table of a paper again, and print its numbers beside ours.
 
     Every setting is as the paper has it (`kgrag list systems --paper PAPER`), unless the environment or an option says
@@ -78,52 +74,49 @@ def reproduce(**given: Any) -> None:
     from kgrag.evaluation.plot import check_plot
     from kgrag.papers import find_paper
 
-    known = find_paper(given["paper"])
-    if given["dry_run"] and not given["prepare"]:
+    known = find_paper(given.paper)
+    if given.dry_run and not given.prepare:
         raise click.UsageError("--dry-run goes with --prepare.")
-    if given["number"] is not None and given["figure"] is not None:
+    if given.table is not None and given.figure is not None:
         raise click.UsageError("--table and --figure exclude each other.")
-    if given["picture"] is not None:
-        if given["figure"] is None or len(given["sets"]) > 1:
+    if given.plot is not None:
+        if given.figure is None or len(given.data) > 1:
             raise click.UsageError("--plot draws one --figure of one data set.")
-        check_plot(given["picture"])
+        check_plot(given.plot)
     chosen = None
-    if given["number"] is not None:
-        chosen = known.table(given["number"])
+    if given.table is not None:
+        chosen = known.table(given.table)
         if chosen.command:
             print_sheet(_printed(chosen))
             click.echo(f"Of your own: {chosen.command}")
             return
-    elif given["figure"] is not None:
-        chosen = known.figure(given["figure"])
+    elif given.figure is not None:
+        chosen = known.figure(given.figure)
         if chosen.command:
             click.echo(f"{chosen.caption}: {chosen.command}")
             return
-    elif not given["prepare"]:
-        _list(known, as_json=given["as_json"])
+    elif not given.prepare:
+        _list(known, as_json=given.as_json)
         return
-    settings, paper = as_paper(load_settings(), given["paper"])
+    settings, paper = as_paper(load_settings(), given.paper)
     assert paper is not None
-    own = "concurrency" in settings.chat.model_fields_set
-    threads = None if own else max(given["threads"], settings.chat.concurrency)
-    settings = changed(settings, "chat", budget=given["budget"], concurrency=threads)
-    settings = settings.model_copy(update={"embedder": given["embedder"] or settings.embedder})
-    names = [text.partition("=")[0] for text in given["sets"]]
+    settings = given.apply(settings).model_copy(update={"embedder": given.embedder or settings.embedder})
+    names = [text.partition("=")[0] for text in given.data]
     if chosen is None:
         for table in (*known.tables.values(), *known.figures.values()):
             if set(names) & set(table.data):
-                sets = tuple(text for text in given["sets"] if text.partition("=")[0] in table.data)
-                _run(paper, table, settings, {**given, "sets": sets, "given": ()}, measure=False)
+                sets = tuple(text for text in given.data if text.partition("=")[0] in table.data)
+                _run(paper, table, settings, given.model_copy(update={"data": sets, "set_": ()}), measure=False)
         return
-    run = _run(paper, chosen, settings, given, measure=not given["dry_run"])
-    if given["dry_run"]:
+    run = _run(paper, chosen, settings, given, measure=not given.dry_run)
+    if given.dry_run:
         return
     result = run.result(settings, settings.embedder)
     for name, shown in run.results.items() if chosen.drawn else ():
-        if given["picture"] is not None and shown[0].rows:
-            draw(chosen, shown[0], f"{paper.name}, figure {chosen.number}: {chosen.caption} ({name})", given["picture"])
-            note(f"Drawn: {given['picture']}")
-    if given["as_json"]:
+        if given.plot is not None and shown[0].rows:
+            draw(chosen, shown[0], f"{paper.name}, figure {chosen.number}: {chosen.caption} ({name})", given.plot)
+            note(f"Drawn: {given.plot}")
+    if given.as_json:
         shown_too = {name: [its.values() for its in shown] for name, shown in run.results.items()}
         print_json(result.values() | ({"results": shown_too} if chosen.drawn else {}))
     else:
@@ -146,31 +139,25 @@ def reproduce(**given: Any) -> None:
         )
 
 
-def _run(
-    paper: "Paper", table: "PaperTable", settings: "Settings", given: dict[str, Any], *, measure: bool
-) -> "Reproduction":
+def _run(paper: "Paper", table: "PaperTable", settings: "Settings", given: _Given, *, measure: bool) -> "Reproduction":
     """Prepare and measure a table, on each of its data sets that are given."""
     from kgrag.evaluation.layers import price, required
     from kgrag.evaluation.reproduction import Reproduction
 
-    sets = _sets(given["sets"], table.data)
-    if given["collection"] is not None and len(sets) > 1:
+    sets = _sets(given.data, table.data)
+    if given.collection is not None and len(sets) > 1:
         raise click.UsageError("--collection is of one data set; there are several.")
-    inputs = dict(_pair(text) for text in given["given"])
-    if given["embedder"] is not None:  # in place of all that the paper names
+    inputs = _pairs(given.set_, "--set")
+    if given.embedder is not None:  # in place of all that the paper names
         own = {name: paper.inputs[name][1] or "" for name in Reproduction(paper, table).inputs}
-        inputs = {name: given["embedder"] for name, its in own.items() if its.startswith("sbert:")} | inputs
-    run = Reproduction(
-        paper, table, given["labels"], inputs, seed=given["seed"], threads=given["threads"], out=given["out"]
-    )
-    if run.asks and not given["dry_run"]:
+        inputs = {name: given.embedder for name, its in own.items() if its.startswith("sbert:")} | inputs
+    run = Reproduction(paper, table, given.row, inputs, seed=given.seed, threads=given.threads, out=given.out)
+    if run.asks and not given.dry_run:
         from kgrag.models.openai_chat import load_chat
 
         load_chat(settings).close()  # before anything is ingested
     for name, data in sets.items():
-        sets[name] = whole_articles(
-            data.sample(given["sample"] or paper.sample(name), given["seed"]), given["articles"]
-        )
+        sets[name] = whole_articles(data.sample(given.sample or paper.sample(name), given.seed), given.articles)
         print_notes(sets[name])
     try:
         with progress_bars() as progress:
@@ -180,19 +167,19 @@ def _run(
                     with connect(its) as kg:
                         where = data.collection(its.embedder, settings.max_file_mb, its.indexing, paper)
                         if its.embedder == settings.embedder:  # rows that have another have their own
-                            where = given["collection"] or where
+                            where = given.collection or where
                         found = kg[where] if run.per_question else ingest(kg, data, where, its.embedder, progress)
-                        if given["prepare"] and not run.per_question:
+                        if given.prepare and not run.per_question:
                             layers = required(run.systems(name, rows), found)
-                            for line in price(found, layers, given["budget"], progress):
+                            for line in price(found, layers, given.budget, progress):
                                 note(line)
-                            if not given["dry_run"]:
+                            if not given.dry_run:
                                 run.prepare(found, layers, progress)
                         if measure:
                             run.measure(name, data, found, rows, progress)
     except BaseException:
-        if given["out"] is not None:
-            note(f"What was measured so far is in {given['out']}; the same command goes on from there.")
+        if given.out is not None:
+            note(f"What was measured so far is in {given.out}; the same command goes on from there.")
         raise
     return run
 
@@ -209,11 +196,12 @@ def _printed(table: "PaperTable") -> "Sheet":
     return Sheet(f"{table.caption}, as printed", ("row", "data", *table.measures), tuple(lines))
 
 
-def _pair(text: str) -> tuple[str, str]:
-    name, sign, value = text.partition("=")
-    if not sign or not value:
-        raise click.BadParameter(f"{text!r} is not NAME=VALUE.", param_hint="--set")
-    return name, value
+def _pairs(texts: tuple[str, ...], option: str) -> dict[str, str]:
+    """Names and values of an option that is repeatable. Raises click.BadParameter."""
+    for text in texts:
+        if not all(text.partition("=")):
+            raise click.BadParameter(f"{text!r} is not NAME=VALUE.", param_hint=option)
+    return dict(text.split("=", 1) for text in texts)
 
 
 def _list(paper: "Paper", *, as_json: bool) -> None:
@@ -249,17 +237,12 @@ def _sets(given: tuple[str, ...], known: tuple[str, ...]) -> "dict[str, Dataset]
     """The data sets that are named. Raises ConfigurationError for one that the table has not, or none at all."""
     from kgrag.evaluation.readers import read_dataset
 
-    found: dict[str, Dataset] = {}
-    for text in given:
-        name, sign, path = text.partition("=")
-        if not sign or name not in known:
-            raise ConfigurationError(
-                f"--data {text} names none of the table's data sets.",
-                f"Write NAME=DATASET with one of: {', '.join(known)}.",
-            )
-        found[name] = read_dataset(Path(path))
-    if not found:
+    named = _pairs(given, "--data")
+    if not named or not set(named) <= set(known):
         raise ConfigurationError(
-            "There is nothing to measure on.", f"Write --data NAME=DATASET with one of: {', '.join(known)}."
+            f"--data {' '.join(given)} names none of the table's data sets."
+            if given
+            else "There is nothing to measure on.",
+            f"Write --data NAME=DATASET with one of: {', '.join(known)}.",
         )
-    return found
+    return {name: read_dataset(Path(path)) for name, path in named.items()}

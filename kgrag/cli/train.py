@@ -1,26 +1,60 @@
 """kgrag lab train: learn what a retriever's settings should be, or a model, from questions with known answers."""
 
-import json
 from collections.abc import Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
+from pydantic import Field
 
-from kgrag.cli.connect import as_json, connect
-from kgrag.cli.console import load_settings, note, print_json, progress_bars
-from kgrag.cli.measuring import dataset_argument, limit_option, print_sheet
-from kgrag.cli.papers import as_paper, paper_option
-from kgrag.cli.train_models import gfm, given_only, next_evidence, next_fact
+from kgrag.cli.console import load_settings, note, print_json, print_pairs, progress_bars
+from kgrag.cli.measuring import OnCollection, OnQuestions, print_sheet
+from kgrag.cli.options import options
+from kgrag.evaluation import constants
 from kgrag.values.errors import InputError
 
 if TYPE_CHECKING:
-    from kgrag.evaluation.train_gnn_ret import Trained
+    from kgrag.evaluation.datasets import Dataset
+    from kgrag.evaluation.report import Sheet
 
 _FEW = 0.2  # share of the questions
-_OUT = click.option(
-    "-o", "--out", type=click.Path(path_type=Path), metavar="FILE", help="Write what was learned, for the option."
-)
+
+
+class _ForSettings(OnCollection):
+    layers: int | None = Field(None, ge=1, le=5, description="Of the network.  [default: as it is set, or 1]")
+    out: Path | None = Field(None, title="-o", description="Write what was learned, for the option.")
+
+
+class _ForGnnRet(_ForSettings):
+    folds: int | None = Field(None, ge=2, description="Cross-validate: is it worth it?")
+    seed: int = Field(0, description="Of the folds and of the resampling.")
+
+
+class _HeldOut(OnQuestions):
+    held_out: float = Field(0.1, ge=0, le=0.9, description="Share to measure on.")
+    seed: int = Field(0, description="Of the training and of what is held out.")
+
+
+class _ForGfm(_HeldOut, OnCollection):
+    out: Path = Field(..., title="-o", description="Where the network is saved.")
+    base: Path | None = Field(None, title="PATH", description="Weights to go on from: of this command, or published.")
+
+
+class _ForNextFact(_HeldOut):
+    out: Path = Field(..., title="DIR", description="Where the model is saved: a new folder.")
+    base: str = Field("minilm", title="MODEL", description="minilm, or any sentence encoder.")
+    single: bool = Field(False, description="Learn from the question alone with each of its facts, as DPR does.")
+    apart: bool = Field(False, description="Two encoders, one for questions and one for passages, as DPR has them.")
+
+
+class _ForNextEvidence(_HeldOut):
+    export: Path | None = Field(None, description="Write the rows as JSON Lines for chat models.")
+    base: str | None = Field(
+        None, title="MODEL", description="An encoder-decoder or causal model: a name on the hub or a folder."
+    )
+    out: Path | None = Field(None, title="DIR", description="Where the fine-tuned model is saved: a new folder.")
+    merge: bool = Field(False, description="Save the whole model, not the LoRA adapter alone.")
 
 
 @click.group()
@@ -36,36 +70,9 @@ def train() -> None:
     """
 
 
-train.add_command(gfm)
-train.add_command(next_fact)
-train.add_command(next_evidence)
-
-
 @train.command("gnn-ret")
-@dataset_argument
-@click.option("-c", "--collection", metavar="NAME", help="Where its corpus is.  [default: that of kgrag lab eval]")
-@limit_option
-@click.option("--layers", type=click.IntRange(1, 5), metavar="N", help="Of the network.  [default: as it is set]")
-@click.option("--folds", type=click.IntRange(2), metavar="N", help="Cross-validate: is it worth it?")
-@click.option("--seed", type=int, default=0, show_default=True, help="Of the folds and of the resampling.")
-@click.option("--margin", type=click.FloatRange(0), metavar="R", help="r of the hinge loss.  [default: 0.01]")
-@click.option("--competitors", type=click.IntRange(1), metavar="O", help="Passages to stay ahead of.  [default: 25]")
-@paper_option
-@_OUT
-@as_json
-def gnn_ret(
-    dataset: Path,
-    collection: str | None,
-    paper: str | None,
-    out: Path | None,
-    limit: int | None,
-    layers: int | None,
-    folds: int | None,
-    seed: int,
-    margin: float | None,
-    competitors: int | None,
-    as_json: bool,
-) -> None:
+@options
+def gnn_ret(given: _ForGnnRet, training: constants.GnnRetTraining) -> None:
     """Learn how much of its own distance a passage keeps in each layer of GNN-Ret: its alphas.
 
     DATASET is a question set as for `kgrag lab eval`, which also ingests it; 20 questions are enough. The number of
@@ -85,96 +92,60 @@ def gnn_ret(
     kgrag lab train gnn-ret bench/2wiki -c mine --layers 1 --folds 5
     export KGRAG_RETRIEVAL__GNN_RET__ALPHAS="$(kgrag lab train gnn-ret bench/musique --json | jq -c .alphas)"
     """
-    from kgrag.evaluation import summary
-    from kgrag.evaluation import train_gnn_ret as training
-    from kgrag.evaluation.readers import read_dataset
+    from kgrag.evaluation import summary, train_gnn_ret
     from kgrag.evaluation.report import differences_sheet, measures_sheet
     from kgrag.retrieval.gnn_ret import GnnRet
-    from kgrag.settings import GnnRetTraining
 
-    data = read_dataset(dataset).first(limit)
-    for text in data.notes:
-        note(text)
-    settings, its = as_paper(load_settings(), paper)
-    constants = GnnRetTraining(**given_only(margin=margin, competitors=competitors))
-    collection = collection or data.collection(settings.embedder, settings.max_file_mb, settings.indexing, its)
-    with connect(settings) as kg, progress_bars() as progress:
-        retriever = GnnRet(kg[collection])
+    data, folds, seed, sheets = _read(given), given.folds, given.seed, []
+    with given.opened(data) as (collection, progress):
+        retriever = GnnRet(collection)
         set_ = retriever.settings
-        layers = layers or len(set_.alphas)
-        examples = training.prepare(retriever, data.questions, constants, progress)
-        left_out = len(data.questions) - len(examples)
-        if left_out:
-            note(f"{left_out} of {len(data.questions)} questions have no gold in collection {collection}: left out.")
-        learned = training.train(examples, layers, set_.k, constants, progress)
+        layers = given.layers or len(set_.alphas)
+        examples = train_gnn_ret.prepare(retriever, data.questions, training, progress)
+        _tell_lost(data, examples, f"have no gold in collection {collection.name}")
+        learned = train_gnn_ret.train(examples, layers, set_.k, training, progress)
         if learned.active < _FEW * len(examples):
             note(
                 f"Only {learned.active} of {len(examples)} questions have a loss to learn from: of the others the gold "
                 "is ahead already. A larger --margin or fewer --competitors make more of them."
             )
-        untrained, _ = training.mean_loss(examples, (0.5,) * layers, set_.k, constants)
+        untrained, _ = train_gnn_ret.mean_loss(examples, (0.5,) * layers, set_.k, training)
+        alphas = _rounded(learned.alphas)
         found: dict[str, Any] = {
             "dataset": data.name,
-            "collection": collection,
+            "collection": collection.name,
             "embedder": retriever.context.embedder.name,
             "questions": len(examples),
-            **_use(learned),
+            "alphas": alphas,
+            "retriever": f"gnn-ret(alphas={tuple(alphas)})",
+            "environment": f"KGRAG_RETRIEVAL__GNN_RET__ALPHAS={alphas}".replace(" ", ""),
             "loss": round(learned.loss, 6),
             "untrained_loss": round(untrained, 6),
             "iteration": learned.iteration,
             "active": learned.active,
         }
         if folds is not None:
-            records, parts = training.cross_validate(
-                retriever, data, examples, layers, folds, constants, progress, seed
+            records, parts = train_gnn_ret.cross_validate(
+                retriever, data, examples, layers, folds, training, progress, seed
             )
             found["cross_validation"] = {
                 "folds": folds,
                 "seed": seed,
-                "alphas": [_use(part)["alphas"] for part in parts],
-                "systems": summary.table(records),
-                "differences": summary.differences(records, training.UNTRAINED, seed=seed),
+                "alphas": [_rounded(part.alphas) for part in parts],
+                "systems": (systems := summary.table(records)),
+                "differences": (differences := summary.differences(records, train_gnn_ret.UNTRAINED, seed=seed)),
             }
-    _keep(out, found)
-    if as_json:
-        print_json(found)
-        return
-    for text in (
-        f"Learned from {len(examples)} questions ({learned.active} with a loss), iteration {learned.iteration}: "
-        f"loss {learned.loss:.4f}, untrained {untrained:.4f}",
-        f"Retriever    {found['retriever']}",
-        f"Environment  {found['environment']}",
-    ):
-        click.echo(text)
-    if folds is not None:
-        validation = found["cross_validation"]
-        title = f"{data.name}: {folds} folds, seed {seed}, {found['embedder']}"
-        print_sheet(measures_sheet(title, validation["systems"]))
-        print_sheet(differences_sheet(training.UNTRAINED, validation["differences"]))
+            title = f"{data.name}: {folds} folds, seed {seed}, {found['embedder']}"
+            sheets = [measures_sheet(title, systems), differences_sheet(train_gnn_ret.UNTRAINED, differences)]
+    if given.out is not None:
+        train_gnn_ret.keep(given.out, found)
+        note(f"Learned: {given.out}")
+    _show(given, found, *sheets)
 
 
 @train.command()
-@dataset_argument
-@click.option("-c", "--collection", metavar="NAME", help="Where its corpus is.  [default: that of kgrag lab eval]")
-@limit_option
-@click.option("--layers", type=click.IntRange(1, 5), metavar="N", default=1, show_default=True, help="Of the network.")
-@click.option("--margin", type=click.FloatRange(0), metavar="R", help="r of the hinge loss.  [default: 0.01]")
-@click.option("--competitors", type=click.IntRange(1), metavar="O", help="Passages to stay ahead of.  [default: 10]")
-@click.option("--labels", type=click.Choice(["all", "own", "later"]), help="Gold of a step.  [default: later]")
-@click.option("--only", type=click.Choice(["alphas", "beta"]), help="Learn these alone; the others stay 1.")
-@paper_option
-@_OUT
-@as_json
-def rgnn(
-    dataset: Path,
-    collection: str | None,
-    limit: int | None,
-    layers: int,
-    paper: str | None,
-    out: Path | None,
-    as_json: bool,
-    **given: Any,
-) -> None:
+@options
+def rgnn(given: _ForSettings, training: constants.RgnnTraining) -> None:
     """Learn the alphas of GNN-Ret, and beta, from questions with the single questions that they are made of (RGNN-Ret).
 
     DATASET is a question set as for `kgrag lab eval`, whose questions have steps, as MuSiQue's have; five are enough
@@ -186,63 +157,221 @@ def rgnn(
     kgrag lab train rgnn bench/musique --limit 5 --out rgnn.json
     kgrag ask "..." --system "rgnn+gnn-ret(alphas='rgnn.json', beta='rgnn.json')"
     """
-    from kgrag.evaluation import train_rgnn as training
-    from kgrag.evaluation.readers import read_dataset
+    from kgrag.evaluation import train_gnn_ret, train_rgnn
     from kgrag.retrieval.gnn_ret import GnnRet
-    from kgrag.settings import RgnnTraining
 
-    data = read_dataset(dataset).first(limit)
-    settings, its = as_paper(load_settings(), paper)
-    constants = RgnnTraining(**given_only(**given))
-    collection = collection or data.collection(settings.embedder, settings.max_file_mb, settings.indexing, its)
-    with connect(settings) as kg, progress_bars() as progress:
-        retriever = GnnRet(kg[collection])
-        examples = training.prepare(retriever, data.questions, constants, progress)
-        learned = training.train(examples, layers, retriever.settings.k, constants, progress)
+    data = _read(given)
+    with given.opened(data) as (collection, progress):
+        retriever = GnnRet(collection)
+        examples = train_rgnn.prepare(retriever, data.questions, training, progress)
+        learned = train_rgnn.train(examples, given.layers or 1, retriever.settings.k, training, progress)
     alphas, beta = _rounded(learned.alphas), max(0.0001, round(learned.beta, 4))
     found = {
         "dataset": data.name,
-        "collection": collection,
+        "collection": collection.name,
         "questions": len(examples),
         "alphas": alphas,
         "beta": beta,
-        "retriever": f"gnn-ret(alphas=({_written(alphas)}), beta={beta})",
+        "retriever": f"gnn-ret(alphas={tuple(alphas)}, beta={beta})",
         "loss": round(learned.loss, 6),
         "iteration": learned.iteration,
     }
-    _keep(out, found)
-    if as_json:
+    if given.out is not None:
+        train_gnn_ret.keep(given.out, found)
+        note(f"Learned: {given.out}")
+    _show(given, found)
+
+
+@train.command()
+@options
+def gfm(given: _ForGfm, training: constants.GfmTraining) -> None:
+    """Train the graph neural network of GFM-RAG: gfm(weights=FILE) (extra: gfm).
+
+    DATASET is a question set as for `kgrag lab eval`, which also ingests it; the collection must hold triples. The
+    network learns to lead from the entities that a question names to those that its gold mentions, over what surrounds
+    the former, as it is set for the retriever (KGRAG_RETRIEVAL__GFM__HOPS and others). For gfm(exact=true) train it
+    over the whole graph, with KGRAG_RETRIEVAL__GFM__EXACT=true: else it has never met what is out of reach. It reads
+    predicates as vectors of their texts, so that it can be used in any collection. With --base its size is that of the
+    weights.
+
+    Recall is the share of the gold's entities among the 20 most relevant ones, in per cent, of questions that are held
+    out and have no gold in common with the others.
+
+    \b
+    kgrag lab train gfm bench/musique -o network.pth
+    kgrag lab train gfm bench/musique -o small.pth --width 64 --layers 3 --epochs 5
+    kgrag search "Who led the Fjord Queen?" -c notes --retriever "gfm(weights='network.pth')"
+    """
+    from kgrag.evaluation import train_gfm
+    from kgrag.retrieval import gfm as retrieval
+
+    if given.base is not None and {"width", "layers"} & training.model_fields_set:
+        raise click.UsageError("--width and --layers are those of --base.")
+    if given.out.exists():
+        raise InputError(f"{given.out} exists already.", "Name another file with --out, or remove it.")
+    data = _read(given)
+    with given.opened(data) as (collection, progress):
+        context = collection.context
+        set_ = retrieval.GfmOptions.model_validate(retrieval.Gfm.check({}, (), context.defaults).model_dump())
+        if given.base is not None:
+            loaded = retrieval.load(context, str(given.base), set_.embedder)
+        else:
+            embedder = context.other_embedder(set_.embedder or context.embedder.name)
+            loaded = retrieval.new(embedder, training.width, training.layers, given.seed)
+        examples = train_gfm.prepare(retrieval.Surroundings(context, set_), loaded, data.questions, progress)
+        _tell_lost(data, examples, "lead to no entity of their gold")
+        learned, held = train_gfm.held_out(examples, given.held_out, given.seed)
+        before = train_gfm.recall(loaded, held, training.measured) if held else None
+        losses = train_gfm.train(loaded, learned, training, given.seed, progress)
+        after = train_gfm.recall(loaded, held, training.measured) if held else None
+    found: dict[str, Any] = {
+        "dataset": data.name,
+        "collection": collection.name,
+        "embedder": loaded.embedder.name,
+        "retriever": f"gfm(weights={str(given.out.resolve())!r})",
+        "questions": len(learned),
+        "held_out": len(held),
+        "losses": [round(loss, 6) for loss in losses],
+        "before": before,
+        "after": after,
+        "base": str(given.base) if given.base is not None else None,
+        "seed": given.seed,
+        **training.model_dump(),
+    }
+    retrieval.network_module().save(loaded.network, given.out, loaded.embedder.name, found)
+    _show(given, found)
+
+
+@train.command("next-fact")
+@options
+def next_fact(given: _ForNextFact, training: constants.NextFactTraining) -> None:
+    """Fine-tune a sentence encoder to predict the next supporting fact (KGP's KNN-MDR; extra: sbert).
+
+    DATASET is a question set as for `kgrag lab eval`. The question shall be near its first fact, and the question with
+    the facts so far near the next one. Facts are sentences where the set names those that support an answer (HotpotQA,
+    2WikiMultiHopQA, IIRC), else whole documents. Their order is that of the steps where the set tells them (MuSiQue,
+    2WikiMultiHopQA); else the fact that the question names comes first. The saved model is an embedder like any other:
+    --embedder sbert:DIR. Searches that use what it learned: kgp(guide=encoder), kgp(edges=(similar,)) and mdr. With
+    --single it is an encoder as DPR's, for dense. With --apart two are trained together, and the embedder is
+    --embedder dpr:DIR/questions,DIR/passages.
+
+    What is held out shares no fact with what is learned from. SF-EM is the share of its questions whose facts are all
+    among 10 TF-IDF passages and the k passages nearest to each; R@k the share of facts after the first that are among
+    the k passages nearest to the question with the facts before them. Both in per cent, before and after.
+
+    \b
+    kgrag lab train next-fact hotpot_train_v1.1.json --out models/next-fact
+    kgrag lab train next-fact chains --base sentence-transformers/all-mpnet-base-v2 --out model --epochs 1 --tokens 96
+    kgrag lab train next-fact chains --single --apart --out dpr
+    kgrag ingest notes/ -c notes --embedder sbert:model
+    kgrag search "Where does the firm that employs Ada sit?" -c notes --retriever 'kgp(guide=encoder)'
+    """
+    from kgrag.evaluation import chains, train_next_fact
+    from kgrag.evaluation.report import Sheet
+
+    train_next_fact.check_out(given.out)
+    data = _read(given)
+    with progress_bars() as progress:
+        documents = chains.read_corpus(data, progress)
+        usable, corpus = chains.chains(data.questions, documents), chains.facts(data.questions, documents)
+        _tell_lost(data, usable, "have gold that is not in the corpus")
+        learned, held = chains.split(usable, given.held_out, given.seed)
+        pairs = list(train_next_fact.rows(learned, corpus, given.seed, single=given.single))
+        encoders = train_next_fact.Encoders.load(given.base, apart=given.apart)
+        found: dict[str, Any] = {
+            "dataset": data.name,
+            **given.model_dump(include={"base", "single", "apart", "seed"}),
+            "embedder": encoders.embedder(given.out),
+            "questions": len(learned),
+            "pairs": len(pairs),
+            "held_out": len(held),
+            **training.model_dump(),
+        }
+
+        def measure(stage: str) -> None:
+            if held:
+                models = encoders.passages, encoders.questions
+                encode, ask = (train_next_fact.encoder(model, progress, stage) for model in models)
+                found[stage] = asdict(train_next_fact.measure(encode, held, corpus, training, given.seed, ask))
+
+        measure("before")
+        found["loss"] = round(train_next_fact.train(encoders, pairs, training, given.seed, progress), 6)
+        measure("after")
+        train_next_fact.save([encoders], given.out, found)
+    neighbours = train_next_fact.NEIGHBOURS
+    columns = [(name, head, k) for name, head in (("sf_em", "SF-EM"), ("recall", "R")) for k in neighbours]
+    head = ("encoder", *(f"{head}@{k}" for _, head, k in columns))
+    rows = [(s, *(f"{100 * found[s][name][k]:.1f}" for name, _, k in columns)) for s in ("before", "after") if held]
+    title = f"{len(held)} questions held out, {training.seeds} seeds"
+    _show(given, found, *([Sheet(title, head, tuple(rows))] if held else []))
+
+
+@train.command("next-evidence")
+@options
+def next_evidence(given: _ForNextEvidence, training: constants.NextEvidenceTraining) -> None:
+    """Fine-tune a language model to write the next supporting fact (KGP-T5, KGP-LLaMA; extra: train).
+
+    DATASET is a question set as for `kgrag lab eval`. A row holds the prompt `next-evidence` with a question and its
+    facts so far, and the next fact as the reply, so that the model learns what kgp(guide=chat) asks of it; facts and
+    their order are those of `kgrag lab train next-fact`. --export writes
+    the rows for any service or tool that fine-tunes chat models; with --base and --out the model is fine-tuned here by
+    LoRA, or with --full all of it. kgp(guide=generator, generator='DIR') loads it; or, served behind an
+    OpenAI-compatible address, KGRAG_CHAT__MODELS='{"evidence": "..."}' names it.
+
+    \b
+    kgrag lab train next-evidence hotpot_train_v1.1.json --export rows.jsonl
+    kgrag lab train next-evidence bench/musique --base google/flan-t5-large --out models/evidence --full
+    """
+    if (given.base is None) != (given.out is None):
+        raise click.UsageError("--base and --out belong together.")
+    if given.export is None and given.out is None:
+        raise click.UsageError("Nothing to do: name --export FILE, or --base MODEL and --out DIR.")
+    from kgrag.evaluation import chains, train_next_evidence
+    from kgrag.evaluation import train_next_fact as saving
+    from kgrag.models.prompts import load_prompt
+
+    if given.out is not None:
+        saving.check_out(given.out)
+    data = given.read()
+    prompt = load_prompt("next-evidence", load_settings().chat.prompts)
+    with progress_bars() as progress:
+        usable = chains.chains(data.questions, chains.read_corpus(data, progress))
+        found = {"dataset": data.name, "questions": len(usable), "prompt": prompt.version, "seed": given.seed}
+        if given.export is not None:
+            exported = train_next_evidence.rows(usable, prompt)
+            train_next_evidence.export(exported, given.export)
+            found |= {"rows": len(exported), "exported": str(given.export)}
+        if given.base is not None and given.out is not None:
+            split = chains.split(usable, given.held_out, given.seed)
+            learned, held = (train_next_evidence.rows(part, prompt) for part in split)
+            tuned = train_next_evidence.tune(given.base, learned, held, training, given.seed, progress)
+            losses = {"loss": tuned.loss, "held_out_before": tuned.before, "held_out_after": tuned.after}
+            found |= {"base": given.base, "model": str(given.out), "learned": len(learned), "held_out": len(held)}
+            found |= losses | training.model_dump()
+            saving.save(train_next_evidence.files(tuned, merge=given.merge), given.out, found)
+    _show(given, found)
+
+
+def _read(given: OnQuestions) -> "Dataset":
+    data = given.read()
+    for text in data.notes:
+        note(text)
+    return data
+
+
+def _tell_lost(data: "Dataset", used: Sequence[Any], why: str) -> None:
+    if lost := len(data.questions) - len(used):
+        note(f"{lost} of {len(data.questions)} questions {why}: left out.")
+
+
+def _show(given: OnQuestions, found: dict[str, Any], *sheets: "Sheet") -> None:
+    if given.as_json:
         print_json(found)
         return
-    click.echo(f"Learned from {len(examples)} questions, iteration {learned.iteration}: loss {learned.loss:.4f}")
-    click.echo(f"Retriever    {found['retriever']}")
-
-
-def _keep(out: Path | None, found: dict[str, Any]) -> None:
-    """Write what was learned, where a file is wanted. Raises InputError when it cannot be."""
-    if out is None:
-        return
-    try:
-        out.parent.mkdir(parents=True, exist_ok=True)
-        out.write_text(json.dumps(found, indent=2, ensure_ascii=False), encoding="utf-8")
-    except OSError as error:
-        raise InputError(f"{out} cannot be written ({error.strerror}).", "Name another file with --out.") from error
-    note(f"Learned: {out}")
+    print_pairs({name: str(value) for name, value in found.items() if not isinstance(value, dict)})
+    for sheet in sheets:
+        print_sheet(sheet)
 
 
 def _rounded(alphas: Sequence[float]) -> list[float]:
     return [round(a, 4) for a in alphas]
-
-
-def _written(alphas: Sequence[float]) -> str:
-    return ", ".join(map(str, alphas)) + ("," if len(alphas) == 1 else "")
-
-
-def _use(learned: "Trained") -> dict[str, Any]:
-    """The alphas, and how to put them to use."""
-    alphas = _rounded(learned.alphas)
-    return {
-        "alphas": alphas,
-        "retriever": f"gnn-ret(alphas=({_written(alphas)}))",
-        "environment": f"KGRAG_RETRIEVAL__GNN_RET__ALPHAS={alphas}".replace(" ", ""),
-    }

@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from kgrag.evaluation.chains import Chain, split
+from kgrag.evaluation.constants import GfmTraining
 from kgrag.evaluation.datasets import Question
 from kgrag.retrieval.base import Query
 from kgrag.retrieval.gfm import Loaded, Surroundings
-from kgrag.settings import GfmTraining
 from kgrag.values.errors import InputError
 from kgrag.values.events import Progress
 

@@ -4,18 +4,20 @@ Source: GNN-Ret, equation 8 and appendices A.1 and C. The derivatives are those 
 the distances (the paper's equations 10 to 12 take every passage with weight 1 and leave out the means).
 """
 
+import json
 import random
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
+from kgrag.evaluation.constants import GnnRetTraining
 from kgrag.evaluation.datasets import Dataset, Question
 from kgrag.evaluation.retrieving import Record, Retrieving, retrieve_all
 from kgrag.retrieval.base import Query
 from kgrag.retrieval.gnn_ret import Edge, GnnRet, Message, Neighbours, distance, nearest, neighbours_of, propagate
-from kgrag.settings import GnnRetTraining
 from kgrag.values.errors import InputError
 from kgrag.values.events import Progress
 from kgrag.values.results import Ranking
@@ -212,3 +214,12 @@ def remembered(neighbours: Neighbours) -> Neighbours:
         return (edge for id in senders for edge in known[id])
 
     return remembered
+
+
+def keep(out: Path, learned: Mapping[str, object]) -> None:
+    """Write what was learned, for the option. Raises InputError when it cannot be."""
+    try:
+        out.parent.mkdir(parents=True, exist_ok=True)
+        out.write_text(json.dumps(learned, indent=2, ensure_ascii=False), encoding="utf-8")
+    except OSError as error:
+        raise InputError(f"{out} cannot be written ({error.strerror}).", "Name another file with --out.") from error

@@ -14,11 +14,11 @@ from pathlib import Path
 from typing import Any
 
 from kgrag.evaluation.chains import Chain
+from kgrag.evaluation.constants import NextEvidenceTraining
 from kgrag.evaluation.train_next_fact import reported_steps
 from kgrag.models.chat import Message
 from kgrag.models.generator import load_model, prompt_tokens
 from kgrag.models.prompts import Prompt
-from kgrag.settings import NextEvidenceTraining
 from kgrag.values.errors import ConfigurationError, InputError
 from kgrag.values.events import Progress
 from kgrag.values.installing import install_hint
@@ -96,7 +96,7 @@ def tune(
         ) from error
     set_seed(seed)
     model, tokenizer, seq2seq = load_model(base)
-    if training.lora:
+    if not training.full:
         lora = LoraConfig(
             task_type="SEQ_2_SEQ_LM" if seq2seq else "CAUSAL_LM",
             r=training.rank,

@@ -18,9 +18,9 @@ from typing import Any, Self
 import numpy as np
 
 from kgrag.evaluation.chains import Chain, Fact, content_stems, text_of
+from kgrag.evaluation.constants import NextFactTraining
 from kgrag.indexing.neighbours import nearest
 from kgrag.models.embed import Vectors, sentence_transformer, unit
-from kgrag.settings import NextFactTraining
 from kgrag.values.errors import ConfigurationError, InputError
 from kgrag.values.events import Progress
 from kgrag.values.installing import install_hint

@@ -11,11 +11,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from kgrag.evaluation.constants import RgnnTraining
 from kgrag.evaluation.datasets import Question
 from kgrag.evaluation.train_gnn_ret import descend, remembered
 from kgrag.models.embed import embed_questions
 from kgrag.retrieval.gnn_ret import GnnRet, Message, Neighbours, distance, neighbours_of, propagate
-from kgrag.settings import RgnnTraining
 from kgrag.values.errors import InputError
 from kgrag.values.events import Progress
 

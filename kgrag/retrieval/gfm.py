@@ -26,7 +26,6 @@ from kgrag.retrieval.linking import link_question
 from kgrag.retrieval.second_stage import ONE_AT_A_TIME
 from kgrag.retrieval.trail import follow
 from kgrag.runtime.options import Count, Options
-from kgrag.settings import GfmTraining
 from kgrag.values.errors import ConfigurationError
 from kgrag.values.installing import install_hint
 from kgrag.values.results import Step
@@ -295,13 +294,13 @@ def load(context: SearchContext, path: str, embedder: str = "") -> Loaded:
     return Loaded(weights.network, its)
 
 
-def new(embedder: Embedder, training: GfmTraining, seed: int) -> Loaded:
+def new(embedder: Embedder, width: int, layers: int, seed: int) -> Loaded:
     """A network that has learned nothing yet. Raises ConfigurationError when torch is not installed."""
     module = network_module()
     import torch
 
     torch.manual_seed(seed)
-    return Loaded(module.Network(embedder.dimension, training.width, training.layers), embedder)
+    return Loaded(module.Network(embedder.dimension, width, layers), embedder)
 
 
 def network_module() -> Any:

@@ -12,7 +12,6 @@ from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from kgrag.settings.models import ChatSettings, EmbeddingSettings, RerankerSettings, TagmeSettings
 from kgrag.settings.serve import ServeOptions
-from kgrag.settings.training import GfmTraining, GnnRetTraining, NextEvidenceTraining, NextFactTraining, RgnnTraining
 
 __all__ = [
     "BRIDGE_CAP",
@@ -21,15 +20,10 @@ __all__ = [
     "EmbeddingSettings",
     "EngineSettings",
     "GatewaySettings",
-    "GfmTraining",
-    "GnnRetTraining",
     "IndexingSettings",
     "LoadingSettings",
     "LocalSettings",
-    "NextEvidenceTraining",
-    "NextFactTraining",
     "RerankerSettings",
-    "RgnnTraining",
     "ServeOptions",
     "Settings",
     "TagmeSettings",

@@ -213,7 +213,7 @@ def test_markdown_holds_tables_the_command_and_the_machine(evaluate: Evaluate, f
     assert "| `rrf(bm25, dense)` |" in text
     assert "| hops | questions | retriever |" in text
     assert " | noise |" in text
-    command = f"$ kgrag lab eval {folder} --retriever 'rrf(bm25, dense)' --by hops --baseline bm25 --seed 3 --markdown"
+    command = f"$ kgrag lab eval {folder} --retriever 'rrf(bm25, dense)' --by hops --seed 3 --baseline bm25 --markdown"
     assert command in text
     assert "GiB of memory, Python 3" in text.splitlines()[-1]
 

@@ -79,9 +79,9 @@ def test_training_makes_the_ranking_better(
     kg: KnowledgeGraph, neo4j_env: dict[str, str], fleet: Path, tmp_path: Path
 ) -> None:
     from kgrag.evaluation import train_gfm as training
+    from kgrag.evaluation.constants import GfmTraining
     from kgrag.models.gfm import save
     from kgrag.retrieval.gfm import Gfm, GfmOptions, Surroundings, load, new
-    from kgrag.settings import GfmTraining
 
     file = tmp_path / "network.pth"
     size = ("--width", 32, "--layers", 3, "--epochs", 25, "--batch", 4, "--rate", 5e-3, "--held-out", 0.25)
@@ -96,7 +96,7 @@ def test_training_makes_the_ranking_better(
     # the same questions are held out by the same seed; the network without training ranks them no better than by chance
     constants = GfmTraining(width=32, layers=3)
     context = kg[_NAME].context
-    loaded = new(context.embedder, constants, 0)
+    loaded = new(context.embedder, constants.width, constants.layers, 0)
     save(loaded.network, tmp_path / "untrained.pth", context.embedder.name, {})
     surroundings = Surroundings(context, GfmOptions())
     examples = training.prepare(surroundings, loaded, read_dataset(fleet).questions, lambda *_: None)
@@ -154,8 +154,8 @@ def test_messages_know_directions_and_the_gold_by_the_losses() -> None:
     """By hand: two entities that are wanted and two others."""
     import torch
 
+    from kgrag.evaluation.constants import GfmTraining
     from kgrag.evaluation.train_gfm import loss
-    from kgrag.settings import GfmTraining
 
     scores = torch.tensor([1.0, -1.0, 0.5, -2.0])
     gold = torch.tensor([True, True, False, False])

@@ -11,6 +11,7 @@ from question_set import write_set
 
 from kgrag import KnowledgeGraph
 from kgrag.cli import main
+from kgrag.evaluation.constants import GnnRetTraining, RgnnTraining
 from kgrag.evaluation.datasets import Question
 from kgrag.evaluation.train_gnn_ret import Example, mean_loss, split, train
 from kgrag.evaluation.train_rgnn import Array, Turn
@@ -20,7 +21,6 @@ from kgrag.evaluation.train_rgnn import train as train_rgnn
 from kgrag.retrieval.base import Query
 from kgrag.retrieval.gnn_ret import Edge, GnnRet
 from kgrag.retrieval.registry import check_retriever
-from kgrag.settings import GnnRetTraining, RgnnTraining
 from kgrag.values.errors import ConfigurationError, InputError
 
 QUIET = GnnRetTraining(competitors=3, margin=0.2)
@@ -250,7 +250,7 @@ def test_the_environment_that_it_names_works(neo4j_env: dict[str, str], trained_
     folder, name = trained_on
     out, err = run(neo4j_env, folder, "-c", name, "--folds", 2)
     assert "Only 0 of 8 questions have a loss" in err
-    variable, value = next(line.split()[1] for line in out.splitlines() if line.startswith("Environment")).split("=")
+    variable, value = next(line.split()[1] for line in out.splitlines() if line.startswith("environment")).split("=")
     assert len(json.loads(value)) == 2
     assert [line.split()[:2] for line in out.splitlines() if "R@5" in line][-1][0] == "trained"
     out, _ = run({**neo4j_env, variable: "[0.7]"}, folder, "-c", name, "--json")

@@ -13,10 +13,10 @@ from question_set import write_set
 from kgrag import KnowledgeGraph
 from kgrag.cli import main
 from kgrag.evaluation.chains import Chain, chains, facts, ordered, read_corpus, split
+from kgrag.evaluation.constants import NextFactTraining
 from kgrag.evaluation.readers import read_dataset
 from kgrag.evaluation.train_next_fact import measure, rows
 from kgrag.models.embed import embed_questions, load_embedder, unit
-from kgrag.settings import NextFactTraining
 from kgrag.values.errors import InputError
 
 _CRAFTS = ("potter", "weaver", "smith", "tanner")

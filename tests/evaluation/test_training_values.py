@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 import pytest
 
+from kgrag.evaluation.constants import GnnRetTraining, RgnnTraining
 from kgrag.evaluation.datasets import Question
 from kgrag.evaluation.train_gnn_ret import Array, descend
 from kgrag.evaluation.train_rgnn import Example, Turn, _example, mean_loss, train
 from kgrag.retrieval.gnn_ret import GnnRetOptions
-from kgrag.settings import GnnRetTraining, RgnnTraining
 
 
 def no_progress(stage: str, done: int, total: int | None) -> None:
