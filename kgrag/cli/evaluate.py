@@ -231,7 +231,7 @@ def _print(given: _Given, found: "Result") -> None:
         cost = "cost unknown" if marking.cost is None else f"cost {marking.cost:.4f}"
         note(f"Marking took {marking.calls:,} calls ({marking.cached:,} cached), {marking.tokens:,} tokens, {cost}.")
     if given.ranks is not None:
-        from kgrag.evaluation.ranks import write_ranks
+        from kgrag.evaluation.records import write_ranks
 
         write_ranks(given.ranks, found, _command())
         note(f"Ranks: {given.ranks}")

@@ -1,8 +1,9 @@
 """kgrag lab grade: answers are marked, by a language model or by their words, and compared with marks made by hand."""
 
 from contextlib import ExitStack, closing
+from dataclasses import astuple
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 from pydantic import Field
@@ -13,7 +14,10 @@ from kgrag.cli.options import options
 from kgrag.cli.outcome import end_stopped, resumable, usage_line
 
 if TYPE_CHECKING:
-    from kgrag.evaluation.grade_answers import GradeReport
+    from kgrag.evaluation.grading import GradeReport
+    from kgrag.values.results import Usage
+
+_HEADS = ("mark", "answers", "mean", "by hand", "same", "kappa", "difference", "correlation")
 
 
 class _Given(Asking):
@@ -42,8 +46,7 @@ def grade(given: _Given) -> None:
     kgrag lab grade answers.jsonl --against by-hand.jsonl
     kgrag lab grade answers.jsonl --lexical --against by-hand.jsonl --json
     """
-    from kgrag.evaluation.grade_answers import grade_answers
-    from kgrag.evaluation.graders import AnswerGrader, LexicalGrader, ModelGrader, estimate, read_answers, read_marks
+    from kgrag.evaluation import grading
     from kgrag.indexing.ask_each import Meter
     from kgrag.models.openai_chat import load_chat
     from kgrag.models.tasks import Tasks
@@ -51,10 +54,10 @@ def grade(given: _Given) -> None:
     from kgrag.wire import to_json
 
     settings = given.apply(load_settings())
-    answers = read_answers(given.file)
-    by_hand = read_marks(given.against) if given.against is not None else {}
+    answers = grading.read_answers(given.file)
+    by_hand = grading.read_marks(given.against) if given.against is not None else {}
     if given.dry_run:
-        found = {} if given.lexical else estimate(answers, settings.chat)
+        found = {} if given.lexical else grading.estimate(answers, settings.chat)
         if given.as_json:
             print_json(to_json({"tasks": found}))
             return
@@ -64,32 +67,34 @@ def grade(given: _Given) -> None:
         return
     with resumable() as progress, ExitStack() as stack:
         meter = Meter()
-        grader: AnswerGrader = LexicalGrader(language_of(given.language))
+        grader: grading.AnswerGrader = grading.LexicalGrader(language_of(given.language))
         if not given.lexical:
             model = stack.enter_context(closing(load_chat(settings)))
-            grader = ModelGrader(Tasks(model, settings.chat.prompts, listener=meter))
-        report = grade_answers(
-            answers, grader, by_hand=by_hand, out=given.out, threads=given.threads, meter=meter, progress=progress
+            grader = grading.ModelGrader(Tasks(model, settings.chat.prompts, listener=meter))
+        report = grading.grade_answers(
+            answers, grader, by_hand=by_hand, out=given.out, threads=given.threads, progress=progress
         )
-    _print(report, given.as_json)
+    _print(report, meter.total, given.as_json)
 
 
-def _print(report: "GradeReport", as_json: bool) -> None:
+def _print(report: "GradeReport", usage: "Usage", as_json: bool) -> None:
+    from kgrag.evaluation.grading import MARKS
     from kgrag.wire import to_json
 
     if as_json:
-        print_json(to_json(report, stopped=report.stopped and report.stopped.in_full))
+        print_json(to_json(report, usage=usage, stopped=report.stopped and report.stopped.in_full))
     else:
-        rows: list[tuple[str, ...]] = []
-        for name in ("correctness", "faithfulness"):
+        rows = []
+        for name in MARKS:
             agreed = report.agreement.get(name)
             marked = [value for marks in report.marks.values() if (value := getattr(marks, name)) is not None]
-            rows.append((name, str(len(marked)), _figure(report.means.get(name)), *_agreed(agreed)))
-        heads = ["mark", "answers", "mean", *(_AGREED if report.agreement else ())]
-        print_table(heads, rows, left=())
+            figures = [report.means.get(name), *(astuple(agreed)[1:] if agreed else ())]
+            mean, *others = ("-" if figure is None else f"{figure:.2f}" for figure in figures)
+            rows.append((name, str(len(marked)), mean, *((str(agreed.answers), *others) if agreed else ())))
+        print_table(_HEADS if report.agreement else _HEADS[:3], rows, left=())
         click.echo(f"Marked by {report.by}")
-        if report.usage.calls:
-            click.echo(usage_line(report.usage))
+        if usage.calls:
+            click.echo(usage_line(usage))
     if report.failures:
         print_list(
             f"{number(len(report.failures), 'answer')} could not be marked:",
@@ -98,17 +103,3 @@ def _print(report: "GradeReport", as_json: bool) -> None:
     end_stopped(report.stopped, report.left, "answer")
     if report.failures:
         click.get_current_context().exit(1)
-
-
-_AGREED = ("by hand", "same", "kappa", "difference", "correlation")
-
-
-def _agreed(found: Any) -> tuple[str, ...]:
-    if found is None:
-        return ()
-    values = (found.same, found.kappa, found.error, found.correlation)
-    return (str(found.answers), *map(_figure, values))
-
-
-def _figure(value: float | None) -> str:
-    return "-" if value is None else f"{value:.2f}"

@@ -34,8 +34,8 @@ def ranks(given: _Given) -> None:
         raise click.UsageError("--markdown excludes --json and --changes.")
     if given.changes is not None and given.baseline is None:
         raise click.UsageError("--changes are those against a --baseline.")
-    from kgrag.evaluation.ranks import changes as changed
-    from kgrag.evaluation.ranks import changes_sheet, read_ranks
+    from kgrag.evaluation.records import changes as changed
+    from kgrag.evaluation.records import changes_sheet, read_ranks
 
     found = read_ranks(given.file, baseline=given.baseline, at=given.at, seed=given.seed)
     if given.as_json:

@@ -9,7 +9,7 @@ from typing import Protocol
 from kgrag.evaluation.datasets import GoldText, Question
 from kgrag.evaluation.gold import answer_rank, distinct_documents, text_ranks
 from kgrag.evaluation.grading import Grader
-from kgrag.evaluation.metrics import Ranks, ranks_of
+from kgrag.evaluation.measures import Ranks, ranks_of
 from kgrag.evaluation.retrieving import DEPTH, PATIENCE, AnswerRecord, Iteration, Log, Record, error_text, failed
 from kgrag.models.parallel import in_parallel
 from kgrag.models.tasks import Listener
@@ -75,7 +75,7 @@ def ask_all(
                 if result is not None:
                     known[result.question.id] = result
                     if log is not None:
-                        log.add(result)
+                        log.keep(result)
                     done += 1
                     progress(name, done, len(questions))
         except BaseException:

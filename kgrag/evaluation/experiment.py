@@ -17,13 +17,12 @@ from kgrag import __version__
 from kgrag.agents.strategy import Strategy
 from kgrag.client.collection import Collection
 from kgrag.evaluation import layers
-from kgrag.evaluation import records as kept_records
 from kgrag.evaluation.ask_systems import ask_all
 from kgrag.evaluation.baselines import BASELINES
 from kgrag.evaluation.datasets import Dataset, Question
 from kgrag.evaluation.grading import TASK, Grader
 from kgrag.evaluation.question_graphs import QuestionGraphs
-from kgrag.evaluation.records import RecordFile
+from kgrag.evaluation.records import RecordFile, check_folder, in_force
 from kgrag.evaluation.report import Result, machine
 from kgrag.evaluation.retrieving import DEPTH, WARM_UP, Record, retrieve_all
 from kgrag.evaluation.summary import Group
@@ -157,7 +156,7 @@ class Experiment:
         if per_question is not None and "density" in self.by:
             raise ConfigurationError("per_question measures graphs that hold no triples.", "Leave out: by density.")
         if self.out is not None:
-            kept_records.check_folder(self.out)
+            check_folder(self.out)
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -200,7 +199,7 @@ class Experiment:
                 subject = self._subject(data, searched)
                 held = searched.name if searched is not None and graphs is None else ""
                 for name in names:
-                    its = {**subject, "options": kept_records.in_force(self._made(name, data, opened))}
+                    its = {**subject, "options": in_force(self._made(name, data, opened))}
                     logs[name] = stack.enter_context(RecordFile(self.out, name, its, held))
             kept = sum(log.find(q) is not None for log in logs.values() for q in data.questions)
             if kept:
@@ -230,7 +229,7 @@ class Experiment:
                 "perturb": self.perturb,
                 "machine": machine("" if searched is None else _neo4j(searched)),
             },
-            marking=None if grader is None else grader.usage,
+            marking=None if grader is None else grader.meter.total,
             sweep=self.sweep,
             notes=tuple(notes),
             refused=refused,

@@ -22,10 +22,10 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from pydantic import BaseModel
 
 from kgrag.evaluation.drafts import Draft, Selection, query_rows, select
-from kgrag.evaluation.ledger import Ledger
 from kgrag.evaluation.question_sources import Material, Sources
 from kgrag.evaluation.question_templates import template_drafts
 from kgrag.evaluation.readers.own import CORPUS, QUERIES, TRIPLES
+from kgrag.evaluation.records import Ledger
 from kgrag.evaluation.taxonomy import Kind, draw_kind
 from kgrag.graph.collections import open_collection
 from kgrag.graph.reader import Reader

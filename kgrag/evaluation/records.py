@@ -1,34 +1,87 @@
-"""The records of an experiment on disk, so that an interrupted run resumes.
+"""What is kept of experiments: files that grow by a line, so that an interrupted run resumes, and ranks to publish.
 
 A folder holds a JSON Lines file for each system and what it was measured on. The first line says what that is; each
 further line is one question's record, written as soon as it is made; of two lines of a question the later one counts.
 The file's name ends in a digest of the first line, so that records of another corpus, embedder, retriever, option or
 depth are never taken for these.
+
+A file of ranks is small, and without a word of the data: compressed JSON Lines. The first line says what was measured
+and how; each further one is a question: its id, its hops and type, how many golds it has, and for each retriever or
+system their ranks and the milliseconds.
 """
 
+import gzip
 import hashlib
 import json
 import re
-from collections.abc import Mapping
-from dataclasses import asdict
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from itertools import takewhile
 from pathlib import Path
-from types import TracebackType
 from typing import Any, Self
 
+from pydantic import TypeAdapter
+
+from kgrag import __version__
 from kgrag.agents.strategy import Strategy
 from kgrag.evaluation.answers import exact_match, f1, structure_match
 from kgrag.evaluation.datasets import Question
-from kgrag.evaluation.ledger import Ledger
-from kgrag.evaluation.retrieving import AnswerRecord, Grade, Iteration, Record
+from kgrag.evaluation.measures import Ranks, recall_at
+from kgrag.evaluation.report import Result, Sheet
+from kgrag.evaluation.retrieving import AnswerRecord, Record
 from kgrag.retrieval.base import Retriever
 from kgrag.runtime.options import Options
 from kgrag.values.errors import InputError
-from kgrag.values.results import Usage
 
 _KEYS = {"identity", "documents", "ranks", "seconds"}
 """What the line of a record has at least."""
 
+_RECORD = TypeAdapter(Record)
 _UNPLAIN = re.compile(r"[^\w.]+")
+_VERSION = 1  # of a file of ranks
+
+
+class Ledger:
+    """A JSON Lines file, opened to be added to; its first line says what the others are about. A context manager.
+
+    `rows`: the objects that were there when it was opened, the first line's first; lines that hold none are left out.
+    """
+
+    def __init__(self, path: Path, head: Mapping[str, Any]) -> None:
+        """Open the file, which is made if need be. Raises InputError when it cannot be written.
+
+        A last line that a kill cut short is dropped.
+        """
+        self.path = path
+        check_folder(path.parent)
+        try:
+            self._file = path.open("ab+", buffering=0)
+        except OSError as error:
+            raise _unwritable(path, error) from error
+        self._file.seek(0)
+        lines = list(takewhile(lambda line: line.endswith(b"\n"), self._file.readlines()))
+        self._file.truncate(sum(map(len, lines)))
+        self.rows = [row for line in lines if isinstance(row := _object(line), dict)]
+        if not lines:
+            self.add(head)
+            self.rows = [dict(head)]
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self._file.close()
+
+    def add(self, row: Mapping[str, Any]) -> None:
+        """Write a line at once."""
+        self._file.write(f"{json.dumps(row, ensure_ascii=False)}\n".encode("utf-8", "surrogatepass"))
+
+
+def _object(line: bytes) -> Any:
+    try:
+        return json.loads(line)
+    except ValueError:  # a kill cut it short
+        return None
 
 
 def check_folder(folder: Path) -> None:
@@ -62,8 +115,8 @@ def in_force(part: object) -> dict[str, Any]:
     return found
 
 
-class RecordFile:
-    """The records of one system. A context manager.
+class RecordFile(Ledger):
+    """The records of one system.
 
     `subject` is everything that a record depends on besides its question: what differs in any of it has another file.
     Questions that failed are not known, so that they are asked again.
@@ -76,31 +129,24 @@ class RecordFile:
         """
         self._system = system
         head = dict(sorted({"system": system, **subject}.items()))
-        written = json.dumps(head, ensure_ascii=False, sort_keys=True)
-        digest = hashlib.blake2b(written.encode(), digest_size=6).hexdigest()
-        self.path = folder / f"{plain(system)}-{digest}.jsonl"
+        digest = _digest(json.dumps(head, ensure_ascii=False, sort_keys=True), 6)
+        more = {"collection": collection} if collection else {}
+        super().__init__(folder / f"{plain(system)}-{digest}.jsonl", {**head, **more})
         self._records: dict[str, dict[str, Any]] = {}
-        self._file = Ledger(self.path, {**head, **({"collection": collection} if collection else {})})
-        for row in self._file.rows:
+        for row in self.rows:
             if row.keys() >= _KEYS:
                 self._records.pop(row["identity"], None)
                 if not row.get("error"):
                     self._records[row["identity"]] = row
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self._file.__exit__(kind, error, trace)
-
     def find(self, question: Question) -> Record | None:
         """The record of a question that was answered before, in the same words and with the same gold."""
         found = self._records.get(_identity(question))
-        return None if found is None else _record_of(self._system, question, found)
+        if found is None:
+            return None
+        return _RECORD.validate_python({**found, "system": self._system, "question": question})
 
-    def add(self, record: Record) -> None:
+    def keep(self, record: Record) -> None:
         """Write a record to the file at once."""
         question = record.question
         row = {
@@ -120,22 +166,7 @@ class RecordFile:
             **({"passages": record.passages} if record.passages else {}),
             **({"error": record.error} if record.error else {}),
         }
-        self._file.add(row)
-
-
-def _record_of(system: str, question: Question, row: Mapping[str, Any]) -> Record:
-    """The record that a line of a file holds."""
-    return Record(
-        system,
-        question,
-        tuple(row["documents"]),
-        tuple(row["ranks"]),
-        float(row["seconds"]),
-        row.get("error", ""),
-        _answer(row["answer"]) if "answer" in row else None,
-        Usage(**row.get("usage", {})),
-        tuple(row.get("passages", ())),
-    )
+        self.add(row)
 
 
 def _values(answer: AnswerRecord, question: Question) -> dict[str, Any]:
@@ -149,22 +180,123 @@ def _values(answer: AnswerRecord, question: Question) -> dict[str, Any]:
     return {**asdict(answer), **measured}
 
 
-def _answer(row: dict[str, Any]) -> AnswerRecord:
-    steps = tuple(
-        Iteration(tuple(i["ranks"]), i["calls"], i["tokens"], tuple(i.get("ranked") or i["ranks"]))
-        for i in row["iterations"]
-    )
-    grade = Grade(**row["grade"]) if row.get("grade") else None
-    structure = tuple(row.get("structure", ()))
-    return AnswerRecord(row["text"], steps, Usage(**row["usage"]), row["began"], row["problem"], structure, grade)
-
-
 def _unwritable(path: Path, error: OSError) -> InputError:
     return InputError(f"{path} cannot be written ({error.strerror}).", "Name another folder with --out.")
 
 
 def _identity(question: Question) -> str:
     more = [part for part in (question.structure, question.choices) if part]
-    parts = [question.id, question.text, question.gold, *more]
-    content = json.dumps(parts, ensure_ascii=False)
-    return hashlib.blake2b(content.encode("utf-8", "surrogatepass"), digest_size=8).hexdigest()
+    return _digest(json.dumps([question.id, question.text, question.gold, *more], ensure_ascii=False), 8)
+
+
+def _digest(text: str, size: int) -> str:
+    return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=size).hexdigest()
+
+
+def write_ranks(path: Path, result: Result, command: str = "") -> None:
+    """Write the ranks of a result. Raises InputError when the file cannot be written."""
+    head = {
+        "version": _VERSION,
+        "kgrag": __version__,
+        "title": result.title,
+        "depth": result.conditions["depth"],
+        "machine": result.conditions.get("machine"),
+        "command": command,
+    }
+    lines: dict[str, dict[str, Any]] = {}
+    for record in result.records:
+        q = record.question
+        line = lines.setdefault(q.id, {"id": q.id, "hops": q.hops, "type": q.type, "gold": len(q.gold), "ranks": {}})
+        line["ranks"][record.system] = [
+            list(record.ranks),
+            round(1000 * record.seconds, 1),
+            *([1] if record.error else []),
+        ]
+    text = "".join(f"{json.dumps(line, ensure_ascii=False)}\n" for line in (head, *lines.values()))
+    try:
+        # no name and no time in it: the same ranks, the same file
+        path.write_bytes(gzip.compress(text.encode("utf-8", "surrogatepass"), mtime=0))
+    except OSError as error:
+        raise InputError(f"{path} cannot be written ({error.strerror}).", "Name another file with --ranks.") from error
+
+
+def read_ranks(path: Path, *, baseline: str | None = None, at: Sequence[int] = (), seed: int = 0) -> Result:
+    """The result whose ranks are in a file; it has no answers. Raises InputError when it is no such file."""
+    try:
+        head, *lines = map(json.loads, gzip.decompress(path.read_bytes()).decode("utf-8").splitlines())
+        names = list(dict.fromkeys(name for line in lines for name in line["ranks"]))
+        questions = {
+            line["id"]: Question(
+                line["id"], "", tuple(map(str, range(line["gold"]))), type=line["type"], steps=line["hops"]
+            )
+            for line in lines
+        }
+        records = [
+            Record(name, questions[line["id"]], (), tuple(ranks), ms / 1000, "it failed" if failed else "")
+            for name in names
+            for line in lines
+            for ranks, ms, *failed in [line["ranks"][name]]
+        ]
+        title, depth = head["title"], head["depth"]
+    except (OSError, EOFError, ValueError, KeyError, TypeError) as error:
+        raise InputError(
+            f"{path} is no file of ranks: {error}", "Make one with `kgrag lab eval ... --ranks FILE`."
+        ) from error
+    if baseline is not None and baseline not in names:
+        raise InputError(f"{path} holds no ranks of {baseline!r}.", f"It holds: {', '.join(names)}.")
+    conditions = {"depth": depth, "machine": head.get("machine")}
+    notes = tuple(filter(None, [head.get("command")]))
+    return Result.of(title, records, depth, {}, baseline, seed, at, conditions=conditions, notes=notes)
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """A question of which `system` finds more or less gold among the first k than the baseline.
+
+    `before` and `after`: the ranks of its gold in the baseline and in the system, None beyond the depth; `gained`: how
+    much more of it is found, from -1 to 1.
+    """
+
+    system: str
+    question: str
+    type: str
+    before: Ranks
+    after: Ranks
+    gained: float
+
+
+def changes(result: Result, k: int) -> list[Change]:
+    """What each system changes against the baseline of a result, what is gained first and what is lost last.
+
+    Raises InputError without a baseline. Questions without gold are left out.
+    """
+    if result.baseline is None:
+        raise InputError("Changes are those against a baseline.", "Name it with --baseline.")
+    before = {r.question.id: r.ranks for r in result.records if r.system == result.baseline}
+    found = [
+        Change(
+            record.system,
+            record.question.id,
+            record.question.type or "",
+            its,
+            record.ranks,
+            round(recall_at(record.ranks, k) - recall_at(its, k), 3),
+        )
+        for record in result.records
+        if record.system != result.baseline and record.question.gold and (its := before.get(record.question.id))
+    ]
+    return sorted((c for c in found if c.gained), key=lambda c: (c.system, -c.gained, c.question))
+
+
+def changes_sheet(result: Result, k: int) -> Sheet:
+    """The changes as a table. Raises InputError without a baseline."""
+
+    def shown(ranks: Ranks) -> str:
+        return " ".join("-" if rank is None else str(rank) for rank in ranks)
+
+    rows = [
+        (c.system, c.question, c.type, shown(c.before), shown(c.after), f"{100 * c.gained:+.0f}")
+        for c in changes(result, k)
+    ]
+    head = ("system", "question", "type", "before", "after", f"R@{k}")
+    return Sheet(f"ranks of gold that change against {result.baseline}", head, tuple(rows))

@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import Any
 
 from kgrag.evaluation import summary
+from kgrag.evaluation.measures import Difference
 from kgrag.evaluation.plot import plot
 from kgrag.evaluation.retrieving import Record
-from kgrag.evaluation.significance import Difference
 from kgrag.evaluation.summary import Group, Iterations, Overlaps, Rows, digits
 from kgrag.evaluation.sweep import Sweep, plot_sweep
 from kgrag.values.results import Usage

@@ -10,7 +10,7 @@ from typing import Protocol
 
 from kgrag.evaluation.datasets import GoldText, Question
 from kgrag.evaluation.gold import answer_rank, distinct_documents, text_ranks
-from kgrag.evaluation.metrics import Ranks, ranks_of
+from kgrag.evaluation.measures import Ranks, ranks_of
 from kgrag.retrieval.base import Query, Retriever
 from kgrag.values.errors import BudgetError, DatabaseError, KgragError
 from kgrag.values.events import Called, Event, Progress
@@ -100,7 +100,7 @@ class Log(Protocol):
         """The record of a question that was answered before."""
         ...
 
-    def add(self, record: Record) -> None:
+    def keep(self, record: Record) -> None:
         """Keep a record."""
         ...
 
@@ -136,7 +136,7 @@ def retrieve_all(
                 raise failure
             failures = failures + 1 if isinstance(failure, DatabaseError) else 0
             if log is not None:
-                log.add(record)
+                log.keep(record)
             if failure is not None and failures >= PATIENCE:
                 raise failure
             known[question.id] = record

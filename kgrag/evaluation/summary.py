@@ -7,9 +7,16 @@ from statistics import fmean
 import numpy as np
 
 from kgrag.evaluation.answers import exact_match, f1, structure_match
-from kgrag.evaluation.metrics import Ranks, ndcg_at, perfect_at, recall_at, reciprocal_rank
+from kgrag.evaluation.measures import (
+    Difference,
+    Ranks,
+    ndcg_at,
+    paired_bootstrap,
+    perfect_at,
+    recall_at,
+    reciprocal_rank,
+)
 from kgrag.evaluation.retrieving import DEPTH, AnswerRecord, Record
-from kgrag.evaluation.significance import Difference, paired_bootstrap
 from kgrag.values.results import Usage
 
 RECALLS = (2, 5, 10, 15)

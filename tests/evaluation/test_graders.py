@@ -9,8 +9,8 @@ from click.testing import CliRunner
 from scripted import TASKS, Scripted
 
 from kgrag.cli import main
-from kgrag.evaluation.grade_answers import agreement
-from kgrag.evaluation.graders import LexicalGrader, SaidAnswer, read_answers, read_marks
+from kgrag.evaluation.grading import LexicalGrader, SaidAnswer, read_answers, read_marks
+from kgrag.evaluation.measures import agreement
 from kgrag.values.errors import InputError
 
 FRAM = "Colin Archer designed the Fram, a schooner with three masts, at Larvik in 1892."
@@ -107,10 +107,9 @@ def test_printed_answers_are_read_and_faults_are_told_by_line(tmp_path: Path) ->
 
 def test_agreement_is_beyond_chance() -> None:
     perfect = agreement([0, 0.5, 1, 1], [0, 0.5, 1, 1])
-    assert perfect is not None and (perfect.same, perfect.kappa, perfect.error) == (1, 1, 0)
+    assert (perfect.same, perfect.kappa, perfect.error) == (1, 1, 0)
     # two markers with weights 0, .5, 1: 0.25 apart on average, 0.375 by chance
     found = agreement([0, 0.5, 1, 1], [0.5, 0.5, 1, 0.5])
-    assert found is not None and found.kappa == pytest.approx(1 / 3)
+    assert found.kappa == pytest.approx(1 / 3)
     constant = agreement([1, 1], [1, 1])
-    assert constant is not None and (constant.kappa, constant.correlation) == (None, None)
-    assert agreement([], []) is None
+    assert (constant.kappa, constant.correlation) == (None, None)

@@ -79,7 +79,7 @@ def test_the_model_is_asked_only_what_is_not_known_without_it() -> None:
 def test_what_marking_takes_is_counted_apart() -> None:
     grader = Grader(Tasks(Marker()))
     ask_all({"s": Scripted({**REPLIES})}, questions("1234"), no_progress, grader=grader)
-    assert grader.usage == Usage(2, 0, 200, 20, 0.2)
+    assert grader.meter.total == Usage(2, 0, 200, 20, 0.2)
 
 
 def test_without_a_grader_there_is_no_mark() -> None:

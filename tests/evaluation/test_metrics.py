@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kgrag.evaluation.metrics import ndcg_at, perfect_at, ranks_of, recall_at, reciprocal_rank
+from kgrag.evaluation.measures import ndcg_at, perfect_at, ranks_of, recall_at, reciprocal_rank
 
 keys = st.sampled_from("abcdefghij")
 rankings = st.lists(keys, unique=True)

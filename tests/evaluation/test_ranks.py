@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from kgrag.evaluation.datasets import Corpus, Dataset, Question
-from kgrag.evaluation.ranks import changes, changes_sheet, read_ranks, write_ranks
+from kgrag.evaluation.records import changes, changes_sheet, read_ranks, write_ranks
 from kgrag.evaluation.report import Result, matrix_sheet
 from kgrag.evaluation.retrieving import AnswerRecord, Grade, Record
 from kgrag.evaluation.summary import overlaps, table

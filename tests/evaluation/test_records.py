@@ -43,7 +43,7 @@ def test_a_run_goes_on_where_it_was_broken_off(tmp_path: Path) -> None:
 def test_a_record_says_what_was_asked_and_found(tmp_path: Path) -> None:
     question = Question("q1", "Who?", ("a", "b"), type="bridge", steps=3)
     with RecordFile(tmp_path, "rrf(bm25, dense)", SUBJECT) as log:
-        log.add(Record("rrf(bm25, dense)", question, ("x", "b"), (None, 2), 0.25))
+        log.keep(Record("rrf(bm25, dense)", question, ("x", "b"), (None, 2), 0.25))
     head, row = map(json.loads, log.path.read_text().splitlines())
     assert head == {"system": "rrf(bm25, dense)", **SUBJECT}
     del row["identity"]
@@ -65,13 +65,13 @@ def test_a_record_says_what_was_asked_and_found(tmp_path: Path) -> None:
 def test_a_torn_last_line_is_dropped(tmp_path: Path, torn: int) -> None:
     first, second = questions(2)
     with RecordFile(tmp_path, "bm25", SUBJECT) as log:
-        log.add(Record("bm25", first, ("a",), (1, None), 0.1))
-        log.add(Record("bm25", second, ("c",), (None, 1), 0.1))
+        log.keep(Record("bm25", first, ("a",), (1, None), 0.1))
+        log.keep(Record("bm25", second, ("c",), (None, 1), 0.1))
     log.path.write_bytes(log.path.read_bytes()[:-torn])
     with RecordFile(tmp_path, "bm25", SUBJECT) as log:
         assert log.find(first) is not None
         assert log.find(second) is None
-        log.add(Record("bm25", second, ("c",), (None, 1), 0.1))
+        log.keep(Record("bm25", second, ("c",), (None, 1), 0.1))
     with RecordFile(tmp_path, "bm25", SUBJECT) as log:
         assert log.find(second) is not None
     assert all(json.loads(line) for line in log.path.read_text().splitlines())
@@ -81,7 +81,7 @@ def test_a_torn_last_line_is_dropped(tmp_path: Path, torn: int) -> None:
 def test_a_file_cut_in_its_first_line_begins_again(tmp_path: Path, size: int) -> None:
     (question,) = questions(1)
     with RecordFile(tmp_path, "bm25", SUBJECT) as log:
-        log.add(Record("bm25", question, ("a",), (1, None), 0.1))
+        log.keep(Record("bm25", question, ("a",), (1, None), 0.1))
     log.path.write_bytes(log.path.read_bytes()[:size])
     with RecordFile(tmp_path, "bm25", SUBJECT) as log:
         assert log.find(question) is None
@@ -92,7 +92,7 @@ def test_a_file_cut_in_its_first_line_begins_again(tmp_path: Path, size: int) ->
 def test_what_was_measured_on_something_else_is_another_file(tmp_path: Path, change: dict[str, object]) -> None:
     (question,) = questions(1)
     with RecordFile(tmp_path, "bm25", SUBJECT) as log:
-        log.add(Record("bm25", question, ("a",), (1, None), 0.1))
+        log.keep(Record("bm25", question, ("a",), (1, None), 0.1))
     with RecordFile(tmp_path, "bm25", {**SUBJECT, **change}) as other:
         assert other.find(question) is None
     with RecordFile(tmp_path, "rrf(bm25)", SUBJECT) as other:
@@ -102,8 +102,8 @@ def test_what_was_measured_on_something_else_is_another_file(tmp_path: Path, cha
 def test_a_question_in_other_words_or_with_other_gold_is_another(tmp_path: Path) -> None:
     (question,) = questions(1)
     with RecordFile(tmp_path, "bm25", SUBJECT) as log:
-        log.add(Record("bm25", question, ("a",), (1, None), 0.1))
-        log.add(Record("bm25", replace(question, text="question 0?"), ("b",), (None, None), 0.1))
+        log.keep(Record("bm25", question, ("a",), (1, None), 0.1))
+        log.keep(Record("bm25", replace(question, text="question 0?"), ("b",), (None, None), 0.1))
         found = log.find(question)
         assert found is None  # records are read when the file is opened
     with RecordFile(tmp_path, "bm25", SUBJECT) as log:
@@ -117,7 +117,7 @@ def test_a_question_in_other_words_or_with_other_gold_is_another(tmp_path: Path)
 def test_a_question_that_failed_is_asked_again(tmp_path: Path) -> None:
     (question,) = questions(1)
     with RecordFile(tmp_path, "bm25", SUBJECT) as log:
-        log.add(Record("bm25", question, (), (None, None), 0.1, "ValueError: no"))
+        log.keep(Record("bm25", question, (), (None, None), 0.1, "ValueError: no"))
     assert "ValueError: no" in log.path.read_text()
     with RecordFile(tmp_path, "bm25", SUBJECT) as log:
         assert log.find(question) is None

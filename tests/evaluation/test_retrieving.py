@@ -2,7 +2,7 @@ import pytest
 
 from kgrag.evaluation.datasets import Question
 from kgrag.evaluation.gold import distinct_documents
-from kgrag.evaluation.metrics import ranks_of
+from kgrag.evaluation.measures import ranks_of
 from kgrag.evaluation.retrieving import Record, retrieve_all
 from kgrag.evaluation.summary import Rows, differences, errors, measures, table, tables_by
 from kgrag.values.errors import DatabaseError

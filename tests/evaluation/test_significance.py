@@ -3,8 +3,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kgrag.evaluation import significance
-from kgrag.evaluation.significance import paired_bootstrap
+from kgrag.evaluation import measures
+from kgrag.evaluation.measures import paired_bootstrap
 
 
 def column(values: list[float]) -> "np.ndarray[tuple[int, int], np.dtype[np.float64]]":
@@ -42,7 +42,7 @@ def test_the_seed_decides_and_blocks_do_not_matter_to_the_answer(monkeypatch: py
     found = paired_bootstrap(one, other, seed=7)
     assert found == paired_bootstrap(one, other, seed=7)
     assert found != paired_bootstrap(one, other, seed=8)
-    monkeypatch.setattr(significance, "_BLOCK", 60)
+    monkeypatch.setattr(measures, "_BLOCK", 60)
     for a, b in zip(found, paired_bootstrap(one, other, seed=7), strict=True):
         assert (a.low, a.high) == pytest.approx((b.low, b.high), abs=0.02)
 

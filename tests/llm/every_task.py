@@ -12,9 +12,9 @@ from kgrag.agents.lookup import _Reply as Structure
 from kgrag.agents.rgnn import Critique
 from kgrag.evaluation.generating import _Checked as Checked
 from kgrag.evaluation.generating import _Made as Made
-from kgrag.evaluation.graders import _Claims as Claims
-from kgrag.evaluation.graders import _Mark as Correctness
-from kgrag.evaluation.grading import _Mark as Grade
+from kgrag.evaluation.grading import _Claims as Claims
+from kgrag.evaluation.grading import _Correct as Grade
+from kgrag.evaluation.grading import _Mark as Correctness
 from kgrag.indexing.communities.reports import Report
 from kgrag.indexing.extraction_reply import Extraction, LinkedExtraction
 from kgrag.indexing.resolution.judge import Same

@@ -11,7 +11,7 @@ from pathlib import Path
 from statistics import fmean
 from typing import Any
 
-from kgrag.evaluation.metrics import Ranks
+from kgrag.evaluation.measures import Ranks
 from kgrag.evaluation.summary import measures
 
 PATH = Path(__file__).with_name("floors.json")

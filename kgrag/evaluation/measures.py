@@ -1,0 +1,145 @@
+"""Measures: how well a ranking holds the gold of a question, which differences are more than noise, how marks agree.
+
+A ranking is measured by the ranks of the question's gold: for each gold its place from 1, or None when it was not
+found. Every gold weighs the same, and all measures are between 0 and 1.
+"""
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from math import log2
+
+import numpy as np
+from numpy.typing import NDArray
+
+Ranks = Sequence[int | None]
+RESAMPLES = 10_000
+CONFIDENCE = 0.95
+_BLOCK = 4_000_000  # drawn indices that are held at once
+
+
+def ranks_of(ranking: Sequence[str], gold: Collection[str]) -> tuple[int | None, ...]:
+    """The rank of each gold key in a ranking of distinct keys, best first."""
+    places = {key: rank for rank, key in enumerate(ranking, 1)}
+    return tuple(places.get(key) for key in gold)
+
+
+def recall_at(ranks: Ranks, k: int) -> float:
+    """The share of gold among the first `k`. Raises ValueError without gold."""
+    return len(_found(ranks, k)) / len(ranks)
+
+
+def perfect_at(ranks: Ranks, k: int) -> bool:
+    """Whether all gold is among the first `k`. Raises ValueError without gold."""
+    return len(_found(ranks, k)) == len(ranks)
+
+
+def reciprocal_rank(ranks: Ranks) -> float:
+    """1 / rank of the first gold, 0 if there is none; its mean is MRR. Raises ValueError without gold."""
+    found = _found(ranks)
+    return 1 / min(found) if found else 0.0
+
+
+def ndcg_at(ranks: Ranks, k: int) -> float:
+    """Normalised discounted cumulative gain of the first `k`, relevance being 0 or 1.
+
+    1 when the ranking begins with as much gold as fits into `k`, and never more, even where one passage holds two
+    golds. Raises ValueError without gold.
+    """
+    gain = sum(_discount(rank) for rank in _found(ranks, k))
+    ideal = sum(_discount(rank) for rank in range(1, min(k, len(ranks)) + 1))
+    return min(1.0, gain / ideal) if ideal else 0.0
+
+
+def _discount(rank: int) -> float:
+    return 1 / log2(rank + 1)
+
+
+def _found(ranks: Ranks, k: int | None = None) -> list[int]:
+    if not ranks:
+        raise ValueError("no gold")
+    return [rank for rank in ranks if rank is not None and (k is None or rank <= k)]
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """The mean of the differences between two systems over the same questions, and its confidence interval."""
+
+    value: float
+    low: float
+    high: float
+
+    @property
+    def noise(self) -> bool:
+        """Whether the interval includes 0, so that the questions do not tell which system is better."""
+        return self.low <= 0 <= self.high
+
+    @property
+    def verdict(self) -> str:
+        """The same in a word: better, worse or noise."""
+        return "noise" if self.noise else "better" if self.value > 0 else "worse"
+
+
+def paired_bootstrap(
+    system: NDArray[np.float64],
+    baseline: NDArray[np.float64],
+    *,
+    seed: int = 0,
+    resamples: int = RESAMPLES,
+    confidence: float = CONFIDENCE,
+) -> list[Difference]:
+    """The difference of each measure between two systems, with its percentile bootstrap interval.
+
+    `system` and `baseline` are matrices [questions, measures], row by row of the same question. d is the matrix of
+    their differences, and the value of a measure the mean of its column. As many rows as there are questions are drawn
+    from d with replacement, `resamples` times; each draw gives a mean, and the interval holds the middle `confidence`
+    of these means (Efron and Tibshirani, An Introduction to the Bootstrap, 1993, chapter 13). Drawing differences, not
+    the values of each system, keeps the pairs together: what makes a question hard for both does not widen the
+    interval. All measures see the same draws. Raises ValueError without questions.
+    """
+    delta = np.asarray(system, dtype=float) - np.asarray(baseline, dtype=float)
+    questions, count = delta.shape
+    if not questions:
+        raise ValueError("no questions")
+    draws = np.random.default_rng(seed)
+    means = np.empty((resamples, count))
+    step = max(1, _BLOCK // questions)
+    for start in range(0, resamples, step):
+        rows = draws.integers(questions, size=(min(step, resamples - start), questions))
+        for measure in range(count):
+            means[start : start + step, measure] = delta[:, measure][rows].mean(axis=1)
+    tail = (1 - confidence) / 2
+    low, high = np.quantile(means, (tail, 1 - tail), axis=0).round(9)  # else 1e-17 would count as a difference
+    return [Difference(*map(float, found)) for found in zip(delta.mean(axis=0).round(9), low, high, strict=True)]
+
+
+@dataclass(frozen=True, slots=True)
+class Agreement:
+    """Agreement on `answers` that both marked.
+
+    `same`: share of equal marks; `kappa`: Cohen's kappa with linear weights (Cohen, 1968), 1 at best and 0 where they
+    agree as by chance; `error`: mean absolute difference; `correlation`: Pearson's. kappa and correlation are None
+    where they are not defined, since one of the two gave the same mark to all.
+    """
+
+    answers: int
+    same: float
+    kappa: float | None
+    error: float
+    correlation: float | None
+
+
+def agreement(ours: Sequence[float], theirs: Sequence[float]) -> Agreement:
+    """The agreement of marks of the same answers in the same order. Raises ValueError of no answers."""
+    if not ours:
+        raise ValueError("no answers")
+    a, b = np.asarray(ours, float), np.asarray(theirs, float)
+    apart = np.abs(a - b)  # (answers,)
+    expected = float(np.abs(a[:, None] - b[None, :]).mean())  # by chance, with each one's own frequencies
+    varied = a.std() > 0 and b.std() > 0
+    return Agreement(
+        answers=len(a),
+        same=float((apart < 1e-9).mean()),
+        kappa=1 - float(apart.mean()) / expected if expected else None,
+        error=float(apart.mean()),
+        correlation=float(np.corrcoef(a, b)[0, 1]) if varied else None,
+    )
