@@ -141,7 +141,7 @@ def evaluate(given: _Given) -> None:
         raise click.UsageError("--json and --markdown exclude each other.")
     if given.ragas is not None and given.per_question is not None:
         raise click.UsageError("--ragas needs the passages of one collection: leave out --per-question.")
-    from kgrag.evaluation.plot import check_plot
+    from kgrag.evaluation.figures import check_plot
 
     settings, paper = as_paper(load_settings(), given.paper)
     if paper is not None:  # its sample, depth and documents a question in place of what was not given

@@ -65,7 +65,7 @@ def graph_quality(given: _Given) -> None:
     kgrag lab graph-quality bench/musique --json | jq '.quality[] | select(.edges == "keyword")'
     """
     from kgrag.evaluation import graph_quality as measured
-    from kgrag.evaluation.plot import check_plot
+    from kgrag.evaluation.figures import check_plot
     from kgrag.evaluation.question_graphs import QuestionGraphs
     from kgrag.models.tagme import can_tag
 

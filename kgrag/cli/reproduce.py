@@ -70,8 +70,7 @@ def reproduce(given: _Given) -> None:
     kgrag lab reproduce gear --table 2 --data musique=bench/musique --sample 44 --embedder minilm --out runs/
     kgrag lab reproduce bdtr --table 1 --data hotpotqa=hotpot.json --data musique=musique.jsonl --budget 5 --out runs/
     """
-    from kgrag.evaluation.figures import draw
-    from kgrag.evaluation.plot import check_plot
+    from kgrag.evaluation.figures import check_plot, draw
     from kgrag.papers import find_paper
 
     known = find_paper(given.paper)

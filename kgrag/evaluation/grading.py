@@ -19,8 +19,7 @@ from typing import Any, ClassVar, Literal, Protocol
 
 from pydantic import BaseModel
 
-from kgrag.evaluation.answers import exact_match
-from kgrag.evaluation.measures import Agreement, agreement
+from kgrag.evaluation.measures import Agreement, agreement, exact_match
 from kgrag.evaluation.readers.row_files import json_lines
 from kgrag.evaluation.records import Ledger
 from kgrag.evaluation.retrieving import Grade, Record

@@ -11,8 +11,8 @@ from statistics import fmean, median
 from typing import Any
 
 from kgrag.evaluation.datasets import GoldText, Question
+from kgrag.evaluation.figures import check_plot, drawing, save
 from kgrag.evaluation.gold import text_ranks
-from kgrag.evaluation.plot import check_plot, drawing, save
 from kgrag.evaluation.question_graphs import QuestionGraphs
 from kgrag.retrieval.base import Query
 from kgrag.retrieval.context import SearchContext

@@ -2,11 +2,18 @@
 
 A ranking is measured by the ranks of the question's gold: for each gold its place from 1, or None when it was not
 found. Every gold weighs the same, and all measures are between 0 and 1.
+
+An answer is measured by the words that remain, against the known one that is most like it: exact match and F1
+(Rajpurkar et al., SQuAD, 2016, section 6.1); structure match is KGP's, section 5.1.3 (Struct-EM).
 """
 
+import re
+import unicodedata
+from collections import Counter
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from math import log2
+from string import punctuation
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +21,7 @@ from numpy.typing import NDArray
 Ranks = Sequence[int | None]
 RESAMPLES = 10_000
 CONFIDENCE = 0.95
+_ARTICLES = re.compile(r"\b(a|an|the)\b")
 _BLOCK = 4_000_000  # drawn indices that are held at once
 
 
@@ -58,6 +66,47 @@ def _found(ranks: Ranks, k: int | None = None) -> list[int]:
     if not ranks:
         raise ValueError("no gold")
     return [rank for rank in ranks if rank is not None and (k is None or rank <= k)]
+
+
+def normalised(text: str) -> str:
+    """Lower case, without punctuation (that of any script), the articles a, an, the, and superfluous white space."""
+    lowered = unicodedata.normalize("NFC", text).lower()
+    plain = "".join(c for c in lowered if c not in punctuation and unicodedata.category(c)[0] != "P")
+    return " ".join(_ARTICLES.sub(" ", plain).split())
+
+
+def exact_match(text: str, known: Sequence[str]) -> float:
+    """1 if the answer is one of the known ones, else 0; no answer is none of them. Raises ValueError without any."""
+    said = normalised(text)
+    return float(bool(said) and said in {normalised(answer) for answer in _some(known)})
+
+
+def f1(text: str, known: Sequence[str]) -> float:
+    """Harmonic mean of precision and recall of an answer's words, each as often as it stands there, at the best.
+
+    Raises ValueError without a known answer.
+    """
+    said = Counter(normalised(text).split())
+    return max(_f1(said, Counter(normalised(answer).split())) for answer in _some(known))
+
+
+def structure_match(found: Sequence[str], wanted: Sequence[str]) -> float:
+    """1 if the text of each page, table or section that is wanted was found, else 0. Raises ValueError without any.
+
+    Texts are compared as answers are, so that the marks of Markdown make no difference.
+    """
+    return float({normalised(text) for text in _some(wanted)} <= {normalised(text) for text in found})
+
+
+def _f1(said: Counter[str], known: Counter[str]) -> float:
+    shared = (said & known).total()
+    return 2 * shared / (said.total() + known.total()) if shared else 0.0
+
+
+def _some(known: Sequence[str]) -> Sequence[str]:
+    if not known:
+        raise ValueError("no known answer")
+    return known
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,9 +24,8 @@ from pydantic import TypeAdapter
 
 from kgrag import __version__
 from kgrag.agents.strategy import Strategy
-from kgrag.evaluation.answers import exact_match, f1, structure_match
 from kgrag.evaluation.datasets import Question
-from kgrag.evaluation.measures import Ranks, recall_at
+from kgrag.evaluation.measures import Ranks, exact_match, f1, recall_at, structure_match
 from kgrag.evaluation.report import Result, Sheet
 from kgrag.evaluation.retrieving import AnswerRecord, Record
 from kgrag.retrieval.base import Retriever

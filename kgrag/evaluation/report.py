@@ -10,11 +10,11 @@ from pathlib import Path
 from typing import Any
 
 from kgrag.evaluation import summary
+from kgrag.evaluation.figures import plot, plot_sweep
 from kgrag.evaluation.measures import Difference
-from kgrag.evaluation.plot import plot
 from kgrag.evaluation.retrieving import Record
 from kgrag.evaluation.summary import Group, Iterations, Overlaps, Rows, digits
-from kgrag.evaluation.sweep import Sweep, plot_sweep
+from kgrag.evaluation.sweep import Sweep
 from kgrag.values.results import Usage
 from kgrag.wire import VERSION, plain
 

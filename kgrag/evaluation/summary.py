@@ -6,15 +6,17 @@ from statistics import fmean
 
 import numpy as np
 
-from kgrag.evaluation.answers import exact_match, f1, structure_match
 from kgrag.evaluation.measures import (
     Difference,
     Ranks,
+    exact_match,
+    f1,
     ndcg_at,
     paired_bootstrap,
     perfect_at,
     recall_at,
     reciprocal_rank,
+    structure_match,
 )
 from kgrag.evaluation.retrieving import DEPTH, AnswerRecord, Record
 from kgrag.values.results import Usage

@@ -1,4 +1,4 @@
-"""Sweeps: the same retriever or system with each of several values of one of its settings, as a table and a plot.
+"""Sweeps: the same retriever or system with each of several values of one of its settings, as a table.
 
 Source: KGP, section 5.4 and Figure 6.
 """
@@ -6,12 +6,9 @@ Source: KGP, section 5.4 and Figure 6.
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import Any
 
 from kgrag.agents.system import STRATEGIES, check_system, retriever_of
-from kgrag.evaluation.plot import check_plot, drawing, save
-from kgrag.evaluation.summary import Rows
 from kgrag.retrieval.expression import Expression, parse
 from kgrag.retrieval.registry import RETRIEVERS, check_retriever
 from kgrag.values.errors import ConfigurationError
@@ -42,11 +39,11 @@ class Sweep:
             raise ConfigurationError(f"{text!r} does not say what is to be varied.", _FORM)
         lines: dict[str, dict[str, str]] = {}
         for name in retrievers:
-            made = {_said(v): _varied(name, option, v) for v in values}
+            made = {said(v): _varied(name, option, v) for v in values}
             if None not in made.values():
                 lines[check_retriever(name)] = {said: check_retriever(new) for said, new in made.items() if new}
         for name in systems:
-            made = {_said(v): _varied_system(name, option, v) for v in values}
+            made = {said(v): _varied_system(name, option, v) for v in values}
             if None not in made.values():
                 lines[check_system(name)] = {said: check_system(new) for said, new in made.items() if new}
         if not lines:
@@ -76,7 +73,7 @@ def _values(text: str) -> tuple[Any, ...]:
     return tuple(dict.fromkeys(values)) if isinstance(values, tuple) else ()
 
 
-def _said(value: Any) -> str:
+def said(value: Any) -> str:
     """A value as it is written in an expression."""
     return str(Expression("x", options=(("v", value),)))[4:-1]
 
@@ -112,41 +109,3 @@ def _varied_system(name: str, option: str, value: Any) -> str | None:
 def _set(expression: Expression, option: str, value: Any) -> Expression:
     others = tuple((key, old) for key, old in expression.options if key != option)
     return replace(expression, options=(*others, (option, value)))
-
-
-def plot_sweep(sweep: Sweep, rows: Rows, title: str, path: Path) -> None:
-    """Draw the deepest recall, and EM where there is one, and the median latency against the values of the setting.
-
-    What is not varied is a level line. Raises ConfigurationError, InputError when the file cannot be written.
-    """
-    check_plot(path)
-    figure_class, _ = drawing()
-    figure = figure_class(figsize=(11, 5), layout="constrained", dpi=150)
-    left, right = figure.subplots(1, 2)
-    figure.suptitle(title)
-    numbers = all(isinstance(v, int | float) and not isinstance(v, bool) for v in sweep.values)
-    x = list(sweep.values) if numbers else list(map(_said, sweep.values))
-    measured = next(iter(rows.values()), {})
-    recall = [m for m in measured if m.startswith(("R@", "answer@"))][-1:]
-    agreed = ["EM"] if any("EM" in row for row in rows.values()) else []
-    lines = {name: [rows[n] for n in named.values()] for name, named in sweep.lines.items()}
-    varied = {n for named in sweep.lines.values() for n in named.values()}
-    for number, name in enumerate([*lines, *(n for n in rows if n not in varied)]):
-        found = lines.get(name, [rows.get(name, {})] * len(x))
-        style = {"color": f"C{number % 10}", "marker": "o" if name in lines else ""}
-        dash = "-" if name in lines else "--"
-        for axes, measures in ((left, [*recall, *agreed]), (right, ["p50_ms"])):
-            for measure in measures:
-                heights = [(place, row.get(measure)) for place, row in zip(x, found, strict=True)]
-                known = [(place, height) for place, height in heights if height is not None]
-                dotted = ":" if measure == "EM" else dash
-                label = name if measure != "EM" else None
-                axes.plot([p for p, _ in known], [h for _, h in known], dotted, label=label, **style)
-    marks = [f"{m} (solid)" for m in recall] + [f"{m} (dotted)" for m in agreed]
-    left.set(xlabel=sweep.option, ylabel=f"%, {', '.join(marks)}")
-    right.set(xlabel=sweep.option, ylabel="median latency, ms")
-    right.set_ylim(bottom=0)
-    for axes in (left, right):
-        axes.grid(True, alpha=0.3)
-    left.legend(fontsize=8)
-    save(figure, path)

@@ -1,6 +1,6 @@
 import pytest
 
-from kgrag.evaluation.answers import exact_match, f1, normalised
+from kgrag.evaluation.measures import exact_match, f1, normalised
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from kgrag.evaluation.plot import plot
+from kgrag.evaluation.figures import plot
 from kgrag.evaluation.summary import Rows
 from kgrag.values.errors import ConfigurationError, InputError
 

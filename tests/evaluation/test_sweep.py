@@ -4,8 +4,9 @@ from pathlib import Path
 
 import pytest
 
+from kgrag.evaluation.figures import plot_sweep
 from kgrag.evaluation.summary import Rows
-from kgrag.evaluation.sweep import Sweep, plot_sweep
+from kgrag.evaluation.sweep import Sweep
 from kgrag.values.errors import ConfigurationError
 
 
