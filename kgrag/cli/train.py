@@ -92,8 +92,9 @@ def gnn_ret(given: _ForGnnRet, training: constants.GnnRetTraining) -> None:
     kgrag lab train gnn-ret bench/2wiki -c mine --layers 1 --folds 5
     export KGRAG_RETRIEVAL__GNN_RET__ALPHAS="$(kgrag lab train gnn-ret bench/musique --json | jq -c .alphas)"
     """
-    from kgrag.evaluation import summary, train_gnn_ret
+    from kgrag.evaluation import summary, train_gnn
     from kgrag.evaluation.report import differences_sheet, measures_sheet
+    from kgrag.evaluation.training import keep
     from kgrag.retrieval.gnn_ret import GnnRet
 
     data, folds, seed, sheets = _read(given), given.folds, given.seed, []
@@ -101,15 +102,15 @@ def gnn_ret(given: _ForGnnRet, training: constants.GnnRetTraining) -> None:
         retriever = GnnRet(collection)
         set_ = retriever.settings
         layers = given.layers or len(set_.alphas)
-        examples = train_gnn_ret.prepare(retriever, data.questions, training, progress)
+        examples = train_gnn.prepare(retriever, data.questions, training, progress)
         _tell_lost(data, examples, f"have no gold in collection {collection.name}")
-        learned = train_gnn_ret.train(examples, layers, set_.k, training, progress)
+        learned = train_gnn.train(examples, layers, set_.k, training, progress)
         if learned.active < _FEW * len(examples):
             note(
                 f"Only {learned.active} of {len(examples)} questions have a loss to learn from: of the others the gold "
                 "is ahead already. A larger --margin or fewer --competitors make more of them."
             )
-        untrained, _ = train_gnn_ret.mean_loss(examples, (0.5,) * layers, set_.k, training)
+        untrained, _ = train_gnn.mean_loss(examples, (0.5,) * layers, set_.k, training)
         alphas = _rounded(learned.alphas)
         found: dict[str, Any] = {
             "dataset": data.name,
@@ -125,7 +126,7 @@ def gnn_ret(given: _ForGnnRet, training: constants.GnnRetTraining) -> None:
             "active": learned.active,
         }
         if folds is not None:
-            records, parts = train_gnn_ret.cross_validate(
+            records, parts = train_gnn.cross_validate(
                 retriever, data, examples, layers, folds, training, progress, seed
             )
             found["cross_validation"] = {
@@ -133,12 +134,12 @@ def gnn_ret(given: _ForGnnRet, training: constants.GnnRetTraining) -> None:
                 "seed": seed,
                 "alphas": [_rounded(part.alphas) for part in parts],
                 "systems": (systems := summary.table(records)),
-                "differences": (differences := summary.differences(records, train_gnn_ret.UNTRAINED, seed=seed)),
+                "differences": (differences := summary.differences(records, train_gnn.UNTRAINED, seed=seed)),
             }
             title = f"{data.name}: {folds} folds, seed {seed}, {found['embedder']}"
-            sheets = [measures_sheet(title, systems), differences_sheet(train_gnn_ret.UNTRAINED, differences)]
+            sheets = [measures_sheet(title, systems), differences_sheet(train_gnn.UNTRAINED, differences)]
     if given.out is not None:
-        train_gnn_ret.keep(given.out, found)
+        keep(given.out, found)
         note(f"Learned: {given.out}")
     _show(given, found, *sheets)
 
@@ -157,14 +158,15 @@ def rgnn(given: _ForSettings, training: constants.RgnnTraining) -> None:
     kgrag lab train rgnn bench/musique --limit 5 --out rgnn.json
     kgrag ask "..." --system "rgnn+gnn-ret(alphas='rgnn.json', beta='rgnn.json')"
     """
-    from kgrag.evaluation import train_gnn_ret, train_rgnn
+    from kgrag.evaluation import train_gnn
+    from kgrag.evaluation.training import keep
     from kgrag.retrieval.gnn_ret import GnnRet
 
     data = _read(given)
     with given.opened(data) as (collection, progress):
         retriever = GnnRet(collection)
-        examples = train_rgnn.prepare(retriever, data.questions, training, progress)
-        learned = train_rgnn.train(examples, given.layers or 1, retriever.settings.k, training, progress)
+        examples = train_gnn.prepare_recurrent(retriever, data.questions, training, progress)
+        learned = train_gnn.train_recurrent(examples, given.layers or 1, retriever.settings.k, training, progress)
     alphas, beta = _rounded(learned.alphas), max(0.0001, round(learned.beta, 4))
     found = {
         "dataset": data.name,
@@ -177,7 +179,7 @@ def rgnn(given: _ForSettings, training: constants.RgnnTraining) -> None:
         "iteration": learned.iteration,
     }
     if given.out is not None:
-        train_gnn_ret.keep(given.out, found)
+        keep(given.out, found)
         note(f"Learned: {given.out}")
     _show(given, found)
 
@@ -266,18 +268,19 @@ def next_fact(given: _ForNextFact, training: constants.NextFactTraining) -> None
     kgrag ingest notes/ -c notes --embedder sbert:model
     kgrag search "Where does the firm that employs Ada sit?" -c notes --retriever 'kgp(guide=encoder)'
     """
-    from kgrag.evaluation import chains, train_next_fact
+    from kgrag.evaluation import chains, train_next
     from kgrag.evaluation.report import Sheet
+    from kgrag.evaluation.training import check_out, hold_out, save
 
-    train_next_fact.check_out(given.out)
+    check_out(given.out)
     data = _read(given)
     with progress_bars() as progress:
         documents = chains.read_corpus(data, progress)
         usable, corpus = chains.chains(data.questions, documents), chains.facts(data.questions, documents)
         _tell_lost(data, usable, "have gold that is not in the corpus")
-        learned, held = chains.split(usable, given.held_out, given.seed)
-        pairs = list(train_next_fact.rows(learned, corpus, given.seed, single=given.single))
-        encoders = train_next_fact.Encoders.load(given.base, apart=given.apart)
+        learned, held = hold_out(usable, lambda chain: chain.keys, given.held_out, given.seed)
+        pairs = list(train_next.rows(learned, corpus, given.seed, single=given.single))
+        encoders = train_next.Encoders.load(given.base, apart=given.apart)
         found: dict[str, Any] = {
             "dataset": data.name,
             **given.model_dump(include={"base", "single", "apart", "seed"}),
@@ -291,14 +294,14 @@ def next_fact(given: _ForNextFact, training: constants.NextFactTraining) -> None
         def measure(stage: str) -> None:
             if held:
                 models = encoders.passages, encoders.questions
-                encode, ask = (train_next_fact.encoder(model, progress, stage) for model in models)
-                found[stage] = asdict(train_next_fact.measure(encode, held, corpus, training, given.seed, ask))
+                encode, ask = (train_next.encoder(model, progress, stage) for model in models)
+                found[stage] = asdict(train_next.measure(encode, held, corpus, training, given.seed, ask))
 
         measure("before")
-        found["loss"] = round(train_next_fact.train(encoders, pairs, training, given.seed, progress), 6)
+        found["loss"] = round(train_next.train(encoders, pairs, training, given.seed, progress), 6)
         measure("after")
-        train_next_fact.save([encoders], given.out, found)
-    neighbours = train_next_fact.NEIGHBOURS
+        save([encoders], given.out, found)
+    neighbours = train_next.NEIGHBOURS
     columns = [(name, head, k) for name, head in (("sf_em", "SF-EM"), ("recall", "R")) for k in neighbours]
     head = ("encoder", *(f"{head}@{k}" for _, head, k in columns))
     rows = [(s, *(f"{100 * found[s][name][k]:.1f}" for name, _, k in columns)) for s in ("before", "after") if held]
@@ -326,29 +329,29 @@ def next_evidence(given: _ForNextEvidence, training: constants.NextEvidenceTrain
         raise click.UsageError("--base and --out belong together.")
     if given.export is None and given.out is None:
         raise click.UsageError("Nothing to do: name --export FILE, or --base MODEL and --out DIR.")
-    from kgrag.evaluation import chains, train_next_evidence
-    from kgrag.evaluation import train_next_fact as saving
+    from kgrag.evaluation import chains, train_next
+    from kgrag.evaluation.training import check_out, hold_out, save
     from kgrag.models.prompts import load_prompt
 
     if given.out is not None:
-        saving.check_out(given.out)
+        check_out(given.out)
     data = given.read()
     prompt = load_prompt("next-evidence", load_settings().chat.prompts)
     with progress_bars() as progress:
         usable = chains.chains(data.questions, chains.read_corpus(data, progress))
         found = {"dataset": data.name, "questions": len(usable), "prompt": prompt.version, "seed": given.seed}
         if given.export is not None:
-            exported = train_next_evidence.rows(usable, prompt)
-            train_next_evidence.export(exported, given.export)
+            exported = train_next.messages_of(usable, prompt)
+            train_next.export(exported, given.export)
             found |= {"rows": len(exported), "exported": str(given.export)}
         if given.base is not None and given.out is not None:
-            split = chains.split(usable, given.held_out, given.seed)
-            learned, held = (train_next_evidence.rows(part, prompt) for part in split)
-            tuned = train_next_evidence.tune(given.base, learned, held, training, given.seed, progress)
+            split = hold_out(usable, lambda chain: chain.keys, given.held_out, given.seed)
+            learned, held = (train_next.messages_of(part, prompt) for part in split)
+            tuned = train_next.tune(given.base, learned, held, training, given.seed, progress)
             losses = {"loss": tuned.loss, "held_out_before": tuned.before, "held_out_after": tuned.after}
             found |= {"base": given.base, "model": str(given.out), "learned": len(learned), "held_out": len(held)}
             found |= losses | training.model_dump()
-            saving.save(train_next_evidence.files(tuned, merge=given.merge), given.out, found)
+            save(train_next.files(tuned, merge=given.merge), given.out, found)
     _show(given, found)
 
 

@@ -1,6 +1,5 @@
 """Questions with the passages that lead to their answers, in the order in which they do."""
 
-import random
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -9,7 +8,6 @@ from kgrag.retrieval.hops import so_far
 from kgrag.text.segmentation import sentences
 from kgrag.text.tokens import embedding_text, is_content, stems, tokens
 from kgrag.values.documents import Document
-from kgrag.values.errors import InputError
 from kgrag.values.events import Progress
 
 Fact = tuple[str, str]
@@ -115,34 +113,3 @@ def _words(text: str) -> set[str]:
 def content_stems(text: str) -> list[str]:
     """The stems of the words of a text that carry meaning."""
     return stems([t.norm for t in tokens(text) if is_content(t.norm)])
-
-
-def split(found: Sequence[Chain], share: float, seed: int) -> tuple[list[Chain], list[Chain]]:
-    """Chains to learn from, and about `share` (0 to 1) of all held out, none of whose facts is in one of the former.
-
-    Raises InputError when either part would be empty although something is to be held out.
-    """
-    groups: dict[str, list[Chain]] = {}
-    group_of: dict[str, str] = {}
-    for chain in found:
-        joined = {group_of.get(key, key) for key in chain.keys}
-        first = min(joined)
-        members = [chain]
-        for name in joined:
-            members = groups.pop(name, []) + members
-        groups[first] = members
-        group_of.update(dict.fromkeys((key for member in members for key in member.keys), first))
-    wanted = round(share * len(found))
-    learned: list[Chain] = []
-    held: list[Chain] = []
-    names = sorted(groups)
-    random.Random(seed).shuffle(names)
-    for name in names:
-        (held if len(held) + len(groups[name]) <= wanted else learned).extend(groups[name])
-    if not learned or (share and not held):
-        raise InputError(
-            f"{len(found)} questions with gold in the corpus are too few: {len(learned)} to learn from, {len(held)} "
-            "held out.",
-            "Take a larger question set, or hold out another share: --held-out 0 holds none.",
-        )
-    return learned, held

@@ -13,18 +13,15 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from kgrag.evaluation.chains import Chain, split
+from kgrag.evaluation import training as shared
 from kgrag.evaluation.constants import GfmTraining
 from kgrag.evaluation.datasets import Question
 from kgrag.retrieval.base import Query
 from kgrag.retrieval.gfm import Loaded, Surroundings
-from kgrag.values.errors import InputError
 from kgrag.values.events import Progress
 
 if TYPE_CHECKING:
     from torch import Tensor
-
-_FEWEST = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,36 +43,32 @@ def prepare(
     import torch
 
     context = surroundings.context
-    examples = []
-    for number, question in enumerate(questions):
-        progress("neighbourhoods", number, len(questions))
+
+    def read(question: Question) -> Example | None:
         query = Query(question.text)
         posed = surroundings.of(query)
         if posed is None:
-            continue
+            return None
         passages = context.reader.document_scores(question.gold, query.vector(context.embedder)).values()
         elements = context.row("retrieve/gfm_entities", passages=[id for id, _ in passages])["entities"]
         node = posed.graph.ties.node
         gold = np.zeros(len(node), np.bool_)
         gold[[node[element] for element in elements if element in node]] = True
-        if gold.any():
-            examples.append(Example(question, loaded.inputs(query, posed), torch.from_numpy(gold)))
-    progress("neighbourhoods", len(questions), len(questions))
-    if len(examples) < _FEWEST:
-        raise InputError(
-            f"{len(examples)} of {len(questions)} questions lead to entities of their gold in collection "
-            f"{context.reader.collection.name!r}; training needs {_FEWEST}, and better hundreds.",
-            "Ingest the documents of the question set with triples, or find triples: kgrag enrich extract.",
-        )
-    return examples
+        return Example(question, loaded.inputs(query, posed), torch.from_numpy(gold)) if gold.any() else None
+
+    return shared.prepare(
+        questions,
+        read,
+        progress,
+        f"lead to entities of their gold in collection {context.reader.collection.name!r}",
+        "Hundreds are better. Ingest their documents with triples, or find triples: kgrag enrich extract.",
+    )
 
 
 def held_out(examples: Sequence[Example], share: float, seed: int) -> tuple[list[Example], list[Example]]:
     """Those to learn from, and about `share` of all, which have no gold in common with them. Raises InputError."""
     by_text = {example.question.text: example for example in examples}
-    chains = [Chain(text, example.question.gold, ()) for text, example in by_text.items()]
-    learned, held = split(chains, share, seed)
-    return [by_text[c.question] for c in learned], [by_text[c.question] for c in held]
+    return shared.hold_out(list(by_text.values()), lambda example: example.question.gold, share, seed)
 
 
 def loss(scores: "Tensor", gold: "Tensor", training: GfmTraining) -> "Tensor":

@@ -13,11 +13,17 @@ from kgrag import KnowledgeGraph
 from kgrag.cli import main
 from kgrag.evaluation.constants import GnnRetTraining, RgnnTraining
 from kgrag.evaluation.datasets import Question
-from kgrag.evaluation.train_gnn_ret import Example, mean_loss, split, train
-from kgrag.evaluation.train_rgnn import Array, Turn
-from kgrag.evaluation.train_rgnn import Example as RecurrentExample
-from kgrag.evaluation.train_rgnn import mean_loss as recurrent_loss
-from kgrag.evaluation.train_rgnn import train as train_rgnn
+from kgrag.evaluation.train_gnn import (
+    Array,
+    Example,
+    RecurrentExample,
+    Turn,
+    mean_loss,
+    mean_loss_recurrent,
+    split,
+    train,
+    train_recurrent,
+)
 from kgrag.retrieval.base import Query
 from kgrag.retrieval.gnn_ret import Edge, GnnRet
 from kgrag.retrieval.registry import check_retriever
@@ -114,18 +120,18 @@ def test_derivatives_of_the_recurrence_are_those_of_its_loss(labels: str) -> Non
     examples = [RecurrentExample(Question("q", "?", ("a",)), ids, tuple(turns))]
     training = RgnnTraining(margin=2.0, competitors=6, labels=labels)  # type: ignore[arg-type]
     at = np.array([0.35, 0.8, 0.6])
-    loss, gradient = recurrent_loss(examples, at, 3, training)
+    loss, gradient = mean_loss_recurrent(examples, at, 3, training)
     assert loss > 0 and np.abs(gradient).min() > 0
     for i in range(3):
         step = 1e-6 * np.eye(3)[i]
-        more, less = (recurrent_loss(examples, at + sign * step, 3, training)[0] for sign in (1, -1))
+        more, less = (mean_loss_recurrent(examples, at + sign * step, 3, training)[0] for sign in (1, -1))
         assert (more - less) / 2e-6 == pytest.approx(gradient[i], abs=1e-6)
-    learned = train_rgnn(examples, 2, 3, training, no_progress)
-    assert learned.loss <= recurrent_loss(examples, np.ones(3), 3, training)[0]
+    learned = train_recurrent(examples, 2, 3, training, no_progress)
+    assert learned.loss <= mean_loss_recurrent(examples, np.ones(3), 3, training)[0]
     halves = training.model_copy(update={"start": 0.5})
-    alone = train_rgnn(examples, 2, 3, halves.model_copy(update={"only": "beta"}), no_progress)
+    alone = train_recurrent(examples, 2, 3, halves.model_copy(update={"only": "beta"}), no_progress)
     assert alone.alphas == (1, 1)  # no messages (table 2)
-    alone = train_rgnn(examples, 2, 3, halves.model_copy(update={"only": "alphas"}), no_progress)
+    alone = train_recurrent(examples, 2, 3, halves.model_copy(update={"only": "alphas"}), no_progress)
     assert alone.beta == 1  # no recurrence
 
 

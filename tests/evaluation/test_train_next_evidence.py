@@ -12,7 +12,7 @@ from question_set import write_set
 from kgrag import KnowledgeGraph
 from kgrag.cli import main
 from kgrag.evaluation.readers import read_dataset
-from kgrag.evaluation.train_next_evidence import NO_EVIDENCE
+from kgrag.evaluation.train_next import NO_EVIDENCE
 
 _CORPUS = [
     {"id": f"d{i}{j}", "title": title, "text": text}

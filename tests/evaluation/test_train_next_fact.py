@@ -12,10 +12,11 @@ from question_set import write_set
 
 from kgrag import KnowledgeGraph
 from kgrag.cli import main
-from kgrag.evaluation.chains import Chain, chains, facts, ordered, read_corpus, split
+from kgrag.evaluation.chains import Chain, chains, facts, ordered, read_corpus
 from kgrag.evaluation.constants import NextFactTraining
 from kgrag.evaluation.readers import read_dataset
-from kgrag.evaluation.train_next_fact import measure, rows
+from kgrag.evaluation.train_next import measure, rows
+from kgrag.evaluation.training import hold_out
 from kgrag.models.embed import embed_questions, load_embedder, unit
 from kgrag.values.errors import InputError
 
@@ -98,13 +99,13 @@ def test_questions_whose_gold_is_not_there_are_left_out(tmp_path: Path) -> None:
 def test_what_is_held_out_shares_no_fact() -> None:
     found = [chain(0, "a", "b"), chain(1, "b", "c"), chain(2, "d"), chain(3, "e"), chain(4, "c", "f"), chain(5, "g")]
     for seed in range(5):
-        learned, held = split(found, 0.5, seed)
+        learned, held = hold_out(found, lambda chain: chain.keys, 0.5, seed)
         assert len(learned) + len(held) == 6
         assert len(held) == 3
         assert not {k for c in learned for k in c.keys} & {k for c in held for k in c.keys}
-    assert split(found, 0, 0)[1] == []
+    assert hold_out(found, lambda chain: chain.keys, 0, 0)[1] == []
     with pytest.raises(InputError, match="too few"):
-        split(found[:2], 0.5, 0)
+        hold_out(found[:2], lambda chain: chain.keys, 0.5, 0)
 
 
 def test_each_pair_has_a_negative_that_is_no_gold() -> None:
@@ -197,7 +198,7 @@ def test_two_encoders_are_trained_together(tmp_path: Path) -> None:
 
 @pytest.mark.models
 def test_an_interrupted_training_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from kgrag.evaluation import train_next_fact
+    from kgrag.evaluation import train_next
 
     base = sentence_encoder(tmp_path / "base", ["which town would like person go to"])
     folder = towns(tmp_path / "set")
@@ -205,7 +206,7 @@ def test_an_interrupted_training_leaves_nothing(tmp_path: Path, monkeypatch: pyt
     def interrupted(*_: object) -> float:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(train_next_fact, "train", interrupted)
+    monkeypatch.setattr(train_next, "train", interrupted)
     train(folder, "--base", base, "--out", tmp_path / "model", code=130)
     assert sorted(p.name for p in tmp_path.iterdir()) == ["base", "set"]
 

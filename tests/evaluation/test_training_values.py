@@ -9,8 +9,15 @@ import pytest
 
 from kgrag.evaluation.constants import GnnRetTraining, RgnnTraining
 from kgrag.evaluation.datasets import Question
-from kgrag.evaluation.train_gnn_ret import Array, descend
-from kgrag.evaluation.train_rgnn import Example, Turn, _example, mean_loss, train
+from kgrag.evaluation.train_gnn import (
+    Array,
+    RecurrentExample,
+    Turn,
+    _recurrent_example,
+    descend,
+    mean_loss_recurrent,
+    train_recurrent,
+)
 from kgrag.retrieval.gnn_ret import GnnRetOptions
 
 
@@ -55,7 +62,7 @@ def _turn(start: list[float], gold: tuple[int, ...], rest: tuple[int, ...]) -> T
     return Turn(np.array(start), gold, rest, lambda senders: [])
 
 
-ONE = Example(
+ONE = RecurrentExample(
     Question("q", "?", ("a",)),
     ("a", "b", "c", "d"),
     (_turn([0.5, 0.2, 0.6, 0.3], (0,), (1,)), _turn([0.9, 0.1, 0.4, 0.8], (1,), ())),
@@ -73,13 +80,13 @@ ONE = Example(
 )
 def test_the_loss_of_the_recurrence_by_hand(labels: Any, first: float, second: float) -> None:
     training = RgnnTraining(margin=0.5, competitors=3, labels=labels)
-    loss, gradient = mean_loss([ONE], np.array([0.4, 0.75]), 2, training)
+    loss, gradient = mean_loss_recurrent([ONE], np.array([0.4, 0.75]), 2, training)
     assert loss == pytest.approx((0.5 + first + 0.5 + second) / 2)
     assert gradient[0] == 0  # nothing is sent
 
 
 def test_training_begins_where_it_is_told() -> None:
-    learned = train([ONE, ONE], 2, 2, RgnnTraining(start=0.7, iterations=1), no_progress)
+    learned = train_recurrent([ONE, ONE], 2, 2, RgnnTraining(start=0.7, iterations=1), no_progress)
     assert (learned.alphas, learned.beta) == ((0.7, 0.7), 0.7)
 
 
@@ -100,6 +107,6 @@ def test_the_gold_of_a_step_is_what_is_left_nearest_to_it() -> None:
     context = SimpleNamespace(reader=reader, embedder=embedder, row=lambda *_, **__: {"ties": []})
     retriever: Any = SimpleNamespace(context=context, settings=GnnRetOptions())
     question: Any = SimpleNamespace(text="?", singles=("one", "two"), gold=("1", "2", "3"))
-    example = _example(retriever, question, RgnnTraining())
+    example = _recurrent_example(retriever, question, RgnnTraining())
     assert example is not None and example.ids == ("g1", "g2", "g3", "o")
     assert [(turn.gold, turn.rest) for turn in example.turns] == [((1,), (0, 2)), ((0,), (2,))]

@@ -1,32 +1,41 @@
-"""Training of a sentence encoder to predict the next supporting fact, from questions whose gold is known.
+"""Training of a sentence encoder to find the next supporting fact, or of a language model to write it.
 
 The question is to be near the first fact, and the question with the facts so far near the next one: pairs (q, s1),
 (q + s1, s2), ... Negatives are the other facts of a batch, and a passage at random for each pair.
 One encoder is trained for both (MDR), or two that begin alike, one for what asks and one for passages (DPR).
 Source: KGP, section 3.2 and appendix A.2.1, after MDR (Xiong et al., 2021) and DPR (Karpukhin et al., 2020).
+
+A language model learns rows: the prompt `next-evidence` with a question and the facts so far, as `kgp(guide=chat)` asks
+it, and the next fact as the reply. Any encoder-decoder or causal model learns them, by LoRA (as LLaMA in the paper) or
+with all of its weights (as T5). Source: KGP, section 4 and appendices A.1.3 and A.2.2 (KGP-T5 and KGP-LLaMA).
 """
 
 import json
 import random
-import shutil
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
 
 from kgrag.evaluation.chains import Chain, Fact, content_stems, text_of
-from kgrag.evaluation.constants import NextFactTraining
+from kgrag.evaluation.constants import NextEvidenceTraining, NextFactTraining
 from kgrag.indexing.neighbours import nearest
+from kgrag.models.chat import Message
 from kgrag.models.embed import Vectors, sentence_transformer, unit
+from kgrag.models.generator import load_model, prompt_tokens
+from kgrag.models.prompts import Prompt
 from kgrag.values.errors import ConfigurationError, InputError
 from kgrag.values.events import Progress
 from kgrag.values.installing import install_hint
 
 NEIGHBOURS = (1, 2, 5, 10, 20)
 """How many neighbours each seed has where SF-EM is measured."""
+NO_EVIDENCE = "(none)"
+_IGNORED = -100  # the label of a token that is not learned
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,12 +182,6 @@ def encoder(model: Any, progress: Progress, stage: str) -> Callable[[Sequence[st
     return encode
 
 
-def check_out(out: Path) -> None:
-    """Raises InputError when a model cannot be saved there: training comes before."""
-    if out.exists() and (not out.is_dir() or any(out.iterdir())):
-        raise InputError(f"{out} exists already.", "Name another folder with --out, or remove it.")
-
-
 def train(
     encoders: Encoders, pairs: Sequence[dict[str, str]], training: NextFactTraining, seed: int, progress: Progress
 ) -> float:
@@ -186,19 +189,13 @@ def train(
 
     Raises ConfigurationError when the packages for training are missing, InputError for fewer than two pairs.
     """
-    try:
+    with needed("sbert"):
         from datasets import Dataset as Table
         from sentence_transformers import SentenceTransformerTrainer, SentenceTransformerTrainingArguments
         from sentence_transformers.sentence_transformer.losses import MultipleNegativesRankingLoss
         from sentence_transformers.sentence_transformer.training_args import BatchSamplers
-    except ImportError as error:
-        raise ConfigurationError(
-            f"Training needs packages that are not installed ({error.name}).",
-            f"Install them: {install_hint('sbert')}",
-        ) from error
     if len(pairs) < 2:
         raise InputError(f"{len(pairs)} pairs of a question and a fact cannot be learned from.", "Take more questions.")
-    from transformers import PrinterCallback
 
     class _Plain(SentenceTransformerTrainer):  # type: ignore[misc, unused-ignore]
         def add_model_card_callback(self, default_args_dict: dict[str, Any]) -> None:
@@ -209,67 +206,174 @@ def train(
     for model, _ in before:
         model.max_seq_length = training.tokens
     whole, routes = encoders.whole()
-    with tempfile.TemporaryDirectory() as folder:
-        arguments = SentenceTransformerTrainingArguments(
-            output_dir=folder,
-            num_train_epochs=training.epochs,
-            max_steps=training.steps or -1,
-            per_device_train_batch_size=min(training.batch, len(pairs)),
-            learning_rate=training.rate,
-            warmup_steps=min(training.warmup, steps // 10),
-            max_grad_norm=training.clip,
-            batch_sampler=BatchSamplers.NO_DUPLICATES,
-            seed=seed,
-            data_seed=seed,
-            router_mapping=routes,
-            save_strategy="no",
-            logging_strategy="epoch",
-            report_to=[],
-            disable_tqdm=True,
-            dataloader_pin_memory=False,
-        )
-        trainer = _Plain(
-            model=whole,
-            args=arguments,
-            train_dataset=Table.from_list(list(pairs)),
-            loss=MultipleNegativesRankingLoss(whole),
-            callbacks=[reported_steps(progress)],
-        )
-        trainer.remove_callback(PrinterCallback)  # it prints losses to standard output
-        result = trainer.train()
+    its = {
+        "per_device_train_batch_size": min(training.batch, len(pairs)),
+        "warmup_steps": min(training.warmup, steps // 10),
+        "max_grad_norm": training.clip,
+        "batch_sampler": BatchSamplers.NO_DUPLICATES,
+        "router_mapping": routes,
+    }
+    table, loss = Table.from_list(list(pairs)), MultipleNegativesRankingLoss(whole)
+    kinds = _Plain, SentenceTransformerTrainingArguments
+    with fine_tuning(*kinds, training, seed, progress, its, model=whole, train_dataset=table, loss=loss) as made:
+        result = made.train()
     for model, tokens in before:
         model.max_seq_length = tokens
-    losses = [entry["loss"] for entry in trainer.state.log_history if "loss" in entry]
+    losses = [entry["loss"] for entry in made.state.log_history if "loss" in entry]
     return float(losses[-1]) if losses else float(result.training_loss)
 
 
-def reported_steps(progress: Progress) -> Any:
-    """A callback of the trainer that tells the progress."""
-    from transformers import TrainerCallback
+@contextmanager
+def needed(extra: str) -> Iterator[None]:
+    """Imports of packages for training. Raises ConfigurationError when one is missing."""
+    try:
+        yield
+    except ImportError as error:
+        lack = f"Training needs packages that are not installed ({error.name})."
+        raise ConfigurationError(lack, f"Install them: {install_hint(extra)}") from error
+
+
+@contextmanager
+def fine_tuning(
+    trainer: Any,
+    arguments: Any,
+    training: NextFactTraining | NextEvidenceTraining,
+    seed: int,
+    progress: Progress,
+    its: Mapping[str, Any],
+    **parts: Any,
+) -> Iterator[Any]:
+    """A trainer of transformers, of its `parts`, that goes on as the constants and `its` own arguments say.
+
+    It tells the progress, prints nothing, and keeps nothing on disk.
+    """
+    from transformers import PrinterCallback, TrainerCallback
 
     class Told(TrainerCallback):  # type: ignore[misc, unused-ignore]
         def on_step_end(self, args: Any, state: Any, control: Any, **rest: Any) -> None:
             progress("training", state.global_step, state.max_steps)
 
-    return Told()
+    common = {
+        "num_train_epochs": training.epochs,
+        "max_steps": training.steps or -1,
+        "per_device_train_batch_size": training.batch,
+        "learning_rate": training.rate,
+        "seed": seed,
+        "data_seed": seed,
+        "save_strategy": "no",
+        "logging_strategy": "epoch",
+        "report_to": [],
+        "disable_tqdm": True,
+        "dataloader_pin_memory": False,
+    }
+    with tempfile.TemporaryDirectory() as folder:
+        made = trainer(args=arguments(output_dir=folder, **{**common, **its}), callbacks=[Told()], **parts)
+        made.remove_callback(PrinterCallback)  # it prints losses to standard output
+        yield made
 
 
-def save(parts: Sequence[Any], out: Path, about: Mapping[str, Any]) -> None:
-    """Save what a model consists of, and `training.json`, a description of its training: all of it or nothing.
+@dataclass(frozen=True, slots=True)
+class Row:
+    """What a model is shown, and the reply that it is to learn."""
 
-    Raises InputError when it cannot be written.
+    shown: tuple[Message, ...]
+    reply: str
+
+
+def messages_of(chains: Sequence[Chain], prompt: Prompt) -> list[Row]:
+    """A row for each fact of each chain."""
+    found = []
+    for chain in chains:
+        texts = [f"{title}: {text}" if title else text for title, text in chain.facts]
+        for number, reply in enumerate(texts):
+            evidence = "\n\n".join(texts[:number]) or NO_EVIDENCE
+            shown = prompt.messages(question=chain.question, evidence=evidence)
+            found.append(Row(tuple(shown), reply))
+    return found
+
+
+def export(found: Sequence[Row], path: Path) -> None:
+    """Write rows as JSON Lines for the fine-tuning of chat models: {"messages": [{"role", "content"}, ...]}.
+
+    Raises InputError when the file cannot be written.
     """
     try:
-        out.parent.mkdir(parents=True, exist_ok=True)
-        part = Path(tempfile.mkdtemp(dir=out.parent, prefix=f".{out.name}-"))
-        try:
-            for thing in parts:
-                thing.save_pretrained(str(part))
-            (part / "training.json").write_text(json.dumps(about, indent=2, ensure_ascii=False), encoding="utf-8")
-            part.chmod(0o755)
-            part.replace(out)
-        except BaseException:
-            shutil.rmtree(part, ignore_errors=True)
-            raise
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with path.open("w", encoding="utf-8") as file:
+            for row in found:
+                messages = [asdict(message) for message in (*row.shown, Message("assistant", row.reply))]
+                file.write(f"{json.dumps({'messages': messages}, ensure_ascii=False)}\n")
     except OSError as error:
-        raise InputError(f"{out} cannot be written ({error.strerror}).", "Name another folder with --out.") from error
+        raise InputError(f"{path} cannot be written ({error.strerror}).", "Name another file with --export.") from error
+
+
+@dataclass(frozen=True, slots=True)
+class Tuned:
+    """A model with its tokenizer, and the mean loss of a token of held-out replies before and after (None: none)."""
+
+    model: Any
+    tokenizer: Any
+    loss: float
+    before: float | None
+    after: float | None
+
+
+def tune(
+    base: str,
+    learned: Sequence[Row],
+    held: Sequence[Row],
+    training: NextEvidenceTraining,
+    seed: int,
+    progress: Progress,
+) -> Tuned:
+    """Fine-tune a model, by its name on the hub or its folder: by LoRA, or all of its weights.
+
+    Raises ConfigurationError when the packages for it are missing or the model cannot be loaded.
+    """
+    with needed("train"):
+        from datasets import Dataset as Table
+        from peft import LoraConfig, get_peft_model
+        from transformers import DataCollatorForSeq2Seq, Trainer, TrainingArguments, set_seed
+    set_seed(seed)
+    model, tokenizer, seq2seq = load_model(base)
+    if not training.full:
+        lora = LoraConfig(
+            task_type="SEQ_2_SEQ_LM" if seq2seq else "CAUSAL_LM",
+            r=training.rank,
+            lora_alpha=training.alpha,
+            lora_dropout=training.dropout,
+            target_modules="all-linear",
+        )
+        model = get_peft_model(model, lora)
+    tables = [
+        Table.from_list([_features(row, tokenizer, seq2seq, training.tokens) for row in part])
+        for part in (learned, held)
+    ]
+    parts = {
+        "model": model,
+        "train_dataset": tables[0],
+        "data_collator": DataCollatorForSeq2Seq(tokenizer, model=model, label_pad_token_id=_IGNORED),
+    }
+    its = {"per_device_eval_batch_size": training.batch}
+    with fine_tuning(Trainer, TrainingArguments, training, seed, progress, its, **parts) as trainer:
+        before = trainer.evaluate(tables[1])["eval_loss"] if held else None
+        result = trainer.train()
+        after = trainer.evaluate(tables[1])["eval_loss"] if held else None
+    return Tuned(model, tokenizer, float(result.training_loss), before, after)
+
+
+def _features(row: Row, tokenizer: Any, seq2seq: bool, most: int) -> dict[str, list[int]]:
+    """The tokens of a row; only those of the reply are learned. A causal model reads the prompt before it."""
+    end = [tokenizer.eos_token_id] if tokenizer.eos_token_id is not None else []
+    reply = tokenizer(row.reply, add_special_tokens=False)["input_ids"][: most // 2 - 1] + end
+    shown = prompt_tokens(row.shown, tokenizer, seq2seq, most if seq2seq else most - len(reply))
+    if seq2seq:
+        return {"input_ids": shown, "attention_mask": [1] * len(shown), "labels": reply}
+    labels = [_IGNORED] * len(shown) + reply
+    return {"input_ids": shown + reply, "attention_mask": [1] * len(labels), "labels": labels}
+
+
+def files(tuned: Tuned, *, merge: bool) -> list[Any]:
+    """What is saved: the adapter, or the whole model with what it learned, and the tokenizer."""
+    adapted = hasattr(tuned.model, "merge_and_unload")
+    return [tuned.model.merge_and_unload() if merge and adapted else tuned.model, tuned.tokenizer]
