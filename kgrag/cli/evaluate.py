@@ -74,53 +74,39 @@ def evaluate(given: _Given) -> None:
     """Measure retrievers and systems on a question set.
 
     DATASET is a folder with corpus.jsonl (id, title, text), queries.jsonl (id, question, gold: ids of the corpus, and
-    perhaps answers, type, steps, structure) and perhaps triples.jsonl (passage, subject, predicate, object); or the
-    published files of HotpotQA, 2WikiMultiHopQA, MuSiQue, IIRC, QuALITY, PopQA or BEIR, or those of IRCoT (whose corpus
-    are all files of the folder), recognised by their content. In
-    place of corpus.jsonl a folder documents may hold PDF, office and other files: their ids are their paths in it.
-    The corpus is ingested into a collection of its own, eval-EMBEDDER-HASH, which all question sets over it share; a
-    later run ingests nothing. --paper adds the paper's name, and settings of indexing that are not the usual ones are
-    named, too. With -c a corpus that has changed since is brought up to date there, but documents that it no longer
-    has stay: `kgrag delete --collection NAME` to start again.
+    perhaps answers, type, steps, structure) and perhaps triples.jsonl (passage, subject, predicate, object), in place
+    of corpus.jsonl a folder documents of PDF, office and other files, whose ids are their paths; or the published files
+    of HotpotQA, 2WikiMultiHopQA, MuSiQue, IIRC, QuALITY, PopQA, BEIR or IRCoT, recognised by their content. The corpus
+    is ingested into a collection of its own, eval-EMBEDDER-HASH, once for all question sets over it; --paper and
+    settings of indexing that are not the usual ones add to the name. With -c a corpus that has changed since is brought
+    up to date there, but documents that it no longer has stay: `kgrag delete --collection NAME` to start again.
 
-    R@k is the mean share, in per cent, of a question's gold among the first k documents; perfect@8 the share of
-    questions with all gold among the first 8; MRR the mean of 1 / rank of the first gold; nDCG@10 weighs gold by its
-    rank. A document counts once, where its first passage stands. Where no question has gold, but answers, answer@k is
-    the share of questions, in per cent, whose answer stands in one of the first k passages (top-k accuracy of DPR).
-    Latency is one search for 15 passages (--depth), embedding of the question included, after 10 questions to warm up,
-    one at a time.
+    R@k is the mean share, in per cent, of a question's gold among the first k documents (with --join or --sentences,
+    passages: gold is found where half of its text is); perfect@8 the share of questions with all gold among the first
+    8; MRR the mean of 1 / rank of the first gold; nDCG@10 weighs gold by its rank. A document counts once, where its
+    first passage stands. Without gold, but answers, answer@k is the share of questions whose answer stands in one of
+    the first k passages (top-k accuracy of DPR). Latency is one search (--depth), embedding of the question included,
+    after 10 questions to warm up, one at a time; of systems, that under the load of all threads.
 
-    A --system answers each question in a few words. EM is the share of answers that are
-    a known one, F1 the overlap of their words (SQuAD), both in per cent; calls and tokens are those of a question, cost
-    is that of all calls that were not in the cache. A second table gives recall, calls and tokens by iteration. With
-    --by density questions are grouped by the triples of a gold passage. Latency is that under the load of all threads;
-    wall_s are the seconds in which any question was under way. A question that ends without an answer is
-    reported with the reason, and with --out it is asked again by the next run. The exit code is 1 when every question
-    of a retriever or system failed.
+    A --system answers each question in a few words. EM is the share of answers that are a known one, F1 the overlap of
+    their words (SQuAD), Acc (--grade) the share of those that the model set for the task grade marked as right, in per
+    cent; calls and tokens are those of a question without its mark, cost that of all calls that were not in the cache;
+    wall_s the seconds in which any question was under way. A second table is by iteration. Struct-EM is the share of
+    questions with a structure (the text of the page, table or section that they name) whose structures were looked up
+    as they stand. golden answers from the passages of the gold alone, golden-facts from the sentences that support the
+    answer, closed-book from nothing; look-up answers questions of structure alone, and asks no model. A question
+    without an answer is reported with the reason, and asked again by the next run with --out. The exit code is 1 when
+    every question of a retriever or system failed.
 
     What requires a layer of the graph that the collection does not have (triples, keywords of a language model,
-    mentions of TAGME, a tree, communities) is not measured, but listed with the command that makes it; --anyway
-    measures it all the same.
-
-    Acc is the share of right answers, in per cent, of those that the model set for the task grade marked. Its calls
-    count towards --budget, but not towards those of a system. Struct-EM is the share of questions with a structure (the
-    text of the page, table or section that they name) whose structures were looked up as they stand. Among the systems
-    golden answers from the passages of the gold and nothing else, an upper bound, golden-facts from the sentences that
-    the set names as supporting the answer; closed-book from nothing; look-up answers questions of structure alone, and
-    asks no model.
+    mentions of TAGME, a tree, communities) is listed with the command that makes it.
 
     --baseline gives mean differences on the same questions with their 95 % intervals, by a paired bootstrap of 10,000
-    resamples; where an interval includes 0, the difference is noise; and the questions that it and each other get
-    right, one alone, or neither (by Acc, EM, or all gold among the first 8). --at 2 --at 5 gives R@2, R@5, perfect@2
-    and perfect@5 (all-gold@k). Of strategies over retrievers (--over) a table of both follows. --ranks keeps the ranks
-    alone, without a word of the data. --ragas DIR writes each question with the texts of its passages and of its gold,
-    the answer and the known one, as _GivenDataset.from_jsonl of RAGAS reads them. What lacks the setting of --vary
-    is measured once.
-    With --join or --sentences, k counts passages, and gold is found where half of its text is. --per-question N ingests
-    the N documents of one question after the other into a collection that is deleted in the end (KGP, appendix A.1),
-    and tags them where edges of TAGME are asked for; each passage a sentence: KGRAG_INDEXING__UNIT=sentence.
-    --articles FILE puts the whole article in place of each document whose title an extract of Wikipedia has (JSON Lines
-    with title and text, .gz or .bz2 as well, or a folder of WikiExtractor's files); what it lacks is counted.
+    resamples (where one includes 0, the difference is noise), and the questions that it and each other get right, one
+    alone, or neither. --by density groups questions by the triples of a gold passage. --per-question N ingests the N
+    documents of one question after the other into a collection that is deleted in the end (KGP, appendix A.1). What
+    --ragas writes EvaluationDataset.from_jsonl of RAGAS reads. --articles takes JSON Lines with title and text, .gz or
+    .bz2 as well, or a folder of WikiExtractor's files; what it lacks is counted.
 
     \b
     kgrag lab eval bench/musique

@@ -15,7 +15,7 @@ import hashlib
 import json
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from itertools import takewhile
 from pathlib import Path
 from typing import Any, Self
@@ -25,7 +25,7 @@ from pydantic import TypeAdapter
 from kgrag import __version__
 from kgrag.agents.strategy import Strategy
 from kgrag.evaluation.datasets import Question
-from kgrag.evaluation.measures import Ranks, exact_match, f1, recall_at, structure_match
+from kgrag.evaluation.measures import exact_match, f1, recall_at, structure_match
 from kgrag.evaluation.report import Result, Sheet
 from kgrag.evaluation.retrieving import AnswerRecord, Record
 from kgrag.retrieval.base import Retriever
@@ -248,54 +248,32 @@ def read_ranks(path: Path, *, baseline: str | None = None, at: Sequence[int] = (
     return Result.of(title, records, depth, {}, baseline, seed, at, conditions=conditions, notes=notes)
 
 
-@dataclass(frozen=True, slots=True)
-class Change:
-    """A question of which `system` finds more or less gold among the first k than the baseline.
+def changes(result: Result, k: int) -> list[dict[str, Any]]:
+    """The questions of which a system finds more or less gold among the first k than the baseline of a result.
 
-    `before` and `after`: the ranks of its gold in the baseline and in the system, None beyond the depth; `gained`: how
-    much more of it is found, from -1 to 1.
-    """
-
-    system: str
-    question: str
-    type: str
-    before: Ranks
-    after: Ranks
-    gained: float
-
-
-def changes(result: Result, k: int) -> list[Change]:
-    """What each system changes against the baseline of a result, what is gained first and what is lost last.
-
-    Raises InputError without a baseline. Questions without gold are left out.
+    Each with the ranks of its gold `before`, in the baseline, and `after`, None beyond the depth, and how much more of
+    it is found (`gained`, -1 to 1); of each system what is gained first. Raises InputError without a baseline.
     """
     if result.baseline is None:
         raise InputError("Changes are those against a baseline.", "Name it with --baseline.")
-    before = {r.question.id: r.ranks for r in result.records if r.system == result.baseline}
-    found = [
-        Change(
-            record.system,
-            record.question.id,
-            record.question.type or "",
-            its,
-            record.ranks,
-            round(recall_at(record.ranks, k) - recall_at(its, k), 3),
-        )
-        for record in result.records
-        if record.system != result.baseline and record.question.gold and (its := before.get(record.question.id))
-    ]
-    return sorted((c for c in found if c.gained), key=lambda c: (c.system, -c.gained, c.question))
+    known = {r.question.id: r.ranks for r in result.records if r.system == result.baseline and r.question.gold}
+    found = []
+    for r in result.records:
+        before = known.get(r.question.id, r.ranks)
+        if gained := round(recall_at(r.ranks, k) - recall_at(before, k), 3) if r.question.gold else 0:
+            row = {"system": r.system, "question": r.question.id, "type": r.question.type}
+            found.append({**row, "before": before, "after": r.ranks, "gained": gained})
+    return sorted(found, key=lambda row: (row["system"], -row["gained"], row["question"]))
 
 
 def changes_sheet(result: Result, k: int) -> Sheet:
     """The changes as a table. Raises InputError without a baseline."""
 
-    def shown(ranks: Ranks) -> str:
-        return " ".join("-" if rank is None else str(rank) for rank in ranks)
+    def shown(value: Any) -> str:
+        if isinstance(value, float):
+            return f"{100 * value:+.0f}"
+        return value if isinstance(value, str) else " ".join("-" if rank is None else str(rank) for rank in value)
 
-    rows = [
-        (c.system, c.question, c.type, shown(c.before), shown(c.after), f"{100 * c.gained:+.0f}")
-        for c in changes(result, k)
-    ]
+    rows = tuple(tuple(map(shown, row.values())) for row in changes(result, k))
     head = ("system", "question", "type", "before", "after", f"R@{k}")
-    return Sheet(f"ranks of gold that change against {result.baseline}", head, tuple(rows))
+    return Sheet(f"ranks of gold that change against {result.baseline}", head, rows)

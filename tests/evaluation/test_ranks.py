@@ -137,9 +137,9 @@ def test_what_changes_question_by_question(tmp_path: Path) -> None:
     ]
     write_ranks(path, Result.of("set", records, 15, conditions={"depth": 15}))
     found = changes(read_ranks(path, baseline="base"), 5)
-    assert [(c.question, c.before, c.after, c.gained) for c in found] == [
-        ("a", (1, 9), (3, 2), 0.5),
-        ("b", (2, None), (None, 7), -0.5),
+    assert [tuple(change.values())[1:] for change in found] == [
+        ("a", "2hop", (1, 9), (3, 2), 0.5),
+        ("b", "2hop", (2, None), (None, 7), -0.5),
     ]
     rows = changes_sheet(read_ranks(path, baseline="base"), 5).rows
     assert [row[1:] for row in rows] == [("a", "2hop", "1 9", "3 2", "+50"), ("b", "2hop", "2 -", "- 7", "-50")]
