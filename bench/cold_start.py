@@ -132,8 +132,8 @@ def settle() -> None:
 def client(folder: Path, windows: int) -> None:
     """Ingest a set, and print of each window the questions a second and the server's CPU milliseconds of a question."""
     from kgrag import KnowledgeGraph
-    from kgrag.evaluation.readers import read_dataset
     from kgrag.graph.local.server import LocalServer
+    from kgrag.lab.readers import read_dataset
     from kgrag.settings import Settings
 
     data = read_dataset(folder)

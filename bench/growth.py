@@ -27,9 +27,9 @@ from synthetic import HashingEmbedder, documents, questions
 from traversal import COLLECTION, PORTS, WARM_UP, Graph, Memory, Row, latency, load_figures, number_of, own_home, told
 
 from kgrag import KnowledgeGraph
-from kgrag.evaluation.figures import drawing, save
 from kgrag.graph.contents import fingerprint
 from kgrag.graph.local.server import LocalServer
+from kgrag.lab.figures import drawing, save
 from kgrag.settings import IndexingSettings, Settings
 from kgrag.values.documents import Document
 

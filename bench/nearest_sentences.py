@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from kgrag.agents.nearest_sentences import nearest_sentences
-from kgrag.evaluation.measures import normalised
+from kgrag.lab.measures import normalised
 from kgrag.values.results import Item, Passage, Summary
 
 OTHERS = 2

@@ -17,7 +17,7 @@ from typing import Any
 
 from kgrag import Collection, KnowledgeGraph
 from kgrag.demo import questions
-from kgrag.evaluation.measures import normalised
+from kgrag.lab.measures import normalised
 
 
 def main() -> None:

@@ -26,10 +26,10 @@ sys.path.insert(0, str(Path(__file__).parent.parent / "tests"))
 from scripted import Scripted
 
 from kgrag import KnowledgeGraph
-from kgrag.evaluation.ask_systems import ask_all
-from kgrag.evaluation.readers import read_dataset
-from kgrag.evaluation.summary import table
 from kgrag.graph.local.server import LocalServer
+from kgrag.lab.ask_systems import ask_all
+from kgrag.lab.readers import read_dataset
+from kgrag.lab.summary import table
 from kgrag.settings import Settings
 from kgrag.values.errors import KgragError
 

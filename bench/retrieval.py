@@ -27,9 +27,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kgrag import Collection, KnowledgeGraph
-from kgrag.evaluation.experiment import Experiment
-from kgrag.evaluation.readers import read_dataset
-from kgrag.evaluation.retrieving import Record
+from kgrag.lab.experiment import Experiment
+from kgrag.lab.readers import read_dataset
+from kgrag.lab.retrieving import Record
 from kgrag.retrieval.base import Retriever
 from kgrag.retrieval.expression import parse
 from kgrag.retrieval.pathrank import PathRank

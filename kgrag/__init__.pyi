@@ -22,8 +22,8 @@ from .client.collection import Collection as Collection
 from .client.graph import KnowledgeGraph as KnowledgeGraph
 from .client.remote import RemoteCollection as RemoteCollection
 from .client.remote import RemoteKnowledgeGraph as RemoteKnowledgeGraph
-from .evaluation.experiment import Experiment as Experiment
-from .evaluation.readers import read_dataset as read_dataset
+from .lab.experiment import Experiment as Experiment
+from .lab.readers import read_dataset as read_dataset
 from .retrieval.base import Query as Query
 from .retrieval.base import Retriever as Retriever
 from .retrieval.base import Scored as Scored

@@ -47,7 +47,7 @@ _TOGETHER = (
     ("tests/server/", "tests/client/test_remote.py", "tests/cli/test_serve_command.py", "tests/docs/"),
     ("tests/agents/",),
     ("tests/exchange/",),
-    ("tests/evaluation/",),
+    ("tests/lab/",),
     ("tests/graph/gateway/",),
 )
 _MOST, _MOST_LONG = 90.0, 240.0  # seconds that a test has on a machine that does much else, and one that is long

@@ -24,7 +24,7 @@ PACKAGES = (
     "kgrag",
     "kgrag.values.errors",
     "kgrag.values.documents",
-    "kgrag.evaluation.datasets",
+    "kgrag.lab.datasets",
     "kgrag.values.events",
     "kgrag.indexing.knowledge",
     "kgrag.loaders",

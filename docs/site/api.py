@@ -54,7 +54,7 @@ GROUPS = {
     "loaders": Group(
         "Loaders and knowledge", "Files → documents and facts.", ("kgrag.loaders", "kgrag.indexing.knowledge")
     ),
-    "evaluation": Group("Evaluation", "Question sets and experiments.", ("kgrag.evaluation",)),
+    "lab": Group("The lab", "Question sets and experiments.", ("kgrag.lab",)),
     "settings": Group(
         "Settings", "What each means, and its variable: [Settings](../settings.md).", ("kgrag.settings",)
     ),

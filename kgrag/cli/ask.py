@@ -15,7 +15,7 @@ from kgrag.cli.connect import (
     question_argument,
 )
 from kgrag.cli.console import load_settings, note, number, print_json
-from kgrag.cli.papers import as_paper, paper_option
+from kgrag.cli.lab.papers import as_paper, paper_option
 from kgrag.cli.runs import print_drawing
 from kgrag.values.errors import ConfigurationError, KgragError, ModelError
 

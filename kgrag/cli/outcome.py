@@ -9,10 +9,10 @@ import click
 from kgrag.cli.console import note, number, print_error, print_json, print_list, progress_bars
 
 if TYPE_CHECKING:
-    from kgrag.evaluation.generating import GenerationReport
     from kgrag.indexing.extraction import ExtractionReport
     from kgrag.indexing.group_texts import WritingReport
     from kgrag.indexing.tagging import TaggingReport
+    from kgrag.lab.generating import GenerationReport
     from kgrag.runtime.check import Check
     from kgrag.values.errors import ModelError
     from kgrag.values.events import Progress

@@ -119,8 +119,8 @@ def _described(kind: "type[Retriever]") -> dict[str, Any]:
 
 def _print_paper(name: str, *, as_json: bool) -> None:
     """Print every setting as a paper has it, the value in force, and where the paper says so."""
-    from kgrag.cli.papers import rows
-    from kgrag.papers import find_paper
+    from kgrag.cli.lab.papers import rows
+    from kgrag.lab.papers import find_paper
 
     paper = find_paper(name)
     listed = rows(paper, paper.apply(load_settings()))

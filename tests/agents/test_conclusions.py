@@ -14,7 +14,7 @@ from kgrag.agents.answering import AnswerOptions
 from kgrag.agents.loop import run
 from kgrag.agents.strategy import Conclusion, Episode, Inquiry, Search, Strategy
 from kgrag.agents.trace import Trace
-from kgrag.papers import find_paper
+from kgrag.lab.papers import find_paper
 from kgrag.retrieval.base import Query, Retriever, Scored
 from kgrag.retrieval.registry import RETRIEVERS, make_retriever
 from kgrag.values.documents import Triple

@@ -10,7 +10,7 @@ from scripted import Scripted
 
 from kgrag import KnowledgeGraph
 from kgrag.agents.gear import balanced
-from kgrag.papers import find_paper
+from kgrag.lab.papers import find_paper
 from kgrag.retrieval.base import Query, Scored
 from kgrag.retrieval.compose import reciprocal_rank_fusion
 from kgrag.retrieval.registry import make_retriever

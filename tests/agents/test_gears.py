@@ -10,7 +10,7 @@ from world import world
 from kgrag import KnowledgeGraph
 from kgrag.agents.system import make_system
 from kgrag.graph.connection import Graph
-from kgrag.papers import find_paper
+from kgrag.lab.papers import find_paper
 from kgrag.retrieval.base import Query
 from kgrag.retrieval.beam import Link
 from kgrag.retrieval.knowledge import Knowledge, KnowledgeOptions, TextVectors, names_in, passages_of

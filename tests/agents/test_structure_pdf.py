@@ -9,7 +9,7 @@ import pytest
 from made_pdfs import HEIGHT, Maker, prose, words
 
 from kgrag import KnowledgeGraph
-from kgrag.evaluation.measures import normalised
+from kgrag.lab.measures import normalised
 
 COLLECTION = "structure-pdfs"
 Rows = list[tuple[str, ...]]

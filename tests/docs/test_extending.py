@@ -13,7 +13,7 @@ import pytest
 from extending import PAGE, Installed, package, sections
 
 from kgrag import Retriever, Strategy
-from kgrag.evaluation.datasets import Format as QuestionFormat
+from kgrag.lab.datasets import Format as QuestionFormat
 from kgrag.loaders import Format
 from kgrag.models.embed import Embedder
 from kgrag.passages import PassageIndex

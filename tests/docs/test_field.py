@@ -7,7 +7,7 @@ import pytest
 from click.testing import CliRunner
 
 from kgrag.cli import main
-from kgrag.evaluation.records import read_ranks
+from kgrag.lab.records import read_ranks
 
 DOCS = Path(__file__).parents[2] / "docs"
 ANSWERABLE = 460  # of the questions of musique-1000

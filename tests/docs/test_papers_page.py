@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from kgrag.agents.system import STRATEGIES, check_system
-from kgrag.papers import find_paper
+from kgrag.lab.papers import find_paper
 from kgrag.retrieval.registry import RETRIEVERS, check_retriever
 
 ROOT = Path(__file__).parents[2]

@@ -10,15 +10,15 @@ from kgrag.agents.gear import Verdict
 from kgrag.agents.global_search import Points
 from kgrag.agents.lookup import _Reply as Structure
 from kgrag.agents.rgnn import Critique
-from kgrag.evaluation.generating import _Checked as Checked
-from kgrag.evaluation.generating import _Made as Made
-from kgrag.evaluation.grading import _Claims as Claims
-from kgrag.evaluation.grading import _Correct as Grade
-from kgrag.evaluation.grading import _Mark as Correctness
 from kgrag.indexing.communities.reports import Report
 from kgrag.indexing.extraction_reply import Extraction, LinkedExtraction
 from kgrag.indexing.resolution.judge import Same
 from kgrag.indexing.summaries import Summary
+from kgrag.lab.generating import _Checked as Checked
+from kgrag.lab.generating import _Made as Made
+from kgrag.lab.grading import _Claims as Claims
+from kgrag.lab.grading import _Correct as Grade
+from kgrag.lab.grading import _Mark as Correctness
 from kgrag.models.facts import Facts, lines
 from kgrag.models.prompts import load_prompt
 from kgrag.models.shown import numbered

@@ -11,8 +11,8 @@ from pathlib import Path
 from statistics import fmean
 from typing import Any
 
-from kgrag.evaluation.measures import Ranks
-from kgrag.evaluation.summary import measures
+from kgrag.lab.measures import Ranks
+from kgrag.lab.summary import measures
 
 PATH = Path(__file__).with_name("floors.json")
 TOLERANCE = 1

@@ -15,9 +15,9 @@ from question_sets import DEMO, FILES, SETS, QuestionSet
 from scripted import Scripted
 
 from kgrag import Collection, KnowledgeGraph
-from kgrag.evaluation.datasets import Dataset
-from kgrag.evaluation.experiment import Experiment
-from kgrag.evaluation.readers import read_dataset
+from kgrag.lab.datasets import Dataset
+from kgrag.lab.experiment import Experiment
+from kgrag.lab.readers import read_dataset
 from kgrag.settings import Settings
 
 pytestmark = [pytest.mark.quality, pytest.mark.timeout(900)]

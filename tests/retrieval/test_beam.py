@@ -11,8 +11,8 @@ import pytest
 from kgrag import KnowledgeGraph
 from kgrag.graph.collections import open_collection
 from kgrag.graph.reader import Reader
+from kgrag.lab.papers import find_paper
 from kgrag.models.embed import CachedEmbedder, Vectors
-from kgrag.papers import find_paper
 from kgrag.retrieval.base import Query
 from kgrag.retrieval.beam import Beam, BeamOptions, Link, beam_search, best, source_passages
 from kgrag.retrieval.context import SearchContext

@@ -10,7 +10,7 @@ from coast import TEXTS, coast_documents
 from queries_run import queries_of
 
 from kgrag import KnowledgeGraph
-from kgrag.evaluation.records import in_force
+from kgrag.lab.records import in_force
 from kgrag.retrieval.linking import link_question
 from kgrag.retrieval.pathrank import PathRank
 from kgrag.retrieval.pathrank_options import PathRankConstants

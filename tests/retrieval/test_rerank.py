@@ -12,7 +12,7 @@ from pydantic import SecretStr
 from reranking import Judge
 
 from kgrag import KnowledgeGraph, PathRank, Rerank
-from kgrag.evaluation.records import in_force
+from kgrag.lab.records import in_force
 from kgrag.retrieval.registry import RETRIEVERS, check_retriever
 from kgrag.text.tokens import words_of
 from kgrag.values.documents import Document, Section

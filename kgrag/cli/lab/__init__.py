@@ -1,0 +1,1 @@
+"""The commands of `kgrag lab`, each imported when it is used."""

@@ -1,0 +1,105 @@
+"""kgrag lab grade: answers are marked, by a language model or by their words, and compared with marks made by hand."""
+
+from contextlib import ExitStack, closing
+from dataclasses import astuple
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+from pydantic import Field
+
+from kgrag.cli.console import load_settings, number, print_json, print_list, print_table
+from kgrag.cli.lab.measuring import Asking
+from kgrag.cli.lab.options import options
+from kgrag.cli.outcome import end_stopped, resumable, usage_line
+
+if TYPE_CHECKING:
+    from kgrag.lab.grading import GradeReport
+    from kgrag.values.results import Usage
+
+_HEADS = ("mark", "answers", "mean", "by hand", "same", "kappa", "difference", "correlation")
+
+
+class _Given(Asking):
+    file: Path
+    lexical: bool = Field(False, description="Ask no model: mark by shared words.")
+    against: Path | None = Field(None, description="Marks made by hand (id, correctness, faithfulness).")
+    out: Path | None = Field(None, description="Keep marks there, and go on from them.")
+    language: str = Field("en", title="CODE", description="Of the answers, for --lexical.")
+    dry_run: bool = Field(False, description="Say what it would take and cost, and ask nothing.")
+
+
+@click.command()
+@options
+def grade(given: _Given) -> None:
+    """Mark the answers in FILE: are they correct, and do they keep to what was shown?
+
+    FILE holds an answer a line: {"id", "question", "answers" (the right ones), "said", "shown" (the texts that it was
+    written from)}, or what `kgrag ask --json` prints, to which "answers" may be added. Correctness is 0 (wrong, or no
+    answer), 0.5 (a part is there) or 1 (right and whole). Faithfulness is the share of an answer's claims that the
+    shown texts support. --against measures how far that agrees with marks made by hand: share of equal marks, Cohen's
+    kappa with linear weights, mean difference, correlation. --lexical asks no model, which is a floor to compare with.
+
+    \b
+    kgrag lab grade answers.jsonl --dry-run
+    kgrag lab grade answers.jsonl --out marks.jsonl --budget 1
+    kgrag lab grade answers.jsonl --against by-hand.jsonl
+    kgrag lab grade answers.jsonl --lexical --against by-hand.jsonl --json
+    """
+    from kgrag.indexing.ask_each import Meter
+    from kgrag.lab import grading
+    from kgrag.models.openai_chat import load_chat
+    from kgrag.models.tasks import Tasks
+    from kgrag.text.languages import language_of
+    from kgrag.wire import to_json
+
+    settings = given.apply(load_settings())
+    answers = grading.read_answers(given.file)
+    by_hand = grading.read_marks(given.against) if given.against is not None else {}
+    if given.dry_run:
+        found = {} if given.lexical else grading.estimate(answers, settings.chat)
+        if given.as_json:
+            print_json(to_json({"tasks": found}))
+            return
+        click.echo(f"{given.file}: {number(len(answers), 'answer')} to mark")
+        for task, calls in found.items():
+            click.echo(f"{task}: " + "\n  ".join(calls.lines(given.budget)))
+        return
+    with resumable() as progress, ExitStack() as stack:
+        meter = Meter()
+        grader: grading.AnswerGrader = grading.LexicalGrader(language_of(given.language))
+        if not given.lexical:
+            model = stack.enter_context(closing(load_chat(settings)))
+            grader = grading.ModelGrader(Tasks(model, settings.chat.prompts, listener=meter))
+        report = grading.grade_answers(
+            answers, grader, by_hand=by_hand, out=given.out, threads=given.threads, progress=progress
+        )
+    _print(report, meter.total, given.as_json)
+
+
+def _print(report: "GradeReport", usage: "Usage", as_json: bool) -> None:
+    from kgrag.lab.grading import MARKS
+    from kgrag.wire import to_json
+
+    if as_json:
+        print_json(to_json(report, usage=usage, stopped=report.stopped and report.stopped.in_full))
+    else:
+        rows = []
+        for name in MARKS:
+            agreed = report.agreement.get(name)
+            marked = [value for marks in report.marks.values() if (value := getattr(marks, name)) is not None]
+            figures = [report.means.get(name), *(astuple(agreed)[1:] if agreed else ())]
+            mean, *others = ("-" if figure is None else f"{figure:.2f}" for figure in figures)
+            rows.append((name, str(len(marked)), mean, *((str(agreed.answers), *others) if agreed else ())))
+        print_table(_HEADS if report.agreement else _HEADS[:3], rows, left=())
+        click.echo(f"Marked by {report.by}")
+        if usage.calls:
+            click.echo(usage_line(usage))
+    if report.failures:
+        print_list(
+            f"{number(len(report.failures), 'answer')} could not be marked:",
+            [f"{f.document}: {f.reason}" for f in report.failures],
+        )
+    end_stopped(report.stopped, report.left, "answer")
+    if report.failures:
+        click.get_current_context().exit(1)

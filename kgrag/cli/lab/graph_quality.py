@@ -1,0 +1,124 @@
+"""kgrag lab graph-quality: which edges, and how many of them, bring the facts of a question within reach."""
+
+from contextlib import closing
+from typing import TYPE_CHECKING
+
+import click
+from pydantic import Field
+
+from kgrag.cli.connect import connect
+from kgrag.cli.console import load_settings, note, print_json, progress_bars
+from kgrag.cli.lab.measuring import OnSample, ingest, print_notes, print_sheet, whole_articles
+from kgrag.cli.lab.options import options
+from kgrag.cli.lab.papers import as_paper
+
+if TYPE_CHECKING:
+    from kgrag.lab.graph_quality import Quality
+
+
+class _Given(OnSample):
+    edges: tuple[str, ...] = Field(
+        (), title="-e KIND", description="keyword, keyword+title, similar, mention, title or tagme; repeatable."
+    )
+    embedder: tuple[str, ...] = Field((), description="Of the similar edges; repeatable.")
+    seeds: int = Field(10, ge=1, le=100, description="TF-IDF passages to begin at.")
+    walk: str | None = Field(
+        None, title="EXPR", description="Walk over these edges alone, too, such as kgp or 'kgp(guide=encoder)'."
+    )
+    cap: int = Field(
+        50, ge=0, le=10_000, description="Passages that a word or name may have to tie them; 0: any number, as in KGP."
+    )
+
+
+@click.command("graph-quality")
+@options
+def graph_quality(given: _Given) -> None:
+    """Measure the edges between passages on a question set, at growing density (KGP, Figure 4).
+
+    DATASET is a question set as for `kgrag lab eval`, and is ingested as there if it is not yet; the graph stays as it
+    is. From 10 TF-IDF passages of a question (--seeds) one step is made over one kind of edges. SF-EM is the share of
+    questions whose gold is all among the seeds and their neighbours; recall the share of gold that is; precision the
+    share of these passages that is gold, all in per cent; gold are documents, or with --sentences the supporting facts
+    as in KGP. |E| is the number of edges between passages and density 2 |E| / (|V| (|V| - 1)), in per cent; the time is
+    that of one round trip for all seeds of a question.
+
+    The setting of keyword is the number of a passage's best keywords that count, with keyword+title besides the title
+    of its document, which ties those that mention it, as in KGP; of similar, that of nearest passages (those that the
+    graph does not keep are looked up in the vector index, which takes longer); of mention and title, the number of
+    passages that a name may have to tie them; of tagme, how certain TAGME must be of the name (those that `kgrag
+    enrich tag` found). With several --embedder the similar edges of each are measured, such as those of an encoder of
+    `kgrag lab train next-fact`; the others are the same.
+
+    With --per-question each question has a graph of N documents, its gold and others at random, as for `kgrag lab
+    eval`: the numbers are means over these graphs. KGP's figures 4 and 9 are of such graphs, of 12 whole articles
+    (--articles) without a cap; --paper kgp makes each passage a sentence, and keeps as many edges as it has.
+
+    --walk gives a kgp expression that is walked with over each kind of edges alone at each density (KGP, Figure 6a):
+    the share of gold among its passages (30), and the median time of a walk. Only edges that the graph keeps are
+    walked.
+
+    \b
+    kgrag lab graph-quality bench/hotpotqa
+    kgrag lab graph-quality hotpot.json --paper kgp --per-question 12 --cap 0 --sentences --plot figure4.png
+    kgrag lab graph-quality bench/hotpotqa --walk 'kgp(guide=encoder)' --plot density.png
+    kgrag lab graph-quality chains --limit 200 -e similar --embedder minilm --embedder sbert:model --plot quality.png
+    kgrag lab graph-quality bench/musique --json | jq '.quality[] | select(.edges == "keyword")'
+    """
+    from kgrag.lab import graph_quality as measured
+    from kgrag.lab.figures import check_plot
+    from kgrag.lab.question_graphs import QuestionGraphs
+    from kgrag.models.tagme import can_tag
+
+    kinds = tuple(dict.fromkeys(given.edges)) or measured.USUAL
+    measured.check_kinds(kinds)
+    walk = None if given.walk is None else measured.check_walk(given.walk)
+    if given.plot is not None:
+        check_plot(given.plot)
+    data = given.drawn(whole_articles(given.read(), given.articles))
+    print_notes(data)
+    questions, seeds, per_question = data.questions, given.seeds, given.per_question
+    settings, paper = as_paper(load_settings(), given.paper)
+    found: list[Quality] = []
+    with progress_bars() as progress:
+        for number, embedder in enumerate(dict.fromkeys(given.embedder or (settings.embedder,))):
+            its = kinds if number == 0 else tuple(kind for kind in kinds if kind == "similar")
+            asked = (questions, seeds, its, embedder, progress, walk, data.gold_texts, given.cap)
+            own = settings.model_copy(update={"embedder": embedder})
+            where = given.collection or data.collection(embedder, settings.max_file_mb, settings.indexing, paper)
+            with connect(own) as kg:
+                if per_question is None:
+                    context = ingest(kg, data, where, embedder, progress).context
+                    passages = context.reader.question(names=[], stemmed=[], words=[])["passages"] or 0
+                    found += measured.quality(context, *asked)
+                else:
+                    tag = "tagme" in its and can_tag(own)
+                    graphs = QuestionGraphs(kg[where], data, per_question, given.seed, progress, tag=tag)
+                    with closing(graphs):
+                        found += measured.quality_apart(graphs, *asked)
+                    passages = round(graphs.passages or 0)
+    title = f"{data.name}: {len(questions)} questions, {seeds} seeds, |V| {passages:,}"
+    title += f" a question (graphs of {per_question} documents)" if per_question is not None else ""
+    title += f", {walk}" if walk is not None else ""
+    if given.plot is not None:
+        measured.plot_quality(found, title, given.plot)
+        note(f"Drawn: {given.plot}")
+    if given.as_json:
+        about = {"dataset": data.name, "questions": len(questions), "seeds": seeds, "walk": walk, "passages": passages}
+        print_json({**about, "quality": found})
+    else:
+        _print(title, found)
+
+
+def _print(title: str, found: "list[Quality]") -> None:
+    from kgrag.lab.report import Sheet
+
+    walked = any(q.walk is not None for q in found)
+    head = ("edges", "setting", "SF-EM", "recall", "precision", "neighbours", "|E|", "density", "ms")
+    rows = []
+    for q in found:
+        shares = (f"{100 * share:.1f}" for share in (q.sf_em, q.recall, q.precision))
+        graph = (f"{q.neighbours:.1f}", f"{q.pairs:,.0f}", f"{100 * q.density:.2f}")
+        cells = (f"{q.setting:g}", *shares, *graph, f"{q.p50_ms:.1f}")
+        its = ("-", "-") if q.walk is None or q.walk_ms is None else (f"{100 * q.walk:.1f}", f"{q.walk_ms:.1f}")
+        rows.append((q.edges, *cells, *(its if walked else ())))
+    print_sheet(Sheet(title, (*head, *(("walk", "walk ms") if walked else ())), tuple(rows)))

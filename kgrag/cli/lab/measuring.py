@@ -1,0 +1,156 @@
+"""What the commands that measure share: their options, notes on a question set, and its corpus in the graph."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from pydantic import BaseModel, ConfigDict, Field, PositiveInt
+
+from kgrag.cli.connect import connect
+from kgrag.cli.console import changed, load_settings, note, print_list, print_table, progress_bars
+from kgrag.cli.lab.papers import PAPER_HELP, as_paper
+from kgrag.values.events import Progress
+
+if TYPE_CHECKING:
+    from kgrag.client.collection import Collection
+    from kgrag.client.graph import KnowledgeGraph
+    from kgrag.lab.datasets import Dataset
+    from kgrag.lab.report import Sheet
+    from kgrag.settings import Settings
+
+
+class Given(BaseModel):
+    """What is given to a command."""
+
+    model_config = ConfigDict(frozen=True)
+
+    as_json: bool = Field(False, title="--json", description="Print JSON on standard output.")
+
+
+class Asking(Given):
+    """What is given to a command that asks language models."""
+
+    threads: int = Field(8, ge=1, le=256, description="How many questions are asked, or answers marked, at once.")
+    budget: float | None = Field(None, ge=0, description="What the language models may cost, at most.")
+
+    def apply(self, settings: "Settings") -> "Settings":
+        """The settings with this budget, and as many calls at once, where they do not say how many."""
+        threads = max(self.threads, settings.chat.concurrency)
+        own = "concurrency" in settings.chat.model_fields_set
+        return changed(settings, "chat", budget=self.budget, concurrency=None if own else threads)
+
+
+class Compared(Given):
+    """What is given to a command that prints tables of measures."""
+
+    baseline: str | None = Field(
+        None, title="EXPR", description="Compare the others with this retriever or system; say what is noise."
+    )
+    at: tuple[PositiveInt, ...] = Field(
+        (), title="K", description="Give R@K and perfect@K; repeatable, replaces the usual."
+    )
+    seed: int = Field(0, description="Of all that is drawn: resampling, sample, misspellings.")
+    markdown: bool = Field(False, description="Print Markdown: tables, the command, the machine.")
+
+
+class OnQuestions(Given):
+    """What is given to a command that works on a question set."""
+
+    dataset: Path
+    format: str | None = Field(None, description="Read the data as this format, whatever it looks like.")
+    limit: int | None = Field(None, ge=1, description="Only the first N questions.")
+
+    def read(self) -> "Dataset":
+        """The question set. Raises NotFoundError, InputError."""
+        from kgrag.lab.readers import read_dataset
+
+        return read_dataset(self.dataset, self.format).first(self.limit)
+
+
+class OnCollection(OnQuestions):
+    """What is given to a command that works on the collection of a question set, which a paper may shape."""
+
+    collection: str | None = Field(
+        None, title="-c", description="Where its corpus is, or is to be ingested.  [default: one of its own]"
+    )
+    paper: str | None = Field(None, description=PAPER_HELP)
+
+    @contextmanager
+    def opened(self, data: "Dataset") -> Iterator[tuple["Collection", Progress]]:
+        """The collection, into which the data set was ingested, and what shows progress."""
+        settings, paper = as_paper(load_settings(), self.paper)
+        its = data.collection(settings.embedder, settings.max_file_mb, settings.indexing, paper)
+        with connect(settings) as kg, progress_bars() as progress:
+            yield kg[self.collection or its], progress
+
+
+class OnSample(OnCollection):
+    """What is given to a command that measures on a sample of a question set."""
+
+    seed: int = Field(0, description="Of all that is drawn.")
+    sample: int | None = Field(None, ge=1, description="Only N questions, drawn by --seed from all of them.")
+    per_question: int | None = Field(
+        None, ge=1, description="A graph of N documents for each question: its gold and others at random (KGP: 12)."
+    )
+    articles: Path | None = Field(None, description="Whole Wikipedia articles in place of documents of their titles.")
+    sentences: bool = Field(
+        False, description="Gold are the sentences that support the answer, where the set has such."
+    )
+    plot: Path | None = Field(None, description="Draw it: .png, .svg or .pdf.")
+
+    def drawn(self, data: "Dataset") -> "Dataset":
+        """The questions of a data set that are measured, with the gold that is meant."""
+        from kgrag.lab.variants import sentences
+
+        data = sentences(data) if self.sentences else data
+        return data.first(self.limit).sample(self.sample, self.seed)
+
+
+def print_notes(data: "Dataset") -> None:
+    """Print on standard error what was left out of the data, and which gold or answers cannot be found."""
+    from kgrag.lab.gold import unanswerable
+
+    for text in data.notes:
+        note(text)
+    without_gold = [q for q in data.questions if not q.gold and q.answers]
+    if without_gold and (lost := unanswerable(without_gold, data.documents())):
+        head = f"{len(lost)} of {len(data.questions)} questions have answers that stand in no document of the corpus:"
+        print_list(head, [f"{q.id}: {', '.join(q.answers)}" for q in lost])
+    if missing := data.unreachable(data.questions):
+        total = len(data.questions)
+        head = f"{len(missing)} of {total} questions have gold that is not in the corpus and cannot be found:"
+        print_list(head, [f"{id}: {', '.join(keys)}" for id, keys in missing.items()])
+
+
+def whole_articles(data: "Dataset", extract: Path | None) -> "Dataset":
+    """The data set with the whole articles of an extract of Wikipedia in place of its paragraphs; None: as it is."""
+    if extract is None:
+        return data
+    from kgrag.lab.articles import articles
+
+    with progress_bars() as progress:
+        return articles(data, extract, progress)
+
+
+def ingest(
+    kg: "KnowledgeGraph", data: "Dataset", collection: str | None, embedder: str | None, progress: Progress
+) -> "Collection":
+    """Bring the collection up to date with the corpus, by default the corpus's own; say what is wrong with it."""
+    done = data.ingest(kg, collection=collection, embedder=embedder, progress=progress)
+    if done.report.problems:
+        print_list("What could not be read:", [f"{p.place}: {p.message}" for p in done.report.problems])
+    if done.others:
+        name = done.collection.name
+        note(
+            f"Collection {name} holds {done.others} documents that the corpus does not have; they are searched, too. "
+            f"`kgrag delete --collection {name}` and another run start again."
+        )
+    return done.collection
+
+
+def print_sheet(sheet: "Sheet") -> None:
+    """Print a table on standard output; what is noise is dimmed."""
+    from kgrag.lab.report import NAMED
+
+    print_table(sheet.head, sheet.rows, left=NAMED, title=sheet.title, dimmed="noise")

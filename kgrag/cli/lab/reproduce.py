@@ -1,0 +1,247 @@
+"""kgrag lab reproduce: the tables of the papers, their numbers beside those that are measured here."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+from pydantic import Field
+
+from kgrag.cli.connect import connect
+from kgrag.cli.console import load_settings, note, print_json, print_list, print_pairs, progress_bars
+from kgrag.cli.lab.measuring import Asking, ingest, print_notes, print_sheet, whole_articles
+from kgrag.cli.lab.options import options
+from kgrag.cli.lab.papers import as_paper
+from kgrag.values.errors import ConfigurationError
+
+if TYPE_CHECKING:
+    from kgrag.lab.datasets import Dataset
+    from kgrag.lab.papers import Paper, PaperTable
+    from kgrag.lab.report import Sheet
+    from kgrag.lab.reproduction import Reproduction
+    from kgrag.settings import Settings
+
+
+class _Given(Asking):
+    paper: str
+    table: str | None = Field(None, title="N", description="Which of its tables; without it they are listed.")
+    figure: str | None = Field(None, title="N", description="Which of its figures.")
+    plot: Path | None = Field(None, description="Draw the figure: .png, .svg or .pdf.")
+    data: tuple[str, ...] = Field(
+        (), title="NAME=DATASET", description="One of the table's data sets, as of `kgrag lab eval`; repeatable."
+    )
+    row: tuple[str, ...] = Field((), title="LABEL", description="Only this row; repeatable.")
+    sample: int | None = Field(None, ge=1, description="Questions of each set.  [default: the paper's]")
+    seed: int = Field(0, description="Of the questions that are drawn.")
+    set_: tuple[str, ...] = Field(
+        (),
+        title="NAME=VALUE",
+        description="What a row takes from you, such as weights=FILE; repeatable. What rows take stands in the list of "
+        "tables.",
+    )
+    prepare: bool = Field(False, description="First make what rows require: triples, mentions, trees, communities.")
+    dry_run: bool = Field(False, description="With --prepare: say what that takes and costs, and measure nothing.")
+    embedder: str | None = Field(None, description="In place of the paper's.")
+    articles: Path | None = Field(None, description="Whole Wikipedia articles, as for `kgrag lab eval`.")
+    collection: str | None = Field(None, title="-c", description="Where the one data set is, or is to be, ingested.")
+    out: Path | None = Field(None, title="DIR", description="Keep each question's record there, and go on from them.")
+
+
+@click.command()
+@options
+def reproduce(given: _Given) -> None:
+    """Measure a table of a paper again, and print its numbers beside ours.
+
+    Every setting is as the paper has it (`kgrag list systems --paper PAPER`), unless the environment or an option says
+    otherwise; the paper's own model is only named, yours is asked (KGRAG_CHAT__MODEL). Below the table stands what
+    differs: the model, the embedder, the sample, the corpus, and what kgrag does otherwise. What costs money is
+    counted, and with --budget it ends there; the same command with --out goes on. A table with Acc has a model mark
+    the answers.
+
+    A row whose system requires what the collection does not hold (triples or keywords by a model, mentions of TAGME, a
+    tree, communities), or what you have to give (weights, an encoder: --set), is not measured, but listed with what
+    makes it. --prepare makes what is missing first, says before what it takes and costs, and goes on where it was when
+    it was interrupted; without --table it does so for all tables of these data sets, and measures none.
+
+    \b
+    kgrag lab reproduce gear                                          its tables
+    kgrag lab reproduce gear --data musique=bench/musique --prepare --dry-run      what triples would cost
+    kgrag lab reproduce bdtr --table 1 --data musique=bench/musique --row 'GFM-RAG: original' --set weights=gfm.pt
+    kgrag lab reproduce gear --figure 2 --data musique=bench/musique --plot iterations.png
+    kgrag lab reproduce gear --table 2 --data musique=bench/musique --sample 44 --embedder minilm --out runs/
+    kgrag lab reproduce bdtr --table 1 --data hotpotqa=hotpot.json --data musique=musique.jsonl --budget 5 --out runs/
+    """
+    from kgrag.lab.figures import check_plot, draw
+    from kgrag.lab.papers import find_paper
+
+    known = find_paper(given.paper)
+    if given.dry_run and not given.prepare:
+        raise click.UsageError("--dry-run goes with --prepare.")
+    if given.table is not None and given.figure is not None:
+        raise click.UsageError("--table and --figure exclude each other.")
+    if given.plot is not None:
+        if given.figure is None or len(given.data) > 1:
+            raise click.UsageError("--plot draws one --figure of one data set.")
+        check_plot(given.plot)
+    chosen = None
+    if given.table is not None:
+        chosen = known.table(given.table)
+        if chosen.command:
+            print_sheet(_printed(chosen))
+            click.echo(f"Of your own: {chosen.command}")
+            return
+    elif given.figure is not None:
+        chosen = known.figure(given.figure)
+        if chosen.command:
+            click.echo(f"{chosen.caption}: {chosen.command}")
+            return
+    elif not given.prepare:
+        _list(known, as_json=given.as_json)
+        return
+    settings, paper = as_paper(load_settings(), given.paper)
+    assert paper is not None
+    settings = given.apply(settings).model_copy(update={"embedder": given.embedder or settings.embedder})
+    names = [text.partition("=")[0] for text in given.data]
+    if chosen is None:
+        for table in (*known.tables.values(), *known.figures.values()):
+            if set(names) & set(table.data):
+                sets = tuple(text for text in given.data if text.partition("=")[0] in table.data)
+                _run(paper, table, settings, given.model_copy(update={"data": sets, "set_": ()}), measure=False)
+        return
+    run = _run(paper, chosen, settings, given, measure=not given.dry_run)
+    if given.dry_run:
+        return
+    result = run.result(settings, settings.embedder)
+    for name, shown in run.results.items() if chosen.drawn else ():
+        if given.plot is not None and shown[0].rows:
+            draw(chosen, shown[0], f"{paper.name}, figure {chosen.number}: {chosen.caption} ({name})", given.plot)
+            note(f"Drawn: {given.plot}")
+    if given.as_json:
+        shown_too = {name: [its.values() for its in shown] for name, shown in run.results.items()}
+        print_json(result.values() | ({"results": shown_too} if chosen.drawn else {}))
+    else:
+        if chosen.drawn:
+            for its in (its for shown in run.results.values() for its in shown):
+                for sheet in its.sheets():
+                    print_sheet(sheet)
+        else:
+            print_sheet(result.sheet())
+        print_list("What was measured:", result.measured)
+        print_list("What differs from the paper:", result.differs)
+    if result.problems:
+        print_list("Answered although a step failed, or not marked:", result.problems)
+    if result.missing:
+        print_list("Not measured:", [f"{label}: {why}." for label, why in result.missing.items()])
+    note(result.spent)
+    if not result.systems:
+        raise ConfigurationError(
+            "No row could be measured.", "Add what is missing; --prepare makes layers of the graph."
+        )
+
+
+def _run(paper: "Paper", table: "PaperTable", settings: "Settings", given: _Given, *, measure: bool) -> "Reproduction":
+    """Prepare and measure a table, on each of its data sets that are given."""
+    from kgrag.lab.layers import price, required
+    from kgrag.lab.reproduction import Reproduction
+
+    sets = _sets(given.data, table.data)
+    if given.collection is not None and len(sets) > 1:
+        raise click.UsageError("--collection is of one data set; there are several.")
+    inputs = _pairs(given.set_, "--set")
+    if given.embedder is not None:  # in place of all that the paper names
+        own = {name: paper.inputs[name][1] or "" for name in Reproduction(paper, table).inputs}
+        inputs = {name: given.embedder for name, its in own.items() if its.startswith("sbert:")} | inputs
+    run = Reproduction(paper, table, given.row, inputs, seed=given.seed, threads=given.threads, out=given.out)
+    if run.asks and not given.dry_run:
+        from kgrag.models.openai_chat import load_chat
+
+        load_chat(settings).close()  # before anything is ingested
+    for name, data in sets.items():
+        sets[name] = whole_articles(data.sample(given.sample or paper.sample(name), given.seed), given.articles)
+        print_notes(sets[name])
+    try:
+        with progress_bars() as progress:
+            for name, data in sets.items():
+                for special, rows in run.parts():
+                    its = special(settings)
+                    with connect(its) as kg:
+                        where = data.collection(its.embedder, settings.max_file_mb, its.indexing, paper)
+                        if its.embedder == settings.embedder:  # rows that have another have their own
+                            where = given.collection or where
+                        found = kg[where] if run.per_question else ingest(kg, data, where, its.embedder, progress)
+                        if given.prepare and not run.per_question:
+                            layers = required(run.systems(name, rows), found)
+                            for line in price(found, layers, given.budget, progress):
+                                note(line)
+                            if not given.dry_run:
+                                run.prepare(found, layers, progress)
+                        if measure:
+                            run.measure(name, data, found, rows, progress)
+    except BaseException:
+        if given.out is not None:
+            note(f"What was measured so far is in {given.out}; the same command goes on from there.")
+        raise
+    return run
+
+
+def _printed(table: "PaperTable") -> "Sheet":
+    """The numbers of a table as the paper prints them."""
+    from kgrag.lab.report import Sheet
+
+    lines = [
+        (row.label, data, *(f"{number:,.4f}".rstrip("0").rstrip(".") if number is not None else "-" for number in its))
+        for row in table.rows
+        for data, its in zip(table.data, row.numbers, strict=True)
+    ]
+    return Sheet(f"{table.caption}, as printed", ("row", "data", *table.measures), tuple(lines))
+
+
+def _pairs(texts: tuple[str, ...], option: str) -> dict[str, str]:
+    """Names and values of an option that is repeatable. Raises click.BadParameter."""
+    for text in texts:
+        if not all(text.partition("=")):
+            raise click.BadParameter(f"{text!r} is not NAME=VALUE.", param_hint=option)
+    return dict(text.split("=", 1) for text in texts)
+
+
+def _list(paper: "Paper", *, as_json: bool) -> None:
+    from kgrag.lab.reproduction import Reproduction
+
+    listed: list[dict[str, Any]] = [
+        {
+            kind: t.number,
+            "caption": t.caption,
+            "data": list(t.data),
+            "measures": list(t.measures),
+            "takes": Reproduction(paper, t).inputs,
+        }
+        for kind, its in (("table", paper.tables), ("figure", paper.figures))
+        for t in its.values()
+    ]
+    if as_json:
+        print_json(listed)
+        return
+    for its in listed:
+        number = f"table {its['table']}" if "table" in its else f"figure {its['figure']}"
+        takes = f"; takes {', '.join(its['takes'])}" if its["takes"] else ""
+        measures = ", ".join(filter(None, its["measures"])) or "see --figure"
+        click.echo(f"{number}: {its['caption']} ({measures}; {', '.join(its['data'])}{takes})")
+    if taken := {name: what for its in listed for name, what in its["takes"].items()}:
+        click.echo("\nRows take what you have, by --set NAME=VALUE:")
+        print_pairs(taken)
+    if not listed:
+        click.echo("None of its tables is here.")
+
+
+def _sets(given: tuple[str, ...], known: tuple[str, ...]) -> "dict[str, Dataset]":
+    """The data sets that are named. Raises ConfigurationError for one that the table has not, or none at all."""
+    from kgrag.lab.readers import read_dataset
+
+    named = _pairs(given, "--data")
+    if not named or not set(named) <= set(known):
+        raise ConfigurationError(
+            f"--data {' '.join(given)} names none of the table's data sets."
+            if given
+            else "There is nothing to measure on.",
+            f"Write --data NAME=DATASET with one of: {', '.join(known)}.",
+        )
+    return {name: read_dataset(Path(path)) for name, path in named.items()}

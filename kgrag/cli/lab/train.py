@@ -1,0 +1,380 @@
+"""kgrag lab train: learn what a retriever's settings should be, or a model, from questions with known answers."""
+
+from collections.abc import Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+from pydantic import Field
+
+from kgrag.cli.console import load_settings, note, print_json, print_pairs, progress_bars
+from kgrag.cli.lab.measuring import OnCollection, OnQuestions, print_sheet
+from kgrag.cli.lab.options import options
+from kgrag.lab import constants
+from kgrag.values.errors import InputError
+
+if TYPE_CHECKING:
+    from kgrag.lab.datasets import Dataset
+    from kgrag.lab.report import Sheet
+
+_FEW = 0.2  # share of the questions
+
+
+class _ForSettings(OnCollection):
+    layers: int | None = Field(None, ge=1, le=5, description="Of the network.  [default: as it is set, or 1]")
+    out: Path | None = Field(None, title="-o", description="Write what was learned, for the option.")
+
+
+class _ForGnnRet(_ForSettings):
+    folds: int | None = Field(None, ge=2, description="Cross-validate: is it worth it?")
+    seed: int = Field(0, description="Of the folds and of the resampling.")
+
+
+class _HeldOut(OnQuestions):
+    held_out: float = Field(0.1, ge=0, le=0.9, description="Share to measure on.")
+    seed: int = Field(0, description="Of the training and of what is held out.")
+
+
+class _ForGfm(_HeldOut, OnCollection):
+    out: Path = Field(..., title="-o", description="Where the network is saved.")
+    base: Path | None = Field(None, title="PATH", description="Weights to go on from: of this command, or published.")
+
+
+class _ForNextFact(_HeldOut):
+    out: Path = Field(..., title="DIR", description="Where the model is saved: a new folder.")
+    base: str = Field("minilm", title="MODEL", description="minilm, or any sentence encoder.")
+    single: bool = Field(False, description="Learn from the question alone with each of its facts, as DPR does.")
+    apart: bool = Field(False, description="Two encoders, one for questions and one for passages, as DPR has them.")
+
+
+class _ForNextEvidence(_HeldOut):
+    export: Path | None = Field(None, description="Write the rows as JSON Lines for chat models.")
+    base: str | None = Field(
+        None, title="MODEL", description="An encoder-decoder or causal model: a name on the hub or a folder."
+    )
+    out: Path | None = Field(None, title="DIR", description="Where the fine-tuned model is saved: a new folder.")
+    merge: bool = Field(False, description="Save the whole model, not the LoRA adapter alone.")
+
+
+@click.group()
+def train() -> None:
+    """Learn settings of a retriever, or a model, from questions whose gold is known.
+
+    \b
+    kgrag lab train gnn-ret bench/musique --out alphas.json
+    kgrag lab train rgnn bench/musique --limit 5 --out rgnn.json
+    kgrag lab train gfm bench/musique --out network.pth
+    kgrag lab train next-fact bench/musique --out model
+    kgrag lab train next-evidence bench/musique --export rows.jsonl
+    """
+
+
+@train.command("gnn-ret")
+@options
+def gnn_ret(given: _ForGnnRet, training: constants.GnnRetTraining) -> None:
+    """Learn how much of its own distance a passage keeps in each layer of GNN-Ret: its alphas.
+
+    DATASET is a question set as for `kgrag lab eval`, which also ingests it; 20 questions are enough. The number of
+    senders and the kinds of edges are those of the settings (KGRAG_RETRIEVAL__GNN_RET__K and others). The loss is the
+    hinge loss of the gold's mean distance against that of the nearest other passages.
+
+    With --folds each question is ranked with what was learned from the other folds, and untrained, with a = 0.5 in
+    each layer; "as set" is what the settings say, where that is something else. The difference to untrained is given
+    with its 95 % interval: where that includes 0, it is noise.
+
+    --out writes a file that the option takes: gnn-ret(alphas='FILE'). With --paper gnn-ret the collection and the
+    settings are those of `kgrag lab reproduce gnn-ret`.
+
+    \b
+    kgrag lab train gnn-ret bench/musique
+    kgrag lab train gnn-ret train.jsonl --limit 20 --paper gnn-ret --out alphas.json
+    kgrag lab train gnn-ret bench/2wiki -c mine --layers 1 --folds 5
+    export KGRAG_RETRIEVAL__GNN_RET__ALPHAS="$(kgrag lab train gnn-ret bench/musique --json | jq -c .alphas)"
+    """
+    from kgrag.lab import summary, train_gnn
+    from kgrag.lab.report import differences_sheet, measures_sheet
+    from kgrag.lab.training import keep
+    from kgrag.retrieval.gnn_ret import GnnRet
+
+    data, folds, seed, sheets = _read(given), given.folds, given.seed, []
+    with given.opened(data) as (collection, progress):
+        retriever = GnnRet(collection)
+        set_ = retriever.settings
+        layers = given.layers or len(set_.alphas)
+        examples = train_gnn.prepare(retriever, data.questions, training, progress)
+        _tell_lost(data, examples, f"have no gold in collection {collection.name}")
+        learned = train_gnn.train(examples, layers, set_.k, training, progress)
+        if learned.active < _FEW * len(examples):
+            note(
+                f"Only {learned.active} of {len(examples)} questions have a loss to learn from: of the others the gold "
+                "is ahead already. A larger --margin or fewer --competitors make more of them."
+            )
+        untrained, _ = train_gnn.mean_loss(examples, (0.5,) * layers, set_.k, training)
+        alphas = _rounded(learned.alphas)
+        found: dict[str, Any] = {
+            "dataset": data.name,
+            "collection": collection.name,
+            "embedder": retriever.context.embedder.name,
+            "questions": len(examples),
+            "alphas": alphas,
+            "retriever": f"gnn-ret(alphas={tuple(alphas)})",
+            "environment": f"KGRAG_RETRIEVAL__GNN_RET__ALPHAS={alphas}".replace(" ", ""),
+            "loss": round(learned.loss, 6),
+            "untrained_loss": round(untrained, 6),
+            "iteration": learned.iteration,
+            "active": learned.active,
+        }
+        if folds is not None:
+            records, parts = train_gnn.cross_validate(
+                retriever, data, examples, layers, folds, training, progress, seed
+            )
+            found["cross_validation"] = {
+                "folds": folds,
+                "seed": seed,
+                "alphas": [_rounded(part.alphas) for part in parts],
+                "systems": (systems := summary.table(records)),
+                "differences": (differences := summary.differences(records, train_gnn.UNTRAINED, seed=seed)),
+            }
+            title = f"{data.name}: {folds} folds, seed {seed}, {found['embedder']}"
+            sheets = [measures_sheet(title, systems), differences_sheet(train_gnn.UNTRAINED, differences)]
+    if given.out is not None:
+        keep(given.out, found)
+        note(f"Learned: {given.out}")
+    _show(given, found, *sheets)
+
+
+@train.command()
+@options
+def rgnn(given: _ForSettings, training: constants.RgnnTraining) -> None:
+    """Learn the alphas of GNN-Ret, and beta, from questions with the single questions that they are made of (RGNN-Ret).
+
+    DATASET is a question set as for `kgrag lab eval`, whose questions have steps, as MuSiQue's have; five are enough
+    (--limit). The gold of a step is its own and that of the steps after it (--labels). The number of senders and the
+    kinds of edges are those of the settings (KGRAG_RETRIEVAL__GNN_RET__K and others). --out writes a file that both
+    options take; --paper gnn-ret is as for `kgrag lab train gnn-ret`.
+
+    \b
+    kgrag lab train rgnn bench/musique --limit 5 --out rgnn.json
+    kgrag ask "..." --system "rgnn+gnn-ret(alphas='rgnn.json', beta='rgnn.json')"
+    """
+    from kgrag.lab import train_gnn
+    from kgrag.lab.training import keep
+    from kgrag.retrieval.gnn_ret import GnnRet
+
+    data = _read(given)
+    with given.opened(data) as (collection, progress):
+        retriever = GnnRet(collection)
+        examples = train_gnn.prepare_recurrent(retriever, data.questions, training, progress)
+        learned = train_gnn.train_recurrent(examples, given.layers or 1, retriever.settings.k, training, progress)
+    alphas, beta = _rounded(learned.alphas), max(0.0001, round(learned.beta, 4))
+    found = {
+        "dataset": data.name,
+        "collection": collection.name,
+        "questions": len(examples),
+        "alphas": alphas,
+        "beta": beta,
+        "retriever": f"gnn-ret(alphas={tuple(alphas)}, beta={beta})",
+        "loss": round(learned.loss, 6),
+        "iteration": learned.iteration,
+    }
+    if given.out is not None:
+        keep(given.out, found)
+        note(f"Learned: {given.out}")
+    _show(given, found)
+
+
+@train.command()
+@options
+def gfm(given: _ForGfm, training: constants.GfmTraining) -> None:
+    """Train the graph neural network of GFM-RAG: gfm(weights=FILE) (extra: gfm).
+
+    DATASET is a question set as for `kgrag lab eval`, which also ingests it; the collection must hold triples. The
+    network learns to lead from the entities that a question names to those that its gold mentions, over what surrounds
+    the former, as it is set for the retriever (KGRAG_RETRIEVAL__GFM__HOPS and others). For gfm(exact=true) train it
+    over the whole graph, with KGRAG_RETRIEVAL__GFM__EXACT=true: else it has never met what is out of reach. It reads
+    predicates as vectors of their texts, so that it can be used in any collection. With --base its size is that of the
+    weights.
+
+    Recall is the share of the gold's entities among the 20 most relevant ones, in per cent, of questions that are held
+    out and have no gold in common with the others.
+
+    \b
+    kgrag lab train gfm bench/musique -o network.pth
+    kgrag lab train gfm bench/musique -o small.pth --width 64 --layers 3 --epochs 5
+    kgrag search "Who led the Fjord Queen?" -c notes --retriever "gfm(weights='network.pth')"
+    """
+    from kgrag.lab import train_gfm
+    from kgrag.retrieval import gfm as retrieval
+
+    if given.base is not None and {"width", "layers"} & training.model_fields_set:
+        raise click.UsageError("--width and --layers are those of --base.")
+    if given.out.exists():
+        raise InputError(f"{given.out} exists already.", "Name another file with --out, or remove it.")
+    data = _read(given)
+    with given.opened(data) as (collection, progress):
+        context = collection.context
+        set_ = retrieval.GfmOptions.model_validate(retrieval.Gfm.check({}, (), context.defaults).model_dump())
+        if given.base is not None:
+            loaded = retrieval.load(context, str(given.base), set_.embedder)
+        else:
+            embedder = context.other_embedder(set_.embedder or context.embedder.name)
+            loaded = retrieval.new(embedder, training.width, training.layers, given.seed)
+        examples = train_gfm.prepare(retrieval.Surroundings(context, set_), loaded, data.questions, progress)
+        _tell_lost(data, examples, "lead to no entity of their gold")
+        learned, held = train_gfm.held_out(examples, given.held_out, given.seed)
+        before = train_gfm.recall(loaded, held, training.measured) if held else None
+        losses = train_gfm.train(loaded, learned, training, given.seed, progress)
+        after = train_gfm.recall(loaded, held, training.measured) if held else None
+    found: dict[str, Any] = {
+        "dataset": data.name,
+        "collection": collection.name,
+        "embedder": loaded.embedder.name,
+        "retriever": f"gfm(weights={str(given.out.resolve())!r})",
+        "questions": len(learned),
+        "held_out": len(held),
+        "losses": [round(loss, 6) for loss in losses],
+        "before": before,
+        "after": after,
+        "base": str(given.base) if given.base is not None else None,
+        "seed": given.seed,
+        **training.model_dump(),
+    }
+    retrieval.network_module().save(loaded.network, given.out, loaded.embedder.name, found)
+    _show(given, found)
+
+
+@train.command("next-fact")
+@options
+def next_fact(given: _ForNextFact, training: constants.NextFactTraining) -> None:
+    """Fine-tune a sentence encoder to predict the next supporting fact (KGP's KNN-MDR; extra: sbert).
+
+    DATASET is a question set as for `kgrag lab eval`. The question shall be near its first fact, and the question with
+    the facts so far near the next one. Facts are sentences where the set names those that support an answer (HotpotQA,
+    2WikiMultiHopQA, IIRC), else whole documents. Their order is that of the steps where the set tells them (MuSiQue,
+    2WikiMultiHopQA); else the fact that the question names comes first. The saved model is an embedder like any other:
+    --embedder sbert:DIR. Searches that use what it learned: kgp(guide=encoder), kgp(edges=(similar,)) and mdr. With
+    --single it is an encoder as DPR's, for dense. With --apart two are trained together, and the embedder is
+    --embedder dpr:DIR/questions,DIR/passages.
+
+    What is held out shares no fact with what is learned from. SF-EM is the share of its questions whose facts are all
+    among 10 TF-IDF passages and the k passages nearest to each; R@k the share of facts after the first that are among
+    the k passages nearest to the question with the facts before them. Both in per cent, before and after.
+
+    \b
+    kgrag lab train next-fact hotpot_train_v1.1.json --out models/next-fact
+    kgrag lab train next-fact chains --base sentence-transformers/all-mpnet-base-v2 --out model --epochs 1 --tokens 96
+    kgrag lab train next-fact chains --single --apart --out dpr
+    kgrag ingest notes/ -c notes --embedder sbert:model
+    kgrag search "Where does the firm that employs Ada sit?" -c notes --retriever 'kgp(guide=encoder)'
+    """
+    from kgrag.lab import chains, train_next
+    from kgrag.lab.report import Sheet
+    from kgrag.lab.training import check_out, hold_out, save
+
+    check_out(given.out)
+    data = _read(given)
+    with progress_bars() as progress:
+        documents = chains.read_corpus(data, progress)
+        usable, corpus = chains.chains(data.questions, documents), chains.facts(data.questions, documents)
+        _tell_lost(data, usable, "have gold that is not in the corpus")
+        learned, held = hold_out(usable, lambda chain: chain.keys, given.held_out, given.seed)
+        pairs = list(train_next.rows(learned, corpus, given.seed, single=given.single))
+        encoders = train_next.Encoders.load(given.base, apart=given.apart)
+        found: dict[str, Any] = {
+            "dataset": data.name,
+            **given.model_dump(include={"base", "single", "apart", "seed"}),
+            "embedder": encoders.embedder(given.out),
+            "questions": len(learned),
+            "pairs": len(pairs),
+            "held_out": len(held),
+            **training.model_dump(),
+        }
+
+        def measure(stage: str) -> None:
+            if held:
+                models = encoders.passages, encoders.questions
+                encode, ask = (train_next.encoder(model, progress, stage) for model in models)
+                found[stage] = asdict(train_next.measure(encode, held, corpus, training, given.seed, ask))
+
+        measure("before")
+        found["loss"] = round(train_next.train(encoders, pairs, training, given.seed, progress), 6)
+        measure("after")
+        save([encoders], given.out, found)
+    neighbours = train_next.NEIGHBOURS
+    columns = [(name, head, k) for name, head in (("sf_em", "SF-EM"), ("recall", "R")) for k in neighbours]
+    head = ("encoder", *(f"{head}@{k}" for _, head, k in columns))
+    rows = [(s, *(f"{100 * found[s][name][k]:.1f}" for name, _, k in columns)) for s in ("before", "after") if held]
+    title = f"{len(held)} questions held out, {training.seeds} seeds"
+    _show(given, found, *([Sheet(title, head, tuple(rows))] if held else []))
+
+
+@train.command("next-evidence")
+@options
+def next_evidence(given: _ForNextEvidence, training: constants.NextEvidenceTraining) -> None:
+    """Fine-tune a language model to write the next supporting fact (KGP-T5, KGP-LLaMA; extra: train).
+
+    DATASET is a question set as for `kgrag lab eval`. A row holds the prompt `next-evidence` with a question and its
+    facts so far, and the next fact as the reply, so that the model learns what kgp(guide=chat) asks of it; facts and
+    their order are those of `kgrag lab train next-fact`. --export writes
+    the rows for any service or tool that fine-tunes chat models; with --base and --out the model is fine-tuned here by
+    LoRA, or with --full all of it. kgp(guide=generator, generator='DIR') loads it; or, served behind an
+    OpenAI-compatible address, KGRAG_CHAT__MODELS='{"evidence": "..."}' names it.
+
+    \b
+    kgrag lab train next-evidence hotpot_train_v1.1.json --export rows.jsonl
+    kgrag lab train next-evidence bench/musique --base google/flan-t5-large --out models/evidence --full
+    """
+    if (given.base is None) != (given.out is None):
+        raise click.UsageError("--base and --out belong together.")
+    if given.export is None and given.out is None:
+        raise click.UsageError("Nothing to do: name --export FILE, or --base MODEL and --out DIR.")
+    from kgrag.lab import chains, train_next
+    from kgrag.lab.training import check_out, hold_out, save
+    from kgrag.models.prompts import load_prompt
+
+    if given.out is not None:
+        check_out(given.out)
+    data = given.read()
+    prompt = load_prompt("next-evidence", load_settings().chat.prompts)
+    with progress_bars() as progress:
+        usable = chains.chains(data.questions, chains.read_corpus(data, progress))
+        found = {"dataset": data.name, "questions": len(usable), "prompt": prompt.version, "seed": given.seed}
+        if given.export is not None:
+            exported = train_next.messages_of(usable, prompt)
+            train_next.export(exported, given.export)
+            found |= {"rows": len(exported), "exported": str(given.export)}
+        if given.base is not None and given.out is not None:
+            split = hold_out(usable, lambda chain: chain.keys, given.held_out, given.seed)
+            learned, held = (train_next.messages_of(part, prompt) for part in split)
+            tuned = train_next.tune(given.base, learned, held, training, given.seed, progress)
+            losses = {"loss": tuned.loss, "held_out_before": tuned.before, "held_out_after": tuned.after}
+            found |= {"base": given.base, "model": str(given.out), "learned": len(learned), "held_out": len(held)}
+            found |= losses | training.model_dump()
+            save(train_next.files(tuned, merge=given.merge), given.out, found)
+    _show(given, found)
+
+
+def _read(given: OnQuestions) -> "Dataset":
+    data = given.read()
+    for text in data.notes:
+        note(text)
+    return data
+
+
+def _tell_lost(data: "Dataset", used: Sequence[Any], why: str) -> None:
+    if lost := len(data.questions) - len(used):
+        note(f"{lost} of {len(data.questions)} questions {why}: left out.")
+
+
+def _show(given: OnQuestions, found: dict[str, Any], *sheets: "Sheet") -> None:
+    if given.as_json:
+        print_json(found)
+        return
+    print_pairs({name: str(value) for name, value in found.items() if not isinstance(value, dict)})
+    for sheet in sheets:
+        print_sheet(sheet)
+
+
+def _rounded(alphas: Sequence[float]) -> list[float]:
+    return [round(a, 4) for a in alphas]

@@ -1,1 +1,0 @@
-"""Evaluation: question sets, experiments with retrievers and systems on them, and training."""

@@ -1,0 +1,115 @@
+"""Questions with the passages that lead to their answers, in the order in which they do."""
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+
+from kgrag.lab.datasets import Dataset, GoldText, Question
+from kgrag.retrieval.hops import so_far
+from kgrag.text.segmentation import sentences
+from kgrag.text.tokens import embedding_text, is_content, stems, tokens
+from kgrag.values.documents import Document
+from kgrag.values.events import Progress
+
+Fact = tuple[str, str]
+"""The title and text of a passage, or of one of its sentences."""
+
+
+@dataclass(frozen=True, slots=True)
+class Chain:
+    """A question with the facts that lead to its answer, in their order, and their keys among all facts."""
+
+    question: str
+    keys: tuple[str, ...]
+    facts: tuple[Fact, ...]
+
+    @property
+    def steps(self) -> list[tuple[str, str]]:
+        """For each fact what is asked (the question and the facts before it), and the fact's own text."""
+        return [(so_far(self.question, self.facts[:i]), text_of(fact)) for i, fact in enumerate(self.facts)]
+
+
+def text_of(fact: Fact) -> str:
+    """A passage as its vector is made in a collection."""
+    return embedding_text(fact[0], "", fact[1])
+
+
+def read_documents(data: Dataset, progress: Progress) -> dict[str, Document]:
+    """The documents of the corpus by their keys."""
+    found: dict[str, Document] = {}
+    for item in data.documents():
+        if isinstance(item, Document):
+            found[item.key] = item
+            progress("reading", len(found), None)
+    return found
+
+
+def read_corpus(data: Dataset, progress: Progress) -> dict[str, Fact]:
+    """Document key -> its title and text."""
+    return {key: (document.title, document.text) for key, document in read_documents(data, progress).items()}
+
+
+def facts(questions: Sequence[Question], corpus: Mapping[str, Fact]) -> dict[str, Fact]:
+    """What facts are among: the documents of the corpus, or their sentences where the set names such (KGP, listing 1).
+
+    Sentences are those that the set names and, of the rest of each document, those that an ingest would make.
+    """
+    named: dict[str, list[GoldText]] = {}
+    whole = set()
+    for question in questions:
+        for support in question.supports:
+            named.setdefault(support.document, []).append(support)
+        whole.update(set(question.gold).difference(support.document for support in question.supports))
+    if not named:
+        return dict(corpus)
+    found = {key: corpus[key] for key in corpus if key in whole}
+    for key, (title, text) in corpus.items():
+        its = named.get(key, [])
+        found |= {support.key: (title, support.text) for support in its}
+        for sentence in sentences(text, "en") if key not in whole else ():
+            if not any(sentence in support.text or support.text in sentence for support in its):
+                found[GoldText(key, sentence).key] = (title, sentence)
+    return found
+
+
+def chains(questions: Sequence[Question], corpus: Mapping[str, Fact]) -> list[Chain]:
+    """The questions whose gold is all in the corpus, each with its facts in order.
+
+    Facts are the sentences that the set names, in the order in which it names them, or the whole document where it
+    names none. The order of documents is the set's where it has one, else a guess (see `ordered`).
+    """
+    found = []
+    for question in questions:
+        if question.gold and all(key in corpus for key in question.gold):
+            its: dict[str, Fact] = {}
+            for key in question.path or ordered(question.text, {key: corpus[key] for key in question.gold}):
+                named = [support for support in question.supports if support.document == key]
+                its |= {support.key: (corpus[key][0], support.text) for support in named} or {key: corpus[key]}
+            found.append(Chain(question.text, tuple(its), tuple(its.values())))
+    return found
+
+
+def ordered(question: str, gold: Mapping[str, Fact]) -> tuple[str, ...]:
+    """The gold in the order in which it is led to: next is always the fact that is named best by what is known.
+
+    That is, the one of whose title the question and the facts before hold most words, then the one of whose text.
+    """
+    known, left, path = _words(question), dict(gold), []
+    while left:
+        key = max(left, key=lambda key: (_share(left[key][0], known), _share(left[key][1], known)))
+        path.append(key)
+        known |= _words(" ".join(left.pop(key)))
+    return tuple(path)
+
+
+def _share(text: str, known: Collection[str]) -> float:
+    words = _words(text)
+    return len(words & set(known)) / len(words) if words else 0.0
+
+
+def _words(text: str) -> set[str]:
+    return set(content_stems(text))
+
+
+def content_stems(text: str) -> list[str]:
+    """The stems of the words of a text that carry meaning."""
+    return stems([t.norm for t in tokens(text) if is_content(t.norm)])

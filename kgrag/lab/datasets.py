@@ -1,0 +1,250 @@
+"""What is measured on: questions with their gold, and the corpus in which it is to be found."""
+
+import hashlib
+import os
+import random
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Self
+
+from kgrag.settings import IndexingSettings
+from kgrag.values.documents import Document, Problem
+from kgrag.values.errors import InputError
+from kgrag.values.events import Progress
+from kgrag.values.identity import content_hash
+from kgrag.values.results import IngestReport
+
+if TYPE_CHECKING:
+    from kgrag.client.collection import Collection
+    from kgrag.client.graph import KnowledgeGraph
+    from kgrag.lab.papers import Paper
+
+_UNPLAIN = re.compile(r"[^\w.]+")
+_BLOCK = 1 << 20  # bytes read at once
+_WORDS = 60  # characters of a collection's name that settings may take
+MAX_FILE_MB = 64
+"""Greatest size of a file, in MB, where a whole file must be held."""
+
+
+class Corpus:
+    """What is searched: documents that are read again each time, and a digest of them.
+
+    `read` is called with the greatest size of a file, in MB. `files`: the folder of PDF and other files that the
+    documents are made of, where there is one: it takes long to read.
+    """
+
+    def __init__(self, read: Callable[[int], Iterator[Document | Problem]], files: Path | None = None) -> None:
+        self._read, self._files = read, files
+        self._digest: str | None = None
+
+    def documents(self, max_file_mb: int = MAX_FILE_MB) -> Iterator[Document | Problem]:
+        """The documents, one by one."""
+        total = 0
+        for item in self._read(max_file_mb):
+            if isinstance(item, Document):  # a sum, so that the order does not matter
+                total = (total + int(content_hash(item), 16)) % 2**128
+            yield item
+        self._digest = f"{total:032x}"
+
+    def digest(self, max_file_mb: int = MAX_FILE_MB) -> str:
+        """A digest of the contents, 32 hexadecimal digits; known once the documents were read, else they are read."""
+        if self._digest is None:
+            for _ in self.documents(max_file_mb):
+                pass
+        assert self._digest is not None
+        return self._digest
+
+    def identity(self, max_file_mb: int = MAX_FILE_MB) -> str:
+        """A digest that tells one corpus from another: of its files if it is made of such, else of its contents."""
+        if self._files is None:
+            return self.digest(max_file_mb)
+        found = hashlib.blake2b(digest_size=16)
+        for path in sorted(file for file in self._files.rglob("*") if file.is_file()):
+            found.update(os.fsencode(path.relative_to(self._files)) + b"\0")
+            with path.open("rb") as file:
+                while block := file.read(_BLOCK):
+                    found.update(block)
+        return found.hexdigest()
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """A question with the documents that hold its answer (`gold`: their keys, distinct) and its known answers.
+
+    `steps` is the number of single questions that it is made of, 0 where the data set does not say. `path` is the gold
+    in the order in which it leads to the answer, empty where the data set does not say. `structure`: the texts of the
+    pages, tables and sections that the question names, empty where it names none. `choices`: the answer is one of
+    these, where there are any. `supports`: the sentences of the gold that lead to the answer. `singles`: the single
+    questions that it is made of, in their order, that of each gold in `path` where that is known.
+    """
+
+    id: str
+    text: str
+    gold: tuple[str, ...]
+    answers: tuple[str, ...] = ()
+    type: str = ""
+    steps: int = 0
+    path: tuple[str, ...] = ()
+    structure: tuple[str, ...] = ()
+    choices: tuple[str, ...] = ()
+    supports: "tuple[GoldText, ...]" = ()
+    singles: tuple[str, ...] = ()
+
+    @property
+    def hops(self) -> int:
+        """How many hops lead to the answer: its steps, else the number of its gold documents."""
+        return self.steps or len(self.gold)
+
+
+@dataclass(frozen=True, slots=True)
+class GoldText:
+    """A gold passage that is part of a longer document: the document's key, and the passage's own text."""
+
+    document: str
+    text: str
+
+    @property
+    def key(self) -> str:
+        """Its own key among other texts."""
+        return f"{self.document}: {self.text}"
+
+
+@dataclass(frozen=True, slots=True)
+class Ingested:
+    """What an ingest of a data set did. `others`: documents of the collection that the corpus does not have."""
+
+    collection: "Collection"
+    report: IngestReport
+    others: int
+
+
+@dataclass(frozen=True, slots=True)
+class Dataset:
+    """A question set. `keys` are the ids of its corpus, whose texts are read only when they are ingested.
+
+    `path` is where it was read from. `notes` say what was left out. `variants` say how its corpus differs from what
+    is read there. `gold_texts`: gold key -> its text, where gold is only part of a document (see `variants.join`).
+    """
+
+    path: Path
+    questions: tuple[Question, ...]
+    keys: frozenset[str]
+    corpus: Corpus
+    notes: tuple[str, ...] = ()
+    variants: tuple[str, ...] = ()
+    gold_texts: Mapping[str, GoldText] = field(default_factory=dict)
+
+    @property
+    def name(self) -> str:
+        """The name of its folder or file; that of the folder, too, where the file's says only which part it is."""
+        stem = self.path.name if self.path.is_dir() else self.path.stem
+        if stem.lower() in ("train", "dev", "test", "data", "validation"):
+            stem = f"{self.path.parent.name}-{stem}"
+        return "+".join([stem, *(_UNPLAIN.sub("", Path(v).name) for v in self.variants)])
+
+    def documents(self, max_file_mb: int = MAX_FILE_MB) -> Iterator[Document | Problem]:
+        """The corpus as documents, read one by one."""
+        return self.corpus.documents(max_file_mb)
+
+    def collection(
+        self,
+        embedder: str,
+        max_file_mb: int = MAX_FILE_MB,
+        indexing: IndexingSettings | None = None,
+        paper: "Paper | None" = None,
+    ) -> str:
+        """The name of the collection that it is ingested into by default: its own for each corpus and embedder.
+
+        So has each paper, and whatever is indexed by other settings than the paper's, else the defaults: these are
+        named, or where there are many, a digest of them. Question sets over the same corpus share it. Reads the corpus
+        once, for its digest.
+        """
+        name = [
+            "eval",
+            _UNPLAIN.sub("_", embedder)[:80],
+            _digest(self.corpus.identity(max_file_mb), *sorted(self.keys)),
+        ]
+        usual = IndexingSettings()
+        if paper is not None:
+            name.append(paper.name)
+            usual = paper.indexing
+        others = [
+            f"{key}_{_UNPLAIN.sub('_', str(value))}" for key, value in indexing or usual if value != getattr(usual, key)
+        ]
+        if others:
+            words = "-".join(others)
+            name.append(words if len(words) <= _WORDS else _digest(words))
+        return "-".join(name)
+
+    def ingest(
+        self,
+        into: "KnowledgeGraph | Collection",
+        *,
+        collection: str | None = None,
+        embedder: str | None = None,
+        progress: Progress | None = None,
+    ) -> Ingested:
+        """Bring a collection up to date with the corpus, by default the corpus's own (see `collection`).
+
+        `into`: a KnowledgeGraph, or the collection itself. Raises MismatchError when it has another embedder.
+        """
+        from kgrag.client.graph import KnowledgeGraph
+
+        kg = into if isinstance(into, KnowledgeGraph) else into.kg
+        most = kg.settings.max_file_mb
+        if isinstance(into, KnowledgeGraph):
+            name = collection or self.collection(embedder or kg.settings.embedder, most, kg.settings.indexing)
+            into = kg[name]
+        report = into.ingest(self.documents(most), embedder=embedder, progress=progress)
+        if not report.added + report.changed + report.unchanged:
+            why = next((f"{problem.place}: {problem.message}" for problem in report.problems), "it is empty")
+            raise InputError(f"{self.name}: no document of the corpus can be read.", f"The first reason: {why}")
+        total = into.info().counts.get("Document", 0)
+        return Ingested(into, report, total - report.added - report.changed - report.unchanged)
+
+    def first(self, number: int | None) -> Self:
+        """The same with the first questions only; None: all."""
+        return self.with_questions(self.questions[:number])
+
+    def sample(self, number: int | None, seed: int = 0) -> Self:
+        """The same with so many questions drawn by a seed, in their own order; all, where there are no more.
+
+        The draw depends on the seed and on the questions' ids alone, not on how they are ordered.
+        """
+        if number is None or number >= len(self.questions):
+            return self
+        drawn = set(random.Random(seed).sample(sorted(q.id for q in self.questions), number))
+        return self.with_questions(q for q in self.questions if q.id in drawn)
+
+    def with_questions(self, questions: Iterable[Question]) -> Self:
+        """The same corpus with other questions."""
+        return replace(self, questions=tuple(questions))
+
+    def unreachable(self, questions: Sequence[Question]) -> dict[str, tuple[str, ...]]:
+        """Question id -> its gold that is not in the corpus, for the questions that have such."""
+        known = self.gold_texts or self.keys
+        missing = {q.id: tuple(key for key in q.gold if key not in known) for q in questions}
+        return {id: keys for id, keys in missing.items() if keys}
+
+
+def _digest(*parts: str) -> str:
+    return hashlib.blake2b("\0".join(parts).encode("utf-8", "surrogatepass"), digest_size=5).hexdigest()
+
+
+@dataclass(frozen=True, slots=True)
+class Format:
+    """How a format is read, what it looks like in words, and whether a file with this first row is in it.
+
+    Formats without `fits` are folders, which are recognised by the names in them.
+    """
+
+    read: Callable[[Path], Dataset]
+    expected: str
+    fits: Callable[[dict[str, Any]], bool] | None = None
+
+
+def has(*columns: str) -> Callable[[dict[str, Any]], bool]:
+    """The `fits` of a format whose rows have these columns, among others."""
+    return lambda row: row.keys() >= set(columns)

@@ -1,0 +1,401 @@
+"""Experiments: retrievers and systems beside each other on one question set.
+
+>>> c = kg["notes"]
+>>> result = Experiment([PathRank(c, cap=20), Rrf(Bm25(c), Dense(c)), "gear+pathrank"], data, collection=c).run()
+>>> result                 # in a notebook: the tables
+>>> result.plot("recall.png")
+"""
+
+from bisect import bisect_right
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import ExitStack
+from itertools import pairwise
+from pathlib import Path
+from typing import Any, Literal, Protocol
+
+from kgrag import __version__
+from kgrag.agents.strategy import Strategy
+from kgrag.client.collection import Collection
+from kgrag.graph.counts import collection_info
+from kgrag.graph.reader import Reader
+from kgrag.lab import layers
+from kgrag.lab.ask_systems import ask_all
+from kgrag.lab.baselines import BASELINES
+from kgrag.lab.datasets import Dataset, Question
+from kgrag.lab.grading import TASK, Grader
+from kgrag.lab.question_graphs import QuestionGraphs
+from kgrag.lab.records import RecordFile, check_folder, in_force
+from kgrag.lab.report import Result, machine
+from kgrag.lab.retrieving import DEPTH, WARM_UP, Record, retrieve_all
+from kgrag.lab.summary import Group
+from kgrag.lab.sweep import Sweep
+from kgrag.lab.variants import PERTURBATIONS
+from kgrag.models.chat import no_model
+from kgrag.models.prompts import load_prompt, names
+from kgrag.models.tagme import can_tag
+from kgrag.retrieval.base import Retriever
+from kgrag.settings import Settings
+from kgrag.values.errors import ConfigurationError
+from kgrag.values.events import Progress, no_progress
+
+BOUNDS = (9, 11, 13)
+"""Triples per gold passage at which a group of densities ends (GEAR, appendix G)."""
+
+
+def grouped(dataset: Dataset, what: str, reader: Reader | None = None) -> dict[str, Group]:
+    """Question id -> its group by type, hops or density; `reader`: of the collection whose densities are meant.
+
+    Raises ConfigurationError for another grouping, or densities without a reader.
+    """
+    if what not in ("type", "hops", "density") or (what == "density" and reader is None):
+        raise ConfigurationError(f"Questions cannot be grouped by {what!r}.", "Choose type, hops or density.")
+    if reader is not None and what == "density":
+        return _densities(dataset, reader)
+    return {q.id: (q.hops, str(q.hops)) if what == "hops" else (0, q.type or "(none)") for q in dataset.questions}
+
+
+def density_group(density: float | None) -> Group:
+    """The group of a number of triples per gold passage; None: no gold passage is in the graph."""
+    if density is None:
+        return len(BOUNDS) + 1, "(none)"
+    number = bisect_right(BOUNDS, density)
+    names = [f"< {BOUNDS[0]}", *(f"{a}-{b}" for a, b in pairwise(BOUNDS)), f">= {BOUNDS[-1]}"]
+    return number, names[number]
+
+
+def _densities(dataset: Dataset, reader: Reader) -> dict[str, Group]:
+    golds = {q.id: _gold_documents(q, dataset) for q in dataset.questions}
+    counts = reader.triple_counts(sorted({key for keys in golds.values() for key in keys}))
+    return {id: density_group(_density(keys, counts)) for id, keys in golds.items()}
+
+
+def _gold_documents(question: Question, dataset: Dataset) -> Sequence[str]:
+    """The documents that hold a question's gold, each once."""
+    texts = dataset.gold_texts
+    return list(dict.fromkeys(texts[key].document if key in texts else key for key in question.gold))
+
+
+def _density(documents: Sequence[str], counts: Mapping[str, tuple[int, int]]) -> float | None:
+    passages = sum(counts[key][0] for key in documents if key in counts)
+    return sum(counts[key][1] for key in documents if key in counts) / passages if passages else None
+
+
+By = Literal["type", "hops", "density"]
+
+_SAMPLING = {"model", "models", "base_url", "temperature", "max_tokens", "json_mode"}
+
+
+class Named(Protocol):
+    """A retriever or a system: an object with a name and `retrieve` or `ask`."""
+
+    name: str
+
+
+class Experiment:
+    """What is to be measured, and how; `run` measures it.
+
+    `systems`: retrievers and systems, as objects or by their names ("pathrank", "rrf(bm25, dense)", "gear+pathrank",
+    "golden", "look-up"); names are looked up in `collection`. Retrievers are measured first, one question at a time;
+    systems are asked `threads` questions at once. `baseline`: one of them, or another, that the others are compared
+    with. `depth`: how many documents (with `variants.join`, passages) are ranked. `by`: what tables are broken down
+    by. `out`: a folder that keeps each question's record; a later run over the same goes on from them. `grade`:
+    whether the language model that is set for the task "grade" marks the answers. `perturb`: how questions are misspelt
+    (see `variants.PERTURBATIONS`). `vary`: a sweep, such as "branch=1..10". `per_question`: so many documents are the
+    corpus of each question, its gold and others at random, which `collection` holds one after the other (see
+    `question_graphs`). `seed`: of the resampling, the misspellings and these documents. `at`: where recall and perfect
+    are cut, in place of the usual. `anyway`: whether what lacks a layer of the graph that it requires, such as triples,
+    is measured, too; else the result says what it lacks.
+    """
+
+    def __init__(
+        self,
+        systems: Iterable[Named | str],
+        dataset: Dataset,
+        *,
+        collection: Collection | None = None,
+        baseline: Named | str | None = None,
+        depth: int = DEPTH,
+        by: Sequence[By] = (),
+        threads: int = 8,
+        out: Path | str | None = None,
+        grade: bool = False,
+        perturb: str | None = None,
+        vary: str | None = None,
+        per_question: int | None = None,
+        seed: int = 0,
+        at: Sequence[int] = (),
+        anyway: bool = False,
+    ) -> None:
+        """Raises NotFoundError, ConfigurationError for a name or a sweep that does not exist, InputError for `out`."""
+        self.dataset, self.collection, self.depth, self.by = dataset, collection, depth, tuple(by)
+        self.threads, self.grade, self.perturb, self.seed, self.at = threads, grade, perturb, seed, tuple(at)
+        self.per_question, self.anyway = per_question, anyway
+        self.out = None if out is None else Path(out)
+        given = [*systems, *([] if baseline is None else [baseline])]
+        found = dict(_named(system) for system in given)
+        self.baseline = None if baseline is None else _named(baseline)[0]
+        self.sweep = None
+        if vary is not None:
+            written = {name: answers for name, (answers, made) in found.items() if made is None}
+            varied = [name for name in written if name not in BASELINES]
+            self.sweep = Sweep.of(
+                vary, [n for n in varied if not written[n]], [n for n in varied if written[n]]
+            )  # fmt: skip
+            found = {new: found[name] for name in found for new in self.sweep.names([name])}
+            if self.baseline is not None and self.baseline not in found:
+                raise ConfigurationError(
+                    f"vary replaces the baseline {self.baseline}.", f"Name one of its values: {', '.join(found)}."
+                )
+        self._systems = dict(sorted(found.items(), key=lambda item: item[1][0]))  # stable: retrievers first
+        if grade and not any(answers for answers, _ in self._systems.values()):
+            raise ConfigurationError("grade marks the answers of systems, and there are none.", "Add a system.")
+        if perturb is not None and perturb not in PERTURBATIONS:
+            raise ConfigurationError(
+                f"Questions cannot be perturbed by {perturb!r}.", f"Choose one of: {', '.join(PERTURBATIONS)}."
+            )
+        if per_question is not None and "density" in self.by:
+            raise ConfigurationError("per_question measures graphs that hold no triples.", "Leave out: by density.")
+        if self.out is not None:
+            check_folder(self.out)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of all that is measured, retrievers first."""
+        return tuple(self._systems)
+
+    @property
+    def asks(self) -> bool:
+        """Whether a language model is needed."""
+        return self.grade or any(
+            answers and not (name in BASELINES and not BASELINES[name].asks)
+            for name, (answers, _) in self._systems.items()
+        )
+
+    def run(self, progress: Progress | None = None, *, collection: Collection | None = None) -> Result:
+        """Measure. `collection`: in place of the one that the experiment was made with.
+
+        An error of one question is kept as its record, and the run goes on; when the database is lost or the budget
+        spent it ends, and with `out` the next run goes on there. Raises DatabaseError, BudgetError,
+        ConfigurationError, NotFoundError.
+        """
+        searched, report = collection or self.collection, progress or no_progress
+        data, change = self.dataset, PERTURBATIONS.get(self.perturb or "")
+        if change is not None:
+            data = data.with_questions(change(question, self.seed) for question in data.questions)
+        groups, notes = self._groups(data, searched)
+        grader = self._grader(searched)
+        with ExitStack() as stack:
+            graphs = self._graphs(data, searched, report)
+            if graphs is not None:
+                stack.callback(graphs.close)
+            opened = searched if graphs is None or not data.questions else graphs.open(data.questions[0])
+            refused = self._refused(data, opened)
+            if self.anyway:
+                notes += [f"{name} does without what it requires: {why}" for name, why in refused.items()]
+                refused = {}
+            names = [name for name in self._systems if name not in refused]
+            logs = {}
+            if self.out is not None and data.questions and names:
+                subject = self._subject(data, searched)
+                held = searched.name if searched is not None and graphs is None else ""
+                for name in names:
+                    its = {**subject, "options": in_force(self._made(name, data, opened))}
+                    logs[name] = stack.enter_context(RecordFile(self.out, name, its, held))
+            kept = sum(log.find(q) is not None for log in logs.values() for q in data.questions)
+            if kept:
+                notes.append(f"{kept} of {len(names) * len(data.questions)} records were in {self.out} already.")
+            if graphs is None:
+                records = self._measure(names, data, searched, report, logs, grader)
+            else:
+                records = self._measure_apart(names, data, graphs, report, logs, grader)
+        about: dict[str, Any] = {"dataset": data.name}
+        if searched is not None:
+            about |= {"embedder": self._embedder(searched), "collection": searched.name}
+        if graphs is not None:
+            about["passages"] = graphs.passages
+        return Result.of(
+            self._title(len(data.questions), about.get("embedder")),
+            records,
+            self.depth,
+            groups,
+            self.baseline,
+            self.seed,
+            self.at,
+            about=about,
+            conditions={
+                "depth": self.depth,
+                "threads": self.threads,
+                "seed": self.seed,
+                "perturb": self.perturb,
+                "machine": machine("" if searched is None else _neo4j(searched)),
+            },
+            marking=None if grader is None else grader.meter.total,
+            sweep=self.sweep,
+            notes=tuple(notes),
+            refused=refused,
+        )
+
+    def _refused(self, data: Dataset, searched: Collection | None) -> dict[str, str]:
+        """What lacks a layer of the graph that it requires -> what it lacks, and the commands that make it."""
+        found: dict[str, str] = {}
+        for name in self._systems:
+            made = self._made(name, data, searched)
+            lacking = made.lacking() if isinstance(made, Retriever | Strategy) else ()
+            if lacking:
+                found[name] = layers.lacks(lacking, made.context.reader.collection.name)
+        return found
+
+    def _measure(
+        self,
+        systems: Sequence[str],
+        data: Dataset,
+        searched: Collection | None,
+        report: Progress,
+        logs: Mapping[str, RecordFile],
+        grader: Grader | None,
+        warm_up: int = WARM_UP,
+    ) -> list[Record]:
+        """Ask everything over one graph."""
+        records: list[Record] = []
+        shared: dict[str, Any] = {"depth": self.depth, "gold_texts": data.gold_texts, "logs": logs}
+        for name in systems:
+            made = {name: self._made(name, data, searched)}
+            if self._systems[name][0]:
+                records += ask_all(made, data.questions, report, threads=self.threads, grader=grader, **shared)
+            else:
+                records += retrieve_all(made, data.questions, report, warm_up=warm_up, **shared)
+        return records
+
+    def _measure_apart(
+        self,
+        systems: Sequence[str],
+        data: Dataset,
+        graphs: QuestionGraphs,
+        report: Progress,
+        logs: Mapping[str, RecordFile],
+        grader: Grader | None,
+    ) -> list[Record]:
+        """Ask each question over a graph of its own."""
+        found: dict[str, list[Record]] = {name: [] for name in systems}
+        for number, question in enumerate(data.questions):
+            report("questions", number, len(data.questions))
+            known = [record for log in logs.values() if (record := log.find(question)) is not None]
+            if len(known) < len(systems) or grader is not None:
+                opened = graphs.open(question)
+                one, warm_up = data.with_questions([question]), int(number < WARM_UP)
+                known = self._measure(systems, one, opened, no_progress, logs, grader, warm_up)
+            for record in known:
+                found[record.system].append(record)
+        report("questions", len(data.questions), len(data.questions))
+        return [record for records in found.values() for record in records]
+
+    def _graphs(self, data: Dataset, searched: Collection | None, report: Progress) -> QuestionGraphs | None:
+        """What makes the graph of each question, if each has its own. Raises ConfigurationError for objects."""
+        if self.per_question is None:
+            return None
+        objects = [name for name, (_, made) in self._systems.items() if made is not None]
+        if objects:
+            raise ConfigurationError(f"per_question makes the graph of {objects[0]!r} itself.", "Give its name.")
+        searched = _needed(searched, "make a graph for each question")
+        tagged = any("tagme" in name for name in self._systems) and can_tag(searched.kg.settings)
+        return QuestionGraphs(searched, data, self.per_question, self.seed, report, tag=tagged)
+
+    def _embedder(self, searched: Collection) -> str:
+        return searched.context.embedder.name if self.per_question is None else searched.kg.settings.embedder
+
+    def _title(self, questions: int, embedder: str | None) -> str:
+        parts = [f"{questions} questions", *([embedder] if embedder is not None else [])]
+        if self.perturb is not None:
+            parts.append(f"typo (seed {self.seed})" if self.perturb == "typo" else "lower case")
+        if self.per_question is not None:
+            parts.append(f"a graph of {self.per_question} documents each")
+        elif any(answers for answers, _ in self._systems.values()):
+            parts.append(f"{self.threads} threads")
+        return f"{self.dataset.name}: {', '.join(parts)}"
+
+    def _made(self, name: str, data: Dataset, searched: Collection | None) -> Any:
+        answers, made = self._systems[name]
+        if made is not None:
+            return made
+        searched = _needed(searched, f"find {name!r}")
+        if name in BASELINES:
+            return BASELINES[name].make(searched.context, data)
+        return searched.system(name) if answers else searched.retriever(name)
+
+    def _grader(self, searched: Collection | None) -> Grader | None:
+        if not self.grade:
+            return None
+        tasks = _needed(searched, "mark answers").kg.tasks()
+        if tasks is None:
+            raise no_model()
+        return Grader(tasks)
+
+    def _groups(
+        self, data: Dataset, searched: Collection | None
+    ) -> tuple[Mapping[str, Mapping[str, Group]], list[str]]:
+        """What the tables are broken down by -> question id -> group, and what to know of it."""
+        notes = []
+        reader = _needed(searched, "count triples").context.reader if "density" in self.by else None
+        if reader is not None and not reader.layers(["triples"]):
+            notes.append(f"Collection {reader.collection.name} holds no triples, so that all densities are 0.")
+        return {what: grouped(data, what, reader) for what in self.by}, notes
+
+    def _subject(self, data: Dataset, searched: Collection | None) -> dict[str, Any]:
+        """What a record depends on besides its question and the options; where a model is set, its prompts, too."""
+        searched = _needed(searched, "keep records")
+        settings = searched.kg.settings
+        held: dict[str, Any] = {"per_question": self.per_question, "seed": self.seed}
+        indexing = settings.indexing
+        if self.per_question is None:
+            opened = searched.context.reader.collection
+            counts, indexing = collection_info(searched.kg.graph, opened).counts, opened.indexing
+            held = {"documents": counts.get("Document", 0), "triples": counts.get("Triple", 0)}
+        return {
+            "kgrag": __version__,
+            "embedder": self._embedder(searched),
+            **held,
+            "corpus": data.corpus.digest(settings.max_file_mb),
+            "indexing": indexing.model_dump(mode="json"),
+            "dataset": data.name,
+            "depth": self.depth,
+            "gold": "text" if data.gold_texts else "document",
+            **_model(settings),
+        }
+
+
+def _model(settings: Settings) -> dict[str, Any]:
+    if settings.chat.model is None:
+        return {}
+    used = (n for n in names() if not n.startswith("extract") and n != TASK)  # a mark says itself who made it
+    prompts = {n: load_prompt(n, settings.chat.prompts).version for n in used}
+    chat = settings.chat.model_dump(mode="json", include=_SAMPLING)
+    chat["models"].pop(TASK, None)
+    return {"chat": chat, "prompts": prompts}
+
+
+def spelt(name: str) -> str:
+    """The name of a retriever or system as results have it. Raises NotFoundError, ConfigurationError."""
+    return _named(name)[0]
+
+
+def _named(system: Named | str) -> tuple[str, tuple[bool, Any]]:
+    """The name of a system in its standard spelling, whether it answers, and the system if it is not only a name."""
+    if not isinstance(system, str):
+        return system.name, (hasattr(system, "ask"), system)
+    name = system.strip()
+    if name in BASELINES:
+        return name, (True, None)
+    found, answers = layers.spelt(name)
+    return found, (answers, None)
+
+
+def _neo4j(searched: Collection) -> str:
+    return str(searched.kg.graph.run("schema/server_version")[0]["version"])
+
+
+def _needed(searched: Collection | None, what: str) -> Collection:
+    if searched is None:
+        raise ConfigurationError(
+            f"The experiment cannot {what} without a collection.", "Give it one: Experiment(..., collection=...)."
+        )
+    return searched

@@ -1,0 +1,336 @@
+"""Questions made from a collection, with their answers and gold passages: a question set that `kgrag lab eval` reads.
+
+A draw is a kind of question (see `taxonomy`) and the one or two passages that it is to be made from, both decided by
+the seed and the draw's number alone. A model writes the question, and reads it a second time as somebody else would;
+without a model the question is put into a frame (see `question_templates`). What was said is kept draw by draw in the
+folder, so that an interrupted run goes on; which drafts are taken is decided in the order of the draws, whatever the
+order in which replies came.
+
+Source: Millions of GEAR-s, section 5.1, after DataMorgana (Filice et al., 2025).
+"""
+
+import hashlib
+import json
+import random
+import time
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import asdict, dataclass, field, replace
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from pydantic import BaseModel
+
+from kgrag.graph.collections import open_collection
+from kgrag.graph.reader import Reader
+from kgrag.indexing.ask_each import FailedPassage, Meter, ask_each
+from kgrag.lab.drafts import Draft, Selection, query_rows, select
+from kgrag.lab.question_sources import Material, Sources
+from kgrag.lab.question_templates import template_drafts
+from kgrag.lab.readers.own import CORPUS, QUERIES, TRIPLES
+from kgrag.lab.records import Ledger
+from kgrag.lab.taxonomy import Kind, draw_kind
+from kgrag.models.estimate import Estimate, estimate_calls
+from kgrag.models.prompts import Prompt
+from kgrag.models.shown import harmless, numbered, titled
+from kgrag.models.tasks import Tasks
+from kgrag.values.errors import InputError, ModelError
+from kgrag.values.events import Progress
+from kgrag.values.results import Usage
+
+if TYPE_CHECKING:
+    from kgrag.client.collection import Collection
+
+MAKE, CHECK = "make-question", "check-question"
+_STAGE = "questions"
+_LEDGER = ".drafts.jsonl"
+_DRAWS = 3
+"""Draws for each question that is wanted, at most: so many are dropped before it is given up."""
+_WRITTEN = {MAKE: 120, CHECK: 30}
+"""Tokens of a reply on average."""
+_TRIPLES = 10_000_000  # written at most
+
+
+class _Made(BaseModel):
+    REPLY: ClassVar[Mapping[str, Any]] = {
+        "type": "object",
+        "properties": {
+            "question": {"type": "string"},
+            "answer": {"type": "string"},
+            "supports": {"type": "array", "items": {"type": "string"}},
+        },
+        "required": ["question", "answer", "supports"],
+        "additionalProperties": False,
+    }
+
+    question: str
+    answer: str
+    supports: list[str] = []
+
+
+class _Checked(BaseModel):
+    REPLY: ClassVar[Mapping[str, Any]] = {
+        "type": "object",
+        "properties": {
+            "sound": {"type": "boolean"},
+            "needed": {"type": "array", "items": {"type": "integer"}},
+            "reason": {"type": "string"},
+        },
+        "required": ["sound", "needed", "reason"],
+        "additionalProperties": False,
+    }
+
+    sound: bool
+    needed: list[int]
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class GenerationReport:
+    """What was made.
+
+    `questions` are in the set, `by_type` of each answer type; `dropped`: reason -> drafts that were not taken. `left`:
+    questions that are missing. `failures`: draws that the model gave nothing usable for; `stopped`: why it ended early,
+    if it did.
+    """
+
+    questions: int = 0
+    by_type: Mapping[str, int] = field(default_factory=dict)
+    dropped: Mapping[str, int] = field(default_factory=dict)
+    failures: tuple[FailedPassage, ...] = ()
+    left: int = 0
+    usage: Usage = field(default_factory=Usage)
+    seconds: float = 0.0
+    stopped: ModelError | None = None
+
+
+def generate(
+    collection: "Collection",
+    folder: Path,
+    number: int,
+    *,
+    seed: int = 0,
+    ask: bool = True,
+    threads: int = 8,
+    progress: Progress,
+) -> GenerationReport:
+    """Make a question set of `number` questions in a folder, or go on with one that was interrupted there.
+
+    `ask` False: no model is asked. Gold are passages, which are the set's corpus. Raises InputError when the folder
+    cannot be written, or holds what was made otherwise; ConfigurationError with `ask` when no language model is set.
+    """
+    started = time.monotonic()
+    tasks = collection.kg.language_model() if ask else None
+    reader = _reader(collection)
+    sources = Sources(reader)
+    if not sources.ids:
+        raise InputError(f"Collection {collection.name!r} holds no passages.", "Ingest documents first.")
+    if (folder / CORPUS).exists() and not (folder / _LEDGER).exists():
+        raise InputError(f"{folder} holds another question set.", "Name another folder.")
+    usage = Meter()
+    failures: list[FailedPassage] = []
+    stopped: ModelError | None = None
+    head = _head(reader, sources, seed, tasks)
+    with Ledger(folder / _LEDGER, head) as ledger:
+        _check(folder, ledger, head)
+        _write(folder / CORPUS, _corpus(sources))
+        _write(folder / TRIPLES, _triples(reader))
+        if tasks is None:
+            drafts = _told(template_drafts(reader, sources, seed), number, progress)
+            found = select(drafts, number, reader.collection.language)
+        else:
+            asking = _Asking(tasks.with_listener(usage), reader, sources, seed, ledger)
+            found = asking.run(number, threads, progress)
+            failures, stopped = asking.failures, asking.stopped
+        _write(folder / QUERIES, query_rows(found.kept))
+    types = [draft.type for draft in found.kept]
+    return GenerationReport(
+        questions=len(found.kept),
+        by_type={name: types.count(name) for name in sorted(set(types))},
+        dropped=dict(found.dropped),
+        failures=tuple(failures),
+        left=number - len(found.kept),
+        usage=usage.total,
+        seconds=time.monotonic() - started,
+        stopped=stopped,
+    )
+
+
+def estimate(collection: "Collection", number: int, *, seed: int = 0, progress: Progress) -> dict[str, Estimate]:
+    """Task -> what the model would take for so many questions if none is dropped; nothing is asked."""
+    from kgrag.models.prompts import load_prompt
+
+    chat = collection.kg.settings.chat
+    reader = _reader(collection)
+    sources = Sources(reader)
+    made, checked = load_prompt(MAKE, chat.prompts), load_prompt(CHECK, chat.prompts)
+    sizes = dict.fromkeys((MAKE, CHECK), 0)
+    number = number if sources.ids else 0
+    for draw in range(number):
+        kind, material = _draw(sources, seed, draw)
+        sizes[MAKE] += _size(made, _values(kind, material))
+        sizes[CHECK] += _size(
+            checked, {"question": "?" * 120, "answer": "?" * 20, "texts": numbered(material.passages)}
+        )
+        progress(_STAGE, draw + 1, number)
+    return {task: estimate_calls(chat, task, number, size, _WRITTEN[task]) for task, size in sizes.items()}
+
+
+class _Asking:
+    """Asks a model for draft after draft until enough of them can be used."""
+
+    def __init__(self, tasks: Tasks, reader: Reader, sources: Sources, seed: int, ledger: Ledger) -> None:
+        self._tasks, self._sources, self._seed, self._ledger = tasks, sources, seed, ledger
+        self._language = reader.collection.language
+        self._drafts = {row["draw"]: _draft(row) for row in ledger.rows[1:] if "draw" in row}
+        self.failures: list[FailedPassage] = []
+        self.stopped: ModelError | None = None
+
+    def run(self, number: int, threads: int, progress: Progress) -> Selection:
+        """The questions; fewer than `number` when too many draws were dropped, or it was stopped."""
+        tried: set[int] = set()
+        while True:
+            found = select((self._drafts[draw] for draw in sorted(self._drafts)), number, self._language)
+            missing = number - len(found.kept)
+            open_ = (draw for draw in range(_DRAWS * number) if draw not in self._drafts and draw not in tried)
+            due = [draw for _, draw in zip(range(missing), open_, strict=False)]
+            progress(_STAGE, len(found.kept), number)
+            if not due or self.stopped is not None:
+                return found
+            tried.update(due)
+            shown: Callable[[int, int], None] = partial(self._report, progress, len(found.kept), number)
+            outcome = ask_each(map(self._source, due), len(due), self._ask, self._keep, shown, threads)
+            self.failures += outcome.failures
+            self.stopped = outcome.stopped
+
+    def _source(self, draw: int) -> dict[str, Any]:
+        kind, material = _draw(self._sources, self._seed, draw)
+        first = material.passages[0]
+        return {"id": str(draw), "document": first.document, "title": first.title, "kind": kind, "material": material}
+
+    def _ask(self, source: Mapping[str, Any]) -> Draft:
+        kind: Kind = source["kind"]
+        material: Material = source["material"]
+        made = self._tasks.structured(MAKE, _Made, **_values(kind, material))
+        texts = {p.id: " ".join(p.text.split()) for p in material.passages}
+        supports = [" ".join(s.split()) for s in made.supports]
+        several = len(material.passages) > 1
+        draft = Draft(
+            question=" ".join(made.question.split()),
+            answer=" ".join(made.answer.split()),
+            gold=tuple(texts),
+            type=kind.answer_type.name if several or kind.answer_type.passages == 1 else "factoid",
+            user=kind.user.name,
+            formulation=kind.formulation.name,
+            premise=kind.premise.name,
+            supports=tuple((id, s) for s in supports for id, text in texts.items() if s and s in text),
+        )
+        if not draft.question or not draft.answer:
+            return draft
+        checked = self._tasks.structured(
+            CHECK, _Checked, question=harmless(draft.question), answer=harmless(draft.answer),
+            texts=numbered(material.passages),
+        )  # fmt: skip
+        needed = tuple(id for number, id in enumerate(texts, 1) if number in checked.needed)
+        return replace(draft, sound=checked.sound, needed=needed)
+
+    def _keep(self, drafts: dict[str, Draft]) -> None:
+        for draw, draft in drafts.items():
+            self._ledger.add({"draw": int(draw), **asdict(draft)})
+            self._drafts[int(draw)] = draft
+
+    @staticmethod
+    def _report(progress: Progress, before: int, number: int, done: int, total: int) -> None:
+        progress(_STAGE, min(number, before + done), number)
+
+
+def _reader(collection: "Collection") -> Reader:
+    graph = collection.kg.graph
+    return Reader(graph, open_collection(graph, collection.name))
+
+
+def _draw(sources: Sources, seed: int, draw: int) -> tuple[Kind, Material]:
+    lot = random.Random(f"{seed}/{draw}")
+    kind = draw_kind(lot)
+    wanted = kind.answer_type
+    return kind, sources.draw(lot, wanted.passages, by_title=wanted.name == "path-following")
+
+
+def _values(kind: Kind, material: Material) -> dict[str, str]:
+    """What is filled into the prompt that asks for a question."""
+    answer = kind.answer_type
+    alone = answer.passages > len(material.passages)
+    tie = f"What ties the texts: {titled(material.bridge)}" if material.bridge else ""
+    return {
+        "user": kind.user.means,
+        "formulation": kind.formulation.means,
+        "premise": kind.premise.means,
+        "answer_type": "one name, date, number or the like" if alone else answer.means,
+        "bridge": tie,
+        "texts": numbered(material.passages),
+    }
+
+
+def _size(prompt: Prompt, values: Mapping[str, str]) -> int:
+    return sum(len(message.content.encode("utf-8", "replace")) for message in prompt.messages(**values))
+
+
+def _told(drafts: Iterator[Draft], number: int, progress: Progress) -> Iterator[Draft]:
+    for done, draft in enumerate(drafts):
+        progress(_STAGE, min(done, number), number)
+        yield draft
+
+
+def _draft(row: Mapping[str, Any]) -> Draft:
+    """A draft of the ledger."""
+    values = {name: row[name] for name in Draft.__slots__ if name in row}
+    for name in ("gold", "supports", "steps", "needed"):
+        if values.get(name) is not None:
+            values[name] = tuple(tuple(item) if isinstance(item, list) else item for item in values[name])
+    return Draft(**values)
+
+
+def _head(reader: Reader, sources: Sources, seed: int, tasks: Tasks | None) -> dict[str, Any]:
+    """What the drafts depend on: another model may go on with them."""
+    prompts = "none" if tasks is None else "/".join(tasks.prompt(name).version for name in (MAKE, CHECK))
+    digest = hashlib.blake2b("\n".join(sources.ids).encode(), digest_size=8).hexdigest()
+    return {"collection": reader.collection.name, "passages": digest, "seed": seed, "prompts": prompts}
+
+
+def _check(folder: Path, ledger: Ledger, head: Mapping[str, Any]) -> None:
+    before = ledger.rows[0] if ledger.rows else {}
+    if before != head:
+        differs = ", ".join(name for name in head if before.get(name) != head[name])
+        raise InputError(
+            f"{folder} holds questions that were made otherwise ({differs}).",
+            "Name another folder, or delete this one.",
+        )
+
+
+def _corpus(sources: Sources) -> Iterator[dict[str, Any]]:
+    for row in sources.rows():
+        yield {"id": row["id"], "title": row["title"], "text": row["text"], "document": row["document"]}
+
+
+def _triples(reader: Reader) -> Iterator[dict[str, Any]]:
+    found = reader.graph.stream("evaluate/question_triples", collection=reader.collection.name, limit=_TRIPLES)
+    for row in found:
+        yield {name: row[name] for name in ("passage", "subject", "predicate", "object")}
+
+
+def _write(path: Path, rows: Any) -> None:
+    """Write a file of rows whole, or not at all; of no rows none is written."""
+    part = path.with_name(f".{path.name}.part")
+    try:
+        with part.open("w", encoding="utf-8", errors="replace", newline="\n") as file:
+            count = 0
+            for row in rows:
+                file.write(json.dumps(row, ensure_ascii=False) + "\n")
+                count += 1
+        if count:
+            part.replace(path)
+        else:
+            part.unlink()
+            path.unlink(missing_ok=True)
+    except OSError as error:
+        raise InputError(f"{path} cannot be written ({error.strerror}).", "Name another folder.") from error

@@ -1,0 +1,361 @@
+"""Answers are marked: short ones as correct or not, whole sentences also by how far they keep to what was shown.
+
+A short answer means the same as a known one, or not, which exact match cannot tell (Acc; KGP, section 5.1.3 and listing
+5). Of a longer one, correctness is 0 (wrong, or no answer), 0.5 (a part of it is there) or 1 (right and whole), by the
+known answers; faithfulness is the share, 0 to 1, of its claims that the shown texts support, whether true or not.
+Millions of GEAR-s, section 5, reports means of the two, and neither its prompts nor its scales: these scales are
+kgrag's own. `kgrag lab grade --against` says how far marks agree with those made by hand.
+"""
+
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import asdict, dataclass, field, replace
+from functools import partial
+from pathlib import Path
+from statistics import fmean
+from typing import Any, ClassVar, Literal, Protocol
+
+from pydantic import BaseModel
+
+from kgrag.indexing.ask_each import FailedPassage, Meter, ask_each
+from kgrag.lab.measures import Agreement, agreement, exact_match
+from kgrag.lab.readers.row_files import json_lines
+from kgrag.lab.records import Ledger
+from kgrag.lab.retrieving import Grade, Record
+from kgrag.models.estimate import Estimate, estimate_calls
+from kgrag.models.prompts import load_prompt
+from kgrag.models.shown import framed, harmless
+from kgrag.models.tasks import Tasks, reply_schema
+from kgrag.settings import ChatSettings
+from kgrag.text.languages import ENGLISH, Language
+from kgrag.text.segmentation import sentences
+from kgrag.text.tokens import content_stems, words_of
+from kgrag.values.errors import BudgetError, InputError, ModelError
+from kgrag.values.events import Progress
+
+TASK, CORRECTNESS, CLAIMS = "grade", "correctness", "claims"
+MARKS = ("correctness", "faithfulness")
+_UNMARKED = "not marked: "
+_WRITTEN = {CORRECTNESS: 8, CLAIMS: 150}
+"""Tokens of a reply on average."""
+SUPPORTED = 0.75
+"""Share of a sentence's words that one text must hold to support it, where no model is asked."""
+_FORM = (
+    'Each line is an object like {"id": "a1", "question": "...", "answers": ["..."], "said": "...", "shown": ["..."]}.'
+)
+_MARKS_FORM = 'Each line is an object like {"id": "a1", "correctness": 0.5, "faithfulness": 1}; either may be missing.'
+
+
+class Grader:
+    """Marks short answers with the model that is set for the task "grade". Safe to share between threads.
+
+    `by`: that model with the version of its prompt; marks of another are not taken for its own. `meter`: what all marks
+    so far took.
+    """
+
+    def __init__(self, tasks: Tasks) -> None:
+        self.meter = Meter()
+        self._tasks = tasks.with_listener(self.meter)
+        self.by = _by(tasks, TASK)
+
+    def has_marked(self, record: Record) -> bool:
+        """Whether nothing is left to be marked."""
+        answer = record.answer
+        if answer is None or record.error or not record.question.answers:
+            return True
+        return answer.grade is not None and answer.grade.by == self.by
+
+    def mark(self, record: Record) -> Record:
+        """The record with its mark. Raises BudgetError.
+
+        No answer is not correct, and one that is the same as a known one is; the model is not asked for these. When
+        it fails, the record has no mark, and its problem says why.
+        """
+        answer, question = record.answer, record.question
+        if answer is None or self.has_marked(record):
+            return record
+        problem = "" if answer.problem.startswith(_UNMARKED) else answer.problem
+        grade: Grade | None = None
+        try:
+            correct = _surely(answer.text, question.answers)
+            if correct is None:
+                values = _correctness(question.text, question.answers, answer.text)
+                correct = self._tasks.structured(TASK, _Correct, **values).correct
+            grade = Grade(correct, self.by)
+        except BudgetError:
+            raise
+        except ModelError as error:
+            problem = problem or f"{_UNMARKED}{error.in_full}"
+        return replace(record, answer=replace(answer, grade=grade, problem=problem))
+
+
+@dataclass(frozen=True, slots=True)
+class SaidAnswer:
+    """An answer to be marked. `known`: the right answers; `shown`: the texts that it was written from."""
+
+    id: str
+    question: str
+    said: str
+    known: tuple[str, ...] = ()
+    shown: tuple[str, ...] = ()
+
+    @property
+    def digest(self) -> str:
+        """What tells it from the same answer in other words, or on other texts."""
+        content = json.dumps([self.question, self.said, self.known, self.shown], ensure_ascii=False)
+        return hashlib.blake2b(content.encode("utf-8", "surrogatepass"), digest_size=8).hexdigest()
+
+
+@dataclass(frozen=True, slots=True)
+class Marks:
+    """Marks of an answer; None where nothing can be said: no known answer, nothing shown, or no claim.
+
+    `unsupported`: its claims that no shown text supports.
+    """
+
+    correctness: float | None
+    faithfulness: float | None
+    unsupported: tuple[str, ...] = ()
+
+
+class AnswerGrader(Protocol):
+    """Marks answers. `by`: what it is, with the version of its prompts."""
+
+    by: str
+
+    def mark(self, answer: SaidAnswer) -> Marks:
+        """The marks of an answer."""
+        ...
+
+
+class LexicalGrader:
+    """Marks by shared words, without a model: a floor that a model should be better than.
+
+    Correct in so far as the words of a known answer stand in what was said; a sentence is supported when enough of its
+    words stand in one of the texts.
+    """
+
+    def __init__(self, language: Language = ENGLISH) -> None:
+        self._language = language
+        self.by = "words"
+
+    def mark(self, answer: SaidAnswer) -> Marks:
+        """See AnswerGrader."""
+        said = self._words(answer.said)
+        shares = [_share(self._words(known), said) for known in answer.known]
+        correct = None if not shares else 1.0 if max(shares) == 1 else 0.5 if max(shares) >= 0.5 else 0.0
+        texts = [self._words(text) for text in answer.shown]
+        claims = [s for s in sentences(answer.said, self._language.code) if self._words(s)] if texts else []
+        unsupported = [s for s in claims if max(_share(self._words(s), text) for text in texts) < SUPPORTED]
+        return Marks(correct, _supported(len(claims), len(unsupported)), tuple(unsupported))
+
+    def _words(self, text: str) -> set[str]:
+        words = words_of(text, self._language)
+        return {stem for stem in content_stems(words, self._language) if stem} or set(words)
+
+
+class _Correct(BaseModel):
+    correct: bool
+
+
+class _Mark(BaseModel):
+    mark: Literal[0, 1, 2]
+
+
+class _Claim(BaseModel):
+    claim: str
+    supported: bool
+
+
+class _Claims(BaseModel):
+    REPLY: ClassVar[Mapping[str, Any]] = {
+        "type": "object",
+        "properties": {"claims": {"type": "array", "items": reply_schema(_Claim)}},
+        "required": ["claims"],
+        "additionalProperties": False,
+    }
+
+    claims: list[_Claim]
+
+
+class ModelGrader:
+    """Marks with the models that are set for the tasks "correctness" and "claims". Safe to share between threads."""
+
+    def __init__(self, tasks: Tasks) -> None:
+        self._tasks = tasks
+        self.by = _by(tasks, CORRECTNESS, CLAIMS)
+
+    def mark(self, answer: SaidAnswer) -> Marks:
+        """See AnswerGrader. Raises ModelError, BudgetError.
+
+        What is empty is not correct, and a known answer in its own words is; the model is not asked for these.
+        """
+        correct: float | None = None
+        if answer.known and (correct := _surely(answer.said, answer.known)) is None:
+            values = _correctness(answer.question, answer.known, answer.said)
+            correct = self._tasks.structured(CORRECTNESS, _Mark, **values).mark / 2
+        if not answer.shown or not answer.said.strip():
+            return Marks(correct, None)
+        claims = self._tasks.structured(CLAIMS, _Claims, **_claims(answer)).claims
+        unsupported = tuple(claim.claim for claim in claims if not claim.supported)
+        return Marks(correct, _supported(len(claims), len(unsupported)), unsupported)
+
+
+def read_answers(path: Path) -> list[SaidAnswer]:
+    """The answers in a JSON Lines file, each as in `SaidAnswer`, or as `kgrag ask --json` prints it.
+
+    Of the latter, its citations are what was shown, and the ranking where it cites nothing. Raises InputError, naming
+    the line.
+    """
+    found = {}
+    for number, (place, row) in enumerate(json_lines(path, _FORM), 1):
+        said, question = row.get("said", row.get("text")), row.get("question")
+        if not isinstance(said, str) or not isinstance(question, str):
+            raise InputError(f"{place}: question or said is missing or no text.", _FORM)
+        known, shown = row.get("answers") or [], row.get("shown")
+        if shown is None:
+            shown = _texts(row.get("citations")) or _texts((row.get("ranking") or {}).get("hits"))
+        if not isinstance(known, list) or not isinstance(shown, list):
+            raise InputError(f"{place}: answers or shown is no list.", _FORM)
+        id = str(row.get("id") or number)
+        if id in found:
+            raise InputError(f"{place}: id {id!r} occurs more than once.", _FORM)
+        found[id] = SaidAnswer(id, question, said, tuple(map(str, known)), tuple(map(str, shown)))
+    if not found:
+        raise InputError(f"{path} is empty.", _FORM)
+    return list(found.values())
+
+
+def read_marks(path: Path) -> dict[str, Marks]:
+    """Marks by the ids of answers, such as were made by hand. Raises InputError, naming the line."""
+    found = {}
+    for place, row in json_lines(path, _MARKS_FORM):
+        correctness, faithfulness = values = [row.get(name) for name in MARKS]
+        if row.get("id") is None or not all(v is None or (isinstance(v, int | float) and 0 <= v <= 1) for v in values):
+            raise InputError(f"{place}: it has no id, or a mark that is no number from 0 to 1.", _MARKS_FORM)
+        found[str(row["id"])] = Marks(correctness, faithfulness)
+    return found
+
+
+def estimate(answers: Sequence[SaidAnswer], chat: ChatSettings) -> dict[str, Estimate]:
+    """Task -> what a model would take to mark the answers; nothing is asked."""
+    asked = {
+        CORRECTNESS: [
+            _correctness(a.question, a.known, a.said) for a in answers if a.known and _surely(a.said, a.known) is None
+        ],
+        CLAIMS: [_claims(a) for a in answers if a.shown and a.said.strip()],
+    }
+    found = {}
+    for task, each in asked.items():
+        prompt = load_prompt(task, chat.prompts)
+        size = sum(len(m.content.encode("utf-8", "replace")) for values in each for m in prompt.messages(**values))
+        found[task] = estimate_calls(chat, task, len(each), size, _WRITTEN[task])
+    return found
+
+
+def _correctness(question: str, known: Sequence[str], said: str) -> dict[str, str]:
+    return {"question": question, "answers": "; or ".join(known), "said": harmless(said)}
+
+
+def _claims(answer: SaidAnswer) -> dict[str, str]:
+    texts = "\n\n".join(f"[{n}]\n{framed(harmless(text))}" for n, text in enumerate(answer.shown, 1))
+    return {"question": answer.question, "said": harmless(answer.said), "texts": texts}
+
+
+def _texts(items: object) -> list[str]:
+    """The texts of the passages in a list of citations or hits."""
+    passages = [item.get("passage") for item in items if isinstance(item, dict)] if isinstance(items, list) else []
+    return ["\n".join(filter(None, (p.get("title"), p.get("text")))) for p in passages if isinstance(p, dict)]
+
+
+def _by(tasks: Tasks, *names: str) -> str:
+    """The models of tasks, with the versions of their prompts."""
+    return ", ".join(f"{tasks.model.name(name)}, prompt {tasks.prompt(name).version}" for name in names)
+
+
+def _surely(said: str, known: Sequence[str]) -> bool | None:
+    """Whether an answer is correct, where no model is needed to tell: there is none, or it is a known one."""
+    return bool(said.strip()) if not said.strip() or exact_match(said, known) else None
+
+
+def _share(wanted: set[str], there: set[str]) -> float:
+    return len(wanted & there) / len(wanted) if wanted else 0.0
+
+
+def _supported(claims: int, unsupported: int) -> float | None:
+    return 1 - unsupported / claims if claims else None
+
+
+@dataclass(frozen=True, slots=True)
+class GradeReport:
+    """What was marked, `by` what.
+
+    `means`: mark -> its mean over the answers that have it; `agreement`: mark -> with the marks made by hand, over the
+    answers that both marked. `failures`: answers that the model gave nothing usable for; `left`: how many are not
+    marked, these among them; `stopped`: why it ended early, if it did.
+    """
+
+    by: str
+    marks: Mapping[str, Marks]
+    means: Mapping[str, float] = field(default_factory=dict)
+    agreement: Mapping[str, Agreement] = field(default_factory=dict)
+    failures: tuple[FailedPassage, ...] = ()
+    left: int = 0
+    stopped: ModelError | None = None
+
+
+def grade_answers(
+    answers: Sequence[SaidAnswer],
+    grader: AnswerGrader,
+    *,
+    by_hand: Mapping[str, Marks] | None = None,
+    out: Path | None = None,
+    threads: int = 8,
+    progress: Progress,
+) -> GradeReport:
+    """Mark answers; with `out`, a JSON Lines file, those that it holds marks of are not marked again.
+
+    Raises InputError when `out` cannot be written, or holds marks of another grader.
+    """
+    marks: dict[str, Marks] = {}
+    digests = {answer.id: answer.digest for answer in answers}
+    with ExitStack() as stack:
+        ledger = None if out is None else stack.enter_context(Ledger(out, {"by": grader.by}))
+        if ledger is not None:
+            if not ledger.rows or ledger.rows[0].get("by") != grader.by:
+                raise InputError(f"{out} holds other marks than those of {grader.by}.", "Name another file with --out.")
+            ids = {digest: id for id, digest in digests.items()}
+            for row in ledger.rows[1:]:
+                if row.get("digest") in ids:
+                    its = Marks(row["correctness"], row["faithfulness"], tuple(row["unsupported"]))
+                    marks[ids[row["digest"]]] = its
+
+        def write(found: dict[str, Marks]) -> None:
+            if ledger is not None:
+                for id, its in found.items():
+                    ledger.add({"id": id, "digest": digests[id], **asdict(its)})
+            marks.update(found)
+
+        due = [{"id": a.id, "document": a.id, "title": "", "answer": a} for a in answers if a.id not in marks]
+        report = partial(progress, "marks")
+        outcome = ask_each(due, len(due), lambda source: grader.mark(source["answer"]), write, report, threads)
+    means, agreed = {}, {}
+    for name in MARKS:
+        values = {id: value for id, its in marks.items() if (value := getattr(its, name)) is not None}
+        theirs = {id: getattr(its, name) for id, its in (by_hand or {}).items()}
+        both = [id for id in theirs if id in values and theirs[id] is not None]
+        if values:
+            means[name] = fmean(values.values())
+        if both:
+            agreed[name] = agreement([values[id] for id in both], [theirs[id] for id in both])
+    return GradeReport(
+        by=grader.by,
+        marks={answer.id: marks[answer.id] for answer in answers if answer.id in marks},
+        means=means,
+        agreement=agreed,
+        failures=tuple(outcome.failures),
+        left=len(answers) - len(marks),
+        stopped=outcome.stopped,
+    )

@@ -1,0 +1,322 @@
+"""How good a graph of passages is for questions of many hops: what the neighbours of the first passages hold.
+
+Source: KGP, section 3 and Figures 4 and 9.
+"""
+
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from statistics import fmean, median
+from typing import Any
+
+from kgrag.lab.datasets import GoldText, Question
+from kgrag.lab.figures import check_plot, drawing, save
+from kgrag.lab.gold import text_ranks
+from kgrag.lab.question_graphs import QuestionGraphs
+from kgrag.retrieval.base import Query
+from kgrag.retrieval.context import SearchContext
+from kgrag.retrieval.expression import Expression, parse
+from kgrag.retrieval.kgp import Kgp
+from kgrag.retrieval.registry import check_retriever, make_retriever
+from kgrag.retrieval.tfidf import TfIdf
+from kgrag.settings import BRIDGE_CAP
+from kgrag.values.errors import ConfigurationError, InputError
+from kgrag.values.events import Progress, no_progress
+from kgrag.values.results import Hit, Passage, Ranking
+
+KINDS: dict[str, tuple[float, ...]] = {
+    "keyword": (1, 2, 3, 4, 5, 6, 8, 10),
+    "keyword+title": (1, 2, 3, 4, 5, 6, 8, 10),
+    "word": (1, 2, 3, 4, 5, 6, 8, 10),
+    "word+title": (1, 2, 3, 4, 5, 6, 8, 10),
+    "similar": (1, 2, 3, 5, 7, 10, 15, 20),
+    "mention": (2, 3, 5, 10, 20, 50),
+    "named": (2, 5, 10, 50, 1_000_000),
+    "title": (1, 2, 5, 10, 50),
+    "tagme": (0.1, 0.2, 0.3, 0.4, 0.5, 0.6),
+}
+"""Kind of edges -> its density settings: keywords of a passage, nearest passages, passages of a name, TAGME's rho.
+
+With titles a document's title is among the keywords of its passages, which it ties, as in KGP. A keyword ties passages
+that have it among their best; a word those that hold it, if it is among the best of any: KGP can be read both ways.
+"""
+
+USUAL = tuple(kind for kind in KINDS if not kind.startswith("word"))
+"""What is measured unless kinds are named: words are looked for in every passage, which takes long in many."""
+
+_OPTIONS = {
+    "keyword": "keywords",
+    "keyword+title": "keywords",
+    "word": "keywords",
+    "word+title": "keywords",
+    "similar": "similar",
+    "mention": "cap",
+    "named": "cap",
+    "title": "cap",
+    "tagme": "rho",
+}
+
+SAMPLE = 500
+"""Passages at most whose neighbours tell the density of a graph."""
+
+_ALL = 2**31 - 1  # no cap
+_BATCH = 50
+_OVER_FETCH = 200  # candidates of the vector index, which are scored again exactly
+
+
+@dataclass(frozen=True, slots=True)
+class Quality:
+    """The quality of one kind of edges at one density setting. Shares are 0 to 1.
+
+    `sf_em`: questions whose gold documents, or sentences, are all among the seeds and their neighbours. `recall`: gold
+    that is. `precision`: the share of these passages that is gold. `neighbours`: of a seed. `density`: 2E / (V (V -
+    1)) of the graph of V passages and E edges, and `pairs` that E; both from SAMPLE passages where there are more.
+    `p50_ms`: fetching the neighbours of all seeds of a question, in one round trip. `walk`: gold documents that a walk
+    over these edges alone finds, and `walk_ms` what it takes; None where nobody walked.
+    """
+
+    edges: str
+    setting: float
+    sf_em: float
+    recall: float
+    precision: float
+    neighbours: float
+    density: float
+    pairs: float
+    p50_ms: float
+    walk: float | None = None
+    walk_ms: float | None = None
+
+
+def check_kinds(kinds: Sequence[str]) -> None:
+    """Raises ConfigurationError for a kind of edges that does not exist."""
+    for kind in kinds:
+        if kind not in KINDS:
+            raise ConfigurationError(f"There is no kind of edges {kind!r}.", f"Choose among: {', '.join(KINDS)}.")
+
+
+def check_walk(expression: str) -> str:
+    """The kgp expression in its standard spelling. Raises as `check_retriever`, and ConfigurationError for another."""
+    if parse(expression).name != "kgp":
+        raise ConfigurationError(
+            f"{expression!r} walks over no edges of choice.", "Name kgp, as in kgp(guide=encoder)."
+        )
+    return check_retriever(expression)
+
+
+def quality(
+    context: SearchContext,
+    questions: Sequence[Question],
+    seeds: int,
+    kinds: Sequence[str],
+    label: str,
+    progress: Progress,
+    walk: str | None = None,
+    texts: Mapping[str, GoldText] | None = None,
+    cap: int = BRIDGE_CAP,
+) -> list[Quality]:
+    """Measure the graph of a collection from the `seeds` TF-IDF passages of each question; `label` as in `edges`.
+
+    `texts`: where gold is only part of a document (see `variants.sentences`). `walk`: a kgp expression that is walked
+    with, too, over one kind of edges at a time. `cap`: passages at most that a word or name may have to tie them; 0:
+    any number. All settings are measured with a question before the next one, so that
+    a moment in which the machine is slow counts for all. Raises InputError without questions.
+    """
+    if not questions:
+        raise InputError("There are no questions to measure with.", "Raise --limit.")
+    reader, retriever = context.reader, TfIdf(context)
+    passages = reader.question(names=[], stemmed=[], words=[])["passages"] or 1
+    steps = [_Setting(context, kind, setting, walk, texts or {}, cap) for kind in kinds for setting in KINDS[kind]]
+    for number, question in enumerate(questions):
+        progress(f"edges {label}", number, len(questions))
+        its = [hit.id for hit in retriever.rank(Query(question.text), seeds)]
+        turn = number % len(steps)  # who comes first after a search is a little slower
+        for step in steps[turn:] + steps[:turn]:
+            if not number:  # unmeasured: its query is planned
+                step.measure(its, question)
+                step.clear()
+            step.measure(its, question)
+    progress(f"edges {label}", len(questions), len(questions))
+    new = {id for step in steps for way in step.ways for id in way}
+    held = reader.passages(sorted(new))
+    sample = reader.row("retrieve/first_passages", collection=reader.collection.name, limit=SAMPLE)["ids"]
+    found = []
+    for number, step in enumerate(steps):
+        progress(f"density {label}", number, len(steps))
+        found.append(step.quality(label, questions, held, passages, step.pairs(sample, passages)))
+    progress(f"density {label}", len(steps), len(steps))
+    return found
+
+
+def quality_apart(
+    graphs: QuestionGraphs,
+    questions: Sequence[Question],
+    seeds: int,
+    kinds: Sequence[str],
+    label: str,
+    progress: Progress,
+    walk: str | None = None,
+    texts: Mapping[str, GoldText] | None = None,
+    cap: int = 0,
+) -> list[Quality]:
+    """The same where each question has a graph of its own (KGP, section 3): the means over questions, times medians.
+
+    Raises InputError without questions.
+    """
+    if not questions:
+        raise InputError("There are no questions to measure with.", "Raise --limit.")
+    found: list[list[Quality]] = []
+    for number, question in enumerate(questions):
+        progress("questions", number, len(questions))
+        context = graphs.open(question).context
+        found.append(quality(context, [question], seeds, kinds, label, no_progress, walk, texts, cap))
+    progress("questions", len(questions), len(questions))
+    return [_mean(its) for its in zip(*found, strict=True)]
+
+
+def _mean(found: Sequence[Quality]) -> Quality:
+    """The means over questions."""
+    its: dict[str, Any] = {}
+    for name in ("sf_em", "recall", "precision", "neighbours", "density", "pairs", "p50_ms", "walk", "walk_ms"):
+        values = [value for quality in found if (value := getattr(quality, name)) is not None]
+        its[name] = None if not values else median(values) if name.endswith("ms") else fmean(values)
+    return replace(found[0], **its)
+
+
+class _Setting:
+    """What is found over one kind of edges at one density, question by question."""
+
+    def __init__(
+        self,
+        context: SearchContext,
+        kind: str,
+        setting: float,
+        walk: str | None,
+        texts: Mapping[str, GoldText],
+        cap: int,
+    ) -> None:
+        self.kind, self.setting, self._context, self._texts = kind, setting, context, texts
+        self._cap = cap or _ALL
+        self._walk: Kgp | None = None
+        if walk is not None and not (kind == "similar" and setting > context.reader.collection.indexing.similar):
+            its = parse(walk)
+            edges = tuple(kind.replace("+title", "+title+document").split("+"))
+            options = {"cap": cap} | dict(its.options) | {"edges": edges, _OPTIONS[kind]: setting}
+            self._walk = Kgp(*(make_retriever(part, context) for part in its.parts or [Expression("bm25")]), **options)
+        self.clear()
+
+    def clear(self) -> None:
+        """Forget what was measured."""
+        self.ways: list[set[str]] = []
+        self._degrees: list[int] = []
+        self._times: list[float] = []
+        self._walked: list[float] = []
+        self._walk_times: list[float] = []
+
+    def measure(self, seeds: Sequence[str], question: Question) -> None:
+        """Fetch the neighbours of the seeds of a question, and walk for it."""
+        context, begun = self._context, time.perf_counter()
+        tied = context.reader.edge_neighbours(seeds, self.kind, self.setting, self._cap, _OVER_FETCH)
+        self._times.append(1000 * (time.perf_counter() - begun))
+        self.ways.append({*seeds, *(id for near in tied.values() for id in near)})
+        self._degrees += map(len, tied.values())
+        if self._walk is not None:
+            begun = time.perf_counter()
+            ranking = self._walk.retrieve(question.text, self._walk.settings.budget)
+            self._walk_times.append(1000 * (time.perf_counter() - begun))
+            self._walked.append(_shares(question, [hit.passage for hit in ranking], self._texts)[0])
+
+    def pairs(self, sample: Sequence[str], passages: int) -> float:
+        """How many pairs of passages are tied; an estimate by the mean number of neighbours if these are not all."""
+        tied: set[tuple[str, str]] = set()
+        ways = 0
+        for start in range(0, len(sample), _BATCH):
+            ids = sample[start : start + _BATCH]
+            found = self._context.reader.edge_neighbours(ids, self.kind, self.setting, self._cap, _OVER_FETCH)
+            for id, near in found.items():
+                ways += len(near)
+                tied.update((min(id, other), max(id, other)) for other in near)
+        return len(tied) if len(sample) >= passages else ways * passages / 2 / max(1, len(sample))
+
+    def quality(
+        self,
+        label: str,
+        questions: Sequence[Question],
+        held: Mapping[str, Passage],
+        passages: int,
+        pairs: float,
+    ) -> Quality:
+        """The means; `held`: passages by their ids, `passages`: how many there are, `pairs`: those that are tied."""
+        ways = ([held[id] for id in way if id in held] for way in self.ways)
+        shares = [_shares(question, way, self._texts) for question, way in zip(questions, ways, strict=True)]
+        return Quality(
+            edges=f"{self.kind} {label}".strip() if self.kind == "similar" else self.kind,
+            setting=self.setting,
+            sf_em=fmean(share == 1 for share, _ in shares),
+            recall=fmean(share for share, _ in shares),
+            precision=fmean(precision for _, precision in shares),
+            neighbours=fmean(self._degrees) if self._degrees else 0.0,
+            density=2 * pairs / (passages * (passages - 1)) if passages > 1 else 0.0,
+            pairs=pairs,
+            p50_ms=median(self._times),
+            walk=fmean(self._walked) if self._walked else None,
+            walk_ms=median(self._walk_times) if self._walked else None,
+        )
+
+
+def _shares(question: Question, way: Sequence[Passage], texts: Mapping[str, GoldText]) -> tuple[float, float]:
+    """The share of a question's gold that is there, and the share of what is there that is gold."""
+    right = [p for p in way if (_holds(p, question.gold, texts) if texts else p.document in question.gold)]
+    if texts:
+        whole = Ranking(question.text, "", tuple(Hit(p, 0.0, ()) for p in way))
+        there = sum(rank is not None for rank in text_ranks(whole, question.gold, texts))
+    else:
+        there = len({p.document for p in right})
+    return there / len(question.gold), len(right) / len(way) if way else 0.0
+
+
+def _holds(passage: Passage, gold: Sequence[str], texts: Mapping[str, GoldText]) -> bool:
+    """Whether a passage holds gold that is part of a document."""
+    its = [key for key in gold if texts[key].document == passage.document]
+    return any(rank is not None for rank in text_ranks(Ranking("", "", (Hit(passage, 0.0, ()),)), its, texts))
+
+
+def plot_quality(found: Sequence[Quality], title: str, path: Path) -> None:
+    """Draw SF-EM, precision and latency against density, a line for each kind of edges; dashed what walks find.
+
+    Density and latency are on logarithmic axes. Raises ConfigurationError, InputError when the file cannot be written.
+    """
+    check_plot(path)
+    figure_class, ticker = drawing()
+    figure = figure_class(figsize=(15, 5), layout="constrained", dpi=120)
+    reach, pure, slow = figure.subplots(1, 3)
+    figure.suptitle(title)
+    walked = any(q.walk is not None for q in found)
+    for number, edges in enumerate(dict.fromkeys(q.edges for q in found if q.density)):
+        line = sorted((q for q in found if q.edges == edges and q.density), key=lambda q: q.density)
+        density, style = [100 * q.density for q in line], {"color": f"C{number % 10}", "markersize": 5}
+        reach.plot(density, [100 * q.sf_em for q in line], "o-", label=edges, **style)
+        pure.plot(density, [100 * q.precision for q in line], "o-", **style)
+        slow.plot(density, [q.p50_ms for q in line], "o-", **style)
+        walks = [(100 * q.density, 100 * q.walk, q.walk_ms) for q in line if q.walk is not None]
+        reach.plot([w[0] for w in walks], [w[1] for w in walks], "s--", alpha=0.6, **style)
+        slow.plot([w[0] for w in walks], [w[2] for w in walks], "s--", alpha=0.6, **style)
+    reach.set(ylabel="SF-EM, %" + "; dashed: recall of a walk, %" * walked)
+    reach.set_ylim(top=102)
+    pure.set(ylabel="precision, %", ylim=(0, None))
+    slow.set(ylabel="median time to fetch, ms" + "; dashed: to walk, ms" * walked, yscale="log")
+    slow.yaxis.set_major_locator(ticker.LogLocator(subs=(1, 2, 5)))
+    plain = ticker.FuncFormatter(lambda value, _: f"{value:g}")
+    for axes in (reach, pure, slow):
+        axes.set(xlabel="density of the graph, %", xscale="log")
+        axes.xaxis.set_major_locator(ticker.LogLocator(subs=(1, 2, 5)))
+    for axis in (reach.xaxis, pure.xaxis, slow.xaxis, slow.yaxis):
+        axis.set_major_formatter(plain)
+        axis.set_minor_formatter(ticker.NullFormatter())
+    for axes in (reach, pure, slow):
+        axes.grid(True, which="major", alpha=0.3)
+    handles, labels = reach.get_legend_handles_labels()
+    if handles:
+        figure.legend(handles, labels, loc="outside lower center", ncols=len(labels), fontsize=9)
+    save(figure, path)

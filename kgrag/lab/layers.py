@@ -1,0 +1,81 @@
+"""The layers of a graph that systems require: which a collection lacks, what they cost, and how they are made."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
+
+from kgrag.agents.system import check_system
+from kgrag.client.collection import Collection
+from kgrag.lab.baselines import BASELINES
+from kgrag.retrieval.base import LAYERS, Layer
+from kgrag.retrieval.registry import check_retriever
+from kgrag.values.errors import KgragError
+from kgrag.values.events import Progress
+from kgrag.values.results import Usage
+
+
+def spelt(name: str) -> tuple[str, bool]:
+    """The standard spelling of a retriever or system, and whether it answers. Raises as `check_system` does."""
+    try:
+        return check_retriever(name), False
+    except KgragError:
+        return check_system(name), True
+
+
+def required(systems: Iterable[str], collection: Collection) -> list[Layer]:
+    """The layers that retrievers and systems require and the collection does not have, in the order of making them."""
+    found: set[Layer] = set()
+    for name in dict.fromkeys(systems):
+        if name.strip() not in BASELINES:
+            its, answers = spelt(name)
+            made: Any = collection.system(its) if answers else collection.retriever(its)
+            found |= made.lacking()
+    return [layer for layer in LAYERS if layer in found]
+
+
+def lacks(layers: Iterable[Layer], collection: str) -> str:
+    """What a collection lacks, and the commands that make it."""
+    found = [LAYERS[layer] for layer in sorted(layers)]
+    commands = dict.fromkeys(f"`{command} -c {collection}`" for _, command, _ in found)
+    return f"{collection} holds no {' and no '.join(what for what, *_ in found)}: {', '.join(commands)}"
+
+
+def price(collection: Collection, layers: Sequence[Layer], budget: float | None, progress: Progress) -> Iterator[str]:
+    """What it takes to make layers, line by line; nothing is asked."""
+    for layer in _once(layers):
+        what, command, _ = LAYERS[layer]
+        yield f"{collection.name} holds no {what}; `{command}` takes:"
+        if layer == "TAGME":
+            yield f"  {collection.untagged():,} passages to tag: a call of TAGME each, none with --local"
+            continue
+        estimate = {
+            "triples": collection.estimate_extraction,
+            "tree": collection.estimate_tree,
+            "communities": collection.estimate_communities,
+        }[layer]
+        yield from (f"  {line}" for line in estimate(progress=progress).lines(budget))
+
+
+def prepare(
+    collection: Collection, layers: Sequence[Layer], threads: int, progress: Progress
+) -> Iterator[tuple[Usage, int]]:
+    """Make layers, as far as they are not made yet; for each what its calls took, and how many items failed.
+
+    Raises what ended one early, as ModelError; the next call goes on there.
+    """
+    for layer in _once(layers):
+        report: Any
+        if layer == "triples":
+            report = collection.extract(threads=threads, progress=progress)
+        elif layer == "TAGME":
+            report = collection.tag(threads=threads, progress=progress)
+        else:
+            build = collection.build_tree if layer == "tree" else collection.build_communities
+            report = build(ask=True, threads=threads, progress=progress)
+        yield getattr(report, "usage", Usage()), len(report.failures)
+        if report.stopped is not None:
+            raise report.stopped
+
+
+def _once(layers: Sequence[Layer]) -> list[Layer]:
+    """Triples and keywords come of the same calls."""
+    return list(dict.fromkeys("triples" if layer == "keywords" else layer for layer in layers))

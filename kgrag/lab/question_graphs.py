@@ -1,0 +1,68 @@
+"""A graph for each question, of few documents: those that hold its answer, and others drawn at random.
+
+Source: KGP, section 3 and appendix A.1: someone has a folder of about a dozen documents, and asks about some of them.
+"""
+
+import random
+from contextlib import suppress
+from statistics import fmean
+
+from kgrag.client.collection import Collection
+from kgrag.lab.chains import read_documents
+from kgrag.lab.datasets import Dataset, Question
+from kgrag.values.errors import NotFoundError
+from kgrag.values.events import Progress
+
+
+class QuestionGraphs:
+    """One collection that holds the documents of one question after the other; deleted before and in the end.
+
+    It is named NAME-each after the one that is given, which need not exist and is left alone.
+
+    `size`: documents of a question, its gold among them. Which others these are depends on `seed` and the question's
+    id alone. `tag`: whether TAGME annotates them, too.
+    """
+
+    def __init__(
+        self, collection: Collection, data: Dataset, size: int, seed: int, progress: Progress, *, tag: bool = False
+    ) -> None:
+        self.collection = collection.kg[f"{collection.name}-each"]
+        self._texts = data.gold_texts
+        self._documents = read_documents(data, progress)
+        self._keys = sorted(self._documents)
+        self._size, self._seed, self._tag = size, seed, tag
+        self._held: set[str] = set()
+        self._passages: dict[str, int] = {}
+
+    @property
+    def passages(self) -> float | None:
+        """How many passages a question's graph has on average; None before the first."""
+        return fmean(self._passages.values()) if self._passages else None
+
+    def open(self, question: Question) -> Collection:
+        """The collection with the graph of a question alone. Raises DatabaseError, ConfigurationError."""
+        wanted = self.documents(question)
+        if not self._held:  # what a run that was ended left behind
+            with suppress(NotFoundError):
+                self.collection.delete()
+        self.collection.ingest([self._documents[key] for key in wanted])
+        if gone := self._held.difference(wanted):
+            self.collection.delete(sorted(gone))
+        self._held = set(wanted)
+        if self._tag:
+            self.collection.tag()
+        self._passages[question.id] = self.collection.info().counts.get("Passage", 0)
+        return self.collection
+
+    def documents(self, question: Question) -> list[str]:
+        """The keys of the documents of a question: its gold, and others until there are `size`."""
+        named = (self._texts[key].document if key in self._texts else key for key in question.gold)
+        gold = [key for key in dict.fromkeys(named) if key in self._documents]
+        draw = random.Random(f"{self._seed}:{question.id}")
+        others = (key for key in draw.sample(self._keys, min(len(self._keys), self._size)) if key not in gold)
+        return [*gold, *others][: max(self._size, len(gold))]
+
+    def close(self) -> None:
+        """Delete the collection, if there was any question."""
+        if self._held:
+            self.collection.delete()

@@ -1,0 +1,249 @@
+"""Questions without a language model: facts, tables and sentences of a collection put into fixed frames.
+
+Their answers are known for certain, since a fact or a cell gives them and no other fact contradicts it; how they read
+is not how people ask. The frames are English.
+"""
+
+import itertools
+import random
+import re
+from collections import defaultdict
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import zip_longest
+
+from kgrag.graph.reader import Reader
+from kgrag.lab.drafts import Draft
+from kgrag.lab.question_sources import Sources
+from kgrag.lab.taxonomy import ANSWER_TYPES
+from kgrag.text.languages import Language
+from kgrag.text.names import capitalised_phrases
+from kgrag.text.segmentation import sentences
+from kgrag.text.tokens import search_form, tokens
+from kgrag.values.results import Passage
+
+GAP = "____"
+_FACTS, _TABLES = 100_000, 10_000  # read at most
+_SHORTEST, _LONGEST = 40, 300  # characters of a sentence with a gap
+_MARKS = frozenset("|`#{}<>[]*_=\\")  # of markup and formulas
+_ENDS = (".", "!", "?", "…", "。")
+_BLOCK = 256  # passages read at once
+_CHAINS = 0.3  # of sentences with a gap are followed by a chain of two
+_CELL = 80  # characters of a cell that is asked for
+
+
+@dataclass(frozen=True, slots=True)
+class _Fact:
+    passage: str
+    document: str
+    subject: str
+    predicate: str
+    object: str
+    subject_id: str
+    object_id: str
+
+    @property
+    def asked(self) -> str:
+        return f'"{self.subject}", {self.predicate}: what?'
+
+
+def template_drafts(reader: Reader, sources: Sources, seed: int) -> Iterator[Draft]:
+    """Drafts in an order that the seed decides, by the weights of the taxonomy, until nothing is left to ask."""
+    lot = random.Random(seed)
+    facts = _facts(reader)
+    rows: dict[str, list[Draft]] = {
+        "factoid": [*_single(facts), *_cells(reader, sources, lot)],
+        "multi-aspect": list(_aspects(facts)),
+        "comparison": list(_comparisons(facts)),
+        "path-following": list(_chains(facts)),
+    }
+    for drafts in rows.values():
+        drafts.sort(key=lambda draft: (draft.question, draft.gold))
+        lot.shuffle(drafts)
+    weights = {category.name: category.weight for category in ANSWER_TYPES}
+    while left := [name for name, drafts in rows.items() if drafts]:
+        yield rows[lot.choices(left, [weights[name] for name in left])[0]].pop()
+    chains = _gap_chains(reader, sources, lot)
+    for gap in _gaps(reader, sources, lot):
+        yield gap
+        if lot.random() < _CHAINS and (chain := next(chains, None)):
+            yield chain
+
+
+def _facts(reader: Reader) -> dict[tuple[str, str], list[_Fact]]:
+    """(subject id, predicate) -> the facts with these, all of one object: what has several has no one answer."""
+    found: dict[tuple[str, str], list[_Fact]] = defaultdict(list)
+    for row in reader.rows("evaluate/question_triples", collection=reader.collection.name, limit=_FACTS):
+        fact = _Fact(**row)
+        found[fact.subject_id, search_form(fact.predicate, reader.collection.language)].append(fact)
+    ordered = {key: sorted(facts, key=lambda fact: fact.passage) for key, facts in sorted(found.items())}
+    return {key: facts for key, facts in ordered.items() if len({fact.object_id for fact in facts}) == 1}
+
+
+def _single(facts: dict[tuple[str, str], list[_Fact]]) -> Iterator[Draft]:
+    """One fact: its object is asked for."""
+    for same in facts.values():
+        if len({fact.passage for fact in same}) == 1:  # else any of several passages would do
+            yield Draft(same[0].asked, same[0].object, (same[0].passage,), "factoid")
+
+
+def _chains(facts: dict[tuple[str, str], list[_Fact]]) -> Iterator[Draft]:
+    """Two facts of different documents, the object of the first being the subject of the second."""
+    by_subject: dict[str, list[_Fact]] = defaultdict(list)
+    for same in facts.values():
+        by_subject[same[0].subject_id].append(same[0])
+    for first in (same[0] for same in facts.values()):
+        for second in by_subject.get(first.object_id, ()):
+            if second.document == first.document or second.object_id in (first.subject_id, first.object_id):
+                continue
+            question = f'"{first.subject}", {first.predicate}: X. X, {second.predicate}: what?'
+            steps = (
+                {"question": first.asked, "answer": first.object, "gold": first.passage},
+                {"question": f'"#1", {second.predicate}: what?', "answer": second.object, "gold": second.passage},
+            )
+            yield Draft(question, second.object, (first.passage, second.passage), "path-following", steps=steps)
+
+
+def _comparisons(facts: dict[tuple[str, str], list[_Fact]]) -> Iterator[Draft]:
+    """Two subjects of the same predicate: whether its object is the same for both."""
+    by_predicate: dict[str, list[_Fact]] = defaultdict(list)
+    for (_, predicate), same in facts.items():
+        by_predicate[predicate].append(same[0])
+    for group in by_predicate.values():
+        by_object: dict[str, list[_Fact]] = defaultdict(list)
+        for fact in group:
+            by_object[fact.object_id].append(fact)
+        equal = [(a, b) for same in by_object.values() for a, b in itertools.pairwise(same)]
+        apart = list(itertools.pairwise(group))[: max(1, len(equal))]
+        for one, other in [*equal, *apart]:
+            if one.document != other.document and one.subject_id != other.subject_id:
+                answer = "yes" if one.object_id == other.object_id else "no"
+                question = f'Is it the same for both: "{one.subject}", {one.predicate}: what? and {other.asked}'
+                yield Draft(question, answer, (one.passage, other.passage), "comparison", formulation="yes-no")
+
+
+def _aspects(facts: dict[tuple[str, str], list[_Fact]]) -> Iterator[Draft]:
+    """Two facts on the same subject, stated in different documents."""
+    by_subject: dict[str, list[_Fact]] = defaultdict(list)
+    for same in facts.values():
+        by_subject[same[0].subject_id].append(same[0])
+    for group in by_subject.values():
+        for one, other in itertools.pairwise(group):
+            if one.document != other.document and one.object_id != other.object_id:
+                question = f'"{one.subject}", {one.predicate}: what? And {other.predicate}: what?'
+                answer = f"{one.object}; {other.object}"
+                yield Draft(question, answer, (one.passage, other.passage), "multi-aspect")
+
+
+def _cells(reader: Reader, sources: Sources, lot: random.Random) -> Iterator[Draft]:
+    """A cell of a table, by the first cell of its row and the head of its column; one of each table's rows."""
+    found = reader.rows("evaluate/question_tables", collection=reader.collection.name, limit=_TABLES)
+    for row in sorted(found, key=lambda row: (row["document"], row["number"])):
+        head, *body = [_split(line) for line in row["markdown"].splitlines() if not set(line) <= set("|-: ")] or [[]]
+        names = [cells[0] for cells in body if cells]
+        passages = sources.passages(sources.documents[row["document"]]) if len(head) > 1 else {}
+        for cells in body:
+            if len(cells) != len(head) or not cells[0] or names.count(cells[0]) > 1:
+                continue
+            columns = [i for i in range(1, len(head)) if head[i] and 0 < len(cells[i]) <= _CELL]
+            gold = [p.id for p in passages.values() if all(cell in _plain(p.text) for cell in cells if cell)]
+            if columns and len(gold) == 1:
+                column = lot.choice(columns)
+                where = f"{row['title']}, {row['table']}"
+                question = f'By the table "{where}": {head[0]} "{cells[0]}", what is its {head[column]}?'
+                yield Draft(question, cells[column], (gold[0],), "factoid")
+
+
+def _split(line: str) -> list[str]:
+    cells = line.strip().strip("|").replace("\\|", "\0").split("|")
+    return [cell.replace("\0", "|").strip() for cell in cells]
+
+
+def _plain(text: str) -> str:
+    return text.replace("\\|", "|")
+
+
+def _gaps(reader: Reader, sources: Sources, lot: random.Random) -> Iterator[Draft]:
+    """Sentences with a gap in place of a name (cloze tests: Taylor, 1953); first one of each passage, then others."""
+    language = reader.collection.language
+    order = list(sources.ids)
+    lot.shuffle(order)
+    for start in range(0, len(order), _BLOCK):
+        block = order[start : start + _BLOCK]
+        held = sources.passages(block)
+        found = []
+        for id in block:
+            gaps = _gaps_of(held[id], language, lot)
+            lot.shuffle(gaps)
+            found.append(gaps)
+        for round_ in zip_longest(*found):
+            for gap in filter(None, round_):
+                question = f'Which name fills the gap in what is said of {gap.about}? "{gap.shown}"'
+                supports = ((gap.passage, gap.sentence),)
+                yield Draft(question, gap.name, (gap.passage,), "factoid", supports=supports)
+
+
+def _gap_chains(reader: Reader, sources: Sources, lot: random.Random) -> Iterator[Draft]:
+    """Two sentences with gaps: the name of the first is the title of the second one's document, here called X."""
+    language = reader.collection.language
+    for _ in range(len(sources.ids)):
+        material = sources.draw(lot, 2, by_title=True)
+        if not material.by_title:
+            return
+        first, second = material.passages
+        name = search_form(material.bridge, language)
+        if name != search_form(second.title, language):
+            continue  # "Antarctic" need not be the Antarctic (ship)
+        ties = [gap for gap in _gaps_of(first, language, lot, name) if name in search_form(gap.name, language)]
+        ends = [
+            gap for gap in _gaps_of(second, language, lot)
+            if gap.name not in first.text and name not in search_form(gap.shown, language)
+        ]  # fmt: skip
+        if ties and ends:
+            tie, end = lot.choice(ties), lot.choice(ends)
+            begin = f'X fills the gap in what is said of {tie.about}: "{tie.shown}"'
+            question = f'{begin} Which name fills the gap in what is said of X: "{end.shown}"'
+            supports = ((first.id, tie.sentence), (second.id, end.sentence))
+            yield Draft(question, end.name, (first.id, second.id), "path-following", supports=supports)
+
+
+@dataclass(frozen=True, slots=True)
+class _Gap:
+    """A sentence of a passage, what it is about, the sentence with a gap, and the name that fills it."""
+
+    passage: str
+    about: str
+    sentence: str
+    shown: str
+    name: str
+
+
+def _gaps_of(passage: Passage, language: Language, lot: random.Random, wanted: str = "") -> list[_Gap]:
+    """A gap for each sentence that has room for one; `wanted`: a normalised name that is rather left out."""
+    if not passage.title:
+        return []
+    about = f"{passage.title}: {passage.section}" if passage.section else passage.title
+    known = f" {search_form(about, language)} "
+    found = []
+    for paragraph in passage.text.split("\n\n"):
+        for text in (" ".join(sentence.split()) for sentence in sentences(paragraph, language.code)):
+            ends = text.rstrip("\"'”’»)").endswith(_ENDS)  # code and cells of tables do not
+            if not _SHORTEST <= len(text) <= _LONGEST or not _MARKS.isdisjoint(text) or not ends:
+                continue
+            names = sorted(capitalised_phrases(tokens(text), language).items())
+            usable = [
+                (normal, raw) for normal, raw in names
+                if f" {normal} " not in known and _is_answer(raw, text)
+            ]  # fmt: skip
+            if len(names) < 2 or not usable:
+                continue
+            name = next((raw for normal, raw in usable if wanted and wanted in normal), lot.choice(usable)[1])
+            found.append(_Gap(passage.id, about, text, text.replace(name, GAP), name))
+    return found
+
+
+def _is_answer(name: str, sentence: str) -> bool:
+    """Whether a name can be asked for: whole, once in the sentence, not at its beginning, and no placeholder (FILE)."""
+    if name.isupper() or any(map(str.isdigit, name)) or sentence.count(name) > 1 or sentence.startswith(name):
+        return False
+    return re.search(rf"(?<![\w:-]){re.escape(name)}(?![\w-])", sentence) is not None

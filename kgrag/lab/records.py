@@ -1,0 +1,279 @@
+"""What is kept of experiments: files that grow by a line, so that an interrupted run resumes, and ranks to publish.
+
+A folder holds a JSON Lines file for each system and what it was measured on. The first line says what that is; each
+further line is one question's record, written as soon as it is made; of two lines of a question the later one counts.
+The file's name ends in a digest of the first line, so that records of another corpus, embedder, retriever, option or
+depth are never taken for these.
+
+A file of ranks is small, and without a word of the data: compressed JSON Lines. The first line says what was measured
+and how; each further one is a question: its id, its hops and type, how many golds it has, and for each retriever or
+system their ranks and the milliseconds.
+"""
+
+import gzip
+import hashlib
+import json
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from itertools import takewhile
+from pathlib import Path
+from typing import Any, Self
+
+from pydantic import TypeAdapter
+
+from kgrag import __version__
+from kgrag.agents.strategy import Strategy
+from kgrag.lab.datasets import Question
+from kgrag.lab.measures import exact_match, f1, recall_at, structure_match
+from kgrag.lab.report import Result, Sheet
+from kgrag.lab.retrieving import AnswerRecord, Record
+from kgrag.retrieval.base import Retriever
+from kgrag.runtime.options import Options
+from kgrag.values.errors import InputError
+
+_KEYS = {"identity", "documents", "ranks", "seconds"}
+"""What the line of a record has at least."""
+
+_RECORD = TypeAdapter(Record)
+_UNPLAIN = re.compile(r"[^\w.]+")
+_VERSION = 1  # of a file of ranks
+
+
+class Ledger:
+    """A JSON Lines file, opened to be added to; its first line says what the others are about. A context manager.
+
+    `rows`: the objects that were there when it was opened, the first line's first; lines that hold none are left out.
+    """
+
+    def __init__(self, path: Path, head: Mapping[str, Any]) -> None:
+        """Open the file, which is made if need be. Raises InputError when it cannot be written.
+
+        A last line that a kill cut short is dropped.
+        """
+        self.path = path
+        check_folder(path.parent)
+        try:
+            self._file = path.open("ab+", buffering=0)
+        except OSError as error:
+            raise _unwritable(path, error) from error
+        self._file.seek(0)
+        lines = list(takewhile(lambda line: line.endswith(b"\n"), self._file.readlines()))
+        self._file.truncate(sum(map(len, lines)))
+        self.rows = [row for line in lines if isinstance(row := _object(line), dict)]
+        if not lines:
+            self.add(head)
+            self.rows = [dict(head)]
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self._file.close()
+
+    def add(self, row: Mapping[str, Any]) -> None:
+        """Write a line at once."""
+        self._file.write(f"{json.dumps(row, ensure_ascii=False)}\n".encode("utf-8", "surrogatepass"))
+
+
+def _object(line: bytes) -> Any:
+    try:
+        return json.loads(line)
+    except ValueError:  # a kill cut it short
+        return None
+
+
+def check_folder(folder: Path) -> None:
+    """Make the folder of the records. Raises InputError when it cannot be; measuring comes long after."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise _unwritable(folder, error) from error
+
+
+def plain(system: str) -> str:
+    """The name of a system as a part of a file's."""
+    return _UNPLAIN.sub("-", system).strip("-")[:80]
+
+
+def in_force(part: object) -> dict[str, Any]:
+    """The options in force and the constants of a retriever or a system and, under the same names as there, of all that
+    it works with.
+
+    Its name has only the options that were given; a default may be another one tomorrow, or in a package of that name.
+    """
+    found: dict[str, Any] = {"class": type(part).__qualname__}
+    if isinstance(part, Retriever) and part.constants is not None:
+        found["constants"] = asdict(part.constants)
+    for name, value in getattr(part, "__dict__", {}).items():
+        if isinstance(value, Options):
+            found[name] = value.model_dump(mode="json")
+        inner = value if isinstance(value, tuple) else (value,)
+        if its := [in_force(one) for one in inner if isinstance(one, Retriever | Strategy)]:
+            found[name] = its
+    return found
+
+
+class RecordFile(Ledger):
+    """The records of one system.
+
+    `subject` is everything that a record depends on besides its question: what differs in any of it has another file.
+    Questions that failed are not known, so that they are asked again.
+    """
+
+    def __init__(self, folder: Path, system: str, subject: Mapping[str, Any], collection: str = "") -> None:
+        """Open the file, which is made if need be; its first line names the `collection`, for people.
+
+        Raises InputError when it cannot be written.
+        """
+        self._system = system
+        head = dict(sorted({"system": system, **subject}.items()))
+        digest = _digest(json.dumps(head, ensure_ascii=False, sort_keys=True), 6)
+        more = {"collection": collection} if collection else {}
+        super().__init__(folder / f"{plain(system)}-{digest}.jsonl", {**head, **more})
+        self._records: dict[str, dict[str, Any]] = {}
+        for row in self.rows:
+            if row.keys() >= _KEYS:
+                self._records.pop(row["identity"], None)
+                if not row.get("error"):
+                    self._records[row["identity"]] = row
+
+    def find(self, question: Question) -> Record | None:
+        """The record of a question that was answered before, in the same words and with the same gold."""
+        found = self._records.get(_identity(question))
+        if found is None:
+            return None
+        return _RECORD.validate_python({**found, "system": self._system, "question": question})
+
+    def keep(self, record: Record) -> None:
+        """Write a record to the file at once."""
+        question = record.question
+        row = {
+            "question": question.id,
+            "identity": _identity(question),
+            "text": question.text,
+            "gold": question.gold,
+            "answers": question.answers,
+            "system": record.system,
+            "documents": record.documents,
+            "ranks": record.ranks,
+            "seconds": round(record.seconds, 6),
+            "type": question.type,
+            "hops": question.hops,
+            **({"answer": _values(record.answer, question)} if record.answer is not None else {}),
+            **({"usage": asdict(record.usage)} if record.usage.calls else {}),
+            **({"passages": record.passages} if record.passages else {}),
+            **({"error": record.error} if record.error else {}),
+        }
+        self.add(row)
+
+
+def _values(answer: AnswerRecord, question: Question) -> dict[str, Any]:
+    """An answer as it is written; its measures are for people, since they are worked out again when it is read."""
+    known = question.answers
+    measured = {"EM": exact_match(answer.text, known), "F1": round(f1(answer.text, known), 4)} if known else {}
+    if answer.grade is not None:
+        measured["Acc"] = float(answer.grade.correct)
+    if question.structure:
+        measured["Struct-EM"] = structure_match(answer.structure, question.structure)
+    return {**asdict(answer), **measured}
+
+
+def _unwritable(path: Path, error: OSError) -> InputError:
+    return InputError(f"{path} cannot be written ({error.strerror}).", "Name another folder with --out.")
+
+
+def _identity(question: Question) -> str:
+    more = [part for part in (question.structure, question.choices) if part]
+    return _digest(json.dumps([question.id, question.text, question.gold, *more], ensure_ascii=False), 8)
+
+
+def _digest(text: str, size: int) -> str:
+    return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=size).hexdigest()
+
+
+def write_ranks(path: Path, result: Result, command: str = "") -> None:
+    """Write the ranks of a result. Raises InputError when the file cannot be written."""
+    head = {
+        "version": _VERSION,
+        "kgrag": __version__,
+        "title": result.title,
+        "depth": result.conditions["depth"],
+        "machine": result.conditions.get("machine"),
+        "command": command,
+    }
+    lines: dict[str, dict[str, Any]] = {}
+    for record in result.records:
+        q = record.question
+        line = lines.setdefault(q.id, {"id": q.id, "hops": q.hops, "type": q.type, "gold": len(q.gold), "ranks": {}})
+        line["ranks"][record.system] = [
+            list(record.ranks),
+            round(1000 * record.seconds, 1),
+            *([1] if record.error else []),
+        ]
+    text = "".join(f"{json.dumps(line, ensure_ascii=False)}\n" for line in (head, *lines.values()))
+    try:
+        # no name and no time in it: the same ranks, the same file
+        path.write_bytes(gzip.compress(text.encode("utf-8", "surrogatepass"), mtime=0))
+    except OSError as error:
+        raise InputError(f"{path} cannot be written ({error.strerror}).", "Name another file with --ranks.") from error
+
+
+def read_ranks(path: Path, *, baseline: str | None = None, at: Sequence[int] = (), seed: int = 0) -> Result:
+    """The result whose ranks are in a file; it has no answers. Raises InputError when it is no such file."""
+    try:
+        head, *lines = map(json.loads, gzip.decompress(path.read_bytes()).decode("utf-8").splitlines())
+        names = list(dict.fromkeys(name for line in lines for name in line["ranks"]))
+        questions = {
+            line["id"]: Question(
+                line["id"], "", tuple(map(str, range(line["gold"]))), type=line["type"], steps=line["hops"]
+            )
+            for line in lines
+        }
+        records = [
+            Record(name, questions[line["id"]], (), tuple(ranks), ms / 1000, "it failed" if failed else "")
+            for name in names
+            for line in lines
+            for ranks, ms, *failed in [line["ranks"][name]]
+        ]
+        title, depth = head["title"], head["depth"]
+    except (OSError, EOFError, ValueError, KeyError, TypeError) as error:
+        raise InputError(
+            f"{path} is no file of ranks: {error}", "Make one with `kgrag lab eval ... --ranks FILE`."
+        ) from error
+    if baseline is not None and baseline not in names:
+        raise InputError(f"{path} holds no ranks of {baseline!r}.", f"It holds: {', '.join(names)}.")
+    conditions = {"depth": depth, "machine": head.get("machine")}
+    notes = tuple(filter(None, [head.get("command")]))
+    return Result.of(title, records, depth, {}, baseline, seed, at, conditions=conditions, notes=notes)
+
+
+def changes(result: Result, k: int) -> list[dict[str, Any]]:
+    """The questions of which a system finds more or less gold among the first k than the baseline of a result.
+
+    Each with the ranks of its gold `before`, in the baseline, and `after`, None beyond the depth, and how much more of
+    it is found (`gained`, -1 to 1); of each system what is gained first. Raises InputError without a baseline.
+    """
+    if result.baseline is None:
+        raise InputError("Changes are those against a baseline.", "Name it with --baseline.")
+    known = {r.question.id: r.ranks for r in result.records if r.system == result.baseline and r.question.gold}
+    found = []
+    for r in result.records:
+        before = known.get(r.question.id, r.ranks)
+        if gained := round(recall_at(r.ranks, k) - recall_at(before, k), 3) if r.question.gold else 0:
+            row = {"system": r.system, "question": r.question.id, "type": r.question.type}
+            found.append({**row, "before": before, "after": r.ranks, "gained": gained})
+    return sorted(found, key=lambda row: (row["system"], -row["gained"], row["question"]))
+
+
+def changes_sheet(result: Result, k: int) -> Sheet:
+    """The changes as a table. Raises InputError without a baseline."""
+
+    def shown(value: Any) -> str:
+        if isinstance(value, float):
+            return f"{100 * value:+.0f}"
+        return value if isinstance(value, str) else " ".join("-" if rank is None else str(rank) for rank in value)
+
+    rows = tuple(tuple(map(shown, row.values())) for row in changes(result, k))
+    head = ("system", "question", "type", "before", "after", f"R@{k}")
+    return Sheet(f"ranks of gold that change against {result.baseline}", head, rows)

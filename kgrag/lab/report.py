@@ -1,0 +1,289 @@
+"""The result of an experiment: plain values, tables for a terminal, a notebook or a README, the machine it ran on."""
+
+import os
+import platform
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from html import escape
+from pathlib import Path
+from typing import Any
+
+from kgrag.lab import summary
+from kgrag.lab.figures import plot, plot_sweep
+from kgrag.lab.measures import Difference
+from kgrag.lab.retrieving import Record
+from kgrag.lab.summary import Group, Iterations, Overlaps, Rows, digits
+from kgrag.lab.sweep import Sweep
+from kgrag.values.results import Usage
+from kgrag.wire import VERSION, plain
+
+NOISE = "noise: the 95 % interval, by a paired bootstrap over the questions, includes 0"
+
+
+ITERATIONS = "recall is of all that was found up to it"
+WHO = ("retriever", "system")
+NAMED = (*WHO, "measure", "type", "verdict")
+"""Columns of words, which stand to the left, as does the first column of a table."""
+
+
+@dataclass(frozen=True, slots=True)
+class Sheet:
+    """A table of text, ready to print: the first column and those in NAMED to the left, the others to the right."""
+
+    title: str
+    head: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+
+
+@dataclass(frozen=True, repr=False)
+class Result:
+    """What an experiment showed. In a notebook it shows its tables, as does `print`.
+
+    `rows`: system -> measure -> value. `groups`: type, hops or density -> group -> such rows. `differences`: system ->
+    measure -> difference from the `baseline` with its 95 % interval. `errors` and `problems`: system -> question ->
+    why there is no answer, or what failed although there is one. `about`: data set, embedder, collection; `conditions`:
+    what it was measured with. `overlaps`: what each gets right that the baseline does not, and the other way round.
+    `marking`: what marking took, None if nothing was to be marked. `notes`: sentences. `refused`: what was not measured
+    -> what the collection lacks for it.
+    """
+
+    title: str
+    records: tuple[Record, ...]
+    rows: Rows
+    iterations: Iterations
+    groups: Mapping[str, Mapping[str, Rows]]
+    baseline: str | None
+    differences: Mapping[str, Mapping[str, Difference]]
+    errors: Mapping[str, Mapping[str, str]]
+    problems: Mapping[str, Mapping[str, str]]
+    about: Mapping[str, Any] = field(default_factory=dict)
+    conditions: Mapping[str, Any] = field(default_factory=dict)
+    marking: Usage | None = None
+    sweep: Sweep | None = None
+    notes: tuple[str, ...] = ()
+    overlaps: Overlaps = field(default_factory=dict)
+    refused: Mapping[str, str] = field(default_factory=dict)
+
+    @classmethod
+    def of(
+        cls,
+        title: str,
+        records: Sequence[Record],
+        depth: int,
+        by: Mapping[str, Mapping[str, Group]] | None = None,
+        baseline: str | None = None,
+        seed: int = 0,
+        at: Sequence[int] = (),
+        **more: Any,
+    ) -> "Result":
+        """The result of some records; `baseline` is one of their systems, `by` what they are grouped by -> `groups`.
+
+        `at`: see `summary.measures`. `more`: the other fields.
+        """
+        return cls(
+            title,
+            tuple(records),
+            summary.table(records, depth, at),
+            summary.iterations(records, depth),
+            {what: summary.tables_by(records, groups, depth, at) for what, groups in (by or {}).items()},
+            baseline,
+            summary.differences(records, baseline, depth, seed, at) if baseline is not None else {},
+            summary.errors(records),
+            summary.problems(records),
+            overlaps=summary.overlaps(records, baseline, depth) if baseline is not None else {},
+            **more,
+        )
+
+    def table(self) -> list[dict[str, float | str | None]]:
+        """The main table: a row a system, with `system` and its measures as plain values, ready for pandas."""
+        return [{"system": system, **row} for system, row in self.rows.items()]
+
+    def sheets(self) -> list[Sheet]:
+        """The tables as text, the most important first."""
+        if not self.rows:
+            return []
+        who = "system" if self.iterations else "retriever"
+        found = [measures_sheet(self.title, self.rows, who)]
+        if self.iterations:
+            found.append(iterations_sheet(self.iterations))
+        found += [groups_sheet(f"by {what}", what, tables, who) for what, tables in self.groups.items()]
+        if (grid := matrix_sheet(self.rows)) is not None:
+            found.append(grid)
+        if self.baseline is not None and self.differences:
+            found.append(differences_sheet(self.baseline, self.differences, who))
+            if self.overlaps:
+                found.append(overlaps_sheet(self.baseline, self.overlaps, who))
+        return found
+
+    def markdown(self, command: str = "") -> str:
+        """The tables in Markdown, the command that made them beneath, if there is one, and the machine."""
+        parts = [f"{sheet.title}:\n\n{_table(sheet)}" for sheet in self.sheets()]
+        if command:
+            parts.append(f"```console\n$ {command}\n```")
+        return "\n\n".join([*parts, *filter(None, [self.conditions.get("machine")])])
+
+    def values(self) -> dict[str, Any]:
+        """The wire form: all but the records, as plain values."""
+        marking = {} if self.marking is None else {"marking": {**plain(self.marking), "tokens": self.marking.tokens}}
+        return {
+            "version": VERSION,
+            **self.about,
+            **marking,
+            "systems": self.rows,
+            "iterations": self.iterations,
+            "by": self.groups,
+            "baseline": self.baseline,
+            "differences": {
+                system: {
+                    measure: {"difference": d.value, "low": d.low, "high": d.high, "noise": d.noise}
+                    for measure, d in measures.items()
+                }
+                for system, measures in self.differences.items()
+            },
+            "overlaps": self.overlaps,
+            "refused": self.refused,
+            "errors": self.errors,
+            "problems": self.problems,
+            **self.conditions,
+        }
+
+    def plot(self, path: Path | str) -> None:
+        """Draw recall against latency, or against the setting that was varied, to a .png, .svg or .pdf.
+
+        Raises ConfigurationError without matplotlib, InputError when the file cannot be written.
+        """
+        if self.sweep is not None:
+            plot_sweep(self.sweep, self.rows, self.title, Path(path))
+        else:
+            plot(self.rows, self.title, Path(path))
+
+    @property
+    def failed(self) -> dict[str, str]:
+        """The systems that failed on every question -> their most frequent error."""
+        return {
+            system: Counter(failed.values()).most_common(1)[0][0]
+            for system, failed in self.errors.items()
+            if len(failed) == self.rows[system]["questions"]
+        }
+
+    def __str__(self) -> str:
+        return self.markdown()
+
+    def __repr__(self) -> str:
+        return f"<Result of {self.title}>"
+
+    def _repr_html_(self) -> str:
+        return "".join(map(_html, self.sheets()))
+
+
+def measures_sheet(title: str, rows: Rows, who: str = "retriever") -> Sheet:
+    """A line a system, a column a measure."""
+    columns = _columns(rows)
+    return Sheet(title, (who, *columns), tuple((system, *_cells(row, columns)) for system, row in rows.items()))
+
+
+def iterations_sheet(found: Iterations) -> Sheet:
+    """A line a system and iteration."""
+    head = tuple(next(iter(found.values()))[0])
+    lines = ((system, *_cells(row, head)) for system, rows in found.items() for row in rows)
+    return Sheet(f"by iteration; {ITERATIONS}", ("system", *head), tuple(lines))
+
+
+def groups_sheet(title: str, what: str, tables: Mapping[str, Rows], who: str = "retriever") -> Sheet:
+    """A line a group of questions and system."""
+    columns = list(dict.fromkeys(m for rows in tables.values() for m in _columns(rows)))
+    lines = (
+        (group, f"{row['questions']:.0f}", system, *_cells(row, columns))
+        for group, rows in tables.items()
+        for system, row in rows.items()
+    )
+    return Sheet(title, (what, "questions", who, *columns), tuple(lines))
+
+
+def differences_sheet(baseline: str, found: Mapping[str, Mapping[str, Difference]], who: str = "retriever") -> Sheet:
+    """A line a system and measure: how much better than the baseline, in what interval, and whether that is noise."""
+    lines = []
+    for system, measures in found.items():
+        for measure, d in measures.items():
+            n = digits(measure)
+            interval = f"{d.low:+.{n}f} to {d.high:+.{n}f}"
+            lines.append((system, measure, f"{d.value:+.{n}f}", interval, d.verdict))
+    head = (who, "measure", "difference", "95 % interval", "verdict")
+    return Sheet(f"against {baseline}; {NOISE}", head, tuple(lines))
+
+
+def overlaps_sheet(baseline: str, found: Overlaps, who: str = "retriever") -> Sheet:
+    """A line a system: the questions that it and the baseline get right, one of them alone, or neither."""
+    head = tuple(next(iter(found.values()), {}))
+    lines = [
+        (name, *(f"{v:.1f}" if isinstance(v, float) else str(v) for v in row.values())) for name, row in found.items()
+    ]
+    return Sheet(f"% correct, compared with {baseline}", (who, *head), tuple(lines))
+
+
+def matrix_sheet(rows: Rows) -> Sheet | None:
+    """Strategies by retrievers, where each of several is measured over each of several: F1, or else recall."""
+    parted = {tuple(name.split("+", 1)): row for name, row in rows.items() if "+" in name}
+    strategies, retrievers = (list(dict.fromkeys(pair[i] for pair in parted)) for i in (0, 1))
+    measured = next((m for m in ("F1", "R@5") if all(m in row for row in parted.values())), None)
+    if measured is None or min(len(strategies), len(retrievers)) < 2 or len(parted) < len(strategies) * len(retrievers):
+        return None
+    lines = ((s, *(_text(parted[s, r][measured], measured) for r in retrievers)) for s in strategies)
+    return Sheet(f"{measured} by strategy and retriever", ("strategy", *retrievers), tuple(lines))
+
+
+def machine(neo4j: str = "") -> str:
+    """The machine in a line: cores, memory, versions; `neo4j`: that of the server, where there is one."""
+    import psutil
+
+    try:
+        cores = len(os.sched_getaffinity(0))
+    except AttributeError:  # not on Linux
+        cores = os.cpu_count() or 1
+    memory = psutil.virtual_memory().total / 2**30
+    return (
+        f"{platform.system()} {platform.machine()}, {cores} cores, {memory:.0f} GiB of memory, "
+        f"Python {platform.python_version()}" + (f", Neo4j {neo4j}" if neo4j else "")
+    )
+
+
+def _columns(rows: Rows) -> list[str]:
+    return list(dict.fromkeys(name for row in rows.values() for name in row if name != "questions"))
+
+
+def _cells(row: Mapping[str, float | str | None], columns: Iterable[str]) -> list[str]:
+    """A row's values as text; what it lacks is a dash, but no errors are none."""
+    values = ((column, row.get(column, 0 if column == "errors" else None)) for column in columns)
+    return [_text(value, column) for column, value in values]
+
+
+def _text(value: float | str | None, measure: str) -> str:
+    if value is None:
+        return "-"
+    return value if isinstance(value, str) else f"{value:.{digits(measure)}f}"
+
+
+def _table(sheet: Sheet) -> str:
+    named = {i for i, name in enumerate(sheet.head) if name in NAMED}
+    lines = [sheet.head, tuple("---" if i in named or i == 0 else "---:" for i in range(len(sheet.head)))]
+    for row in sheet.rows:
+        lines.append(tuple(f"`{cell}`" if sheet.head[i] in WHO else _plain(cell) for i, cell in enumerate(row)))
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+
+
+def _html(sheet: Sheet) -> str:
+    """A sheet as a table of HTML, what is noise in grey."""
+
+    def line(cells: Iterable[str], tag: str) -> str:
+        aligned = ("left" if i == 0 or name in NAMED else "right" for i, name in enumerate(sheet.head))
+        parts = zip(cells, aligned, strict=True)
+        return "".join(f'<{tag} style="text-align: {side}">{escape(cell)}</{tag}>' for cell, side in parts)
+
+    grey = ' style="color: grey"'
+    rows = "".join(f"<tr{grey if row[-1] == 'noise' else ''}>{line(row, 'td')}</tr>" for row in sheet.rows)
+    return f"<table><caption>{escape(sheet.title)}</caption><tr>{line(sheet.head, 'th')}</tr>{rows}</table>"
+
+
+def _plain(cell: str) -> str:
+    return cell.replace("|", "\\|")

@@ -1,0 +1,337 @@
+"""A table of a paper, measured again: the paper's numbers beside ours, and what differs."""
+
+from ast import literal_eval
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+from string import Formatter
+from typing import Any, get_args
+
+from kgrag.client.collection import Collection
+from kgrag.lab.datasets import Dataset
+from kgrag.lab.experiment import By, Experiment, spelt
+from kgrag.lab.layers import prepare
+from kgrag.lab.papers import Paper, PaperRow, PaperTable, override
+from kgrag.lab.report import Result, Sheet
+from kgrag.retrieval.base import Layer
+from kgrag.settings import Settings
+from kgrag.values.errors import NotFoundError
+from kgrag.values.events import Progress
+from kgrag.values.results import Usage
+
+_DEPTH = 15
+
+Cell = tuple[float | None, float | None]
+"""A number of the paper, and ours."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reproduced:
+    """A table with both numbers of each cell. `cells`: label -> data set -> measure -> the paper's number and ours.
+
+    `missing`: label -> why it was not measured. `systems`: label -> data set -> what was measured.
+    `problems`: what failed although there is an answer, such as a mark, in a line a row and data set.
+    `differs`: sentences. `usage`: of all calls; the marks apart.
+    """
+
+    paper: str
+    table: PaperTable
+    cells: Mapping[str, Mapping[str, Mapping[str, Cell]]]
+    missing: Mapping[str, str]
+    systems: Mapping[str, Mapping[str, Sequence[str]]]
+    problems: list[str]
+    differs: list[str]
+    usage: Usage
+    marking: Usage
+    errors: int
+
+    def sheet(self) -> Sheet:
+        """A line a row and data set, and for each measure the paper's number, ours and the difference."""
+        head = ["row", "data"]
+        for measure in self.table.measures:
+            head += [f"{measure} paper", "ours", "diff"]
+        lines = []
+        for label, sets in self.cells.items():
+            for data, cells in sets.items():
+                line = [label, data]
+                for theirs, ours in cells.values():
+                    both = theirs is not None and ours is not None
+                    line += [_text(theirs), _text(ours), f"{(ours or 0) - (theirs or 0):+.1f}" if both else "-"]
+                lines.append(tuple(line))
+        return Sheet(f"{self.paper}, table {self.table.number}: {self.table.caption}", tuple(head), tuple(lines))
+
+    @property
+    def measured(self) -> list[str]:
+        """What each row is a measurement of, in a line."""
+        return [
+            f"{label}: {', '.join(dict.fromkeys(name for names in sets.values() for name in names))}"
+            for label, sets in self.systems.items()
+        ]
+
+    @property
+    def spent(self) -> str:
+        """What the calls took, in a sentence."""
+        total = self.usage + self.marking
+        cost = "cost unknown" if total.cost is None else f"cost {total.cost:.4f}"
+        failed = f" {self.errors} questions failed." if self.errors else ""
+        return f"{total.calls:,} calls ({total.cached:,} cached), {total.tokens:,} tokens, {cost}.{failed}"
+
+    def values(self) -> dict[str, Any]:
+        """The same as plain values."""
+        return {
+            "paper": self.paper,
+            "table": self.table.number,
+            "caption": self.table.caption,
+            "rows": {
+                label: {
+                    data: {m: {"paper": theirs, "ours": ours} for m, (theirs, ours) in cells.items()}
+                    for data, cells in sets.items()
+                }
+                for label, sets in self.cells.items()
+            },
+            "missing": dict(self.missing),
+            "systems": self.systems,
+            "problems": self.problems,
+            "differs": self.differs,
+            "calls": self.usage.calls + self.marking.calls,
+            "tokens": self.usage.tokens + self.marking.tokens,
+            "cost": (self.usage + self.marking).cost,
+            "errors": self.errors,
+        }
+
+
+@dataclass(slots=True)
+class Reproduction:
+    """A table that is being measured, one data set after the other. `results`: data set -> what experiments showed.
+
+    `labels`: only these rows; empty: all. `given`: what rows take from the user (`Paper.inputs`) -> its value.
+    """
+
+    paper: Paper
+    table: PaperTable
+    labels: Sequence[str] = ()
+    given: Mapping[str, str] = field(default_factory=dict)
+    seed: int = 0
+    threads: int = 8
+    out: Path | None = None
+    results: dict[str, list[Result]] = field(default_factory=dict, init=False)
+    _found: dict[tuple[str, str], dict[str, float | None]] = field(default_factory=dict, init=False)
+    _systems: dict[str, dict[str, tuple[str, ...]]] = field(default_factory=dict, init=False)
+    _refused: dict[str, str] = field(default_factory=dict, init=False)
+    _sets: dict[str, tuple[Dataset, int]] = field(default_factory=dict, init=False)
+    _spent: list[tuple[Usage, Usage, int]] = field(default_factory=list, init=False)
+
+    def __post_init__(self) -> None:
+        known = [row.label for row in self.table.rows]
+        for label in self.labels:
+            if label not in known:
+                raise NotFoundError(f"{self.table.number} has no row {label!r}.", f"It has: {', '.join(known)}.")
+        for name in self.given:
+            if name not in self.inputs:
+                takes = ", ".join(self.inputs) or "nothing"
+                raise NotFoundError(f"No row of {self.table.number} takes {name!r}.", f"They take: {takes}.")
+
+    @property
+    def per_question(self) -> int | None:
+        """How many documents each question has a graph of; None: there is one graph of all."""
+        each: int | None = self.paper.setting("evaluation.per_question")
+        return each
+
+    @property
+    def inputs(self) -> dict[str, str]:
+        """What the rows of the table take from the user -> what that is."""
+        taken = {name for row in self.table.rows for name in _taken(row)}
+        return {name: what for name, (what, _) in self.paper.inputs.items() if name in taken}
+
+    @property
+    def values(self) -> dict[str, str]:
+        """What rows take -> its value: given, or the one that is taken where nothing is given."""
+        return {name: own for name, (_, own) in self.paper.inputs.items() if own is not None} | dict(self.given)
+
+    def lacks(self, row: PaperRow) -> str:
+        """Why a row cannot be measured whatever the collection holds; empty if it can."""
+        if row.system is None:
+            return row.missing
+        return " and ".join(
+            f"it takes {what}: --set {name}=..."
+            for name, what in self.inputs.items()
+            if name in _taken(row) and name not in self.values
+        )
+
+    @property
+    def asks(self) -> bool:
+        """Whether a language model is needed for answers."""
+        return "EM" in self.table.measures or any("+" in (row.system or "") for row in self.rows)
+
+    @property
+    def rows(self) -> list[PaperRow]:
+        """The rows that are wanted."""
+        return [row for row in self.table.rows if not self.labels or row.label in self.labels]
+
+    def parts(self) -> Iterator[tuple[Callable[[Settings], Settings], list[PaperRow]]]:
+        """The rows that can be measured together, since the same settings hold for them, and what makes these."""
+        groups: dict[str, list[PaperRow]] = {}
+        for row in self.rows:
+            if not self.lacks(row):
+                groups.setdefault(repr((row.threads, sorted(row.settings.items()))), []).append(row)
+        for rows in groups.values():
+            yield partial(override, values=self._special(rows[0])), rows
+
+    def _special(self, row: PaperRow) -> dict[str, Any]:
+        """The settings that have another value for a row."""
+        return {
+            name: value.format(**self.values) if isinstance(value, str) else value
+            for name, value in row.settings.items()
+        }
+
+    def measure(
+        self, name: str, data: Dataset, collection: Collection, rows: Sequence[PaperRow], progress: Progress
+    ) -> None:
+        """Measure some rows on one of the table's data sets. Raises as `Experiment.run` does."""
+        place = self.table.data.index(name)
+        systems = {(row.label, m): self._system(row, place, m) for row in rows for m in self.table.measures}
+        special = {row.label: "".join(f", {key}={value}" for key, value in self._special(row).items()) for row in rows}
+        experiment = Experiment(
+            dict.fromkeys(systems.values()),
+            data,
+            threads=rows[0].threads or self.threads,
+            out=self.out,
+            per_question=self.per_question,
+            seed=self.seed,
+            **self._options(),
+        )
+        result = experiment.run(progress, collection=collection)
+        self.results.setdefault(name, []).append(result)
+        for (label, measure), system in systems.items():
+            if self.table.drawn == "vary":
+                self._refused |= {f"{varied} ({name})": why for varied, why in result.refused.items()}
+            if why := result.refused.get(spelt(system)) or result.failed.get(spelt(system)):
+                self._refused[f"{label} ({name})"] = why
+                continue
+            its = self._systems.setdefault(label, {})
+            its[name] = tuple(dict.fromkeys((*its.get(name, ()), f"{spelt(system)}{special[label]}")))
+            value = _measured(result, spelt(system), measure, self.table.by)
+            self._found.setdefault((label, name), {})[measure] = value
+        each = round(result.about.get("passages") or 0)  # where each question has a graph of its own
+        self._sets[name] = data, each if self.per_question else collection.info().counts.get("Passage", 0)
+        self._spent.append((_usage(result), result.marking or Usage(), sum(map(len, result.errors.values()))))
+
+    def _options(self) -> dict[str, Any]:
+        """What else the table says of its experiment."""
+        by = self.table.by or (self.table.drawn if self.table.drawn in get_args(By) else None)
+        return {
+            "depth": max([self.paper.setting("evaluation.depth") or _DEPTH, *map(_cut, self.table.measures)]),
+            "by": () if by is None else (by,),
+            "grade": "Acc" in self.table.measures,
+            **self.table.options,
+        }
+
+    def systems(self, name: str, rows: Sequence[PaperRow]) -> list[str]:
+        """What measures rows on a data set."""
+        place = self.table.data.index(name)
+        return [self._system(row, place, measure) for row in rows for measure in self.table.measures]
+
+    def prepare(self, collection: Collection, layers: Sequence[Layer], progress: Progress) -> None:
+        """Make layers of the graph. Raises what ended it early, as ModelError."""
+        for usage, failures in prepare(collection, layers, self.threads, progress):
+            self._spent.append((usage, Usage(), failures))
+
+    def _system(self, row: PaperRow, place: int, measure: str) -> str:
+        """The system that measures a row on a data set: the values of the table in their places."""
+        assert row.system is not None
+        values = {"k": _cut(measure)} | {name: its[place] for name, its in self.table.values.items()}
+        values |= {name: _quoted(text) for name, text in self.values.items()}
+        return row.system.format(**values)
+
+    def result(self, settings: Settings, embedder: str) -> Reproduced:
+        """The table with what was measured."""
+        cells: dict[str, dict[str, dict[str, Cell]]] = {}
+        for row in self.rows:
+            for place, name in enumerate(self.table.data):
+                if name in self._sets and not self.lacks(row) and f"{row.label} ({name})" not in self._refused:
+                    ours = self._found.get((row.label, name), {})
+                    numbers = zip(self.table.measures, row.numbers[place], strict=True)
+                    cells.setdefault(row.label, {})[name] = {m: (number, ours.get(m)) for m, number in numbers}
+        usage, marking, errors = zip(*self._spent, strict=True) if self._spent else ((), (), ())
+        return Reproduced(
+            self.paper.name,
+            self.table,
+            cells,
+            self._missing(),
+            self._systems,
+            [
+                f"{system} ({name}): {len(its)} questions, such as {': '.join(next(iter(its.items())))}"
+                for name, results in self.results.items()
+                for result in results
+                for system, its in result.problems.items()
+                if its
+            ],
+            self._differences(settings, embedder),
+            sum(usage, Usage()),
+            sum(marking, Usage()),
+            sum(errors),
+        )
+
+    def _missing(self) -> dict[str, str]:
+        """The rows that were not measured -> why."""
+        return {row.label: why for row in self.rows if (why := self.lacks(row))} | self._refused
+
+    def _differences(self, settings: Settings, embedder: str) -> list[str]:
+        """What differs from the paper, sentence by sentence."""
+        found = []
+        asked = settings.chat.model or "none"
+        if asked != self.paper.model:
+            found.append(f"Model: {asked} here, {self.paper.model} in the paper.")
+        if embedder != self.paper.setting("embedder"):
+            found.append(f"Embedder: {embedder} here, {self.paper.setting('embedder')} in the paper.")
+        for name, (data, passages) in self._sets.items():
+            wanted = self.paper.sample(name)
+            if len(data.questions) != wanted:
+                found.append(f"{name}: {len(data.questions)} questions (seed {self.seed}), {wanted} in the paper.")
+            theirs = dict(zip(self.table.data, self.table.corpus, strict=False)).get(name)
+            if theirs != passages and passages:
+                known = f"{theirs:,} in the paper" if theirs else "another corpus in the paper"
+                each = " a question" if self.per_question else ""
+                found.append(f"{name}: {passages:,} passages{each}, {known}: the fewer, the easier to find.")
+        return [*found, *self.paper.differs]
+
+
+def _cut(measure: str) -> int:
+    """The k of "R@k", else 5."""
+    return int(measure.partition(" ")[0].rpartition("@")[2]) if "@" in measure else 5
+
+
+def _measured(result: Result, system: str, measure: str, by: str | None) -> float | None:
+    """The value of a measure; "R@15 < 9" is that of a group of questions, None if there is none of it."""
+    rows = result.rows
+    if by is not None:
+        measure, _, group = measure.partition(" ")
+        rows = result.groups[by].get(group, {})
+    if measure == "hours":
+        seconds = rows[system].get("wall_s")
+        return None if seconds is None else seconds / 3600
+    return rows.get(system, {}).get(measure)  # nothing under this name where a setting is varied
+
+
+def _taken(row: PaperRow) -> set[str]:
+    """The names in braces of a row's system and settings."""
+    texts = [row.system or "", *(value for value in row.settings.values() if isinstance(value, str))]
+    return {name for text in texts for _, name, *_ in Formatter().parse(text) if name}
+
+
+def _quoted(text: str) -> str:
+    """What was given as an expression holds it: a number or a tuple as it is, other text in quotes."""
+    try:
+        literal_eval(text)
+    except (ValueError, SyntaxError):
+        return repr(text)
+    return text
+
+
+def _usage(result: Result) -> Usage:
+    return sum((r.usage if r.answer is None else r.answer.usage for r in result.records), Usage())
+
+
+def _text(number: float | None) -> str:
+    return "-" if number is None else f"{number:.1f}"

@@ -1,0 +1,316 @@
+"""Tables of an experiment's records: measures by system, by group of questions, and their differences."""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from itertools import groupby
+from statistics import fmean
+
+import numpy as np
+
+from kgrag.lab.measures import (
+    Difference,
+    Ranks,
+    exact_match,
+    f1,
+    ndcg_at,
+    paired_bootstrap,
+    perfect_at,
+    recall_at,
+    reciprocal_rank,
+    structure_match,
+)
+from kgrag.lab.retrieving import DEPTH, AnswerRecord, Record
+from kgrag.values.results import Usage
+
+RECALLS = (2, 5, 10, 15)
+PERFECT = 8
+NDCG = 10
+COMPARED = ("answer@5", "answer@10", "R@5", "R@10", "R@15", f"perfect@{PERFECT}", "MRR", f"nDCG@{NDCG}")
+"""The measures whose differences are given."""
+
+_ONE_DIGIT = ("EM", "F1", "Acc", "Struct-EM", "calls", "p50_ms", "p95_ms", "wall_s")
+
+Rows = dict[str, dict[str, float | None]]
+"""System -> measure -> value; None where there is nothing to measure."""
+
+Iterations = dict[str, list[dict[str, float | str | None]]]
+"""System -> rows, an iteration each."""
+
+Overlaps = dict[str, dict[str, float | str]]
+"""System -> what it and a baseline get right, in per cent of the questions: see `overlaps`."""
+
+_WAYS = {"both": (True, True), "it alone": (True, False), "baseline alone": (False, True), "neither": (False, False)}
+
+Group = tuple[int, str]
+"""Where a group stands among others, and its name."""
+
+
+def measures(depth: int = DEPTH, *, gold: bool = True, at: Sequence[int] = ()) -> dict[str, Callable[[Ranks], float]]:
+    """What rankings of `depth` are measured by: name -> measure of one question's ranks.
+
+    "R@k" is recall in per cent, "perfect@8" whether all gold is among the first 8, "MRR" the reciprocal rank of the
+    first gold, "nDCG@10" with relevance 0 or 1. What a ranking is too short for is left out; recall at `depth` is
+    added where that is deeper than the usual. With `at` recall and perfect are those among the first of each of these.
+    Without `gold` there are "answer@k", the share of questions whose answer
+    stands in the first k passages, in per cent (DPR's top-k accuracy), and "MRR" of the first of these.
+    """
+    recalls = [k for k in RECALLS if k <= depth] + ([depth] if depth > RECALLS[-1] else [])
+    recalls = [k for k in at if k <= depth] or recalls
+    if not gold:
+        return {**{f"answer@{k}": _recall(k) for k in recalls}, "MRR": reciprocal_rank}
+    found: dict[str, Callable[[Ranks], float]] = {f"R@{k}": _recall(k) for k in recalls}
+    found |= {f"perfect@{k}": _perfect(k) for k in at or (PERFECT,) if k <= depth}
+    found["MRR"] = reciprocal_rank
+    if depth >= NDCG:
+        found[f"nDCG@{NDCG}"] = lambda ranks: ndcg_at(ranks, NDCG)
+    return found
+
+
+def table(records: Iterable[Record], depth: int = DEPTH, at: Sequence[int] = ()) -> Rows:
+    """System -> measure -> mean over its questions; records of a system stand together.
+
+    Besides `measures`: "p50_ms" and "p95_ms", percentiles of latency in milliseconds, "questions", their number, and
+    where there are any "errors", the number of questions that failed: these found nothing and have no latency. What
+    answers has also "EM" and "F1" in per cent, over the questions whose answers are known, if there are any, "Acc" over
+    those of them that were marked, and "Struct-EM" over those that name a page, table or section; "calls"
+    and "tokens", the mean of a question; "cost", that of all questions, None where a price is unknown; "wall_s", the
+    seconds in which any question was under way, and "q/s", questions in each of them.
+    """
+    return {name: _row(list(group), depth, at) for name, group in groupby(records, key=lambda r: r.system)}
+
+
+def tables_by(
+    records: Sequence[Record], group: Mapping[str, Group], depth: int = DEPTH, at: Sequence[int] = ()
+) -> dict[str, Rows]:
+    """The same table for each group of questions, given by question id; without wall time, which is that of all."""
+    found: dict[Group, list[Record]] = {}
+    for record in records:
+        found.setdefault(group[record.question.id], []).append(record)
+    tables = {key[1]: table(found[key], depth, at) for key in sorted(found)}
+    for row in (row for rows in tables.values() for row in rows.values()):
+        row.pop("wall_s", None)
+        row.pop("q/s", None)
+    return tables
+
+
+def differences(
+    records: Iterable[Record], baseline: str, depth: int = DEPTH, seed: int = 0, at: Sequence[int] = ()
+) -> dict[str, dict[str, Difference]]:
+    """System -> measure -> how much better than the baseline it is on the same questions, with a 95 % interval.
+
+    In the units of `table`. A question that failed counts as one where nothing was found. EM and F1 are compared where
+    both answer, on the questions whose answers are known, Acc on those where both were marked.
+    """
+    records = list(records)
+    by_system = {name: list(group) for name, group in groupby(records, key=lambda r: r.system)}
+    known = measures(depth, gold=_has_gold(records), at=at)
+    ranked = {name: measure for name, measure in known.items() if at or name in COMPARED}
+    found: dict[str, dict[str, Difference]] = {}
+    for name, own in by_system.items():
+        if name == baseline:
+            continue
+        pairs = list(zip(own, by_system[baseline], strict=True))
+        values = [[[measure(r.ranks) for measure in ranked.values()] for r in pair] for pair in pairs]
+        found[name] = _compared(list(ranked), values, seed)
+        agreed = [[_agreement(r) for r in pair] for pair in pairs if all(_answered(r) for r in pair)]
+        if agreed:
+            found[name] |= _compared(["EM", "F1"], agreed, seed)
+        marked = [[[mark] for r in pair if (mark := _mark(r)) is not None] for pair in pairs]
+        if both := [pair for pair in marked if len(pair) == 2]:
+            found[name] |= _compared(["Acc"], both, seed)
+    return found
+
+
+def overlaps(records: Iterable[Record], baseline: str, depth: int = DEPTH) -> Overlaps:
+    """System -> shares of questions, in per cent, that it and the baseline get right, one of them alone, or neither.
+
+    A question is right by its mark where both were marked, else by EM where both answer; where one does not answer, by
+    having all gold among the first 8 (or `depth`). Questions that have none of these are left out.
+    """
+    by_system = {name: list(group) for name, group in groupby(records, key=lambda r: r.system)}
+    found: Overlaps = {}
+    for name, own in by_system.items():
+        pairs = list(zip(own, by_system[baseline], strict=True))
+        for by, right in (("Acc", _mark), ("EM", _exact), (f"perfect@{min(PERFECT, depth)}", _perfect_of(depth))):
+            judged = [(bool(a), bool(b)) for a, b in (map(right, pair) for pair in pairs) if None not in (a, b)]
+            if name != baseline and judged:
+                counts = {what: judged.count(pair) for what, pair in _WAYS.items()}
+                shares = {what: round(100 * n / len(judged), 1) for what, n in counts.items()}
+                found[name] = {"by": by, "questions": len(judged), **shares}
+                break
+    return found
+
+
+def iterations(records: Iterable[Record], depth: int = DEPTH) -> Iterations:
+    """System -> a row for each iteration: "questions" that came to it, recall, and their mean "calls" and "tokens".
+
+    Recall "R@k" is that of the final ranking if this iteration were the last (GEAR, figures 2 and 5), "found@k" that of
+    all that was found up to then, each retrieval cut at `depth`; both over all questions: one that ended earlier keeps
+    what it had. The last row, "after", is of what happened outside of the loop, such as the answer: its recall is that
+    of the ranking at the end. Systems that do not answer are left out.
+    """
+    found: Iterations = {}
+    for name, group in groupby(records, key=lambda r: r.system):
+        answered = [(r, r.answer) for r in group if r.answer is not None]
+        if answered:
+            found[name] = _iterations(answered, depth)
+    return found
+
+
+def errors(records: Iterable[Record]) -> dict[str, dict[str, str]]:
+    """System -> question id -> error, for what failed."""
+    found: dict[str, dict[str, str]] = {}
+    for record in records:
+        if record.error:
+            found.setdefault(record.system, {})[record.question.id] = record.error
+    return found
+
+
+def problems(records: Iterable[Record]) -> dict[str, dict[str, str]]:
+    """System -> question id -> what failed although there is an answer."""
+    found: dict[str, dict[str, str]] = {}
+    for record in records:
+        if record.answer is not None and record.answer.problem and not record.error:
+            found.setdefault(record.system, {})[record.question.id] = record.answer.problem
+    return found
+
+
+def digits(measure: str) -> int:
+    """How many decimals a measure is given with."""
+    if measure in ("questions", "errors", "tokens"):
+        return 0
+    if measure == "cost":
+        return 4
+    return 1 if measure.startswith(("R@", "answer@")) or measure in _ONE_DIGIT else 3
+
+
+def _has_gold(records: Iterable[Record]) -> bool:
+    return any(record.question.gold for record in records)
+
+
+def _recall(k: int) -> Callable[[Ranks], float]:
+    return lambda ranks: 100 * recall_at(ranks, k)
+
+
+def _perfect(k: int) -> Callable[[Ranks], float]:
+    return lambda ranks: perfect_at(ranks, k)
+
+
+def _perfect_of(depth: int) -> Callable[[Record], float | None]:
+    return lambda record: perfect_at(record.ranks, min(PERFECT, depth)) if record.question.gold else None
+
+
+def _exact(record: Record) -> float | None:
+    """EM in per cent; None where there is no answer to compare, or none to compare it with."""
+    return _agreement(record)[0] if _answered(record) else None
+
+
+def _answered(record: Record) -> bool:
+    """Whether an answer can be compared with known ones."""
+    return record.answer is not None and bool(record.question.answers)
+
+
+def _agreement(record: Record) -> list[float]:
+    """EM and F1, in per cent; what failed agrees with nothing."""
+    text = record.answer.text if record.answer is not None and not record.error else ""
+    return [100 * measure(text, record.question.answers) for measure in (exact_match, f1)]
+
+
+def _mark(record: Record) -> float | None:
+    """100 if the answer was marked as correct, 0 if not, or if there is none; None if it was not marked."""
+    if record.answer is None or not record.question.answers:
+        return None
+    if record.error:
+        return 0.0
+    return None if record.answer.grade is None else 100.0 * record.answer.grade.correct
+
+
+def _compared(names: Sequence[str], values: list[list[list[float]]], seed: int) -> dict[str, Difference]:
+    """The differences of measures; `values` [questions, 2, measures]: those of the system and of the baseline."""
+    matrix = np.array(values, dtype=float)
+    return dict(zip(names, paired_bootstrap(matrix[:, 0], matrix[:, 1], seed=seed), strict=True))
+
+
+def _row(records: Sequence[Record], depth: int, at: Sequence[int]) -> dict[str, float | None]:
+    row: dict[str, float | None] = {
+        name: fmean(measure(r.ranks) for r in records)
+        for name, measure in measures(depth, gold=_has_gold(records), at=at).items()
+    }
+    if any(r.answer is not None for r in records):
+        row |= _answers(records)
+    elif any(r.usage.calls for r in records):
+        row |= _used(records)
+    latencies = [1000 * r.seconds for r in records if not r.error]
+    for name, share in (("p50_ms", 0.5), ("p95_ms", 0.95)):
+        row[name] = float(np.quantile(latencies, share)) if latencies else None
+    if any(r.answer is not None for r in records):
+        row["wall_s"] = wall = _wall(records)
+        row["q/s"] = len(records) / wall if wall else None
+    row["questions"] = len(records)
+    if len(latencies) < len(records):
+        row["errors"] = len(records) - len(latencies)
+    return {name: None if value is None else round(value, digits(name)) for name, value in row.items()}
+
+
+def _answers(records: Sequence[Record]) -> dict[str, float | None]:
+    """What only answers have."""
+    agreed = [_agreement(r) for r in records if _answered(r)]
+    row: dict[str, float | None] = {}
+    if agreed:
+        row["EM"], row["F1"] = map(fmean, zip(*agreed, strict=True))
+    if any(r.answer is not None and r.answer.grade is not None for r in records):
+        row["Acc"] = fmean(mark for r in records if (mark := _mark(r)) is not None)
+    if any(r.question.structure for r in records):
+        row["Struct-EM"] = fmean(_structure(r) for r in records if r.question.structure)
+    return row | _used(records)
+
+
+def _used(records: Sequence[Record]) -> dict[str, float | None]:
+    """Calls and tokens of a question, and what all cost."""
+    usage = sum((r.usage if r.answer is None else r.answer.usage for r in records), Usage())
+    return {"calls": usage.calls / len(records), "tokens": usage.tokens / len(records), "cost": usage.cost}
+
+
+def _structure(record: Record) -> float:
+    """100 if what the question names was looked up as it stands, else 0."""
+    found = record.answer.structure if record.answer is not None and not record.error else ()
+    return 100 * structure_match(found, record.question.structure)
+
+
+def _wall(records: Iterable[Record]) -> float:
+    """Seconds in which any of the questions was under way; pauses between one run and the next do not count."""
+    spans = sorted((r.answer.began, r.answer.began + r.seconds) for r in records if r.answer is not None)
+    total, end = 0.0, 0.0
+    for start, stop in spans:
+        total += max(0.0, stop - max(start, end))
+        end = max(end, stop)
+    return total
+
+
+def _iterations(records: Sequence[tuple[Record, AnswerRecord]], depth: int) -> list[dict[str, float | str | None]]:
+    def recall(ranks: Iterable[Ranks]) -> float:
+        return round(fmean(100 * recall_at(r, depth) for r in ranks), 1)
+
+    rows: list[dict[str, float | str | None]] = []
+    for number in range(max(len(answer.iterations) for _, answer in records)):
+        came = [answer.iterations[number] for _, answer in records if number < len(answer.iterations)]
+        last = [a.iterations[: number + 1][-1] if a.iterations and not r.error else None for r, a in records]
+        pairs = list(zip(last, records, strict=True))
+        ranked = recall(r.ranks if its is None else its.ranked for its, (r, _) in pairs)
+        found = recall(r.ranks if its is None else its.ranks for its, (r, _) in pairs)
+        used = _mean_usage([(i.calls, i.tokens) for i in came])
+        row: dict[str, float | str | None] = {"iteration": str(number + 1), "questions": len(came)}
+        rows.append({**row, f"R@{depth}": ranked, f"found@{depth}": found, **used})
+    rest = [
+        (a.usage.calls - sum(i.calls for i in a.iterations), a.usage.tokens - sum(i.tokens for i in a.iterations))
+        for _, a in records
+    ]
+    final = recall(r.ranks for r, _ in records)
+    after: dict[str, float | str | None] = {"iteration": "after", "questions": len(records)}
+    return [*rows, {**after, f"R@{depth}": final, f"found@{depth}": final, **_mean_usage(rest)}]
+
+
+def _mean_usage(pairs: Sequence[tuple[int, int]]) -> dict[str, float]:
+    return {
+        "calls": round(fmean(calls for calls, _ in pairs), digits("calls")),
+        "tokens": round(fmean(tokens for _, tokens in pairs), digits("tokens")),
+    }

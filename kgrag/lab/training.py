@@ -1,0 +1,107 @@
+"""What the trainers share: examples, what is held out, and how what was learned is saved."""
+
+import json
+import random
+import shutil
+import tempfile
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, TypeVar
+
+from kgrag.lab.datasets import Question
+from kgrag.values.errors import InputError
+from kgrag.values.events import Progress
+
+T = TypeVar("T")
+_FEWEST = 2  # examples
+
+
+def prepare(
+    questions: Sequence[Question],
+    read: Callable[[Question], T | None],
+    progress: Progress,
+    lack: str,
+    remedy: str,
+) -> list[T]:
+    """Read what training needs to know of each question; those of which it is None are left out.
+
+    Raises InputError when fewer than two are left: `lack` says what only so many have, `remedy` what to do about it.
+    """
+    examples = []
+    for number, question in enumerate(questions):
+        progress("neighbourhoods", number, len(questions))
+        if (example := read(question)) is not None:
+            examples.append(example)
+    progress("neighbourhoods", len(questions), len(questions))
+    if len(examples) < _FEWEST:
+        raise InputError(f"{len(examples)} of {len(questions)} questions {lack}; training needs {_FEWEST}.", remedy)
+    return examples
+
+
+def hold_out(
+    found: Sequence[T], keys: Callable[[T], Sequence[str]], share: float, seed: int
+) -> tuple[list[T], list[T]]:
+    """What is learned from, and about `share` (0 to 1) of all, which has none of the `keys` of the former.
+
+    Raises InputError when either part would be empty although something is to be held out.
+    """
+    groups: dict[str, list[T]] = {}
+    group_of: dict[str, str] = {}
+    for one in found:
+        joined = {group_of.get(key, key) for key in keys(one)}
+        first = min(joined)
+        members = [one]
+        for name in joined:
+            members = groups.pop(name, []) + members
+        groups[first] = members
+        group_of.update(dict.fromkeys((key for member in members for key in keys(member)), first))
+    wanted = round(share * len(found))
+    learned: list[T] = []
+    held: list[T] = []
+    names = sorted(groups)
+    random.Random(seed).shuffle(names)
+    for name in names:
+        (held if len(held) + len(groups[name]) <= wanted else learned).extend(groups[name])
+    if not learned or (share and not held):
+        raise InputError(
+            f"{len(found)} questions with gold in the corpus are too few: {len(learned)} to learn from, {len(held)} "
+            "held out.",
+            "Take a larger question set, or hold out another share: --held-out 0 holds none.",
+        )
+    return learned, held
+
+
+def check_out(out: Path) -> None:
+    """Raises InputError when a model cannot be saved there: training comes before."""
+    if out.exists() and (not out.is_dir() or any(out.iterdir())):
+        raise InputError(f"{out} exists already.", "Name another folder with --out, or remove it.")
+
+
+def keep(out: Path, learned: Mapping[str, object]) -> None:
+    """Write what was learned, for the option. Raises InputError when it cannot be."""
+    try:
+        out.parent.mkdir(parents=True, exist_ok=True)
+        out.write_text(json.dumps(learned, indent=2, ensure_ascii=False), encoding="utf-8")
+    except OSError as error:
+        raise InputError(f"{out} cannot be written ({error.strerror}).", "Name another file with --out.") from error
+
+
+def save(parts: Sequence[Any], out: Path, about: Mapping[str, Any]) -> None:
+    """Save what a model consists of, and `training.json`, a description of its training: all of it or nothing.
+
+    Raises InputError when it cannot be written.
+    """
+    try:
+        out.parent.mkdir(parents=True, exist_ok=True)
+        part = Path(tempfile.mkdtemp(dir=out.parent, prefix=f".{out.name}-"))
+        try:
+            for thing in parts:
+                thing.save_pretrained(str(part))
+            (part / "training.json").write_text(json.dumps(about, indent=2, ensure_ascii=False), encoding="utf-8")
+            part.chmod(0o755)
+            part.replace(out)
+        except BaseException:
+            shutil.rmtree(part, ignore_errors=True)
+            raise
+    except OSError as error:
+        raise InputError(f"{out} cannot be written ({error.strerror}).", "Name another folder with --out.") from error

@@ -1,0 +1,236 @@
+"""Equations of the papers that are made of several parts, by hand and without a graph: no part can be left out."""
+
+from collections.abc import Mapping, Sequence
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from kgrag.agents.bdtr import BdtrOptions, _Bdtr
+from kgrag.agents.episode import Inquiry
+from kgrag.agents.gear import GearOptions, _Gear
+from kgrag.agents.gears import GearsOptions, _Gears
+from kgrag.lab.papers import find_paper, value_of
+from kgrag.lab.reproduction import Reproduction, _measured
+from kgrag.models.facts import key
+from kgrag.models.shown import framed
+from kgrag.retrieval.base import Query, Scored
+from kgrag.retrieval.compose import Rrf, RrfOptions
+from kgrag.retrieval.kgp import Kgp, KgpOptions
+from kgrag.retrieval.naive_ge import NaiveGe, NaiveGeOptions
+from kgrag.retrieval.sync_ge import SyncGe, SyncGeOptions
+from kgrag.settings import Settings
+from kgrag.values.documents import Triple
+from kgrag.values.results import Passage
+
+FACTS = (Triple("a", "b", "c"), Triple("d", "e", "f"))
+
+
+def ranked(*ids: str) -> list[Scored]:
+    return [Scored(id, 1.0) for id in ids]
+
+
+def passages(*ids: str) -> dict[str, Passage]:
+    return {id: Passage(id, id, id.upper(), f"Text of {id}.") for id in ids}
+
+
+class Base:
+    """A retriever that finds the same whatever is asked."""
+
+    name = "base"
+    scale = "cosine"
+
+    def __init__(self, *ids: str) -> None:
+        self.ids = ids
+
+    def rank(self, query: Query, n: int) -> list[Scored]:
+        return ranked(*self.ids)[:n]
+
+    def passages(self, ids: Sequence[str]) -> Mapping[str, Passage]:
+        return passages(*ids)
+
+
+class Told:
+    """Tasks that keep what they are given, and always reply the same."""
+
+    def __init__(self, reply: Any = "") -> None:
+        self.reply = reply
+        self.given: list[dict[str, Any]] = []
+
+    def with_listener(self, listener: object) -> "Told":
+        return self
+
+    def structured(self, task: str, kind: Any, prompt: str = "", **values: Any) -> Any:
+        self.given.append(values)
+        return kind.model_validate(self.reply)
+
+    def text(self, task: str, prompt: str = "", **values: Any) -> str:
+        self.given.append(values)
+        return str(self.reply)
+
+
+def made(kind: Any, **given: Any) -> Any:
+    """An object without its `__init__`, which wants a graph."""
+    one = object.__new__(kind)
+    for name, value in given.items():
+        setattr(one, name, value)
+    return one
+
+
+def inquiry(base: Base, tasks: Told | None = None) -> Inquiry:
+    return Inquiry(Query("Who?"), base, 8, lambda event: None, tasks)  # type: ignore[arg-type]
+
+
+def scores(found: Sequence[Scored]) -> dict[str, float]:
+    return {x.id: x.score for x in found}
+
+
+def gear(**given: Any) -> Any:
+    sync = SimpleNamespace(settings=SyncGeOptions(), context=None)
+    return made(_Gear, inquiry=inquiry(Base("p", "t2")), sync=sync, memory={key(f): f for f in FACTS}, **given)
+
+
+def test_equation_9_of_gear_sums_over_all_lists() -> None:
+    links = dict(zip(map(key, FACTS), (ranked("a", "b"), ranked("c", "b")), strict=True))
+    agent = gear(settings=GearOptions(fusion="all"), _links=links, rankings=[ranked("d", "b")])
+    assert scores(agent.finalise()) == pytest.approx({"b": 3 / 62, "a": 1 / 61, "c": 1 / 61, "d": 1 / 61})
+    agent.settings = GearOptions(fusion="balanced")
+    assert scores(agent.finalise()) == pytest.approx({"b": 1 / 61 + 1 / 62, "d": 1 / 61, "a": 1 / 62, "c": 1 / 63})
+
+
+def test_equation_10_of_gear_links_by_passages_and_by_triples() -> None:
+    agent = gear(settings=GearOptions(link=5))
+    agent._stating = lambda texts, k: [ranked("t2", "t1")[:k]]
+    (linked,) = agent._linked(FACTS[:1])
+    assert scores(linked) == pytest.approx({"t2": 1 / 61 + 1 / 62, "p": 1 / 61, "t1": 1 / 62})
+    agent.settings = GearOptions(link=1)
+    (linked,) = agent._linked(FACTS[:1])
+    assert [x.id for x in linked] == ["p"]
+
+
+def test_naive_ge_begins_with_all_base_passages(monkeypatch: pytest.MonkeyPatch) -> None:
+    begun: dict[str, Any] = {}
+
+    def expand(context: object, query: Query, base: list[Scored], settings: object, **begin: Any) -> list[Scored]:
+        begun.update(begin)
+        return base
+
+    monkeypatch.setattr("kgrag.retrieval.naive_ge.expand", expand)
+    retriever = made(NaiveGe, parts=(Base(*"abcd"),), settings=NaiveGeOptions(passages=3), context=None)
+    assert [x.id for x in retriever.rank(Query("Who?"), 2)] == ["a", "b"]
+    assert begun == {"passages": ["a", "b", "c"]}
+
+
+def test_sync_ge_reads_the_first_passages_and_ranks_all() -> None:
+    seen: list[list[str]] = []
+    retriever = made(SyncGe, parts=(Base(*"abcd"),), settings=SyncGeOptions(passages=2))
+    retriever.read = lambda query, base: seen.append([x.id for x in base])
+    retriever.expand = lambda query, base, facts: base
+    assert [x.id for x in retriever.rank(Query("Who?"), 3)] == ["a", "b", "c"]
+    assert seen == [["a", "b"]]
+
+
+def test_what_kgp_wants_next_is_told_by_the_question_and_the_path() -> None:
+    path = list(passages("a", "b").values())
+    by_words, encoder = (made(Kgp, settings=KgpOptions(guide=guide)) for guide in ("words", "encoder"))
+    assert by_words._wanted(Query("Who?"), [path]) == ["Who?"]
+    assert encoder._wanted(Query("Who?"), [path, path[1:]]) == [
+        "Who?\nA: Text of a.\nB: Text of b.",
+        "Who?\nB: Text of b.",
+    ]
+    tasks = Told("What follows.")
+    chat = made(Kgp, settings=KgpOptions(guide="chat"), context=SimpleNamespace(tasks=tasks))
+    assert chat._wanted(Query("Who?"), [path]) == ["What follows."]
+    assert tasks.given == [{"question": "Who?", "evidence": framed("A: Text of a.\n\nB: Text of b.")}]
+
+
+def test_kgp_asks_the_graph_for_what_its_options_say(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: dict[str, Any] = {}
+
+    def row(name: str, **parameters: Any) -> dict[str, Any]:
+        asked.update(parameters)
+        return {"found": []}
+
+    reader = SimpleNamespace(collection=SimpleNamespace(embedding="embedding"), captions=lambda *_: {})
+    monkeypatch.setattr("kgrag.retrieval.kgp.question_terms", lambda *_: ["term"])
+    options = KgpOptions(rho=0.4, branch=7, keywords=8, similar=9, edges=("tagme",), cap=0)
+    kgp = made(Kgp, settings=options, context=SimpleNamespace(row=row, reader=reader))
+    kgp._level(Query("Who?"), [SimpleNamespace(passages=("a",), why=())], ["a"])
+    assert {name: asked[name] for name in ("rho", "keep", "keywords", "similar", "edges", "cap", "terms", "seen")} == {
+        "rho": 0.4, "keep": 7, "keywords": 8, "similar": 9, "edges": ["tagme"], "cap": 2**31 - 1, "terms": ["term"],
+        "seen": ["a"],
+    }  # fmt: skip
+
+
+def test_equation_4_of_gears_fuses_the_base_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("kgrag.agents.gears.read", lambda *_: FACTS)
+    agent = made(
+        _Gears, inquiry=inquiry(Base("a", "b"), Told()), settings=GearsOptions(graph_from=2), graphs=("world",),
+        facts={}, rankings=[],
+    )  # fmt: skip
+    agent._expanded = lambda *_: ranked("x", "b")
+    assert scores(agent.retrieve(Query("Who?"))) == {"a": 1, "b": 1}  # no graph in the first step
+    found = agent.retrieve(Query("Who?"))
+    assert scores(found) == pytest.approx({"b": 2 / 62, "a": 1 / 61, "x": 1 / 61})
+    assert agent.rankings[-1] == found
+
+
+def test_equation_1_of_gears_fuses_the_best_k_of_each() -> None:
+    parts = (Base("c", "b", "a"), Base("a", "b"))
+    for depth, best in ((1, ["b", "a"]), (100, ["a", "b"])):
+        assert [x.id for x in made(Rrf, parts=parts, settings=RrfOptions(depth=depth)).rank(Query("Who?"), 2)] == best
+    assert find_paper("gears").system == "gears+rrf(depth=1)"
+
+
+def test_passages_of_a_step_are_appended_to_the_memory_of_gears() -> None:
+    steps = [ranked("a", "b", "c"), ranked("d", "c")]
+    orders = {}
+    for order in ("fused", "appended"):
+        agent = made(_Gears, inquiry=inquiry(Base()), settings=GearsOptions(order=order), rankings=steps)
+        orders[order] = [x.id for x in agent.finalise()]
+    assert orders == {"fused": ["c", "a", "d", "b"], "appended": ["a", "b", "c", "d"]}
+    assert find_paper("gears").setting("agents.gears.order") == "appended"
+
+
+def test_thoughts_of_bdtr_come_from_the_pool_so_far() -> None:
+    tasks = Told({"fast": "f", "slow": "s"})
+    agent = _Bdtr(inquiry(Base(), tasks), BdtrOptions(read=1))
+    agent.next_queries()
+    for id, score in (("a", 0.5), ("b", 0.9)):
+        agent.absorb("?", [Scored(id, score)])
+        agent.next_queries()
+    shown = [given["passages"] for given in tasks.given]
+    assert ["Text of a." in text for text in shown] == [True, False]
+    assert ["Text of b." in text for text in shown] == [False, True]
+    assert [given["thoughts"] for given in tasks.given] == ["(none)", "f\ns"]
+
+
+def test_equation_6_of_bdtr_is_over_the_first_fifty() -> None:
+    agent = made(_Bdtr, inquiry=inquiry(Base()), settings=BdtrOptions(), _verified=lambda ranking: [])
+    spread = [*(0.6 for _ in range(20)), *(0.5 for _ in range(30)), *(0.0 for _ in range(10))]
+    agent.finalise = lambda: [Scored(f"{i:02}", score) for i, score in enumerate(spread)]
+    assert agent.conclude().evidence == 20  # mean 0.54 and deviation 0.05; over all of them 0.45 and 0.21
+    agent.settings = BdtrOptions(spread=60)
+    assert agent.conclude().evidence == 5  # the least
+
+
+def test_rows_of_a_table_have_their_own_settings_and_each_set_its_own_values() -> None:
+    paper = find_paper("gear")
+    lengths = {}
+    for change, rows in Reproduction(paper, paper.table("8")).parts():
+        settings = change(paper.apply(Settings(_env_file=None)))  # type: ignore[call-arg]
+        lengths |= {row.label: value_of(settings, ("retrieval", "sync_ge", "length")) for row in rows}
+    assert lengths == {f"l = {length}, n = {n}": length for length in (2, 3, 4) for n in (1, 2, 3, 4)}
+    table = Reproduction(paper, paper.table("2"))
+    row = next(row for row in table.rows if row.label == "GEAR")
+    assert [table._system(row, place, "R@5") for place in range(3)] == [f"gear(steps={n})+rrf" for n in (4, 2, 2)]
+
+
+def test_hours_and_groups_of_a_measure() -> None:
+    rows = {"a": {"wall_s": 7200.0, "R@15": 50.0}}
+    groups = {"density": {"< 9": {"a": {"R@15": 10.0}}, "9-11": {"a": {"R@15": 20.0}}}}
+    result = SimpleNamespace(rows=rows, groups=groups)
+    assert _measured(result, "a", "hours", None) == 2.0  # type: ignore[arg-type]
+    assert _measured(result, "a", "R@15", None) == 50.0  # type: ignore[arg-type]
+    assert _measured(result, "a", "R@15 9-11", "density") == 20.0  # type: ignore[arg-type]
+    assert _measured(result, "a", "R@15 >= 13", "density") is None  # type: ignore[arg-type]

@@ -1,0 +1,76 @@
+"""What figures of papers show, by hand, and that every figure can be measured and drawn."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from kgrag.lab.figures import draw, points
+from kgrag.lab.papers import PaperTable, find_paper, papers
+from kgrag.lab.report import Result
+from kgrag.values.errors import ConfigurationError
+
+FIGURES = [(name, figure) for name in papers() for figure in find_paper(name).figures.values()]
+RESULT = Result(
+    title="",
+    records=(),
+    rows={"a": {"R@5": 40.0, "R@200": 90.0, "calls": 2.0, "Acc": 30.0}, "b": {"R@5": 50.0, "R@200": 95.0, "Acc": 20.0}},
+    iterations={
+        "a": [
+            {"iteration": "1", "questions": 4, "R@15": 50.0, "tokens": 100},
+            {"iteration": "2", "questions": 1, "R@15": 75.0, "tokens": 60},
+            {"iteration": "after", "questions": 4, "R@15": 75.0, "tokens": 9},
+        ]
+    },
+    groups={"hops": {"2": {"a": {"R@15": 80.0}}, "3": {"a": {"R@15": 40.0}, "b": {"R@15": 20.0}}}},
+    baseline="b",
+    differences={},
+    errors={},
+    problems={},
+    overlaps={
+        "a": {"by": "EM", "questions": 4, "both": 50.0, "it alone": 25.0, "baseline alone": 0.0, "neither": 25.0}
+    },
+)
+
+
+def figure(drawn: str, measure: str) -> PaperTable:
+    return PaperTable("1", "", ("musique",), (measure,), (), drawn=drawn)
+
+
+def test_what_each_kind_shows() -> None:
+    assert points(figure("iterations", "R@15"), RESULT) == {"a": [(1.0, 50.0), (2.0, 75.0)]}
+    assert points(figure("iterations", "tokens"), RESULT) == {"a": [(1.0, 400.0), (2.0, 460.0)]}
+    assert points(figure("ranks", "R@200"), RESULT)["a"] == [(5.0, 40.0), (200.0, 90.0)]
+    assert points(figure("points", "Acc"), RESULT) == {"a": [(2.0, 30.0)], "b": [(0.0, 20.0)]}
+    assert points(figure("hops", "R@15"), RESULT) == {"a": [("2", 80.0), ("3", 40.0)], "b": [("3", 20.0)]}
+    assert points(figure("systems", "Acc"), RESULT) == {"a": [("", 30.0)], "b": [("", 20.0)]}
+    assert points(figure("alone", "EM"), RESULT)["a"][1] == ("it alone", 25.0)
+
+
+@pytest.mark.parametrize("drawn", ["iterations", "ranks", "points", "hops", "alone"])
+def test_it_is_drawn(drawn: str, tmp_path: Path) -> None:
+    path = tmp_path / "figure.svg"
+    measure = {"points": "Acc", "ranks": "R@200"}.get(drawn, "R@15")
+    draw(figure(drawn, measure), RESULT, "title of it", path)
+    assert "title of it" in path.read_text()
+    if drawn == "iterations":
+        with pytest.raises(ConfigurationError, match="nothing to draw"):
+            draw(figure(drawn, measure), replace(RESULT, iterations={}), "", path)
+
+
+def test_every_figure_that_rests_on_data_is_held() -> None:
+    held = {name: list(find_paper(name).figures) for name in ("gear", "kgp", "bdtr", "gnn-ret")}
+    assert held == {
+        "gear": ["2", "3", "4", "5"],
+        "kgp": ["4", "6a", "6b", "9"],
+        "bdtr": ["1", "2", "3", "4a", "4b", "4c", "4d", "6"],
+        "gnn-ret": ["2", "4a", "4b", "5"],
+    }
+
+
+@pytest.mark.parametrize(("name", "its"), FIGURES, ids=[f"{name}-{its.number}" for name, its in FIGURES])
+def test_a_figure_says_how_it_is_measured(name: str, its: PaperTable) -> None:
+    assert its.caption and its.data
+    assert bool(its.command) != bool(its.rows)
+    assert its.command or its.drawn in {"iterations", "ranks", "vary", "type", "hops", "systems", "alone", "points"}
+    assert (its.drawn == "vary") == ("vary" in its.options)

@@ -1,0 +1,63 @@
+"""Sweeps: which names a setting makes of a retriever or a system, and the picture."""
+
+from pathlib import Path
+
+import pytest
+
+from kgrag.lab.figures import plot_sweep
+from kgrag.lab.summary import Rows
+from kgrag.lab.sweep import Sweep
+from kgrag.values.errors import ConfigurationError
+
+
+@pytest.mark.parametrize(
+    ("text", "retrievers", "systems", "names"),
+    [
+        ("branch=1,3", ["kgp"], [], ["kgp(branch=1)", "kgp(branch=3)"]),
+        ("branch=1..3", ["kgp(guide=encoder, branch=9)"], [], [f"kgp(guide=encoder, branch={n})" for n in (1, 2, 3)]),
+        ("branch = 1, 8..9", ["kgp"], [], [f"kgp(branch={n})" for n in (1, 8, 9)]),
+        ("guide=words,encoder", ["kgp"], [], ["kgp(guide=words)", "kgp(guide=encoder)"]),
+        (
+            "edges=(keyword,),(title, mention)",
+            ["kgp(seeds=5)"],
+            [],
+            ["kgp(seeds=5, edges=(keyword,))", "kgp(seeds=5, edges=(title, mention))"],
+        ),
+        ("branch=2", ["rrf(bm25, kgp)", "bm25"], [], ["rrf(bm25, kgp(branch=2))", "bm25"]),
+        ("branch=2", ["bm25"], ["gear+kgp", "closed-book"], ["bm25", "gear+kgp(branch=2)", "closed-book"]),
+        ("steps=1,2", [], ["gear+kgp"], ["gear(steps=1)+kgp", "gear(steps=2)+kgp"]),
+        ("evidence=1,2", [], ["single(words=3)+bm25"], [f"single(words=3, evidence={n})+bm25" for n in (1, 2)]),
+    ],
+)
+def test_names(text: str, retrievers: list[str], systems: list[str], names: list[str]) -> None:
+    sweep = Sweep.of(text, retrievers, systems)
+    assert list(sweep.names([*retrievers, *systems])) == names
+
+
+@pytest.mark.parametrize(
+    ("text", "complaint"),
+    [
+        ("branch", "does not say what is to be varied"),
+        ("branch=", "does not say"),
+        ("branch=1;2", "does not say"),
+        ("kgp.branch=1", "does not say"),
+        ("branch=0,1", "branch=0 is invalid"),
+        ("depth=1,2", "has a setting 'depth'"),
+        ("branch=x y", "does not say"),
+    ],
+)
+def test_what_cannot_be_varied(text: str, complaint: str) -> None:
+    with pytest.raises(ConfigurationError, match=complaint):
+        Sweep.of(text, ["kgp"], ["gear+bm25"])
+
+
+@pytest.mark.parametrize("text", ["branch=1..3", "guide=words,encoder"])
+def test_it_is_drawn(tmp_path: Path, text: str) -> None:
+    pytest.importorskip("matplotlib")
+    sweep = Sweep.of(text, ["kgp"], [])
+    names = [*sweep.names(["kgp"]), "bm25"]
+    rows: Rows = {name: {"R@5": 10.0 * n, "R@30": 20.0, "EM": None, "p50_ms": n} for n, name in enumerate(names)}
+    plot_sweep(sweep, rows, "a sweep", tmp_path / "sweep.svg")
+    svg = (tmp_path / "sweep.svg").read_text()
+    assert all(f"<!-- {word} -->" in svg for word in ("a sweep", "kgp", "bm25", sweep.option))
+    assert "R@30 (solid)" in svg

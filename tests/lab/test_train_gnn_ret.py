@@ -1,0 +1,275 @@
+"""Training of GNN-Ret: the loss and its derivatives, the descent, folds, and the command."""
+
+import json
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+from question_set import write_set
+
+from kgrag import KnowledgeGraph
+from kgrag.cli import main
+from kgrag.lab.constants import GnnRetTraining, RgnnTraining
+from kgrag.lab.datasets import Question
+from kgrag.lab.train_gnn import (
+    Array,
+    Example,
+    RecurrentExample,
+    Turn,
+    mean_loss,
+    mean_loss_recurrent,
+    split,
+    train,
+    train_recurrent,
+)
+from kgrag.retrieval.base import Query
+from kgrag.retrieval.gnn_ret import Edge, GnnRet
+from kgrag.retrieval.registry import check_retriever
+from kgrag.values.errors import ConfigurationError, InputError
+
+QUIET = GnnRetTraining(competitors=3, margin=0.2)
+
+
+def no_progress(stage: str, done: int, total: int | None) -> None:
+    pass
+
+
+def example(gold: tuple[str, ...] = ("a", "g"), also: tuple[str, ...] = ()) -> Example:
+    """a, the nearest, leads to the gold g (and perhaps to others); x and y are as near as g is far."""
+    start = {"a": 0.2, "x": 0.5, "y": 0.55, "z": 0.6}
+
+    def neighbours(senders: Sequence[str]) -> list[Edge]:
+        far = {"g": 0.9} | {other: start[other] for other in also}
+        return [Edge(s, id, own, "title") for s in senders if s == "a" for id, own in far.items()]
+
+    return Example(Question("q", "?", gold), start, gold, neighbours)
+
+
+def test_the_loss_by_hand() -> None:
+    """Gold a 0.2 and g 0.5 * 0.9 + 0.5 * 0.2; of the three nearest x alone is neither."""
+    loss, gradient = mean_loss([example()], [0.5], 1, QUIET)
+    assert loss == pytest.approx(0.2 + (0.2 + 0.55) / 2 - 0.5)
+    assert gradient == pytest.approx([(0.9 - 0.2) / 2])
+
+
+def test_the_mean_message_is_learned_from_as_it_is_searched_with() -> None:
+    """x and a send to g: the mean of both is 0.35, the nearest 0.2."""
+    start = {"a": 0.2, "x": 0.5, "z": 0.6}
+
+    def neighbours(senders: Sequence[str]) -> list[Edge]:
+        return [Edge(s, "g", 0.9, "title") for s in senders if s in ("a", "x")]
+
+    its = Example(Question("q", "?", ("g",)), start, ("g",), neighbours, "mean")
+    loss, gradient = mean_loss([its], [0.5], 2, QUIET)
+    assert loss == pytest.approx(0.2 + 0.5 * 0.9 + 0.5 * 0.35 - (0.2 + 0.5 + 0.6) / 3)
+    assert gradient == pytest.approx([0.9 - 0.35])
+
+
+def test_no_loss_no_derivative() -> None:
+    loss, gradient = mean_loss([example(), example()], [0.1], 1, GnnRetTraining(margin=0.0, competitors=3))
+    assert loss == 0
+    assert gradient == pytest.approx([0])
+
+
+@pytest.mark.parametrize("alphas", [(0.4,), (0.7, 0.6), (0.8, 0.3, 0.9)])
+def test_derivatives_are_those_of_the_loss(alphas: tuple[float, ...]) -> None:
+    examples = [example(), example(also=("x",)), example(gold=("g",))]
+    _, gradient = mean_loss(examples, alphas, 2, QUIET)
+    assert any(gradient)
+    for layer in range(len(alphas)):
+        step = 1e-6 * np.eye(len(alphas))[layer]
+        more, less = (mean_loss(examples, np.array(alphas) + sign * step, 2, QUIET)[0] for sign in (1, -1))
+        assert (more - less) / 2e-6 == pytest.approx(gradient[layer], abs=1e-6)
+
+
+def test_the_descent_listens_to_the_edges() -> None:
+    """Edges that lead to gold alone lower a as far as it goes; edges that bring others nearer as well do not."""
+    strict = QUIET.model_copy(update={"margin": 1.0, "start": 0.9})
+    helpful = train([example(gold=("g",))], 1, 1, strict, no_progress)
+    assert helpful.alphas == (0.0,)
+    assert helpful.active == 1
+    misleading = train([example(gold=("z",), also=("x", "y"))], 1, 1, QUIET, no_progress)
+    assert misleading.alphas[0] > 0.9
+    best, _ = mean_loss([example(gold=("z",), also=("x", "y"))], misleading.alphas, 1, QUIET)
+    assert misleading.loss == best
+
+
+def test_it_ends() -> None:
+    endless = QUIET.model_copy(update={"tolerance": 1e-300, "patience": 10**6, "iterations": 7})
+    seen: list[int] = []
+    train([example(also=("x",)), example(gold=("x",))], 2, 2, endless, lambda stage, done, total: seen.append(done))
+    assert seen[-1] <= 7
+
+
+@pytest.mark.parametrize("labels", ["later", "own", "all"])
+def test_derivatives_of_the_recurrence_are_those_of_its_loss(labels: str) -> None:
+    """By every a and by beta, over three single questions, and the sum over all passages is as equation 4 says."""
+    random = np.random.default_rng(4)
+    ids = tuple("abcdefgh")
+    ties = [(s, r) for s in ids for r in ids if s != r and random.random() < 0.4]
+    turns = []
+    for t in range(3):
+        start = random.random(len(ids)) + 0.2
+
+        def neighbours(senders: Sequence[str], start: Array = start) -> list[Edge]:
+            return [Edge(s, r, float(start[ids.index(r)]), "next") for s, r in ties if s in senders]
+
+        turns.append(Turn(start, (t,), tuple(range(t + 1, 3)), neighbours))
+    examples = [RecurrentExample(Question("q", "?", ("a",)), ids, tuple(turns))]
+    training = RgnnTraining(margin=2.0, competitors=6, labels=labels)  # type: ignore[arg-type]
+    at = np.array([0.35, 0.8, 0.6])
+    loss, gradient = mean_loss_recurrent(examples, at, 3, training)
+    assert loss > 0 and np.abs(gradient).min() > 0
+    for i in range(3):
+        step = 1e-6 * np.eye(3)[i]
+        more, less = (mean_loss_recurrent(examples, at + sign * step, 3, training)[0] for sign in (1, -1))
+        assert (more - less) / 2e-6 == pytest.approx(gradient[i], abs=1e-6)
+    learned = train_recurrent(examples, 2, 3, training, no_progress)
+    assert learned.loss <= mean_loss_recurrent(examples, np.ones(3), 3, training)[0]
+    halves = training.model_copy(update={"start": 0.5})
+    alone = train_recurrent(examples, 2, 3, halves.model_copy(update={"only": "beta"}), no_progress)
+    assert alone.alphas == (1, 1)  # no messages (table 2)
+    alone = train_recurrent(examples, 2, 3, halves.model_copy(update={"only": "alphas"}), no_progress)
+    assert alone.beta == 1  # no recurrence
+
+
+def test_the_recurrence_is_learned_from_single_questions(
+    kg: KnowledgeGraph, neo4j_env: dict[str, str], trained_on: tuple[Path, str], tmp_path: Path
+) -> None:
+    folder, name = trained_on
+    rows = [json.loads(line) for line in (folder / "queries.jsonl").read_text().splitlines()]
+    for i, row in enumerate(rows[:5]):
+        row["steps"] = [
+            {"question": row["question"], "answer": row["question"][20:-6], "gold": f"s{i}"},
+            {"question": "Where did #1 grow up?", "answer": "by the river", "gold": f"c{i}"},
+        ]
+    corpus = [json.loads(line) for line in (folder / "corpus.jsonl").read_text().splitlines()]
+    told = write_set(tmp_path / "told", corpus, rows, None)
+    result = CliRunner().invoke(main, ["lab", "train", "rgnn", str(told), "-c", name, "--json"], env=neo4j_env)
+    assert result.exit_code == 0, result.output
+    found = json.loads(result.stdout)
+    assert found["questions"] == 5
+    assert 0 <= found["alphas"][0] <= 1 and 0 < found["beta"] <= 1
+    assert check_retriever(found["retriever"]) == found["retriever"]
+    file = tmp_path / "kept" / "rgnn.json"
+    words = ["train", "rgnn", str(told), "-c", name, "--layers", "2", "--margin", "1", "--out", str(file)]
+    assert CliRunner().invoke(main, words, env=neo4j_env).exit_code == 0
+    kept = json.loads(file.read_text())
+    retriever = GnnRet(kg[name], alphas=str(file), beta=str(file))
+    assert (list(retriever.settings.alphas), retriever.settings.beta) == (kept["alphas"], kept["beta"])
+    query = Query("Who led the steamer Moen Star?")
+    assert len(retriever.rank(query, 3)) == 3
+    none = CliRunner().invoke(main, ["lab", "train", "rgnn", str(folder), "-c", name], env=neo4j_env, prog_name="kgrag")
+    assert none.exit_code == 5 and "have single questions" in none.stderr
+
+
+def test_folds_share_nothing() -> None:
+    texts = [f"question {i}" for i in range(11)] + ["question 0"]
+    parts = split(texts, 4, 0)
+    assert sorted(text for part in parts for text in part) == sorted(set(texts))
+    assert {len(part) for part in parts} == {2, 3}
+    assert parts == split(reversed(texts), 4, 0) != split(texts, 4, 1)
+    with pytest.raises(InputError, match="cannot be split"):
+        split(texts, 12, 0)
+
+
+@pytest.fixture(scope="module")
+def trained_on(kg: KnowledgeGraph, tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Path, str]]:
+    """Ships and their captains, whose towns are asked for, and the collection that holds them."""
+    corpus, queries = [], []
+    names = ["Brandvik", "Solheim", "Hauge", "Moen", "Aune", "Lunde", "Holm", "Dahl"]
+    for i, name in enumerate(names):
+        ship, captain = f"{name} Star", f"Ole {name}"
+        corpus.append({"id": f"s{i}", "title": ship, "text": f"The {ship} was a steamer. Her captain was {captain}."})
+        corpus.append({"id": f"c{i}", "title": captain, "text": f"{captain} grew up by the river, far from the sea."})
+        corpus.append({"id": f"o{i}", "title": f"Steamer log {i}", "text": f"A steamer with a captain, log {i}."})
+        queries.append({"id": f"q{i}", "question": f"Who led the steamer {ship}?", "gold": [f"s{i}", f"c{i}"]})
+    queries.append({"id": "lost", "question": "Where is it?", "gold": ["nowhere"]})
+    folder = write_set(tmp_path_factory.mktemp("towns"), corpus, queries, None)
+    name = "train-gnn-ret"
+    from kgrag.lab.readers import read_dataset
+
+    kg[name].ingest(d for d in read_dataset(folder).documents())
+    yield folder, name
+    kg[name].delete()
+
+
+def run(env: dict[str, str], *arguments: object, code: int = 0) -> tuple[str, str]:
+    words = ["train", "gnn-ret", *map(str, arguments)]
+    result = CliRunner().invoke(main, words, env={**env, "COLUMNS": "120"}, prog_name="kgrag")
+    assert result.exit_code == code, result.output
+    return result.stdout, result.stderr
+
+
+def test_the_command_says_what_was_learned_and_whether_it_is_worth_it(
+    kg: KnowledgeGraph, neo4j_env: dict[str, str], trained_on: tuple[Path, str]
+) -> None:
+    folder, name = trained_on
+    arguments = (folder, "-c", name, "--layers", 1, "--folds", 3, "--margin", 1, "--json")
+    out, err = run(neo4j_env, *arguments)
+    found = json.loads(out)
+    assert found["questions"] == 8
+    assert "1 of 9 questions have no gold" in err
+    assert len(found["alphas"]) == 1
+    assert 0 < found["active"] <= 8
+    assert found["loss"] <= found["untrained_loss"]
+    assert found["retriever"] == f"gnn-ret(alphas=({found['alphas'][0]},))"
+    assert found["environment"] == f"KGRAG_RETRIEVAL__GNN_RET__ALPHAS=[{found['alphas'][0]}]"
+    assert len(kg[name].search("steamer", retriever=found["retriever"])) == 8
+    validation = found["cross_validation"]
+    assert len(validation["alphas"]) == 3
+    assert list(validation["systems"]) == ["untrained", "as set", "trained"]
+    assert {row["questions"] for row in validation["systems"].values()} == {8}
+    assert set(validation["differences"]) == {"as set", "trained"}
+    again = json.loads(run(neo4j_env, *arguments)[0])
+    assert (again["alphas"], again["cross_validation"]["alphas"]) == (found["alphas"], validation["alphas"])
+
+
+def test_the_option_takes_the_file_that_it_writes(
+    kg: KnowledgeGraph, neo4j_env: dict[str, str], trained_on: tuple[Path, str], tmp_path: Path
+) -> None:
+    folder, name = trained_on
+    file = tmp_path / "alphas.json"
+    out, err = run(neo4j_env, folder, "-c", name, "--layers", 1, "--margin", 1, "--out", file, "--json")
+    learned = json.loads(out)["alphas"]
+    assert str(file) in err and learned != [0.5]
+    by_file, by_number = (f"gnn-ret(alphas={its})" for its in (f"'{file}'", f"({learned[0]},)"))
+    assert kg[name].search("Who led the steamer Moen Star?", retriever=by_file).hits == (
+        kg[name].search("Who led the steamer Moen Star?", retriever=by_number).hits
+    )
+    assert kg[name].retriever(by_file).settings == kg[name].retriever(by_number).settings
+    (tmp_path / "other.json").write_text('{"beta": 2}')
+    for text, said in (
+        (f"gnn-ret(alphas='{tmp_path / 'none.json'}')", "there is no file"),
+        (f"gnn-ret(alphas='{folder / 'corpus.jsonl'}')", "holds no alphas; `kgrag lab train gnn-ret`"),
+        (f"gnn-ret(alphas='{tmp_path / 'other.json'}')", "holds no alphas"),
+        (f"gnn-ret(beta='{file}')", "holds no beta; `kgrag lab train rgnn`"),
+        (f"gnn-ret(beta='{tmp_path / 'other.json'}')", "less than or equal to 1"),
+    ):
+        with pytest.raises(ConfigurationError, match=said):
+            check_retriever(text)
+
+
+def test_the_environment_that_it_names_works(neo4j_env: dict[str, str], trained_on: tuple[Path, str]) -> None:
+    folder, name = trained_on
+    out, err = run(neo4j_env, folder, "-c", name, "--folds", 2)
+    assert "Only 0 of 8 questions have a loss" in err
+    variable, value = next(line.split()[1] for line in out.splitlines() if line.startswith("environment")).split("=")
+    assert len(json.loads(value)) == 2
+    assert [line.split()[:2] for line in out.splitlines() if "R@5" in line][-1][0] == "trained"
+    out, _ = run({**neo4j_env, variable: "[0.7]"}, folder, "-c", name, "--json")
+    assert len(json.loads(out)["alphas"]) == 1
+
+
+def test_what_cannot_be_learned_from_is_said(neo4j_env: dict[str, str], trained_on: tuple[Path, str]) -> None:
+    folder, name = trained_on
+    _, err = run(neo4j_env, folder, "-c", name, "--limit", 1, code=5)
+    assert "1 of 1 questions have gold" in err
+    assert "kgrag lab eval" in err
+    _, err = run(neo4j_env, folder, "-c", name, "--folds", 9, code=5)
+    assert "8 questions cannot be split into 9 folds" in err
+    run(neo4j_env, folder, "-c", "no-such-collection", code=4)
+    run(neo4j_env, folder / "nothing", code=5)
+    run(neo4j_env, folder, "--folds", 1, code=2)
