@@ -16,7 +16,7 @@ from kgrag.cli.settings_list import settings_in
 from kgrag.retrieval.base import Retriever
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "tests"))
-from test_public import METHODS, members, names  # what is public is said there alone
+from test_public import METHODS, PACKAGES, members, names  # what is public is said there alone
 
 
 class Group(NamedTuple):
@@ -71,17 +71,24 @@ def pages() -> Iterator[tuple[str, str]]:
     for name, group in GROUPS.items():
         parts = [f"# {group.title}\n\n{group.purpose}\n"]
         for package in group.packages:
-            its = sorted(names(package), key=lambda n: n.startswith(("Async", "Remote")))  # twins come last
+            its = sorted(_names(package), key=lambda n: n.startswith(("Async", "Remote")))  # twins come last
             parts += [of for public in its for of in _entry(package, public)]
         yield f"api/{name}.md", "\n".join(parts)
 
 
+def _names(package: str) -> set[str]:
+    """What is public of a package: what its modules have that is imported from kgrag, and what it lists itself."""
+    face = {name for name in kgrag.__all__ if f"{getattr(kgrag, name).__module__}.".startswith(f"{package}.")}
+    return face.union(*(names(listed) for listed in PACKAGES if f"{listed}.".startswith(f"{package}.")))
+
+
 def _entry(package: str, name: str) -> Iterator[str]:
     """A name and, of a class, its options and its methods."""
-    value = getattr(sys.modules[package], name)
+    homes = [kgrag, *(sys.modules[listed] for listed in PACKAGES if f"{listed}.".startswith(f"{package}."))]
+    value = next(getattr(home, name) for home in homes if hasattr(home, name))
     if not isinstance(value, type) and not inspect.isfunction(value):
         return  # a type, a registry or a constant: the guides tell of these
-    home = "kgrag" if name in kgrag.__all__ else package
+    home = "kgrag" if name in kgrag.__all__ else value.__module__
     yield _section(2, name, f"from {home} import {name}\n\n{name}{signature(value)}", value)
     if not isinstance(value, type):
         return

@@ -163,7 +163,8 @@ class Strategy(ABC):
 
         try:
             if place is None:
-                inquiry = Inquiry(query, retriever, depth, trace.add, tasks, try_to_answer)
+                deep = max(depth, self.settings.evidence)  # the reader may be shown more than are wanted
+                inquiry = Inquiry(query, retriever, deep, trace.add, tasks, try_to_answer)
                 episode = self.begin(inquiry)
                 conclusion, problem = run(episode, trace)
                 hits = inquiry.hits(conclusion.ranking[:depth])
@@ -212,7 +213,7 @@ class Strategy(ABC):
         """The items that the answer is read from; those of the ranking unless the strategy names its own."""
         items = conclusion.evidence
         if items is None or isinstance(items, int):
-            count = min(self.settings.evidence, inquiry.depth) if items is None else items
+            count = self.settings.evidence if items is None else items
             items = [[x.id] for x in conclusion.ranking[:count]]
         return inquiry.items(items)
 

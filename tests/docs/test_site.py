@@ -10,7 +10,7 @@ from pathlib import Path
 
 import click
 import pytest
-from test_public import PACKAGES, PUBLIC, members
+from test_public import PACKAGES, PUBLIC, members, names
 
 from kgrag.cli import main
 from kgrag.graph.saved import saved_queries
@@ -61,9 +61,9 @@ def test_every_public_name_has_its_place(site: Path) -> None:
     pages = {page.stem: page.read_text(encoding="utf-8") for page in (site / "api").glob("*.md")}
     whole = "\n".join(pages.values())
     wanted = set()
-    for package in PACKAGES[1:]:
-        its = {name.removeprefix(f"{package}."): value for name, value in PUBLIC.items() if name.startswith(package)}
-        for name, value in its.items():
+    for package in PACKAGES:
+        for name in names(package):
+            value = PUBLIC[f"{package}.{name}"]
             if isinstance(value, type):
                 own = (m.__func__ if isinstance(m, classmethod | staticmethod) else m for _, m in members(value))
                 wanted |= {name, *(f"{name}.{m.__name__}" for m in own if inspect.isfunction(m))}
