@@ -4,7 +4,6 @@ import logging
 import re
 import sys
 import time
-import warnings
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from io import TextIOWrapper
@@ -74,22 +73,6 @@ def print_list(head: str, lines: Sequence[str]) -> None:
         note(f"  {line}")
     if len(lines) > _SHOWN:
         note(f"  ... and {len(lines) - _SHOWN:,} more")
-
-
-@contextmanager
-def warnings_as_notes() -> Iterator[None]:
-    """While the block runs, warnings of what a later release takes away are lines on standard error."""
-    with warnings.catch_warnings():
-        usual = warnings.showwarning
-
-        def show(message: Warning | str, category: type[Warning], *where: Any, **more: Any) -> None:
-            if issubclass(category, FutureWarning):
-                note(str(message))
-            else:
-                usual(message, category, *where, **more)
-
-        warnings.showwarning = show
-        yield
 
 
 class _Notes(logging.Handler):

@@ -176,7 +176,7 @@ class Retriever(ABC):
     def __init__(self, *on: Searchable, **options: Any) -> None:
         """Over a collection or other retrievers. Raises ConfigurationError for options that it does not have."""
         kind = type(self)
-        self.given = options = kind.options.current(options)
+        self.given = options
         self.context = on[0].context if on else _nothing(kind.name)
         parts = tuple(part for part in on if isinstance(part, Retriever))
         self.settings = kind.check(options, parts, self.context.defaults)

@@ -21,7 +21,7 @@ def make_retriever(expression: str | Expression, context: "SearchContext") -> "R
     """
     parsed = parse(expression) if isinstance(expression, str) else expression
     kind = RETRIEVERS.find(parsed.name)
-    options = kind.options.current(dict(parsed.options))
+    options = dict(parsed.options)
     if parsed.parts:
         kind.check(options, parsed.parts)
     parts: list[Searchable] = [make_retriever(part, context) for part in parsed.parts]
@@ -29,9 +29,7 @@ def make_retriever(expression: str | Expression, context: "SearchContext") -> "R
 
 
 def check_retriever(expression: str) -> str:
-    """The expression in its standard spelling, options by their present names. Raises as `make_retriever` does, without
-    a graph.
-    """
+    """The expression in its standard spelling. Raises as `make_retriever` does, without a graph."""
     return str(_checked(parse(expression)))
 
 
@@ -49,6 +47,5 @@ def check_defaults(defaults: "dict[str, object]") -> None:
 
 def _checked(expression: Expression) -> Expression:
     kind = RETRIEVERS.find(expression.name)
-    options = kind.options.current(dict(expression.options))
-    kind.check(options, expression.parts)
-    return Expression(expression.name, tuple(map(_checked, expression.parts)), tuple(options.items()))
+    kind.check(dict(expression.options), expression.parts)
+    return Expression(expression.name, tuple(map(_checked, expression.parts)), expression.options)

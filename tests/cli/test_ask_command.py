@@ -191,7 +191,7 @@ def test_kept_runs_are_listed_drawn_and_deleted(asked: CommandLine, kg: Knowledg
     assert listed[0].startswith(saved[:8]) and listed[0].endswith("fleet  gear+hybrid")
     assert [line.strip() for line in listed[1:3]] == ["Where is Larvik?", "In Larvik [1]. Archer designed her [2]."]
     assert listed[3].startswith(kept.id[:8]) and len(listed) == 6
-    assert [run["id"] for run in asked.json("runs")] == [saved, kept.id]
+    assert [run["id"] for run in asked.json("list", "runs")] == [saved, kept.id]
     assert f":param id => '{kept.id}'" in asked("runs", kept.id[:8]).stdout
     assert "  Runs" in asked("collections").stdout
     assert "no run 'ffffffff'" in asked("runs", "--delete", "ffffffff", code=4).stderr
@@ -205,7 +205,7 @@ def test_systems_are_listed_without_a_database(cli: CommandLine) -> None:
     nowhere = {"KGRAG_NEO4J_URI": "bolt://127.0.0.1:1"}
     text = cli("list", "systems", env=nowhere).stdout
     assert "gear " in text and "ircot+hybrid" in text and "The default is gear+pathrank." in text
-    listed = cli.json("systems")
+    listed = cli.json("list", "systems")
     assert {entry["name"] for entry in listed["strategies"]} >= {"gear", "ircot", "single", "closed-book"}
     assert "[GEAR, section 5]" in text
     needs = {entry["name"]: (entry["paper"], entry["needs"]) for entry in listed["retrievers"]}
@@ -220,7 +220,7 @@ def test_every_setting_of_a_paper_is_listed_with_its_section(cli: CommandLine) -
     line = next(line for line in text.splitlines() if line.startswith("agents.gear.steps"))
     assert line.split()[1:3] == ["2", "4"] and "appendix B.1" in line
     assert "Its tables here: 2, 3, 4, 5, 6, 7, 8, 9, 10, 11; figures: 2, 3, 4, 5 (" in text
-    found = cli.json("systems", "--paper", "kgp")
+    found = cli.json("list", "systems", "--paper", "kgp")
     assert {"setting": "agents.answer.evidence", "paper": "30", "value": "30", "source": "appendix A.2.3"} in found[
         "settings"
     ]

@@ -15,7 +15,7 @@ def test_from_one_command_to_the_next(cli: CommandLine, kg: KnowledgeGraph, ship
     file = str(tmp_path / "x.jsonl")
     report = cli.json("export", file, "-c", ships)
     assert report["digest"] == state.total()
-    assert cli.json("digest", ships, "--all") == {**state.hashes(), "all": state.total()}
+    assert cli.json("inspect", ships, "--digest", "--all") == {**state.hashes(), "all": state.total()}
     assert "--overwrite" in cli("export", file, "-c", ships, code=5).stderr
     assert "already" in cli("import", file, code=6).stderr
     streams = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}

@@ -39,7 +39,7 @@ def test_values_and_where_they_are_from(alone: CommandLine) -> None:
     Path(".env").write_text('KGRAG_LOCAL__HEAP=2g\nKGRAG_WRITERS=3\nKGRAG_CHAT__PRICES={"m": [1, 2]}\n')
     given = {"KGRAG_WRITERS": "4", "KGRAG_LOCAL": '{"page_cache": "1g"}', "kgrag_gateway__rows": "7"}
     given |= {"KGRAG_RETRIEVAL__PATHRANK__CAP": "20", "KGRAG_AGENTS__ANSWER__WORDS": "3"}
-    rows = {row["variable"]: row for row in CommandLine(given).json("settings")}
+    rows = {row["variable"]: row for row in CommandLine(given).json("list", "settings")}
     assert {name: (row["value"], row["source"]) for name, row in rows.items() if row["source"] != "default"} == {
         "KGRAG_LOCAL__HEAP": ("2g", ".env"),
         "KGRAG_WRITERS": ("4", "environment"),

@@ -78,7 +78,7 @@ def test_a_format_of_question_sets_is_two_files_of_another_package(installed: In
     run = installed.kgrag("lab", "eval", str(file), "-c", ships, "-r", "bm25")
     assert "is in no format that is known" in run.stderr
     installed.install(package("kgrag.datasets"))
-    measured = installed.json("eval", str(file), "-c", ships, "-r", "bm25")
+    measured = installed.json("lab", "eval", str(file), "-c", ships, "-r", "bm25")
     assert measured["systems"]["bm25"]["R@5"] == 100
     assert "Did you mean 'quiz'?" in installed.kgrag("lab", "eval", str(file), "--format", "quizz").stderr
 
