@@ -41,4 +41,4 @@ def test_mistakes_are_told(cli: CommandLine, tmp_path: Path) -> None:
 def test_backups_are_of_the_local_server(cli: CommandLine, tmp_path: Path) -> None:
     (tmp_path / "x.dump").write_bytes(b"DZV1")
     for command in ("backup", "restore"):
-        assert "kgrag export" in cli(command, str(tmp_path / "x.dump"), code=2).stderr
+        assert "kgrag export" in cli("db", command, str(tmp_path / "x.dump"), code=2).stderr

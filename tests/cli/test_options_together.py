@@ -48,7 +48,12 @@ def test_what_does_not_go_together(alone: CommandLine, tmp_path: Path, command: 
 
 def test_a_server_that_is_not_there_is_told_with_a_remedy(alone: CommandLine, tmp_path: Path) -> None:
     (tmp_path / "a.md").write_text("# A\n\nThe Fram lay at Larvik.")
-    for command in (["ingest", str(tmp_path / "a.md")], ["search", "Who?"], ["tree"], ["delete", "-c", "x", "--yes"]):
+    for command in (
+        ["ingest", str(tmp_path / "a.md")],
+        ["search", "Who?"],
+        ["enrich", "tree"],
+        ["delete", "-c", "x", "--yes"],
+    ):
         result = alone(*command, code=3)
         assert "Neo4j at bolt://127.0.0.1:1 does not answer." in result.stderr
         assert "check KGRAG_NEO4J_URI" in " ".join(result.stderr.split())

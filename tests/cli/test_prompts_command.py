@@ -32,5 +32,5 @@ def test_prompts_are_listed_copied_and_replaced(tmp_path: Path) -> None:
 
 def test_a_prompt_that_cannot_be_used(tmp_path: Path) -> None:
     (tmp_path / "read.txt").write_text("Answer $question!")
-    failed = CommandLine({})("prompts", code=2, env={"KGRAG_CHAT__PROMPTS": str(tmp_path)})
+    failed = CommandLine({})("list", "prompts", code=2, env={"KGRAG_CHAT__PROMPTS": str(tmp_path)})
     assert "cannot be used" in failed.stderr

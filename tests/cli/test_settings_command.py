@@ -53,9 +53,9 @@ def test_values_and_where_they_are_from(alone: CommandLine) -> None:
 
 
 def test_lines_can_be_searched(alone: CommandLine) -> None:
-    whole = alone("settings").stdout.splitlines()
+    whole = alone("list", "settings").stdout.splitlines()
     assert len(whole) == len(list(settings_of()))
-    assert alone("settings", "Heap", "default").stdout.splitlines() == [w for w in whole if "heap" in w.lower()]
+    assert alone("list", "settings", "Heap", "default").stdout.splitlines() == [w for w in whole if "heap" in w.lower()]
     assert "KGRAG_LOCAL__HEAP=1g  [default]  maximum heap of the server (-Xmx)" in whole
 
 
@@ -69,7 +69,7 @@ def test_no_secret_is_shown(alone: CommandLine) -> None:
         "KGRAG_LOCAL__MAVEN_REPOSITORY": "http://me:sesame@127.0.0.1/maven",
     }
     for options in ((), ("--json",)):
-        shown = alone("settings", *options, env=given).stdout
+        shown = alone("list", "settings", *options, env=given).stdout
         assert "sesame" not in shown and shown.count("***") == len(given)
 
 

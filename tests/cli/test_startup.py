@@ -10,16 +10,18 @@ from kgrag import __version__
 from kgrag.cli import COMMANDS, GROUPS, SECTIONS, main
 from kgrag.graph.local.lines import LINES, locked_version
 
+GROUPED = {name: [group, name] for group, (_, names) in GROUPS.items() for name in names}
 HEAVY = ("neo4j", "spacy", "numpy", "wordllama", "pydantic", "rich")
 MEASURING = GROUPS["lab"][1]
 """Commands whose options are made from pydantic models."""
 
 
 def test_help_imports_nothing_heavy() -> None:
+    named = [GROUPED.get(name, [name]) for name in sorted(COMMANDS, key=MEASURING.__contains__)]
     code = f"""
 import sys
 from kgrag.cli import main
-for arguments in {[["--help"], *([name, "--help"] for name in sorted(COMMANDS, key=MEASURING.__contains__))]!r}:
+for arguments in {[["--help"], *([*words, "--help"] for words in named)]!r}:
     try:
         main(arguments)
     except SystemExit as end:
@@ -37,9 +39,6 @@ def help_of(*words: str) -> str:
     result = CliRunner().invoke(main, [*words, "--help"], prog_name="kgrag", env={"COLUMNS": "80"})
     assert result.exit_code == 0
     return result.stdout
-
-
-GROUPED = {name: [group, name] for group, (_, names) in GROUPS.items() for name in names}
 
 
 @pytest.mark.parametrize("name", COMMANDS)

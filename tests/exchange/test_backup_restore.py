@@ -142,7 +142,7 @@ def test_killed_it_can_be_run_again(own: Settings, tmp_path: Path, command: str)
         "KGRAG_LOCAL__BOLT_PORT": str(own.local.bolt_port),
         "KGRAG_LOCAL__HTTP_PORT": str(own.local.http_port),
     }
-    run = [sys.executable, "-m", "kgrag", command, str(file), *(["--yes"] if command == "restore" else [])]
+    run = [sys.executable, "-m", "kgrag", "db", command, str(file), *(["--yes"] if command == "restore" else [])]
     step = "dump" if command == "backup" else "import"
     process = subprocess.Popen(run, env=os.environ | env)
     deadline = time.monotonic() + 120

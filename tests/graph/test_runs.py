@@ -1,4 +1,4 @@
-"""Kept runs: an answer becomes a subgraph, which is listed, drawn, migrated to, and removed."""
+"""Kept runs: an answer becomes a subgraph, which is listed, drawn, and removed."""
 
 from collections.abc import Iterator
 from dataclasses import replace

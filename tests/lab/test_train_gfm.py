@@ -58,7 +58,7 @@ def fleet(graph_settings: Settings, tmp_path_factory: pytest.TempPathFactory) ->
 
 
 def train(env: dict[str, str], *arguments: object, code: int = 0) -> tuple[str, str]:
-    words = ["train", "gfm", *map(str, arguments)]
+    words = ["lab", "train", "gfm", *map(str, arguments)]
     result = CliRunner().invoke(main, words, env={**env, "COLUMNS": "150"}, prog_name="kgrag")
     assert result.exit_code == code, result.output
     return result.stdout, result.stderr

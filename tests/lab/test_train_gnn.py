@@ -158,7 +158,7 @@ def test_the_recurrence_is_learned_from_single_questions(
     assert 0 <= found["alphas"][0] <= 1 and 0 < found["beta"] <= 1
     assert check_retriever(found["retriever"]) == found["retriever"]
     file = tmp_path / "kept" / "rgnn.json"
-    words = ["train", "rgnn", str(told), "-c", name, "--layers", "2", "--margin", "1", "--out", str(file)]
+    words = ["lab", "train", "rgnn", str(told), "-c", name, "--layers", "2", "--margin", "1", "--out", str(file)]
     assert CliRunner().invoke(main, words, env=neo4j_env).exit_code == 0
     kept = json.loads(file.read_text())
     retriever = GnnRet(kg[name], alphas=str(file), beta=str(file))
@@ -201,7 +201,7 @@ def trained_on(kg: KnowledgeGraph, tmp_path_factory: pytest.TempPathFactory) -> 
 
 
 def run(env: dict[str, str], *arguments: object, code: int = 0) -> tuple[str, str]:
-    words = ["train", "gnn-ret", *map(str, arguments)]
+    words = ["lab", "train", "gnn-ret", *map(str, arguments)]
     result = CliRunner().invoke(main, words, env={**env, "COLUMNS": "120"}, prog_name="kgrag")
     assert result.exit_code == code, result.output
     return result.stdout, result.stderr
