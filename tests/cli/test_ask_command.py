@@ -187,17 +187,17 @@ def test_kept_runs_are_listed_drawn_and_deleted(asked: CommandLine, kg: Knowledg
     lines = first.stderr.splitlines()
     assert kept.id in lines[0] and lines[1] == f":param id => '{kept.id}'" and lines[2].startswith("MATCH path = (:Run")
     saved = asked.json("ask", "Where is Larvik?", "-s", "gear+hybrid", "--save")["run"]
-    listed = asked("runs").stdout.splitlines()
+    listed = asked("list", "runs").stdout.splitlines()
     assert listed[0].startswith(saved[:8]) and listed[0].endswith("fleet  gear+hybrid")
     assert [line.strip() for line in listed[1:3]] == ["Where is Larvik?", "In Larvik [1]. Archer designed her [2]."]
     assert listed[3].startswith(kept.id[:8]) and len(listed) == 6
     assert [run["id"] for run in asked.json("list", "runs")] == [saved, kept.id]
-    assert f":param id => '{kept.id}'" in asked("runs", kept.id[:8]).stdout
+    assert f":param id => '{kept.id}'" in asked("list", "runs", kept.id[:8]).stdout
     assert "  Runs" in asked("collections").stdout
-    assert "no run 'ffffffff'" in asked("runs", "--delete", "ffffffff", code=4).stderr
-    assert "Say which" in asked("runs", "--delete", code=2).stderr
-    assert asked("runs", "--delete", kept.id[:8], saved[:8]).stdout == "Deleted 2 runs.\n"
-    nothing = asked("runs")
+    assert "no run 'ffffffff'" in asked("list", "runs", "--delete", "ffffffff", code=4).stderr
+    assert "Say which" in asked("list", "runs", "--delete", code=2).stderr
+    assert asked("list", "runs", "--delete", kept.id[:8], saved[:8]).stdout == "Deleted 2 runs.\n"
+    nothing = asked("list", "runs")
     assert nothing.stdout == "" and "--save" in nothing.stderr and "Runs" not in asked("collections").stdout
 
 
