@@ -198,11 +198,7 @@ class Retriever(ABC):
                 f"{cls.name!r} works on {len(cls.over)} other retriever, not {len(parts)}.",
                 f"Fuse them: {cls.name}(rrf({', '.join(str(getattr(p, 'name', p)) for p in parts)})).",
             )
-        defaults = defaults or {}
-        shared = {key: value for key, value in defaults.items() if not isinstance(value, Mapping)}
-        own = defaults.get(cls.name.replace("-", "_"), {})
-        own = own if isinstance(own, Mapping) else {}  # rrf=30 is the option of that name, not the retriever's options
-        return resolve(cls.options, cls.name, options, own, shared)
+        return resolve(cls.options, cls.name, options, (defaults or {}).get(cls.name.replace("-", "_"), {}))
 
     @abstractmethod
     def rank(self, query: Query, n: int) -> list[Scored]:

@@ -25,7 +25,9 @@ class Options(BaseModel):
 O = TypeVar("O", bound=Options)  # noqa: E741
 
 
-def resolve(kind: type[O], name: str, given: Mapping[str, Any], own: Mapping[str, Any], shared: Mapping[str, Any]) -> O:
+def resolve(
+    kind: type[O], name: str, given: Mapping[str, Any], own: Mapping[str, Any], shared: Mapping[str, Any] | None = None
+) -> O:
     """The options of the part `name`: those `given`, else its `own` defaults, else `shared` ones that it has.
 
     Raises ConfigurationError for an option that it does not have or a value that is invalid.
@@ -36,7 +38,7 @@ def resolve(kind: type[O], name: str, given: Mapping[str, Any], own: Mapping[str
             own_first = sorted(fields, key=lambda field: field not in kind.__annotations__)
             known = f"It has: {', '.join(own_first)}." if fields else "It has none."
             raise ConfigurationError(f"{name!r} has no option {key!r}.", known)
-    values = {key: value for key, value in shared.items() if key in fields} | dict(own) | dict(given)
+    values = {key: value for key, value in (shared or {}).items() if key in fields} | dict(own) | dict(given)
     try:
         return kind.model_validate(values)
     except ValidationError as error:

@@ -4,6 +4,7 @@ import signal
 import subprocess
 import time
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from command_line import CommandLine
@@ -213,8 +214,12 @@ def test_systems_are_listed_without_a_database(cli: CommandLine) -> None:
     assert needs["colbert"][1][-1].startswith("the extra colbert") and needs["bm25"][1] == ["words"]
 
 
-def test_every_setting_of_a_paper_is_listed_with_its_section(cli: CommandLine) -> None:
-    own = {"KGRAG_NEO4J_URI": "bolt://127.0.0.1:1", "KGRAG_AGENTS__GEAR__STEPS": "2"}
+def test_every_setting_of_a_paper_is_listed_with_its_section(
+    cli: CommandLine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "kgrag.toml").write_text("[agents.gear]\nsteps = 2\n")
+    own = {"KGRAG_NEO4J_URI": "bolt://127.0.0.1:1"}
     text = cli("list", "systems", "--paper", "gear", env=own).stdout
     assert "System: gear+rrf (sections 4 and 5). The paper's model: gpt-4o-mini-2024-07-18." in text
     line = next(line for line in text.splitlines() if line.startswith("agents.gear.steps"))
@@ -228,10 +233,13 @@ def test_every_setting_of_a_paper_is_listed_with_its_section(cli: CommandLine) -
     assert cli("list", "systems", "gear", "--paper", "gear", code=2)
 
 
-def test_a_question_as_a_paper_asks_it(asked: CommandLine, scripted: Scripted) -> None:
+def test_a_question_as_a_paper_asks_it(
+    asked: CommandLine, scripted: Scripted, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     scripted.say("recognise", {"kept": []})
     scripted.say("answer", "Larvik")
-    asked.env["KGRAG_AGENTS__ANSWER__EVIDENCE"] = "2"
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "kgrag.toml").write_text("[agents.answer]\nevidence = 2\n")
     result = asked("ask", QUESTION, "--short", "--paper", "hipporag2")
     assert result.stdout.startswith("Larvik\n")
     assert "single+hipporag2 on fleet" in result.stderr and "kgrag list systems --paper hipporag2" in result.stderr

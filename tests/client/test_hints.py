@@ -29,7 +29,7 @@ def test_a_misspelt_setting_is_named_with_the_nearest(variable: str, meant: str)
 
 
 def test_other_variables_are_passed_over_in_silence() -> None:
-    env = {"KGRAG_XYZZY": "1", "KGRAG_RETRIEVAL__RRF": "60", "KGRAG_CHAT__MODEL": "m"}
+    env = {"KGRAG_XYZZY": "1", "KGRAG_CHAT__MODEL": "m"}
     assert "Did you mean" not in run("list", "settings", env=env).output
 
 

@@ -368,5 +368,5 @@ def test_a_figure_is_measured_and_drawn(command: Command, folder: Path, tmp_path
     assert "kgrag lab graph-quality DATASET" in command("lab", "reproduce", "kgp", "--figure", 4).stdout
     assert "no figure 9" in command("lab", "reproduce", "gear", "--figure", 9, code=4).stderr
     assert "--plot draws one --figure" in command("lab", "reproduce", "gear", "--plot", picture, code=2).stderr
-    varied = command("lab", "reproduce", "bdtr", "--figure", "4d", *arguments[4:], code=0)
+    varied = command("lab", "reproduce", "bdtr", "--figure", "4d", *arguments[5:], code=0)
     assert "ircot(steps=5)+hipporag2" in varied.stdout

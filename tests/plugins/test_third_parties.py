@@ -32,8 +32,6 @@ def test_a_retriever_is_two_files_of_another_package(installed: Installed, ships
     found = installed.json("search", "Who designed the Fram?", "-c", ships, "-r", "rrf(titled, bm25)")
     assert [hit["passage"]["title"] for hit in found["hits"]] == ["Fram"]
     assert installed.json("search", "Who designed the Fram?", "-c", ships, "-r", "titled(letters=5)")["hits"] == []
-    installed.env["KGRAG_RETRIEVAL__TITLED__LETTERS"] = "5"
-    assert installed.json("search", "Who designed the Fram?", "-c", ships, "-r", "titled")["hits"] == []
     assert "whose title holds a word" in installed.kgrag("list", "retrievers").stdout
 
 

@@ -136,8 +136,8 @@ def test_a_cut_and_a_concatenation(kg: KnowledgeGraph, collection_name: str) -> 
     assert {h.passage.id for h in both} == set(ids) & {h.passage.id for h in dense.hits[:3]}
 
 
-def test_settings_from_the_environment_are_kept_where_an_option_says_nothing() -> None:
-    context = SearchContext(None, load_embedder("wordllama"), {"pathrank": {"cap": 9}, "rrf": 30})  # type: ignore[arg-type]
+def test_settings_are_kept_where_an_option_says_nothing() -> None:
+    context = SearchContext(None, load_embedder("wordllama"), {"pathrank": {"cap": 9}, "rrf": {"rrf": 30}})  # type: ignore[arg-type]
     retriever = make_retriever("pathrank(pagerank_weight=0)", context)
     assert isinstance(retriever, PathRank)
     assert retriever.settings.cap == 9
@@ -148,8 +148,8 @@ def test_settings_from_the_environment_are_kept_where_an_option_says_nothing() -
 
 @pytest.mark.parametrize(
     ("defaults", "message"),
-    [({"pathrnk": {"cap": 9}}, "pathrank"), ({"pathrank": {"capp": 9}}, "capp"), ({"rff": 9}, "KGRAG_RETRIEVAL__RFF")],
+    [({"pathrnk": {"cap": 9}}, "pathrank"), ({"pathrank": {"capp": 9}}, "capp")],
 )
-def test_settings_that_name_nothing_are_refused(defaults: dict[str, object], message: str) -> None:
+def test_settings_that_name_nothing_are_refused(defaults: dict[str, dict[str, object]], message: str) -> None:
     with pytest.raises(KgragError, match=message):
         check_defaults(defaults)
