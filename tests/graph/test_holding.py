@@ -22,7 +22,7 @@ from kgrag.values.errors import BusyError, CancelledError
 _BOAT = Document("boat", (Section("The boat was built in Larvik."),), "boat")
 _HOLDS = """
 import sys
-from kgrag.client import KnowledgeGraph
+from kgrag import KnowledgeGraph
 from kgrag.graph.holding import collection_lock
 with KnowledgeGraph.connect() as kg, collection_lock(kg.graph, sys.argv[1], "extract"):
     print("holds", flush=True)
