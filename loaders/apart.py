@@ -59,8 +59,8 @@ def read_apart(reader: str) -> Callable[[Source, Reading], Iterator[Item]]:
     def load(source: Source, reading: Reading) -> Iterator[Item]:
         check_size(source)
         readers = reading.readers
-        child, found = readers.open(source.path, reader, readers.settings.file_seconds)
-        readers.give(child)
+        process, found = readers.open(source.path, reader, readers.settings.file_seconds)
+        readers.give(process)
         if not found["sections"] and not found["tables"]:
             raise BadInput("holds no text")
         yield document_of(source, found)

@@ -16,7 +16,7 @@ from kgrag.loaders.apart import MAX_TEXT, Content, content, document_of, read_ap
 from kgrag.loaders.base import MB, BadInput, Format, Item, Reading, Source, decode, one_line, open_file
 from kgrag.loaders.html import add_html
 from kgrag.loaders.outline import Outline
-from kgrag.loaders.reader_processes import Child, Died, Readers
+from kgrag.loaders.reader_processes import Reader, Readers
 from kgrag.values.documents import Problem
 
 _LINE = 1 << 16  # bytes that are looked at at once
@@ -72,20 +72,18 @@ def load_mbox(source: Source, readers: Readers) -> Iterator[Item]:
     with open_file(source):
         pass
     seconds = readers.settings.page_seconds
-    child: Child | None = None
+    reader: Reader | None = None
     number, messages, deaths = 0, 1, 0
     try:
         while number < messages:
-            if child is None:
-                child, header = readers.open(source.path, "kgrag.loaders.mail:Mbox", readers.settings.file_seconds)
+            if reader is None:
+                reader, header = readers.open(source.path, "kgrag.loaders.mail:Mbox", readers.settings.file_seconds)
                 messages = header["messages"]
             number += 1
             try:
-                child.ask({"pages": [number, number]})
-                found = child.answer(seconds)
-                child.answer(seconds)
-            except Died as error:
-                found, child, deaths = {"problem": str(error)}, None, deaths + 1
+                found = reader.ask(seconds, page=number)
+            except BadInput as error:
+                found, reader, deaths = {"problem": str(error)}, None, deaths + 1
                 if deaths > _MAX_DEATHS:
                     raise BadInput(f"{error}; what comes after message {number} was not read") from error
             if "problem" in found:
@@ -96,8 +94,8 @@ def load_mbox(source: Source, readers: Readers) -> Iterator[Item]:
                 own = found["id"].strip("<>") or number
                 yield replace(document_of(source, found), key=f"{source.key}#{own}", source=f"{source.shown}#{number}")
     finally:
-        if child is not None:
-            child.kill()
+        if reader is not None:
+            reader.kill()
 
 
 def _content(data: bytes) -> Content:

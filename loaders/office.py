@@ -17,8 +17,8 @@ Block = list[Any]
 def load_office(source: Source, readers: Readers) -> Document:
     """A DOCX, PPTX or XLSX file as a document with its headings and tables. Raises BadInput."""
     check_size(source)
-    child, found = readers.open(source.path, "kgrag.loaders.office_parts:read_office", readers.settings.file_seconds)
-    readers.give(child)
+    process, found = readers.open(source.path, "kgrag.loaders.office_parts:read_office", readers.settings.file_seconds)
+    readers.give(process)
     tell(source, found["left_out"])
     source.problems.extend(found["problems"])
     outline = PagedOutline()

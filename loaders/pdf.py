@@ -1,7 +1,8 @@
-"""PDF files: pages with their text in reading order, and tables. Other processes read them: see guard.py."""
+"""PDF files: pages with their text in reading order, and tables. Other processes read them."""
 
 import re
 import threading
+import time
 from collections import deque
 from collections.abc import Iterator
 from datetime import datetime
@@ -14,7 +15,7 @@ from kgrag.loaders.headings import is_first_section
 from kgrag.loaders.outline import title_of
 from kgrag.loaders.page_lines import PageLines
 from kgrag.loaders.paged import PagedOutline
-from kgrag.loaders.reader_processes import Child, Deadline, Died, Readers
+from kgrag.loaders.reader_processes import Reader, Readers
 from kgrag.loaders.reflow import reflow
 from kgrag.values.documents import Document, Problem
 from kgrag.values.installing import install_hint
@@ -123,15 +124,15 @@ class _Run:
         self._source = source
         self._readers = readers
         self._seconds = readers.settings.page_seconds
-        self._deadline = Deadline(readers.settings.file_seconds)
+        self._until = time.monotonic() + readers.settings.file_seconds
         self._results: dict[int, dict[str, Any]] = {}
         self._deaths = 0
         self._size = 0
         self._stopped = ""
-        self._children: set[Child] = set()
+        self._working: set[Reader] = set()
         self._lock = threading.Lock()
-        child, self.header = self._open()
-        self._first: Child | None = child
+        self._first: Reader | None
+        self._first, self.header = self._open()
         self.number: int = self.header["pages"]
         self._todo = deque((first, min(first + _BLOCK - 1, self.number)) for first in range(1, self.number + 1, _BLOCK))
 
@@ -147,77 +148,69 @@ class _Run:
         finally:
             self._stopped = self._stopped or "was not read"
             with self._lock:
-                for child in self._children | {self._first} - {None}:
-                    assert child is not None
-                    child.kill()
+                for reader in filter(None, (*self._working, self._first)):
+                    reader.kill()
         reason = f"was not read: {self._stopped}"
         return {n: self._results.get(n, {"problem": reason}) for n in range(1, self.number + 1)}
 
-    def _open(self) -> tuple[Child, dict[str, Any]]:
+    def _open(self) -> tuple[Reader, dict[str, Any]]:
         return self._readers.open(self._source.path, "kgrag.loaders.pdf_pages:Pdf", 4 * self._seconds)
 
     def _work(self) -> None:
-        child: Child | None = None
+        reader: Reader | None = None
         try:
             while not self._stopped:
                 try:
                     first, last = self._todo.popleft()
                 except IndexError:
                     break
-                while first <= last and not self._stopped:
-                    child = child or self._begin()
-                    if child is None:
+                for number in range(first, last + 1):
+                    if self._stopped or (reader := reader or self._begin()) is None:
                         return
-                    first, usable = self._block(child, first, last)
-                    if not usable:
+                    if not self._page(reader, number) or (number == last and self._readers.is_tired(reader)):
                         with self._lock:
-                            self._children.discard(child)
-                        child.kill()
-                        child = None
+                            self._working.discard(reader)
+                        reader.kill()
+                        reader = None
         finally:
-            if child is not None:
+            if reader is not None:
                 with self._lock:
-                    self._children.discard(child)
+                    self._working.discard(reader)
                     if self._stopped:
-                        child.kill()
+                        reader.kill()
                     else:
-                        self._readers.give(child)
+                        self._readers.give(reader)
 
-    def _begin(self) -> Child | None:
+    def _begin(self) -> Reader | None:
         with self._lock:
-            child, self._first = self._first, None
-        if child is None:
+            reader, self._first = self._first, None
+        if reader is None:
             try:
-                child, _ = self._open()
+                reader, _ = self._open()
             except BadInput as error:
                 self._stopped = self._stopped or str(error)
                 return None
         with self._lock:
-            self._children.add(child)
-        return child
+            self._working.add(reader)
+        return reader
 
-    def _block(self, child: Child, first: int, last: int) -> tuple[int, bool]:
-        """Have pages read; returns the next one that is due, and whether the process can go on."""
-        number = first
+    def _page(self, reader: Reader, number: int) -> bool:
+        """Have a page read; returns whether the process can go on."""
+        left = self._until - time.monotonic()
+        if left <= 0:
+            self._stopped = f"the file took longer than {self._readers.settings.file_seconds:.0f} s"
+            return False
         try:
-            child.ask({"pages": [first, last]})
-            while number <= last:
-                left = self._deadline.left()
-                if left <= 0:
-                    self._stopped = f"the file took longer than {self._deadline.seconds:.0f} s"
-                    return last + 1, False
-                answer = child.answer(min(self._seconds, left))
-                self._keep(number, answer)
-                number += 1
-                if answer.get("fatal"):
-                    self._count_death()
-                    return number, False
-            return number, not child.answer(self._seconds)["tired"]
-        except Died as error:
-            if number <= last and not self._stopped:
+            answer = reader.ask(min(self._seconds, left), page=number)
+        except BadInput as error:
+            if not self._stopped:
                 self._results[number] = {"problem": str(error)}
             self._count_death()
-            return number + 1, False
+            return False
+        self._keep(number, answer)
+        if answer.get("fatal"):
+            self._count_death()
+        return not answer.get("fatal")
 
     def _keep(self, number: int, answer: dict[str, Any]) -> None:
         self._results[number] = answer

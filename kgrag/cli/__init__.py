@@ -11,7 +11,7 @@ from typing import Any
 import click
 
 from kgrag import __version__
-from kgrag.cli.console import log_on_stderr, note, print_error, warnings_as_notes
+from kgrag.cli.console import log_on_stderr, note, print_error
 from kgrag.runtime.plugins import Plugins
 from kgrag.values.errors import KgragError
 
@@ -31,8 +31,8 @@ GROUPS = {
         ("extract", "resolve", "tag", "tree", "communities"),
     ),
     "db": (
-        "The database: state, backups, repairs, upgrades.",
-        ("status", "logs", "backup", "restore", "repair", "migrate", "reembed"),
+        "The database: state, backups, repairs.",
+        ("status", "logs", "backup", "restore", "repair", "reembed"),
     ),
     "lab": (
         "Measure, train, and repeat the tables of the papers.",
@@ -45,14 +45,7 @@ GROUPS = {
 }
 """Commands of a group: what it is for, and their names."""
 
-MOVED = {name: f"{group} {name}" for group, (_, names) in GROUPS.items() for name in names} | {
-    "ask-cypher": "cypher --ask",
-    "digest": "inspect --digest",
-    "import-triples": "import --format triples",
-    "import-wikidata": "import --format wikidata",
-    "params": "cypher --params",
-}
-"""What commands were called before 0.2, which does for one release, and how they are called now."""
+_GROUPED = {name: f"{group} {name}" for group, (_, names) in GROUPS.items() for name in names}
 
 INTERRUPTED = 130
 
@@ -95,18 +88,18 @@ class Main(Group):
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """All commands but those of groups, and the groups, by name."""
-        return sorted({*(name for name in COMMANDS if name not in MOVED), *GROUPS})
+        return sorted({*(name for name in COMMANDS if name not in _GROUPED), *GROUPS})
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        """Import and return a command or group, None if there is none of that name; old names are known, too."""
+        """Import and return a command or group, None if there is none of that name."""
         if cmd_name in GROUPS:
             summary, names = GROUPS[cmd_name]
             return Group(name=cmd_name, commands=names, help=summary, short_help=summary)
-        return COMMANDS.get(cmd_name)
+        return None if cmd_name in _GROUPED else COMMANDS.get(cmd_name)
 
     def known(self, ctx: click.Context) -> dict[str, str]:
         """See Group; commands of groups, too."""
-        return super().known(ctx) | MOVED
+        return super().known(ctx) | _GROUPED
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """The options in a line, so that the whole fits a screen."""
@@ -127,14 +120,6 @@ class Main(Group):
             if rows:
                 with formatter.section(title):
                     formatter.write_dl(rows)
-
-    def resolve_command(
-        self, ctx: click.Context, args: list[str]
-    ) -> tuple[str | None, click.Command | None, list[str]]:
-        """Find the command; one of an old name says the new one."""
-        if args and args[0] in MOVED:
-            note(f"`kgrag {args[0]}` is `kgrag {MOVED[args[0]]}` now; the old name goes in 0.3.0.")
-        return super().resolve_command(ctx, args)
 
     def invoke(self, ctx: click.Context) -> Any:
         """Run the command; errors end with a message, a remedy and their exit code."""
@@ -193,6 +178,5 @@ def main(ctx: click.Context, debug: bool, verbose: bool) -> None:
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, TextIOWrapper):
             stream.reconfigure(errors="replace")  # a locale without Unicode shows question marks
-    ctx.with_resource(warnings_as_notes())
     if verbose:
         ctx.with_resource(log_on_stderr())

@@ -4,23 +4,15 @@ from typing import TYPE_CHECKING
 
 import click
 
-from kgrag.cli.connect import as_json, choose_collection, collection_option, connect, csv_options, question_argument
+from kgrag.cli.connect import choose_collection, connect
 from kgrag.cli.console import note, print_json, visible
 
 if TYPE_CHECKING:
     from kgrag.agents.text_to_cypher import CypherAnswer
 
 
-@click.command("ask-cypher")
-@question_argument
-@collection_option()
-@click.option("--show", is_flag=True, help="Show the statement, do not run it.")
-@as_json
-@csv_options
-def ask_cypher(question: str, collection: str | None, show: bool, as_json: bool, as_csv: bool, raw: bool) -> None:
-    """Have a language model write the Cypher: `kgrag cypher --ask`."""
-    if as_json and as_csv:
-        raise click.UsageError("Choose one of --json and --csv.")
+def ask_cypher(question: str, collection: str | None, *, show: bool, as_json: bool, as_csv: bool, raw: bool) -> None:
+    """Have a language model write the Cypher; `show`: do not run it."""
     with connect() as kg:
         name = choose_collection(kg, collection)
         answer = kg[name].ask_cypher(question, run=not show)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from kgrag.cli.connect import as_json
-from kgrag.cli.console import load_settings, note, print_json, progress_bars
+from kgrag.cli.console import load_settings, print_json, progress_bars
 from kgrag.values.errors import ConfigurationError
 
 if TYPE_CHECKING:
@@ -55,7 +55,6 @@ def restore(file: Path, yes: bool, as_json: bool) -> None:
     kgrag db restore before-upgrade.dump
     kgrag db restore /mnt/backups/kgrag-2026-11-01.dump --yes
     """
-    from kgrag.graph import schema
     from kgrag.graph.local import backup as dumps
 
     settings = load_settings()
@@ -72,8 +71,6 @@ def restore(file: Path, yes: bool, as_json: bool) -> None:
         click.echo(f"Restored in {report.seconds:.1f} s: {held}")
         if report.dump is not None:
             click.echo(f"What the database held before is kept in {report.dump}")
-    if report.schema_version is not None and report.schema_version < schema.SCHEMA_VERSION:
-        note(f"The backup is of schema version {report.schema_version}: run `kgrag db migrate`.")
 
 
 def _local_server(command: str) -> "LocalServer":

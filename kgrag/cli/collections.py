@@ -1,4 +1,4 @@
-"""kgrag collections, reembed, repair, digest, migrate: the collections as wholes."""
+"""kgrag collections, reembed, repair: the collections as wholes."""
 
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 import click
 
 from kgrag.cli.connect import as_json, connect
-from kgrag.cli.console import note, print_json, print_pairs, print_table, progress_bars
+from kgrag.cli.console import note, print_json, print_table, progress_bars
 
 if TYPE_CHECKING:
     from kgrag.values.results import CollectionInfo
@@ -68,7 +68,7 @@ def repair(collection: str | None, as_json: bool) -> None:
     """Make again what a collection should have and has not.
 
     Indexes that were dropped, vector indexes that keep one bit of a number, vectors that were lost, linking that was
-    interrupted. What is whole is not touched.
+    interrupted, words that another stemmer stemmed. What is whole is not touched.
     Without a name, every collection. `kgrag inspect` says what is wrong.
 
     \b
@@ -92,49 +92,6 @@ def repair(collection: str | None, as_json: bool) -> None:
         print_problems(report.problems)
     if not reports:
         note("There are no collections.")
-
-
-@click.command()
-@click.argument("collection")
-@click.option("--all", "whole", is_flag=True, help="Of everything: vectors, times, runs, every property of every edge.")
-@as_json
-def digest(collection: str, whole: bool, as_json: bool) -> None:
-    """Print hashes of what a collection holds: `kgrag inspect --digest`."""
-    with connect() as kg:
-        from kgrag.graph.collections import open_collection
-        from kgrag.graph.contents import fingerprint
-        from kgrag.indexing.digest import digest as compute
-
-        open_collection(kg.graph, collection)
-        if whole:
-            found = fingerprint(kg.graph, collection)
-            hashes = found.hashes() | {"all": found.total()}
-        else:
-            hashes = compute(kg.graph, collection)
-    if as_json:
-        print_json(hashes)
-        return
-    print_pairs(hashes)
-
-
-@click.command()
-@as_json
-def migrate(as_json: bool) -> None:
-    """Bring the database to the schema of this version of kgrag. Documents and vectors stay.
-
-    Other commands say when this is needed. Interrupted and run again, it goes on where it was.
-
-    \b
-    kgrag db migrate
-    """
-    with connect() as kg:
-        steps = kg.migrate()
-    if as_json:
-        print_json({"steps": steps})
-        return
-    for step in steps:
-        click.echo(step)
-    click.echo("Done." if steps else "The database is up to date.")
 
 
 def _print_collections(found: "Iterable[CollectionInfo]") -> None:

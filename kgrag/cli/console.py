@@ -4,7 +4,6 @@ import logging
 import re
 import sys
 import time
-import warnings
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from io import TextIOWrapper
@@ -74,22 +73,6 @@ def print_list(head: str, lines: Sequence[str]) -> None:
         note(f"  {line}")
     if len(lines) > _SHOWN:
         note(f"  ... and {len(lines) - _SHOWN:,} more")
-
-
-@contextmanager
-def warnings_as_notes() -> Iterator[None]:
-    """While the block runs, warnings of what a later release takes away are lines on standard error."""
-    with warnings.catch_warnings():
-        usual = warnings.showwarning
-
-        def show(message: Warning | str, category: type[Warning], *where: Any, **more: Any) -> None:
-            if issubclass(category, FutureWarning):
-                note(str(message))
-            else:
-                usual(message, category, *where, **more)
-
-        warnings.showwarning = show
-        yield
 
 
 class _Notes(logging.Handler):
@@ -164,7 +147,7 @@ def print_table(
 
 
 def load_settings() -> "Settings":
-    """The settings of the environment and .env. Raises ConfigurationError naming each variable that is invalid.
+    """The settings (see Settings). Raises ConfigurationError naming each variable that is invalid.
 
     A variable that no setting has, and that is near to one, is noted.
     """
@@ -176,6 +159,7 @@ def load_settings() -> "Settings":
 
     for variable, near in unknown_variables():
         note(f"{variable} is no setting, and is passed over. Did you mean {near}?")
+    remedy = "Correct it in the environment, in .env or in kgrag.toml."
     try:
         return Settings()
     except ValidationError as error:
@@ -187,13 +171,9 @@ def load_settings() -> "Settings":
                 message = f"there is no such setting.{f' Did you mean {near}?' if near else ''}"
             said.append(f"KGRAG_{'__'.join(path).upper()}: {message}")
         wrong = "; ".join(said)
-        raise ConfigurationError(
-            f"A setting is invalid. {wrong}", "Correct it in the environment or in .env."
-        ) from error
+        raise ConfigurationError(f"A setting is invalid. {wrong}", remedy) from error
     except SettingsError as error:
-        raise ConfigurationError(
-            f"A setting cannot be read: {error}", "Correct it in the environment or in .env."
-        ) from error
+        raise ConfigurationError(f"A setting cannot be read: {error}.", remedy) from error
 
 
 def changed(settings: "Settings", part: str, **values: Any) -> "Settings":

@@ -8,15 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from kgrag.cli.connect import (
-    as_json,
-    as_text,
-    choose_collection,
-    collection_option,
-    connect,
-    csv_options,
-    question_argument,
-)
+from kgrag.cli.connect import as_json, as_text, choose_collection, collection_option, connect, csv_options
 from kgrag.cli.console import note, print_json
 
 if TYPE_CHECKING:
@@ -73,9 +65,7 @@ pairs_option = click.option(
 @click.option("--profile", "plan", flag_value="profile", help="Run it, and show what each step of it did.")
 @as_json
 @csv_options
-@click.pass_context
 def cypher(
-    ctx: click.Context,
     query: str | None,
     pairs: Pairs,
     collection: str | None,
@@ -133,11 +123,9 @@ def cypher(
     if asked is not None:
         from kgrag.cli.ask_cypher import ask_cypher
 
-        ctx.invoke(
-            ask_cypher, question=asked, collection=collection, show=show, as_json=as_json, as_csv=as_csv, raw=raw
-        )
+        ask_cypher(asked, collection, show=show, as_json=as_json, as_csv=as_csv, raw=raw)
     elif posed is not None:
-        ctx.invoke(params, question=posed, pairs=pairs, collection=collection, as_json=as_json)
+        _print_parameters(posed, pairs, collection, as_json)
     elif listing:
         _list(as_json)
     elif favourites is not None:
@@ -155,13 +143,8 @@ def cypher(
         _print(_run(statement, pairs, collection, embeddings, plan), as_json, as_csv, raw)
 
 
-@click.command()
-@question_argument
-@pairs_option
-@collection_option()
-@as_json
-def params(question: str, pairs: Pairs, collection: str | None, as_json: bool) -> None:
-    """Print the line that sets a question's parameters: `kgrag cypher --params`."""
+def _print_parameters(question: str, pairs: Pairs, collection: str | None, as_json: bool) -> None:
+    """Print the line that sets a question's parameters."""
     from kgrag.graph.favourites import all_parameters, params_line
 
     with connect() as kg:

@@ -115,8 +115,6 @@ def import_(source: str, collection: str | None, format: str | None, as_json: bo
     if report.resumed:
         click.echo(f"{report.resumed:,} of them were there from an import that was interrupted.")
     click.echo(f"digest of the export: {report.digest}")
-    for step in report.migrated:
-        click.echo(step)
 
 
 def _lines(report: "ExportReport") -> list[str]:

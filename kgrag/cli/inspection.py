@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from kgrag.cli.connect import as_json, choose_collection, collection_argument, connect
-from kgrag.cli.console import note, print_json, stdout_console
+from kgrag.cli.console import note, print_json, print_pairs, stdout_console
 from kgrag.values.errors import InputError
 
 if TYPE_CHECKING:
@@ -40,9 +40,7 @@ _MARKS = {"error": ("✗", "bold red"), "warning": ("!", "bold yellow"), "note":
 @click.option("--digest", "hashes", is_flag=True, help="Print hashes of what it holds, and nothing else.")
 @click.option("--all", "whole", is_flag=True, help="With --digest: of vectors, times, runs and all properties, too.")
 @as_json
-@click.pass_context
 def inspect(
-    ctx: click.Context,
     collection: str | None,
     near: float,
     report: Path | None,
@@ -74,11 +72,7 @@ def inspect(
     if whole and not hashes:
         raise click.UsageError("--all goes with --digest.")
     if hashes:
-        from kgrag.cli.collections import digest
-
-        with connect() as kg:
-            name = choose_collection(kg, collection)
-        ctx.invoke(digest, collection=name, whole=whole, as_json=as_json)
+        _print_hashes(collection, whole, as_json)
         return
     with connect() as kg:
         name = choose_collection(kg, collection)
@@ -97,6 +91,24 @@ def inspect(
                 f"{report} cannot be written ({error.strerror}).", "Name another file with --html."
             ) from error
         note(f"Report: {report}")
+
+
+def _print_hashes(collection: str | None, whole: bool, as_json: bool) -> None:
+    from kgrag.graph.collections import open_collection
+    from kgrag.graph.contents import fingerprint
+    from kgrag.indexing.digest import digest
+
+    with connect() as kg:
+        name = open_collection(kg.graph, choose_collection(kg, collection)).name
+        if whole:
+            found = fingerprint(kg.graph, name)
+            hashes = found.hashes() | {"all": found.total()}
+        else:
+            hashes = digest(kg.graph, name)
+    if as_json:
+        print_json(hashes)
+    else:
+        print_pairs(hashes)
 
 
 def _print(found: "Inspection") -> None:

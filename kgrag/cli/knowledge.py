@@ -1,11 +1,11 @@
 """kgrag import --format wikidata or triples: facts without passages, as a collection of kind knowledge."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
-from kgrag.cli.connect import F, as_json
+from kgrag.cli.connect import F
 from kgrag.cli.console import load_settings, note, print_json, progress_bars
 
 if TYPE_CHECKING:
@@ -50,32 +50,6 @@ def import_facts(
         raise click.UsageError("--ids, --class and --about choose from Wikidata: they go with --format wikidata.")
     chosen = Selection(languages, properties, None if ids is None else tuple(ids_in(ids)), classes, about, hops)
     _import(source, collection, chosen, format, as_json)
-
-
-_to = click.option("-c", "--collection", required=True, metavar="NAME", help="Where to; made if it does not exist.")
-
-
-@click.command(name="import-wikidata")
-@click.argument("source", type=click.Path(exists=True, dir_okay=False, path_type=Path))
-@_to
-@knowledge_options
-@as_json
-def import_wikidata(**given: Any) -> None:
-    """Import facts from a dump of Wikidata: `kgrag import --format wikidata`."""
-    import_facts(format="wikidata", **given)
-
-
-@click.command(name="import-triples")
-@click.argument("source", type=click.Path(exists=True, dir_okay=False, path_type=Path))
-@_to
-@knowledge_options
-@click.option(
-    "--format", type=click.Choice(("ntriples", "rdf", "csv", "tsv")), help="By default as the name of the file says."
-)
-@as_json
-def import_triples(**given: Any) -> None:
-    """Import facts of your own: `kgrag import --format triples`."""
-    import_facts(**given)
 
 
 def _import(path: Path, collection: str, selection: "Selection", format: str | None, as_json: bool) -> None:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 @click.option("--markdown", is_flag=True, help="Print all of them, their types and defaults, as a page in Markdown.")
 @as_json
 def settings(words: tuple[str, ...], markdown: bool, as_json: bool) -> None:
-    """List the settings and options: environment variable, value, where it is from, meaning.
+    """List the settings: environment variable, value, where it is from, meaning.
 
     With words, only settings whose line holds each of them. Keys and passwords are shown as ***.
 

@@ -1,4 +1,4 @@
-"""The settings and the options of retrievers and strategies as a list: variable, type, default, meaning, value."""
+"""The settings as a list: variable, type, default, meaning, value."""
 
 import json
 import re
@@ -12,20 +12,13 @@ from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
 from pydantic import BaseModel, SecretStr
 from pydantic.fields import FieldInfo
-from pydantic_settings import DotEnvSettingsSource, EnvSettingsSource
+from pydantic_settings import DotEnvSettingsSource, EnvSettingsSource, TomlConfigSettingsSource
 
-from kgrag.agents.answering import AnswerOptions
-from kgrag.agents.system import STRATEGIES
-from kgrag.retrieval.registry import RETRIEVERS
-from kgrag.runtime.options import resolve
-from kgrag.settings import Settings
+from kgrag.settings import IN_FILE, Settings
 
 HIDDEN = "***"
-_ANSWER = ("agents", "answer")
-"""Where options of all strategies are set."""
-_OPEN = (("retrieval",), ("agents",))
-"""Fields that hold the options of retrievers and strategies."""
 _NAMES = {SecretStr: "secret", Path: "path", str: "text", bool: "true or false"}
+Source = Literal["default", "environment", ".env", "kgrag.toml"]
 _LOGIN = re.compile(r"(?<=//)[^/@\s]+@")
 _SIGNS = {"ge": ">=", "gt": ">", "le": "<=", "lt": "<"}
 
@@ -48,46 +41,30 @@ class Setting:
 
 @dataclass(frozen=True, slots=True)
 class InForce:
-    """The value of a setting as text, secrets hidden; `source`: default, environment or .env."""
+    """The value of a setting as text, secrets hidden; `source`: where it is from."""
 
     setting: Setting
     value: str
-    source: Literal["default", "environment", ".env"]
+    source: Source
 
 
 def settings_of() -> Iterator[Setting]:
-    """All settings: those of kgrag, then the options of each retriever, of all strategies, and of each."""
-    yield from settings_in(Settings, ())
-    for name, retriever in RETRIEVERS.items():
-        yield from settings_in(retriever.options, ("retrieval", _key(name)))
-    yield from settings_in(AnswerOptions, _ANSWER)
-    for name, strategy in STRATEGIES.items():
-        for setting in settings_in(strategy.options, ("agents", _key(name))):
-            if setting.path[-1] not in AnswerOptions.model_fields:
-                yield setting
+    """All settings that variables set."""
+    return (setting for setting in settings_in(Settings, ()) if setting.path[0] not in IN_FILE)
 
 
 def in_force() -> list[InForce]:
-    """Every setting with the value that it has now.
-
-    Raises pydantic.ValidationError when one is invalid, ConfigurationError for an option.
-    """
+    """Every setting with the value that it has now. Raises pydantic.ValidationError when one is invalid."""
     current = Settings()
-    options: dict[tuple[str, ...], BaseModel] = {
-        _ANSWER: resolve(AnswerOptions, "answer", {}, current.agents.get("answer", {}), {})
+    sources: dict[Source, Mapping[str, Any]] = {
+        "environment": EnvSettingsSource(Settings)(),
+        ".env": DotEnvSettingsSource(Settings)(),
+        "kgrag.toml": TomlConfigSettingsSource(Settings)(),
     }
-    for name, retriever in RETRIEVERS.items():
-        options["retrieval", _key(name)] = retriever.check({}, (), current.retrieval)
-    for name, strategy in STRATEGIES.items():
-        options["agents", _key(name)] = strategy.check({}, current.agents)
-    environment, file = EnvSettingsSource(Settings)(), DotEnvSettingsSource(Settings)()
     found = []
     for setting in settings_of():
-        of, name = setting.path[:-1], setting.path[-1]
-        value = getattr(options[of] if of in options else reduce(getattr, of, current), name)
-        places = [setting.path, ("retrieval", name)] if of[:1] == ("retrieval",) else [setting.path]
-        given = [any(_holds(source, place) for place in places) for source in (environment, file)]
-        found.append(InForce(setting, _text(value), "environment" if given[0] else ".env" if given[1] else "default"))
+        source: Source = next((name for name, given in sources.items() if _holds(given, setting.path)), "default")
+        found.append(InForce(setting, _text(reduce(getattr, setting.path, current)), source))
     return found
 
 
@@ -113,8 +90,22 @@ Made from the settings classes by `kgrag list settings --markdown > docs/setting
 Beside these, `KGRAG_COLLECTION` and `KGRAG_DEBUG` set the options `--collection` and `--debug` of commands, and the
 `openai` client reads `OPENAI_API_KEY` and `OPENAI_BASE_URL`.
 
-An option of a retriever can be set for all that have it (`KGRAG_RETRIEVAL__DEPTH=50`), and one of all strategies for a
-single one (`KGRAG_AGENTS__GEAR__WORDS=3`)."""
+Options of retrievers and strategies are written where these are used, `pathrank(cap=20)`; `kgrag list retrievers
+pathrank` and `kgrag list systems gear` list them. A file `kgrag.toml` in the working directory has those for all uses.
+It may hold any other setting, too: a part of its name is a table. Variables win over it.
+
+```toml
+writers = 4
+
+[retrieval.pathrank]
+cap = 20
+
+[agents.answer]
+words = 3           # of all strategies
+
+[agents.gear]
+steps = 2
+```"""
 
 
 def settings_in(model: type[BaseModel], path: tuple[str, ...]) -> Iterator[Setting]:
@@ -123,16 +114,11 @@ def settings_in(model: type[BaseModel], path: tuple[str, ...]) -> Iterator[Setti
     for name, field in model.model_fields.items():
         if isinstance(field.annotation, type) and issubclass(field.annotation, BaseModel):
             nested.append((name, field.annotation))
-        elif (*path, name) not in _OPEN:
+        else:
             group = (model.__doc__ or "").partition("\n")[0]
             yield Setting((*path, name), _type(field), _default(field), field.description or "", group)
     for name, inner in nested:
         yield from settings_in(inner, (*path, name))
-
-
-def _key(name: str) -> str:
-    """A retriever's or strategy's name as it stands in a variable."""
-    return name.replace("-", "_")
 
 
 def _holds(given: Mapping[str, Any], path: tuple[str, ...]) -> bool:

@@ -247,7 +247,6 @@ class AsyncKnowledgeGraph:
     neighbourhood = _graph(KnowledgeGraph.neighbourhood)
     runs = _graph(KnowledgeGraph.runs)
     delete_runs = _graph(KnowledgeGraph.delete_runs)
-    migrate = _graph(KnowledgeGraph.migrate)
     import_export = _graph(KnowledgeGraph.import_export)
     tasks = _graph(KnowledgeGraph.tasks)
     language_model = _graph(KnowledgeGraph.language_model)

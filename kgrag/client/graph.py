@@ -360,31 +360,15 @@ class KnowledgeGraph:
         """
         return runs.remove_runs(self.graph, ids)
 
-    def migrate(self) -> list[str]:
-        """Bring the database to this version's schema; returns the steps taken.
-
-        Interrupted and run again, it goes on. Raises BusyError, unless the database is up to date, while somebody works
-        on a collection.
-        """
-        from kgrag.indexing.migrate import migrate
-
-        return migrate(self.graph, self.settings)
-
     def import_export(self, source: str, progress: Progress | None = None) -> "ImportReport":
         """Make the collection that was exported to `source`.
 
-        A damaged file changes nothing; interrupted and run again, it goes on where it was. One of an older version is
-        migrated. Raises InputError, and MismatchError if there is a collection of that name, or if the export is of a
-        newer schema.
+        A damaged file changes nothing; interrupted and run again, it goes on where it was. Raises
+        InputError, and MismatchError if there is a collection of that name, or if the export is of another schema.
         """
         from kgrag.exchange.importing import import_export
-        from kgrag.indexing.migrate import finish_migrated
 
-        patience, progress = self.settings.old_vectors_seconds, progress or no_progress
-        report = import_export(self.graph, source, progress, patience)
-        if report.migrated:
-            finish_migrated(self.graph, registry.open_collection(self.graph, report.collection), self.settings)
-        return report
+        return import_export(self.graph, source, progress or no_progress, self.settings.old_vectors_seconds)
 
     def tasks(self) -> Tasks | None:
         """The language model of the settings with its prompts; None when none is configured. Shared by all callers."""

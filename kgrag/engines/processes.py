@@ -4,7 +4,6 @@ import multiprocessing
 import os
 import signal
 import sys
-import threading
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ProcessPoolExecutor
@@ -14,6 +13,7 @@ from itertools import chain, islice
 from typing import Any, Generic, TypeVar
 
 from kgrag.engines import ALONE, TRIES, Engine, Parcel, whole
+from kgrag.runtime.child import end_with_parent
 from kgrag.values.errors import EngineError
 
 T = TypeVar("T")
@@ -98,15 +98,7 @@ def _begin(work: Callable[[Any], Any]) -> None:
     global _WORK
     _WORK = work
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # whoever made us says when to stop
-    threading.Thread(target=_end_with_parent, daemon=True).start()
-
-
-def _end_with_parent() -> None:
-    """A parent that is killed says nothing."""
-    parent = multiprocessing.parent_process()
-    if parent is not None:
-        parent.join()
-        os._exit(1)
+    end_with_parent()
 
 
 def _call(item: Any) -> Any:

@@ -3,7 +3,7 @@
 import time
 from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 from kgrag.exchange.files import reading, received
@@ -15,10 +15,8 @@ from kgrag.graph.connection import Graph, Transaction
 from kgrag.graph.contents import LABELS, LOCAL, Fingerprint, Item, NodeRecord, vectors_of
 from kgrag.graph.counts import count_nodes
 from kgrag.graph.holding import collection_lock
-from kgrag.graph.migrations import migrate_collection
 from kgrag.values.errors import InputError, MismatchError
 from kgrag.values.events import Progress
-from kgrag.values.installing import update_hint
 
 _NODES = 1000  # a transaction
 _EDGES = 5000
@@ -28,10 +26,7 @@ Row = dict[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class ImportReport:
-    """What an import brought; `resumed`: how much of it an earlier one had brought; `digest`: that of the export.
-
-    `migrated`: the steps from the schema of an older export to that of the database.
-    """
+    """What an import brought; `resumed`: how much of it an earlier one had brought; `digest`: that of the export."""
 
     collection: str
     nodes: int
@@ -39,17 +34,15 @@ class ImportReport:
     resumed: int
     seconds: float
     digest: str
-    migrated: list[str] = field(default_factory=list)
 
 
 def import_export(graph: Graph, source: str, progress: Progress, unused_seconds: float) -> ImportReport:
     """Make the collection that was exported to `source`.
 
     The file is first read through, so one that is damaged changes nothing. Interrupted and run again, it resumes;
-    until it is complete, nobody can use the collection. One of an older schema is migrated; what that has
-    marked is left to the finish of an ingest. `unused_seconds`: see `create_collection`. Raises InputError for what is
-    no whole export, MismatchError if it is of a newer schema, or if there is a collection of that name, and BusyError
-    while somebody else works on one.
+    until it is complete, nobody can use the collection. `unused_seconds`: see `create_collection`. Raises InputError
+    for what is no whole export, MismatchError if it is of another schema, or if there is a collection of that name, and
+    BusyError while somebody else works on one.
     """
     started = time.monotonic()
     with received(source) as path:
@@ -61,7 +54,7 @@ def import_export(graph: Graph, source: str, progress: Progress, unused_seconds:
         _check_free(graph, header)
         found = _read_through(reader, progress)
         with collection_lock(graph, name, "import"):
-            resumed, migrated = _Import(graph, reader, found, progress, unused_seconds).run()
+            resumed = _Import(graph, reader, found, progress, unused_seconds).run()
     edges = sum(n for kind, n in found.counts.items() if kind not in LABELS)
     return ImportReport(
         collection=name,
@@ -70,16 +63,12 @@ def import_export(graph: Graph, source: str, progress: Progress, unused_seconds:
         resumed=resumed,
         seconds=time.monotonic() - started,
         digest=found.total(),
-        migrated=migrated,
     )
 
 
 def _check(header: Header) -> None:
-    if header.schema_version > schema.SCHEMA_VERSION:
-        raise MismatchError(
-            f"The export has schema version {header.schema_version}; this kgrag knows only {schema.SCHEMA_VERSION}.",
-            f"A newer kgrag wrote it: {update_hint()}",
-        )
+    if header.schema_version != schema.SCHEMA_VERSION:
+        raise schema.version_mismatch("The export", header.schema_version)
     if not header.embeddings:
         raise MismatchError(
             "The export was made without embeddings, for looking at; a collection cannot be made from it.",
@@ -142,8 +131,8 @@ class _Import:
         self._progress = progress
         self._unused_seconds = unused_seconds
 
-    def run(self) -> tuple[int, list[str]]:
-        """Bring it to its end; returns how much was there before, and the steps of its migration."""
+    def run(self) -> int:
+        """Bring it to its end; returns how much was there before."""
         begun = registry.find_import(self._graph, self._name)
         if begun is None:
             self._begin()
@@ -168,9 +157,8 @@ class _Import:
         self._progress("import", self._total, self._total)
         self._progress("indexes", 0, None)
         registry.ensure_indexes(self._graph, collection, *count_nodes(self._graph, self._name))
-        migrated = migrate_collection(self._graph, self._name, self._reader.header.schema_version)
         self._graph.run("write/end_import", name=self._name)
-        return done - 1, migrated  # but for the collection itself
+        return done - 1  # but for the collection itself
 
     def _begin(self) -> None:
         item = next(iter(self._reader))

@@ -91,10 +91,7 @@ def find_collection(graph: Graph, name: str) -> Collection | None:
             f"The import of collection {name!r} was interrupted, or is running.",
             f"Finish it with the same `kgrag import`, or give it up with `kgrag delete --collection {name} --yes`.",
         )
-    collection = recorded(properties)
-    if collection.schema_version > schema.SCHEMA_VERSION:
-        raise schema.version_mismatch(collection.schema_version)
-    return collection
+    return recorded(properties)
 
 
 def find_import(graph: Graph, name: str) -> tuple[Collection, str, int] | None:
@@ -149,7 +146,7 @@ def check_documents(collection: Collection) -> Collection:
         raise MismatchError(
             f"The words of collection {collection.name!r} were stemmed by {collection.stemmer}, and this is {STEMMER}, "
             "which would not find all of them.",
-            f"`kgrag db migrate` stems them anew; or install {collection.stemmer.replace(' ', '==')}.",
+            f"`kgrag db repair {collection.name}` stems them anew; or install {collection.stemmer.replace(' ', '==')}.",
         )
     return collection
 

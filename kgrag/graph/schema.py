@@ -1,4 +1,4 @@
-"""The schema: constraints and indexes of the database, those of each collection, and the versions they went through."""
+"""The schema: constraints and indexes of the database, those of each collection, and its version."""
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
@@ -38,11 +38,6 @@ def stored_state(graph: Graph) -> tuple[int | None, str | None]:
     return (records[0]["version"], records[0]["described"]) if records else (None, None)
 
 
-def is_current(graph: Graph) -> bool:
-    """Whether nothing is left to migrate: the database has this version's schema and describes it."""
-    return stored_state(graph) == (SCHEMA_VERSION, describe().digest())
-
-
 def keep_description(graph: Graph, described: str | None) -> None:
     """Unless the Schema node holds this description of the graph, make what it names, and keep it there."""
     description = describe()
@@ -68,19 +63,16 @@ def check_schema(graph: Graph) -> None:
 def check_version(version: int | None) -> None:
     """Raise MismatchError for the version of an older or newer schema; None stands for an empty database."""
     if version is not None and version != SCHEMA_VERSION:
-        raise version_mismatch(version)
+        raise version_mismatch("The database", version)
 
 
-def version_mismatch(version: int) -> MismatchError:
-    """The error for a database of another schema version, with its remedy."""
-    if version < SCHEMA_VERSION:
-        return MismatchError(
-            f"The database has schema version {version}; this kgrag works with {SCHEMA_VERSION}.",
-            "Run `kgrag db migrate` to bring it up to date (your documents and vectors stay).",
-        )
+def version_mismatch(what: str, version: int) -> MismatchError:
+    """The error for `what` a kgrag of another schema version made: the database, an export, a backup."""
+    its = f"Update kgrag ({update_hint()})" if version > SCHEMA_VERSION else "Go on with the kgrag that made it"
     return MismatchError(
-        f"The database has schema version {version}; this kgrag knows only {SCHEMA_VERSION}.",
-        f"Update kgrag ({update_hint()}), or go back to an older backup: kgrag db restore FILE.",
+        f"{what} was made by a kgrag with schema {version}; this one has {SCHEMA_VERSION}.",
+        f"Nothing was changed. {its}, or ingest the documents again into a new database, "
+        "which KGRAG_HOME or KGRAG_NEO4J_URI names.",
     )
 
 
@@ -135,8 +127,7 @@ def collections_held(graph: Graph) -> list[dict[str, Any]]:
 
 def indexed_labels(collection: Mapping[str, Any]) -> tuple[str, ...]:
     """The labels of nodes whose indexes a collection has, from the properties of its node."""
-    found = collection.get("indexed") or ()
-    return describe().labels("indexed") if found is True else tuple(found)  # once all were made at the start
+    return tuple(collection.get("indexed") or ())
 
 
 def index_name(kind: str, number: int) -> str:

@@ -1,7 +1,6 @@
 """Files that are no longer there: what a collection still holds of them, found by what a load has seen."""
 
 from collections.abc import Collection as Sized
-from collections.abc import Iterator
 from pathlib import Path
 
 from kgrag.graph.collections import Collection
@@ -48,12 +47,6 @@ def find_gone(graph: Graph, collection: Collection, scan: Scan, *, force: bool =
     for start in range(0, len(rows), _BATCH):
         part = graph.run("look_up/file_documents", collection=collection.name, rows=rows[start : start + _BATCH])
         gone.update((r["key"], r["whole"]) for r in part)
-    for r in graph.stream("look_up/documents_without_file", collection=collection.name, prefixes=absolute):
-        files = list(_files_of(r["key"]))
-        if any(_lies_in(file, r["prefix"]) for file in files) and not (
-            any(file in scan.files for file in files) or _hidden(scan, r["key"])
-        ):
-            gone[r["key"]] = r["whole"]
     return gone
 
 
@@ -82,11 +75,3 @@ def _is_gone(scan: Scan, file: str, fingerprint: str | None) -> bool:
 
 def _hidden(scan: Scan, file: str) -> bool:
     return any(file.startswith(folder) for folder in scan.unreadable)
-
-
-def _files_of(key: str) -> Iterator[str]:
-    """The files that a key may name: itself, or FILE of FILE#ROW."""
-    yield key
-    for i, character in enumerate(key):
-        if character == "#":
-            yield key[:i]

@@ -4,7 +4,7 @@ import time
 from collections.abc import Sequence
 
 from kgrag.graph import schema
-from kgrag.graph.collections import needed_labels, open_collection
+from kgrag.graph.collections import Collection, needed_labels, open_collection
 from kgrag.graph.connection import Graph
 from kgrag.graph.counts import count_nodes
 from kgrag.graph.description import describe
@@ -13,11 +13,14 @@ from kgrag.indexing.reembed import add_vectors, discard_old_vectors, without_vec
 from kgrag.indexing.synonyms import is_fit
 from kgrag.models.embed import Embedder
 from kgrag.settings import Settings
+from kgrag.text.languages import STEMMER
+from kgrag.text.tokenised import TokenisedPassage
 from kgrag.values.documents import Problem
 from kgrag.values.events import Progress
 from kgrag.values.results import RepairReport
 
 _BATCH = 5000
+_STEMMED = 1000  # passages a transaction
 
 
 def repair(graph: Graph, name: str, embedder: Embedder | None, settings: Settings, progress: Progress) -> RepairReport:
@@ -54,6 +57,8 @@ def repair(graph: Graph, name: str, embedder: Embedder | None, settings: Setting
     if collection.indexing.synonyms:
         for start in range(0, len(names), _BATCH):
             graph.run("stages/due", label="Entity", ids=names[start : start + _BATCH], stage="similar")
+    if collection.stemmer != STEMMER:
+        _stem(graph, collection)
     unfinished = graph.run("stages/unfinished", collection=name)[0]["number"]
     finish(graph, collection, settings, progress, embedder)
     if names and collection.indexing.synonyms:
@@ -65,6 +70,24 @@ def repair(graph: Graph, name: str, embedder: Embedder | None, settings: Setting
         time.monotonic() - began,
         tuple(problems),
     )
+
+
+def _stem(graph: Graph, collection: Collection) -> None:
+    """Make the stems of a collection anew, whose words another stemmer has stemmed; its words are due to be counted."""
+    name = collection.name
+    graph.run("write/uncount_words", collection=name)
+    graph.run("write/uncount_names", collection=name)
+    passages = (
+        (r["id"], TokenisedPassage(r["title"], r["text"], r["section"], collection.language))
+        for r in graph.stream("look_up/passage_texts", collection=name)
+    )
+    rows = [
+        {"id": id, "stems": p.stems(), "title_stems": p.title_stems(), "sentences": p.sentences()} for id, p in passages
+    ]
+    for start in range(0, len(rows), _STEMMED):
+        graph.run("write/recount_passages", rows=rows[start : start + _STEMMED])
+    schema.renew_fulltext_indexes(graph, collection.number, collection.indexed)
+    graph.run("write/stemmed_by", name=name, stemmer=STEMMER)
 
 
 def _names(graph: Graph, name: str, slot: str) -> list[str]:

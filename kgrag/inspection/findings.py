@@ -82,7 +82,8 @@ def find(
 def _stems(collection: Collection) -> Iterator[Finding]:
     if collection.stemmer != STEMMER:
         message = f"Its words were stemmed by {collection.stemmer}; {STEMMER} would not find all of them."
-        yield Finding("stems of another stemmer", "error", 1, message, "`kgrag db migrate` stems them anew.")
+        remedy = f"Stem them anew: kgrag db repair {shlex.quote(collection.name)}"
+        yield Finding("stems of another stemmer", "error", 1, message, remedy)
 
 
 def _of_documents(
@@ -149,7 +150,7 @@ def _vectors(collection: Collection, coverage: Sequence[Coverage]) -> Iterator[F
 
 
 def _work(graph: Graph, collection: Collection) -> Iterator[Finding]:
-    """What an ingest, a change of embedder or a migration left to do."""
+    """What an ingest or a change of embedder left to do."""
     waiting = graph.run("inspect/work", collection=collection.name)
     if waiting:
         stages = [f"{row['stage']}: {row['number']:,} {row['label']} nodes" for row in waiting]

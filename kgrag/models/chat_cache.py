@@ -6,9 +6,7 @@ import logging
 import os
 import sqlite3
 import threading
-import zlib
 from collections.abc import Mapping
-from contextlib import closing
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Self
@@ -44,7 +42,6 @@ class ReplyCache:
         Raises ConfigurationError when the folder cannot be used.
         """
         self._path = folder / "replies.sqlite3"
-        self._older = folder / "cache.db"
         self._own = threading.local()
         try:
             folder.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -60,7 +57,7 @@ class ReplyCache:
     def _file(self) -> sqlite3.Connection:
         """This thread's own connection."""
         if not hasattr(self._own, "file"):
-            self._own.file = _opened(self._path)
+            self._own.file = sqlite3.connect(self._path, timeout=60, isolation_level=None)
             self._own.file.execute("PRAGMA journal_mode = WAL")
             self._own.file.execute("PRAGMA synchronous = NORMAL")
         file: sqlite3.Connection = self._own.file
@@ -76,9 +73,8 @@ class ReplyCache:
         """The reply to a request; None when none is kept, or it cannot be read."""
         try:
             found = self._file.execute("SELECT reply FROM replies WHERE key = ?", (key,)).fetchone()
-            text = found[0] if found else self._kept_before(key)
-            return None if text is None else Kept(**json.loads(text))
-        except (OSError, sqlite3.Error, zlib.error, ValueError, TypeError) as error:
+            return Kept(**json.loads(found[0])) if found else None
+        except (OSError, sqlite3.Error, ValueError, TypeError) as error:
             _LOG.warning("A kept reply cannot be read: %s", error)
             return None
 
@@ -88,17 +84,6 @@ class ReplyCache:
             self._file.execute("INSERT OR REPLACE INTO replies VALUES (?, ?)", (key, json.dumps(asdict(reply))))
         except (OSError, sqlite3.Error) as error:
             _LOG.warning("A reply cannot be kept: %s", error)
-
-    def _kept_before(self, key: str) -> bytes | None:
-        """A reply that an older kgrag has paid for: it kept them with diskcache."""
-        if not self._older.exists():
-            return None
-        with closing(_opened(self._older)) as file:
-            by = zlib.compress(json.dumps(key).encode(), 1)
-            found = file.execute("SELECT value, filename FROM Cache WHERE key = ?", (by,)).fetchone()
-        if found is None:
-            return None
-        return zlib.decompress(found[0] if found[1] is None else (self._older.parent / found[1]).read_bytes())
 
     def close(self) -> None:
         """Close this thread's file."""
@@ -111,7 +96,3 @@ class ReplyCache:
 
     def __exit__(self, *_: object) -> None:
         self.close()
-
-
-def _opened(path: Path) -> sqlite3.Connection:
-    return sqlite3.connect(path, timeout=60, isolation_level=None)

@@ -258,7 +258,7 @@ def _remedy(said: str, server: Server) -> str:
     for sign, remedy in (
         (
             r"context.{0,20}(length|window|size)|too long|too many tokens",
-            "Show it less (KGRAG_AGENTS__ANSWER__EVIDENCE), give the server a longer context, or use another model.",
+            "Show it less, as by gear(evidence=5), give the server a longer context, or use another model.",
         ),
         (r"max_(completion_)?tokens", f"Set KGRAG_CHAT__LIMIT={other}, or lower KGRAG_CHAT__MAX_TOKENS."),
         (r"temperature", "Set KGRAG_CHAT__TEMPERATURE=none, or to one that the model takes."),

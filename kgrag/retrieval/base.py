@@ -176,7 +176,7 @@ class Retriever(ABC):
     def __init__(self, *on: Searchable, **options: Any) -> None:
         """Over a collection or other retrievers. Raises ConfigurationError for options that it does not have."""
         kind = type(self)
-        self.given = options = kind.options.current(options)
+        self.given = options
         self.context = on[0].context if on else _nothing(kind.name)
         parts = tuple(part for part in on if isinstance(part, Retriever))
         self.settings = kind.check(options, parts, self.context.defaults)
@@ -198,11 +198,7 @@ class Retriever(ABC):
                 f"{cls.name!r} works on {len(cls.over)} other retriever, not {len(parts)}.",
                 f"Fuse them: {cls.name}(rrf({', '.join(str(getattr(p, 'name', p)) for p in parts)})).",
             )
-        defaults = defaults or {}
-        shared = {key: value for key, value in defaults.items() if not isinstance(value, Mapping)}
-        own = defaults.get(cls.name.replace("-", "_"), {})
-        own = own if isinstance(own, Mapping) else {}  # rrf=30 is the option of that name, not the retriever's options
-        return resolve(cls.options, cls.name, options, own, shared)
+        return resolve(cls.options, cls.name, options, (defaults or {}).get(cls.name.replace("-", "_"), {}))
 
     @abstractmethod
     def rank(self, query: Query, n: int) -> list[Scored]:

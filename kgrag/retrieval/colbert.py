@@ -236,8 +236,7 @@ def _loaded(name: str) -> Any:
     except Exception as error:  # the hub's errors have no common type
         raise ConfigurationError(
             f"The late-interaction model {name!r} cannot be loaded: {error}",
-            "Name a ColBERT model or give the path of a saved one: "
-            "colbert(hybrid, model='colbert-ir/colbertv2.0'), or KGRAG_RETRIEVAL__COLBERT__MODEL.",
+            "Name a ColBERT model or give the path of a saved one: colbert(hybrid, model='colbert-ir/colbertv2.0').",
         ) from error
 
 

@@ -94,7 +94,7 @@ class SearchContext:
     def keep_up(self, *, now: bool = False) -> None:
         """Open the collection again if that was too long ago, or `now`: old vectors do not stay for ever.
 
-        One that has been migrated to a newer schema meanwhile is read on as it was opened.
+        One that is being removed or made again meanwhile is read on as it was opened.
         """
         if now or time.monotonic() - self._opened > REFRESH_SECONDS:
             with suppress(MismatchError):

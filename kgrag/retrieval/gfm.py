@@ -224,8 +224,7 @@ class Gfm(Retriever):
         if not s.weights:
             raise ConfigurationError(
                 "gfm has no weights.",
-                "Train them: kgrag lab train gfm DATASET -o FILE; or name them: gfm(weights='FILE'), "
-                "KGRAG_RETRIEVAL__GFM__WEIGHTS.",
+                "Train them: kgrag lab train gfm DATASET -o FILE; or name them: gfm(weights='FILE').",
             )
         path = str(Path(s.weights).expanduser().resolve())
         self.loaded: Loaded = self.context.shared(

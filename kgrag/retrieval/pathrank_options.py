@@ -3,9 +3,8 @@
 `bench/retrieval.py SET ... --vary NAME=VALUE,...` measures both.
 """
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Annotated, ClassVar
+from typing import Annotated
 
 from pydantic import Field
 
@@ -15,16 +14,6 @@ from kgrag.runtime.options import Count, Options, Weight
 
 class PathRankOptions(Options):
     """Options of PathRank, one set for all collections."""
-
-    renamed: ClassVar[Mapping[str, str]] = {
-        "k0": "seeds",
-        "emax": "names",
-        "keep": "targets",
-        "beta": "word_weight",
-        "gamma": "inherited",
-        "off": "hop_cost",
-        "omega": "pagerank_weight",
-    }
 
     seeds: Count = Field(30, description="passages to start from: of the vector index, and of the full-text index")
     width: Annotated[tuple[Count, ...], Field(max_length=5)] = Field(

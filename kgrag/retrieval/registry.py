@@ -1,10 +1,10 @@
 """The retrievers by name, and those that an expression describes; adding one is a module and an entry point."""
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from kgrag.retrieval.expression import Expression, parse
 from kgrag.runtime.plugins import Plugins
-from kgrag.values.errors import ConfigurationError
 
 if TYPE_CHECKING:
     from kgrag.retrieval.base import Retriever
@@ -21,7 +21,7 @@ def make_retriever(expression: str | Expression, context: "SearchContext") -> "R
     """
     parsed = parse(expression) if isinstance(expression, str) else expression
     kind = RETRIEVERS.find(parsed.name)
-    options = kind.options.current(dict(parsed.options))
+    options = dict(parsed.options)
     if parsed.parts:
         kind.check(options, parsed.parts)
     parts: list[Searchable] = [make_retriever(part, context) for part in parsed.parts]
@@ -29,26 +29,17 @@ def make_retriever(expression: str | Expression, context: "SearchContext") -> "R
 
 
 def check_retriever(expression: str) -> str:
-    """The expression in its standard spelling, options by their present names. Raises as `make_retriever` does, without
-    a graph.
-    """
+    """The expression in its standard spelling. Raises as `make_retriever` does, without a graph."""
     return str(_checked(parse(expression)))
 
 
-def check_defaults(defaults: "dict[str, object]") -> None:
+def check_defaults(defaults: Mapping[str, Mapping[str, object]]) -> None:
     """Raise NotFoundError or ConfigurationError when settings name a retriever or an option that does not exist."""
-    for key, values in defaults.items():
-        if isinstance(values, dict):
-            RETRIEVERS.find(key.replace("_", "-")).check(values)
-        elif not any(key in kind.options.model_fields for kind in RETRIEVERS.values()):
-            raise ConfigurationError(
-                f"No retriever has the option {key!r}, which KGRAG_RETRIEVAL__{key.upper()} sets.",
-                "Unset it; `kgrag list settings` lists what there is.",
-            )
+    for name, options in defaults.items():
+        RETRIEVERS.find(name.replace("_", "-")).check(options)
 
 
 def _checked(expression: Expression) -> Expression:
     kind = RETRIEVERS.find(expression.name)
-    options = kind.options.current(dict(expression.options))
-    kind.check(options, expression.parts)
-    return Expression(expression.name, tuple(map(_checked, expression.parts)), tuple(options.items()))
+    kind.check(dict(expression.options), expression.parts)
+    return Expression(expression.name, tuple(map(_checked, expression.parts)), expression.options)

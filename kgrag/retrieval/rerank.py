@@ -110,10 +110,7 @@ def _load(name: str) -> tuple[Any, Any]:
             "The retriever rerank needs sentence-transformers, or the address of a server.",
             f"Install it: `{install_hint('sbert')}`; or name a server: KGRAG_RERANKER__BASE_URL=http://HOST:PORT/v1.",
         ) from error
-    remedy = (
-        "Name a cross-encoder or give the path of a saved one: rerank(pathrank, model='BAAI/bge-reranker-base'), "
-        "or KGRAG_RETRIEVAL__RERANK__MODEL."
-    )
+    remedy = "Name a cross-encoder or give the path of a saved one: rerank(pathrank, model='BAAI/bge-reranker-base')."
     try:
         encoder = CrossEncoder(name)
         trained = any("ForSequenceClassification" in kind for kind in encoder.model.config.architectures or ())

@@ -1,1 +1,1 @@
-"""What everything else runs on: options, plugins, limits and spans; files, locks, and what is fetched."""
+"""What everything else runs on: options, plugins, limits and spans; files, locks, downloads and child processes."""

@@ -1,8 +1,7 @@
 """Options of retrievers and strategies: defaults, which the environment and a caller can change."""
 
-import warnings
 from collections.abc import Mapping
-from typing import Annotated, Any, ClassVar, TypeVar
+from typing import Annotated, Any, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
@@ -18,40 +17,28 @@ class Options(BaseModel):
     """The options of a part, each with its default and a description that names the paper's section.
 
     Any caller of a server may set them: each number has bounds, which the server's memory and time can bear.
-    `renamed`: what options were called in the release before, and are called now.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
-    renamed: ClassVar[Mapping[str, str]] = {}
-
-    @classmethod
-    def current(cls, given: Mapping[str, Any]) -> dict[str, Any]:
-        """These options under the names that they have now; a FutureWarning tells of each old one."""
-        for old in given.keys() & cls.renamed.keys():
-            warnings.warn(
-                f"The option {old!r} is {cls.renamed[old]!r} now; the old name goes in 0.3.0.",
-                FutureWarning,
-                stacklevel=2,
-            )
-        return {cls.renamed.get(key, key): value for key, value in given.items()}
 
 
 O = TypeVar("O", bound=Options)  # noqa: E741
 
 
-def resolve(kind: type[O], name: str, given: Mapping[str, Any], own: Mapping[str, Any], shared: Mapping[str, Any]) -> O:
+def resolve(
+    kind: type[O], name: str, given: Mapping[str, Any], own: Mapping[str, Any], shared: Mapping[str, Any] | None = None
+) -> O:
     """The options of the part `name`: those `given`, else its `own` defaults, else `shared` ones that it has.
 
     Raises ConfigurationError for an option that it does not have or a value that is invalid.
     """
     fields = kind.model_fields
-    given, own = kind.current(given), kind.current(own)
     for key in (*given, *own):
         if key not in fields:
             own_first = sorted(fields, key=lambda field: field not in kind.__annotations__)
             known = f"It has: {', '.join(own_first)}." if fields else "It has none."
             raise ConfigurationError(f"{name!r} has no option {key!r}.", known)
-    values = {key: value for key, value in shared.items() if key in fields} | dict(own) | dict(given)
+    values = {key: value for key, value in (shared or {}).items() if key in fields} | dict(own) | dict(given)
     try:
         return kind.model_validate(values)
     except ValidationError as error:

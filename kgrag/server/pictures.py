@@ -20,7 +20,7 @@ from kgrag.graph.collections import open_collection
 from kgrag.indexing.pruning import known_files
 from kgrag.loaders.base import BadInput, clean
 from kgrag.loaders.fingerprint import Fingerprint, Stamp
-from kgrag.loaders.reader_processes import Died, Readers
+from kgrag.loaders.reader_processes import Readers
 from kgrag.server.uploads import Uploads
 from kgrag.settings import LoadingSettings
 from kgrag.values.errors import InputError, NotFoundError
@@ -83,22 +83,11 @@ class Pictures:
         """The page with that number, from 1. Raises InputError if the file or the page cannot be drawn."""
         seconds = self._readers.settings.page_seconds
         try:
-            child, header = self._readers.open(path, _FORMAT, seconds)
+            reader, header = self._readers.open(path, _FORMAT, seconds)
+            answer = reader.ask(seconds, page=number)
         except BadInput as error:
             raise _undrawn(number, str(error)) from error
-        try:
-            child.ask({"pages": [number, number]})
-            answer = child.answer(seconds)
-            done = child.answer(seconds)
-        except Died as error:
-            raise _undrawn(number, str(error)) from error
-        except BaseException:
-            child.kill()
-            raise
-        if done["tired"]:
-            child.kill()
-        else:
-            self._readers.give(child)
+        self._readers.give(reader)
         if "problem" in answer:
             raise _undrawn(number, answer["problem"])
         words = tuple((word, Box(*place)) for word, *place in answer["words"])

@@ -1,4 +1,4 @@
-"""Every setting of kgrag, typed, from the environment (KGRAG_*) and a .env file in the working directory.
+"""Every setting of kgrag, typed, from the environment (KGRAG_*), and .env and kgrag.toml in the working directory.
 
 Nested groups use two underscores: KGRAG_INDEXING__PASSAGE_TOKENS=300.
 """
@@ -8,7 +8,8 @@ from typing import Any, Literal
 
 import platformdirs
 from pydantic import BaseModel, ConfigDict, Field, SecretStr
-from pydantic_settings import BaseSettings, SettingsConfigDict
+from pydantic_settings import BaseSettings, SettingsConfigDict, SettingsError, TomlConfigSettingsSource
+from pydantic_settings import PydanticBaseSettingsSource as Source
 
 from kgrag.settings.models import ChatSettings, EmbeddingSettings, RerankerSettings, TagmeSettings
 from kgrag.settings.serve import ServeOptions
@@ -29,6 +30,11 @@ __all__ = [
     "TagmeSettings",
 ]
 
+
+IN_FILE = ("retrieval", "agents")
+"""Settings that are tables of kgrag.toml alone: options of retrievers and strategies by their names."""
+
+_FILE = "kgrag.toml"
 
 BRIDGE_CAP = 50
 """Passages that a name may have to serve as a bridge; part of the graph (a collection's name density)."""
@@ -143,7 +149,10 @@ class IndexingSettings(BaseModel):
 
 
 class Settings(BaseSettings):
-    """All settings; `Settings()` reads the environment and .env, keyword arguments win over both."""
+    """All settings; `Settings()` reads the environment, .env and kgrag.toml; the former win, and keyword arguments do.
+
+    Raises SettingsError for options of retrievers or strategies in variables, and for what kgrag.toml cannot hold.
+    """
 
     model_config = SettingsConfigDict(
         env_prefix="KGRAG_",
@@ -151,6 +160,7 @@ class Settings(BaseSettings):
         env_file=".env",
         env_file_encoding="utf-8",
         env_ignore_empty=True,
+        toml_file=_FILE,
         extra="ignore",
     )
 
@@ -203,15 +213,35 @@ class Settings(BaseSettings):
     local: LocalSettings = Field(default_factory=LocalSettings)
     loading: LoadingSettings = Field(default_factory=LoadingSettings)
     indexing: IndexingSettings = Field(default_factory=IndexingSettings)
-    retrieval: dict[str, Any] = Field(
-        default_factory=dict, description="options of retrievers: KGRAG_RETRIEVAL__PATHRANK__CAP, of all: ...__RRF"
+    retrieval: dict[str, dict[str, Any]] = Field(
+        default_factory=dict, description="options of retrievers, by their names"
     )
     chat: ChatSettings = Field(default_factory=ChatSettings)
     embedding: EmbeddingSettings = Field(default_factory=EmbeddingSettings)
     reranker: RerankerSettings = Field(default_factory=RerankerSettings)
     tagme: TagmeSettings = Field(default_factory=TagmeSettings)
-    agents: dict[str, Any] = Field(
-        default_factory=dict, description="options of strategies: KGRAG_AGENTS__GEAR__STEPS, of all: ...__ANSWER__WORDS"
+    agents: dict[str, dict[str, Any]] = Field(
+        default_factory=dict, description="options of strategies, by their names; of all: answer"
     )
     gateway: GatewaySettings = Field(default_factory=GatewaySettings)
     serve: ServeOptions = Field(default_factory=ServeOptions)
+
+    @classmethod
+    def settings_customise_sources(
+        cls, settings_cls: type[BaseSettings], *_: Source, **sources: Source
+    ) -> tuple[Source, ...]:
+        """See pydantic_settings: where values come from, those that win first."""
+        variables = sources["env_settings"], sources["dotenv_settings"]
+        for name in IN_FILE:
+            if any(name in source() for source in variables):
+                raise SettingsError(
+                    f"KGRAG_{name.upper()}...: options of retrievers and strategies are no variables; "
+                    f"write them where they are used, as in pathrank(cap=20), or in {_FILE} under [{name}]"
+                )
+        try:
+            file = TomlConfigSettingsSource(settings_cls)
+        except ValueError as error:
+            raise SettingsError(f"{_FILE}: {error}") from error
+        if unknown := ", ".join(sorted(file().keys() - cls.model_fields.keys())):
+            raise SettingsError(f"{_FILE} names {unknown}, which is no setting")
+        return sources["init_settings"], *variables, file

@@ -4,6 +4,7 @@ import signal
 import subprocess
 import time
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from command_line import CommandLine
@@ -187,17 +188,17 @@ def test_kept_runs_are_listed_drawn_and_deleted(asked: CommandLine, kg: Knowledg
     lines = first.stderr.splitlines()
     assert kept.id in lines[0] and lines[1] == f":param id => '{kept.id}'" and lines[2].startswith("MATCH path = (:Run")
     saved = asked.json("ask", "Where is Larvik?", "-s", "gear+hybrid", "--save")["run"]
-    listed = asked("runs").stdout.splitlines()
+    listed = asked("list", "runs").stdout.splitlines()
     assert listed[0].startswith(saved[:8]) and listed[0].endswith("fleet  gear+hybrid")
     assert [line.strip() for line in listed[1:3]] == ["Where is Larvik?", "In Larvik [1]. Archer designed her [2]."]
     assert listed[3].startswith(kept.id[:8]) and len(listed) == 6
-    assert [run["id"] for run in asked.json("runs")] == [saved, kept.id]
-    assert f":param id => '{kept.id}'" in asked("runs", kept.id[:8]).stdout
+    assert [run["id"] for run in asked.json("list", "runs")] == [saved, kept.id]
+    assert f":param id => '{kept.id}'" in asked("list", "runs", kept.id[:8]).stdout
     assert "  Runs" in asked("collections").stdout
-    assert "no run 'ffffffff'" in asked("runs", "--delete", "ffffffff", code=4).stderr
-    assert "Say which" in asked("runs", "--delete", code=2).stderr
-    assert asked("runs", "--delete", kept.id[:8], saved[:8]).stdout == "Deleted 2 runs.\n"
-    nothing = asked("runs")
+    assert "no run 'ffffffff'" in asked("list", "runs", "--delete", "ffffffff", code=4).stderr
+    assert "Say which" in asked("list", "runs", "--delete", code=2).stderr
+    assert asked("list", "runs", "--delete", kept.id[:8], saved[:8]).stdout == "Deleted 2 runs.\n"
+    nothing = asked("list", "runs")
     assert nothing.stdout == "" and "--save" in nothing.stderr and "Runs" not in asked("collections").stdout
 
 
@@ -205,7 +206,7 @@ def test_systems_are_listed_without_a_database(cli: CommandLine) -> None:
     nowhere = {"KGRAG_NEO4J_URI": "bolt://127.0.0.1:1"}
     text = cli("list", "systems", env=nowhere).stdout
     assert "gear " in text and "ircot+hybrid" in text and "The default is gear+pathrank." in text
-    listed = cli.json("systems")
+    listed = cli.json("list", "systems")
     assert {entry["name"] for entry in listed["strategies"]} >= {"gear", "ircot", "single", "closed-book"}
     assert "[GEAR, section 5]" in text
     needs = {entry["name"]: (entry["paper"], entry["needs"]) for entry in listed["retrievers"]}
@@ -213,14 +214,18 @@ def test_systems_are_listed_without_a_database(cli: CommandLine) -> None:
     assert needs["colbert"][1][-1].startswith("the extra colbert") and needs["bm25"][1] == ["words"]
 
 
-def test_every_setting_of_a_paper_is_listed_with_its_section(cli: CommandLine) -> None:
-    own = {"KGRAG_NEO4J_URI": "bolt://127.0.0.1:1", "KGRAG_AGENTS__GEAR__STEPS": "2"}
+def test_every_setting_of_a_paper_is_listed_with_its_section(
+    cli: CommandLine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "kgrag.toml").write_text("[agents.gear]\nsteps = 2\n")
+    own = {"KGRAG_NEO4J_URI": "bolt://127.0.0.1:1"}
     text = cli("list", "systems", "--paper", "gear", env=own).stdout
     assert "System: gear+rrf (sections 4 and 5). The paper's model: gpt-4o-mini-2024-07-18." in text
     line = next(line for line in text.splitlines() if line.startswith("agents.gear.steps"))
     assert line.split()[1:3] == ["2", "4"] and "appendix B.1" in line
     assert "Its tables here: 2, 3, 4, 5, 6, 7, 8, 9, 10, 11; figures: 2, 3, 4, 5 (" in text
-    found = cli.json("systems", "--paper", "kgp")
+    found = cli.json("list", "systems", "--paper", "kgp")
     assert {"setting": "agents.answer.evidence", "paper": "30", "value": "30", "source": "appendix A.2.3"} in found[
         "settings"
     ]
@@ -228,10 +233,13 @@ def test_every_setting_of_a_paper_is_listed_with_its_section(cli: CommandLine) -
     assert cli("list", "systems", "gear", "--paper", "gear", code=2)
 
 
-def test_a_question_as_a_paper_asks_it(asked: CommandLine, scripted: Scripted) -> None:
+def test_a_question_as_a_paper_asks_it(
+    asked: CommandLine, scripted: Scripted, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     scripted.say("recognise", {"kept": []})
     scripted.say("answer", "Larvik")
-    asked.env["KGRAG_AGENTS__ANSWER__EVIDENCE"] = "2"
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "kgrag.toml").write_text("[agents.answer]\nevidence = 2\n")
     result = asked("ask", QUESTION, "--short", "--paper", "hipporag2")
     assert result.stdout.startswith("Larvik\n")
     assert "single+hipporag2 on fleet" in result.stderr and "kgrag list systems --paper hipporag2" in result.stderr

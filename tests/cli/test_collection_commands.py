@@ -1,4 +1,4 @@
-"""kgrag collections, reembed, digest, migrate."""
+"""kgrag collections, db reembed, db repair, inspect --digest."""
 
 import pytest
 from command_line import CommandLine
@@ -30,15 +30,17 @@ def test_no_collections_is_no_error(cli: CommandLine, kg: KnowledgeGraph) -> Non
 
 
 def test_digest_tells_contents_apart(cli: CommandLine, kg: KnowledgeGraph, ships: str) -> None:
-    before = cli.json("digest", ships)
+    before = cli.json("inspect", ships, "--digest")
     lines = cli("inspect", "--digest", ships).stdout.splitlines()
     assert dict(line.split() for line in lines) == before
     kg[ships].delete(documents=["fram"])
-    after = cli.json("digest", ships)
+    after = cli.json("inspect", ships, "--digest")
     assert after["documents"] != before["documents"] and after["triples"] != before["triples"]
 
 
-@pytest.mark.parametrize("command", [["digest", "no-such"], ["reembed", "no-such", "--embedder", "wordllama"]])
+@pytest.mark.parametrize(
+    "command", [["inspect", "no-such", "--digest"], ["db", "reembed", "no-such", "--embedder", "wordllama"]]
+)
 def test_unknown_collection(cli: CommandLine, ships: str, command: list[str]) -> None:
     refused = cli(*command, code=4).stderr
     assert "no-such" in refused and ships in refused
@@ -54,16 +56,11 @@ def test_reembed_with_the_same_embedder_changes_nothing(cli: CommandLine, ships:
 
 def test_repair_of_a_whole_collection_finds_nothing_to_do(cli: CommandLine, ships: str) -> None:
     assert cli("db", "repair", ships).stdout == f"{ships}: nothing was missing.\n"
-    assert cli.json("repair", ships)[ships]["indexes"] == []
+    assert cli.json("db", "repair", ships)[ships]["indexes"] == []
     assert "There is no collection" in cli("db", "repair", "no-such", code=4).stderr
 
 
 def test_reembed(cli: CommandLine, ships: str) -> None:
-    info = cli.json("reembed", ships, "--embedder", "minilm")
+    info = cli.json("db", "reembed", ships, "--embedder", "minilm")
     assert (info["embedder"], info["dimension"]) == ("minilm", 384)
     assert cli.json("search", "Who designed the Fram?", "-c", ships, "-r", "dense")["hits"]
-
-
-def test_migrate_of_a_current_database_does_nothing(cli: CommandLine, ships: str) -> None:
-    assert cli("db", "migrate").stdout == "The database is up to date.\n"
-    assert cli.json("migrate") == {"steps": []}

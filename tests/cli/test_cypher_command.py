@@ -142,7 +142,7 @@ def test_show_and_params_are_lines_for_browser(cli: CommandLine, harbour: str) -
     assert empty == "" and title.startswith("// ") and rest[-1].startswith("RETURN hop")
     line = cli("cypher", "--params", "Who designed the Fram?", "-c", harbour, "-p", "limit=7").stdout.strip()
     values = json.loads(line.removeprefix(":params "))
-    assert values == cli.json("params", "Who designed the Fram?", "-c", harbour, "-p", "limit=7")
+    assert values == cli.json("cypher", "--params", "Who designed the Fram?", "-c", harbour, "-p", "limit=7")
     assert values["question"] == "Who designed the Fram?" and values["limit"] == 7 and len(values["vector"]) == 256
     assert values["passage_vectors"].startswith("passage_embedding_c")
 

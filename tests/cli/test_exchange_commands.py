@@ -15,7 +15,7 @@ def test_from_one_command_to_the_next(cli: CommandLine, kg: KnowledgeGraph, ship
     file = str(tmp_path / "x.jsonl")
     report = cli.json("export", file, "-c", ships)
     assert report["digest"] == state.total()
-    assert cli.json("digest", ships, "--all") == {**state.hashes(), "all": state.total()}
+    assert cli.json("inspect", ships, "--digest", "--all") == {**state.hashes(), "all": state.total()}
     assert "--overwrite" in cli("export", file, "-c", ships, code=5).stderr
     assert "already" in cli("import", file, code=6).stderr
     streams = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
@@ -41,4 +41,4 @@ def test_mistakes_are_told(cli: CommandLine, tmp_path: Path) -> None:
 def test_backups_are_of_the_local_server(cli: CommandLine, tmp_path: Path) -> None:
     (tmp_path / "x.dump").write_bytes(b"DZV1")
     for command in ("backup", "restore"):
-        assert "kgrag export" in cli(command, str(tmp_path / "x.dump"), code=2).stderr
+        assert "kgrag export" in cli("db", command, str(tmp_path / "x.dump"), code=2).stderr

@@ -17,11 +17,11 @@ def alone(tmp_path: Path) -> CommandLine:
 @pytest.mark.parametrize(
     ("command", "said"),
     [
-        ("tree --remove --ask", "--remove goes without --ask."),
-        ("communities --remove --ask", "--remove goes without --ask."),
-        ("tree --dry-run", "--dry-run goes with --ask: without a model there is nothing to pay."),
-        ("communities --dry-run", "--dry-run goes with --ask"),
-        ("extract --cancel --dry-run", "--cancel goes without --dry-run."),
+        ("enrich tree --remove --ask", "--remove goes without --ask."),
+        ("enrich communities --remove --ask", "--remove goes without --ask."),
+        ("enrich tree --dry-run", "--dry-run goes with --ask: without a model there is nothing to pay."),
+        ("enrich communities --dry-run", "--dry-run goes with --ask"),
+        ("enrich extract --cancel --dry-run", "--cancel goes without --dry-run."),
         ("ingest . --replace-database", "--replace-database goes with --bulk."),
         ("ingest . --yes", "--yes, --prune-limit and --force go with --prune."),
         ("ingest . --force", "--yes, --prune-limit and --force go with --prune."),
@@ -30,11 +30,11 @@ def alone(tmp_path: Path) -> CommandLine:
         ("ingest . --bulk --prune", "--bulk makes a new collection: there is nothing to --prune."),
         ("delete", "Say what to delete: --document KEY, or --collection NAME for a whole collection."),
         ("cypher hubs --json --csv", "Choose one of --json and --csv."),
+        ("cypher --ask Who? --json --csv", "Choose one of --json and --csv."),
         ("cypher", "Give the name of a saved query or a statement"),
         ("cypher hubs --list", "Give the name of a saved query or a statement"),
-        ("ask-cypher Who? --json --csv", "Choose one of --json and --csv."),
-        ("resolve ships --undo --apply", "--undo goes with neither --apply nor --ask."),
-        ("systems gear --paper gear", "NAME and --paper exclude each other."),
+        ("enrich resolve ships --undo --apply", "--undo goes with neither --apply nor --ask."),
+        ("list systems gear --paper gear", "NAME and --paper exclude each other."),
         ("search", "Missing argument 'QUESTION"),
         ("serach Who?", "No such command 'serach'. Did you mean 'search'?"),
     ],
@@ -48,7 +48,12 @@ def test_what_does_not_go_together(alone: CommandLine, tmp_path: Path, command: 
 
 def test_a_server_that_is_not_there_is_told_with_a_remedy(alone: CommandLine, tmp_path: Path) -> None:
     (tmp_path / "a.md").write_text("# A\n\nThe Fram lay at Larvik.")
-    for command in (["ingest", str(tmp_path / "a.md")], ["search", "Who?"], ["tree"], ["delete", "-c", "x", "--yes"]):
+    for command in (
+        ["ingest", str(tmp_path / "a.md")],
+        ["search", "Who?"],
+        ["enrich", "tree"],
+        ["delete", "-c", "x", "--yes"],
+    ):
         result = alone(*command, code=3)
         assert "Neo4j at bolt://127.0.0.1:1 does not answer." in result.stderr
         assert "check KGRAG_NEO4J_URI" in " ".join(result.stderr.split())

@@ -1,6 +1,5 @@
 """kgrag search, show, retrievers."""
 
-import json
 import subprocess
 
 import pytest
@@ -175,17 +174,11 @@ def test_show_of_nothing(cli: CommandLine, ships: str) -> None:
     assert "No passage 'no-such'" in cli("show", "no-such", code=4).stderr
 
 
-def test_the_old_name_of_an_option_is_told_in_one_line(cli: CommandLine, ships: str) -> None:
-    run = cli("search", "Fram", "-c", ships, "-r", "pathrank(k0=20)", "--json")
-    assert run.stderr == "The option 'k0' is 'seeds' now; the old name goes in 0.3.0.\n"
-    assert json.loads(run.stdout)["retriever"] == "pathrank(seeds=20)"
-
-
 def test_retrievers_are_listed_without_a_database(cli: CommandLine) -> None:
     nowhere = {"KGRAG_NEO4J_URI": "bolt://127.0.0.1:1"}
     text = cli("list", "retrievers", env=nowhere).stdout
     assert "bm25 " in text and text.count("(the default)") == 1
-    listed = cli.json("retrievers")
+    listed = cli.json("list", "retrievers")
     assert {"bm25", "dense", "hybrid"} <= {entry["name"] for entry in listed}
     assert sum(entry["default"] for entry in listed) == 1
 
@@ -195,7 +188,7 @@ def test_an_absent_server_is_a_database_error(cli: CommandLine) -> None:
 
 
 def test_the_options_of_one_retriever_or_system(cli: CommandLine) -> None:
-    found = cli.json("retrievers", "rrf")
+    found = cli.json("list", "retrievers", "rrf")
     assert found["name"] == "rrf"
     options = {option["name"]: option for option in found["options"]}
     assert options["rrf"].keys() == {"name", "type", "default", "meaning"}
@@ -203,5 +196,5 @@ def test_the_options_of_one_retriever_or_system(cli: CommandLine) -> None:
     line = next(line for line in cli("list", "retrievers", "rrf").stdout.splitlines() if line.startswith("rrf "))
     assert options["rrf"]["default"] in line.split()
     assert "Did you mean 'pathrank'?" in cli("list", "retrievers", "pathrnk", code=4).stderr
-    assert {"steps", "evidence"} <= {option["name"] for option in cli.json("systems", "gear")["options"]}
+    assert {"steps", "evidence"} <= {option["name"] for option in cli.json("list", "systems", "gear")["options"]}
     assert "steps" in cli("list", "systems", "ircot").stdout

@@ -28,7 +28,7 @@ def test_the_page_is_made_from_the_classes() -> None:
 def test_every_setting_says_what_it_means() -> None:
     settings = list(settings_of())
     assert [s.variable for s in settings if not s.meaning or not s.type] == []
-    assert len({s.variable for s in settings}) == len(settings) > 100
+    assert len({s.variable for s in settings}) == len(settings) > 90
     by_name = {s.variable: s for s in settings}
     assert by_name["KGRAG_LOCAL__HEAP"].default == "1g"
     assert by_name["KGRAG_GATEWAY__SECONDS"].type == "float > 0 and <= 3600"
@@ -38,24 +38,41 @@ def test_every_setting_says_what_it_means() -> None:
 def test_values_and_where_they_are_from(alone: CommandLine) -> None:
     Path(".env").write_text('KGRAG_LOCAL__HEAP=2g\nKGRAG_WRITERS=3\nKGRAG_CHAT__PRICES={"m": [1, 2]}\n')
     given = {"KGRAG_WRITERS": "4", "KGRAG_LOCAL": '{"page_cache": "1g"}', "kgrag_gateway__rows": "7"}
-    given |= {"KGRAG_RETRIEVAL__PATHRANK__CAP": "20", "KGRAG_AGENTS__ANSWER__WORDS": "3"}
-    rows = {row["variable"]: row for row in CommandLine(given).json("settings")}
+    Path("kgrag.toml").write_text(
+        "writers = 5\nbatch_passages = 9\n[gateway]\nhops = 3\n[retrieval.pathrank]\ncap = 20\n"
+    )
+    rows = {row["variable"]: row for row in CommandLine(given).json("list", "settings")}
     assert {name: (row["value"], row["source"]) for name, row in rows.items() if row["source"] != "default"} == {
         "KGRAG_LOCAL__HEAP": ("2g", ".env"),
         "KGRAG_WRITERS": ("4", "environment"),
         "KGRAG_CHAT__PRICES": ('{"m": [1.0, 2.0]}', ".env"),
         "KGRAG_LOCAL__PAGE_CACHE": ("1g", "environment"),
         "KGRAG_GATEWAY__ROWS": ("7", "environment"),
-        "KGRAG_RETRIEVAL__PATHRANK__CAP": ("20", "environment"),
-        "KGRAG_AGENTS__ANSWER__WORDS": ("3", "environment"),
+        "KGRAG_BATCH_PASSAGES": ("9", "kgrag.toml"),
+        "KGRAG_GATEWAY__HOPS": ("3", "kgrag.toml"),
     }
     assert rows["KGRAG_LOCAL__GUIDE"]["value"] == rows["KGRAG_LOCAL__GUIDE"]["default"] == "true"
 
 
+@pytest.mark.parametrize("variable", ["KGRAG_RETRIEVAL__PATHRANK__CAP", "KGRAG_AGENTS__ANSWER__WORDS"])
+def test_options_in_variables_are_refused(alone: CommandLine, variable: str) -> None:
+    table = variable.split("_")[1].lower()
+    for given, text in (({variable: "20"}, ""), ({}, f"{variable}=20")):
+        Path(".env").write_text(text)
+        said = " ".join(alone("list", "settings", env=given, code=2).stderr.split())
+        assert f"KGRAG_{table.upper()}" in said and f"in kgrag.toml under [{table}]" in said
+
+
+def test_what_the_file_cannot_hold_is_refused(alone: CommandLine) -> None:
+    for text, said in (("writer = 4", "kgrag.toml names writer"), ("writers = ", "kgrag.toml: Invalid value")):
+        Path("kgrag.toml").write_text(text)
+        assert said in " ".join(alone("list", "settings", code=2).stderr.split())
+
+
 def test_lines_can_be_searched(alone: CommandLine) -> None:
-    whole = alone("settings").stdout.splitlines()
+    whole = alone("list", "settings").stdout.splitlines()
     assert len(whole) == len(list(settings_of()))
-    assert alone("settings", "Heap", "default").stdout.splitlines() == [w for w in whole if "heap" in w.lower()]
+    assert alone("list", "settings", "Heap", "default").stdout.splitlines() == [w for w in whole if "heap" in w.lower()]
     assert "KGRAG_LOCAL__HEAP=1g  [default]  maximum heap of the server (-Xmx)" in whole
 
 
@@ -69,7 +86,7 @@ def test_no_secret_is_shown(alone: CommandLine) -> None:
         "KGRAG_LOCAL__MAVEN_REPOSITORY": "http://me:sesame@127.0.0.1/maven",
     }
     for options in ((), ("--json",)):
-        shown = alone("settings", *options, env=given).stdout
+        shown = alone("list", "settings", *options, env=given).stdout
         assert "sesame" not in shown and shown.count("***") == len(given)
 
 

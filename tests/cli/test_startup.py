@@ -7,19 +7,21 @@ import pytest
 from click.testing import CliRunner
 
 from kgrag import __version__
-from kgrag.cli import COMMANDS, GROUPS, MOVED, SECTIONS, main
+from kgrag.cli import COMMANDS, GROUPS, SECTIONS, main
 from kgrag.graph.local.lines import LINES, locked_version
 
+GROUPED = {name: [group, name] for group, (_, names) in GROUPS.items() for name in names}
 HEAVY = ("neo4j", "spacy", "numpy", "wordllama", "pydantic", "rich")
 MEASURING = GROUPS["lab"][1]
 """Commands whose options are made from pydantic models."""
 
 
 def test_help_imports_nothing_heavy() -> None:
+    named = [GROUPED.get(name, [name]) for name in sorted(COMMANDS, key=MEASURING.__contains__)]
     code = f"""
 import sys
 from kgrag.cli import main
-for arguments in {[["--help"], *([name, "--help"] for name in sorted(COMMANDS, key=MEASURING.__contains__))]!r}:
+for arguments in {[["--help"], *([*words, "--help"] for words in named)]!r}:
     try:
         main(arguments)
     except SystemExit as end:
@@ -39,9 +41,9 @@ def help_of(*words: str) -> str:
     return result.stdout
 
 
-@pytest.mark.parametrize("name", [name for name in COMMANDS if MOVED.get(name, "list").split()[0] in GROUPS])
+@pytest.mark.parametrize("name", COMMANDS)
 def test_every_command_has_an_example_and_a_line_in_the_list(name: str) -> None:
-    words = MOVED.get(name, name).split()
+    words = GROUPED.get(name, [name])
     text = help_of(*words)
     assert f"\n  kgrag {' '.join(words)}" in text or f"$(kgrag {name}" in text
     assert f"\n  {name} " in help_of(*words[:-1])
@@ -53,15 +55,13 @@ def test_the_list_fits_a_screen_and_has_all() -> None:
     assert "..." not in shown.partition("Documents and questions:")[2]
     listed = [name for names in SECTIONS.values() for name in names]
     assert len(listed) <= 20
-    assert sorted(listed + list(MOVED)) == sorted(COMMANDS)
+    assert sorted([*listed, *GROUPED]) == sorted(COMMANDS)
 
 
-@pytest.mark.parametrize("name", MOVED)
-def test_old_names_do_and_say_the_new_one(name: str) -> None:
-    result = CliRunner().invoke(main, [name, "--help"], prog_name="kgrag")
-    assert result.exit_code == 0
-    assert f"`kgrag {MOVED[name]}` now" in result.stderr
-    assert f"{MOVED[name].split()[-1]}" in help_of(MOVED[name].split()[0])
+def test_a_command_of_a_group_is_named_with_it() -> None:
+    result = CliRunner().invoke(main, ["repair"], prog_name="kgrag")
+    assert result.exit_code == 2
+    assert "Did you mean 'db repair'?" in result.stderr
 
 
 def test_the_version_names_those_of_neo4j() -> None:

@@ -67,7 +67,6 @@ MISSING = {
         "language_model": HERE,
         "load_in_bulk": COMMANDS,
         "local": HERE,
-        "migrate": COMMANDS,
         "neighbourhood": PER_COLLECTION,
         "passage": PER_COLLECTION,
         "records": "collections() tells the same, and more",

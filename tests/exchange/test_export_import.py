@@ -129,16 +129,17 @@ def test_a_collection_of_that_name_is_left_alone(
     assert fingerprint(kg.graph, whole).hashes() == state.hashes()
 
 
-def test_exports_of_a_newer_schema_are_refused(
-    kg: KnowledgeGraph, exported: Exported, deleted: str, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(("change", "says"), [(1, update_hint()), (-1, "the kgrag that made it")])
+def test_exports_of_another_schema_are_refused(
+    kg: KnowledgeGraph, exported: Exported, deleted: str, tmp_path: Path, change: int, says: str
 ) -> None:
-    path = str(exported("whole.jsonl"))
-    version = schema.SCHEMA_VERSION - 1
-    with monkeypatch.context() as patch:
-        patch.setattr(schema, "SCHEMA_VERSION", version)
-        with pytest.raises(MismatchError, match=f"version {version + 1}; this kgrag knows only {version}") as caught:
-            kg.import_export(path)
-    assert update_hint() in caught.value.remedy
+    first, rest = exported("whole.jsonl").read_text(encoding="utf-8").split("\n", 1)
+    header, version = json.loads(first), schema.SCHEMA_VERSION
+    header["kgrag"]["schema_version"] = version + change
+    (tmp_path / "x.jsonl").write_text(f"{json.dumps(header)}\n{rest}", encoding="utf-8")
+    with pytest.raises(MismatchError, match=f"export was.* {version + change}; this one has {version}") as caught:
+        kg.import_export(str(tmp_path / "x.jsonl"))
+    assert says in caught.value.remedy
     assert collections.find_collection(kg.graph, deleted) is None
 
 

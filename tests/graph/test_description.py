@@ -12,7 +12,7 @@ from scripted import Scripted
 from tagging import LocalTagme
 
 from kgrag import KnowledgeGraph
-from kgrag.graph import migrations, schema
+from kgrag.graph import schema
 from kgrag.graph.description import Property, describe
 from kgrag.settings import Settings
 from kgrag.text.tokens import LONGEST_CAPTION
@@ -141,37 +141,8 @@ def test_the_database_describes_itself(kg: KnowledgeGraph) -> None:
     schema.ensure_schema(kg.graph)  # nothing changed: nothing is written
     assert _rows(kg, query)[0]["labels"] == ["kept"]
     _rows(kg, "MATCH (s:Schema) SET s.described = 'of another version'")
-    migrations.migrate(kg.graph)
+    schema.ensure_schema(kg.graph)
     assert _rows(kg, query) == [lines]
-
-
-@pytest.mark.alone
-@pytest.mark.usefixtures("others_aside")
-@pytest.mark.long
-def test_long_names_of_version_4_are_shortened(kg: KnowledgeGraph, full: str) -> None:
-    # words and names are counted again by a later step
-    query = (
-        "MATCH (n {collection: $name}) WHERE NOT n:Word AND NOT n:Entity RETURN n.id AS id, n.name AS name ORDER BY id"
-    )
-    expected = _rows(kg, query, name=full)
-    _rows(
-        kg,
-        """MATCH (n {collection: $name}) WHERE n.name ENDS WITH '…' AND NOT n:Community AND NOT n:Summary
-        SET n.name = CASE
-          WHEN n:Passage THEN toString(n.ordinal + 1) + ' · ' + n.title WHEN n:Document THEN n.title
-          WHEN n:Triple THEN n.predicate WHEN n:Table THEN n.caption WHEN n:Run THEN n.question
-          ELSE toString(n.number) + '. ' + n.query END
-        REMOVE n.question""",
-        name=full,
-    )
-    try:
-        kg.graph.run("write/set_version", version=4)
-        done = migrations.migrate(kg.graph)
-    finally:
-        kg.graph.run("write/set_version", version=schema.SCHEMA_VERSION)
-    assert done[0] == "4 -> 5: long names are shortened"
-    assert _rows(kg, query, name=full) == expected
-    assert [run.question for run in kg[full].runs()] == [QUESTION]
 
 
 def test_the_documentation_is_made_from_the_description() -> None:

@@ -13,7 +13,6 @@ import pytest
 
 from kgrag import KnowledgeGraph
 from kgrag.graph import jobs as kept
-from kgrag.graph import schema
 from kgrag.graph.holding import collection_lock
 from kgrag.indexing.resolution.resolve import NamePair
 from kgrag.runtime.limits import limited
@@ -23,7 +22,7 @@ from kgrag.values.errors import BusyError, CancelledError
 _BOAT = Document("boat", (Section("The boat was built in Larvik."),), "boat")
 _HOLDS = """
 import sys
-from kgrag.client import KnowledgeGraph
+from kgrag import KnowledgeGraph
 from kgrag.graph.holding import collection_lock
 with KnowledgeGraph.connect() as kg, collection_lock(kg.graph, sys.argv[1], "extract"):
     print("holds", flush=True)
@@ -81,7 +80,7 @@ def test_a_job_waits_for_a_program(kg: KnowledgeGraph, collection_name: str) -> 
 
 
 @pytest.mark.alone
-def test_imports_and_migrations_keep_to_it(
+def test_imports_keep_to_it(
     kg: KnowledgeGraph, neo4j_env: dict[str, str], collection_name: str, tmp_path: Path
 ) -> None:
     export, facts = tmp_path / "notes.jsonl", tmp_path / "facts.csv"
@@ -98,15 +97,9 @@ def test_imports_and_migrations_keep_to_it(
         ):
             with pytest.raises(BusyError, match="extract"):
                 work()
-        assert kg.migrate() == []  # nothing to do
-        kg.graph._driver.execute_query("MATCH (s:Schema) SET s.described = 'of another version'")
-        with pytest.raises(BusyError, match="extract"):
-            kg.migrate()
         pair = NamePair("Fram", "Polar ship Fram", 1.0, "", "joined", "rules", ("1", "2"))
         with _held_by_another(neo4j_env, collection_name), pytest.raises(BusyError):
             kg[collection_name].decide(pair, same=True)
-    assert kg.migrate() == []
-    assert schema.is_current(kg.graph)
     kg.import_export(str(export))
     kg[other].delete()
 

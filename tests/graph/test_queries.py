@@ -26,21 +26,15 @@ _SAMPLES = {
 _QUERY_TYPES = {"read": {"r"}, "write": {"w", "rw"}, "auto": {"r", "w", "rw"}, "schema": {"s"}}
 
 
-@pytest.fixture(scope="module")
-def migrated(kg: KnowledgeGraph) -> KnowledgeGraph:
-    kg.migrate()
-    return kg
-
-
 @pytest.mark.parametrize("query", catalogue().values(), ids=lambda q: q.name)
 @pytest.mark.long
-def test_header_matches_the_statement(query: Query, migrated: KnowledgeGraph) -> None:
+def test_header_matches_the_statement(query: Query, kg: KnowledgeGraph) -> None:
     assert {p.name for p in query.parameters} == set(re.findall(r"\$(\w+)", query.text))
     unknown = {p.type for p in query.parameters} - _SAMPLES.keys()
     assert not unknown
     parameters = {p.name: _SAMPLES[p.type] for p in query.parameters}
     for statement in _statements(query):
-        query_type, columns = migrated.graph.explain(statement, parameters)
+        query_type, columns = kg.graph.explain(statement, parameters)
         assert query_type in _QUERY_TYPES[query.mode]
         assert columns == [name for name, _, _ in query.columns]
 

@@ -1,4 +1,4 @@
-"""Kept runs: an answer becomes a subgraph, which is listed, drawn, migrated to, and removed."""
+"""Kept runs: an answer becomes a subgraph, which is listed, drawn, and removed."""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -8,11 +8,10 @@ import neo4j
 import pytest
 
 from kgrag import KnowledgeGraph
-from kgrag.graph import migrations, schema
 from kgrag.graph.runs import drawing
 from kgrag.indexing.digest import digest
 from kgrag.values.documents import Document, Section, Triple
-from kgrag.values.errors import MismatchError, NotFoundError
+from kgrag.values.errors import NotFoundError
 from kgrag.values.events import (
     Answer,
     Answered,
@@ -262,27 +261,3 @@ def test_a_deleted_collection_takes_its_runs_along(kg: KnowledgeGraph, collectio
     assert _rows(kg, left, c=collection_name) == []
     with pytest.raises(NotFoundError):
         kg[collection_name].save(answer)
-
-
-@pytest.mark.alone
-@pytest.mark.usefixtures("others_aside")
-@pytest.mark.long
-def test_version_2_becomes_version_3(kg: KnowledgeGraph, ships: str) -> None:
-    answer = _answer(kg, ships)
-    made = "SHOW INDEXES YIELD name WHERE name =~ '(run|step)_(id|collection)' RETURN name"
-    try:
-        for name in ("run", "step"):
-            _rows(kg, f"DROP CONSTRAINT {name}_id")
-            _rows(kg, f"DROP INDEX {name}_collection")
-        _rows(kg, "MATCH (c:Collection {name: $c}) SET c.schema_version = 2", c=ships)
-        kg.graph.run("write/set_version", version=2)
-        for call in (lambda: kg[ships].save(answer), kg.runs, lambda: kg[ships].search("Fram")):
-            with pytest.raises(MismatchError, match="version 2") as error:
-                call()
-            assert "kgrag db migrate" in error.value.remedy
-        assert kg.migrate()[0].startswith("2 -> 3")
-    finally:
-        migrations.migrate(kg.graph)
-    assert len(_rows(kg, made)) == 4
-    assert _info(kg, ships).schema_version == schema.SCHEMA_VERSION
-    assert kg[ships].save(answer) and kg[ships].search("Fram").hits

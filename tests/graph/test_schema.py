@@ -1,22 +1,17 @@
-"""The schema is made once, versioned, and migrated; collections are opened only with what they were made with."""
+"""The schema is made once, and versioned; collections are opened only with what they were made with."""
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pytest
-from neighbours import similar
 
 from kgrag import KnowledgeGraph
-from kgrag.graph import collections, migrations, queries, schema
+from kgrag.graph import collections, schema
 from kgrag.graph.connection import Graph
-from kgrag.graph.counts import collection_info
 from kgrag.graph.reader import Reader
 from kgrag.indexing import document_writer as writer
-from kgrag.indexing import finish, pipeline
-from kgrag.indexing.digest import digest
 from kgrag.models.embed import Vectors, unit
 from kgrag.retrieval.context import SearchContext
 from kgrag.retrieval.registry import make_retriever
@@ -37,7 +32,7 @@ def test_schema_is_idempotent(kg: KnowledgeGraph) -> None:
     schema.ensure_schema(kg.graph)
     before = _indexes(kg)
     schema.ensure_schema(kg.graph)
-    migrations.MIGRATIONS[1][1](kg.graph, [])
+    schema.ensure_shared_indexes(kg.graph)
     assert _indexes(kg) == before
     assert {"passage_id", "entity_id", "passage_todo", "collection_name", "document_collection_key"} <= before
 
@@ -78,103 +73,6 @@ def test_a_collection_is_opened_in_one_round_trip(kg: KnowledgeGraph, collection
         patch.setattr(Graph, "run", listening)
         assert collections.open_collection(kg.graph, collection_name).name == collection_name
     assert asked == ["look_up/collections"]
-
-
-def test_every_version_has_a_step() -> None:
-    assert sorted(migrations.MIGRATIONS) == list(range(1, schema.SCHEMA_VERSION + 1))
-
-
-@pytest.mark.alone
-@pytest.mark.usefixtures("others_aside")
-def test_old_and_new_versions(kg: KnowledgeGraph, collection_name: str) -> None:
-    kg[collection_name].ingest([DOCUMENT])
-    try:
-        kg.graph.run("write/set_version", version=schema.SCHEMA_VERSION - 1)
-        with pytest.raises(MismatchError) as error:
-            kg[collection_name].search("Alpha")
-        assert "kgrag db migrate" in error.value.remedy
-        assert kg.migrate()
-        assert [h.passage.title for h in kg[collection_name].search("Alpha")] == ["Alpha"]
-        assert kg.migrate() == []
-        kg.graph.run("write/set_version", version=schema.SCHEMA_VERSION + 1)
-        with pytest.raises(MismatchError, match="knows only"):
-            collections.open_collection(kg.graph, collection_name)
-        with pytest.raises(MismatchError):
-            kg.migrate()
-    finally:
-        kg.graph.run("write/set_version", version=schema.SCHEMA_VERSION)
-
-
-_VERSION_1_ENTITIES = """
-UNWIND $rows AS row
-MERGE (e:Entity {id: row.id})
-ON CREATE SET e.name = row.name, e.normal = row.normal, e.collection = $collection, e.df = 0, e.ntit = 0, e.phrases = 0
-SET e:$($labels), e.stemmed = row.stemmed,
-    e.name = CASE WHEN e.named AND e.name <= row.name THEN e.name ELSE row.name END,
-    e.named = true,
-    e.todo = CASE WHEN EXISTS { (e)<-[:ABOUT|SUBJECT|OBJECT]-() } OR 'spread' IN coalesce(e.todo, []) THEN e.todo
-                  ELSE coalesce(e.todo, []) + ['spread'] END
-"""
-
-
-def _write_as_version_1(kg: KnowledgeGraph, name: str, documents: list[Document]) -> None:
-    """Ingest as version 1 did: its statement for entities, its vector indexes, and no stage for similar names."""
-    known = queries.catalogue()
-    entities = replace(known["write/entities"], text=_VERSION_1_ENTITIES)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(schema, "SCHEMA_VERSION", 1)
-        patch.setattr(finish, "link_synonyms", lambda work: None)
-        patch.setattr(pipeline, "InProcess", type(None))  # no first load, which links them itself
-        patch.setitem(known, "write/entities", entities)
-        migrations.MIGRATIONS[1][1](kg.graph, [])
-        kg.graph.run("write/set_version", version=1)
-        kg[name].ingest(documents)
-        found = collections.open_collection(kg.graph, name)
-        kg.graph.run("schema/drop_index", index=found.vector_index("Entity"))  # version 1 had none
-        with kg.graph._driver.session() as session:
-            session.run(  # settings that version 1 did not have
-                "MATCH (c:Collection {name: $name}) SET c.settings = $settings",
-                name=name,
-                settings=IndexingSettings().model_dump_json(exclude={"synonyms", "synonymy"}),
-            )
-    assert found.schema_version == 1
-    assert f"entity_embedding_c{found.number}" not in _indexes(kg)
-    assert not any(similar(kg.graph, name, "Entity").values())
-
-
-@pytest.mark.alone
-@pytest.mark.usefixtures("others_aside")
-def test_version_1_becomes_version_2(kg: KnowledgeGraph, collection_name: str) -> None:
-    triples = (Triple("Skibladner", "built by", "Motala Verkstads"), Triple("Motala Verkstad", "lies in", "Motala"))
-    documents = [
-        Document("s", (Section("Skibladner was built by Motala Verkstads."),), "Skibladner", triples=triples),
-        Document("m", (Section("Motala is a town. Motala Verkstad lies there."),), "Motala"),
-    ]
-    kg[collection_name].ingest(documents)
-    expected = digest(kg.graph, collection_name)
-    near, names = similar(kg.graph, collection_name), similar(kg.graph, collection_name, "Entity")
-    assert any(names.values())
-    kg[collection_name].delete()
-    try:
-        _write_as_version_1(kg, collection_name, documents)
-        with pytest.raises(MismatchError, match="version 1"):
-            kg[collection_name].search("Motala")
-        done = kg.migrate()
-        assert done[0].startswith("1 -> 2")
-    finally:
-        kg.graph.run("write/set_version", version=schema.SCHEMA_VERSION)
-    found = collections.open_collection(kg.graph, collection_name)
-    assert found.schema_version == schema.SCHEMA_VERSION
-    assert f"entity_embedding_c{found.number}" in _indexes(kg)
-    assert kg[collection_name].search("Motala").hits[0].passage.title == "Motala"
-    assert digest(kg.graph, collection_name) == expected
-    assert not collection_info(kg.graph, found).finished
-
-    assert kg[collection_name].ingest(documents).unchanged == 2  # fills what is due
-    assert similar(kg.graph, collection_name, "Entity") == names
-    assert similar(kg.graph, collection_name) == near
-    assert digest(kg.graph, collection_name) == expected
-    assert collection_info(kg.graph, found).finished
 
 
 def test_wrong_embedder_names_reembed(kg: KnowledgeGraph, collection_name: str) -> None:

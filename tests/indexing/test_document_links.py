@@ -9,11 +9,9 @@ from typing import Any
 import pytest
 
 from kgrag import KnowledgeGraph
-from kgrag.graph import migrations
 from kgrag.graph.connection import Graph, Transaction
 from kgrag.indexing.digest import digest
 from kgrag.indexing.links import linked
-from kgrag.indexing.migrate import migrate
 from kgrag.values.documents import Document, Section
 
 Links = set[tuple[str, str]]
@@ -225,34 +223,3 @@ def test_an_import_has_them(kg: KnowledgeGraph, collection_name: str, tmp_path: 
     assert mark(kg, collection_name) is True
     kg[collection_name].ingest([note("c.md")])
     assert edges(kg, collection_name) == {("a.md", "b.md"), ("b.md", "a.md"), ("b.md", "c.md")}
-
-
-@pytest.mark.alone
-@pytest.mark.usefixtures("others_aside")
-def test_a_migration_finds_them_in_the_metadata(
-    kg: KnowledgeGraph, collection_name: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    kg[collection_name].ingest([note("a.md", "B"), note("b.md", "./a.md")])
-    made = digest(kg.graph, collection_name)
-    kg.graph._driver.execute_query(
-        "MATCH (c:Collection {name: $name}) SET c.linked = null, c.schema_version = 13"
-        " WITH c MATCH (:Document {collection: $name})-[l:LINKS_TO]->() DELETE l",
-        name=collection_name,
-    )
-    try:
-        kg.graph.run("write/set_version", version=13)
-        with monkeypatch.context() as patch:  # interrupted before the links are found
-            patch.setattr("kgrag.indexing.finish.link_documents", _refuse)
-            with pytest.raises(_Killed):
-                migrate(kg.graph, kg.settings)
-        assert edges(kg, collection_name) == set()
-        migrate(kg.graph, kg.settings)
-    finally:
-        migrations.migrate(kg.graph)
-    assert digest(kg.graph, collection_name) == made
-    assert edges(kg, collection_name) == {("a.md", "b.md"), ("b.md", "a.md")}
-    assert mark(kg, collection_name) is True
-
-
-def _refuse(*_: object) -> None:
-    raise _Killed

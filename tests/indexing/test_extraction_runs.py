@@ -164,7 +164,7 @@ def test_the_budget_is_not_crossed(corpus: str, scripted: Scripted, connect: Con
 _PROGRAM = """
 import sys
 from pathlib import Path
-from kgrag.client import KnowledgeGraph
+from kgrag import KnowledgeGraph
 from kgrag.indexing import ask_each as asking
 asking._BATCH = 4
 with KnowledgeGraph.connect() as kg:

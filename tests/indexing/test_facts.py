@@ -7,7 +7,6 @@ from typing import Any
 import pytest
 
 from kgrag import KnowledgeGraph
-from kgrag.graph import schema
 from kgrag.indexing.digest import digest
 from kgrag.indexing.mentions import Facts
 from kgrag.values.documents import Document, Section, Triple
@@ -101,34 +100,3 @@ def test_however_it_came_about_the_graph_is_the_same(
     kg[collection_name].delete()
     kg[collection_name].ingest(after)
     assert digest(kg.graph, collection_name) == gradually
-
-
-@pytest.mark.alone
-@pytest.mark.usefixtures("others_aside")
-def test_version_6_becomes_version_7(kg: KnowledgeGraph, collection_name: str) -> None:
-    kg[collection_name].ingest(_ALL)
-    whole, sentences = digest(kg.graph, collection_name), _sentences(kg, collection_name)
-    old = (
-        "MATCH (p:Passage {collection: $name}) SET p.sentences = null WITH p "
-        "OPTIONAL MATCH (p)-[m:MENTIONS]->() SET m.stated = null, m.about = null",
-        "MATCH (p:Passage {collection: $name, title: 'Letter'}) MATCH (e:Entity {collection: $name}) "
-        "WHERE e.normal = 'mayor of bergen' MERGE (p)-[m:MENTIONS]->(e) SET m.via = 'local', e.df = e.df + 1",
-        "MATCH (c:Collection {name: $name}) SET c.density0 = null",
-    )
-    with kg.graph._driver.session() as session:
-        for query in old:
-            session.run(query, name=collection_name).consume()
-    try:
-        kg.graph.run("write/set_version", version=6)
-        assert kg.migrate()[0].startswith("6 -> 7")
-    finally:
-        kg.graph.run("write/set_version", version=schema.SCHEMA_VERSION)
-    assert _sentences(kg, collection_name) == sentences
-    assert kg[collection_name].search("Who ran the Larvik Yard?").hits
-    assert digest(kg.graph, collection_name) == whole
-
-
-def _sentences(kg: KnowledgeGraph, collection: str) -> set[str]:
-    query = "MATCH (p:Passage {collection: $collection}) RETURN p.sentences AS sentences"
-    with kg.graph._driver.session() as session:
-        return {r["sentences"] for r in session.run(query, collection=collection)}

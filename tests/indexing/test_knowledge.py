@@ -12,7 +12,7 @@ import pytest
 from click.testing import CliRunner
 
 from kgrag import KnowledgeGraph
-from kgrag.cli.knowledge import import_triples, import_wikidata
+from kgrag.cli import main
 from kgrag.graph.collections import open_collection
 from kgrag.graph.connection import Graph
 from kgrag.indexing.digest import digest
@@ -258,7 +258,9 @@ def test_n_triples(kg: KnowledgeGraph, tmp_path: Path, collection_name: str) -> 
         f'<{x}a1> <http://www.w3.org/2004/02/skos/core#altLabel> "Gyroscope A" .\n'
         "nonsense\n"
     )
-    result = CliRunner().invoke(import_triples, [str(path), "-c", collection_name, "--json"], env=_env(kg))
+    result = CliRunner().invoke(
+        main, ["import", "--format", "triples", str(path), "-c", collection_name, "--json"], env=_env(kg)
+    )
     assert result.exit_code == 0, result.output
     counts = json.loads(result.stdout)["counts"]
     assert (counts["lines that are no triple"], counts["statements whose object is a text"]) == (1, 1)
@@ -270,7 +272,7 @@ def test_n_triples(kg: KnowledgeGraph, tmp_path: Path, collection_name: str) -> 
 def test_rows_of_a_glossary(kg: KnowledgeGraph, tmp_path: Path, collection_name: str) -> None:
     path = tmp_path / "glossary.csv"
     path.write_text('Subject,predicate,object\nFRAM,designed by,"Archer, Colin"\nFram,is a,ship\n"Archer, Colin",was\n')
-    result = CliRunner().invoke(import_triples, [str(path), "-c", collection_name], env=_env(kg))
+    result = CliRunner().invoke(main, ["import", "--format", "triples", str(path), "-c", collection_name], env=_env(kg))
     assert result.exit_code == 0, result.output
     assert "2 facts on 3 entities" in result.stdout and "1 lines that are no triple" in result.stderr
     assert {text.lower() for text in _texts(kg, collection_name)} == {
@@ -285,7 +287,7 @@ def test_a_wrong_file_is_an_error_with_a_remedy(kg: KnowledgeGraph, tmp_path: Pa
         format_of(tmp_path / "x.parquet")
     with pytest.raises(KgragError):
         KnowledgeGraph.import_knowledge(tmp_path / "missing.json", "x", settings=kg.settings)
-    result = CliRunner().invoke(import_wikidata, [str(tmp_path / "missing.json"), "-c", "x"])
+    result = CliRunner().invoke(main, ["import", "--format", "wikidata", str(tmp_path / "missing.json"), "-c", "x"])
     assert result.exit_code == 2
 
 

@@ -6,12 +6,9 @@ import neo4j
 import pytest
 
 from kgrag import KnowledgeGraph
-from kgrag.graph import migrations
-from kgrag.graph.collections import open_collection
 from kgrag.indexing.digest import digest
-from kgrag.indexing.migrate import finish_migrated, migrate
 from kgrag.settings import Settings
-from kgrag.values.documents import Document, Section, Triple
+from kgrag.values.documents import Document, Section
 from kgrag.values.errors import MismatchError
 
 
@@ -109,38 +106,6 @@ def test_a_name_of_stop_words_is_a_name(kg: KnowledgeGraph, collection_name: str
     assert keys(kg, collection_name, "Who wrote It?", "pathrank")[0] in ("It", "Stephen King")
 
 
-def test_older_collections_are_brought_to_it(
-    kg: KnowledgeGraph, graph_settings: Settings, collection_name: str
-) -> None:
-    here, graph = kg[collection_name], kg.graph
-    triples = (Triple("Fram", "speed", "1.5"), Triple("Maud", "speed", "15"))
-    documents = [
-        *titled("Java 1.7", "Java 17", "Malmö", text="Java 1.7 came before Java 17. It was shown in Malmö by Ann Fox."),
-        Document("ships", (Section("The Fram and the Maud sailed."),), "Ships", triples=triples),
-    ]
-    here.ingest(documents)
-    after = digest(graph, collection_name)
-    graph.run("write/migrated_collection", name=collection_name, version=12)
-    assert graph_settings.neo4j_password
-    auth = (graph_settings.neo4j_user, graph_settings.neo4j_password.get_secret_value())
-    with neo4j.GraphDatabase.driver(graph_settings.neo4j_uri or "", auth=auth) as driver:
-        driver.execute_query(  # as it was: both names are one entity
-            "MATCH (a:Entity {collection: $c, normal: 'java 1.7'}), (b:Entity {collection: $c, normal: 'java 17'}) "
-            "MATCH (d)-[r:ABOUT]->(a) MERGE (d)-[:ABOUT {weight: r.weight}]->(b) DETACH DELETE a",
-            {"c": collection_name},
-        )
-        driver.execute_query(
-            "MATCH (a:Entity {collection: $c, normal: '1.5'}), (b:Entity {collection: $c, normal: '15'}) "
-            "MATCH (t)-[r:OBJECT]->(a) MERGE (t)-[:OBJECT]->(b) DETACH DELETE a",
-            {"c": collection_name},
-        )
-    assert digest(graph, collection_name) != after
-    migrations.migrate_collection(graph, collection_name, 12)
-    finish_migrated(graph, open_collection(graph, collection_name), kg.settings)
-    assert digest(graph, collection_name) == after
-    assert here.ingest(documents).unchanged == len(documents)
-
-
 def test_stems_of_another_stemmer_are_made_anew(
     kg: KnowledgeGraph, graph_settings: Settings, collection_name: str
 ) -> None:
@@ -156,10 +121,10 @@ def test_stems_of_another_stemmer_are_made_anew(
             {"c": collection_name},
         )
     for work in (lambda: here.search("universities"), lambda: here.ingest([])):
-        with pytest.raises(MismatchError, match=r"(?s)PyStemmer 2\.2\.0.*db migrate"):
+        with pytest.raises(MismatchError, match=r"(?s)PyStemmer 2\.2\.0.*db repair"):
             work()
     (finding,) = [f for f in here.inspect().findings if f.level == "error"]
     assert finding.name == "stems of another stemmer"
-    assert [line for line in migrate(kg.graph, kg.settings) if collection_name in line]
+    assert here.repair().finished
     assert keys(kg, collection_name, "universities") == ["A note"]
     assert digest(kg.graph, collection_name) == after and not [f for f in here.inspect().findings if f.level == "error"]

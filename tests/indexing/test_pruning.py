@@ -5,13 +5,11 @@ import time
 from pathlib import Path
 from typing import Any
 
-import neo4j
 import pytest
 
 from kgrag import KnowledgeGraph
 from kgrag.indexing.digest import digest
 from kgrag.loaders import Columns
-from kgrag.settings import Settings
 from kgrag.values.documents import Document, Section
 from kgrag.values.errors import InputError
 from kgrag.values.identity import document_id
@@ -149,27 +147,3 @@ def test_a_key_that_names_another_source_is_told(kg: KnowledgeGraph, collection_
     (moved,) = notes.ingest([Document("page", (Section("Second."),), source="https://two.example/")]).replaced
     assert (moved.before, moved.now) == (web.source, "https://two.example/")
     assert notes.ingest([Document("page", (Section("Third."),), source="https://two.example/")]).replaced == ()
-
-
-def test_a_collection_of_before_files_were_recorded(
-    kg: KnowledgeGraph, graph_settings: Settings, collection_name: str, tmp_path: Path
-) -> None:
-    assert graph_settings.neo4j_password
-    auth = (graph_settings.neo4j_user, graph_settings.neo4j_password.get_secret_value())
-    notes = kg[collection_name]
-    write(tmp_path / "in", one="The Fram lay at Larvik.", two="The Gauss lay at Kiel.", rows="id,text\n1,Oslo\n")
-    write(tmp_path / "in-beside", four="Not in there.")
-    notes.ingest([tmp_path / "in", tmp_path / "in-beside"])
-    without = "MATCH (d:Document {collection: $name}) REMOVE d.file, d.fingerprint, d.file_documents, d.root"
-    with neo4j.GraphDatabase.driver(graph_settings.neo4j_uri or "", auth=auth) as driver:
-        driver.execute_query(without, {"name": collection_name})  # as an older version left them
-    for name in ("two.txt", "rows.csv"):
-        (tmp_path / "in" / name).unlink()
-    report = notes.ingest(tmp_path / "in")
-    assert counted(report) == (0, 0, 1)
-    assert set(report.gone) == {str(tmp_path / "in" / "two.txt"), f"{tmp_path / 'in' / 'rows.csv'}#1"}
-    assert notes.ingest(tmp_path / "in", prune=True, force=True).pruned == 2
-    left = [str(tmp_path / "in" / "one.txt"), str(tmp_path / "in-beside" / "four.txt")]
-    assert keys(kg, collection_name) == sorted(left)
-    state = notes.cypher("MATCH (d:Document {collection: $collection}) WHERE d.file_documents = 1 RETURN d.key AS key")
-    assert [row["key"] for row in state] == [str(tmp_path / "in" / "one.txt")]

@@ -2,7 +2,7 @@
 
 import pytest
 
-from kgrag.indexing.pruning import _files_of, _is_gone, _lies_in, _places
+from kgrag.indexing.pruning import _is_gone, _lies_in, _places
 from kgrag.values.documents import Scan
 
 
@@ -31,7 +31,3 @@ def test_where_is_looked() -> None:
 def test_what_lies_in_a_place() -> None:
     assert [_lies_in(file, "notes") for file in ("notes", "notes/a", "notes.txt", "a")] == [True, True, False, False]
     assert _lies_in("docs/a", "docs/") and _lies_in("a", "")
-
-
-def test_the_files_that_a_key_may_name() -> None:
-    assert list(_files_of("a#b.csv#3")) == ["a#b.csv#3", "a", "a#b.csv"]

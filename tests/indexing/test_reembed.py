@@ -12,7 +12,6 @@ from kgrag.graph import collections
 from kgrag.models.embed import Vectors, WordLlamaEmbedder, unit
 from kgrag.settings import Settings
 from kgrag.values.documents import Document
-from kgrag.values.errors import MismatchError
 
 pytestmark = pytest.mark.long
 
@@ -129,25 +128,6 @@ def test_searches_go_on_meanwhile(
         kg[collection_name].reembed("wordllama")
         del kg.models._embedders["letters"]
     assert not failed, failed
-
-
-@pytest.mark.alone
-@pytest.mark.usefixtures("others_aside")
-def test_searches_go_on_after_a_newer_kgrag_migrated(
-    kg: KnowledgeGraph, collection_name: str, make_documents: Make, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("kgrag.retrieval.context.REFRESH_SECONDS", 0.0)
-    kg[collection_name].ingest(make_documents(0, 5))
-    before = kg[collection_name].search("Banor built near")
-    version = "MATCH (s:Schema) SET s.version = s.version + $change"
-    kg.graph._driver.execute_query(version, change=1)
-    try:
-        assert kg[collection_name].search("Banor built near") == before
-        assert kg[collection_name].search("xyzzy", retriever="bm25").hits == ()
-        with pytest.raises(MismatchError):
-            kg[collection_name].ingest(make_documents(5, 5))
-    finally:
-        kg.graph._driver.execute_query(version, change=-1)
 
 
 def test_another_embedder_takes_over(kg: KnowledgeGraph, collection_name: str, make_documents: Make) -> None:

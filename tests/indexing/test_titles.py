@@ -57,7 +57,7 @@ def test_the_command_links_to_the_collections_own_documents(
     kg: KnowledgeGraph, collection_name: str, neo4j_env: dict[str, str]
 ) -> None:
     def run(*arguments: str) -> str:
-        words = ["tag", "-c", collection_name, "--local", *arguments]
+        words = ["enrich", "tag", "-c", collection_name, "--local", *arguments]
         result = CliRunner().invoke(main, words, env=neo4j_env, prog_name="kgrag")
         assert result.exit_code == 0, result.output
         return result.stdout

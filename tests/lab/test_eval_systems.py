@@ -144,7 +144,8 @@ def test_what_answers_depend_on_has_records_of_its_own(
     assert "records were in" not in evaluate(*arguments, prompts=prompts).stderr
     assert "records were in" not in evaluate(*arguments, temperature=1.0).stderr
     assert "records were in" not in evaluate(*arguments, models={"answer": "reason"}).stderr
-    monkeypatch.setenv("KGRAG_AGENTS__ANSWER__EVIDENCE", "2")
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "kgrag.toml").write_text("[agents.answer]\nevidence = 2\n")
     assert "records were in" not in evaluate(*arguments).stderr
     assert len(list(out.iterdir())) == 5
 

@@ -141,7 +141,7 @@ def test_every_row_is_measured_as_what_it_says(
     ]
     which = ["--figure" if table.drawn else "--table", table.number]
     data = ["--data", f"{table.data[0]}={folder}", "--embedder", "wordllama", "--sample", "1"]
-    arguments = ["reproduce", name, *which, *data, *taken, "--prepare", "--json"]
+    arguments = ["lab", "reproduce", name, *which, *data, *taken, "--prepare", "--json"]
     result = CliRunner().invoke(main, arguments, env=env, prog_name="kgrag")
     assert result.exit_code == 0, result.output
     found: dict[str, Any] = json.loads(result.stdout)

@@ -179,7 +179,7 @@ def test_the_command_prices_makes_and_stops_at_the_budget(
     env = {**neo4j_env, **scripted.env(prices=prices)}
 
     def run(*more: str) -> Any:
-        command = ["generate-questions", asked.name, "-n", "6", "--out", str(tmp_path / "set"), *more]
+        command = ["lab", "generate-questions", asked.name, "-n", "6", "--out", str(tmp_path / "set"), *more]
         return CliRunner().invoke(main, command, env=env)
 
     priced = json.loads(run("--dry-run", "--json").stdout)["tasks"]

@@ -114,7 +114,7 @@ def test_a_title_is_a_keyword_besides_the_best(kg: KnowledgeGraph, made: tuple[P
 
 def test_the_command(made: tuple[Path, str], kg: KnowledgeGraph, neo4j_env: dict[str, str], tmp_path: Path) -> None:
     def run(*arguments: object, code: int = 0) -> str:
-        words = ["graph-quality", str(made[0]), *map(str, arguments)]
+        words = ["lab", "graph-quality", str(made[0]), *map(str, arguments)]
         result = CliRunner().invoke(main, words, env=neo4j_env, prog_name="kgrag")
         assert result.exit_code == code, result.output
         return result.stdout if code == 0 else result.stderr
@@ -146,7 +146,7 @@ def test_a_graph_for_each_question_and_no_cap(
     folder = write_set(tmp_path / "ships", corpus, queries, None)
 
     def run(*arguments: object) -> dict[str, Any]:
-        words = ["graph-quality", str(folder), "-e", "keyword", "--seeds", "1", "--json", *map(str, arguments)]
+        words = ["lab", "graph-quality", str(folder), "-e", "keyword", "--seeds", "1", "--json", *map(str, arguments)]
         result = CliRunner().invoke(main, words, env=neo4j_env, prog_name="kgrag")
         assert result.exit_code == 0, result.output
         found: dict[str, Any] = json.loads(result.stdout)

@@ -57,7 +57,18 @@ def folder(tmp_path: Path) -> Path:
 
 def test_a_table_with_both_numbers(command: Command, folder: Path, scripted: Scripted, tmp_path: Path) -> None:
     rows = [word for label in ("BM25 + SyncGE", "HippoRAG w/ IRCoT") for word in ("--row", label)]
-    arguments = ["reproduce", "gear", "--table", 2, "--data", f"2wiki={folder}", "--embedder", "wordllama", *rows]
+    arguments = [
+        "lab",
+        "reproduce",
+        "gear",
+        "--table",
+        2,
+        "--data",
+        f"2wiki={folder}",
+        "--embedder",
+        "wordllama",
+        *rows,
+    ]
     result = command(*arguments, "--out", tmp_path / "runs", "--json")
     found = json.loads(result.stdout)
     assert found["rows"]["BM25 + SyncGE"]["2wiki"]["R@10"] == {"paper": 76.1, "ours": 100.0}
@@ -113,7 +124,7 @@ def test_settings_of_a_row(command: Command, folder: Path) -> None:
 
 def test_rows_of_hipporag_have_its_settings(command: Command, folder: Path, kg: KnowledgeGraph) -> None:
     """Its own encoder of names, unless another is given, and 100 names at most that resemble a name."""
-    arguments = ["reproduce", "gear", "--table", 2, "--data", f"musique={folder}", "--sample", 1, "--json"]
+    arguments = ["lab", "reproduce", "gear", "--table", 2, "--data", f"musique={folder}", "--sample", 1, "--json"]
     arguments += ["--row", "HippoRAG", "--row", "SBERT", "--embedder", "wordllama"]
     found = json.loads(command(*arguments).stdout)["systems"]
     assert found["HippoRAG"]["musique"] == ["hipporag, embedder=wordllama"]
@@ -128,7 +139,7 @@ def test_rows_of_hipporag_have_its_settings(command: Command, folder: Path, kg: 
 def test_documents_of_a_question_can_be_whole_articles(command: Command, folder: Path, tmp_path: Path) -> None:
     """KGP's graphs are of 12 whole articles; how many passages they have stands beside the paper's number."""
     (tmp_path / "wiki.jsonl").write_text(json.dumps({"title": "Larvik", "text": "A town. By the sea. With a harbour."}))
-    arguments = ["reproduce", "kgp", "--table", 2, "--data", f"musique={folder}", "--embedder", "wordllama"]
+    arguments = ["lab", "reproduce", "kgp", "--table", 2, "--data", f"musique={folder}", "--embedder", "wordllama"]
     arguments += ["--row", "None", "--sample", 1, "--json"]
     found = [json.loads(command(*arguments, *its).stdout) for its in ((), ("--articles", tmp_path / "wiki.jsonl"))]
     said = [next(text for text in its["differs"] if "passages" in text) for its in found]
@@ -137,7 +148,7 @@ def test_documents_of_a_question_can_be_whole_articles(command: Command, folder:
 
 
 def test_marks_and_the_budget(command: Command, folder: Path, scripted: Scripted, tmp_path: Path) -> None:
-    arguments = ["reproduce", "kgp", "--table", 2, "--data", f"musique={folder}", "--embedder", "wordllama"]
+    arguments = ["lab", "reproduce", "kgp", "--table", 2, "--data", f"musique={folder}", "--embedder", "wordllama"]
     arguments += ["--row", "BM25", "--out", str(tmp_path / "runs")]
     prices = {"prices": dict.fromkeys((*TASKS, "other"), (1000.0, 1000.0))}
     spent = command("lab", "eval", folder, "-r", "sync-ge(bm25)", "--budget", 5.2, code=7, **prices)
@@ -166,7 +177,7 @@ def test_what_there_is_none_of(command: Command, folder: Path) -> None:
 def test_settings_that_the_paper_does_not_have_make_another_collection(
     command: Command, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    arguments = ["eval", folder, "-r", "dense", "--json"]
+    arguments = ["lab", "eval", folder, "-r", "dense", "--json"]
     plain = json.loads(command(*arguments).stdout)["collection"]
     monkeypatch.setenv("KGRAG_INDEXING__UNIT", "sentence")
     assert json.loads(command(*arguments).stdout)["collection"] == f"{plain}-unit_sentence"
@@ -209,7 +220,7 @@ def test_ranks_matrix_and_cutoffs(command: Command, folder: Path, tmp_path: Path
     assert "perfect@1" in head and "R@15" not in head
     again = command("lab", "ranks", path, "--at", 5, "--baseline", "single+bm25")
     assert "perfect@5" in again.stdout and "kgrag lab eval" in again.stderr
-    compared = ["ranks", path, "--baseline", "single+bm25", "--changes", 1]
+    compared = ["lab", "ranks", path, "--baseline", "single+bm25", "--changes", 1]
     listed = json.loads(command(*compared, "--json").stdout)["changes"]
     shown = command(*compared).stdout
     assert "ranks of gold that change against single+bm25" in shown
@@ -231,7 +242,18 @@ def test_backbones_that_a_model_writes_first(command: Command, tmp_path: Path, s
     scripted.say("summarise", {"title": "Ports", "summary": "They were built near each other. " * 9})
     scripted.say("report", {"title": "Ports", "summary": "They were built near each other. " * 9, "findings": []})
     rows = [word for label in ("RAPTOR: original", "GraphRAG: IRCoT") for word in ("--row", label)]
-    arguments = ["reproduce", "bdtr", "--table", 1, "--data", f"musique={folder}", "--embedder", "wordllama", *rows]
+    arguments = [
+        "lab",
+        "reproduce",
+        "bdtr",
+        "--table",
+        1,
+        "--data",
+        f"musique={folder}",
+        "--embedder",
+        "wordllama",
+        *rows,
+    ]
     refused = command(*arguments, code=2)
     assert (
         "RAPTOR: original (musique): " in refused.stderr
@@ -316,7 +338,7 @@ def test_what_eval_does_not_measure(command: Command, tmp_path: Path) -> None:
 
 
 def test_rows_take_what_the_user_has(command: Command, folder: Path, scripted: Scripted) -> None:
-    arguments = ["reproduce", "gnn-ret", "--table", 1, "--data", f"musique={folder}", "--embedder", "wordllama"]
+    arguments = ["lab", "reproduce", "gnn-ret", "--table", 1, "--data", f"musique={folder}", "--embedder", "wordllama"]
     arguments += ["--row", "GNN-Ret (trained)", "--json"]
     assert "it takes the a of a trained network" in command(*arguments, code=2).stderr
     scripted.say(
@@ -337,7 +359,7 @@ def test_rows_take_what_the_user_has(command: Command, folder: Path, scripted: S
 
 def test_a_figure_is_measured_and_drawn(command: Command, folder: Path, tmp_path: Path) -> None:
     picture = tmp_path / "iterations.svg"
-    arguments = ["reproduce", "gear", "--figure", 2, "--data", f"musique={folder}", "--embedder", "wordllama"]
+    arguments = ["lab", "reproduce", "gear", "--figure", 2, "--data", f"musique={folder}", "--embedder", "wordllama"]
     shown = command(*arguments, "--plot", picture).stdout
     assert "by iteration" in shown and "gear(steps=4)+rrf" in shown
     assert "gear, figure 2: recall over 4 iterations (musique)" in picture.read_text()
@@ -346,5 +368,5 @@ def test_a_figure_is_measured_and_drawn(command: Command, folder: Path, tmp_path
     assert "kgrag lab graph-quality DATASET" in command("lab", "reproduce", "kgp", "--figure", 4).stdout
     assert "no figure 9" in command("lab", "reproduce", "gear", "--figure", 9, code=4).stderr
     assert "--plot draws one --figure" in command("lab", "reproduce", "gear", "--plot", picture, code=2).stderr
-    varied = command("lab", "reproduce", "bdtr", "--figure", "4d", *arguments[4:], code=0)
+    varied = command("lab", "reproduce", "bdtr", "--figure", "4d", *arguments[5:], code=0)
     assert "ircot(steps=5)+hipporag2" in varied.stdout

@@ -58,7 +58,7 @@ def fleet(graph_settings: Settings, tmp_path_factory: pytest.TempPathFactory) ->
 
 
 def train(env: dict[str, str], *arguments: object, code: int = 0) -> tuple[str, str]:
-    words = ["train", "gfm", *map(str, arguments)]
+    words = ["lab", "train", "gfm", *map(str, arguments)]
     result = CliRunner().invoke(main, words, env={**env, "COLUMNS": "150"}, prog_name="kgrag")
     assert result.exit_code == code, result.output
     return result.stdout, result.stderr
@@ -76,7 +76,7 @@ def found(kg: KnowledgeGraph, folder: Path, retriever: str, ids: frozenset[str])
 
 @pytest.mark.models
 def test_training_makes_the_ranking_better(
-    kg: KnowledgeGraph, neo4j_env: dict[str, str], fleet: Path, tmp_path: Path
+    kg: KnowledgeGraph, neo4j_env: dict[str, str], fleet: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     from kgrag.lab import train_gfm as training
     from kgrag.lab.constants import GfmTraining
@@ -119,8 +119,9 @@ def test_training_makes_the_ranking_better(
     around, everywhere = scored
     assert len(around) == 11 and len(everywhere) == 11 * len(_FAMILIES)
     assert around == pytest.approx({element: everywhere[element] for element in around}, abs=1e-5)
-    over_all = {**neo4j_env, "KGRAG_RETRIEVAL__GFM__EXACT": "true"}
-    train(over_all, fleet, "-c", _NAME, "-o", tmp_path / "whole.pth", *size)
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "kgrag.toml").write_text("[retrieval.gfm]\nexact = true\n")
+    train(neo4j_env, fleet, "-c", _NAME, "-o", tmp_path / "whole.pth", *size)
     assert found(kg, fleet, f"gfm(weights='{tmp_path}/whole.pth', top=3, exact=true)", ids) >= 0.75
 
     near = kg[_NAME].search(question, retriever=f"gfm(weights='{file}', top=3)", k=5)

@@ -158,7 +158,7 @@ def test_the_recurrence_is_learned_from_single_questions(
     assert 0 <= found["alphas"][0] <= 1 and 0 < found["beta"] <= 1
     assert check_retriever(found["retriever"]) == found["retriever"]
     file = tmp_path / "kept" / "rgnn.json"
-    words = ["train", "rgnn", str(told), "-c", name, "--layers", "2", "--margin", "1", "--out", str(file)]
+    words = ["lab", "train", "rgnn", str(told), "-c", name, "--layers", "2", "--margin", "1", "--out", str(file)]
     assert CliRunner().invoke(main, words, env=neo4j_env).exit_code == 0
     kept = json.loads(file.read_text())
     retriever = GnnRet(kg[name], alphas=str(file), beta=str(file))
@@ -201,7 +201,7 @@ def trained_on(kg: KnowledgeGraph, tmp_path_factory: pytest.TempPathFactory) -> 
 
 
 def run(env: dict[str, str], *arguments: object, code: int = 0) -> tuple[str, str]:
-    words = ["train", "gnn-ret", *map(str, arguments)]
+    words = ["lab", "train", "gnn-ret", *map(str, arguments)]
     result = CliRunner().invoke(main, words, env={**env, "COLUMNS": "120"}, prog_name="kgrag")
     assert result.exit_code == code, result.output
     return result.stdout, result.stderr
@@ -220,7 +220,6 @@ def test_the_command_says_what_was_learned_and_whether_it_is_worth_it(
     assert 0 < found["active"] <= 8
     assert found["loss"] <= found["untrained_loss"]
     assert found["retriever"] == f"gnn-ret(alphas=({found['alphas'][0]},))"
-    assert found["environment"] == f"KGRAG_RETRIEVAL__GNN_RET__ALPHAS=[{found['alphas'][0]}]"
     assert len(kg[name].search("steamer", retriever=found["retriever"])) == 8
     validation = found["cross_validation"]
     assert len(validation["alphas"]) == 3
@@ -256,14 +255,16 @@ def test_the_option_takes_the_file_that_it_writes(
             check_retriever(text)
 
 
-def test_the_environment_that_it_names_works(neo4j_env: dict[str, str], trained_on: tuple[Path, str]) -> None:
+def test_it_begins_with_the_options_in_force(
+    neo4j_env: dict[str, str], trained_on: tuple[Path, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     folder, name = trained_on
     out, err = run(neo4j_env, folder, "-c", name, "--folds", 2)
     assert "Only 0 of 8 questions have a loss" in err
-    variable, value = next(line.split()[1] for line in out.splitlines() if line.startswith("environment")).split("=")
-    assert len(json.loads(value)) == 2
     assert [line.split()[:2] for line in out.splitlines() if "R@5" in line][-1][0] == "trained"
-    out, _ = run({**neo4j_env, variable: "[0.7]"}, folder, "-c", name, "--json")
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "kgrag.toml").write_text("[retrieval.gnn_ret]\nalphas = [0.7]\n")
+    out, _ = run(neo4j_env, folder, "-c", name, "--json")
     assert len(json.loads(out)["alphas"]) == 1
 
 

@@ -143,7 +143,7 @@ def test_sf_em_and_recall_by_hand() -> None:
 
 
 def train(*arguments: object, code: int = 0) -> str:
-    words = ["train", "next-fact", *map(str, arguments)]
+    words = ["lab", "train", "next-fact", *map(str, arguments)]
     result = CliRunner().invoke(main, words, env={"COLUMNS": "150"}, prog_name="kgrag")
     assert result.exit_code == code, result.output
     return result.stdout if code == 0 else result.stderr

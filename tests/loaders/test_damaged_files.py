@@ -145,7 +145,7 @@ def _readers() -> list[psutil.Process]:
     found = []
     for child in psutil.Process(os.getpid()).children():
         with suppress(psutil.Error):
-            if "kgrag.loaders.worker" in child.cmdline():
+            if "kgrag.loaders.worker" in " ".join(child.cmdline()):
                 found.append(child)
     return found
 

@@ -1,13 +1,11 @@
 """Language models over HTTP: what is sent, tried again and kept, what it costs, and what failures say."""
 
-import json
 import os
 import sqlite3
 import stat
 import subprocess
 import sys
 import time
-import zlib
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from pathlib import Path
@@ -272,21 +270,6 @@ class TestCache:
         with chat(scripted, tmp_path) as model:
             assert ask(model).text == "Colin Archer."
         assert len(scripted.calls) == 2
-
-    def test_replies_that_an_older_version_kept_are_not_paid_for_again(self, tmp_path: Path) -> None:
-        kept = {"text": "Colin Archer.", "prompt_tokens": 3, "completion_tokens": 2, "cut": False}
-        (tmp_path / "ab").mkdir()
-        (tmp_path / "ab" / "large.val").write_bytes(zlib.compress(json.dumps(kept).encode()))
-        rows = [
-            (zlib.compress(b'"small"', 1), zlib.compress(json.dumps(kept).encode()), None),
-            (zlib.compress(b'"large"', 1), None, "ab/large.val"),
-        ]
-        with closing(sqlite3.connect(tmp_path / "cache.db")) as file, file:
-            file.execute("CREATE TABLE Cache (key BLOB, value BLOB, filename TEXT)")
-            file.executemany("INSERT INTO Cache VALUES (?, ?, ?)", rows)
-        with ReplyCache(tmp_path) as cache:
-            assert cache.get("small") == cache.get("large") == Kept(**kept)  # type: ignore[arg-type]
-            assert cache.get("another") is None
 
     def test_nobody_else_reads_what_is_kept(self, tmp_path: Path) -> None:
         with ReplyCache(tmp_path / "chat") as cache:

@@ -21,7 +21,7 @@ from kgrag.values.results import Filter
 pytestmark = pytest.mark.long
 KILLED = """
 import os, signal, sys
-from kgrag.client import KnowledgeGraph
+from kgrag import KnowledgeGraph
 from kgrag.values.documents import Document, Section
 
 def progress(stage, done, total):

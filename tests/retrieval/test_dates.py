@@ -1,6 +1,5 @@
 """Filters of what documents say of themselves: their own dates, and ranges of numbers and of texts."""
 
-import json
 from collections.abc import Iterator
 from datetime import UTC, datetime
 
@@ -8,7 +7,6 @@ import pytest
 
 from kgrag import KnowledgeGraph
 from kgrag.cli.connect import _where
-from kgrag.graph.migrations import migrate_collection
 from kgrag.values.documents import Document, Section
 from kgrag.values.results import Filter, Range, Scalar
 
@@ -99,35 +97,6 @@ def test_what_lists_hold(kg: KnowledgeGraph, collection_name: str, retriever: st
     assert found(("1912", "1912-01")) == {"days"}
     told = {hit.passage.document: hit.passage.metadata for hit in kg[collection_name].search("harbour", k=9)}
     assert told == {key: {"its": its} for key, its in _LISTS.items()}
-
-
-def test_lists_of_an_older_schema_are_found_once_it_is_migrated(kg: KnowledgeGraph, collection_name: str) -> None:
-    listed = {"tags": ["alpha", "beta"], "mixed": ["a", 1], "deep": {"a": [1]}, "year": 1897, "published": "1897-05-01"}
-    kg[collection_name].ingest([Document("a", (Section("Harbour."),), metadata=listed)])
-    written = "MATCH (d:Document {collection: $c}) RETURN properties(d) AS its"
-    before = kg.graph._driver.execute_query(written, c=collection_name).records[0]["its"]
-    kg.graph._driver.execute_query(
-        "MATCH (d:Document {collection: $c}) REMOVE d.meta_tags, d.meta_mixed, d.dated SET d.metadata = $old",
-        c=collection_name,
-        old=json.dumps({key: its for key, its in listed.items() if key not in ("year", "published")}),
-    )
-    assert not kg[collection_name].search("harbour", filter=Filter(where={"tags": "beta"}))
-    migrate_collection(kg.graph, collection_name, 9)
-    assert kg.graph._driver.execute_query(written, c=collection_name).records[0]["its"] == before
-    for key, value in (("tags", "beta"), ("mixed", 1)):
-        assert len(kg[collection_name].search("harbour", filter=Filter(where={key: value}))) == 1
-
-
-def test_documents_of_an_older_schema_have_their_date_once_it_is_migrated(
-    kg: KnowledgeGraph, collection_name: str
-) -> None:
-    kg[collection_name].ingest([Document("a", (Section("Harbour."),), metadata={"date": "1897-05-01"})])
-    kg.graph._driver.execute_query("MATCH (d:Document {collection: $c}) REMOVE d.dated", c=collection_name)
-    later = Filter(since=datetime(1900, 1, 1))
-    assert kg[collection_name].search("harbour", filter=later), "by when it was ingested"
-    migrate_collection(kg.graph, collection_name, 11)
-    assert not kg[collection_name].search("harbour", filter=later)
-    assert kg[collection_name].search("harbour", filter=Filter(since=datetime(1897, 5, 1)))
 
 
 @pytest.mark.parametrize(

@@ -5,8 +5,6 @@ from collections.abc import Iterator
 import pytest
 
 from kgrag import KnowledgeGraph
-from kgrag.graph import schema
-from kgrag.indexing.digest import digest
 from kgrag.values.documents import Document, Section
 
 _NAME = "manuals"
@@ -90,77 +88,3 @@ def test_questions_of_no_words(kg: KnowledgeGraph, manuals: str) -> None:
     for question in ("what is it", "?!", '"\\', "東京"):
         for retriever in ("bm25", "pathrank", "tfidf"):
             kg[manuals].search(question, retriever=retriever, k=2)
-
-
-@pytest.mark.alone
-@pytest.mark.usefixtures("others_aside")
-@pytest.mark.long
-def test_a_database_of_version_7_is_searched_like_a_new_one(kg: KnowledgeGraph, manuals: str) -> None:
-    expected = digest(kg.graph, manuals)
-    number = kg.graph.run("look_up/collections", name=manuals)[0]["collection"]["number"]
-    with kg.graph._driver.session() as session:
-        session.run("MATCH (p:Passage {collection: $c}) SET p.title_stems = null", c=manuals).consume()
-        session.run(f"DROP INDEX passage_stems_c{number}").consume()
-    kg.graph.run(
-        "schema/fulltext",
-        index=f"passage_stems_c{number}",
-        label=f"Passage_c{number}",
-        properties=["stems"],
-        analyzer="whitespace",
-    )
-    try:
-        kg.graph.run("write/set_version", version=7)
-        assert kg.migrate()[0].startswith("7 -> 8")
-    finally:
-        kg.graph.run("write/set_version", version=schema.SCHEMA_VERSION)
-    assert digest(kg.graph, manuals) == expected
-    with kg.graph._driver.session() as session:
-        index = "SHOW INDEXES YIELD name, properties WHERE name = $name RETURN properties"
-        assert session.run(index, name=f"passage_stems_c{number}").single(strict=True)[0] == ["stems", "title_stems"]
-        titles = "MATCH (p:Passage {collection: $c}) WHERE p.section = 'Ties' RETURN p.title_stems AS title"
-        assert {r["title"] for r in session.run(titles, c=manuals)} == {"on surviv"}
-
-
-@pytest.mark.alone
-@pytest.mark.usefixtures("others_aside")
-def test_a_database_of_version_8_gets_the_names_of_new_rules(kg: KnowledgeGraph, collection_name: str) -> None:
-    """A name that the old rules left out is counted and mentioned as in a new collection, in the language of it."""
-    texts = ("El agua del río Ebro viene de Reinosa.", "Los barcos de Reinosa bajan por el Ebro.")
-    kg[collection_name].ingest([Document(text, (Section(text),)) for text in texts], language="es")
-    expected = digest(kg.graph, collection_name)
-    with kg.graph._driver.session() as session:
-        session.run("MATCH (e:Entity {collection: $c, normal: 'ebro'}) DETACH DELETE e", c=collection_name).consume()
-    assert digest(kg.graph, collection_name) != expected
-    try:
-        kg.graph.run("write/set_version", version=8)
-        assert kg.migrate()[0].startswith("8 -> 9")
-    finally:
-        kg.graph.run("write/set_version", version=schema.SCHEMA_VERSION)
-    assert digest(kg.graph, collection_name) == expected
-
-
-@pytest.mark.alone
-@pytest.mark.usefixtures("others_aside")
-@pytest.mark.long
-def test_a_database_of_version_5_is_searched_like_a_new_one(kg: KnowledgeGraph, manuals: str) -> None:
-    expected = digest(kg.graph, manuals)
-    with kg.graph._driver.session() as session:  # as version 5 left it: no headings, no symbols, names of all capitals
-        session.run(
-            "MATCH (p:Passage {collection: $c}) SET p.stems = ' shell ' "
-            "WITH count(*) AS n MATCH (w:Word {collection: $c}) SET w.df = w.df + 1, w.upper = w.upper + 2",
-            c=manuals,
-        ).consume()
-        session.run(
-            "MATCH (p:Passage {collection: $c}) WITH p LIMIT 1 "
-            "CREATE (e:Entity {id: 'old', collection: $c, name: 'See', normal: 'see', df: 1, ntit: 0, phrases: 1}) "
-            "CREATE (p)-[:MENTIONS {via: 'phrase'}]->(e)",
-            c=manuals,
-        ).consume()
-    assert digest(kg.graph, manuals) != expected
-    try:
-        kg.graph.run("write/set_version", version=5)
-        assert kg.migrate()[0].startswith("5 -> 6")
-    finally:
-        kg.graph.run("write/set_version", version=schema.SCHEMA_VERSION)
-    assert digest(kg.graph, manuals) == expected
-    assert "--posix" in kg[manuals].search("What is --posix?", retriever="bm25", k=1).hits[0].passage.text

@@ -19,7 +19,7 @@ pytestmark = pytest.mark.long
 # With a number, the process is killed when a job of its has written so many documents.
 _PROGRAM = """
 import os, signal, sys
-from kgrag.client import KnowledgeGraph
+from kgrag import KnowledgeGraph
 from kgrag.server.jobs import Jobs, runner
 if len(sys.argv) > 1:
     progress = runner._Running.progress

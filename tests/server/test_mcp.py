@@ -114,7 +114,6 @@ def test_tools_read_the_graph(serve: Serve, scripted: Scripted) -> None:
             "MATCH (p:Passage {collection: $collection})-[m:MENTIONS]->(e) RETURN p, m, e, 1 AS one ORDER BY p.title"
         )
         rows = await _call(client, "read-cypher", query=statement, collection=_SHIPS)
-        assert await _call(client, "cypher", statement=statement, collection=_SHIPS) == rows  # its old name
         assert rows["columns"] == ["p", "m", "e", "one"] and "rows: more would be too long" in rows["cut"]
         assert rows["rows"][0]["p"]["labels"] == ["Passage"] and rows["rows"][0]["m"]["type"] == "MENTIONS"
         assert not {"embedding", "stems", "sentences"} & rows["rows"][0]["p"].keys()

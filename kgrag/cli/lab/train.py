@@ -76,7 +76,7 @@ def gnn_ret(given: _ForGnnRet, training: constants.GnnRetTraining) -> None:
     """Learn how much of its own distance a passage keeps in each layer of GNN-Ret: its alphas.
 
     DATASET is a question set as for `kgrag lab eval`, which also ingests it; 20 questions are enough. The number of
-    senders and the kinds of edges are those of the settings (KGRAG_RETRIEVAL__GNN_RET__K and others). The loss is the
+    senders and the kinds of edges are those of [retrieval.gnn_ret] in kgrag.toml. The loss is the
     hinge loss of the gold's mean distance against that of the nearest other passages.
 
     With --folds each question is ranked with what was learned from the other folds, and untrained, with a = 0.5 in
@@ -90,7 +90,6 @@ def gnn_ret(given: _ForGnnRet, training: constants.GnnRetTraining) -> None:
     kgrag lab train gnn-ret bench/musique
     kgrag lab train gnn-ret train.jsonl --limit 20 --paper gnn-ret --out alphas.json
     kgrag lab train gnn-ret bench/2wiki -c mine --layers 1 --folds 5
-    export KGRAG_RETRIEVAL__GNN_RET__ALPHAS="$(kgrag lab train gnn-ret bench/musique --json | jq -c .alphas)"
     """
     from kgrag.lab import summary, train_gnn
     from kgrag.lab.report import differences_sheet, measures_sheet
@@ -119,7 +118,6 @@ def gnn_ret(given: _ForGnnRet, training: constants.GnnRetTraining) -> None:
             "questions": len(examples),
             "alphas": alphas,
             "retriever": f"gnn-ret(alphas={tuple(alphas)})",
-            "environment": f"KGRAG_RETRIEVAL__GNN_RET__ALPHAS={alphas}".replace(" ", ""),
             "loss": round(learned.loss, 6),
             "untrained_loss": round(untrained, 6),
             "iteration": learned.iteration,
@@ -151,7 +149,7 @@ def rgnn(given: _ForSettings, training: constants.RgnnTraining) -> None:
 
     DATASET is a question set as for `kgrag lab eval`, whose questions have steps, as MuSiQue's have; five are enough
     (--limit). The gold of a step is its own and that of the steps after it (--labels). The number of senders and the
-    kinds of edges are those of the settings (KGRAG_RETRIEVAL__GNN_RET__K and others). --out writes a file that both
+    kinds of edges are those of [retrieval.gnn_ret] in kgrag.toml. --out writes a file that both
     options take; --paper gnn-ret is as for `kgrag lab train gnn-ret`.
 
     \b
@@ -191,8 +189,8 @@ def gfm(given: _ForGfm, training: constants.GfmTraining) -> None:
 
     DATASET is a question set as for `kgrag lab eval`, which also ingests it; the collection must hold triples. The
     network learns to lead from the entities that a question names to those that its gold mentions, over what surrounds
-    the former, as it is set for the retriever (KGRAG_RETRIEVAL__GFM__HOPS and others). For gfm(exact=true) train it
-    over the whole graph, with KGRAG_RETRIEVAL__GFM__EXACT=true: else it has never met what is out of reach. It reads
+    the former, as kgrag.toml sets it under [retrieval.gfm] (`hops` and others). For gfm(exact=true) train it
+    over the whole graph, with `exact = true` there: else it has never met what is out of reach. It reads
     predicates as vectors of their texts, so that it can be used in any collection. With --base its size is that of the
     weights.
 

@@ -18,9 +18,8 @@ from kgrag.graph.local import bulk
 from kgrag.graph.local.bulk import Note
 from kgrag.graph.local.server import LocalServer
 from kgrag.runtime.files import free_bytes, megabytes, require_space
-from kgrag.values.errors import DatabaseError, InputError, LocalServerError, MismatchError, NotFoundError
+from kgrag.values.errors import DatabaseError, InputError, LocalServerError, NotFoundError
 from kgrag.values.events import Progress
-from kgrag.values.installing import update_hint
 
 _MAGIC = (b"DZV1", b"DGV1")  # a dump, compressed by Zstandard or by gzip
 _BYTES = re.compile(r"^Bytes: (\d+)$", re.MULTILINE)
@@ -39,13 +38,9 @@ class BackupReport:
 
 @dataclass(frozen=True, slots=True)
 class RestoreReport:
-    """What is in the database now. `dump`: the folder that holds what it held before, None if it was empty.
-
-    `schema_version` is None if kgrag never wrote to it, and below this kgrag's if it wants to be migrated.
-    """
+    """What is in the database now. `dump`: the folder that holds what it held before, None if it was empty."""
 
     collections: tuple[str, ...]
-    schema_version: int | None
     dump: Path | None
     seconds: float
 
@@ -106,7 +101,7 @@ def restore(server: LocalServer, database: str, source: Path, progress: Progress
     """Replace the database by what a backup holds; the server runs afterwards.
 
     What was there is kept in a dump, and put back if anything fails. Raises InputError for what is no backup,
-    MismatchError if a newer kgrag wrote it, LocalServerError if it cannot be loaded.
+    MismatchError if a kgrag of another schema wrote it, LocalServerError if it cannot be loaded.
     """
     started = time.monotonic()
     check_backup(source)
@@ -171,16 +166,12 @@ def _checked(server: LocalServer, dump: Path | None, started: float, progress: P
                 f"Neo4j {server.line().name} does not open what it holds.",
                 "If a later line of Neo4j wrote it, restore it under a KGRAG_HOME of that line (kgrag up --version).",
             ) from error
-        if version is not None and version > schema.SCHEMA_VERSION:
-            raise MismatchError(
-                f"The backup has schema version {version}; this kgrag knows only {schema.SCHEMA_VERSION}. The database "
-                "is what it was.",
-                f"A newer kgrag wrote it: {update_hint()}",
-            )
+        if version not in (None, schema.SCHEMA_VERSION):
+            raise schema.version_mismatch("The backup", version)
         records = graph.run("look_up/collections", name=None)
     bulk.forget(server.home)
     names = tuple(r["collection"]["name"] for r in records)
-    return RestoreReport(names, version, dump, time.monotonic() - started)
+    return RestoreReport(names, dump, time.monotonic() - started)
 
 
 @contextmanager

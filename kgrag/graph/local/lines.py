@@ -54,7 +54,7 @@ LINES = (
 """Oldest first: data go from one to a later one, never back."""
 
 DEFAULT = LINES[0]
-"""5.26 starts in .85 of the time, and `pathrank`'s median is .90 of 2026's (`bench/versions.py`).
+"""5.26 starts in .85 of the time, and `pathrank`'s median is .90 of 2026's.
 
 Its vector indexes do not reach every node; `retrieve/vector` and the seeds of rankings make up for that.
 """

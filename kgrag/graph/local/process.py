@@ -120,7 +120,7 @@ def stop_process(process: psutil.Process, timeout: float, *, force: bool = False
         ) from error
     raise LocalServerError(
         f"The server (process {process.pid}) has not ended after {timeout:.0f} s.",
-        "It may still be writing to disk: look at kgrag logs. kgrag down ends it by force.",
+        "It may still be writing to disk: look at kgrag db logs. kgrag down ends it by force.",
     )
 
 

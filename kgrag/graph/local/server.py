@@ -295,7 +295,7 @@ class LocalServer:
         raise LocalServerError(
             f"Neo4j (process {running.pid}) runs but has not answered within {self._settings.start_timeout:.0f} s."
             + problem,
-            "Look at kgrag logs. Give it longer with KGRAG_LOCAL__START_TIMEOUT, or stop it with kgrag down.",
+            "Look at kgrag db logs. Give it longer with KGRAG_LOCAL__START_TIMEOUT, or stop it with kgrag down.",
         )
 
     def _stop_locked(self, *, force: bool = False) -> Literal["cleanly", "by force"] | None:

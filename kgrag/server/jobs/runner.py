@@ -15,9 +15,10 @@ from kgrag.client.graph import KnowledgeGraph
 from kgrag.graph import holding, schema
 from kgrag.graph import jobs as kept
 from kgrag.graph.jobs import Job, State
+from kgrag.runtime.child import Died
 from kgrag.runtime.document_progress import SECONDS
 from kgrag.server.jobs import kinds as work
-from kgrag.server.jobs.process import Died, JobProcess
+from kgrag.server.jobs.process import TOO_MUCH, JobProcess
 from kgrag.server.uploads import Uploads
 from kgrag.values.errors import CancelledError, DatabaseError, DeadlineError, KgragError
 
@@ -256,7 +257,7 @@ class Jobs(AbstractContextManager["Jobs"]):
             except Died as death:
                 if self._ending.is_set() or running.over:
                     raise _Stopped from death
-                if death.memory:
+                if death.code == TOO_MUCH:
                     most = self.kg.settings.serve.job_memory_mb
                     raise KgragError(
                         f"It needed more than {most:,} MB of memory, {_place(running)}.",
