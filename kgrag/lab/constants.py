@@ -15,6 +15,10 @@ class GnnRetTraining(_Constants):
     start: float = Field(0.1, ge=0, le=1, description="a of every layer to begin with.")
     margin: float = Field(0.01, ge=0, title="R", description="r: how much nearer than the others the gold should be.")
     competitors: int = Field(25, ge=1, title="O", description="Nearest passages that the gold should be ahead of.")
+    nearest: Literal["integrated", "semantic"] = Field(
+        "integrated",
+        description="Which are nearest: after the layers, or by their own distance (the paper can be read both ways).",
+    )
     rate: float = Field(1.0, gt=0, description="Learning rate.")
     tolerance: float = Field(0.001, gt=0, description="Derivative under which the training ends.")
     patience: int = Field(5, ge=1, description="How often in a row the loss may rise before the training ends.")

@@ -4,7 +4,7 @@ import hashlib
 import os
 import random
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
@@ -217,6 +217,14 @@ class Dataset:
             return self
         drawn = set(random.Random(seed).sample(sorted(q.id for q in self.questions), number))
         return self.with_questions(q for q in self.questions if q.id in drawn)
+
+    def without(self, ids: Container[str]) -> Self:
+        """The same without the questions of these ids, with a note of how many."""
+        left = [q for q in self.questions if q.id not in ids]
+        if len(left) == len(self.questions):
+            return self
+        note = f"{self.name}: {len(self.questions) - len(left)} questions that trained what is measured are left out."
+        return replace(self, questions=tuple(left), notes=(*self.notes, note))
 
     def with_questions(self, questions: Iterable[Question]) -> Self:
         """The same corpus with other questions."""

@@ -14,6 +14,7 @@ from kgrag.lab.experiment import By, Experiment, spelt
 from kgrag.lab.layers import prepare
 from kgrag.lab.papers import Paper, PaperRow, PaperTable, override
 from kgrag.lab.report import Result, Sheet
+from kgrag.lab.training import trained_on
 from kgrag.retrieval.base import Layer
 from kgrag.settings import Settings
 from kgrag.values.errors import NotFoundError
@@ -149,6 +150,14 @@ class Reproduction:
         """What rows take -> its value: given, or the one that is taken where nothing is given."""
         return {name: own for name, (_, own) in self.paper.inputs.items() if own is not None} | dict(self.given)
 
+    @property
+    def trained_on(self) -> frozenset[str]:
+        """The ids of the questions that trained what is given, on which nothing can be measured.
+
+        Raises ConfigurationError for weights when torch is not installed.
+        """
+        return frozenset().union(*map(trained_on, self.given.values()))
+
     def lacks(self, row: PaperRow) -> str:
         """Why a row cannot be measured whatever the collection holds; empty if it can."""
         if row.system is None:
@@ -203,11 +212,16 @@ class Reproduction:
         )
         result = experiment.run(progress, collection=collection)
         self.results.setdefault(name, []).append(result)
+        reasons = {**result.failed, **result.refused}
         for (label, measure), system in systems.items():
-            if self.table.drawn == "vary":
-                self._refused |= {f"{varied} ({name})": why for varied, why in result.refused.items()}
-            if why := result.refused.get(spelt(system)) or result.failed.get(spelt(system)):
-                self._refused[f"{label} ({name})"] = why
+            own = spelt(system)
+            varied = {} if result.sweep is None else result.sweep.lines.get(own, {})
+            measured = tuple(varied.values()) or (own,)
+            refused = {one: reasons[one] for one in measured if one in reasons}
+            if varied:
+                self._refused |= {f"{one} ({name})": why for one, why in refused.items()}
+            if len(refused) == len(measured):
+                self._refused[f"{label} ({name})"] = next(iter(refused.values()))
                 continue
             its = self._systems.setdefault(label, {})
             its[name] = tuple(dict.fromkeys((*its.get(name, ()), f"{spelt(system)}{special[label]}")))
@@ -286,7 +300,7 @@ class Reproduction:
         if embedder != self.paper.setting("embedder"):
             found.append(f"Embedder: {embedder} here, {self.paper.setting('embedder')} in the paper.")
         for name, (data, passages) in self._sets.items():
-            wanted = self.paper.sample(name)
+            wanted = self.table.sample or self.paper.sample(name)
             if len(data.questions) != wanted:
                 found.append(f"{name}: {len(data.questions)} questions (seed {self.seed}), {wanted} in the paper.")
             theirs = dict(zip(self.table.data, self.table.corpus, strict=False)).get(name)

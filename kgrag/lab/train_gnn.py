@@ -134,7 +134,10 @@ def _loss(
 ) -> tuple[float, NDArray[np.float64]]:
     """max(0, r + mean h(gold) - mean h(others)), where the others are the nearest O passages without the gold."""
     states = propagate(example.start, alphas, k, example.neighbours, example.message)
-    others = [id for id in nearest(states)[: training.competitors] if id not in example.gold]
+    start = {id: example.start.get(id, np.inf) for id in states}
+    own = sorted(states, key=lambda id: (start[id], id))
+    order = nearest(states) if training.nearest == "integrated" else own
+    others = [id for id in order[: training.competitors] if id not in example.gold]
     flat = np.zeros(len(alphas))
     if not others:
         return 0.0, flat
@@ -334,7 +337,8 @@ def _recurrent_loss(example: RecurrentExample, values: Array, k: int, training: 
         wanted = list(gold[training.labels])
         if not wanted:
             continue
-        others = [i for i in np.argsort(h, kind="stable")[: training.competitors] if i not in wanted]
+        by_distance = np.argsort(h if training.nearest == "integrated" else turn.start, kind="stable")
+        others = [i for i in by_distance[: training.competitors] if i not in wanted]
         loss = training.margin + h[wanted].mean() - h[others].mean() if others else 0.0
         losses.append(max(0.0, float(loss)))
         gradients.append(by[wanted].mean(axis=0) - by[others].mean(axis=0) if loss > 0 else np.zeros(len(values)))

@@ -4,7 +4,7 @@ import json
 import random
 import shutil
 import tempfile
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -69,6 +69,35 @@ def hold_out(
             "Take a larger question set, or hold out another share: --held-out 0 holds none.",
         )
     return learned, held
+
+
+def ids_of(questions: Iterable[Question], texts: Iterable[str]) -> list[str]:
+    """The ids of the questions with these texts."""
+    learned = set(texts)
+    return sorted(question.id for question in questions if question.text in learned)
+
+
+def trained_on(value: str) -> frozenset[str]:
+    """The ids of the questions that trained what a value names, kept where `kgrag lab train` saved it; else none.
+
+    `value`: as options have it: a file or folder, an embedder of folders, or a number. Raises ConfigurationError for a
+    file of weights when torch is not installed.
+    """
+    found: set[str] = set()
+    for name in value.removeprefix("sbert:").removeprefix("dpr:").split(","):
+        path = Path(name).expanduser()
+        files = (path, path / "training.json", path.parent / "training.json")
+        file = next((file for file in files if file.is_file()), None) if name.strip("()., 0123456789") else None
+        if file is None:
+            continue
+        try:
+            about = json.loads(file.read_text(encoding="utf-8"))
+        except ValueError:  # weights
+            from kgrag.retrieval.gfm import network_module
+
+            about = network_module().load(file).training
+        found.update(about.get("trained_on", ()))
+    return frozenset(found)
 
 
 def check_out(out: Path) -> None:

@@ -94,10 +94,13 @@ class Network(nn.Module):  # type: ignore[misc, unused-ignore]
 
 @dataclass(frozen=True, slots=True)
 class Weights:
-    """A network with its weights, and the embedder that it was trained with ("" where the file does not say)."""
+    """A network with its weights, the embedder that it was trained with ("" where the file does not say), and what
+    `kgrag lab train gfm` said of its training.
+    """
 
     network: Network
     embedder: str
+    training: Mapping[str, Any]
 
 
 def load(path: str | Path) -> Weights:
@@ -126,7 +129,8 @@ def load(path: str | Path) -> Weights:
             "Name a file of `kgrag lab train gfm`, or published weights of GFM-RAG (first generation, without vectors "
             "of entities).",
         ) from error
-    return Weights(network.eval(), str(held.get("embedder") or _published_embedder(file.with_name("config.json"))))
+    embedder = str(held.get("embedder") or _published_embedder(file.with_name("config.json")))
+    return Weights(network.eval(), embedder, json.loads(held.get("training") or "{}"))
 
 
 def _published_embedder(config: Path) -> str:

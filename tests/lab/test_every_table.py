@@ -67,7 +67,8 @@ def given(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
     torch.manual_seed(0)
     save(Network(256, 8, 2), folder / "gfm.pth", "wordllama", {"seed": 0})
     numbers = dict.fromkeys(("alphas", "alphas_mean", "alphas_only", "rgnn_alphas", "alphas_y", "alphas_yt"), "(0.4,)")
-    numbers |= {"alphas2": "(0.5, 0.6)", "alphas3": "(0.5, 0.6, 0.7)"}
+    numbers |= {"alphas2": "(0.5, 0.6)", "alphas3": "(0.5, 0.6, 0.7)", "alphas_o10": "(0.3,)", "alphas_o50": "(0.6,)"}
+    numbers |= {"rgnn_alphas_o25": "(0.3,)", "rgnn_alphas_o50": "(0.6,)", "beta_o25": "0.7", "beta_o50": "0.6"}
     return {
         **numbers,
         **dict.fromkeys(("beta", "beta_only", "beta_y", "beta_yt"), "0.8"),

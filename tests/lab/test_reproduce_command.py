@@ -291,7 +291,7 @@ def test_rows_that_lack_triples_are_refused_by_name_until_these_are_there(
         "with diversity (musique): " in refused.stderr
         and "holds no triples: `kgrag enrich extract -c eval-" in refused.stderr
     )
-    assert "No row could be measured." in refused.stderr
+    assert "Nothing could be measured." in refused.stderr
     partly = json.loads(
         command("lab", "reproduce", "gear", "--table", 2, *arguments, "--row", "BM25", "--row", "GEAR", "--json").stdout
     )
@@ -369,4 +369,55 @@ def test_a_figure_is_measured_and_drawn(command: Command, folder: Path, tmp_path
     assert "no figure 9" in command("lab", "reproduce", "gear", "--figure", 9, code=4).stderr
     assert "--plot draws one --figure" in command("lab", "reproduce", "gear", "--plot", picture, code=2).stderr
     varied = command("lab", "reproduce", "bdtr", "--figure", "4d", *arguments[5:], code=0)
-    assert "ircot(steps=5)+hipporag2" in varied.stdout
+    assert "ircot(steps=6)+hipporag2" in varied.stdout
+
+
+def test_each_value_of_a_sweep_is_measured_as_it_says(command: Command, tmp_path: Path, scripted: Scripted) -> None:
+    """BDTR, figures 4a and 4c: more passages are read at each value, and as many ranked as recall counts."""
+    words = ("harbour", "ice", "rope", "salt", "lamp", "wool", "mast", "bell")
+    corpus = [
+        {
+            "id": f"d{i}",
+            "title": f"Note {i}",
+            "text": f"The {words[i % 8]} and the {words[i // 8 % 8]} of day {i}. " * 9,
+        }
+        for i in range(220)
+    ]
+    triples = [{"passage": "d0", "subject": "harbour", "predicate": "has", "object": "ice"}]
+    question = {"id": "q", "question": "Which harbour has ice and rope?", "gold": ["d0"], "answers": ["none"]}
+    folder = write_set(tmp_path / "many", corpus, [question], triples)
+    given = ["--data", f"musique={folder}", "--embedder", "wordllama", "--json"]
+    (read,) = json.loads(command("lab", "reproduce", "bdtr", "--figure", "4c", *given).stdout)["results"]["musique"]
+    for system in ("single(evidence={n})", "ircot(passages=200, evidence={n})"):
+        systems = [f"{system.format(n=n)}+hipporag2" for n in (5, 10, 20, 50, 100)]
+        tokens = [read["systems"][name]["tokens"] for name in systems]
+        assert tokens == sorted(set(tokens)), system
+    (ranked,) = json.loads(command("lab", "reproduce", "bdtr", "--figure", "4a", *given).stdout)["results"]["musique"]
+    curve = ranked["systems"]["ircot(passages=200)+hipporag2"]
+    assert set(ranked["systems"]) == {"single+hipporag2", "ircot(passages=200)+hipporag2"} and curve["R@200"] == 100.0
+
+
+def test_a_figure_of_which_nothing_was_measured_is_an_error(
+    command: Command, tmp_path: Path, scripted: Scripted
+) -> None:
+    plain = write_set(
+        tmp_path / "plain", [{**row, "text": f"{row['text']} ({tmp_path.name})"} for row in CORPUS[:3]], QUERIES, None
+    )
+    given = ["--data", f"musique={plain}", "--embedder", "wordllama"]
+    refused = command("lab", "reproduce", "bdtr", "--figure", "4c", *given, code=2)
+    assert "Nothing could be measured." in refused.stderr and "holds no triples" in refused.stderr
+    assert "What was measured" not in refused.stdout
+
+
+def test_questions_that_trained_are_not_measured(command: Command, tmp_path: Path) -> None:
+    folder = write_set(tmp_path / "answered", CORPUS[:3], QUERIES, TRIPLES)
+    out = tmp_path / "alphas.json"
+    command("lab", "eval", folder, "--retriever", "bm25")
+    command("lab", "train", "gnn-ret", folder, "--limit", 2, "--out", out)
+    assert json.loads(out.read_text())["trained_on"] == ["q1", "q2"]
+    row = ["--table", 2, "--row", "GNN-Ret, trained", "--row", "SBERT", "--set", f"alphas={out}"]
+    given = ["--data", f"musique={folder}", "--embedder", "wordllama"]
+    extracted = ["--prepare"]
+    shown = command("lab", "reproduce", "gnn-ret", *row, *given, *extracted, "--json")
+    assert "2 questions that trained what is measured are left out" in shown.stderr
+    assert "musique: 1 questions (seed 0), 480 in the paper." in json.loads(shown.stdout)["differs"]

@@ -58,6 +58,19 @@ def test_the_loss_by_hand() -> None:
     assert gradient == pytest.approx([(0.9 - 0.2) / 2])
 
 
+def test_competitors_are_the_nearest_after_the_layers_or_before() -> None:
+    """GNN-Ret, A.1: "the top O smallest semantic distances"; c comes ahead of b when a has sent to it."""
+    start = {"g": 0.5, "a": 0.3, "b": 0.4, "c": 0.45}
+
+    def neighbours(senders: Sequence[str]) -> list[Edge]:
+        return [Edge(s, "c", start["c"], "title") for s in senders if s == "a"]
+
+    its = Example(Question("q", "?", ("g",)), start, ("g",), neighbours)
+    for by, others in (("integrated", (0.3, 0.375)), ("semantic", (0.3, 0.4))):
+        training = GnnRetTraining(competitors=2, margin=0.01, nearest=by)  # type: ignore[arg-type]
+        assert mean_loss([its], [0.5], 1, training)[0] == pytest.approx(0.01 + 0.5 - sum(others) / 2)
+
+
 def test_the_mean_message_is_learned_from_as_it_is_searched_with() -> None:
     """x and a send to g: the mean of both is 0.35, the nearest 0.2."""
     start = {"a": 0.2, "x": 0.5, "z": 0.6}

@@ -134,7 +134,7 @@ def reproduce(given: _Given) -> None:
     note(result.spent)
     if not result.systems:
         raise ConfigurationError(
-            "No row could be measured.", "Add what is missing; --prepare makes layers of the graph."
+            "Nothing could be measured.", "Add what is missing; --prepare makes layers of the graph."
         )
 
 
@@ -156,7 +156,8 @@ def _run(paper: "Paper", table: "PaperTable", settings: "Settings", given: _Give
 
         load_chat(settings).close()  # before anything is ingested
     for name, data in sets.items():
-        sets[name] = whole_articles(data.sample(given.sample or paper.sample(name), given.seed), given.articles)
+        sample = data.without(run.trained_on).sample(given.sample or table.sample or paper.sample(name), given.seed)
+        sets[name] = whole_articles(sample, given.articles)
         print_notes(sets[name])
     try:
         with progress_bars() as progress:

@@ -116,6 +116,7 @@ def gnn_ret(given: _ForGnnRet, training: constants.GnnRetTraining) -> None:
             "collection": collection.name,
             "embedder": retriever.context.embedder.name,
             "questions": len(examples),
+            "trained_on": [e.question.id for e in examples],
             "alphas": alphas,
             "retriever": f"gnn-ret(alphas={tuple(alphas)})",
             "loss": round(learned.loss, 6),
@@ -170,6 +171,7 @@ def rgnn(given: _ForSettings, training: constants.RgnnTraining) -> None:
         "dataset": data.name,
         "collection": collection.name,
         "questions": len(examples),
+        "trained_on": [e.question.id for e in examples],
         "alphas": alphas,
         "beta": beta,
         "retriever": f"gnn-ret(alphas={tuple(alphas)}, beta={beta})",
@@ -230,6 +232,7 @@ def gfm(given: _ForGfm, training: constants.GfmTraining) -> None:
         "embedder": loaded.embedder.name,
         "retriever": f"gfm(weights={str(given.out.resolve())!r})",
         "questions": len(learned),
+        "trained_on": [e.question.id for e in learned],
         "held_out": len(held),
         "losses": [round(loss, 6) for loss in losses],
         "before": before,
@@ -268,7 +271,7 @@ def next_fact(given: _ForNextFact, training: constants.NextFactTraining) -> None
     """
     from kgrag.lab import chains, train_next
     from kgrag.lab.report import Sheet
-    from kgrag.lab.training import check_out, hold_out, save
+    from kgrag.lab.training import check_out, hold_out, ids_of, save
 
     check_out(given.out)
     data = _read(given)
@@ -284,6 +287,7 @@ def next_fact(given: _ForNextFact, training: constants.NextFactTraining) -> None
             **given.model_dump(include={"base", "single", "apart", "seed"}),
             "embedder": encoders.embedder(given.out),
             "questions": len(learned),
+            "trained_on": ids_of(data.questions, (chain.question for chain in learned)),
             "pairs": len(pairs),
             "held_out": len(held),
             **training.model_dump(),
@@ -328,7 +332,7 @@ def next_evidence(given: _ForNextEvidence, training: constants.NextEvidenceTrain
     if given.export is None and given.out is None:
         raise click.UsageError("Nothing to do: name --export FILE, or --base MODEL and --out DIR.")
     from kgrag.lab import chains, train_next
-    from kgrag.lab.training import check_out, hold_out, save
+    from kgrag.lab.training import check_out, hold_out, ids_of, save
     from kgrag.models.prompts import load_prompt
 
     if given.out is not None:
@@ -344,6 +348,7 @@ def next_evidence(given: _ForNextEvidence, training: constants.NextEvidenceTrain
             found |= {"rows": len(exported), "exported": str(given.export)}
         if given.base is not None and given.out is not None:
             split = hold_out(usable, lambda chain: chain.keys, given.held_out, given.seed)
+            found["trained_on"] = ids_of(data.questions, (chain.question for chain in split[0]))
             learned, held = (train_next.messages_of(part, prompt) for part in split)
             tuned = train_next.tune(given.base, learned, held, training, given.seed, progress)
             losses = {"loss": tuned.loss, "held_out_before": tuned.before, "held_out_after": tuned.after}
@@ -369,7 +374,7 @@ def _show(given: OnQuestions, found: dict[str, Any], *sheets: "Sheet") -> None:
     if given.as_json:
         print_json(found)
         return
-    print_pairs({name: str(value) for name, value in found.items() if not isinstance(value, dict)})
+    print_pairs({n: str(value) for n, value in found.items() if not isinstance(value, dict) and n != "trained_on"})
     for sheet in sheets:
         print_sheet(sheet)
 

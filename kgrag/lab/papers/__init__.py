@@ -60,7 +60,7 @@ class PaperTable:
     A figure is one without numbers, for one measure. `drawn`: what stands below its axis: iterations, ranks, vary (a
     setting), type, hops, systems, alone (what only one of two gets right), or points (calls); `options`: of the
     experiment that shows it; `command`: what measures and draws it, or counts a table's statistics, where no experiment
-    does.
+    does; `sample`: how many questions it is of, where these are not those of the paper.
     """
 
     number: str
@@ -74,6 +74,7 @@ class PaperTable:
     drawn: str = ""
     options: Mapping[str, Any] = field(default_factory=dict)
     command: str = ""
+    sample: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -224,10 +225,11 @@ def _options(values: Mapping[str, Any], given: Mapping[str, Any]) -> dict[str, A
 
 
 def _figure(number: str, its: Mapping[str, Any]) -> PaperTable:
-    """A figure as a table without numbers, a row a system."""
-    given = {name: its[name] for name in ("drawn", "options", "command") if name in its}
+    """A figure as a table without numbers, a row a system; its settings are those of all of them."""
+    given = {name: its[name] for name in ("drawn", "options", "command", "sample") if name in its}
     nothing = tuple((None,) for _ in its["data"])
-    rows = tuple(PaperRow(system, nothing, system) for system in its.get("systems", ()))
+    settings = its.get("settings", {})
+    rows = tuple(PaperRow(system, nothing, system, settings=settings) for system in its.get("systems", ()))
     return PaperTable(number, its["caption"], tuple(its["data"]), (its.get("measure", ""),), rows, **given)
 
 
