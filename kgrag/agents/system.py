@@ -4,11 +4,14 @@ A strategy alone works over its usual retriever, a retriever alone is retrieved 
 """
 
 import difflib
+from collections.abc import Mapping
 
+from kgrag.agents.answering import AnswerOptions
 from kgrag.agents.strategy import DEPTH, Strategy
 from kgrag.retrieval.context import SearchContext
 from kgrag.retrieval.expression import Expression, parse
 from kgrag.retrieval.registry import RETRIEVERS, check_retriever, make_retriever
+from kgrag.runtime.options import resolve
 from kgrag.runtime.plugins import Plugins
 from kgrag.values.errors import ConfigurationError, NotFoundError
 
@@ -33,6 +36,15 @@ def check_system(name: str) -> str:
     kind = STRATEGIES[strategy.name]
     kind.check(dict(strategy.options))
     return kind.spelt(strategy, check_retriever(retriever))
+
+
+def check_options(agents: Mapping[str, Mapping[str, object]]) -> None:
+    """Raise NotFoundError or ConfigurationError when settings name a strategy or an option that does not exist."""
+    for name, options in agents.items():
+        if name == "answer":
+            resolve(AnswerOptions, name, options, {})
+        else:
+            STRATEGIES.find(name.replace("_", "-")).check(options)
 
 
 def retriever_of(name: str) -> str:

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 from kgrag.agents.lookup import Lookup, look_up
 from kgrag.agents.strategy import Strategy
-from kgrag.agents.system import DEFAULT_SYSTEM, make_system
+from kgrag.agents.system import DEFAULT_SYSTEM, check_options, make_system
 from kgrag.client.arguments import check_part
 from kgrag.client.building import Building
 from kgrag.client.rankings import Rankings
@@ -47,6 +47,7 @@ class Collection(Building, Searching):
                 found, model = self._open()
                 settings = self.kg.settings
                 check_defaults(settings.retrieval)
+                check_options(settings.agents)
                 self._context = SearchContext(
                     Reader(self.kg.graph, found, lambda collection: index_of(collection, settings)),
                     model,

@@ -6,7 +6,7 @@ from scripted import Scripted
 
 from kgrag import KnowledgeGraph
 from kgrag.agents.answering import cited
-from kgrag.agents.system import check_system, retriever_of
+from kgrag.agents.system import check_options, check_system, retriever_of
 from kgrag.values.errors import ConfigurationError, KgragError, NotFoundError
 from kgrag.values.events import Answer, Answered, Event, Failed, Retrieved, Thought
 from kgrag.values.results import Passage
@@ -153,3 +153,17 @@ def test_numbers_that_cite_nothing_are_taken_out() -> None:
     said = cited("In 1903 [3][7], they say [12], a[0] or [1999] fell [1; 3].", [[p] for p in passages])
     assert said.text == "In 1903 [3], they say, a[0] or [1999] fell [1][3]."
     assert [citation.number for citation in said.citations] == [1, 3]
+
+
+@pytest.mark.parametrize(
+    ("agents", "said"),
+    [
+        ({"gaer": {"steps": 2}}, "no strategy 'gaer'"),
+        ({"gear": {"step": 2}}, "no option 'step'"),
+        ({"answer": {"word": 5}}, "no option 'word'"),
+    ],
+)
+def test_options_of_strategies_that_do_not_exist(agents: dict[str, dict[str, object]], said: str) -> None:
+    with pytest.raises((NotFoundError, ConfigurationError), match=said):
+        check_options(agents)
+    check_options({"gear": {"steps": 2}, "iter_retgen": {"rounds": 3}, "answer": {"words": 5}})
