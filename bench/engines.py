@@ -28,7 +28,7 @@ from kgrag import KnowledgeGraph
 from kgrag.engines import open_engine
 from kgrag.indexing.digest import digest
 from kgrag.indexing.documents import ExistingDocument
-from kgrag.indexing.preparing import PendingDocument, Preparing
+from kgrag.indexing.pipeline import PendingDocument, Preparing
 from kgrag.models.embed import load_embedder
 from kgrag.settings import EngineSettings, IndexingSettings, Settings
 from kgrag.text.languages import ENGLISH

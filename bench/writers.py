@@ -26,8 +26,7 @@ from kgrag.graph.connection import Graph, Transaction
 from kgrag.graph.counts import count_nodes
 from kgrag.indexing.document_writer import Batch, remove_collection, write_batch
 from kgrag.indexing.documents import ExistingDocument
-from kgrag.indexing.pipeline import Writers
-from kgrag.indexing.preparing import PendingDocument, Preparing
+from kgrag.indexing.pipeline import PendingDocument, Preparing, Writers
 from kgrag.settings import IndexingSettings, Settings
 from kgrag.values.identity import document_id
 

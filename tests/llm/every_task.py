@@ -10,7 +10,7 @@ from kgrag.agents.gear import Verdict
 from kgrag.agents.global_search import Points
 from kgrag.agents.lookup import _Reply as Structure
 from kgrag.agents.rgnn import Critique
-from kgrag.indexing.communities.reports import Report
+from kgrag.indexing.communities.communities import Report
 from kgrag.indexing.extraction_reply import Extraction, LinkedExtraction
 from kgrag.indexing.resolution.judge import Same
 from kgrag.indexing.summaries import Summary
