@@ -122,6 +122,7 @@ def test_training_makes_the_ranking_better(
     monkeypatch.chdir(tmp_path)
     (tmp_path / "kgrag.toml").write_text("[retrieval.gfm]\nexact = true\n")
     train(neo4j_env, fleet, "-c", _NAME, "-o", tmp_path / "whole.pth", *size)
+    (tmp_path / "kgrag.toml").unlink()
     assert found(kg, fleet, f"gfm(weights='{tmp_path}/whole.pth', top=3, exact=true)", ids) >= 0.75
 
     near = kg[_NAME].search(question, retriever=f"gfm(weights='{file}', top=3)", k=5)
