@@ -4,19 +4,23 @@ from collections.abc import Mapping, Sequence
 from types import SimpleNamespace
 from typing import Any
 
+import numpy as np
 import pytest
 
 from kgrag.agents.bdtr import BdtrOptions, _Bdtr
 from kgrag.agents.episode import Inquiry
 from kgrag.agents.gear import GearOptions, _Gear
 from kgrag.agents.gears import GearsOptions, _Gears
+from kgrag.agents.rgnn import RgnnOptions, _Rgnn
+from kgrag.agents.self_ask import SelfAskOptions, _SelfAsk
 from kgrag.lab.papers import find_paper, value_of
 from kgrag.lab.reproduction import Reproduction, _measured
 from kgrag.models.facts import key
 from kgrag.models.shown import framed
 from kgrag.retrieval.base import Query, Scored
 from kgrag.retrieval.compose import Rrf, RrfOptions
-from kgrag.retrieval.kgp import Kgp, KgpOptions
+from kgrag.retrieval.gnn_ret import GnnRet, GnnRetOptions, Memory, State, nearest
+from kgrag.retrieval.kgp import Kgp, KgpOptions, Path
 from kgrag.retrieval.naive_ge import NaiveGe, NaiveGeOptions
 from kgrag.retrieval.sync_ge import SyncGe, SyncGeOptions
 from kgrag.settings import Settings
@@ -162,17 +166,26 @@ def test_kgp_asks_the_graph_for_what_its_options_say(monkeypatch: pytest.MonkeyP
     }  # fmt: skip
 
 
-def test_equation_4_of_gears_fuses_the_base_too(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("kgrag.agents.gears.read", lambda *_: FACTS)
+def test_equations_3_and_4_of_gears_link_the_facts_of_the_step_and_fuse_the_base_too(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    read, linked = iter((FACTS[:1], FACTS[1:])), []
+
+    def expanded(name: str, query: Query, facts: Sequence[Triple]) -> list[Scored]:
+        linked.append(facts)
+        return ranked("x", "b")
+
+    monkeypatch.setattr("kgrag.agents.gears.read", lambda *_: next(read))
     agent = made(
         _Gears, inquiry=inquiry(Base("a", "b"), Told()), settings=GearsOptions(graph_from=2), graphs=("world",),
         facts={}, rankings=[],
     )  # fmt: skip
-    agent._expanded = lambda *_: ranked("x", "b")
+    agent._expanded = expanded
     assert scores(agent.retrieve(Query("Who?"))) == {"a": 1, "b": 1}  # no graph in the first step
     found = agent.retrieve(Query("Who?"))
     assert scores(found) == pytest.approx({"b": 2 / 62, "a": 1 / 61, "x": 1 / 61})
     assert agent.rankings[-1] == found
+    assert linked == [FACTS[1:]] and list(agent.facts.values()) == list(FACTS)
 
 
 def test_equation_1_of_gears_fuses_the_best_k_of_each() -> None:
@@ -190,6 +203,35 @@ def test_passages_of_a_step_are_appended_to_the_memory_of_gears() -> None:
         orders[order] = [x.id for x in agent.finalise()]
     assert orders == {"fused": ["c", "a", "d", "b"], "appended": ["a", "b", "c", "d"]}
     assert find_paper("gears").setting("agents.gears.order") == "appended"
+
+
+@pytest.mark.parametrize(("kind", "options"), [(_SelfAsk, SelfAskOptions), (_Rgnn, RgnnOptions)])
+def test_a_single_question_is_answered_from_what_is_found_for_it_alone(kind: Any, options: Any) -> None:
+    tasks = Told({"enough": False})
+    agent = kind(inquiry(Base(), tasks), options(passages=1))
+    for query, found in (("one", ranked("a", "x")), ("two", ranked("b", "x"))):
+        agent.absorb(query, found)
+    shown = [given["passages"] for given in tasks.given if "passages" in given]
+    assert [[id for id in "abx" if f"Text of {id}." in text] for text in shown] == [["a"], ["b"]]
+    assert [x.id for x in agent.finalise()] == ["a", "b"]
+
+
+def test_a_path_of_kgp_that_leads_nowhere_stays_short() -> None:
+    """KGP, appendix A.2.3; only a leads on."""
+    kgp, query = made(Kgp, settings=KgpOptions(hops=2)), Query("Who?")
+    kgp._level = lambda query, paths, seen: [[Path(("a", "c"), (), 0.5)] if p.passages == ("a",) else [] for p in paths]
+    found = kgp._follow(query, [Path((id,), (), 1.0) for id in "ab"], 2)
+    assert [x.id for x in found] == ["a", "c", "b"]
+    assert kgp.evidence(query) == [("a", "c"), ("b",)]
+
+
+def test_equation_4_of_rgnn_looks_behind_what_moved_away() -> None:
+    """a is the nearest by the vector alone, and farther than b with what its messages added."""
+    near = {"a": 0.9, "b": 0.8, "c": 0.7}
+    reader = SimpleNamespace(vector=lambda vector, n, *_: list(near.items())[:n])
+    retriever = made(GnnRet, settings=GnnRetOptions(), context=SimpleNamespace(reader=reader))
+    found = retriever._add_up(Memory(np.array([1.0, 0.0]), {"a": 0.5}, {"a": State(0.7, ())}), Query("Who?"), 1)
+    assert {id: found[id].distance for id in nearest(found)} == pytest.approx({"b": 0.4, "a": 0.7})
 
 
 def test_thoughts_of_bdtr_come_from_the_pool_so_far() -> None:

@@ -11,6 +11,7 @@ from question_set import write_set
 
 from kgrag import KnowledgeGraph
 from kgrag.cli import main
+from kgrag.lab.datasets import Question
 from kgrag.lab.readers import read_dataset
 from kgrag.retrieval.base import Query
 from kgrag.retrieval.gfm import RelationGraph
@@ -202,6 +203,16 @@ def test_the_graph_about_a_question(kg: KnowledgeGraph, fleet: Path) -> None:
     flat = Surroundings(context, GfmOptions(rare=False)).of(question)
     assert flat is not None and flat.start.max() == 1
     assert everything.start.sum() == pytest.approx(1 / 5)
+
+
+def test_what_is_held_out_has_no_gold_in_common_with_the_rest() -> None:
+    from kgrag.lab.train_gfm import Example, held_out
+
+    its = [Example(Question(f"q{i}", f"{i}?", (f"g{i // 2}",)), None, None) for i in range(8)]  # type: ignore[arg-type]
+    for seed in range(5):
+        learned, held = held_out([*its, its[0]], 0.5, seed)
+        assert sorted(e.question.id for e in (*learned, *held)) == [f"q{i}" for i in range(8)] and len(held) == 4
+        assert not {e.question.gold for e in learned} & {e.question.gold for e in held}
 
 
 def test_each_fact_is_an_edge_once_and_names_that_resemble_are_equivalent() -> None:

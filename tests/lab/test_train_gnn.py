@@ -13,25 +13,31 @@ from question_set import write_set
 
 from kgrag import KnowledgeGraph
 from kgrag.cli import main
+from kgrag.lab import train_gnn
 from kgrag.lab.constants import GnnRetTraining, RgnnTraining
 from kgrag.lab.datasets import Question
 from kgrag.lab.train_gnn import (
     Array,
     Example,
     RecurrentExample,
+    Trained,
     Turn,
     _recurrent_example,
+    cross_validate,
     descend,
     mean_loss,
     mean_loss_recurrent,
+    prepare,
     split,
     train,
     train_recurrent,
+    with_alphas,
 )
 from kgrag.retrieval.base import Query
 from kgrag.retrieval.gnn_ret import Edge, GnnRet, GnnRetOptions
 from kgrag.retrieval.registry import check_retriever
 from kgrag.values.errors import ConfigurationError, InputError
+from kgrag.values.results import Ranking
 
 QUIET = GnnRetTraining(competitors=3, margin=0.2)
 
@@ -69,6 +75,16 @@ def test_competitors_are_the_nearest_after_the_layers_or_before() -> None:
     for by, others in (("integrated", (0.3, 0.375)), ("semantic", (0.3, 0.4))):
         training = GnnRetTraining(competitors=2, margin=0.01, nearest=by)  # type: ignore[arg-type]
         assert mean_loss([its], [0.5], 1, training)[0] == pytest.approx(0.01 + 0.5 - sum(others) / 2)
+
+
+def test_competitors_are_the_nearest_of_all_steps_or_of_the_last_question() -> None:
+    """In the second step c is nearest to the single question, and b, by the first, to both."""
+    turns = (_turn([0.5, 0.1, 0.6], (0,), ()), _turn([0.5, 0.4, 0.3], (0,), ()))
+    its = RecurrentExample(Question("q", "?", ("g",)), ("g", "b", "c"), turns)
+    for by, other in (("integrated", (0.4 + 0.1) / 2), ("semantic", (0.3 + 0.6) / 2)):
+        training = RgnnTraining(competitors=1, margin=0.01, nearest=by)  # type: ignore[arg-type]
+        loss, _ = mean_loss_recurrent([its], np.array([1.0, 0.5]), 1, training)
+        assert loss == pytest.approx((0.01 + 0.5 - 0.1 + 0.01 + 0.5 - other) / 2)
 
 
 def test_the_mean_message_is_learned_from_as_it_is_searched_with() -> None:
@@ -180,6 +196,37 @@ def test_the_recurrence_is_learned_from_single_questions(
     assert len(retriever.rank(query, 3)) == 3
     none = CliRunner().invoke(main, ["lab", "train", "rgnn", str(folder), "-c", name], env=neo4j_env, prog_name="kgrag")
     assert none.exit_code == 5 and "have single questions" in none.stderr
+
+
+def test_each_question_is_ranked_with_what_the_other_folds_taught(monkeypatch: pytest.MonkeyPatch) -> None:
+    taught: dict[tuple[float, ...], set[str]] = {}
+    asked: list[tuple[tuple[float, ...], str]] = []
+
+    def learn(examples: Sequence[Example], *_: object) -> Trained:
+        alphas = (len(taught) / 10,)
+        taught[alphas] = {example.question.text for example in examples}
+        return Trained(alphas, 0.0, 1)
+
+    class Ranked:
+        def __init__(self, context: object, **options: Any) -> None:
+            self.options = options
+
+        def retrieve(self, query: str, k: int = 8) -> Ranking:
+            asked.append((self.options["alphas"], query))
+            return Ranking(query, "", ())
+
+    monkeypatch.setattr(train_gnn, "train", learn)
+    monkeypatch.setattr(train_gnn, "GnnRet", Ranked)
+    retriever: Any = SimpleNamespace(
+        context=None, settings=GnnRetOptions(alphas=(0.5,)), given={"alphas": (0.9,), "k": 3}
+    )
+    examples = [Example(Question(f"q{i}", f"{i}?", ("g",)), {}, ("g",), lambda _: []) for i in range(6)]
+    data: Any = SimpleNamespace(gold_texts={})
+    cross_validate(retriever, data, examples, 1, 3, QUIET, no_progress)
+    its = {(alphas, text) for alphas, text in asked if alphas in taught}
+    assert len(its) == 6 and {alphas for alphas, _ in asked} == {*taught, (0.5,)}
+    assert all(text not in taught[alphas] and len(taught[alphas]) == 4 for alphas, text in its)
+    assert with_alphas(retriever, (0.2,)).options == {"alphas": (0.2,), "k": 3}  # type: ignore[attr-defined]
 
 
 def test_folds_share_nothing() -> None:
@@ -359,22 +406,32 @@ def test_training_begins_where_it_is_told() -> None:
 
 
 def test_the_gold_of_a_step_is_what_is_left_nearest_to_it() -> None:
-    """Appendix A.2; `o` is none of it."""
-    scores = {1.0: {"g1": 0.6, "g2": 0.9, "g3": 0.7, "o": 0.95}, 2.0: {"g1": 0.8, "g2": 0.9, "g3": 0.7, "o": 0.1}}
+    """Appendix A.2; `o` is none of it, nor is `r`, to which others send."""
+    one, two = {"g1": 0.6, "g2": 0.9, "g3": 0.7, "o": 0.95, "r": 0}, {"g1": 0.8, "g2": 0.9, "g3": 0.7, "o": 0.1, "r": 0}
+    scores = {0.0: one, 1.0: one, 2.0: two}
+
+    looked: list[Any] = []
 
     def order(vector: Sequence[float]) -> list[tuple[str, float]]:
         return sorted(scores[vector[0]].items(), key=lambda x: -x[1])
 
     reader = SimpleNamespace(
         document_scores=lambda keys, vector: {key: (f"g{key}", 0.5) for key in keys},
-        vector=lambda vector, limit, over_fetch: order(vector)[:1],
+        vector=lambda vector, limit, over_fetch: order(vector)[: looked.append(limit) or 1],
         nearest_of=lambda ids, vector, limit: order(vector),
         collection=SimpleNamespace(name="c", embedding="embedding"),
     )
-    embedder = SimpleNamespace(embed=lambda texts: np.array([[float(i)] for i in range(len(texts))]))
-    context = SimpleNamespace(reader=reader, embedder=embedder, row=lambda *_, **__: {"ties": []})
-    retriever: Any = SimpleNamespace(context=context, settings=GnnRetOptions())
+    embedder = SimpleNamespace(embed=lambda texts: np.array([[float(i)] for i in range(len(texts))]), name="e")
+
+    def row(name: str, *, senders: list[str], **_: object) -> dict[str, Any]:
+        return {"ties": [{"sender": id, "id": "r", "score": 0.1, "kind": "next", "name": ""} for id in senders]}
+
+    context = SimpleNamespace(reader=reader, embedder=embedder, row=row)
+    retriever: Any = SimpleNamespace(context=context, settings=GnnRetOptions(k=3, message="mean"))
     question: Any = SimpleNamespace(text="?", singles=("one", "two"), gold=("1", "2", "3"))
     example = _recurrent_example(retriever, question, RgnnTraining())
-    assert example is not None and example.ids == ("g1", "g2", "g3", "o")
+    assert example is not None and example.ids == ("g1", "g2", "g3", "o", "r")
+    for plain in prepare(retriever, [question, question], GnnRetTraining(competitors=4), no_progress):
+        assert (plain.gold, set(plain.start), plain.message) == (("g1", "g2", "g3"), {"g1", "g2", "g3", "o"}, "mean")
+    assert looked[-2:] == [4 + 3] * 2  # as many competitors, should all of the gold be among the nearest
     assert [(turn.gold, turn.rest) for turn in example.turns] == [((1,), (0, 2)), ((0,), (2,))]

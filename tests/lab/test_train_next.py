@@ -14,9 +14,13 @@ from kgrag import KnowledgeGraph
 from kgrag.cli import main
 from kgrag.lab.chains import Chain, chains, facts, ordered, read_corpus
 from kgrag.lab.constants import NextFactTraining
+from kgrag.lab.datasets import Question
+from kgrag.lab.papers import find_paper
 from kgrag.lab.readers import read_dataset
-from kgrag.lab.train_next import NO_EVIDENCE, measure, rows
-from kgrag.lab.training import hold_out
+from kgrag.lab.reproduction import Reproduction
+from kgrag.lab.train_next import NO_EVIDENCE, Row, _features, _ranks, measure, rows
+from kgrag.lab.training import hold_out, ids_of, keep, trained_on
+from kgrag.models.chat import Message
 from kgrag.models.embed import embed_questions, load_embedder, unit
 from kgrag.values.errors import InputError
 
@@ -103,6 +107,9 @@ def test_what_is_held_out_shares_no_fact() -> None:
         assert len(learned) + len(held) == 6
         assert len(held) == 3
         assert not {k for c in learned for k in c.keys} & {k for c in held for k in c.keys}
+    late = [chain(0, "x", "y"), chain(1, "p", "q"), chain(2, "q", "x"), chain(3, "y", "z"), chain(4, "a")]
+    for seed in range(5):  # p, q, x, y and z belong together, though y was met before q was
+        assert sorted(map(len, hold_out(late, lambda chain: chain.keys, 0.25, seed))) == [1, 4]
     assert hold_out(found, lambda chain: chain.keys, 0, 0)[1] == []
     with pytest.raises(InputError, match="too few"):
         hold_out(found[:2], lambda chain: chain.keys, 0.5, 0)
@@ -120,6 +127,42 @@ def test_each_pair_has_a_negative_that_is_no_gold() -> None:
     alone = list(rows([chain(0, "a", "b")], corpus, 0, single=True))  # as DPR learns
     assert [row["anchor"] for row in alone] == [chain(0, "a", "b").question] * 2
     assert [row["positive"] for row in alone] == [row["positive"] for row in found[:2]]
+
+
+def test_what_was_trained_says_on_what(tmp_path: Path) -> None:
+    for name, ids in (("one", ["a", "b"]), ("two", ["c"])):
+        (tmp_path / name / "questions").mkdir(parents=True)
+        (tmp_path / name / "training.json").write_text(json.dumps({"trained_on": ids}))
+    one, two, alphas = tmp_path / "one", tmp_path / "two", tmp_path / "alphas.json"
+    keep(alphas, {"alphas": [0.5], "trained_on": ids_of([Question(id, f"{id}?", ()) for id in "edf"], ("d?", "e?"))})
+    said = {f"sbert:{one}": "ab", f"dpr:{one / 'questions'},{two / 'questions'}": "abc", str(alphas): "de"}
+    assert {value: "".join(sorted(trained_on(value))) for value in said} == said
+    assert not trained_on("(0.4, 0.5)") and not trained_on("minilm")
+    paper = find_paper("gnn-ret")
+    given = {"alphas": str(alphas), "dpr": f"sbert:{one}"}
+    assert Reproduction(paper, paper.table("1"), (), given).trained_on == set("abde")
+
+
+def test_ranks_are_counted_from_1_without_the_facts_before() -> None:
+    passages = np.array([[0.9], [0.8], [0.7], [0.6]])
+    assert _ranks(np.array([[1.0], [1.0], [-1.0]]), passages, [[0, 1], [0, 3], [0, 3]]) == [1, 3, 1]
+
+
+def test_only_the_reply_is_learned() -> None:
+    class Letters:
+        eos_token_id, chat_template = 0, None
+
+        def __call__(self, text: str, max_length: int | None = None, **_: bool) -> dict[str, list[int]]:
+            return {"input_ids": [ord(letter) for letter in text[:max_length]]}
+
+    row = Row((Message("user", "ask"),), "reply")
+    reply, shown = [*map(ord, "reply"), 0], [*map(ord, "ask\n")]
+    causal = _features(row, Letters(), False, 40)
+    assert (causal["input_ids"], causal["labels"]) == (shown + reply, [-100] * 4 + reply)
+    cut = _features(row, Letters(), False, 8)
+    assert (cut["input_ids"], cut["labels"][-4:]) == ([*shown, *map(ord, "rep"), 0], [*map(ord, "rep"), 0])
+    both = _features(row, Letters(), True, 40)
+    assert (both["input_ids"], both["labels"]) == (shown[:3], reply)
 
 
 @pytest.mark.models
