@@ -13,7 +13,7 @@ from kgrag.agents.gear import GearOptions, _Gear
 from kgrag.agents.gears import GearsOptions, _Gears
 from kgrag.agents.rgnn import RgnnOptions, _Rgnn
 from kgrag.agents.self_ask import SelfAskOptions, _SelfAsk
-from kgrag.lab.papers import find_paper, value_of
+from kgrag.lab.papers import PaperRow, PaperTable, find_paper, value_of
 from kgrag.lab.reproduction import Reproduction, _measured
 from kgrag.models.facts import key
 from kgrag.models.shown import framed
@@ -25,7 +25,7 @@ from kgrag.retrieval.naive_ge import NaiveGe, NaiveGeOptions
 from kgrag.retrieval.sync_ge import SyncGe, SyncGeOptions
 from kgrag.settings import Settings
 from kgrag.values.documents import Triple
-from kgrag.values.results import Passage
+from kgrag.values.results import Passage, Usage
 
 FACTS = (Triple("a", "b", "c"), Triple("d", "e", "f"))
 
@@ -266,6 +266,34 @@ def test_rows_of_a_table_have_their_own_settings_and_each_set_its_own_values() -
     table = Reproduction(paper, paper.table("2"))
     row = next(row for row in table.rows if row.label == "GEAR")
     assert [table._system(row, place, "R@5") for place in range(3)] == [f"gear(steps={n})+rrf" for n in (4, 2, 2)]
+
+
+def test_numbers_of_a_cell_and_what_was_spent(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of three data sets the second, and of a setting that is varied one value that is refused."""
+    asked: list[dict[str, Any]] = []
+    lines = {"bm25": {"1": "bm25(a=1)", "2": "bm25(a=2)"}}
+    result = SimpleNamespace(
+        rows={"bm25": {"R@5": 50.0}, "dense": {"R@50": 70.0}}, errors={"bm25": {"q1": "x", "q2": "y"}},
+        failed={"bm25(a=1)": "No."}, refused={}, sweep=SimpleNamespace(lines=lines), about={}, records=[],
+        marking=Usage(2, 0, 10, 1, 0.5), problems={},
+    )  # fmt: skip
+
+    def experiment(systems: object, data: object, **options: Any) -> Any:
+        asked.append(options)
+        return SimpleNamespace(run=lambda progress, collection: result)
+
+    monkeypatch.setattr("kgrag.lab.reproduction.Experiment", experiment)
+    rows = (PaperRow("B", ((1.0, 2.0), (40.0, 60.5)), "bm25"), PaperRow("D", ((3.0, 4.0), (5.0, 6.0)), "dense"))
+    run = Reproduction(find_paper("kgp"), PaperTable("1", "", ("musique", "2wiki"), ("R@5", "R@50"), rows))
+    info = SimpleNamespace(info=lambda: SimpleNamespace(counts={"Passage": 3}))
+    run.measure("2wiki", SimpleNamespace(questions=()), info, run.rows, lambda *_: None)  # type: ignore[arg-type]
+    found = run.result(Settings(_env_file=None), "wordllama")  # type: ignore[call-arg]
+    assert asked[0]["depth"] == 50
+    assert found.cells["B"]["2wiki"] == {"R@5": (40.0, 50.0), "R@50": (60.5, None)}
+    assert found.cells["D"]["2wiki"]["R@50"] == (6.0, 70.0)
+    assert found.sheet().rows[0] == ("B", "2wiki", "40.0", "50.0", "+10.0", "60.5", "-", "-")
+    assert found.missing == {"bm25(a=1) (2wiki)": "No."}
+    assert (found.errors, found.values()["calls"], found.values()["tokens"]) == (2, 2, 11)
 
 
 def test_hours_and_groups_of_a_measure() -> None:

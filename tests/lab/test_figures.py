@@ -4,6 +4,7 @@ import re
 from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -48,6 +49,18 @@ def test_what_each_kind_shows() -> None:
     assert points(figure("hops", "R@15"), RESULT) == {"a": [("2", 80.0), ("3", 40.0)], "b": [("3", 20.0)]}
     assert points(figure("systems", "Acc"), RESULT) == {"a": [("", 30.0)], "b": [("", 20.0)]}
     assert points(figure("alone", "EM"), RESULT)["a"][1] == ("it alone", 25.0)
+
+
+def test_bars_stand_beside_each_other(monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("matplotlib")
+    kept: list[Any] = []
+    monkeypatch.setattr("kgrag.lab.figures.save", lambda figure, path: kept.append(figure))
+    draw(figure("hops", "R@15"), RESULT, "", Path("bars.svg"))
+    bars = [(round(bar.get_x() + bar.get_width() / 2, 9), bar.get_height()) for bar in kept[0].axes[0].patches]
+    assert bars == [(0.0, 80.0), (1.0, 40.0), (1.4, 20.0)]
+    plot({"a": {"R@2": 10.0, "R@5": 66.5, "p50_ms": 4.0}}, "", Path("recall.svg"))
+    (axes,) = kept[1].axes
+    assert axes.get_ylabel() == "R@5, %" and [line.get_xydata().tolist() for line in axes.lines] == [[[4.0, 66.5]]]
 
 
 @pytest.mark.parametrize("drawn", ["iterations", "ranks", "points", "hops", "alone"])

@@ -1,6 +1,7 @@
 """Sweeps: which names a setting makes of a retriever or a system, and the picture."""
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -49,6 +50,21 @@ def test_names(text: str, retrievers: list[str], systems: list[str], names: list
 def test_what_cannot_be_varied(text: str, complaint: str) -> None:
     with pytest.raises(ConfigurationError, match=complaint):
         Sweep.of(text, ["kgp"], ["gear+bm25"])
+
+
+def test_recall_and_latency_are_drawn_at_the_values(monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("matplotlib")
+    kept: list[Any] = []
+    monkeypatch.setattr("kgrag.lab.figures.save", lambda figure, path: kept.append(figure))
+    sweep = Sweep.of("branch=2,5", ["kgp"], [])
+    measured = {"kgp(branch=2)": (20.0, 1.0), "kgp(branch=5)": (40.0, 3.0), "bm25": (5.0, 7.0)}
+    rows: Rows = {name: {"R@5": 1.0, "R@30": recall, "p50_ms": ms} for name, (recall, ms) in measured.items()}
+    plot_sweep(sweep, rows, "", Path("sweep.svg"))
+    drawn = [{line.get_label(): line.get_xydata().tolist() for line in axes.lines} for axes in kept[0].axes]
+    assert drawn == [
+        {"kgp": [[2, 20], [5, 40]], "bm25": [[2, 5], [5, 5]]},
+        {"kgp": [[2, 1], [5, 3]], "bm25": [[2, 7], [5, 7]]},
+    ]
 
 
 @pytest.mark.parametrize("text", ["branch=1..3", "guide=words,encoder"])
