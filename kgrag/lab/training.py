@@ -87,7 +87,8 @@ def trained_on(value: str) -> frozenset[str]:
     for name in value.removeprefix("sbert:").removeprefix("dpr:").split(","):
         path = Path(name).expanduser()
         files = (path, path / "training.json", path.parent / "training.json")
-        file = next((file for file in files if file.is_file()), None) if name.strip("()., 0123456789") else None
+        named = path.exists() and name.strip("()., 0123456789")
+        file = next((file for file in files if file.is_file()), None) if named else None
         if file is None:
             continue
         try:

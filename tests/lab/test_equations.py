@@ -9,7 +9,7 @@ import pytest
 
 from kgrag.agents.bdtr import BdtrOptions, _Bdtr
 from kgrag.agents.episode import Inquiry
-from kgrag.agents.gear import GearOptions, _Gear
+from kgrag.agents.gear import GearOptions, _Gear, balanced
 from kgrag.agents.gears import GearsOptions, _Gears
 from kgrag.agents.rgnn import RgnnOptions, _Rgnn
 from kgrag.agents.self_ask import SelfAskOptions, _SelfAsk
@@ -100,6 +100,8 @@ def test_equation_9_of_gear_sums_over_all_lists() -> None:
     assert scores(agent.finalise()) == pytest.approx({"b": 3 / 62, "a": 1 / 61, "c": 1 / 61, "d": 1 / 61})
     agent.settings = GearOptions(fusion="balanced")
     assert scores(agent.finalise()) == pytest.approx({"b": 1 / 61 + 1 / 62, "d": 1 / 61, "a": 1 / 62, "c": 1 / 63})
+    best = balanced([], [ranked("a", "b", "c"), ranked("c", "b")], 60)  # by the best rank of a passage in any step
+    assert [x.id for x in best] == ["c", "a", "b"]
 
 
 def test_equation_10_of_gear_links_by_passages_and_by_triples() -> None:

@@ -14,7 +14,7 @@ from kgrag import Collection, Dense, Experiment, KnowledgeGraph, read_dataset
 from kgrag.lab.datasets import Dataset
 from kgrag.lab.records import in_force
 from kgrag.lab.retrieving import retrieve_all
-from kgrag.lab.variants import join, merge
+from kgrag.lab.variants import PERTURBATIONS, join, merge
 from kgrag.models.tasks import Listener
 from kgrag.retrieval.base import VectorOptions
 from kgrag.retrieval.registry import RETRIEVERS
@@ -156,6 +156,9 @@ def test_sweeps_and_perturbed_questions(data: Dataset, searched: Collection) -> 
     assert found.sweep is not None
     assert {r.question.text for r in found.records} == {q.text.lower() for q in data.questions}
     assert found.title.endswith("lower case")
+    for seed in (0, 3):
+        typed = Experiment([Best("mine", "fram")], data, perturb="typo", seed=seed).run()
+        assert [r.question for r in typed.records] == [PERTURBATIONS["typo"](q, seed) for q in data.questions]
 
 
 def test_variants_of_a_corpus_are_ingested_apart(data: Dataset, kg: KnowledgeGraph, tmp_path: Path) -> None:

@@ -1,4 +1,6 @@
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 from question_set import CORPUS, QUERIES, write_set
@@ -40,6 +42,10 @@ def test_groups_by_type_and_by_hops() -> None:
         with pytest.raises(ConfigurationError, match=f"cannot be grouped by '{what}'") as error:
             grouped(data, what)
         assert error.value.remedy == "Choose type, hops or density."
+    counts: Any = SimpleNamespace(triple_counts=lambda keys: {"x": (3, 30), "y": (1, 6)})  # passages and triples
+    assert {id: name for id, (_, name) in grouped(data, "density", counts).items()} == {
+        "a": "(none)", "b": "9-11", "c": "9-11",
+    }  # fmt: skip
 
 
 def test_density_is_the_triples_of_a_gold_passage(kg: KnowledgeGraph, collection_name: str, tmp_path: Path) -> None:

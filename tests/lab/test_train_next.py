@@ -129,7 +129,7 @@ def test_each_pair_has_a_negative_that_is_no_gold() -> None:
     assert [row["positive"] for row in alone] == [row["positive"] for row in found[:2]]
 
 
-def test_what_was_trained_says_on_what(tmp_path: Path) -> None:
+def test_what_was_trained_says_on_what(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for name, ids in (("one", ["a", "b"]), ("two", ["c"])):
         (tmp_path / name / "questions").mkdir(parents=True)
         (tmp_path / name / "training.json").write_text(json.dumps({"trained_on": ids}))
@@ -137,6 +137,7 @@ def test_what_was_trained_says_on_what(tmp_path: Path) -> None:
     keep(alphas, {"alphas": [0.5], "trained_on": ids_of([Question(id, f"{id}?", ()) for id in "edf"], ("d?", "e?"))})
     said = {f"sbert:{one}": "ab", f"dpr:{one / 'questions'},{two / 'questions'}": "abc", str(alphas): "de"}
     assert {value: "".join(sorted(trained_on(value))) for value in said} == said
+    monkeypatch.chdir(one)  # what lies here trained nothing that is no file
     assert not trained_on("(0.4, 0.5)") and not trained_on("minilm")
     paper = find_paper("gnn-ret")
     given = {"alphas": str(alphas), "dpr": f"sbert:{one}"}
