@@ -202,7 +202,7 @@ def test_what_two_get_right() -> None:
     found = overlaps(_records(), "two")
     shares = {"both": 25.0, "it alone": 25.0, "baseline alone": 25.0, "neither": 25.0}
     assert found == {"one": {"by": "perfect@8", "questions": 4, **shares}}
-    said = {"one": {"a": "x", "b": "y", "c": "x"}, "two": {"a": "x", "b": "x", "c": "y"}}
+    said = {"one": {"a": "x", "b": "y", "c": "x"}, "two": {"a": "x", "b": "y", "c": "y"}}
     records = [
         Record(name, _question(id, answers=("x",)), (), (1, 2), 0.1, "", AnswerRecord(text))
         for name, its in said.items()
@@ -213,16 +213,24 @@ def test_what_two_get_right() -> None:
         "EM",
         33.3,
         33.3,
-        33.3,
         0.0,
+        33.3,
     )
     marked = [
         Record(r.system, r.question, (), r.ranks, 0.1, "", AnswerRecord("y", grade=Grade(True, "a model")))
         for r in records
     ]
     assert overlaps(marked, "two")["one"]["both"] == 100.0
+    failed = [replace(r, error="x" if r.question.id == "a" else "") for r in marked]
+    assert table(failed)["one"]["Acc"] == 66.7  # what failed is wrong, whatever its mark
+    page = AnswerRecord("", structure=("A page.",))
+    looked_up = [
+        replace(marked[0], question=replace(marked[0].question, structure=("**A page**",)), answer=page),
+        *marked[1:3],
+    ]
+    assert table(looked_up)["one"]["Struct-EM"] == 100.0  # of the one that names a page
     sheet = Result.of("set", records, 15, {}, "two").sheets()[-1]
-    assert sheet.rows == (("one", "EM", "3", "33.3", "33.3", "33.3", "0.0"),)
+    assert sheet.rows == (("one", "EM", "3", "33.3", "33.3", "0.0", "33.3"),)
 
 
 def test_strategies_by_retrievers() -> None:
