@@ -249,13 +249,19 @@ def test_a_fault_at_each_call(talking: KnowledgeGraph, scripted: Scripted, both:
     assert bool(answer.text) is (task != "answer")
 
 
-def test_the_graph_may_be_used_from_the_first_step(talking: KnowledgeGraph, scripted: Scripted, both: str) -> None:
+def test_the_graph_may_be_used_from_the_first_step(
+    talking: KnowledgeGraph, scripted: Scripted, both: str, known: Knowledge
+) -> None:
     _two_steps(scripted)
+    fact = ("Brandvik", "was captain of the", "Fjord Queen")
+    scripted.say("read", {"triples": [fact]})
     scripted.say("rewrite-or-stop", "{Yes}")
     system = SYSTEM.replace("passages=2", "passages=2, graph_from=1")
     answer = talking[both].ask(QUESTION, system=system)
-    assert (1, Linked) in [(e.step, type(e)) for e in answer.trace]
-    assert [e for e in answer.trace if isinstance(e, Read)]
+    (linked,) = known.link([Triple(*fact)], KnowledgeOptions())
+    (told,) = (e for e in answer.trace if isinstance(e, Linked))
+    assert (told.step, told.id, told.score) == (1, linked.id, pytest.approx((1 + linked.score) / 2))
+    assert linked.score < 0.99 and [e for e in answer.trace if isinstance(e, Read)]
 
 
 def test_the_knowledge_of_a_question(talking: KnowledgeGraph, scripted: Scripted, both: str) -> None:

@@ -36,6 +36,8 @@ def test_the_first_and_what_names_the_question_or_another_title() -> None:
 def test_other_scripts_and_what_has_no_sentence() -> None:
     passages: list[Item] = [[Passage("p", "d", "", text)] for text in ("船が来た。港は遠い。", "", "...")]
     assert [item[0].text for item in nearest_sentences(passages, "港", 1)] == ["船が来た。", "", "..."]
+    own: list[Item] = [[Passage("p", "d", "Fram", "A ship. The Fram sank. The harbour was near.")]]
+    assert nearest_sentences(own, "harbour", 2)[0][0].text == "A ship. The harbour was near."  # type: ignore[union-attr]
 
 
 def test_the_reader_sees_these_and_cites_the_whole(scripted: Scripted) -> None:

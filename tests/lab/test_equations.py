@@ -1,6 +1,7 @@
 """Equations of the papers that are made of several parts, by hand and without a graph: no part can be left out."""
 
 from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from types import SimpleNamespace
 from typing import Any
 
@@ -11,6 +12,7 @@ from kgrag.agents.bdtr import BdtrOptions, _Bdtr
 from kgrag.agents.episode import Inquiry
 from kgrag.agents.gear import GearOptions, _Gear, balanced
 from kgrag.agents.gears import GearsOptions, _Gears
+from kgrag.agents.iter_retgen import IterRetgenOptions, _IterRetgen
 from kgrag.agents.rgnn import RgnnOptions, _Rgnn
 from kgrag.agents.self_ask import SelfAskOptions, _SelfAsk
 from kgrag.lab.papers import PaperRow, PaperTable, find_paper, value_of
@@ -49,6 +51,9 @@ class Base:
 
     def rank(self, query: Query, n: int) -> list[Scored]:
         return ranked(*self.ids)[:n]
+
+    def spanned(self, n: int) -> AbstractContextManager[None]:
+        return nullcontext()
 
     def passages(self, ids: Sequence[str]) -> Mapping[str, Passage]:
         return passages(*ids)
@@ -247,6 +252,11 @@ def test_thoughts_of_bdtr_come_from_the_pool_so_far() -> None:
     assert ["Text of a." in text for text in shown] == [True, False]
     assert ["Text of b." in text for text in shown] == [False, True]
     assert [given["thoughts"] for given in tasks.given] == ["(none)", "f\ns"]
+    wide = _Bdtr(inquiry(Base(*"abcdefghijkl")), BdtrOptions(pool=10))  # where 8 are wanted in the end
+    assert len(wide.retrieve(Query("?"))) == 10
+    turns = _IterRetgen(inquiry(Base()), IterRetgenOptions(passages=1))
+    turns.absorb("?", ranked("a", "b"))
+    assert [x.id for x in turns.finalise()] == ["a"]
 
 
 def test_equation_6_of_bdtr_is_over_the_first_fifty() -> None:
