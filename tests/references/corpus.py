@@ -7,6 +7,8 @@ the product, which works on a real Neo4j, and both have to give the same ids in 
 from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from itertools import pairwise
+from types import SimpleNamespace
+from typing import Any
 from zlib import crc32
 
 import numpy as np
@@ -31,6 +33,28 @@ class Hashed:
     def embed(self, texts: Sequence[str]) -> Vectors:
         """See Embedder."""
         return np.array([vector(text) for text in texts], np.float32).reshape(len(texts), self.dimension)
+
+
+class Model:
+    """A language model that reads the facts and names what it was told to, and takes all facts for useful."""
+
+    max_facts = 100
+
+    def __init__(self) -> None:
+        self.facts: Sequence[Sequence[str]] = ()
+        self.names: Sequence[str] = ()
+
+    def with_listener(self, listener: object) -> "Model":
+        """Itself."""
+        return self
+
+    def prompt(self, name: str) -> SimpleNamespace:
+        """One without an example."""
+        return SimpleNamespace(text="")
+
+    def structured(self, task: str, kind: Any, prompt: str = "", **values: object) -> Any:
+        """What it was told, as a reply to that task."""
+        return kind.model_validate({"triples": self.facts, "names": self.names, "kept": list(range(1, 100))})
 
 
 @lru_cache(maxsize=1 << 16)

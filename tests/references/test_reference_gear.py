@@ -1,14 +1,12 @@
 """GEAR, Algorithm 1 and equations 2 and 3 (SyncGE, NaiveGE) in memory, beside `sync-ge` and `naive-ge` on a graph."""
 
-import itertools
-import math
 import random
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 import pytest
-from corpus import agree, best, cosine, ingested, passages, rrf, vector
+from beams import Beams, Fact, Search, algorithm_1, flattened
+from corpus import Model, agree, best, cosine, ingested, passages, rrf, vector
 from naming import own
 
 from kgrag import KnowledgeGraph
@@ -24,33 +22,6 @@ _NAMES = ("Ash", "Birch", "Cedar", "Elm", "Fir", "Hazel", "Larch", "Maple", "Oak
 _NO_HUBS = "hub=100000000, hub_triples=1"
 
 
-class Reader:
-    """A language model that reads the facts that it was told to."""
-
-    max_facts = 100
-
-    def __init__(self) -> None:
-        self.facts: Sequence[tuple[str, str, str]] = ()
-
-    def with_listener(self, listener: object) -> "Reader":
-        return self
-
-    def prompt(self, name: str) -> Any:
-        return type("Prompt", (), {"text": ""})
-
-    def structured(self, task: str, kind: Any, prompt: str = "", **values: Any) -> Any:
-        return kind.model_validate({"triples": [list(fact) for fact in self.facts]})
-
-
-@dataclass(frozen=True)
-class Fact:
-    """A triple of the graph: `ends` are the ids of its head and tail entities, `passage` is where it is stated."""
-
-    text: str
-    ends: frozenset[str]
-    passage: str
-
-
 @dataclass(frozen=True)
 class Corpus:
     """A collection, the texts of its passages by id, and its triples by id."""
@@ -58,7 +29,7 @@ class Corpus:
     context: SearchContext
     texts: dict[str, str]
     facts: dict[str, Fact]
-    reader: Reader = field(default_factory=Reader)
+    model: Model = field(default_factory=Model)
 
 
 @pytest.fixture(scope="module", params=[(1, 1), (1, 6), (8, 12), (20, 60)], ids=str)
@@ -87,69 +58,9 @@ def corpus(request: pytest.FixtureRequest, kg: KnowledgeGraph) -> Iterator[Corpu
     facts = {row["id"]: Fact(row["text"], frozenset(row["ends"]), row["passage"]) for row in rows}
     assert sorted(fact.text for fact in facts.values()) == sorted(t.text for its in stated for t in dict.fromkeys(its))
     made = Corpus(context, dict(zip(passages(kg, context), texts, strict=True)), facts)
-    context.tasks = made.reader  # type: ignore[assignment]
+    context.tasks = made.model  # type: ignore[assignment]
     yield made
     kg[name].delete()
-
-
-@dataclass(frozen=True)
-class Search:
-    """What a search is asked for; `exact`: a chain's vector is that of its text, else the mean of its triples'."""
-
-    question: str
-    beams: int
-    length: int
-    gamma: float
-    diverse: bool
-    exact: bool
-
-    @classmethod
-    def drawn(cls, chance: random.Random) -> "Search":
-        """At random."""
-        beams = chance.choice([1, 2, 5, 10])
-        gamma = chance.choice([2 * beams, 0.5, 3])
-        question, diverse = f"Which {chance.random()}?", chance.random() < 0.8
-        return cls(question, beams, chance.randint(1, 4), gamma, diverse, chance.random() < 0.5)
-
-    def options(self) -> str:
-        """As in an expression."""
-        return (
-            f"beams={self.beams}, length={self.length}, gamma={self.gamma}, diverse={str(self.diverse).lower()}, "
-            f"exact={str(self.exact).lower()}, {_NO_HUBS}"
-        )
-
-
-Beams = list[tuple[float, tuple[str, ...]]]
-
-
-def algorithm_1(corpus: Corpus, initial: Sequence[str], s: Search) -> Beams:
-    """Algorithm 1 as it is printed: the best chains of triple ids with their scores; ties by ids."""
-    asked = vector(s.question)
-    kept: dict[tuple[str, ...], float] = {}
-
-    def score(chain: tuple[str, ...]) -> float:
-        if chain not in kept:
-            texts = [corpus.facts[t].text for t in chain]
-            kept[chain] = cosine(asked, vector(" ".join(texts)) if s.exact else sum(map(vector, texts)))  # type: ignore[arg-type]
-        return kept[chain]
-
-    def top(beams: Beams) -> Beams:
-        return sorted(beams, key=lambda b: (-round(b[0], 6), b[1]))
-
-    beams = top([(score((t,)), (t,)) for t in initial])[: s.beams]
-    for _ in range(s.length - 1):
-        exists = set(itertools.chain.from_iterable(chain for _, chain in beams))
-        pool: Beams = []
-        for total, chain in beams:
-            ends = corpus.facts[chain[-1]].ends
-            near = [t for t, fact in corpus.facts.items() if ends & fact.ends and t not in exists]
-            children = top([(total + score((*chain, t)), (*chain, t)) for t in near])
-            for n, (value, child) in enumerate(children):
-                pool.append((value * (math.exp(-min(n, s.gamma) / s.gamma) if s.diverse else 1), child))
-        if not pool:
-            break
-        beams = top(pool)[: s.beams]
-    return beams
 
 
 def nearest(texts: dict[str, str], asked: str) -> list[str]:
@@ -159,10 +70,7 @@ def nearest(texts: dict[str, str], asked: str) -> list[str]:
 
 def equation_3(corpus: Corpus, base: Sequence[str], beams: Beams) -> dict[str, float]:
     """The chains flattened breadth-first, their unique source passages, fused with the base ranking."""
-    longest = max((len(chain) for _, chain in beams), default=0)
-    flat = [chain[place] for place in range(longest) for _, chain in beams]
-    expanded = dict.fromkeys(corpus.facts[t].passage for t in flat)
-    return rrf(expanded, base)
+    return rrf(dict.fromkeys(corpus.facts[t].passage for t in flattened(beams)), base)
 
 
 def test_algorithm_1_of_gear(corpus: Corpus) -> None:
@@ -174,7 +82,7 @@ def test_algorithm_1_of_gear(corpus: Corpus) -> None:
             beams=s.beams, length=s.length, gamma=s.gamma, diverse=s.diverse, exact=s.exact, hub=100_000_000
         )
         found = beam_search(corpus.context, Query(s.question), settings, triples=initial)
-        expected = algorithm_1(corpus, initial, s)
+        expected = algorithm_1(corpus.facts, initial, s)
         assert [tuple(link.id for link in beam.links) for beam in found] == [chain for _, chain in expected]
         assert [beam.score for beam in found] == pytest.approx([score for score, _ in expected], abs=1e-5)
 
@@ -184,14 +92,14 @@ def test_equation_3_of_gear_by_naive_ge(corpus: Corpus) -> None:
     chance = random.Random(200 + len(corpus.facts))
     for _ in range(EXPANSIONS // 2):
         s, read, wanted = Search.drawn(chance), chance.choice([1, 3, 15]), chance.choice([1, 5, 50])
-        expression = f"naive-ge(dense, passages={read}, fuse=read, {s.options()})"
+        expression = f"naive-ge(dense, passages={read}, fuse=read, {s.options()}, {_NO_HUBS})"
         base = nearest(corpus.texts, s.question)[:read]
         initial = [t for t, fact in corpus.facts.items() if fact.passage in base]
         found = make_retriever(expression, corpus.context).rank(Query(s.question), wanted)
         if not initial:
             assert [x.id for x in found] == base[:wanted]
             continue
-        agree(found, equation_3(corpus, base, algorithm_1(corpus, initial, s)), wanted)
+        agree(found, equation_3(corpus, base, algorithm_1(corpus.facts, initial, s)), wanted)
 
 
 def test_equations_2_and_3_of_gear_by_sync_ge(corpus: Corpus) -> None:
@@ -199,16 +107,16 @@ def test_equations_2_and_3_of_gear_by_sync_ge(corpus: Corpus) -> None:
     chance = random.Random(300 + len(corpus.facts))
     for _ in range(EXPANSIONS // 2):
         s, read, wanted = Search.drawn(chance), chance.choice([1, 3, 15]), chance.choice([1, 5, 50])
-        corpus.reader.facts = [
+        corpus.model.facts = [
             (chance.choice(_NAMES), f"meets {chance.randint(1, 9)}", chance.choice(_NAMES))
             for _ in range(chance.randint(0, 6))
         ]
-        expression = f"sync-ge(dense, passages={read}, fuse=read, {s.options()})"
+        expression = f"sync-ge(dense, passages={read}, fuse=read, {s.options()}, {_NO_HUBS})"
         base = nearest(corpus.texts, s.question)[:read]
         texts = {t: fact.text for t, fact in corpus.facts.items()}
-        linked = dict.fromkeys(nearest(texts, " ".join(fact))[0] for fact in corpus.reader.facts)
+        linked = dict.fromkeys(nearest(texts, " ".join(fact))[0] for fact in corpus.model.facts)
         found = make_retriever(expression, corpus.context).rank(Query(s.question), wanted)
         if not linked:
             assert [x.id for x in found] == base[:wanted]
             continue
-        agree(found, equation_3(corpus, base, algorithm_1(corpus, list(linked), s)), wanted)
+        agree(found, equation_3(corpus, base, algorithm_1(corpus.facts, list(linked), s)), wanted)

@@ -5,12 +5,11 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations
-from typing import Any
 
 import networkx
 import numpy as np
 import pytest
-from corpus import agree, best, cosine, ingested, passages, vector
+from corpus import Model, agree, best, cosine, ingested, passages, vector
 from naming import own
 from numpy.typing import NDArray
 
@@ -68,19 +67,6 @@ def test_pagerank_with_weights_and_nodes_that_lead_nowhere(over_passages: bool) 
         damping = chance.choice([0.1, 0.5, 0.85])
         share = np.array([reset.get(i, 0.0) for i in range(len(known))])
         assert graph.shares(reset, damping) == pytest.approx(dense_pagerank(weights, share, damping), abs=1e-6)
-
-
-class Model:
-    """A language model that names what it was told to, and takes all facts for useful."""
-
-    def __init__(self) -> None:
-        self.names: Sequence[str] = ()
-
-    def with_listener(self, listener: object) -> "Model":
-        return self
-
-    def structured(self, task: str, kind: Any, **values: Any) -> Any:
-        return kind.model_validate({"names": list(self.names), "kept": list(range(1, 100))})
 
 
 @dataclass(frozen=True)
