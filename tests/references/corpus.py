@@ -4,6 +4,8 @@ A reference is written from a paper's text alone and calls nothing of kgrag for 
 the product, which works on a real Neo4j, and both have to give the same ids in the same order and the same scores.
 """
 
+import math
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from itertools import pairwise
@@ -83,6 +85,30 @@ def agree(found: Sequence[Scored], scores: Mapping[str, float], wanted: int | No
     assert [x.score for x in found] == pytest.approx([scores[id] for id in best(scores)[:wanted]], abs=1e-5)
     assert [scores[x.id] for x in found] == pytest.approx([x.score for x in found], abs=1e-5)
     assert all((-one.score, one.id) < (-other.score, other.id) for one, other in pairwise(found))
+
+
+def nearest(asked: str, texts: Mapping[str, str]) -> list[str]:
+    """h_dense: texts by their cosine with another, best first, ties by id."""
+    return best({id: cosine(vector(text), vector(asked)) for id, text in texts.items()})
+
+
+def sparse(asked: str, texts: Mapping[str, str]) -> list[str]:
+    """h_sparse: the texts that share a word with another, by BM25 (k1 = 1.2, b = 0.75), best first, ties by id."""
+    words = {id: Counter(_words(text)) for id, text in texts.items()}
+    average = sum(its.total() for its in words.values()) / len(words)
+    scores: dict[str, float] = {}
+    for word in dict.fromkeys(_words(asked)):
+        df = sum(word in its for its in words.values())
+        for id, its in words.items():
+            if word in its:
+                norm = 1.2 * (0.25 + 0.75 * its.total() / average)
+                idf = math.log(1 + (len(words) - df + 0.5) / (df + 0.5))
+                scores[id] = scores.get(id, 0.0) + idf * its[word] / (its[word] + norm)
+    return sorted(scores, key=lambda id: (-round(scores[id], 6), id))
+
+
+def _words(text: str) -> list[str]:
+    return text.lower().translate(str.maketrans(".?", "  ")).split()
 
 
 def rrf(*rankings: Iterable[str]) -> dict[str, float]:

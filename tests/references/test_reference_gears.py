@@ -1,14 +1,12 @@
 """Millions of GEAR-s, equations 1, 3 and 4 with BM25 in memory, beside `gears` and `rrf(depth=1)` on two graphs."""
 
-import math
 import random
-from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
 import pytest
 from beams import Fact, Search, algorithm_1, flattened
-from corpus import Model, agree, best, cosine, ingested, passages, rrf, vector
+from corpus import Model, agree, ingested, nearest, passages, rrf, sparse
 from naming import own
 
 from kgrag import KnowledgeGraph
@@ -20,7 +18,7 @@ from kgrag.retrieval.registry import make_retriever
 from kgrag.values.documents import Document, Section
 
 pytestmark = pytest.mark.long
-FUSIONS, EPISODES = 60, 40  # cases of each collection
+FUSIONS, EPISODES = 100, 100  # cases of each of the two collections
 _NAMES = ("ash", "birch", "cedar", "elm", "fir", "hazel", "larch", "maple", "oak", "pine", "rowan", "willow")
 _VERBS = ("feeds", "hides", "joins", "marks")
 
@@ -61,25 +59,9 @@ def corpus(
         kg[made].delete()
 
 
-def sparse(asked: str, texts: Mapping[str, str]) -> list[str]:
-    """h_sparse: the texts that share a word with another, by BM25 (k1 = 1.2, b = 0.75), best first, ties by id."""
-    words = {id: Counter(text.split()) for id, text in texts.items()}
-    average = sum(its.total() for its in words.values()) / len(words)
-    scores: dict[str, float] = {}
-    for word in dict.fromkeys(asked.split()):
-        df = sum(word in its for its in words.values())
-        for id, its in words.items():
-            if word in its:
-                norm = 1.2 * (0.25 + 0.75 * its.total() / average)
-                idf = math.log(1 + (len(words) - df + 0.5) / (df + 0.5))
-                scores[id] = scores.get(id, 0.0) + idf * its[word] / (its[word] + norm)
-    return sorted(scores, key=lambda id: (-round(scores[id], 6), id))
-
-
 def hybrid(asked: str, texts: Mapping[str, str], k: int) -> dict[str, float]:
     """Equation 1: the k best of both."""
-    dense = best({id: cosine(vector(text), vector(asked)) for id, text in texts.items()})
-    fused = rrf(dense[:k], sparse(asked, texts)[:k])
+    fused = rrf(nearest(asked, texts)[:k], sparse(asked, texts)[:k])
     return {id: fused[id] for id in list(fused)[:k]}
 
 

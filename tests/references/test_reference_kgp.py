@@ -17,7 +17,7 @@ from kgrag.retrieval.registry import make_retriever
 from kgrag.values.documents import Document, Section
 
 pytestmark = pytest.mark.long
-WALKS, CHAINS = 60, 40  # cases of each collection, the former of each of two walks
+WALKS, CHAINS = 60, 60  # cases of each of the four collections, the former of each of two walks
 _WORDS = ("kelp", "lamp", "wool", "reed", "gull", "rope", "mast", "clay", "moss", "fern", "salt", "tide")
 _ALL = 10_000
 Path = tuple[str, ...]
