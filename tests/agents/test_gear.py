@@ -1,8 +1,6 @@
 """GEAR against a scripted model: what it asks, remembers, rewrites, and how it ranks in the end."""
 
-import random
 import re
-from collections.abc import Sequence
 
 import pytest
 from harbour import FACTS, documents
@@ -11,9 +9,8 @@ from scripted import Scripted
 from kgrag import KnowledgeGraph
 from kgrag.agents.gear import balanced
 from kgrag.lab.papers import find_paper
-from kgrag.retrieval.base import Query, Scored
+from kgrag.retrieval.base import Scored
 from kgrag.retrieval.compose import reciprocal_rank_fusion
-from kgrag.retrieval.registry import make_retriever
 from kgrag.values.documents import Triple
 from kgrag.values.events import Called, Failed, Judged, Linked, Read, Remembered, Retrieved, Rewritten
 from kgrag.values.results import Step
@@ -225,38 +222,3 @@ def test_what_a_step_found_first_stays_among_the_best() -> None:
     why = Step("bm25 rank 1", "Passage", "")
     (alone,) = balanced([[Scored("a", 1.0, (why,))]], [[Scored("a", 1.0)]], 60)
     assert alone.why == (why,)
-
-
-@pytest.mark.parametrize("base", ["rrf", "bm25", "dense"])
-@pytest.mark.parametrize("link", [1, 2, 5])
-def test_equations_8_to_10_by_the_letter(
-    talking: KnowledgeGraph, scripted: Scripted, coast: str, base: str, link: int
-) -> None:
-    """The final ranking of facts of random words, from the rankings of the indexes alone."""
-    chance = random.Random(f"{base} {link}")
-    words = sorted({word for rows in FACTS.values() for row in rows for word in " ".join(row).split()})
-    facts = [Triple(*(" ".join(chance.sample(words, 2)) for _ in range(3))) for _ in range(3)]
-    scripted.say("read", {"triples": [[f.subject, f.predicate, f.object] for f in facts]})
-    scripted.say("answer", "?")
-    answer = talking[coast].ask(QUESTION, system=f"gear(steps=1, fusion=all, link={link})+{base}", k=40, short=True)
-    (step,) = (event.hits for event in answer.trace if isinstance(event, Retrieved))
-    context = talking[coast].context
-
-    def fused(*rankings: Sequence[str]) -> list[str]:
-        scores: dict[str, float] = {}
-        for ranking in rankings:
-            for rank, id in enumerate(ranking, 1):
-                scores[id] = scores.get(id, 0) + 1 / (60 + rank)
-        return sorted(scores, key=lambda id: (-scores[id], id))
-
-    lists = []
-    for fact in facts:
-        ((near,), (worded,)) = context.reader.similar_triples(
-            context.embedder.embed([fact.text]).tolist(), [fact.text], 100, 200
-        )
-        source = {row["id"]: row["passage"] for row in (*near, *worded)}
-        by = {"dense": [near], "bm25": [worded], "rrf": [near, worded]}[base]
-        triples = fused(*([row["id"] for row in rows] for rows in by))[:link]
-        passages = [x.id for x in make_retriever(base, context).rank(Query(fact.text), link)]
-        lists.append(fused(passages, list(dict.fromkeys(source[id] for id in triples)))[:link])
-    assert [hit.passage.id for hit in answer.ranking] == fused(*lists, [hit.passage.id for hit in step])

@@ -11,7 +11,9 @@ from kgrag.retrieval.registry import RETRIEVERS, check_retriever
 
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "papers.md").read_text(encoding="utf-8")
-ROWS = [line for line in PAGE.splitlines() if line.startswith("| ") and not line.startswith("| what the paper has")]
+PARTS = PAGE[PAGE.index("| what the paper has") :]
+ROWS = [line for line in PARTS.splitlines() if line.startswith("| ") and not line.startswith("| what the paper has")]
+REFERENCES = ROOT / "tests" / "references"
 NAMED = sorted(set(re.findall(r"`(test_\w+)::(test_\w+)`", PAGE)))
 WRITTEN = sorted(
     text
@@ -32,6 +34,15 @@ def test_every_test_is_there() -> None:
     tests = {path.stem: path.read_text(encoding="utf-8") for path in (ROOT / "tests").rglob("test_*.py")}
     assert len(NAMED) > 80
     assert [name for file, name in NAMED if f"def {name}(" not in tests.get(file, "")] == []
+
+
+def test_every_reference_is_on_the_page() -> None:
+    written = {
+        (path.stem, name)
+        for path in REFERENCES.glob("test_*.py")
+        for name in re.findall(r"^def (test_\w+)", path.read_text(encoding="utf-8"), re.MULTILINE)
+    }
+    assert written == {(file, name) for file, name in NAMED if file.startswith("test_reference_")}
 
 
 @pytest.mark.parametrize("text", WRITTEN)

@@ -1,6 +1,5 @@
 """Triple beam search on graphs so small that Algorithm 1 of GEAR can be worked out by hand."""
 
-import itertools
 import math
 import random
 from collections.abc import Iterator, Mapping, Sequence
@@ -178,62 +177,6 @@ def test_a_child_beyond_the_width_is_best_where_scores_are_negative(kg: Knowledg
     pooled = -0.6 / math.sqrt(2 + 2 * 0.08)
     assert texts(found) == [(ann.text, yilo.text)]
     assert found[0].score == pytest.approx((-0.2 + pooled) * math.exp(-1 / 2), abs=1e-5)
-
-
-@pytest.mark.parametrize("seed", range(10))
-def test_agrees_with_the_algorithm_word_for_word(kg: KnowledgeGraph, collection_name: str, seed: int) -> None:
-    """Steps on random graphs with negative scores, ties, self-loops and ends, against Algorithm 1 in memory."""
-    chance = random.Random(seed)
-    names = ["Ash", "Birch", "Cedar", "Elm", "Fir", "Hazel", "Larch", "Maple", "Oak", "Pine", "Rowan", "Willow"]
-    least = chance.choice([0.05, -0.5, -2.0])  # 0.05: all scores are positive
-    drawn = [[chance.random() + least for _ in range(_DIMENSION)] for _ in range(chance.choice([1, 12, 60]))]
-    vectors: dict[Triple, Vectors] = {}
-    for i in range(len(drawn)):
-        vector = np.array(chance.choice(drawn) if i % 5 == 0 else drawn[i], np.float32)  # some are equal
-        vectors[Triple(chance.choice(names), f"links{i}", chance.choice(names))] = vector / np.linalg.norm(vector)
-    triples = list(vectors)
-    facts = {f"doc{i}": {t: vectors[t].tolist() for t in triples[i::12]} for i in range(12)}
-    index = make_index(kg, collection_name, facts)
-    rows = kg.cypher(
-        "MATCH (t:Triple {collection: $name}) RETURN t.text AS text, t.id AS id", {"name": collection_name}
-    )
-    ids = {row["text"]: row["id"] for row in rows}
-    start = passages(index, "doc0", "doc1", "doc2")
-    for diverse in (True, True, False):
-        width, length = chance.randint(1, 10), chance.randint(1, 4)
-        settings = BeamOptions(beams=width, length=length, diverse=diverse, gamma=chance.choice([None, 0.5, 3.0]))
-        found = beam_search(index, Query(_QUESTION), settings, passages=start)
-        expected = algorithm_1([t for i in range(3) for t in triples[i::12]], vectors, settings, ids)
-        assert texts(found) == [tuple(t.text for t in chain) for _, chain in expected]
-        assert [b.score for b in found] == pytest.approx([score for score, _ in expected], abs=1e-5)
-
-
-def algorithm_1(
-    initial: Sequence[Triple], vectors: Mapping[Triple, Vectors], s: BeamOptions, ids: Mapping[str, str]
-) -> list[tuple[float, tuple[Triple, ...]]]:
-    """GEAR, Algorithm 1, as it is printed; ties by ids. A chain scores by the mean of its vectors; axis 0 is asked."""
-
-    def score(chain: Sequence[Triple]) -> float:
-        pooled = np.sum([vectors[t] for t in chain], axis=0)
-        return float(pooled[0] / np.linalg.norm(pooled))
-
-    def by_score(beams: list[tuple[float, tuple[Triple, ...]]]) -> list[tuple[float, tuple[Triple, ...]]]:
-        return sorted(beams, key=lambda b: (-round(b[0], 6), [ids[t.text] for t in b[1]]))
-
-    beams = by_score([(score([t]), (t,)) for t in initial])[: s.beams]
-    for _ in range(s.length - 1):
-        visited = set(itertools.chain.from_iterable(chain for _, chain in beams))
-        pool = []
-        for total, chain in beams:
-            ends = {chain[-1].subject, chain[-1].object}
-            near = [t for t in vectors if ends & {t.subject, t.object} and t not in visited]
-            gamma = s.gamma or 2 * s.beams
-            for n, (value, longer) in enumerate(by_score([(total + score((*chain, t)), (*chain, t)) for t in near])):
-                pool.append((value * (math.exp(-min(n, gamma) / gamma) if s.diverse else 1), longer))
-        if not pool:
-            break
-        beams = by_score(pool)[: s.beams]
-    return beams
 
 
 @pytest.fixture(scope="module")

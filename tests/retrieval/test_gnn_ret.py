@@ -5,12 +5,11 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 import pytest
 from coast import TEXTS, coast_documents
-from numpy.typing import NDArray
 from queries_run import queries_of
 
 from kgrag import KnowledgeGraph
 from kgrag.retrieval.base import Query
-from kgrag.retrieval.gnn_ret import Edge, GnnRet, Memory, distance, nearest, neighbours_of, propagate, remember
+from kgrag.retrieval.gnn_ret import Edge, GnnRet, distance, nearest, neighbours_of, propagate
 from kgrag.retrieval.registry import check_retriever
 from kgrag.values.documents import Document, Section
 from kgrag.values.errors import ConfigurationError
@@ -86,38 +85,6 @@ def test_the_second_layer_sends_what_the_first_made() -> None:
     assert two["b"].distance == pytest.approx(0.25 * 0.6 + 0.75 * 0.2)
     assert two["c"].distance == pytest.approx(0.25 * 1.2 + 0.75 * 0.6)
     assert [e.receiver for e in two["c"].trail] == ["b", "c"]
-
-
-def test_steps_add_up_as_over_all_passages() -> None:
-    random = np.random.default_rng(3)
-    beta, k, count = 0.9, 5, 60
-    vectors = random.normal(size=(count, 16))
-    vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
-    tied = random.random((count, count)) < 0.1
-    memory: Memory | None = None
-    dense = np.zeros(count)
-    for step in range(4):
-        question = random.normal(size=16)
-        question /= np.linalg.norm(question)
-        own = 1 - vectors @ question
-        names = [f"{i:02}" for i in range(count)]
-
-        def neighbours(senders: Sequence[str], own: NDArray[np.float64] = own) -> list[Edge]:
-            return [Edge(s, f"{j:02}", float(own[j]), "next") for s in senders for j in np.flatnonzero(tied[int(s)])]
-
-        first = sorted(range(count), key=lambda i: (own[i], names[i]))[:k]  # no more is looked at
-        memory = remember(
-            memory, question.tolist(), propagate({names[i]: float(own[i]) for i in first}, (0.5,), k, neighbours), beta
-        )
-        layer = own.copy()
-        for j in range(count):
-            senders = [i for i in first if tied[i, j]]
-            if senders:
-                layer[j] = 0.5 * own[j] + 0.5 * min(own[i] for i in senders)
-        dense = layer if step == 0 else beta * layer + (1 - beta) * dense
-        moved = np.array([memory.moved.get(name, 0.0) for name in names])
-        assert np.abs(1 - vectors @ memory.vector + moved - dense).max() < 1e-9
-    assert memory is not None and 0 < len(memory.moved) < count
 
 
 def test_the_single_questions_of_a_question_add_up(kg: KnowledgeGraph, coast: str) -> None:

@@ -1,0 +1,138 @@
+"""Small random collections, and an embedder of any text: what the references of this folder are run on.
+
+A reference is written from a paper's text alone and calls nothing of kgrag for what it checks. It is asked the same as
+the product, which works on a real Neo4j, and both have to give the same ids in the same order and the same scores.
+"""
+
+import math
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from functools import lru_cache
+from itertools import pairwise
+from types import SimpleNamespace
+from typing import Any
+from zlib import crc32
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from kgrag import KnowledgeGraph
+from kgrag.graph.collections import open_collection
+from kgrag.graph.reader import Reader
+from kgrag.models.embed import Vectors
+from kgrag.retrieval.base import Scored
+from kgrag.retrieval.context import SearchContext
+from kgrag.values.documents import Document
+
+
+class Hashed:
+    """Any text has a direction of its own, at up to 180 degrees to that of another; equal texts have the same one."""
+
+    name = "hashed"
+    dimension = 6
+
+    def embed(self, texts: Sequence[str]) -> Vectors:
+        """See Embedder."""
+        return np.array([vector(text) for text in texts], np.float32).reshape(len(texts), self.dimension)
+
+
+class Model:
+    """A language model that reads the facts and names what it was told to, and takes all facts for useful."""
+
+    max_facts = 100
+
+    def __init__(self) -> None:
+        self.facts: Sequence[Sequence[str]] = ()
+        self.names: Sequence[str] = ()
+
+    def with_listener(self, listener: object) -> "Model":
+        """Itself."""
+        return self
+
+    def prompt(self, name: str) -> SimpleNamespace:
+        """One without an example."""
+        return SimpleNamespace(text="")
+
+    def structured(self, task: str, kind: Any, prompt: str = "", **values: object) -> Any:
+        """What it was told, as a reply to that task."""
+        return kind.model_validate({"triples": self.facts, "names": self.names, "kept": list(range(1, 100))})
+
+
+@lru_cache(maxsize=1 << 16)
+def vector(text: str) -> NDArray[np.float64]:
+    """The unit vector [d] of a text."""
+    drawn = np.random.default_rng(crc32(text.encode())).normal(size=Hashed.dimension)
+    return np.asarray(drawn / np.linalg.norm(drawn), np.float32).astype(np.float64)
+
+
+def cosine(one: NDArray[np.float64], other: NDArray[np.float64]) -> float:
+    """Of two vectors [d] of any length."""
+    return float(one @ other / (np.linalg.norm(one) * np.linalg.norm(other)))
+
+
+def best(scores: Mapping[str, float]) -> list[str]:
+    """Ids, the highest score first, ties by id; scores that differ by rounding alone are equal."""
+    return sorted(scores, key=lambda id: (-round(scores[id], 7), id))
+
+
+def agree(found: Sequence[Scored], scores: Mapping[str, float], wanted: int | None = None) -> None:
+    """Check that a ranking is the best `wanted` ids of a reference, with its scores.
+
+    Ids that are as good as each other but for rounding may change places; those of the very same score are in order.
+    """
+    assert len({x.id for x in found}) == len(found)
+    assert [x.score for x in found] == pytest.approx([scores[id] for id in best(scores)[:wanted]], abs=1e-5)
+    assert [scores[x.id] for x in found] == pytest.approx([x.score for x in found], abs=1e-5)
+    assert all((-one.score, one.id) < (-other.score, other.id) for one, other in pairwise(found))
+
+
+def nearest(asked: str, texts: Mapping[str, str]) -> list[str]:
+    """h_dense: texts by their cosine with another, best first, ties by id."""
+    return best({id: cosine(vector(text), vector(asked)) for id, text in texts.items()})
+
+
+def sparse(asked: str, texts: Mapping[str, str]) -> list[str]:
+    """h_sparse: the texts that share a word with another, by BM25 (k1 = 1.2, b = 0.75), best first, ties by id."""
+    words = {id: Counter(_words(text)) for id, text in texts.items()}
+    average = sum(its.total() for its in words.values()) / len(words)
+    scores: dict[str, float] = {}
+    for word in dict.fromkeys(_words(asked)):
+        df = sum(word in its for its in words.values())
+        for id, its in words.items():
+            if word in its:
+                norm = 1.2 * (0.25 + 0.75 * its.total() / average)
+                idf = math.log(1 + (len(words) - df + 0.5) / (df + 0.5))
+                scores[id] = scores.get(id, 0.0) + idf * its[word] / (its[word] + norm)
+    return sorted(scores, key=lambda id: (-round(scores[id], 6), id))
+
+
+def _words(text: str) -> list[str]:
+    return text.lower().translate(str.maketrans(".?", "  ")).split()
+
+
+def rrf(*rankings: Iterable[str]) -> dict[str, float]:
+    """Reciprocal rank fusion (Cormack et al., 2009) with the constant 60: id -> score, best first, ties by id."""
+    scores: dict[str, float] = {}
+    for ranking in rankings:
+        for rank, id in enumerate(ranking, 1):
+            scores[id] = scores.get(id, 0.0) + 1 / (60 + rank)
+    return {id: scores[id] for id in best(scores)}
+
+
+def ingested(kg: KnowledgeGraph, name: str, documents: Iterable[Document], **indexing: object) -> SearchContext:
+    """A collection of these documents, whose texts have the vectors of `Hashed`; `indexing`: settings of its graph."""
+    embedder = Hashed()
+    settings = kg.settings.model_copy(update={"indexing": kg.settings.indexing.model_copy(update=indexing)})
+    with KnowledgeGraph.connect(settings=settings) as client:
+        client[name].ingest(documents, embedder=embedder, language="en")
+    return SearchContext(Reader(kg.graph, open_collection(kg.graph, name)), embedder)
+
+
+def passages(kg: KnowledgeGraph, context: SearchContext) -> list[str]:
+    """The ids of all passages, in the order of their documents and places."""
+    rows = kg.cypher(
+        "MATCH (d:Document {collection: $name})-[:HAS_PASSAGE]->(p) RETURN p.id AS id ORDER BY d.key, p.ordinal",
+        {"name": context.reader.collection.name},
+    )
+    return [row["id"] for row in rows]
