@@ -215,7 +215,7 @@ def test_ports_that_another_server_took_on_the_way_up_are_given_up_for_others(
 def test_two_ups_at_once_give_one_server(make_settings: MakeSettings) -> None:
     settings = make_settings()
     code = (
-        "from kgrag.graph.local import LocalServer; from kgrag.settings import Settings; import sys; "
+        "from kgrag.graph.local.server import LocalServer; from kgrag.settings import Settings; import sys; "
         "s = LocalServer(Settings.model_validate_json(sys.argv[1])); print(s.ensure_running().uri, s.status().pid)"
     )
     ups = [
@@ -323,7 +323,7 @@ def test_gds_is_added_remembered_and_taken_over_a_running_server(make_settings: 
 def test_an_up_killed_while_it_waits_leaves_a_server_that_the_next_up_takes(make_settings: MakeSettings) -> None:
     settings = make_settings()
     code = (
-        "from kgrag.graph.local import LocalServer; from kgrag.settings import Settings; import sys; "
+        "from kgrag.graph.local.server import LocalServer; from kgrag.settings import Settings; import sys; "
         "LocalServer(Settings.model_validate_json(sys.argv[1])).ensure_running()"
     )
     up = subprocess.Popen([sys.executable, "-c", code, settings.model_dump_json()])
