@@ -3,7 +3,7 @@
 # HTMLParser unescape each title, by a method that Python took away. A reply to a question for annotations is read, though
 # their titles have the same escapes, which it leaves as they are: "AT&amp;T".
 # tagme 0.1.3.
-# Source: https://docs.python.org/3/whatsnew/3.9.html (HTMLParser.unescape), https://pypi.org/project/tagme/
+# Source: https://docs.python.org/3/whatsnew/3.9.html#removed (HTMLParser.unescape)
 set -euo pipefail
 
 work=$(mktemp -d)

@@ -17,7 +17,7 @@ from kgrag.models.facts import key, lines, read
 from kgrag.retrieval.base import Query, Retriever, Scored
 from kgrag.retrieval.beam import base_ranking
 from kgrag.retrieval.compose import reciprocal_rank_fusion
-from kgrag.retrieval.sync_ge import SyncGe
+from kgrag.retrieval.sync_ge import SyncGe, fused_triples
 from kgrag.retrieval.trail import follow
 from kgrag.runtime.options import Count
 from kgrag.values.documents import Triple
@@ -230,13 +230,7 @@ class _Gear(Episode):
             ids = sorted({row["passage"] for ranking in rankings for rows in ranking for row in rows})
             allowed = context.reader.matching_filter(ids, only)
             rankings = [[[row for row in rows if row["passage"] in allowed] for rows in one] for one in rankings]
-        found = []
-        for each in zip(*rankings, strict=True):
-            triples = {row["id"]: row for rows in each for row in rows}
-            ranked = [[Scored(row["id"], row["score"]) for row in rows] for rows in each]
-            best = reciprocal_rank_fusion(ranked, self.sync.settings.rrf)[:k]
-            found.append(_sources([triples[x.id] for x in best]))
-        return found
+        return [_sources(fused_triples(each, self.sync.settings.rrf)[:k]) for each in zip(*rankings, strict=True)]
 
 
 def _uses(retriever: Retriever) -> set[str]:

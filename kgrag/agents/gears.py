@@ -8,7 +8,6 @@ passages that do not help (6), and the question is answered from the others and 
 
 import re
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Literal
 
 from pydantic import Field
@@ -20,7 +19,7 @@ from kgrag.models.shown import numbered
 from kgrag.retrieval.base import Query, Scored
 from kgrag.retrieval.beam import Link, base_ranking
 from kgrag.retrieval.bridges import named
-from kgrag.retrieval.compose import reciprocal_rank_fusion
+from kgrag.retrieval.compose import concatenate, reciprocal_rank_fusion
 from kgrag.retrieval.knowledge import Knowledge, KnowledgeOptions, passages_of
 from kgrag.runtime.options import Count
 from kgrag.values.documents import Triple
@@ -128,9 +127,7 @@ class _Gears(Episode):
         """The passages of all steps."""
         if self.settings.order == "fused":
             return reciprocal_rank_fusion(self.rankings, self.settings.rrf)
-        found = {x.id: x for ranking in reversed(self.rankings) for x in reversed(ranking)}
-        order = dict.fromkeys(x.id for ranking in self.rankings for x in ranking)
-        return [replace(found[id], score=1 / rank) for rank, id in enumerate(order, 1)]
+        return concatenate(self.rankings)
 
     def conclude(self) -> Conclusion:
         """See Episode; the answer is read from the passages that the filter keeps, and from all facts."""

@@ -102,7 +102,7 @@ knowledge_option = click.option(
 
 
 def as_text(argument: str) -> str:
-    """An argument read as UTF-8, whatever the locale; what is none, and what no server takes, is replaced."""
+    """An argument read as UTF-8, whatever the locale; invalid bytes, and what no server takes, are replaced."""
     try:
         return argument.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
     except UnicodeEncodeError:

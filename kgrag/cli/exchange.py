@@ -68,7 +68,7 @@ def import_(source: str, collection: str | None, format: str | None, as_json: bo
 
     Of `kgrag export`, JSON Lines: the file is read through before anything is written: one that is
     damaged, cut off or of another kind changes nothing. A collection of that name must not exist. Interrupted and run
-    again, it goes on where it was; until it is complete, nobody else sees the collection. "-" is standard input.
+    again, it resumes; until it is complete, nobody else sees the collection. "-" is standard input.
 
     \b
     kgrag import work.jsonl.gz

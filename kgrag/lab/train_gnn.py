@@ -134,9 +134,10 @@ def _loss(
 ) -> tuple[float, NDArray[np.float64]]:
     """max(0, r + mean h(gold) - mean h(others)), where the others are the nearest O passages without the gold."""
     states = propagate(example.start, alphas, k, example.neighbours, example.message)
-    start = {id: example.start.get(id, np.inf) for id in states}
-    own = sorted(states, key=lambda id: (start[id], id))
-    order = nearest(states) if training.nearest == "integrated" else own
+    if training.nearest == "integrated":
+        order = nearest(states)
+    else:
+        order = sorted(states, key=lambda id: (example.start.get(id, np.inf), id))
     others = [id for id in order[: training.competitors] if id not in example.gold]
     flat = np.zeros(len(alphas))
     if not others:

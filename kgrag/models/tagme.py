@@ -144,7 +144,7 @@ class Tagme:
         return self._read(self._settings.endpoint, request, read)
 
     def relatedness(self, pairs: Sequence[tuple[str, str]]) -> list[float | None]:
-        """Return how related the articles of each pair of titles are, 0 to 1; None where the server knows one not.
+        """Return how related the articles of each pair of titles are, 0 to 1; None where one is unknown.
 
         Raises as `annotate` does.
         """

@@ -1,7 +1,7 @@
 """Retrievers made of others: fused by ranks or by scores, and what the operators `%`, `&` and `^` make."""
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, ClassVar
 
 from pydantic import Field
@@ -23,6 +23,17 @@ def reciprocal_rank_fusion(rankings: Sequence[Sequence[Scored]], constant: float
             trails[hit.id] = trails.get(hit.id, ()) + hit.why
     order = sorted(scores, key=lambda id: (-scores[id], id))
     return [Scored(id, scores[id], trails[id]) for id in order]
+
+
+def concatenate(rankings: Iterable[Sequence[Scored]], most: int | None = None) -> list[Scored]:
+    """Append to each ranking what only the next has, to `most` in all, where no more are read; scores are 1 / rank."""
+    appended: dict[str, Scored] = {}
+    for ranking in rankings:
+        for x in ranking:
+            appended.setdefault(x.id, x)
+        if most is not None and len(appended) >= most:
+            break
+    return [Scored(x.id, 1 / rank, x.why) for rank, x in enumerate(list(appended.values())[:most], 1)]
 
 
 class RrfOptions(FusionOptions):
@@ -125,12 +136,7 @@ class Concat(Retriever):
 
     def rank(self, query: Query, n: int) -> list[Scored]:
         """See Retriever; scores are 1 / rank."""
-        found: dict[str, Scored] = {}
-        for part in self.parts:
-            if len(found) < n:
-                for x in part.rank(query, n):
-                    found.setdefault(x.id, x)
-        return [Scored(x.id, 1 / rank, x.why) for rank, x in enumerate(list(found.values())[:n], 1)]
+        return concatenate((part.rank(query, n) for part in self.parts), n)
 
 
 class TopOptions(Options):

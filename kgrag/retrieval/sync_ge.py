@@ -22,6 +22,13 @@ from kgrag.values.events import Linked, Read
 _WORDED = 10  # triples of each ranking that a hybrid link fuses
 
 
+def fused_triples(rankings: Sequence[Sequence[dict[str, Any]]], constant: float) -> list[dict[str, Any]]:
+    """Fuse ranked triples, rows of `cypher/retrieve/similar_triples.cypher`, by reciprocal rank; best first."""
+    rows = {row["id"]: row for ranking in rankings for row in ranking}
+    scored = [[Scored(row["id"], row["score"]) for row in ranking] for ranking in rankings]
+    return [rows[x.id] for x in reciprocal_rank_fusion(scored, constant)]
+
+
 class SyncGeOptions(BeamOptions, VectorOptions):
     """Options of SyncGE."""
 
@@ -84,14 +91,11 @@ class SyncGe(Retriever):
         )
         found: list[str] = []
         for fact, *rankings in zip(facts, near, worded, strict=True):
-            rows = {row["id"]: row for ranking in rankings for row in ranking}
-            scored = [[Scored(row["id"], row["score"]) for row in ranking] for ranking in rankings]
-            best = next(iter(reciprocal_rank_fusion(scored, settings.rrf)), None)
-            if best is None:
+            row = next(iter(fused_triples(rankings, settings.rrf)), None)
+            if row is None:
                 continue
-            found.append(best.id)
+            found.append(row["id"])
             if query.listener is not None:
-                row = rows[best.id]
                 query.listener(Linked(fact=fact, id=row["id"], text=row["text"], score=row["score"]))
         return list(dict.fromkeys(found))
 

@@ -34,7 +34,7 @@ def generate_questions(given: _Given, collection: str | None) -> None:
     form, a premise and the kind of answer are drawn by the weights of a taxonomy (Millions of GEAR-s, table 1). A
     second call checks it. Questions that give their answer away, were asked before, or need fewer passages are dropped
     and counted. The folder holds the passages, too, so that it can be measured as it is. What was said is kept there:
-    the same command goes on where it was. With --templates no model is asked: facts, tables and sentences with a gap
+    the same command resumes. With --templates no model is asked: facts, tables and sentences with a gap
     are put into English frames, which is not how people ask.
 
     \b

@@ -59,7 +59,7 @@ def reproduce(given: _Given) -> None:
 
     A row whose system requires what the collection does not hold (triples or keywords by a model, mentions of TAGME, a
     tree, communities), or what you have to give (weights, an encoder: --set), is not measured, but listed with what
-    makes it. --prepare makes what is missing first, says before what it takes and costs, and goes on where it was when
+    makes it. --prepare makes what is missing first, says before what it takes and costs, and resumes when
     it was interrupted; without --table it does so for all tables of these data sets, and measures none.
 
     \b
@@ -155,8 +155,9 @@ def _run(paper: "Paper", table: "PaperTable", settings: "Settings", given: _Give
         from kgrag.models.openai_chat import load_chat
 
         load_chat(settings).close()  # before anything is ingested
+    trained_on = run.trained_on
     for name, data in sets.items():
-        sample = data.without(run.trained_on).sample(given.sample or table.sample or paper.sample(name), given.seed)
+        sample = data.without(trained_on).sample(given.sample or table.sample or paper.sample(name), given.seed)
         sets[name] = whole_articles(sample, given.articles)
         print_notes(sets[name])
     try:
