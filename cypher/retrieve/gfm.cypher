@@ -19,12 +19,14 @@ CALL (seeds) {
   UNWIND seeds AS from
   WITH from.node AS e, from.share AS weight
   CALL (e) {
-    WITH e, COUNT { (e)<-[:SUBJECT|OBJECT]-() } AS degree WHERE degree <= $cap
+    WITH e, COUNT { (e)<-[:SUBJECT|OBJECT]-() } AS degree WHERE 0 < degree <= $cap
     MATCH (e)<-[:SUBJECT|OBJECT]-(:Triple)-[:SUBJECT|OBJECT]->(f:Entity)
     RETURN f, 1.0 / degree AS share
     UNION ALL
-    MATCH (e)-[s:SIMILAR|SAME_AS]-(f:Entity) WHERE $same_as OR type(s) = 'SIMILAR'
-    RETURN f, 1.0 / COUNT { (e)-[:SIMILAR|SAME_AS]-() } AS share
+    WITH COLLECT { MATCH (e)-[s:SIMILAR|SAME_AS]-(f:Entity) RETURN [type(s), f] } AS alike // read once: a writer may remove them
+    UNWIND alike AS one
+    WITH one[1] AS f, alike WHERE $same_as OR one[0] = 'SIMILAR'
+    RETURN f, 1.0 / size(alike) AS share
   }
   WITH f, sum(weight * share) AS share ORDER BY share DESC, f.id LIMIT $most
   RETURN collect({node: f, share: share, hop: 1}) AS first
@@ -33,12 +35,14 @@ CALL (first) {
   UNWIND first AS from
   WITH from.node AS e, from.share AS weight WHERE $hops >= 2
   CALL (e) {
-    WITH e, COUNT { (e)<-[:SUBJECT|OBJECT]-() } AS degree WHERE degree <= $cap
+    WITH e, COUNT { (e)<-[:SUBJECT|OBJECT]-() } AS degree WHERE 0 < degree <= $cap
     MATCH (e)<-[:SUBJECT|OBJECT]-(:Triple)-[:SUBJECT|OBJECT]->(f:Entity)
     RETURN f, 1.0 / degree AS share
     UNION ALL
-    MATCH (e)-[s:SIMILAR|SAME_AS]-(f:Entity) WHERE $same_as OR type(s) = 'SIMILAR'
-    RETURN f, 1.0 / COUNT { (e)-[:SIMILAR|SAME_AS]-() } AS share
+    WITH COLLECT { MATCH (e)-[s:SIMILAR|SAME_AS]-(f:Entity) RETURN [type(s), f] } AS alike // read once: a writer may remove them
+    UNWIND alike AS one
+    WITH one[1] AS f, alike WHERE $same_as OR one[0] = 'SIMILAR'
+    RETURN f, 1.0 / size(alike) AS share
   }
   WITH f, sum(weight * share) AS share ORDER BY share DESC, f.id LIMIT $most
   RETURN collect({node: f, share: share, hop: 2}) AS second
@@ -47,12 +51,14 @@ CALL (second) {
   UNWIND second AS from
   WITH from.node AS e, from.share AS weight WHERE $hops >= 3
   CALL (e) {
-    WITH e, COUNT { (e)<-[:SUBJECT|OBJECT]-() } AS degree WHERE degree <= $cap
+    WITH e, COUNT { (e)<-[:SUBJECT|OBJECT]-() } AS degree WHERE 0 < degree <= $cap
     MATCH (e)<-[:SUBJECT|OBJECT]-(:Triple)-[:SUBJECT|OBJECT]->(f:Entity)
     RETURN f, 1.0 / degree AS share
     UNION ALL
-    MATCH (e)-[s:SIMILAR|SAME_AS]-(f:Entity) WHERE $same_as OR type(s) = 'SIMILAR'
-    RETURN f, 1.0 / COUNT { (e)-[:SIMILAR|SAME_AS]-() } AS share
+    WITH COLLECT { MATCH (e)-[s:SIMILAR|SAME_AS]-(f:Entity) RETURN [type(s), f] } AS alike // read once: a writer may remove them
+    UNWIND alike AS one
+    WITH one[1] AS f, alike WHERE $same_as OR one[0] = 'SIMILAR'
+    RETURN f, 1.0 / size(alike) AS share
   }
   WITH f, sum(weight * share) AS share ORDER BY share DESC, f.id LIMIT $most
   RETURN collect({node: f, share: share, hop: 3}) AS third

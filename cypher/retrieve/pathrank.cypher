@@ -75,7 +75,7 @@ CALL (source, a, words) {
     MATCH (named)-[:SAME_AS]-(e:Entity) WHERE $same_as
     RETURN e
   }
-  WITH a, own, named, e WHERE e.df <= $cap
+  WITH a, own, named, e WHERE 0 < e.df <= $cap // it is 0 until the end of an ingest
   MATCH (e)<-[:MENTIONS]-(x:Passage) WHERE x <> a
   RETURN [own, CASE WHEN e = named THEN e.name ELSE named.name + ' = ' + e.name END] AS entity, x, $rarity * log($passages * 1.0 / e.df) / log($passages + 1.0) - $rivals * log(1 + e.df * $rival_share) AS bridge, 2 AS kind
 }

@@ -22,12 +22,13 @@ CALL () {
 CALL (seeds) {
   UNWIND seeds AS e
   CALL (e) {
-    WITH e, COUNT { (e)<-[:SUBJECT|OBJECT]-() } AS degree WHERE degree <= $cap
+    WITH e, COUNT { (e)<-[:SUBJECT|OBJECT]-() } AS degree WHERE 0 < degree <= $cap
     MATCH (e)<-[:SUBJECT|OBJECT]-(:Triple)-[:SUBJECT|OBJECT]->(f:Entity)
     RETURN f, 1.0 / degree AS share
     UNION ALL
-    MATCH (e)-[:SIMILAR]-(f:Entity)
-    RETURN f, 1.0 / COUNT { (e)-[:SIMILAR]-() } AS share
+    WITH COLLECT { MATCH (e)-[:SIMILAR]-(f:Entity) RETURN f } AS alike // read once: a writer may remove them
+    UNWIND alike AS f
+    RETURN f, 1.0 / size(alike) AS share
     UNION ALL
     MATCH (e)-[:SAME_AS]-(f:Entity) WHERE $same_as
     RETURN f, 1.0 AS share
@@ -42,7 +43,7 @@ CALL (near, shares) {
   UNWIND range(0, size(near) - 1) AS i
   WITH near[i] AS e, shares[i] AS share
   CALL (e) {
-    WITH e WHERE e.df <= $cap
+    WITH e WHERE 0 < e.df <= $cap // it is 0 until the end of an ingest
     MATCH (e)<-[:MENTIONS]-(p:Passage)
     RETURN p
     UNION

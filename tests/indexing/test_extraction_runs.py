@@ -165,9 +165,10 @@ _PROGRAM = """
 import sys
 from pathlib import Path
 from kgrag import KnowledgeGraph
+from kgrag.cli.interrupt import interruptible
 from kgrag.indexing import ask_each as asking
 asking._BATCH = 4
-with KnowledgeGraph.connect() as kg:
+with interruptible(), KnowledgeGraph.connect() as kg:
     kg[sys.argv[1]].extract(threads=2)
 """
 

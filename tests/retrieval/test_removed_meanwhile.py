@@ -109,6 +109,28 @@ def test_the_walk_passes_over_what_has_lost_its_vector(kg: KnowledgeGraph, skipp
         assert len(found) == len(set(found)) > 3
 
 
+def test_names_that_are_not_counted_yet_are_no_error(kg: KnowledgeGraph, skippers: str) -> None:
+    """Until an ingest ends, its new names are mentioned, but their counts are 0."""
+    question = "To whom did Skipper Olaf Number3 sell amber, and to whom did that skipper sell it?"
+    with kg.graph._driver.session() as session:
+        rows = session.run(
+            "MATCH (e:Entity {collection: $name}) WITH e, elementId(e) AS id, e.df AS df, e.ntit AS ntit"
+            " SET e.df = 0, e.ntit = 0 RETURN id, df, ntit",
+            name=skippers,
+        ).data()
+        try:
+            for retriever in _PLAIN:
+                assert kg[skippers].search(question, retriever=retriever, k=5).hits, retriever
+            names = {"elements": [row["id"] for row in rows], "weights": [1.0] * len(rows), "limit": 1000}
+            assert kg.graph.run("retrieve/gfm_passages", **names)[0]["found"] == []
+        finally:
+            session.run(
+                "UNWIND $rows AS row MATCH (e) WHERE elementId(e) = row.id SET e.df = row.df, e.ntit = row.ntit",
+                rows=rows,
+            ).consume()
+    assert kg.graph.run("retrieve/gfm_passages", **names)[0]["found"]
+
+
 @pytest.mark.parametrize(("label", "key"), [("Passage", "text"), ("Document", "key"), ("Document", "name")])
 def test_passages_that_are_being_removed_are_left_out(kg: KnowledgeGraph, skippers: str, label: str, key: str) -> None:
     hits = kg[skippers].search("Who sold amber to Skipper Olaf Number7?", retriever="bm25", k=40).hits
