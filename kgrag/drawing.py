@@ -32,8 +32,13 @@ _SCALE = 0.8  # radius in a notebook to diameter in Neo4j Browser: room for a ca
 _BEST = 3  # passages drawn of an answer and of each of its steps, as in `cypher/look_up/run.cypher`
 _VALUE = 300
 _NONE: Mapping[str, Any] = {}
-HIDDEN = ("embedding", "embedding_b", "stems", "title_stems", "sentences")
-"""Properties for searching, which nobody reads."""
+HIDDEN = frozenset(
+    "embedding embedding_b stems title_stems sentences stemmed similar_floor todo normal folded phrases extracted "
+    "tagged rests_on laid made tokens named collection hash content fingerprint".split()
+)
+"""Properties for searching and upkeep, which nobody reads."""
+_NAMES = {"df": "passages that mention it", "ntit": "titles that name it"}
+"""Properties whose names say nothing to a reader."""
 _RULE = re.compile(r"^(node|relationship)\.(\w+) \{(.*?)^\}", re.MULTILINE | re.DOTALL)
 _GREY = "#A5ABB6"
 _DIAMETER = 50
@@ -247,7 +252,7 @@ def _document_of(passage: Passage) -> dict[str, str]:
 def _shown(properties: Mapping[str, Any]) -> dict[str, Scalar]:
     """Properties as they are shown: texts are cut, lists become text, nothing empty."""
     return {
-        key: value if isinstance(value, int | float) else crop(str(value), _VALUE)
+        _NAMES.get(key, key): value if isinstance(value, int | float) else crop(str(value), _VALUE)
         for key, value in properties.items()
         if value not in (None, "", [])
     }

@@ -19,6 +19,7 @@ from typing import Any, TypeVar, cast, get_args
 
 from pydantic import BaseModel, TypeAdapter, ValidationError
 
+from kgrag.retrieval.quoted_trail import told_trail
 from kgrag.retrieval.trail import trail
 from kgrag.values import events
 from kgrag.values.errors import InputError, KgragError
@@ -35,7 +36,7 @@ EVENTS: dict[str, type[Event]] = {
         events.Called, events.Asked, events.StructureLookup, events.Retrieved, events.Read, events.Linked,
         events.Remembered, events.Judged, events.Thought, events.Rewritten, events.Failed, events.Answered,
         events.Ranked, events.SubAnswered, events.HypotheticalPassage, events.Chained, events.Verified, events.Filtered,
-        events.Recognised, events.Noted,
+        events.Recognised, events.Noted, events.AnswerSources,
     )
 }  # fmt: skip
 """The events by what `type` says of them."""
@@ -151,7 +152,13 @@ def _ranking(value: Ranking) -> Json:
         }
         for rank, hit in enumerate(value, 1)
     ]
-    return {"query": value.query, "retriever": value.retriever, "hits": hits, "notes": list(value.notes)}
+    return {
+        "query": value.query,
+        "retriever": value.retriever,
+        "hits": hits,
+        "notes": list(value.notes),
+        "hops": plain(told_trail(value.hits, value.query)),
+    }
 
 
 @plain.register

@@ -84,6 +84,10 @@ class Scripted:
         """How long each reply takes; those under way come at once."""
         self._post("delay", seconds=seconds)
 
+    def drip(self, seconds: float) -> None:
+        """How long it pauses between two words of a reply that it streams."""
+        self._post("drip", seconds=seconds)
+
     def batches(self, *ends: str, hold: int = 0) -> None:
         """How batches end, one after another, those beyond completed; `hold`: how often they are still in progress."""
         self._post("batches", ends=ends, hold=hold)

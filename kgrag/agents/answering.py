@@ -13,10 +13,10 @@ from typing import Any, Literal
 from pydantic import Field
 
 from kgrag.agents.nearest_sentences import nearest_sentences
-from kgrag.agents.support import unsupported
 from kgrag.models.facts import lines
 from kgrag.models.shown import numbered
 from kgrag.models.tasks import Tasks
+from kgrag.retrieval.support import claims_nothing, claims_of, is_supported, sentences, unsupported
 from kgrag.runtime.options import Count, Options
 from kgrag.text.tokens import LETTERS_A_TOKEN
 from kgrag.values.documents import Triple
@@ -65,7 +65,7 @@ _IN_A_WORD = re.compile(
 
 
 def says_not_found(text: str) -> bool:
-    """Whether a reply says that the evidence does not hold the answer: its first sentence says so.
+    """Return whether the first sentence of a reply says that the evidence does not hold the answer.
 
     Known in English, German, French and Spanish, and the sentence that the prompts ask for.
     """
@@ -188,14 +188,13 @@ def answer(
         text = tasks.text(
             "answer", prompt=prompt, on_text=on_text, passages=shown, question=question, language=language
         )
-    if _not_found(text):
-        return ModelAnswer(NOT_FOUND if short else text, False)
-    doubtful = unsupported(text, items, question, short=short)
     if short:
+        if says_not_found(text):
+            return ModelAnswer(NOT_FOUND, False)
         rests_on = cited(reply, items).citations if reasoned else ()  # what the steps to the answer cite
-        return ModelAnswer(cited(text, items).text, True, rests_on, doubtful)
-    said = replace(cited(text, items), unsupported=doubtful)
-    return said if said.citations else replace(said, text=f"{said.text}\n\n{UNCITED}")
+        return ModelAnswer(cited(text, items).text, True, rests_on, unsupported(text, items, question, short=True))
+    said = read_reply(text, items, question)
+    return said if not said.found or said.citations else replace(said, text=f"{said.text}\n\n{UNCITED}")
 
 
 def _short_prompt(settings: AnswerOptions) -> tuple[str, bool]:
@@ -251,10 +250,42 @@ def within(items: Sequence[Item], tokens: int | None) -> list[Item]:
     return found
 
 
-def _not_found(text: str) -> bool:
-    """Whether the text says that the evidence lacks the answer; a first sentence that cites something does not."""
-    cites = _CITED.search(text.strip().partition("\n")[0])
-    return says_not_found(text) and (cites is None or text.lstrip().startswith(NOT_FOUND))
+def read_reply(text: str, items: Sequence[Item], question: str) -> ModelAnswer:
+    """Return what a reply in sentences answers, or that it does not.
+
+    One that says somewhere that the evidence lacks the answer answers all the same if a sentence of it is supported by
+    a passage that it cites, or its first sentence by any: then the supported sentences are kept, with those behind them
+    that say what is lacking, and the rest is listed as not supported.
+    """
+    said = cited(text, items)
+    parts = [said.text[start:end] for start, end in sentences(said.text)]
+    lacking = [says_not_found(_CITED.sub("", part)) for part in parts]
+    if not any(lacking):
+        return replace(said, unsupported=unsupported(said.text, items, question, short=False))
+    holds = [
+        not no and _is_supported_as_cited(part, items, question, first=place == 0)
+        for place, (part, no) in enumerate(zip(parts, lacking, strict=True))
+    ]
+    if not any(holds):
+        return ModelAnswer(text, False)
+    first = holds.index(True)
+    kept = [
+        part
+        for place, part in enumerate(parts)
+        if holds[place] or (lacking[place] and place > first and not part.startswith(NOT_FOUND))
+    ]
+    rest = [part for place, part in enumerate(parts) if not holds[place] and not lacking[place]]
+    return replace(cited(" ".join(kept), items), unsupported=tuple(_CITED.sub("", part) for part in rest))
+
+
+def _is_supported_as_cited(sentence: str, items: Sequence[Item], question: str, *, first: bool) -> bool:
+    """Return whether what a sentence cites supports each part of it; the first one need not cite anything."""
+    if first and claims_nothing(sentence):
+        return not unsupported(_CITED.sub("", sentence), items, question, short=True)
+    return all(
+        (numbers or first) and is_supported(claim, [items[number - 1] for number in numbers] or items)
+        for claim, numbers in claims_of(sentence)
+    )
 
 
 def cited(text: str, items: Sequence[Item]) -> ModelAnswer:
@@ -311,6 +342,11 @@ def _within(place: int, spans: Sequence[tuple[int, int]]) -> bool:
 def numbers_of(match: re.Match[str]) -> list[int]:
     """The numbers that a citation names."""
     return _listed(next(filter(None, match.groups())))
+
+
+def citations_of(items: Iterable[Item]) -> tuple[Citation, ...]:
+    """Return all that an answer which is read from these items may cite."""
+    return tuple(citation for number, item in enumerate(items, 1) for citation in _citations(number, item))
 
 
 def _citations(number: int, item: Item) -> list[Citation]:

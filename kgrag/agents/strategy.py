@@ -8,7 +8,15 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, ClassVar
 
-from kgrag.agents.answering import AnswerOptions, ModelAnswer, answer, answer_closed, effort_options, own_answer
+from kgrag.agents.answering import (
+    AnswerOptions,
+    ModelAnswer,
+    answer,
+    answer_closed,
+    citations_of,
+    effort_options,
+    own_answer,
+)
 from kgrag.agents.episode import Conclusion, Episode, Inquiry, Search
 from kgrag.agents.lookup import Lookup, look_up
 from kgrag.agents.loop import run
@@ -23,7 +31,7 @@ from kgrag.retrieval.registry import make_retriever
 from kgrag.runtime.options import resolve
 from kgrag.values.documents import Triple
 from kgrag.values.errors import ConfigurationError, ModelError
-from kgrag.values.events import Answer, Answered, Failed, StructureLookup
+from kgrag.values.events import Answer, Answered, AnswerSources, Failed, StructureLookup
 from kgrag.values.results import Hit, Item, Ranking, Usage
 
 __all__ = ["DEPTH", "Conclusion", "Episode", "Inquiry", "Search", "Strategy"]
@@ -150,6 +158,8 @@ class Strategy(ABC):
 
         def read(items: Sequence[Item], facts: Sequence[Triple] = ()) -> ModelAnswer:
             assert tasks is not None
+            if on_text is not None:
+                trace.add(AnswerSources(citations=citations_of(items)))
             return answer(
                 tasks, asked.text, items, self.settings, short=short, on_text=on_text, facts=facts, choices=choices
             )

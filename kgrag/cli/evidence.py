@@ -9,6 +9,7 @@ from rich.text import Text
 from rich.tree import Tree
 
 from kgrag.cli.console import note, stdout_console
+from kgrag.retrieval.quoted_trail import Hop, told_trail
 from kgrag.retrieval.snippet import WIDTH, crop, one_line, snippet
 from kgrag.retrieval.trail import score, trail
 from kgrag.values.results import Passage, Ranking
@@ -42,8 +43,20 @@ def print_ranking(ranking: Ranking, *, marked: Iterable[str] = (), width: int = 
             print_indented(console, Text(crop(trail(hit), 400), "dim"), digits + 2)
         if hit.copies:
             print_indented(console, Text(crop(hit.also_in, 400), "dim"), digits + 2)
+    print_trail(told_trail(ranking.hits, ranking.query))
     for line in ranking.notes:
         note(line)
+
+
+def print_trail(hops: Sequence[Hop]) -> None:
+    """Print the trail of a ranking: each passage's sentence that names the next, and the one that says most at last."""
+    console = stdout_console()
+    if hops:
+        print_line(console, Text("The trail", "bold"))
+    for hop in hops:
+        line = Text(hop.sentence)
+        line.stylize("bold yellow", hop.start, hop.end)
+        print_indented(console, Text.assemble((f"{one_line(hop.title)}: ", "cyan"), line), 2)
 
 
 def print_passage(passage: Passage, edges: Sequence[dict[str, Any]]) -> None:

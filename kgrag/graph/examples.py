@@ -4,7 +4,7 @@ from kgrag.graph.connection import Graph
 
 _FACTS, _PASSAGES = 300, 100  # that are looked at
 _CAP = 20  # facts that the name in the middle of a chain may begin
-_LONGEST = 30  # characters of a name
+_SHORT, _LONGEST = 3, 30  # characters of a name
 _ROWS = 50
 
 
@@ -26,4 +26,10 @@ def example_questions(graph: Graph, collection: str, most: int = 3) -> list[str]
         for row in chains
         if unused(row["one"], row["via"], row["other"])
     ][: max(1, most - 1)]
-    return [*asked, *(f"What is known about {row['name']}?" for row in names if unused(row["name"]))][:most]
+    named = (row["name"] for row in names if _is_name(row["name"]) and unused(row["name"]))
+    return [*asked, *(f"What is known about {name}?" for name in named)][:most]
+
+
+def _is_name(name: str) -> bool:
+    """Return whether a name is one of something, not a heading such as FAQ: of two words, or in small letters, too."""
+    return " " in name or (name[1:].islower() and len(name) > _SHORT)

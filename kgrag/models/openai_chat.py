@@ -271,6 +271,7 @@ class OpenAIChat:
                 pause = pause_before_retry(error, tried)
                 if pause is None or tried > server.retries:
                     raise self._endpoint.hidden(server_error(error, replace(server, retries=tried - 1))) from None
+                limits.report_retry(tried)
                 if isinstance(error, openai.RateLimitError):
                     self._pace.pause(pause)
                 else:

@@ -29,6 +29,7 @@ class Limits:
 _LOOK = 0.2
 """Seconds between two looks whether a call was cancelled."""
 _LIMITS: ContextVar[Limits | None] = ContextVar("kgrag_limits", default=None)
+_RETRIES: ContextVar[Callable[[int], None] | None] = ContextVar("kgrag_retries", default=None)
 
 
 @contextmanager
@@ -92,6 +93,22 @@ def ending(stop: Callable[[], None]) -> Iterator[None]:
         yield
     finally:
         over.set()
+
+
+@contextmanager
+def retries_heard(hear: Callable[[int], None]) -> Iterator[None]:
+    """Call `hear` with the number of tries so far whenever a call within the `with` block is to be tried again."""
+    token = _RETRIES.set(hear)
+    try:
+        yield
+    finally:
+        _RETRIES.reset(token)
+
+
+def report_retry(tries: int) -> None:
+    """Report that a service failed so many times, and is tried again."""
+    if (hear := _RETRIES.get()) is not None:
+        hear(tries)
 
 
 def passed() -> DeadlineError:

@@ -1,7 +1,7 @@
 """Answers as pages show them: safe HTML, the steps in words, and beside the text each source with what it bears out."""
 
 import re
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from functools import cache
 from html import escape
 from typing import Any
@@ -12,8 +12,9 @@ from markdown_it.token import Token
 
 from kgrag import narration
 from kgrag.agents.answering import citing, numbers_of
+from kgrag.retrieval.quoted_trail import by_title, hops, told_trail
 from kgrag.retrieval.snippet import crop, snippet
-from kgrag.retrieval.support import by_title, hops, sentences, support
+from kgrag.retrieval.support import claims_nothing, nearest_sentence, sentences, support
 from kgrag.retrieval.trail import trail
 from kgrag.values.events import Answer, Citation, Event, Retrieved
 from kgrag.values.results import Hit, Passage, Ranking
@@ -24,15 +25,20 @@ _SHOWN = 420  # characters of a passage before it is opened
 _LINKED = re.compile(r"(https?|mailto):", re.IGNORECASE)
 
 
-def markdown(text: str, citations: Sequence[Citation] = ()) -> str:
-    """A text in Markdown as HTML: no HTML of its own, no pictures, links to the web alone.
+Spans = dict[int, tuple[int, int]]
+"""The number of a source -> the sentence of it that supports the first claim that cites it."""
+
+
+def markdown(text: str, citations: Sequence[Citation] = (), spans: Spans | None = None) -> str:
+    """Return a text in Markdown as HTML: no HTML of its own, no pictures, links to the web alone.
 
     Where it cites is `<a class="cite" data-number data-start data-end>`: the number of the source, and the sentence of
-    its passage that bears out what is said there.
+    its passage that supports what is said there; both 0 where none does. `spans` is filled.
     """
     forms = {match[0].lstrip()[0] for match in citing(text)}  # of brackets; "(1)" cites where nothing else does
     cited = {its.number: its.passage for its in reversed(citations)}
-    return str(_markdown().render(text, {"cited": cited, "forms": forms}))
+    environment = {"cited": cited, "forms": forms, "spans": {} if spans is None else spans}
+    return str(_markdown().render(text, environment))
 
 
 def step_form(event: Event) -> dict[str, Any] | None:
@@ -41,22 +47,33 @@ def step_form(event: Event) -> dict[str, Any] | None:
     topic = crop(narration.topic(event), _LINE)
     if not said and not topic:
         return None
-    return {"step": event.step, "topic": topic, "lines": said, "hops": _best_hops(event)}
+    hops = told_trail(event.hits, event.query) if isinstance(event, Retrieved) else []
+    return {"step": event.step, "topic": topic, "lines": said, "hops": plain(hops)}
 
 
-def result_form(result: Answer | Ranking, gone: Collection[str] = ()) -> dict[str, Any]:
-    """An answer, or what a search found, with its steps and its sources: those that are cited first.
+def sources_form(citations: Sequence[Citation], hits: Sequence[Hit], sought: str) -> list[dict[str, Any]]:
+    """Return what an answer that is being written may cite, or what a search found, as sources."""
+    return _sources(hits, citations, sought, (), {})
 
-    `gone`: ids of passages that are not held as they were.
+
+def result_form(
+    result: Answer | Ranking, gone: Collection[str] = (), say: Callable[[str], str] = str
+) -> dict[str, Any]:
+    """Return an answer, or what a search found, with its trail, its steps and its sources: those that are cited first.
+
+    `gone`: ids of passages that are not held as they were; `say`: how failures and notes are put to the reader.
     """
     if isinstance(result, Ranking):
-        sources = _sources(result.hits, (), result.query, gone)
-        return {"answer": None, "steps": [], "sources": sources, "notes": result.notes}
+        sources = _sources(result.hits, (), result.query, gone, {})
+        hops = told_trail(result.hits, result.query)
+        notes = list(map(say, result.notes))
+        return {"answer": None, "steps": [], "sources": sources, "notes": notes, "hops": plain(hops)}
+    spans: Spans = {}
     answer = {
-        "html": markdown(result.text, result.citations),
+        "html": markdown(result.text, result.citations, spans),
         "text": result.text,
         "found": result.found,
-        "problem": result.problem,
+        "problem": result.problem and say(result.problem),
         "doubt": result.doubt,
         "system": result.system,
         "usage": narration.usage_text(result.usage, cost=True),
@@ -65,27 +82,35 @@ def result_form(result: Answer | Ranking, gone: Collection[str] = ()) -> dict[st
     sought = f"{result.question} {result.text}"
     return {
         "answer": answer,
-        "steps": list(filter(None, map(step_form, result.trace))),
-        "sources": _sources(result.ranking.hits, result.citations, sought, gone),
-        "notes": result.ranking.notes,
+        "steps": [_said(form, say) for form in map(step_form, result.trace) if form],
+        "sources": _sources(result.ranking.hits, result.citations, sought, gone, spans),
+        "notes": list(map(say, result.ranking.notes)),
+        "hops": plain(told_trail(_cited(result), sought, result.ranking.hits)),
     }
 
 
-def _best_hops(event: Event) -> list[Any]:
-    if not isinstance(event, Retrieved):
-        return []
-    known = by_title(event.hits)
-    return next((plain(found) for hit in event.hits[:3] if (found := hops(hit, event.query, known))), [])
+def _said(step: dict[str, Any], say: Callable[[str], str]) -> dict[str, Any]:
+    lines = [(label, say(text) if label == "failed" else text) for label, text in step["lines"]]
+    return {**step, "lines": lines}
+
+
+def _cited(answer: Answer) -> list[Hit]:
+    """Return the hits that an answer cites, in their order."""
+    cited = {its.passage.id for its in answer.citations}
+    return [hit for hit in answer.ranking.hits if hit.passage.id in cited]
 
 
 def _sources(
-    hits: Sequence[Hit], citations: Sequence[Citation], sought: str, gone: Collection[str]
+    hits: Sequence[Hit], citations: Sequence[Citation], sought: str, gone: Collection[str], spans: Spans
 ) -> list[dict[str, Any]]:
-    found = {hit.passage.id: hit for hit in hits}
+    ranked = {hit.passage.id: hit for hit in hits}
     known = by_title(hits)
     cited = {its.passage.id for its in citations}
     sources = [
-        _source(found.get(its.passage.id, Hit(its.passage, 0.0)), its.number, sought, known, its.summary)
+        {
+            **_source(ranked.get(its.passage.id, Hit(its.passage, 0.0)), its.number, sought, known, its.summary),
+            "support": spans.get(its.number, (0, 0)),
+        }
         for its in citations
     ]
     sources += [_source(hit, None, sought, known) for hit in hits if hit.passage.id not in cited]
@@ -101,7 +126,7 @@ def _source(hit: Hit, number: int | None, sought: str, known: dict[str, Passage]
         "place": passage.place,
         "summary": summary,
         "snippet": {"text": part.text, "marks": part.marks},
-        "support": support(sought, passage.text, passage.title),
+        "support": nearest_sentence(sought, passage.text, passage.title),
         "why": trail(hit),
         "hops": plain(hops(hit, sought, known)),
         "also": hit.also_in,
@@ -148,7 +173,10 @@ def _parted(tokens: Iterable[Token], env: dict[str, Any], whole: str) -> Iterabl
                 claim = _claim(whole, begin + match.start())
                 for number in numbers:
                     passage = cited[number]
-                    start, stop = support(claim, passage.text, passage.title)
+                    others = [its for its in cited.values() if its is not passage]
+                    start, stop = support(claim, passage.text, passage.title, others)
+                    if stop:
+                        env["spans"].setdefault(number, (start, stop))
                     yield Token("cite", "", 0, meta={"number": number, "start": start, "end": stop})
                 end = match.end()
             yield _text(token.content[end:])
@@ -156,10 +184,13 @@ def _parted(tokens: Iterable[Token], env: dict[str, Any], whole: str) -> Iterabl
 
 
 def _claim(whole: str, at: int) -> str:
-    """The sentence before a place of a text, or the one that it stands in."""
+    """Return the sentence before a place of a text, or its part behind what it cites before, if that says something."""
     said = whole[:at].rstrip()
     parts = list(sentences(said))
-    return said[slice(*parts[-1])] if parts else whole
+    sentence = said[slice(*parts[-1])] if parts else whole
+    marks = citing(sentence)
+    last = next((sentence[mark.end() :] for mark in reversed(marks) if sentence[mark.end() :].strip(" ,.;")), sentence)
+    return sentence if claims_nothing(last) else last
 
 
 def _text(content: str) -> Token:

@@ -5,23 +5,26 @@ again, sees all of it.
 """
 
 import asyncio
+import time
 from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, field
 from typing import Any
 
+from kgrag.agents.answering import citing, numbers_of
 from kgrag.client.searching import Searching
 from kgrag.models.chat import Message
 from kgrag.models.tasks import Tasks
 from kgrag.narration import usage_text
 from kgrag.retrieval.base import Query
-from kgrag.server.answer_forms import markdown, step_form
+from kgrag.runtime.limits import retries_heard
+from kgrag.server.answer_forms import markdown, sources_form, step_form
 from kgrag.server.conversation import understood
 from kgrag.server.conversations import Conversations, Turn
 from kgrag.server.failures import form_of, told
 from kgrag.server.request_queue import Workers
 from kgrag.values.errors import CancelledError
-from kgrag.values.events import Answer, Answered, Called, Event, Rewritten
+from kgrag.values.events import Answer, Answered, AnswerSources, Called, Citation, Event, Retrieved, Rewritten
 from kgrag.values.results import Ranking, Usage
 
 _LOST = {"error": "The server ended while this was answered.", "remedy": "Ask again.", "kind": "CancelledError"}
@@ -31,12 +34,19 @@ _PAUSE = 0.1  # seconds between looks at a text that is being written
 
 @dataclass(slots=True)
 class _Live:
-    """A turn at work. `events`: what has happened; `text`: the answer as far as it is written."""
+    """A turn at work. `events`: what has happened, as pages are told, and `trace`, as it was.
+
+    `text`: the answer as far as it is written, which may cite `citations`.
+    """
 
     turn: Turn
     task: "asyncio.Task[None] | None" = None
     events: list[tuple[str, Any]] = field(default_factory=list)
+    trace: list[Event] = field(default_factory=list)
     text: str = ""
+    citations: tuple[Citation, ...] = ()
+    usage: Usage = field(default_factory=Usage)
+    began: float = field(default_factory=time.monotonic)
     over: bool = False
     changed: asyncio.Event = field(default_factory=asyncio.Event)
 
@@ -87,7 +97,7 @@ class Asking:
                 seen = len(live.events)
                 if live.text != written:
                     written = live.text
-                    yield "text", {"html": markdown(written)}
+                    yield "text", {"html": markdown(written, live.citations)}
                 if live.over and seen == len(live.events):
                     break
                 await changed.wait()
@@ -112,9 +122,9 @@ class Asking:
                 failed = {"error": result.problem, "remedy": "", "kind": "ModelError"} if result.problem else None
                 ended |= {**usage, "error": failed}
         except (asyncio.CancelledError, CancelledError):
-            ended = {"state": "stopped"}
+            result, ended = _so_far(live), {"state": "stopped"}
         except Exception as error:
-            ended = {"state": "failed", "error": form_of(told(error))}
+            result, ended = _so_far(live), {"state": "failed", "error": form_of(told(error))}
         try:
             await asyncio.shield(asyncio.to_thread(self.conversations.change, id, result, **ended))
         except Exception as error:  # it was removed meanwhile, or there is no room on the disk
@@ -138,10 +148,10 @@ class Asking:
             if not turn.system:
                 return chosen.search(question, retriever=turn.retriever)
             strategy = chosen.system(turn.system)
-            return strategy.ask(Query(question), stream=True, listener=hear)
+            with retries_heard(hear):
+                return strategy.ask(Query(question), stream=True, listener=hear)
 
         workers = self._answers if turn.system or before else self._searches
-        usage = Usage()
         result: Answer | Ranking | None = None
         async with aclosing(
             await workers.stream(work, waiting=lambda number: live.tell("waiting", {"before": number}))
@@ -154,13 +164,43 @@ class Asking:
                 elif isinstance(news, Answered):
                     live.text = news.text
                     live.wake()
+                elif isinstance(news, AnswerSources):
+                    live.citations = news.citations
+                    hits = next((event.hits for event in reversed(live.trace) if isinstance(event, Retrieved)), ())
+                    live.tell("sources", {"sources": sources_form(news.citations, hits, turn.question)})
+                elif isinstance(news, int):
+                    live.tell("again", {"tries": news})
                 elif isinstance(news, Rewritten) and news.step == 0:
                     await asyncio.to_thread(self.conversations.change, turn.id, asked=news.query)
                     live.tell("asked", {"question": news.query})
                 elif isinstance(news, Called):
-                    usage += news.usage
-                    live.tell("spent", {"usage": usage_text(usage)})
-                elif isinstance(news, Event) and (form := step_form(news)):
-                    live.tell("step", form)
+                    live.usage += news.usage
+                    live.tell("spent", {"usage": usage_text(live.usage)})
+                elif isinstance(news, Event):
+                    live.trace.append(news)
+                    if isinstance(news, Retrieved):
+                        live.tell("found", {"sources": sources_form((), news.hits, news.query)})
+                    if form := step_form(news):
+                        live.tell("step", form)
         assert result is not None
         return result
+
+
+def _so_far(live: _Live) -> Answer | None:
+    """Return what there is of an answer that was stopped, or that failed; None where nothing is."""
+    hits = next((event.hits for event in reversed(live.trace) if isinstance(event, Retrieved)), ())
+    if not live.text and not hits:
+        return None
+    cited = {number for match in citing(live.text) for number in numbers_of(match)}
+    question = live.turn.asked or live.turn.question
+    return Answer(
+        question=question,
+        text=live.text,
+        found=True,
+        system=live.turn.system,
+        ranking=Ranking(question, live.turn.system, hits),
+        citations=tuple(its for its in live.citations if its.number in cited),
+        trace=tuple(live.trace),
+        usage=live.usage,
+        seconds=time.monotonic() - live.began,
+    )

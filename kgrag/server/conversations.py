@@ -28,6 +28,7 @@ CREATE TABLE IF NOT EXISTS turns (
   id TEXT PRIMARY KEY, conversation TEXT, owner TEXT, created TEXT, replaced INT, form TEXT, result BLOB);
 CREATE INDEX IF NOT EXISTS by_conversation ON turns (conversation, created);
 CREATE INDEX IF NOT EXISTS by_owner ON turns (owner, created);
+CREATE TABLE IF NOT EXISTS titles (conversation TEXT, owner TEXT, title TEXT, PRIMARY KEY (conversation, owner));
 """
 _OLDEST = "DELETE FROM turns WHERE id IN (SELECT id FROM turns ORDER BY created DESC, id LIMIT -1 OFFSET ?)"
 
@@ -64,7 +65,7 @@ class Turn:
 
 @dataclass(frozen=True, slots=True)
 class Heading:
-    """A conversation in a list: its first question, how many there are, and when the last one was asked."""
+    """A conversation in a list: its name or first question, how many there are, and when the last one was asked."""
 
     id: str
     title: str
@@ -139,28 +140,43 @@ class Conversations:
         """The newest conversations of somebody."""
         asked = (
             "SELECT conversation, count(*), max(created) AS last, (SELECT form FROM turns AS first WHERE "
-            "first.conversation = turns.conversation AND NOT replaced ORDER BY created, id LIMIT 1) FROM turns "
-            "WHERE owner = ? AND NOT replaced GROUP BY conversation ORDER BY last DESC LIMIT ?"
+            "first.conversation = turns.conversation AND NOT replaced ORDER BY created, id LIMIT 1), "
+            "(SELECT title FROM titles WHERE titles.conversation = turns.conversation AND titles.owner = turns.owner) "
+            "FROM turns WHERE owner = ? AND NOT replaced GROUP BY conversation ORDER BY last DESC LIMIT ?"
         )
-        found = [(id, _turn(form), number, last) for id, number, last, form in self._rows(asked, owner, most)]
-        return [Heading(id, first.question, first.collections, number, last) for id, first, number, last in found]
+        rows = self._rows(asked, owner, most)
+        firsts = [_turn(form) for *_, form, _ in rows]
+        return [
+            Heading(id, title or first.question, first.collections, number, last)
+            for (id, number, last, _, title), first in zip(rows, firsts, strict=True)
+        ]
+
+    def rename(self, conversation: str, owner: str, title: str) -> None:
+        """Give somebody's conversation a name of its own; "" takes it back."""
+        with self._file() as file:
+            file.execute("INSERT OR REPLACE INTO titles VALUES (?, ?, ?)", (conversation, owner, title))
 
     def rated(self, most: int) -> list[Turn]:
         """The newest turns of all that somebody gave an opinion of."""
         asked = "SELECT form FROM turns WHERE json_extract(form, '$.good') IS NOT NULL ORDER BY created DESC LIMIT ?"
         return [_turn(form) for (form,) in self._rows(asked, most)]
 
-    def spent(self) -> list[tuple[str, int, int, float]]:
-        """For each key its questions, and the tokens and cost of their answers; those with most tokens first."""
+    def spent(self) -> list[tuple[str, int, int, float | None]]:
+        """For each key its questions, and the tokens and cost of their answers; those with most tokens first.
+
+        The cost is None where the price of an answer is not known.
+        """
         asked = (
             "SELECT owner, count(*), sum(json_extract(form, '$.tokens')) AS tokens, "
-            "total(json_extract(form, '$.cost')) FROM turns GROUP BY owner ORDER BY tokens DESC"
+            "CASE WHEN count(*) = count(json_extract(form, '$.cost')) THEN total(json_extract(form, '$.cost')) END "
+            "FROM turns GROUP BY owner ORDER BY tokens DESC"
         )
         return [(owner, number, tokens or 0, cost) for owner, number, tokens, cost in self._rows(asked)]
 
     def remove(self, conversation: str, owner: str) -> bool:
         """Remove somebody's conversation; whether there was one."""
         with self._file() as file:
+            file.execute("DELETE FROM titles WHERE conversation = ? AND owner = ?", (conversation, owner))
             asked = "DELETE FROM turns WHERE conversation = ? AND owner = ?"
             return file.execute(asked, (conversation, owner)).rowcount > 0
 

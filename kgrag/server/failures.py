@@ -2,6 +2,8 @@
 
 import errno
 import logging
+import re
+from copy import copy
 from math import ceil
 from typing import Any
 
@@ -12,10 +14,14 @@ from starlette.exceptions import HTTPException
 from starlette.responses import JSONResponse
 
 from kgrag import wire
+from kgrag.server.keys import Access
 from kgrag.values import errors
 from kgrag.values.errors import KgragError, without_login
 
 _NO_ROOM = (errno.ENOSPC, errno.EDQUOT)
+_ADDRESS = re.compile(r"(\bat )?\bhttps?://[^\s,;]+")
+_OPERATORS = re.compile(r"[^.!?\n]*(?:\bKGRAG_\w+|\bOPENAI_\w+|`(?:kgrag|pip) [^`]*`)[^.!?\n]*[.!?]?")
+"""A sentence that tells what only whoever runs the server can do."""
 logger = logging.getLogger("kgrag.server")
 
 _STATUS: tuple[tuple[type[KgragError], int], ...] = (  # the first that fits
@@ -81,6 +87,13 @@ def form_of(error: KgragError) -> dict[str, str]:
     }
 
 
+def for_reader(text: str) -> str:
+    """Return what is said of a failure without addresses within the server's network and without its settings."""
+    plain = _ADDRESS.sub(lambda match: "" if match[1] else "the service", _OPERATORS.sub("", text))
+    plain = " ".join(plain.split()).replace(" ,", ",").replace(" .", ".")
+    return plain[:1].upper() + plain[1:] or "Whoever runs this server can mend it."
+
+
 def told(error: Exception) -> KgragError:
     """The error that a caller sees: kgrag's own errors as they are; anything else is logged and hidden.
 
@@ -110,11 +123,20 @@ def response(error: KgragError, status: int | None = None) -> Reply:
     return Reply(form_of(error), status, headers)
 
 
+def _is_reader(request: Request) -> bool:
+    access = request.scope.get("state", {}).get("access")
+    return isinstance(access, Access) and not access.may("admin")
+
+
 def add_handlers(app: FastAPI) -> None:
     """Have the application tell all errors so."""
 
     async def ours(request: Request, error: Any) -> Reply:
-        return response(told(error))
+        problem = told(error)
+        if isinstance(problem, errors.ModelError | errors.ConfigurationError) and _is_reader(request):
+            problem = copy(problem)
+            problem.message, problem.remedy = for_reader(problem.message), for_reader(problem.remedy)
+        return response(problem)
 
     async def invalid(request: Request, error: Any) -> Reply:
         first = error.errors()[0]

@@ -99,7 +99,10 @@ class Workers:
 
         def limited() -> T:
             with limits.limited(until - time.monotonic(), self._budget, cancelled):
-                return call()
+                try:
+                    return call()
+                except (StopIteration, SystemExit) as error:  # a future cannot hold these: its request would hang
+                    raise RuntimeError(f"a worker raised {type(error).__name__}") from error
 
         loop = asyncio.get_running_loop()
         future = self._threads.submit(contextvars.copy_context().run, limited)

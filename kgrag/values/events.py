@@ -200,6 +200,13 @@ class Citation:
     summary: str = ""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AnswerSources(Event):
+    """What the answer that is being written may cite. It is passed on to listeners, and no part of a trace."""
+
+    citations: tuple[Citation, ...]
+
+
 @dataclass(frozen=True, slots=True)
 class Answer:
     """What a system answers.

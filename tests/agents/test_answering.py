@@ -2,7 +2,7 @@
 
 import pytest
 
-from kgrag.agents.answering import _not_found, cited, own_answer, says_not_found, within
+from kgrag.agents.answering import NOT_FOUND, cited, own_answer, read_reply, says_not_found, within
 from kgrag.values.results import Passage, Summary
 
 PASSAGES = [Passage(f"p{n}", "d", f"Title {n}", "text") for n in range(1, 6)]
@@ -93,18 +93,31 @@ def test_a_number_cites_the_passages_of_its_item() -> None:
     ]  # fmt: skip
 
 
+FRAM = Passage("f", "f", "Fram", "The Fram was designed by Colin Archer. She was launched in Larvik in 1892.")
+_LACKING = "The passages do not say when."
+
+
 @pytest.mark.parametrize(
-    ("said", "found"),
+    ("said", "text", "doubtful"),
     [
-        ("The passages do not say when [1].", True),
-        ("The passages do not say when. It did [1].", True),
-        ("The passages do not say when.\nIt did [1].", False),
-        ("Not in the evidence. It did [1].", False),
-        ("It did [1]. The passages do not say when.", True),
+        ("The passages do not say when [1].", None, ()),
+        (f"{_LACKING} It was launched in 1893 [1].", None, ()),
+        (f"{NOT_FOUND}\nThe Fram was launched in Oslo [1].", None, ()),
+        (f"The Fram was painted. {_LACKING}", None, ()),
+        (f"{NOT_FOUND} The passage [1] states: the Fram was designed by Colin Archer. This answers the question.",
+         "The passage [1] states: the Fram was designed by Colin Archer.", ("This answers the question.",)),
+        (f"The Fram was launched in 1892 [1]. {NOT_FOUND}", "The Fram was launched in 1892 [1].", ()),
+        (f"The Fram was launched in Larvik [1]. {_LACKING}", f"The Fram was launched in Larvik [1]. {_LACKING}", ()),
+        (f"Colin Archer. {_LACKING}", f"Colin Archer. {_LACKING}", ()),
+        ("The Fram was launched in Larvik [1]. In 1892 [1].", "The Fram was launched in Larvik [1]. In 1892 [1].", ()),
     ],
-)
-def test_a_first_line_that_cites_something_is_an_answer(said: str, found: bool) -> None:
-    assert _not_found(said) is not found
+)  # fmt: skip
+def test_a_reply_answers_if_a_cited_sentence_of_it_is_supported(
+    said: str, text: str | None, doubtful: tuple[str, ...]
+) -> None:
+    answer = read_reply(said, [[FRAM]], "Who designed the Fram?")
+    assert (answer.found, answer.text) == (text is not None, said if text is None else text)
+    assert answer.unsupported == doubtful
 
 
 def test_what_fits_into_the_tokens_of_the_reader() -> None:

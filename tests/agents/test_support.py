@@ -5,10 +5,10 @@ from scripted import Scripted
 
 from kgrag import Auto, Gear, GlobalSearch, KnowledgeGraph, Single
 from kgrag.agents.answering import AnswerOptions, answer
-from kgrag.agents.support import unsupported
 from kgrag.models.openai_chat import OpenAIChat
 from kgrag.models.tasks import Tasks
 from kgrag.retrieval.registry import make_retriever
+from kgrag.retrieval.support import unsupported
 from kgrag.values.results import Passage, Summary
 
 _FRAM = "The Fram was designed by Colin Archer in Larvik, and launched on 26 October 1892."
@@ -43,13 +43,20 @@ def test_short_answers(said: str, marked: bool) -> None:
     ("said", "marked"),
     [
         ("Colin Archer designed the Fram [1]. He built 200 boats [2].", ()),
-        ("It was Igor Stravinsky, who designed it in 1893 [1].", ("Igor Stravinsky", "1893")),
+        ("He built 200 boats [1].", ("He built 200 boats.",)),  # the other one says so
+        ("He built 200 boats.", ()),
+        ("The Fram was launched in 1892 [1]. It was Igor Stravinsky, who designed it in 1893 [1].",
+         ("It was Igor Stravinsky, who designed it in 1893.",)),
+        ("The Fram was not designed by Colin Archer [1].", ("The Fram was not designed by Colin Archer.",)),
+        ("The Fram was launched in 1892 [1], and Colin Archer came from Scotland [2].", ()),
+        ("The Fram was launched in 1892 [1], and Colin Archer came from Iceland [2].",
+         ("The Fram was launched in 1892, and Colin Archer came from Iceland.",)),
         ("Der Entwerfer war Colin Archer, ein Bootsbauer [1].", ()),
-        ("It was launched in 1892 [1], 12 years before the question's 1904 [2].", ("12",)),
+        ("Das war Igor Stravinsky, ein Bootsbauer [1].", ("Das war Igor Stravinsky, ein Bootsbauer.",)),
         ("There is one [12].", ()),
         ("Not in the evidence.", ()),
     ],
-)
+)  # fmt: skip
 def test_longer_answers(said: str, marked: tuple[str, ...]) -> None:
     assert unsupported(said, ITEMS, "Who designed the Fram, before 1904?", short=False) == marked
 

@@ -16,6 +16,7 @@ import os
 import runpy
 import sys
 import threading
+import time
 from collections import defaultdict, deque
 from collections.abc import Callable, Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -36,6 +37,7 @@ class Script:
         self.texts: dict[str, deque[str]] = defaultdict(deque)
         self.faults: dict[str | None, deque[str]] = defaultdict(deque)
         self.seconds, self.released = 0.0, threading.Event()
+        self.pause = 0.0
         self.calls: list[dict[str, Any]] = []
         self.attempts: list[dict[str, Any]] = []
         self.under_way = self.most_under_way = 0
@@ -109,6 +111,8 @@ class Handler(BaseHTTPRequestHandler):
             case "/delay":
                 script.released.set()
                 script.seconds, script.released = asked["seconds"], threading.Event()
+            case "/drip":
+                script.pause = asked["seconds"]
             case "/brain":
                 script.think(asked["path"])
             case "/reset":
@@ -182,9 +186,20 @@ class Handler(BaseHTTPRequestHandler):
                 script.under_way -= 1
         usage = None if fault == "uncounted" else _usage(request, text)
         if request.get("stream"):
-            self._send(200, "text/event-stream", b"".join(_events(request, text, reason, usage)))
+            self._stream(script, list(_events(request, text, reason, usage)))
         else:
             self._json(200, _completion(request, text, reason, usage))
+
+    def _stream(self, script: Script, events: list[bytes]) -> None:
+        """All events at once, or one by one with pauses."""
+        if not script.pause:
+            self._send(200, "text/event-stream", b"".join(events))
+            return
+        self._send(200, "text/event-stream", b"", missing=sum(map(len, events)))
+        for event in events:
+            self.wfile.write(event)
+            self.wfile.flush()
+            time.sleep(script.pause)
 
     def _fail(self, fault: str, request: dict[str, Any]) -> None:
         name, _, detail = fault.partition(":")

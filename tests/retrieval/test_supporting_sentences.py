@@ -1,4 +1,4 @@
-"""The sentence of a passage that bears out a claim, and trails in the words of their passages."""
+"""The sentence of a passage that supports a claim, and trails in the words of their passages."""
 
 import json
 import time
@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from kgrag.retrieval.support import Hop, by_title, hops, sentences, support
+from kgrag.retrieval.quoted_trail import Hop, by_title, hops, told_trail
+from kgrag.retrieval.support import nearest_sentence, sentences, support
 from kgrag.values.results import Hit, Passage, Step
 
 CLAIMS = json.loads((Path(__file__).parents[1] / "quality" / "claims.json").read_text(encoding="utf-8"))
@@ -23,17 +24,17 @@ def read(text: str) -> list[str]:
     return [text[start:end] for start, end in sentences(text)]
 
 
-def borne_out(claim: str, text: str, title: str = "") -> str:
-    return text[slice(*support(claim, text, title))]
+def nearest(claim: str, text: str, title: str = "") -> str:
+    return text[slice(*nearest_sentence(claim, text, title))]
 
 
 @pytest.mark.parametrize("half", ["first", "second"])
-def test_the_sentence_that_bears_out_a_claim_is_found(half: str) -> None:
+def test_the_sentence_nearest_to_a_claim_is_the_right_one(half: str) -> None:
     rows = [row for row in CLAIMS if row["half"] == half]
     missed = []
     for row in rows:
         title, _, text = (PEOPLE / f"{row['document']}.md").read_text(encoding="utf-8").partition("\n\n")
-        if borne_out(row["claim"], text, title.removeprefix("# ")) != row["sentence"]:
+        if nearest(row["claim"], text, title.removeprefix("# ")) != row["sentence"]:
             missed.append(row["claim"])
     assert len(rows) == 30
     assert len(missed) <= 3, missed
@@ -59,32 +60,33 @@ def test_sentences(text: str) -> None:
 
 def test_an_empty_text_has_no_sentence() -> None:
     assert read("") == read(" \n ") == []
-    assert support("Anything", "") == support("Of whales", "The Fram. A ship.") == (0, 0)
+    assert nearest_sentence("Anything", "") == nearest_sentence("Of whales", "The Fram. A ship.") == (0, 0)
+    assert support("Anything", "") == (0, 0)
 
 
 def test_a_rare_word_tells_more_than_one_of_each_sentence() -> None:
     text = f"The crew left the ship. {'The ship of the crew lay in ice. ' * 6}Then walrus came."
-    assert borne_out("The crew of the ship saw a walrus", text) == "Then walrus came."
-    assert borne_out("The crew left the ship", text) == "The crew left the ship."
+    assert nearest("The crew of the ship saw a walrus", text) == "Then walrus came."
+    assert nearest("The crew left the ship", text) == "The crew left the ship."
 
 
 def test_a_word_of_the_title_and_a_heading_tell_little() -> None:
     text = "The builder Colin Archer\n\nColin Archer was a man. He grew up in Larvik."
-    assert borne_out("Colin Archer grew up there", text, "Colin Archer") == "He grew up in Larvik."
-    assert borne_out("The builder Colin Archer was a man", text) == "Colin Archer was a man."
+    assert nearest("Colin Archer grew up there", text, "Colin Archer") == "He grew up in Larvik."
+    assert nearest("The builder Colin Archer was a man", text) == "Colin Archer was a man."
 
 
 def test_where_no_spaces_part_words() -> None:
     text = "弗拉姆号是一艘船。它由科林·阿彻设计。它停在奥斯陆。"
-    assert borne_out("科林·阿彻设计了它", text) == "它由科林·阿彻设计。"
+    assert nearest("科林·阿彻设计了它", text) == "它由科林·阿彻设计。"
 
 
 def test_it_is_quick() -> None:
     text = " ".join(f"In {year} the ship number {year} left the harbour of the town for the ice." for year in range(20))
-    support("The ship left", text)
+    nearest_sentence("The ship left", text)
     began = time.process_time()
     for _ in range(20):
-        support("In 12 the ship number 12 left the harbour", text)
+        nearest_sentence("In 12 the ship number 12 left the harbour", text)
     assert (time.process_time() - began) / 20 < 0.01
 
 
@@ -103,3 +105,24 @@ def test_a_trail_of_which_a_step_cannot_be_quoted_is_not_told() -> None:
     unnamed = Passage("p1", "d1", "Fram", "A polar ship.")
     assert hops(HIT, "Where?", {"Fram": unnamed}) == []
     assert hops(Hit(ARCHER, 1.0, STEPS[:1]), "Where?", {"Fram": FRAM}) == []
+
+
+def test_a_way_in_a_circle_is_no_trail() -> None:
+    back = Hit(ARCHER, 1.0, (*HIT.why, Step("mentions", "Entity", "Fram"), Step("title of", "Passage", "Fram")))
+    assert hops(back, "Where?", by_title([Hit(FRAM, 1.0), HIT])) == []
+
+
+def test_a_passage_without_its_text_ends_no_trail() -> None:
+    """Of a document that was removed since an answer was kept, only the title is left."""
+    gone = Passage("p2", "d2", "Colin Archer", "")
+    assert hops(Hit(gone, 1.0, HIT.why), "Where?", by_title([Hit(FRAM, 1.0)])) == []
+    assert told_trail([Hit(FRAM, 1.0), Hit(gone, 0.5, HIT.why)], "Where?") == []
+
+
+def test_the_trail_is_that_of_the_best_hit_that_answers() -> None:
+    larvik = Passage("p3", "d3", "Larvik", "Larvik is a town. It has a harbour.")
+    far = Hit(larvik, 0.9, (*HIT.why[:2], Step("mentions", "Entity", "Colin Archer"), Step("in", "Passage", "Larvik")))
+    question = "From where did the parents of the builder of the ship come?"
+    assert [hop.passage for hop in told_trail([Hit(FRAM, 1.0), far, HIT], question)] == ["p1", "p2"]
+    assert told_trail([Hit(FRAM, 1.0), HIT], "Which bridges, tunnels and canals did engineers of Spain build?") == []
+    assert told_trail([Hit(FRAM, 1.0)], question) == []

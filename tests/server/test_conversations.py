@@ -105,7 +105,7 @@ def test_a_question_is_followed_and_kept(anna: httpx.Client, scripted: Scripted)
     assert [name for name, _ in _follow(anna, turn)] == ["end"]
     assert anna.get(f"/api/v1/turns/{turn['id']}/result").json()["result"]["text"] == shown["answer"]["text"]
     drawn = anna.get(f"/api/v1/turns/{turn['id']}/drawing").json()
-    assert {"Run", "Step", "Passage"} <= {node["label"] for node in drawn["nodes"]}
+    assert {"Question", "Entity", "Passage"} == {node["label"] for node in drawn["nodes"]}
     assert len(scripted.calls) == paid, "what is kept is not asked again"
 
 
@@ -238,6 +238,141 @@ def test_what_was_removed_since_is_not_shown(
             assert "Kari Aune keeps" not in ruler.get(f"/api/v1/turns/{turn['id']}{end}").text, end
         shown = _shown(ruler, turn)
         assert (shown["answer"]["text"], [source["gone"] for source in shown["sources"]]) == ("In Larvik [1].", [True])
+
+
+@pytest.mark.parametrize("change", ["deleted", "replaced", "collection"])
+def test_it_can_be_read_whatever_becomes_of_its_documents(
+    served: Served, scripted: Scripted, kg: KnowledgeGraph, collection_name: str, change: str
+) -> None:
+    """An answer whose trail ends in a document that is no more as it was, and a search that found it."""
+    scripted.say("answer", "In **Nordvika** [2].")
+    scripted.say("follow-up", _QUESTION)
+    documents = [Document(title, (Section(text),), title) for title, text in _TEXTS.items()]
+    kg[collection_name].ingest(documents)
+    with served.client("ruler") as ruler:
+        turn = _ask(ruler, collections=[collection_name])
+        _follow(ruler, turn)
+        search = _ask(
+            ruler, collections=[collection_name], system=None, retriever="pathrank", conversation=turn["conversation"]
+        )
+        _follow(ruler, search)
+        talk = f"/api/v1/conversations/{turn['conversation']}"
+        before = ruler.get(talk).json()["turns"]
+        assert [len(its["hops"]) for its in before] == [2, 2]
+        if change == "deleted":
+            kg[collection_name].delete(["Ole Brandvik"])
+        elif change == "replaced":
+            kg[collection_name].ingest(
+                [Document("Ole Brandvik", (Section("Ole Brandvik was a baker."),), "Ole Brandvik")]
+            )
+        else:
+            kg[collection_name].delete()
+        after = ruler.get(talk, timeout=20)
+        assert after.status_code == 200, after.text
+        answer, found = after.json()["turns"]
+        assert answer["answer"]["text"] == "In **Nordvika** [2]."
+        assert [source["gone"] for source in answer["sources"] if source["number"]] == [True]
+        assert answer["hops"] == found["hops"] == []
+        assert "born in Nordvika" not in after.text
+        for end in ("", "/result", "/drawing"):
+            assert ruler.get(f"/api/v1/turns/{turn['id']}{end}").status_code == 200, end
+
+
+def test_what_was_written_until_it_was_stopped_is_kept(anna: httpx.Client, scripted: Scripted) -> None:
+    scripted.say("answer", "In Nordvika [2]. " + "He was a captain [2]. " * 200)
+    scripted.drip(0.02)
+    try:
+        turn = _ask(anna)
+        with anna.stream("GET", f"/api/v1/turns/{turn['id']}/events") as stream:
+            heard = ""
+            for part in stream.iter_text():
+                heard += part
+                if "In Nordvika" in heard:
+                    break
+        assert anna.post(f"/api/v1/turns/{turn['id']}/stop").is_success
+        _follow(anna, turn)
+    finally:
+        scripted.drip(0)
+    names = [line.removeprefix("event: ") for line in heard.splitlines() if line.startswith("event: ")]
+    assert names.index("found") < names.index("sources") < names.index("text")
+    assert 'class="cite"' in heard.replace('\\"', '"'), "what it cites can be opened while it is written"
+    shown = _shown(anna, turn)
+    assert shown["turn"]["state"] == "stopped"
+    text = shown["answer"]["text"]
+    assert text.startswith("In Nordvika [2].") and len(text) < 4000
+    assert shown["sources"][0]["number"] == 2
+    assert shown["steps"] and shown["hops"]
+
+
+def test_a_model_that_fails_leaves_what_was_found(served: Served, anna: httpx.Client, scripted: Scripted) -> None:
+    scripted.fail(*["500:no"] * 3, task="answer")
+    turn = _ask(anna)
+    events = _follow(anna, turn)
+    assert [form["tries"] for name, form in events if name == "again"] == [1, 2, 3][
+        : len([1 for n, _ in events if n == "again"])
+    ]
+    scripted.fail(*["401"], task="answer")
+    turn = _ask(anna)
+    _follow(anna, turn)
+    for name in ("anna", "ruler"):
+        with served.client(name) as client:
+            reply = client.get(f"/api/v1/turns/{turn['id']}")
+            shown = reply.json()
+            assert {source["passage"]["title"] for source in shown["sources"]} == set(_TEXTS)
+            assert shown["turn"]["error"]["error"]
+            plain = "KGRAG_" not in reply.text and "OPENAI_API_KEY" not in reply.text and "http://" not in reply.text
+            assert plain is (name == "anna"), reply.text
+
+
+def test_a_conversation_is_renamed(served: Served, anna: httpx.Client, scripted: Scripted) -> None:
+    scripted.say("answer", "In Nordvika [2].")
+    turn = _ask(anna)
+    _follow(anna, turn)
+    talk = f"/api/v1/conversations/{turn['conversation']}"
+    with served.client("bela") as bela:
+        assert bela.patch(talk, json={"title": "mine"}).status_code == 403
+    assert anna.patch(talk, json={"title": "  The   captain "}).json()["title"] == "The captain"
+    titles = {its["id"]: its["title"] for its in anna.get("/api/v1/conversations").json()["conversations"]}
+    assert titles[turn["conversation"]] == "The captain"
+    assert anna.patch(talk, json={"title": ""}).is_success
+    titles = {its["id"]: its["title"] for its in anna.get("/api/v1/conversations").json()["conversations"]}
+    assert titles[turn["conversation"]] == _QUESTION
+    anna.delete(talk)
+
+
+_STEPS = [
+    "kgrag.server.conversations.Conversations.result",
+    "kgrag.server.api.conversations.result_form",
+    "kgrag.server.asking.step_form",
+    "kgrag.server.asking.sources_form",
+    "kgrag.server.asking.markdown",
+    "kgrag.agents.strategy.answer",
+    "kgrag.agents.loop.reciprocal_rank_fusion",
+    "kgrag.retrieval.pathrank.PathRank.rank",
+    "kgrag.models.openai_chat.OpenAIChat.chat",
+    "kgrag.server.api.conversations.still_held",
+]
+
+
+@pytest.mark.parametrize("error", [StopIteration, ZeroDivisionError, RecursionError])
+@pytest.mark.parametrize("step", _STEPS)
+def test_no_request_is_left_without_a_reply(
+    served: Served, scripted: Scripted, monkeypatch: pytest.MonkeyPatch, step: str, error: type[Exception]
+) -> None:
+    scripted.say("answer", "In Nordvika [2].")
+
+    def broken(*_: object, **__: object) -> object:
+        raise error("planted")
+
+    with served.client("anna", timeout=20) as anna:
+        monkeypatch.setattr(step, broken)
+        turn = _ask(anna)
+        _follow(anna, turn)
+        for path in (f"turns/{turn['id']}", f"conversations/{turn['conversation']}"):
+            assert anna.get(f"/api/v1/{path}").status_code in (200, 500)
+        monkeypatch.undo()
+        assert anna.get(f"/api/v1/conversations/{turn['conversation']}").status_code == 200
+        assert _shown(anna, turn)["turn"]["state"] in ("done", "failed")
 
 
 def test_it_is_kept_over_a_restart(asked_of: KnowledgeGraph, scripted: Scripted, tmp_path: Path) -> None:

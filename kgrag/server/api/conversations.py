@@ -16,6 +16,7 @@ from kgrag.client.searching import Searching
 from kgrag.drawing import drawing
 from kgrag.models.chat import Message
 from kgrag.models.tasks import Tasks
+from kgrag.retrieval.quoted_trail import Hop
 from kgrag.retrieval.registry import DEFAULT_RETRIEVER
 from kgrag.server.allowed_parts import check_asked_retriever, check_asked_system
 from kgrag.server.answer_forms import result_form
@@ -25,7 +26,7 @@ from kgrag.server.api.shapes import holds, shape
 from kgrag.server.conversation import TURNS
 from kgrag.server.conversations import Heading, Turn
 from kgrag.server.events import EventStream
-from kgrag.server.failures import Reply
+from kgrag.server.failures import Reply, for_reader, logger
 from kgrag.server.route_context import Called, Caller
 from kgrag.values.errors import AccessError, InputError, NotFoundError
 from kgrag.values.events import Answer, Event, Retrieved
@@ -81,15 +82,16 @@ def _without(result: Answer | Ranking, gone: frozenset[str]) -> Answer | Ranking
     )
 
 
+_DRAWN = 3  # hits of an answer that cites nothing
 router = APIRouter(tags=["conversations"])
 
 Id = Annotated[str, Path(min_length=1, max_length=64, description="id of a conversation, or of a turn")]
 _TURN: Any = shape("TurnReply", Turn, without=("owner",))
 _SHOWN: Any = shape(
     "ShownTurn", turn=_TURN, mine=bool, answer=dict[str, Any] | None, steps=list[dict[str, Any]],
-    sources=list[dict[str, Any]], notes=list[str],
+    sources=list[dict[str, Any]], notes=list[str], hops=list[Hop],
 )  # fmt: skip
-_SPENT: Any = shape("Spent", name=str, questions=int, tokens=int, cost=float)
+_SPENT: Any = shape("Spent", name=str, questions=int, tokens=int, cost=float | None)
 
 
 class TurnRequest(RequestForm):
@@ -104,6 +106,12 @@ class TurnRequest(RequestForm):
     retriever: Expression | None = None
     conversation: Annotated[str | None, Field(min_length=1, max_length=64)] = None
     instead: Annotated[str, Field(max_length=64)] = ""
+
+
+class TitleRequest(RequestForm):
+    """What a conversation is called in its asker's list; empty for its first question."""
+
+    title: Annotated[str, Field(max_length=200)]
 
 
 class OpinionRequest(RequestForm):
@@ -161,7 +169,7 @@ async def ask_turn(caller: Called, asked: TurnRequest) -> Reply:
 
 
 @router.get("/conversations", responses=holds("ConversationList", conversations=list[Heading]))
-async def conversations(caller: Called, limit: Annotated[int, Query(ge=1, le=500)] = 100) -> Reply:
+async def conversations(caller: Called, limit: Annotated[int, Query(ge=1, le=2000)] = 100) -> Reply:
     """The conversations of the caller, the newest first."""
     found = await caller.work(lambda: caller.serving.conversations.headings(caller.access.key, limit))
     return Reply({"conversations": [heading for heading in found if _seen(caller, heading.collections)]})
@@ -187,6 +195,19 @@ async def conversation(caller: Called, id: Id) -> Reply:
         }
 
     return Reply(await caller.work(shown))
+
+
+@router.patch("/conversations/{id}", responses=holds("RenamedConversation", id=str, title=str))
+async def rename_conversation(caller: Called, id: Id, given: TitleRequest) -> Reply:
+    """Rename a conversation of the caller."""
+    title = " ".join(given.title.split())
+
+    def renamed() -> dict[str, str]:
+        _own(caller, id)
+        caller.serving.conversations.rename(id, caller.access.key, title)
+        return {"id": id, "title": title}
+
+    return Reply(await caller.work(renamed))
 
 
 @router.delete("/conversations/{id}", responses=holds("RemovedConversation", id=str))
@@ -231,12 +252,16 @@ async def turn_result(caller: Called, id: Id) -> Reply:
 
 @router.get("/turns/{id}/drawing", responses=DRAWING)
 async def draw_turn(caller: Called, id: Id) -> Reply:
-    """The trail of what was found, or of an answer the run, to be drawn."""
+    """The trails from the question to what an answer cites, or to what was found, to be drawn."""
 
     def drawn() -> Reply:
         ((result, _),) = _results(caller, [_turn(caller, id)])
         if result is None:
             raise NotFoundError("There is no answer to draw.", "Ask again.")
+        if isinstance(result, Answer):
+            cited = {its.passage.id for its in result.citations}
+            hits = [hit for hit in result.ranking.hits if hit.passage.id in cited] or result.ranking.hits[:_DRAWN]
+            result = replace(result.ranking, query=result.question, hits=tuple(hits))
         return drawing_form(drawing(result))
 
     return await caller.work(drawn)
@@ -294,16 +319,19 @@ def _check_operator(caller: Caller) -> None:
 
 
 def _shown(caller: Caller, turns: Sequence[Turn]) -> list[dict[str, Any]]:
-    """Turns with what came of them."""
-    nothing: dict[str, Any] = {"answer": None, "steps": [], "sources": [], "notes": []}
-    return [
-        {
-            "turn": _form(turn),
-            "mine": turn.owner == caller.access.key,
-            **(nothing if result is None else result_form(result, gone)),
-        }
-        for turn, (result, gone) in zip(turns, _results(caller, turns), strict=True)
-    ]
+    """Return turns with what came of them; one that cannot be shown hides none of the others."""
+    say = str if caller.access.may("admin") else for_reader
+    rows = []
+    for turn, (result, gone) in zip(turns, _results(caller, turns), strict=True):
+        shown: dict[str, Any] = {"answer": None, "steps": [], "sources": [], "notes": [], "hops": []}
+        try:
+            shown |= result_form(result, gone, say) if result is not None else {}
+        except Exception as error:
+            logger.exception("turn %s cannot be shown", turn.id, exc_info=error)
+            shown["notes"] = ["This answer cannot be shown here. Its text can be downloaded as JSON."]
+        problem = turn.error and {**turn.error, **{key: say(turn.error[key]) for key in ("error", "remedy")}}
+        rows.append({"turn": _form(replace(turn, error=problem)), "mine": turn.owner == caller.access.key, **shown})
+    return rows
 
 
 def _results(caller: Caller, turns: Sequence[Turn]) -> list[Shown]:

@@ -19,7 +19,9 @@ router = APIRouter(tags=["start"])
 FAST = "single+pathrank"
 """The system that reads once; the usual one goes on until it knows the answer."""
 
-_PART: Any = shape("PartMeaning", name=str, meaning=str)
+_PARTS = ("bridges", "common", "concat", "top")
+"""Retrievers that only make sense over others, which are named with them."""
+_PART: Any = shape("PartMeaning", name=str, meaning=str, alone=bool)
 _START = holds(
     "Start", version=str, name=str, role=Role, all=bool, locked=bool, model=str, fast=str, thorough=str, search=str,
     systems=list[_PART], retrievers=list[_PART], collections=list[str], looks=dict[str, str], upload_files=int,
@@ -44,8 +46,12 @@ async def start(caller: Called) -> Reply:
             "fast": FAST,
             "thorough": DEFAULT_SYSTEM,
             "search": DEFAULT_RETRIEVER,
-            "systems": [{"name": check_system(name), "meaning": its.summary} for name, its in STRATEGIES.items()],
-            "retrievers": [{"name": name, "meaning": its.summary} for name, its in RETRIEVERS.items()],
+            "systems": [
+                {"name": check_system(name), "meaning": its.summary, "alone": True} for name, its in STRATEGIES.items()
+            ],
+            "retrievers": [
+                {"name": name, "meaning": its.summary, "alone": name not in _PARTS} for name, its in RETRIEVERS.items()
+            ],
             "collections": sorted(names),
             "looks": looks(),
             "upload_files": options.upload_files,

@@ -14,13 +14,14 @@ import { attempt, button, empty, fill, h, icon, loading, place, problem, select 
  * What a page works with. `signal` ends when the page is left, `collection` is the chosen one, "" where there is none.
  * @typedef {{start: Start, collection: string, path: string[], query: URLSearchParams, signal: AbortSignal,
  *   go: (to: string, its?: {replace?: boolean, quiet?: boolean}) => void, title: (text: string) => void,
- *   may: (role: "write" | "admin") => boolean, history: () => Promise<void>, begin: () => Promise<void>}} App
+ *   may: (role: "write" | "admin") => boolean, history: () => Promise<void>, begin: () => Promise<void>, about: (collection: string) => void}} App
  */
 
 /** @typedef {(view: HTMLElement, app: App) => Promise<unknown>} Show */
+/** @typedef {{id: string, title: string, last: string}} Heading */
 
 const ROLES = ["read", "write", "admin"];
-const KEPT = "kgrag-collection";
+const KEPT = "kgrag-collection", MANY = 8; // conversations from which they are searched
 /** @type {[string, string, string, () => Promise<{show: Show}>][]} */
 const PAGES = [
   ["ask", "Ask", "ask", () => import("./ask.js")],
@@ -39,13 +40,32 @@ let leaving = new AbortController();
 /** @param {string} role */
 const may = (role) => ROLES.indexOf(start.role) >= ROLES.indexOf(role);
 
-/** The collection that is looked at: of the address, else the one that was chosen last. */
+/** The collection that an address names, "" for none. */
+function named() {
+  const [first = "", second = ""] = location.pathname.split("/").filter(Boolean);
+  return new URLSearchParams(location.search).get("collection") ?? (first in OTHERS ? decodeURIComponent(second) : "");
+}
+
+/** The collection that is looked at: of the address, else what this tab, and then any tab, looked at last. */
 function chosen() {
-  const named = new URLSearchParams(location.search).get("collection") ?? decodeURIComponent(location.pathname.split("/")[2] ?? "");
-  for (const name of [named, localStorage.getItem(KEPT) ?? ""]) {
+  for (const name of [named(), sessionStorage.getItem(KEPT) ?? "", localStorage.getItem(KEPT) ?? ""]) {
     if (start.collections.includes(name)) return name;
   }
   return start.collections.includes("default") ? "default" : start.collections[0] ?? "";
+}
+
+/** Look at a collection from now on, in this tab, and in new ones. @param {string} name */
+function keep(name) {
+  sessionStorage.setItem(KEPT, name);
+  localStorage.setItem(KEPT, name);
+}
+
+/** An address of a page with the collection that it is about. @param {string} to */
+function whole(to) {
+  const its = new URL(to, location.origin), name = chosen();
+  if (!/^\/(ask|library|graph|lab|admin)?$/.test(its.pathname) || its.searchParams.has("collection") || !name) return to;
+  its.searchParams.set("collection", name);
+  return its.pathname + its.search + its.hash;
 }
 
 /** Learn again what there is. */
@@ -55,6 +75,7 @@ async function begin() {
 
 /** @param {string} to @param {{replace?: boolean, quiet?: boolean}} [its] `quiet`: the page that is shown stays */
 function go(to, its = {}) {
+  to = whole(to);
   if (its.replace) history.replaceState(null, "", to);
   else if (to !== location.pathname + location.search) history.pushState(null, "", to);
   if (!its.quiet && !its.replace) void route();
@@ -70,8 +91,9 @@ async function route() {
   const first = path[0] ?? "ask";
   const load = PAGES.find(([name]) => name === first)?.[3] ?? OTHERS[first];
   const view = place("main");
-  const named = new URLSearchParams(location.search).get("collection");
-  if (named && start.collections.includes(named)) localStorage.setItem(KEPT, named);
+  const its = named(), address = whole(location.pathname + location.search + location.hash);
+  if (start.collections.includes(its)) keep(its);
+  if (address !== location.pathname + location.search + location.hash) history.replaceState(history.state, "", address);
   frame();
   view.className = first;
   view.scrollTop = 0;
@@ -79,11 +101,17 @@ async function route() {
     fill(view, h("div", { class: "page-body" }, empty("There is no such page.", "It has moved, or the address is mistyped.", h("a", { class: "button main", href: "/" }, "Ask something"))));
     return;
   }
+  if (its && !start.collections.includes(its)) {
+    fill(view, h("div", { class: "page-body" }, empty(`There is no collection “${its}”`, "It was removed, is called otherwise, or your key may not see it.",
+      h("a", { class: "button main", href: "/library?tab=collections" }, "See the collections"))));
+    return;
+  }
   fill(view, loading());
   /** @type {App} */
   const app = {
     start, collection: chosen(), path: path.slice(1), query: new URLSearchParams(location.search), signal, go, may, history: showHistory, begin,
     title: (text) => { document.title = text ? `${text} · kgrag` : "kgrag"; },
+    about: (name) => { if (start.collections.includes(name)) { keep(name); frame(); } },
   };
   app.title(PAGES.find(([name]) => name === first)?.[1] ?? "");
   try {
@@ -108,7 +136,7 @@ function frame() {
     start.locked && h("form", { method: "post", action: "/logout" }, h("span", { class: "row" },
       h("button", { type: "submit", class: "button bare", title: `Log out ${start.name}`, "aria-label": `Log out ${start.name}` }, icon("leave")))));
   const links = PAGES.filter(([name]) => name !== "admin" || may("admin")).map(([name, title, drawn]) =>
-    h("a", { class: "page", href: name === "ask" ? "/" : `/${name}`, "aria-current": name === first && "page" }, icon(drawn), title));
+    h("a", { class: "page", href: whole(name === "ask" ? "/" : `/${name}`), "aria-current": name === first && "page" }, icon(drawn), title));
   side.classList.remove("open");
   const old = side.querySelector(".history");
   fill(side, links, old ?? h("div", { class: "history" }));
@@ -118,26 +146,38 @@ function frame() {
   }
 }
 
-/** The conversations of the visitor, at the side. */
+/** The conversations of the visitor, at the side: by day, with a search where they are many. */
 async function showHistory() {
-  const { conversations } = await get("/api/v1/conversations?limit=40");
-  const box = place("side").querySelector(".history");
+  const conversations = /** @type {Heading[]} */ ((await get("/api/v1/conversations?limit=1000")).conversations);
+  const box = place("side").querySelector(".history"), list = h("div", {});
   if (!box) return;
-  fill(box, conversations.length > 0 && h("h2", {}, "Conversations"), conversations.map((/** @type {{id: string, title: string}} */ its) =>
-    h("a", { href: `/ask/${its.id}`, title: its.title, "aria-current": location.pathname === `/ask/${its.id}` && "true" }, its.title)));
+  const search = h("input", { type: "search", placeholder: "Find a conversation", "aria-label": "Find a conversation" });
+  const draw = () => {
+    const wanted = search.value.trim().toLowerCase();
+    let day = "";
+    fill(list, conversations.filter((its) => its.title.toLowerCase().includes(wanted)).flatMap((its) => {
+      const before = day;
+      day = dayOf(its.last);
+      return [day !== before && h("h2", {}, day),
+        h("a", { href: `/ask/${its.id}`, title: its.title, dir: "auto", "aria-current": location.pathname === `/ask/${its.id}` && "true" }, its.title)];
+    }));
+  };
+  search.addEventListener("input", draw);
+  draw();
+  fill(box, conversations.length > MANY && search, list);
+}
+
+/** The day of a moment, in words where it is near. @param {string} moment ISO 8601 */
+function dayOf(moment) {
+  const days = Math.floor((new Date().setHours(24, 0, 0, 0) - Date.parse(moment)) / 86_400_000);
+  return days <= 0 ? "Today" : days === 1 ? "Yesterday" : days < 7 ? "Last 7 days" : new Date(moment).toLocaleDateString("en-GB", { month: "long", year: "numeric" });
 }
 
 /** Look at another collection, on the same page. @param {string} name */
 function choose(name) {
-  localStorage.setItem(KEPT, name);
-  const first = location.pathname.split("/")[1] || "";
-  const here = new URLSearchParams(location.search), kept = new URLSearchParams();
-  const tab = here.get("tab");
-  if (tab) kept.set("tab", tab);
-  const asked = kept.toString();
+  const first = location.pathname.split("/")[1] || "", tab = new URLSearchParams(location.search).get("tab");
   const to = ["library", "graph", "lab", "admin"].includes(first) ? `/${first}` : "/";
-  go(to + (asked && `?${asked}`));
-  if (location.pathname + location.search === to + (asked && `?${asked}`)) void route();
+  go(`${to}?${new URLSearchParams({ ...(tab ? { tab } : {}), collection: name })}`);
 }
 
 function turnTheme() {
@@ -147,7 +187,11 @@ function turnTheme() {
   localStorage.setItem("kgrag-theme", root.dataset["theme"]);
 }
 
-addEventListener("popstate", () => void route());
+addEventListener("popstate", () => {
+  const open = document.querySelector(".sources:not([hidden])");
+  if (open && matchMedia("(max-width: 1000px)").matches) open.setAttribute("hidden", ""); // Back closes a source first
+  else void route();
+});
 document.addEventListener("click", (event) => {
   const link = event.target instanceof Element ? event.target.closest("a") : null;
   if (!link || event.defaultPrevented || event.button !== 0 || event.ctrlKey || event.metaKey || event.shiftKey || link.target || link.origin !== location.origin) return;

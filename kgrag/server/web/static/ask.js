@@ -1,5 +1,5 @@
 // The page of conversations: questions below each other, the sources of the one that is looked at beside them.
-import { address, get, post, remove } from "./api.js";
+import { address, call, get, post, remove } from "./api.js";
 import { agreed, attempt, button, dialog, empty, fill, h, icon, select } from "./dom.js";
 import { Sources } from "./sources.js";
 import { TurnView } from "./turn.js";
@@ -10,14 +10,14 @@ import { TurnView } from "./turn.js";
  * @typedef {import("./turn.js").Turn} Turn
  */
 
-const MODE = "kgrag-mode";
+const MODE = "kgrag-mode", NARROW = matchMedia("(max-width: 1000px)");
 
 /** @param {HTMLElement} view @param {App} app */
 export async function show(view, app) {
   const id = app.path[0] ?? "";
   const talk = id ? await get(address(["conversations", id]), app.signal) : { id: "", mine: true, collections: [], turns: [] };
   if (app.signal.aborted) return;
-  if (app.start.collections.length === 0) {
+  if (app.start.collections.length === 0 && !id) {
     fill(view, h("div", { class: "page-body" }, empty("Nothing to ask yet", "Add documents, and ask about them.", app.may("write") && h("a", { class: "button main", href: "/library" }, icon("upload"), "Add documents"))));
     return;
   }
@@ -33,10 +33,13 @@ class Talk {
     this.collections = talk.collections.length ? talk.collections : [app.collection];
     this.shown = talk.turns;
     this.instead = "";
-    this.pane = new Sources({ collection: this.collections[0] ?? app.collection, closed: () => undefined });
+    this.asking = false;
+    this.pane = new Sources({ collection: this.collections[0] ?? app.collection });
     this.turns = h("div", { class: "turns", tabindex: 0, role: "log", "aria-label": "Conversation" });
     this.field = h("textarea", { rows: 1, placeholder: this.id ? "Ask on" : "Ask a question", "aria-label": "Question", maxLength: 10_000, autofocus: true });
     this.modes = h("div", { class: "modes" });
+    this.away = false;
+    for (const kind of ["wheel", "touchmove", "keydown"]) this.turns.addEventListener(kind, () => { this.away = true; }, { passive: true });
     fill(view, h("div", { class: "talk" }, this.turns, this.mine ? this.composer() : this.foreign()), this.pane.element);
   }
 
@@ -44,10 +47,13 @@ class Talk {
     const { app } = this;
     for (const shown of this.shown) void this.put(shown).follow_();
     if (this.shown.length === 0) void this.hello();
-    else app.title(this.shown[0]?.turn.question ?? "");
-    const turn = app.query.get("turn");
-    if (turn) document.getElementById(`turn-${turn}`)?.scrollIntoView();
-    else this.turns.scrollTop = this.turns.scrollHeight;
+    else {
+      app.title(this.shown[0]?.turn.question ?? "");
+      app.about(this.collections[0] ?? "");
+    }
+    const turn = app.query.get("turn"), last = this.shown.find((its) => its.turn.id === turn) ?? this.shown.at(-1);
+    if (last) document.getElementById(`turn-${last.turn.id}`)?.scrollIntoView();
+    if (last) this.beside(last);
     const asked = app.query.get("q");
     if (asked && !this.id) {
       this.field.value = asked;
@@ -77,14 +83,27 @@ class Talk {
       ended: (its) => {
         const place = this.shown.findIndex((one) => one.turn.id === its.turn.id);
         if (place >= 0) this.shown[place] = its;
-        if (its.answer && !matchMedia("(max-width: 1000px)").matches) {
-          this.pane.have(its.sources);
-          if (its.sources[0]?.number !== null && its.sources.length) this.pane.show(0);
-        }
+        this.beside(its);
       },
+      grown: (content) => this.follow(content),
     });
     this.turns.append(view.element);
     return { view, follow_: async () => { if (!view.over) await view.follow(); } };
+  }
+
+  /** Have the sources of a turn beside it, where there is room; those of an answer that cites nothing stay closed. @param {Shown} its */
+  beside(its) {
+    if (NARROW.matches || this.pane.dismissed) return;
+    const first = its.sources[0];
+    if (!first || (its.answer?.text && first.number === null)) return void (its.turn.state === "running" || this.pane.close());
+    this.pane.have(its.sources);
+    this.pane.show(0);
+  }
+
+  /** Keep the end of what is being written in sight, unless the visitor reads elsewhere. @param {HTMLElement} content */
+  follow(content) {
+    const below = content.getBoundingClientRect().bottom - this.turns.getBoundingClientRect().bottom;
+    if (below > 0 && !this.away) this.turns.scrollTop += below;
   }
 
   composer() {
@@ -128,6 +147,7 @@ class Talk {
       start.collections.length > 1 && button({ icon: "plus", label: "Choose collections", onclick: () => this.several() }),
       this.instead && h("span", { class: "row" }, "The question is asked again, and what came after it goes.", button({ title: "Cancel", onclick: () => this.unedit() })),
       this.id && !this.instead && h("span", { class: "row" }, button({ icon: "plus", title: "New", onclick: () => this.app.go("/") }),
+        button({ icon: "edit", label: "Rename this conversation", onclick: () => this.rename() }),
         button({ icon: "bin", label: "Remove this conversation", onclick: () => this.remove() })));
   }
 
@@ -174,6 +194,18 @@ class Talk {
     this.field.style.height = `${this.field.scrollHeight + 2}px`;
   }
 
+  async rename() {
+    const title = await dialog("Rename this conversation", (/** @type {(value: string) => void} */ close) => {
+      const field = h("input", { type: "text", maxLength: 200, "aria-label": "Name", placeholder: this.shown[0]?.turn.question ?? "" });
+      const form = h("form", { class: "col" }, field, h("div", { class: "row end" }, button({ title: "Rename", kind: "main", type: "submit" })));
+      form.addEventListener("submit", (event) => { event.preventDefault(); close(field.value); });
+      return [form];
+    });
+    if (title === undefined) return;
+    await call("PATCH", address(["conversations", this.id]), { title });
+    await this.app.history();
+  }
+
   async remove() {
     if (!await agreed("Remove this conversation?", "Its questions and answers go, for those whom you gave its address, too.", "Remove", true)) return;
     await remove(address(["conversations", this.id]));
@@ -184,7 +216,17 @@ class Talk {
   /** Ask, and show what comes. @param {string} text @param {string} [named] a system, or "search: RETRIEVER" */
   async ask(text, named = "") {
     const question = text.trim();
-    if (!question) return;
+    if (!question || this.asking) return;
+    this.asking = true;
+    try {
+      await this.asked(question, named);
+    } finally {
+      this.asking = false;
+    }
+  }
+
+  /** @param {string} question @param {string} named */
+  async asked(question, named) {
     const { start } = this.app, mode = named || this.mode?.value || "fast";
     /** @type {Record<string, string>} */
     const how = mode === "fast" || mode === "thorough" ? { system: start[mode] } : mode === "search" ? { retriever: start.search }
@@ -201,15 +243,17 @@ class Talk {
     const first = !this.id;
     this.id = turn.conversation;
     /** @type {Shown} */
-    const shown = { turn, mine: true, answer: null, steps: [], sources: [], notes: [] };
+    const shown = { turn, mine: true, answer: null, steps: [], sources: [], notes: [], hops: [] };
     this.shown.push(shown);
     if (first) this.app.go(`/ask/${turn.conversation}`, { quiet: true });
     this.app.title(this.shown[0]?.turn.question ?? "");
     this.field.placeholder = "Ask on";
     this.choices();
     const { view, follow_ } = this.put(shown);
+    this.away = false;
     view.element.scrollIntoView({ block: "start" });
+    if (!NARROW.matches && !this.pane.dismissed) this.pane.wait();
     void this.app.history();
-    await follow_();
+    void attempt(follow_);
   }
 }

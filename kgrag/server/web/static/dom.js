@@ -244,6 +244,8 @@ export function dialog(title, content) {
     box.addEventListener("click", (event) => { if (event.target === box) box.close(); });
     document.body.append(box);
     box.showModal();
+    const first = box.querySelector("textarea, input, select, .button.main") ?? box.querySelector(".dialog-head ~ * button");
+    if (first instanceof HTMLElement) first.focus();
   });
 }
 

@@ -51,6 +51,7 @@ class Page {
 
   /** Draw what the address asks for; without anything, the map. */
   async begin() {
+    if (!this.app.collection) return this.cover(empty("Nothing to draw yet", "Add documents, and their names are drawn here.", h("a", { class: "button main", href: "/library" }, "Add documents")));
     const { query } = this.app, name = query.get("name"), other = query.get("other"), passage = query.get("passage");
     if (name) this.first.input.value = name;
     if (name && other) {
@@ -200,8 +201,7 @@ class Page {
 
   /** The address tells what is looked at. @param {Sought} sought */
   seek(sought) {
-    const asked = new URLSearchParams(Object.entries(sought)).toString();
-    this.app.go(`/graph${asked && `?${asked}`}`, { replace: true });
+    this.app.go(`/graph?${new URLSearchParams({ ...sought, collection: this.app.collection })}`, { replace: true });
   }
 
   /** What surrounds a node. @param {DrawnNode} node @returns {Promise<Drawing>} */

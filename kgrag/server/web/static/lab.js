@@ -246,7 +246,7 @@ function ways(start, chosen) {
   const usual = [...start.model ? [["fast", "Fast"], ["thorough", "Thorough"]] : [], ["search", "Search only"]];
   const listed = h("select", {}, usual.map(([value, title]) => h("option", { value }, title)),
     start.model ? group("Advanced: ways to answer", start.systems.map(({ name }) => name)) : null,
-    group("Advanced: ways to search", start.retrievers.map(({ name }) => `search: ${name}`)));
+    group("Advanced: ways to search", start.retrievers.filter(({ alone }) => alone).map(({ name }) => `search: ${name}`)));
   if (![...listed.options].some(({ value }) => value === chosen) && start.model) listed.append(h("option", { value: chosen }, chosen));
   listed.value = chosen;
   if (!listed.value) listed.value = "search";

@@ -302,7 +302,7 @@ class Documents {
 
   /** Tell that documents will go, with a way back, until they are gone. @param {Job[]} jobs */
   async watch(jobs) {
-    const keys = jobs.flatMap((job) => /** @type {string[]} */ (job.parameters["documents"])), number = counted(keys.length, "document");
+    const keys = jobs.flatMap((job) => /** @type {string[]} */ (job.parameters["documents"])), number = keys.length === 1 ? `“${keys[0]}”` : `“${keys[0]}” and ${counted(keys.length - 1, "other document")}`;
     const end = Math.max(...jobs.map((job) => Date.parse(job.begins || job.created))), { signal } = this.app;
     this.fade(keys, true);
     let undone = false;

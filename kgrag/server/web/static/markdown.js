@@ -27,7 +27,7 @@ function copy(from, to, cited) {
     }
     const href = node.getAttribute("href") ?? "";
     if (node.tagName === "A" && /^(https?|mailto):/i.test(href)) into = to.appendChild(h("a", { href, target: "_blank", rel: "noreferrer noopener" }));
-    else if (ALLOWED.has(node.tagName)) into = to.appendChild(document.createElement(node.tagName));
+    else if (ALLOWED.has(node.tagName)) into = to.appendChild(h(/** @type {"p"} */ (node.tagName.toLowerCase()), { dir: "auto" }));
     copy(node, into, cited);
   }
 }

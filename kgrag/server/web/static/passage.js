@@ -1,7 +1,7 @@
 // The page of a passage, and of a document: the pages of a PDF or the text, what stands around it, where it leads.
 import { address, get } from "./api.js";
 import { attempt, count, counted, empty, fill, h, icon, loading } from "./dom.js";
-import { marked, pageView } from "./sources.js";
+import { fileName, marked, pageView } from "./sources.js";
 
 /**
  * @typedef {import("./app.js").App} App
@@ -27,13 +27,15 @@ export async function show(view, app) {
 async function showPassage(view, app, collection, id) {
   const { passage, edges } = /** @type {{passage: Passage, edges: Edge[]}} */ (await get(address(["collections", collection, "passage"], { id, edges: 12 }), app.signal));
   app.title(passage.title);
+  /** @type {[number, number]} */
+  const part = [Number(app.query.get("start")) || 0, Number(app.query.get("end")) || 0];
   const page = h("div", {});
   fill(view, h("div", { class: "page-body" },
     head(collection, passage.title, passage),
     h("div", { class: "beside" },
-      h("div", { class: "col" }, page, h("section", { class: "panel" }, h("h2", {}, "Its text"), marked(passage.text, [0, 0]))),
+      h("div", { class: "col" }, page, h("section", { class: "panel" }, h("h2", {}, "Its text"), marked(passage.text, part))),
       h("section", { class: "panel col", "aria-label": "What stands around it" }, h("h2", {}, "What stands around it"), around(edges, collection)))));
-  if (passage.page !== null) await draw(page, collection, passage);
+  if (passage.page !== null) await draw(page, collection, passage, undefined, part);
 }
 
 /** @param {HTMLElement} view @param {App} app @param {string} collection @param {string} key */
@@ -68,15 +70,15 @@ function head(collection, title, passage) {
     h("div", { class: "page-head" }, h("h1", {}, title), h("span", { class: "space" }),
       h("a", { class: "button line", href: `/graph?collection=${to}&passage=${encodeURIComponent(passage.id)}` }, icon("graph"), "In the graph"),
       h("a", { class: "button line", href: `/?collection=${to}&about=${document}` }, icon("ask"), "Ask about this collection")),
-    passage.source && passage.source !== title && h("p", { class: "hint" }, passage.source));
+    passage.source && passage.source !== title && h("p", { class: "hint" }, fileName(passage.source)));
 }
 
-/** @param {HTMLElement} into @param {string} collection @param {Passage} passage @param {number} [number] */
-async function draw(into, collection, passage, number) {
+/** @param {HTMLElement} into @param {string} collection @param {Passage} passage @param {number} [number] @param {[number, number]} [part] that is marked darker */
+async function draw(into, collection, passage, number, part = [0, 0]) {
   fill(into, loading("The page"));
   try {
-    const page = await get(address(["collections", collection, "page"], { passage: passage.id, number }));
-    fill(into, pageView(page, passage.title, (to) => attempt(() => draw(into, collection, passage, to))));
+    const page = await get(address(["collections", collection, "page"], { passage: passage.id, number, start: part[0] || null, end: part[1] || null }));
+    fill(into, pageView(page, passage.title, (to) => attempt(() => draw(into, collection, passage, to, part)), part[1] > 0));
   } catch (error) {
     const told = /** @type {{message?: string, remedy?: string}} */ (error);
     fill(into, h("p", { class: "hint" }, `${told.message ?? ""} ${told.remedy ?? ""}`));
@@ -94,7 +96,7 @@ function around(edges, collection) {
   if (kinds.size === 0) return h("p", { class: "quiet" }, "Nothing is tied to it.");
   return h("dl", { class: "around" }, [...kinds].map(([kind, its]) => [
     h("dt", {}, kind, h("span", { class: "badge" }, count(its[0]?.total ?? its.length))),
-    h("dd", {}, its.map((edge) => neighbour(edge, collection)))]).flat());
+    h("dd", {}, its.filter((edge, at) => its.findIndex((one) => one.name === edge.name) === at).map((edge) => neighbour(edge, collection)))]).flat());
 }
 
 /** @param {Edge} edge @param {string} collection */

@@ -13,7 +13,7 @@ import { attempt, button, fill, h, icon, loading } from "./dom.js";
 
 /** The pane of sources of one conversation. */
 export class Sources {
-  /** @param {{collection: string, closed: () => void}} its */
+  /** @param {{collection: string}} its */
   constructor(its) {
     this.collection = its.collection;
     /** @type {Source[]} */
@@ -21,15 +21,42 @@ export class Sources {
     /** @type {Map<string, Promise<Page | null>>} */
     this.pages = new Map();
     this.shown = "";
+    this.dismissed = false; // by the visitor, until a source is opened again
     this.list = h("div", { class: "source-list", role: "tablist", "aria-label": "Sources" });
+    this.list.addEventListener("keydown", (event) => this.step(event));
     this.body = h("div", { class: "source-body" });
     this.element = h("section", { class: "sources", "aria-label": "Sources", hidden: true },
-      h("div", { class: "source-bar" }, this.list, button({ icon: "close", label: "Close the sources", onclick: () => { this.close(); its.closed(); } })), this.body);
+      h("div", { class: "source-bar" }, this.list, button({ icon: "close", label: "Close the sources", onclick: () => this.dismiss() })), this.body);
   }
 
   close() {
     this.element.hidden = true;
     this.shown = "";
+  }
+
+  /** Close it, and leave it closed; on a phone that is a step back. */
+  dismiss() {
+    this.dismissed = true;
+    this.close();
+    if (history.state?.source) history.back();
+  }
+
+  /** Be there before there is something to show, so that nothing moves when there is. */
+  wait() {
+    this.have([]);
+    fill(this.body, h("p", { class: "quiet" }, "Sources stand here as soon as they are found."));
+    this.element.hidden = false;
+  }
+
+  /** Arrows go from source to source. @param {KeyboardEvent} event */
+  step(event) {
+    const by = event.key === "ArrowRight" ? 1 : event.key === "ArrowLeft" ? -1 : 0;
+    const tabs = [...this.list.children], at = tabs.findIndex((tab) => tab === document.activeElement);
+    if (by === 0 || at < 0) return;
+    event.preventDefault();
+    const to = (at + by + tabs.length) % tabs.length;
+    /** @type {HTMLElement} */ (tabs[to]).focus();
+    this.show(to);
   }
 
   /** Have these sources; the first page is fetched ahead. @param {Source[]} sources */
@@ -51,7 +78,7 @@ export class Sources {
   /** Show what a citation names. @param {{number: number, start: number, end: number}} cite */
   cite(cite) {
     const place = this.sources.findIndex((source) => source.number === cite.number);
-    if (place >= 0) this.show(place, cite.end ? [cite.start, cite.end] : undefined);
+    if (place >= 0) this.show(place, [cite.start, cite.end]);
   }
 
   /** Show a passage by its id, if it is one of them. @param {string} id */
@@ -66,15 +93,17 @@ export class Sources {
     const source = this.sources[place];
     if (!source) return;
     const part = support ?? source.support, key = `${place} ${part}`;
+    if (this.element.hidden && matchMedia("(max-width: 1000px)").matches) history.pushState({ source: true }, "");
     this.element.hidden = false;
+    this.dismissed = false;
     if (key === this.shown) return;
     this.shown = key;
     for (const tab of this.list.children) tab.setAttribute("aria-selected", String(tab.getAttribute("data-place") === String(place)));
     const { passage } = source, to = passage.collection || this.collection;
-    const page = h("div", { class: "page-place" }), open = `/passage/${encodeURIComponent(to)}/${encodeURIComponent(passage.id)}`;
+    const page = h("div", { class: "page-place" }), open = `/passage/${encodeURIComponent(to)}/${encodeURIComponent(passage.id)}?start=${part[0]}&end=${part[1]}`;
     fill(this.body,
       h("header", { class: "source-head" }, h("h2", {}, source.heading),
-        h("p", { class: "hint" }, [passage.source !== passage.title && passage.source, source.summary && `read as: ${source.summary}`, source.also].filter(Boolean).join(" · "))),
+        h("p", { class: "hint" }, [passage.source !== passage.title && fileName(passage.source), source.summary && `read as: ${source.summary}`, source.also].filter(Boolean).join(" · "))),
       source.gone && h("p", { class: "quiet" }, "This passage was removed or changed since it was found."),
       page, !source.gone && h("details", { class: "passage-text", open: passage.page === null }, h("summary", {}, "The passage"), marked(passage.text, part)),
       h("div", { class: "row" }, h("a", { class: "button line", href: open }, icon("file"), "In its document"),
@@ -119,14 +148,15 @@ export class Sources {
  * @param {Page} page
  * @param {string} title
  * @param {(number: number) => unknown} turn
+ * @param {boolean} [seek] whether the first mark is brought into sight
  */
-export function pageView(page, title, turn) {
+export function pageView(page, title, turn, seek = true) {
   const picture = h("div", { class: "page-picture" },
     h("img", { src: `data:image/png;base64,${page.png}`, alt: `Page ${page.number} of ${title}${page.boxes.length ? ", with the passage marked" : ""}` }),
     boxes(page.boxes, ""), boxes(page.dark, "dark"));
   const first = picture.querySelector("mark.dark") ?? picture.querySelector("mark");
   const image = picture.querySelector("img");
-  image?.addEventListener("load", () => first?.scrollIntoView({ block: "center" }), { once: true });
+  if (seek) image?.addEventListener("load", () => first?.scrollIntoView({ block: "center" }), { once: true });
   return h("figure", {}, h("figcaption", { class: "row" },
     button({ icon: "left", label: "Page before", disabled: page.number <= 1, onclick: () => turn(page.number - 1) }),
     h("span", {}, `Page ${page.number} of ${page.pages}`),
@@ -141,6 +171,11 @@ function boxes(places, kind) {
     Object.assign(mark.style, { left: `${x0 * 100}%`, top: `${y0 * 100}%`, width: `${(x1 - x0) * 100}%`, height: `${(y1 - y0) * 100}%` });
     return mark;
   });
+}
+
+/** What a reader is told of where a document is from: not on which disk. @param {string} source */
+export function fileName(source) {
+  return /^https?:/.test(source) ? source : source.split(/[\\/]/).at(-1) ?? "";
 }
 
 /** A text with one part of it marked. @param {string} text @param {[number, number]} part */

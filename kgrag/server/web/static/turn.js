@@ -12,9 +12,9 @@ import { snippet, trail } from "./sources.js";
  *   error: {error: string, remedy: string, kind: string} | null, good: boolean | null, remark: string}} Turn
  * @typedef {{html: string, text: string, found: boolean, problem: string, doubt: string, system: string, usage: string, seconds: number}} Answer
  * @typedef {{step: number, topic: string, lines: [string, string][], hops: Hop[]}} Step
- * @typedef {{turn: Turn, mine: boolean, answer: Answer | null, steps: Step[], sources: Source[], notes: string[]}} Shown
+ * @typedef {{turn: Turn, mine: boolean, answer: Answer | null, steps: Step[], sources: Source[], notes: string[], hops: Hop[]}} Shown
  * @typedef {{signal: AbortSignal, pane: import("./sources.js").Sources, looks: Record<string, string>, model: string,
- *   edit: (turn: Turn) => void, again: (turn: Turn) => unknown, ended: (shown: Shown) => void}} Place
+ *   edit: (turn: Turn) => void, again: (turn: Turn) => unknown, ended: (shown: Shown) => void, grown: (content: HTMLElement) => void}} Place
  */
 
 const AGAIN = [500, 1000, 2000, 4000, 8000]; // milliseconds before the connection is tried again
@@ -70,10 +70,10 @@ export class TurnView {
   /** Show what happens, as it happens. */
   async hear() {
     const began = Date.now(), now = h("span", { class: "now" }, "Beginning"), clock = h("span", { class: "small" }), spent = h("span", { class: "small" });
-    const written = h("div", { class: "answer", "aria-live": "polite" }), way = h("div", {}), lines = h("ol", {});
+    const written = h("div", { class: "answer", "aria-live": "polite" }), way = h("div", {}), lines = h("ol", {}), hits = h("div", {});
     const stop = button({ icon: "stop", title: "Stop", onclick: () => post(address(["turns", this.shown.turn.id, "stop"]), {}) });
     fill(this.content, h("div", { class: "doing", role: "status" }, h("span", { class: "spinner" }), now, clock, spent, this.shown.mine && stop),
-      way, written, h("details", { class: "steps", open: false }, h("summary", {}, "Steps"), lines));
+      way, written, hits, h("details", { class: "steps", open: false }, h("summary", {}, "Steps"), lines));
     const ticking = setInterval(() => { clock.textContent = `${Math.round((Date.now() - began) / 1000)} s`; }, 1000);
     /** @type {Step[]} */
     const steps = [];
@@ -81,19 +81,28 @@ export class TurnView {
       for await (const { name, data } of events(address(["turns", this.shown.turn.id, "events"]), this.place.signal)) {
         if (name === "waiting") now.textContent = `${ordinal(data.before)} in line`;
         else if (name === "begun") now.textContent = "Searching";
+        else if (name === "again") now.textContent = `The language model does not answer; trying again (${data.tries})`;
+        else if (name === "sources") {
+          this.shown.sources = data.sources;
+          this.sources();
+        } else if (name === "found") {
+          if (!this.shown.sources.length) fill(hits, h("p", { class: "hint" }, "Found so far"), brief(data.sources));
+        }
         else if (name === "asked") {
           this.shown.turn.asked = data.question;
           now.textContent = data.question;
         } else if (name === "spent") spent.textContent = data.usage;
         else if (name === "text") {
           now.textContent = "Writing";
-          fill(written, safe(data.html, () => h("span", {})));
+          fill(hits);
+          fill(written, safe(data.html, (cite) => this.cite(cite)));
         } else if (name === "step") {
           steps.push(data);
           if (data.topic) now.textContent = data.topic;
           if (data.hops.length) fill(way, trail(data.hops, () => undefined));
           fill(lines, stepList(steps));
         }
+        this.place.grown(this.content);
       }
     } finally {
       clearInterval(ticking);
@@ -103,37 +112,37 @@ export class TurnView {
   /** Show what came of it. */
   draw() {
     const { turn, answer, sources, steps, notes } = this.shown;
-    const failed = turn.error && !answer?.text;
+    const failed = turn.error && !answer?.text, stopped = turn.state === "stopped" && !failed;
     fill(this.content,
       failed && turn.error && problem({ message: turn.error.error, remedy: turn.error.remedy }, this.shown.mine && button({ title: "Ask again", icon: "again", onclick: () => this.place.again(turn) })),
-      turn.state === "stopped" && !failed && h("p", { class: "quiet" }, "Stopped."),
+      stopped && h("p", { class: "quiet" }, answer?.text ? "Stopped. This was written until then." : "Stopped."),
       sources.some((source) => source.gone && (source.number !== null || !answer)) && h("p", { class: "row small stale", role: "note" }, icon("warn"), "Documents that this rests on were removed or changed since.",
         this.shown.mine && button({ title: "Ask again", icon: "again", onclick: () => this.place.again(turn) })),
       answer && answer.text && this.answered(answer),
-      turn.state === "done" && !answer && this.found(),
+      this.over && !answer?.text && (turn.state === "done" || sources.length > 0) && this.found(failed || stopped),
       steps.length > 0 && h("details", { class: "steps" }, h("summary", {}, `How it came about: ${counted(steps)}`), h("ol", {}, stepList(steps))),
       notes.map((note) => h("p", { class: "hint text" }, note)),
-      turn.state === "done" && (answer || sources.length > 0) ? this.bar() : null);
+      answer?.text || sources.length > 0 ? this.bar() : null);
   }
 
   /** @param {Answer} answer */
   answered(answer) {
     const text = h("div", { class: "answer" }, safe(answer.html, (cite) => this.cite(cite)));
-    const chain = this.shown.sources.find((source) => source.number !== null && source.hops.length)?.hops ?? [];
     return h("div", { class: "col" }, text,
       !answer.found && h("p", { class: "quiet" }, "The documents do not hold the answer."),
       answer.doubt && h("p", { class: "row small", role: "note" }, icon("warn"), answer.doubt),
       answer.problem && h("p", { class: "row small", role: "alert" }, icon("warn"), answer.problem),
-      trail(chain, (id) => this.open(id)));
+      trail(this.shown.hops, (id) => this.open(id)));
   }
 
-  /** What a search found, where nobody answers. */
-  found() {
-    const { sources } = this.shown;
+  /** What a search found, where nobody answers. @param {unknown} [unanswered] an answer was asked for */
+  found(unanswered) {
+    const { sources, hops } = this.shown;
     if (sources.length === 0) return h("p", {}, "Nothing was found. Try other words, or another collection.");
     return h("div", { class: "col" },
+      unanswered && h("p", { class: "quiet" }, "These passages were found:"),
       !this.place.model && h("p", { class: "no-model" }, icon("search"), "Search only: no language model configured."),
-      trail(longest(sources), (id) => this.open(id)),
+      trail(hops, (id) => this.open(id)),
       h("ol", { class: "found" }, sources.map((source, place) => {
         const title = h("button", { type: "button", class: "hop-title" }, source.heading);
         title.addEventListener("click", () => { this.sources(); this.place.pane.show(place); });
@@ -217,6 +226,7 @@ export class TurnView {
       const view = new GraphView({ looks: this.place.looks, expand: none, open: () => undefined });
       setTimeout(() => view.add(drawn));
       document.querySelector("dialog")?.classList.add("wide");
+      view.legend.open = false;
       return [h("div", { class: "drawn" }, view.element)];
     });
   }
@@ -258,9 +268,9 @@ function counted(steps) {
   return number === 1 ? "1 step" : `${number} steps`;
 }
 
-/** Of the first sources the trail that explains most. @param {Source[]} sources @returns {Hop[]} */
-function longest(sources) {
-  return sources.slice(0, 3).map((source) => source.hops).reduce((best, hops) => hops.length > best.length ? hops : best, []);
+/** Passages while an answer is on its way. @param {Source[]} sources */
+function brief(sources) {
+  return h("ol", { class: "found" }, sources.slice(0, 5).map((source) => h("li", {}, h("span", { class: "strong" }, source.heading), snippet(source.snippet))));
 }
 
 /** @param {Shown} shown */
