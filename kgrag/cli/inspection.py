@@ -95,8 +95,7 @@ def inspect(
 
 def _print_hashes(collection: str | None, whole: bool, as_json: bool) -> None:
     from kgrag.graph.collections import open_collection
-    from kgrag.graph.contents import fingerprint
-    from kgrag.indexing.digest import digest
+    from kgrag.graph.contents import digest, fingerprint
 
     with connect() as kg:
         name = open_collection(kg.graph, choose_collection(kg, collection)).name

@@ -206,7 +206,7 @@ class Building:
 
     def name_contexts(self, pairs: "Sequence[NamePair]") -> list[tuple[str, str]]:
         """For each pair that `resolve` found a sentence with the first name, and one with the other; empty if none."""
-        from kgrag.indexing.resolution.contexts import contexts
+        from kgrag.indexing.resolution.resolve import contexts
 
         return contexts(self.kg.graph, pairs)
 

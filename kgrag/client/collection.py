@@ -10,7 +10,7 @@ from kgrag.client.arguments import check_part
 from kgrag.client.building import Building
 from kgrag.client.rankings import Rankings
 from kgrag.client.searching import Searching
-from kgrag.graph import examples, reader, runs, schema
+from kgrag.graph import reader, runs, schema
 from kgrag.graph.counts import collection_info
 from kgrag.graph.reader import Reader
 from kgrag.graph.runs import Run
@@ -124,7 +124,7 @@ class Collection(Building, Searching):
 
     def example_questions(self) -> list[str]:
         """At most three questions that its facts and names suggest, made without a language model; none if empty."""
-        return examples.example_questions(self.kg.graph, self._record().name)
+        return reader.example_questions(self.kg.graph, self._record().name)
 
     def inspect(self, *, near: float = 0.98) -> "Inspection":
         """What it looks like: counts, distributions, coverage, and findings with their remedies.
