@@ -2,7 +2,8 @@
 
 from pathlib import PurePosixPath
 
-from kgrag.loaders.base import EmptyInput, Format, Source, clean, plain, read_text, whole
+from kgrag.loaders.base import EmptyInput, Source, clean, plain, read_text
+from kgrag.loaders.reading import Format, whole
 from kgrag.values.documents import Document, Section
 
 # Source code and configuration: plain text, titled by its path.

@@ -82,7 +82,7 @@ def inspect(
     else:
         _print(found)
     if report is not None:
-        from kgrag.inspection.html import html
+        from kgrag.inspection.result import html
 
         try:
             report.write_text(html(found), encoding="utf-8")

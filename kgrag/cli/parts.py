@@ -121,7 +121,7 @@ def retrievers(name: str | None, as_json: bool) -> None:
     kgrag search "..." --retriever "rrf(hybrid, pathrank)"
     kgrag search "..." --retriever "rrf(bm25, pathrank(cap=20, pagerank_weight=0), rrf=30)"
     """
-    from kgrag.retrieval.registry import DEFAULT_RETRIEVER, RETRIEVERS
+    from kgrag.retrieval.base import DEFAULT_RETRIEVER, RETRIEVERS
 
     if name is not None:
         found = RETRIEVERS.find(name)
@@ -157,7 +157,7 @@ def systems(name: str | None, paper: str | None, as_json: bool) -> None:
     kgrag ask "..." --system "ircot(steps=2)+rrf(bm25, ppr)"
     """
     from kgrag.agents.system import DEFAULT_SYSTEM, STRATEGIES, check_system
-    from kgrag.retrieval.registry import RETRIEVERS
+    from kgrag.retrieval.base import RETRIEVERS
 
     if paper is not None:
         if name is not None:

@@ -21,7 +21,7 @@ from kgrag.values.events import Progress, no_progress
 from kgrag.values.results import CollectionInfo, IngestReport, RepairReport
 
 if TYPE_CHECKING:
-    from kgrag.client.graph import KnowledgeGraph
+    from kgrag.client.connection import Connection
     from kgrag.indexing.extraction import ExtractionReport
     from kgrag.indexing.group_texts import WritingReport
     from kgrag.indexing.resolution.resolve import NamePair, Resolution
@@ -60,7 +60,7 @@ class Building:
     Those that take long raise BusyError while somebody else works on the collection, also a server's job.
     """
 
-    def __init__(self, kg: "KnowledgeGraph", name: str) -> None:
+    def __init__(self, kg: "Connection", name: str) -> None:
         self.kg = kg
         self.name = name
         self._context: SearchContext | None = None

@@ -8,7 +8,7 @@ from kgrag.agents.strategy import Strategy
 from kgrag.agents.system import DEFAULT_SYSTEM, check_options, make_system
 from kgrag.client.arguments import check_part
 from kgrag.client.building import Building
-from kgrag.client.rankings import Rankings
+from kgrag.client.connection import Rankings
 from kgrag.client.searching import Searching
 from kgrag.graph import reader, runs, schema
 from kgrag.graph.counts import collection_info
@@ -16,9 +16,8 @@ from kgrag.graph.reader import Reader
 from kgrag.graph.runs import Run
 from kgrag.indexing.index_sync import index_of
 from kgrag.models.tasks import Listener
-from kgrag.retrieval.base import Query, Retriever
+from kgrag.retrieval.base import DEFAULT_RETRIEVER, Query, Retriever, check_defaults, make_retriever
 from kgrag.retrieval.context import SearchContext
-from kgrag.retrieval.registry import DEFAULT_RETRIEVER, check_defaults, make_retriever
 from kgrag.values.events import Answer, Progress, no_progress
 from kgrag.values.results import CollectionInfo, DocumentContents, DocumentInfo, Filter, Passage, Ranking
 

@@ -23,7 +23,7 @@ from kgrag.loaders.dispatch import LOADERS
 from kgrag.loaders.folder_walk import Seen, Walk, file_key
 from kgrag.models.parallel import in_parallel
 from kgrag.models.tasks import Listener
-from kgrag.retrieval.registry import DEFAULT_RETRIEVER
+from kgrag.retrieval.base import DEFAULT_RETRIEVER
 from kgrag.runtime import limits
 from kgrag.values.documents import Problem, Scan
 from kgrag.values.errors import CancelledError, InputError, ServerError, error_of

@@ -8,7 +8,7 @@ from kgrag.agents.answering import AnswerOptions, answer
 from kgrag.agents.support import unsupported
 from kgrag.models.openai_chat import OpenAIChat
 from kgrag.models.tasks import Tasks
-from kgrag.retrieval.registry import make_retriever
+from kgrag.retrieval.base import make_retriever
 from kgrag.values.results import Passage, Summary
 
 _FRAM = "The Fram was designed by Colin Archer in Larvik, and launched on 26 October 1892."

@@ -11,7 +11,7 @@ os.environ["RAY_USAGE_STATS_ENABLED"] = "0"
 from ray.cluster_utils import Cluster
 
 from kgrag import KnowledgeGraph
-from kgrag.engines.on_ray import Ray
+from kgrag.engines import Ray
 from kgrag.graph.contents import digest
 from kgrag.settings import EngineSettings, Settings
 from kgrag.values.documents import Document, Section, Triple

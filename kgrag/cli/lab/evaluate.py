@@ -168,7 +168,7 @@ def evaluate(given: _Given) -> None:
         raise click.UsageError("--json and --markdown exclude each other.")
     if given.ragas is not None and given.per_question is not None:
         raise click.UsageError("--ragas needs the passages of one collection: leave out --per-question.")
-    from kgrag.lab.figures import check_plot
+    from kgrag.lab.report import check_plot
 
     settings, paper = as_paper(load_settings(), given.paper)
     if paper is not None:  # its sample, depth and documents a question in place of what was not given
@@ -225,7 +225,7 @@ def _experiment(given: _Given, max_file_mb: int) -> "Experiment":
     from kgrag.lab.experiment import Experiment
     from kgrag.lab.readers import read_dataset
     from kgrag.lab.variants import join, merge
-    from kgrag.retrieval.registry import RETRIEVERS, check_retriever
+    from kgrag.retrieval.base import RETRIEVERS, check_retriever
 
     simple = [name for name, entry in RETRIEVERS.items() if not entry.several and not entry.needs]
     names = [check_retriever(name) for name in given.retriever or ([] if given.system else simple)]

@@ -19,8 +19,7 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from kgrag.engines import IN_PROCESS, Engine, open_engine
-from kgrag.engines.processes import Processes
+from kgrag.engines import IN_PROCESS, Engine, Processes, open_engine
 from kgrag.graph.metadata import to_properties
 from kgrag.indexing import documents as local
 from kgrag.indexing.document_writer import Row
