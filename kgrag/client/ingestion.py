@@ -10,8 +10,8 @@ from kgrag.graph.collections import Collection as Record
 from kgrag.indexing import pipeline, removal
 from kgrag.indexing.detection import first_language, in_language
 from kgrag.indexing.first_load import recount
-from kgrag.indexing.pruning import find_gone, known_files, too_many
-from kgrag.indexing.reembed import discard_old_vectors
+from kgrag.indexing.removal import find_gone, known_files, too_many
+from kgrag.indexing.repair import discard_old_vectors
 from kgrag.loaders.source import Source, first_document, items_of
 from kgrag.models.embed import DeferredEmbedder, Embedder, load_embedder
 from kgrag.settings import Settings

@@ -10,7 +10,7 @@ from scripted import TASKS, Scripted
 
 from kgrag import KnowledgeGraph
 from kgrag.graph.contents import digest
-from kgrag.indexing.communities.plan import communities
+from kgrag.indexing.community_plan import communities
 from kgrag.models.budget import HIGH
 from kgrag.values.documents import Document, Section
 from kgrag.values.events import Noted

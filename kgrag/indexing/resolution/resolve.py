@@ -18,11 +18,19 @@ from kgrag.graph.connection import Graph
 from kgrag.indexing.ask_each import Meter
 from kgrag.indexing.mentions import bits
 from kgrag.indexing.resolution import judge
-from kgrag.indexing.resolution.blocks import LARGEST, pairs
-from kgrag.indexing.resolution.context import SURE, Seen, definitions, homonyms, weigh
-from kgrag.indexing.resolution.groups import Pair, ambiguous, groups, pair
 from kgrag.indexing.resolution.judge import Question, batched, spread
-from kgrag.indexing.resolution.name_rules import Kind, Likeness, compare, contradiction
+from kgrag.indexing.resolution.name_rules import (
+    SURE,
+    Kind,
+    Likeness,
+    Seen,
+    compare,
+    contradiction,
+    definitions,
+    homonyms,
+    weigh,
+)
+from kgrag.indexing.resolution.pairs import LARGEST, Pair, ambiguous, groups, pair, pairs
 from kgrag.indexing.resolution.words import Name, is_generic, is_name, parse
 from kgrag.models.estimate import Estimate
 from kgrag.models.tasks import Tasks

@@ -26,11 +26,10 @@ from kgrag.indexing.document_writer import Row
 from kgrag.indexing.finish import STAGES
 from kgrag.indexing.links import linked
 from kgrag.indexing.mentions import Gazetteer, bits, is_sure_name, word_stems
-from kgrag.indexing.rows.columns import Lines, Tables
 from kgrag.indexing.rows.documents import Group, Part, Prepared, Reading
 from kgrag.indexing.rows.relations import Counts, Mentioned, Nearest, Similar, passage_values, related_rows
-from kgrag.indexing.rows.spill import Held, Partitions, Spill, VectorFile
-from kgrag.indexing.synonyms import is_fit
+from kgrag.indexing.rows.tables import Held, Lines, Partitions, Spill, Tables, VectorFile
+from kgrag.indexing.similar import is_fit
 from kgrag.models.embed import Embedder, Vectors, embed_each
 from kgrag.models.parallel import in_parallel
 from kgrag.runtime.document_progress import at

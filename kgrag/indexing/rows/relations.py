@@ -7,12 +7,11 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from kgrag.indexing import neighbours
-from kgrag.indexing.density import sample_bound
 from kgrag.indexing.document_writer import Row
-from kgrag.indexing.keywords import terms, top_terms
 from kgrag.indexing.mentions import Gazetteer, add_rare, bits, mentions, tokenised_source
-from kgrag.indexing.rows.columns import Lines, Tables
+from kgrag.indexing.rows.tables import Lines, Tables
+from kgrag.indexing.similar import nearest
+from kgrag.indexing.statistics import sample_bound, terms, top_terms
 from kgrag.models.embed import Vectors
 from kgrag.settings import BRIDGE_CAP, DENSITY_SAMPLE
 from kgrag.values.identity import keyword_id
@@ -42,7 +41,7 @@ class Nearest:
         there = np.flatnonzero(vectors.any(axis=1))
         if len(there) < len(ids):
             vectors, ids = vectors[there], [ids[i] for i in there]
-        rows = neighbours.nearest(vectors, ids, np.arange(len(ids)), k, least) if k else iter(())
+        rows = nearest(vectors, ids, np.arange(len(ids)), k, least) if k else iter(())
         return cls(ids, k, list(rows) if at_once else rows)
 
     def link(self, tables: Tables, table: str, progress: Callable[[int], None] = lambda done: None) -> dict[str, float]:
