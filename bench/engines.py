@@ -26,7 +26,7 @@ from synthetic import documents
 
 from kgrag import KnowledgeGraph
 from kgrag.engines import open_engine
-from kgrag.indexing.digest import digest
+from kgrag.graph.contents import digest
 from kgrag.indexing.documents import ExistingDocument
 from kgrag.indexing.pipeline import PendingDocument, Preparing
 from kgrag.models.embed import load_embedder

@@ -29,7 +29,7 @@ from traversal import COLLECTION, PORTS, WARM_UP, Graph, Memory, Row, latency, l
 from kgrag import KnowledgeGraph
 from kgrag.graph.contents import fingerprint
 from kgrag.graph.local.server import LocalServer
-from kgrag.lab.figures import drawing, save
+from kgrag.lab.report import drawing, save
 from kgrag.settings import IndexingSettings, Settings
 from kgrag.values.documents import Document
 

@@ -38,8 +38,8 @@ from kgrag import KnowledgeGraph
 from kgrag.demo import COLLECTION as WRITTEN
 from kgrag.demo import corpus
 from kgrag.demo import questions as demo_questions
+from kgrag.graph.contents import digest
 from kgrag.graph.local.server import LocalServer
-from kgrag.indexing.digest import digest
 from kgrag.server.keys import Keys
 from kgrag.settings import Settings
 

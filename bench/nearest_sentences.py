@@ -12,7 +12,7 @@ import random
 from collections.abc import Sequence
 from pathlib import Path
 
-from kgrag.agents.nearest_sentences import nearest_sentences
+from kgrag.agents.answering import nearest_sentences
 from kgrag.lab.measures import normalised
 from kgrag.values.results import Item, Passage, Summary
 

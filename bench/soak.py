@@ -37,8 +37,8 @@ from synthetic import documents, questions
 from kgrag import KnowledgeGraph
 from kgrag.graph import vitals
 from kgrag.graph.connection import Graph
+from kgrag.graph.contents import digest
 from kgrag.graph.local.server import LocalServer
-from kgrag.indexing.digest import digest
 from kgrag.runtime.limits import limited
 from kgrag.server.keys import Keys
 from kgrag.settings import Settings

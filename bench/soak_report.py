@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from soak_users import Ledger, Operation
 
-from kgrag.lab.figures import drawing
+from kgrag.lab.report import drawing
 
 _NOISE = 2.0  # standard errors within which a slope is none
 _BIN = 60.0  # seconds: memory is averaged over them before a line is fitted, latencies are drawn for each

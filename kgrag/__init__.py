@@ -8,8 +8,8 @@ import logging
 
 from lazy_loader import attach_stub
 
-__getattr__, __dir__, __all__ = attach_stub(__name__, __file__)
+from kgrag.values import __version__ as __version__
 
-__version__ = "0.3.0"
+__getattr__, __dir__, __all__ = attach_stub(__name__, __file__)
 
 logging.getLogger(__name__).addHandler(logging.NullHandler())  # whoever wants to read the log adds one

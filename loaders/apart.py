@@ -7,10 +7,11 @@ from typing import Any, TypedDict
 from xml.etree import ElementTree
 from xml.etree.ElementTree import Element
 
-from kgrag.loaders.base import MB, BadInput, Item, Reading, Source, check_size, clean_value, one_line
+from kgrag.loaders.base import MB, BadInput, Item, Source, check_size, clean_value, one_line
 from kgrag.loaders.beside import tell
 from kgrag.loaders.grid import numbered
 from kgrag.loaders.outline import Outline
+from kgrag.loaders.reading import Reading
 from kgrag.values.documents import Document, Section, Table
 from kgrag.values.installing import install_hint
 

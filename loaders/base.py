@@ -6,17 +6,12 @@ import re
 import stat
 import unicodedata
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path, PurePath
-from typing import TYPE_CHECKING, Any, BinaryIO
+from typing import Any, BinaryIO
 
 from kgrag.values.documents import Document, Problem
-
-if TYPE_CHECKING:
-    from kgrag.loaders.boilerplate import Boilerplate
-    from kgrag.loaders.named_rows import Columns
-    from kgrag.loaders.reader_processes import Readers
 
 Item = Document | Problem
 
@@ -94,44 +89,6 @@ class Source:
         if stem.islower() and "_" not in stem and " " not in stem:
             stem = re.sub(r"(?<=[^\W\d])-(?=[^\W\d])", " ", stem)  # install-guide, but neither Kon-Tiki nor 2020-01-31
         return one_line(stem.replace("_", " ")) or one_line(PurePath(self.shown).name)
-
-
-@dataclass(frozen=True, slots=True)
-class Reading:
-    """What a load was given besides its files: the names of `columns`, and `readers`, processes for untrusted files.
-
-    `boilerplate`: what was found of folders of HTML pages, once for each.
-    """
-
-    columns: "Columns"
-    readers: "Readers"
-    boilerplate: "dict[Path, Boilerplate]" = field(default_factory=dict)
-
-
-@dataclass(frozen=True, slots=True)
-class Format:
-    """How files of some extensions are read; found by an entry point of the group `kgrag.loaders`.
-
-    `name`: what a file of the format is called. `load` yields a document, or one a row, and Problems; it may raise
-    BadInput. `untrusted`: known by its content, whatever the file's name says, and read in a process of its own.
-    `version`: of the reader, a higher one when it makes other documents of the same files: these are then read again,
-    though they have not changed.
-    """
-
-    name: str
-    extensions: tuple[str, ...]
-    load: Callable[[Source, Reading], Iterator[Item]]
-    untrusted: bool = False
-    version: int = 1
-
-
-def whole(load: Callable[[Source], Document]) -> Callable[[Source, Reading], Iterator[Item]]:
-    """The `load` of a format whose files are one document each."""
-
-    def items(source: Source, reading: Reading) -> Iterator[Item]:
-        yield load(source)
-
-    return items
 
 
 def clean(text: str) -> str:
@@ -237,8 +194,6 @@ def read_text(source: Source, declared: Callable[[bytes], str | None] | None = N
 
     U+FFFD stands for single bytes that are damaged; their number is reported. Raises BadInput for more of them.
     """
-    from kgrag.loaders.damage import repaired  # here: it needs what this module has
-
     data = read_file(source)
     try:
         return decode(data, declared(data) if declared is not None else None)
@@ -256,8 +211,6 @@ def read_text(source: Source, declared: Callable[[bytes], str | None] | None = N
 
 def legacy_encoding(source: Source, data: bytes) -> str | None:
     """What a text that is not UTF-8 is in: as the source says, else as it looks; None if that cannot be told."""
-    from kgrag.loaders.legacy import find_encoding  # here: a reading process needs none of it
-
     return source.encoding or find_encoding(data)
 
 
@@ -301,3 +254,110 @@ def _declared(name: str | None) -> list[str]:
         return []  # a declaration that can be read as ASCII is not in these
     larger = _LARGER.get(plain)
     return [larger, name] if larger else [name]
+
+
+_SHARE = 0.01  # of all bytes: with more it is another encoding, or no text
+
+MARK = "\ufffd"
+"""What stands for a byte that is no character."""
+
+
+def repaired(data: bytes, encoding: str = "utf-8") -> tuple[str, str]:
+    """The text of damaged bytes, and what is to be said of it. Raises BadInput for too many of them."""
+    text = data.decode(encoding, "replace")
+    count = text.count(MARK) - data.decode(encoding, "ignore").count(MARK)
+    return text, told(count, len(data), encoding, _first(data, encoding))
+
+
+def told(count: int, size: int, encoding: str, place: str) -> str:
+    """What is to be said of `count` bad bytes among `size`; "" for none. Raises BadInput for too many."""
+    name = encoding.upper()
+    if count > max(1, _SHARE * size):
+        raise BadInput(f"is not {name}{place}, nor in {counted(count - 1, 'other place')}; {HOW_TO_CONVERT}")
+    if not count:
+        return ""
+    if count > 1:
+        return f"holds {count:,} bytes that are not {name}, the first{place}: U+FFFD stands for them in the text"
+    return f"holds a byte that is not {name}{place}: U+FFFD stands for it in the text"
+
+
+def _first(data: bytes, encoding: str) -> str:
+    try:
+        data.decode(encoding)
+    except UnicodeDecodeError as error:
+        return f" at byte {error.start}"
+    return ""
+
+
+_WESTERN = frozenset(
+    "àáâãäåæçèéêëìíîïðñòóôõöøùúûüýþÿßœšžÀÁÂÃÄÅÆÇÈÉÊËÌÍÎÏÐÑÒÓÔÕÖØÙÚÛÜÝÞŸŒŠŽ¡¿«»‹›“”„‘’‚–—…·•†‡°ºª§¶©®™€£¥¢¹²³½¼¾±×÷µ´¨\xa0\xad"
+)
+_OTHERS = (  # of each script first what most texts in it are in
+    "cp1251 koi8_r cp1253 cp1250 cp1254 cp1255 cp1256 cp1257 shift_jis euc_jp gb18030 big5 euc_kr".split()
+)
+_FEW = 0.0005  # of all bytes
+_THAI_LETTERS = 12  # that it takes to tell
+_THAI_MARK = re.compile(rb"[\xd1\xd4-\xda\xe7-\xee]")
+_THAI_MARKED = re.compile(rb"(?<=[\xa1-\xce\xd1\xd4-\xda\xe7-\xee])[\xd1\xd4-\xda\xe7-\xee]")
+_HIGH = re.compile(rb"[\x80-\xff]+")
+
+
+def find_encoding(data: bytes) -> str | None:
+    """The name of the encoding of a text that is not UTF-8; None for what is none, or is UTF-8 with damage.
+
+    What reads as Western European is taken for Windows-1252, which short texts of other Latin alphabets may, too:
+    these have no mark of their own. For everything else charset-normalizer compares how plausible the letters are.
+    """
+    sample = _sample(data)
+    text = sample.decode("utf-8", "replace")
+    wrong = text.count("\ufffd")
+    if sum(character > "\x7f" for character in text) > 2 * wrong:
+        return None  # most of it is UTF-8
+    if _is_thai(sample):
+        return "cp874"
+    try:
+        western = set(sample.decode("cp1252"))
+    except UnicodeDecodeError:
+        pass
+    else:
+        share = sum(map(len, _HIGH.findall(sample))) / max(1, sum(map(len, sample.split())))
+        if all(c < "\x7f" or c in _WESTERN for c in western) and share < 0.45:
+            return "cp1252"
+    if len(_HIGH.findall(sample)) <= max(1, _FEW * len(sample)):
+        return None  # too few to tell: damage
+    from charset_normalizer import from_bytes
+
+    best = from_bytes(sample, cp_isolation=_OTHERS, enable_fallback=False).best()
+    if best is None:
+        return None
+    try:
+        data.decode(best.encoding)
+    except UnicodeDecodeError:
+        return None
+    return codecs.lookup(best.encoding).name
+
+
+def _is_thai(data: bytes) -> bool:
+    """Whether it reads as Thai in TIS-620: what stands above and below letters stands on one, all but always."""
+    high = sum(map(len, _HIGH.findall(data)))
+    if high < _THAI_LETTERS:
+        return False
+    try:
+        data.decode("cp874")
+    except UnicodeDecodeError:
+        return False
+    marks = len(_THAI_MARK.findall(data))
+    return marks > 0.05 * high and len(_THAI_MARKED.findall(data)) > 0.97 * marks
+
+
+def _sample(data: bytes) -> bytes:
+    """The lines that are not ASCII, but for those beyond some size in all."""
+    if len(data) <= SAMPLE:
+        return data
+    lines = (line for line in data.splitlines(keepends=True) if not line.isascii())
+    found = b""
+    for line in lines:
+        found += line
+        if len(found) > SAMPLE:
+            break
+    return found

@@ -11,25 +11,13 @@ from itertools import chain, islice
 from pathlib import Path
 from zipfile import is_zipfile
 
-from kgrag.loaders.base import (
-    MB,
-    BadInput,
-    EmptyInput,
-    Format,
-    Item,
-    Reading,
-    Source,
-    check_size,
-    clean,
-    one_line,
-    open_file,
-)
+from kgrag.loaders.base import MB, BadInput, EmptyInput, Item, Source, check_size, clean, one_line, open_file
 from kgrag.loaders.benchmark import TRIPLES, load_benchmark
 from kgrag.loaders.fingerprint import Fingerprint, Stamp, digest
 from kgrag.loaders.folder_walk import Seen, Walk, exists, file_key, folder_prefix, is_dir, reason
 from kgrag.loaders.ignore import Ignore
 from kgrag.loaders.named_rows import CORPUS, Columns
-from kgrag.loaders.reader_processes import Readers
+from kgrag.loaders.reading import Format, Readers, Reading
 from kgrag.runtime.document_progress import at
 from kgrag.runtime.plugins import Plugins
 from kgrag.settings import LoadingSettings

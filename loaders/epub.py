@@ -8,10 +8,10 @@ from xml.etree import ElementTree
 from xml.etree.ElementTree import Element
 
 from kgrag.loaders.apart import Content, check_archive, content, parse_xml, read_apart
-from kgrag.loaders.base import BadInput, Format, decode, one_line
-from kgrag.loaders.damage import repaired
+from kgrag.loaders.base import BadInput, decode, one_line, repaired
 from kgrag.loaders.html import add_html, declared_encoding
 from kgrag.loaders.outline import Outline
+from kgrag.loaders.reading import Format
 
 _PAGES = ("application/xhtml+xml", "text/html", "")
 

@@ -10,13 +10,14 @@ from bs4 import BeautifulSoup, MarkupResemblesLocatorWarning, XMLParsedAsHTMLWar
 from bs4.dammit import EncodingDetector
 from bs4.element import CData, NavigableString, PageElement, Tag
 
-from kgrag.loaders.base import BadInput, Format, Item, Reading, Source, one_line, read_text
+from kgrag.loaders.base import BadInput, Item, Source, one_line, read_text
 from kgrag.loaders.beside import tell
 from kgrag.loaders.boilerplate import boilerplate, sample
 from kgrag.loaders.grid import Cell, joined, only_lays_out
 from kgrag.loaders.inline import Inline
 from kgrag.loaders.markup import BREAK, NOTE, prepare
 from kgrag.loaders.outline import Outline
+from kgrag.loaders.reading import Format, Reading
 from kgrag.values.documents import Document
 
 _DROPPED = ["script", "style", "noscript", "template", "nav", "footer", "svg", "iframe", "title"]

@@ -12,7 +12,6 @@ from kgrag.loaders.base import (
     SAMPLE,
     BadInput,
     EmptyInput,
-    Format,
     Item,
     Source,
     bad_byte,
@@ -20,9 +19,10 @@ from kgrag.loaders.base import (
     find_bom,
     open_file,
     read_text,
+    repaired,
 )
-from kgrag.loaders.damage import repaired
 from kgrag.loaders.named_rows import Columns, Row, is_table, read_rows, strings
+from kgrag.loaders.reading import Format
 from kgrag.values.documents import Problem
 
 _SENTENCE = re.compile(r"\w\s+\w")

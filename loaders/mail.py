@@ -13,10 +13,10 @@ from pathlib import Path
 from typing import Any
 
 from kgrag.loaders.apart import MAX_TEXT, Content, content, document_of, read_apart
-from kgrag.loaders.base import MB, BadInput, Format, Item, Reading, Source, decode, one_line, open_file
+from kgrag.loaders.base import MB, BadInput, Item, Source, decode, one_line, open_file
 from kgrag.loaders.html import add_html
 from kgrag.loaders.outline import Outline
-from kgrag.loaders.reader_processes import Reader, Readers
+from kgrag.loaders.reading import Format, Reader, Readers, Reading
 from kgrag.values.documents import Problem
 
 _LINE = 1 << 16  # bytes that are looked at at once

@@ -7,13 +7,14 @@ from urllib.parse import unquote
 
 from markdown_it.token import Token
 
-from kgrag.loaders.base import BadInput, Format, Source, clean, one_line, read_text, whole
+from kgrag.loaders.base import BadInput, Source, clean, one_line, read_text
 from kgrag.loaders.beside import tell
 from kgrag.loaders.front_matter import split_front_matter
 from kgrag.loaders.grid import Cell
 from kgrag.loaders.inline import Inline
 from kgrag.loaders.markdown_rules import only_tags, parser, tag_names
 from kgrag.loaders.outline import Outline
+from kgrag.loaders.reading import Format, whole
 from kgrag.values.documents import Document
 
 _CALLOUT = re.compile(r"\[!([A-Za-z]+)\][+-]?[ \t]*")

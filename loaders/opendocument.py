@@ -11,10 +11,11 @@ from xml.etree import ElementTree
 from xml.etree.ElementTree import Element
 
 from kgrag.loaders.apart import Content, check_archive, content, parse_xml, read_apart
-from kgrag.loaders.base import BadInput, Format, one_line
+from kgrag.loaders.base import BadInput, one_line
 from kgrag.loaders.grid import Cell, cell_text, lay_out, only_lays_out
 from kgrag.loaders.inline import Inline, Node, formula, ordinal
 from kgrag.loaders.outline import Outline
+from kgrag.loaders.reading import Format
 from kgrag.loaders.sheet_parts import area_blocks
 
 _CONTAINERS = frozenset("section index-body user-index list-header table-of-content".split())

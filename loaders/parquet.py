@@ -5,8 +5,9 @@ from datetime import date, datetime, time
 from importlib.util import find_spec
 from typing import Any
 
-from kgrag.loaders.base import MB, BadInput, Format, Item, Source, open_file
+from kgrag.loaders.base import MB, BadInput, Item, Source, open_file
 from kgrag.loaders.named_rows import Columns, RowReader, RowTable, is_table
+from kgrag.loaders.reading import Format
 from kgrag.values.documents import Problem
 from kgrag.values.installing import install_hint
 

@@ -4,8 +4,9 @@ import json
 import re
 from collections.abc import Callable, Iterator
 
-from kgrag.loaders.base import BadInput, Format, Source, clean, one_line, read_text, whole
+from kgrag.loaders.base import BadInput, Source, clean, one_line, read_text
 from kgrag.loaders.markdown import markdown_document
+from kgrag.loaders.reading import Format, whole
 from kgrag.values.documents import Document
 
 _FENCE = "~~~~~~~~"  # longer than those of any code

@@ -6,11 +6,10 @@ from pathlib import Path
 from typing import Any
 
 from kgrag.loaders.apart import Content, content, read_apart
-from kgrag.loaders.base import BadInput, Format, check_binary, clean, decode, one_line
-from kgrag.loaders.damage import repaired
+from kgrag.loaders.base import BadInput, check_binary, clean, decode, find_encoding, one_line, repaired
 from kgrag.loaders.html import add_html
-from kgrag.loaders.legacy import find_encoding
 from kgrag.loaders.outline import Outline
+from kgrag.loaders.reading import Format
 
 _SETTINGS = {
     "file_insertion_enabled": False,

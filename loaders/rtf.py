@@ -8,10 +8,11 @@ from itertools import groupby
 from pathlib import Path
 
 from kgrag.loaders.apart import Content, content, needs, read_apart
-from kgrag.loaders.base import BadInput, Format, one_line
+from kgrag.loaders.base import BadInput, one_line
 from kgrag.loaders.grid import Cell
 from kgrag.loaders.inline import Inline
 from kgrag.loaders.outline import Outline
+from kgrag.loaders.reading import Format
 
 _TITLE = re.compile(r"\{(?:\\\*)?\\title(?![a-z])")
 _CODE_PAGE = re.compile(r"\\ansicpg(\d{1,5})|\\(mac|pca?)(?![a-z])")

@@ -9,11 +9,11 @@ from itertools import islice
 from typing import BinaryIO
 
 from kgrag.loaders.base import (
+    MARK,
     MB,
     SAMPLE,
     BadInput,
     EmptyInput,
-    Format,
     Item,
     Source,
     check_binary,
@@ -21,9 +21,10 @@ from kgrag.loaders.base import (
     legacy_encoding,
     one_line,
     open_file,
+    told,
 )
-from kgrag.loaders.damage import MARK, told
 from kgrag.loaders.named_rows import Columns, RowReader, is_table
+from kgrag.loaders.reading import Format
 from kgrag.values.documents import Document, Problem, Table
 
 _LINES = 500  # that are not ASCII, by which an encoding is told

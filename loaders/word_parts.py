@@ -7,10 +7,11 @@ from collections.abc import Iterator
 from contextlib import suppress
 from typing import IO, Any
 
-from kgrag.loaders.base import one_line
-from kgrag.loaders.chunks import chunk_blocks
+from kgrag.loaders.base import decode, one_line
 from kgrag.loaders.grid import Cell, Laid, cell_text, only_lays_out
+from kgrag.loaders.html import add_html, declared_encoding
 from kgrag.loaders.inline import Inline, formula, ordinal
+from kgrag.loaders.mail import add_message
 from kgrag.loaders.office_parts import (
     Block,
     alternative,
@@ -23,8 +24,51 @@ from kgrag.loaders.office_parts import (
     tag,
     value,
 )
+from kgrag.loaders.outline import Outline
+from kgrag.loaders.rtf import add_rtf
 from kgrag.loaders.symbols import sign, signs
 from kgrag.loaders.word_numbering import WordNumbering
+
+_PAGES = ("text/html", "application/xhtml+xml")
+_RTF = ("application/rtf", "text/rtf")
+_ARCHIVES = ("message/rfc822", "multipart/related", "application/x-mimearchive")
+_WORD = "application/vnd.openxmlformats-officedocument.wordprocessingml."
+
+
+def chunk_blocks(data: bytes, kind: str, depth: int) -> tuple[list[Block], Counter[str]] | None:
+    """The blocks of a part by its media type, and what was left out; None for one that is not read.
+
+    `depth`: of documents that it stands in. Raises BadInput.
+    """
+    if kind.startswith(_WORD):
+        return docx_blocks(data, depth)
+    outline = Outline()
+    if kind in _PAGES:
+        add_html(outline, decode(data, declared_encoding(data)))
+    elif kind in _RTF:
+        add_rtf(outline, data)
+    elif kind in _ARCHIVES:
+        add_message(outline, data)
+    elif kind == "text/plain":
+        for block in decode(data, "windows-1252").replace("\r\n", "\n").split("\n\n"):
+            outline.add(block)
+    else:
+        return None
+    return list(_blocks(outline)), outline.left_out
+
+
+def _blocks(outline: Outline) -> Iterator[Block]:
+    path: list[str] = []
+    for section in outline.sections():
+        names = section.heading.split(" > ") if section.heading else []
+        for level, name in enumerate(names, 1):
+            if path[:level] != names[:level]:
+                yield ["heading", level, name]
+        path = names
+        yield ["text", section.text]
+    for table in outline.tables:
+        yield ["table", table.caption, [list(row) for row in table.rows]]
+
 
 _PASSED = frozenset("Fallback pPr rPr moveFrom delText instrText sectPr tblPr".split())
 """What is no text: a fallback says again what stands before it, and what was moved stands where it was moved to."""

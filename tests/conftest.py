@@ -34,7 +34,7 @@ from kgrag import KnowledgeGraph
 from kgrag.graph.connection import Graph
 from kgrag.graph.local.server import Endpoint, LocalServer
 from kgrag.graph.schema import stored_version
-from kgrag.loaders.reader_processes import Readers
+from kgrag.loaders.reading import Readers
 from kgrag.settings import Settings
 from kgrag.values.errors import NotFoundError
 

@@ -9,8 +9,7 @@ import pytest
 from fastapi import FastAPI
 
 from kgrag.agents.system import STRATEGIES
-from kgrag.retrieval.base import VectorOptions
-from kgrag.retrieval.registry import RETRIEVERS
+from kgrag.retrieval.base import RETRIEVERS, VectorOptions
 from kgrag.runtime.options import Options, resolve
 from kgrag.server import openai
 from kgrag.server.api import health

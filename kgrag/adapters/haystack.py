@@ -11,7 +11,7 @@ from haystack import Document, GeneratedAnswer, component
 from kgrag.adapters import Source, answered, described, found
 from kgrag.agents.system import DEFAULT_SYSTEM
 from kgrag.client.aio import in_thread
-from kgrag.retrieval.registry import DEFAULT_RETRIEVER
+from kgrag.retrieval.base import DEFAULT_RETRIEVER
 from kgrag.values.events import Answer
 from kgrag.values.results import Ranking
 

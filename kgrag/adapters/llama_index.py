@@ -15,7 +15,7 @@ from llama_index.core.schema import NodeWithScore, QueryBundle, TextNode
 from kgrag.adapters import Source, answered, described, found
 from kgrag.agents.system import DEFAULT_SYSTEM
 from kgrag.client.aio import in_thread
-from kgrag.retrieval.registry import DEFAULT_RETRIEVER
+from kgrag.retrieval.base import DEFAULT_RETRIEVER
 from kgrag.values.events import Answer
 from kgrag.values.results import Passage, Ranking
 

@@ -11,7 +11,7 @@ from neo4j_graphrag.types import RawSearchResult, RetrieverResult, RetrieverResu
 
 from kgrag.adapters import Source, answered, described, found
 from kgrag.agents.system import DEFAULT_SYSTEM
-from kgrag.retrieval.registry import DEFAULT_RETRIEVER
+from kgrag.retrieval.base import DEFAULT_RETRIEVER
 
 
 class KgragRetriever(Retriever):

@@ -12,7 +12,7 @@ from pydantic import BaseModel, Field
 
 from kgrag.agents.answering import AnswerOptions
 from kgrag.agents.strategy import Conclusion, Episode, Inquiry, Strategy
-from kgrag.indexing.summaries import numbered_text
+from kgrag.indexing.group_texts import numbered_text
 from kgrag.models.budget import LOW
 from kgrag.models.parallel import in_parallel
 from kgrag.retrieval.base import Scored, Topic

@@ -23,11 +23,10 @@ from kgrag.agents.loop import run
 from kgrag.agents.trace import Trace
 from kgrag.models.chat import no_model
 from kgrag.models.tasks import Listener, Tasks
-from kgrag.retrieval.base import Layer, Query, Retriever
+from kgrag.retrieval.base import Layer, Query, Retriever, make_retriever
 from kgrag.retrieval.bridges import with_bridges
 from kgrag.retrieval.context import Searchable, SearchContext
 from kgrag.retrieval.expression import Expression
-from kgrag.retrieval.registry import make_retriever
 from kgrag.runtime.options import resolve
 from kgrag.values.documents import Triple
 from kgrag.values.errors import ConfigurationError, ModelError

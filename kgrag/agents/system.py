@@ -8,9 +8,9 @@ from collections.abc import Mapping
 
 from kgrag.agents.answering import AnswerOptions
 from kgrag.agents.strategy import DEPTH, Strategy
+from kgrag.retrieval.base import RETRIEVERS, check_retriever, make_retriever
 from kgrag.retrieval.context import SearchContext
 from kgrag.retrieval.expression import Expression, parse
-from kgrag.retrieval.registry import RETRIEVERS, check_retriever, make_retriever
 from kgrag.runtime.options import resolve
 from kgrag.runtime.plugins import Plugins
 from kgrag.values.errors import ConfigurationError, NotFoundError

@@ -154,7 +154,7 @@ def load_settings() -> "Settings":
     from pydantic import ValidationError
     from pydantic_settings import SettingsError
 
-    from kgrag.cli.misspelt import meant, unknown_variables
+    from kgrag.cli.settings_list import meant, unknown_variables
     from kgrag.settings import Settings
 
     for variable, near in unknown_variables():

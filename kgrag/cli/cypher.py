@@ -9,12 +9,45 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from kgrag.cli.connect import as_json, as_text, choose_collection, collection_option, connect, csv_options
-from kgrag.cli.console import note, print_json
+from kgrag.cli.console import note, print_json, visible
 
 if TYPE_CHECKING:
+    from kgrag.agents.text_to_cypher import CypherAnswer
     from kgrag.graph.gateway import PlanKind
     from kgrag.graph.queries import Query
     from kgrag.values.rows import Rows
+
+
+def ask_cypher(question: str, collection: str | None, *, show: bool, as_json: bool, as_csv: bool, raw: bool) -> None:
+    """Have a language model write the Cypher; `show`: do not run it."""
+    with connect() as kg:
+        name = choose_collection(kg, collection)
+        answer = kg[name].ask_cypher(question, run=not show)
+    _print_answer(answer, as_json=as_json, as_csv=as_csv, raw=raw)
+
+
+def _print_answer(answer: "CypherAnswer", *, as_json: bool, as_csv: bool, raw: bool) -> None:
+    from kgrag.cli.show_rows import print_outcome
+    from kgrag.narration import usage_text
+    from kgrag.wire import to_json
+
+    if as_json:
+        print_json(to_json(answer))
+    elif answer.rows is None:
+        click.echo(visible(_statement(answer)))
+    else:
+        note(visible(f"{_statement(answer)}\n"))
+        print_outcome(answer.rows, as_csv=as_csv, raw=raw)
+    again = ", at the second attempt" if len(answer.attempts) > 1 else ""
+    note(f"{usage_text(answer.usage, cost=True)}{again}")
+
+
+def _statement(answer: "CypherAnswer") -> str:
+    """The statement as it runs in Neo4j Browser after the line that sets its parameters."""
+    from kgrag.graph.favourites import params_line
+
+    return f"{params_line(answer.parameters)}\n{answer.statement}" if answer.parameters else answer.statement
+
 
 Pairs = tuple[tuple[str, str], ...]
 _NAME = re.compile(r"[\w/-]*\w")
@@ -121,8 +154,6 @@ def cypher(
     if "" in ((asked or "x").strip(), (posed or "x").strip()):
         raise click.UsageError("The question is empty.")
     if asked is not None:
-        from kgrag.cli.ask_cypher import ask_cypher
-
         ask_cypher(asked, collection, show=show, as_json=as_json, as_csv=as_csv, raw=raw)
     elif posed is not None:
         _print_parameters(posed, pairs, collection, as_json)

@@ -82,7 +82,7 @@ def inspect(
     else:
         _print(found)
     if report is not None:
-        from kgrag.inspection.html import html
+        from kgrag.inspection.result import html
 
         try:
             report.write_text(html(found), encoding="utf-8")
@@ -95,8 +95,7 @@ def inspect(
 
 def _print_hashes(collection: str | None, whole: bool, as_json: bool) -> None:
     from kgrag.graph.collections import open_collection
-    from kgrag.graph.contents import fingerprint
-    from kgrag.indexing.digest import digest
+    from kgrag.graph.contents import digest, fingerprint
 
     with connect() as kg:
         name = open_collection(kg.graph, choose_collection(kg, collection)).name

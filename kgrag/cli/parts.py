@@ -1,16 +1,109 @@
-"""kgrag list retrievers, systems: the ways to search and to answer, and the options of one of them."""
+"""kgrag list retrievers, systems, prompts, settings: what there is to choose, and what is set."""
 
 from collections.abc import Mapping
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from kgrag.cli.connect import as_json
-from kgrag.cli.console import load_settings, print_json, print_pairs, print_table
+from kgrag.cli.console import load_settings, note, print_json, print_pairs, print_table
 
 if TYPE_CHECKING:
+    from kgrag.cli.settings_list import InForce
     from kgrag.retrieval.base import Retriever
     from kgrag.runtime.options import Options
+
+
+@click.command()
+@click.option(
+    "--copy",
+    "folder",
+    metavar="DIR",
+    type=click.Path(file_okay=False, path_type=Path),
+    help="Copy the prompts there, to be edited; what lies there already stays as it is.",
+)
+@as_json
+def prompts(folder: Path | None, as_json: bool) -> None:
+    """List the prompts: their versions, and whether they are kgrag's or your own.
+
+    To use your own, copy them to a folder, edit them there, delete those that stay, and name the folder:
+    KGRAG_CHAT__PROMPTS=DIR. A line [system] or [user] begins each message, and $NAME stands where a value goes.
+    Passages that were extracted with another version of a prompt are extracted again.
+
+    \b
+    kgrag list prompts
+    kgrag list prompts --copy my-prompts
+    KGRAG_CHAT__PROMPTS=my-prompts kgrag list prompts
+    """
+    from kgrag.models.prompts import SETTING, file_name, load_prompt, names
+
+    if folder is not None:
+        folder.mkdir(parents=True, exist_ok=True)
+        made = [to for name in names() if _write(to := folder / file_name(name), load_prompt(name).text)]
+        if as_json:
+            print_json({"folder": folder, "copied": made})
+        else:
+            click.echo(f"{len(made)} prompts copied to {folder}; {len(names()) - len(made)} were there already.")
+            note(f"Edit them, delete those that stay as they are, and set {SETTING}={folder.absolute()}")
+        return
+    own = load_settings().chat.prompts
+    found = [load_prompt(name, own) for name in names()]
+    paths = [own / file_name(p.name) if own and (own / file_name(p.name)).exists() else None for p in found]
+    rows = list(zip(found, paths, strict=True))
+    if as_json:
+        print_json([{"name": p.name, "version": p.version, "values": p.values, "path": path} for p, path in rows])
+        return
+    print_pairs({prompt.name: f"{prompt.version}  {path or 'of kgrag'}" for prompt, path in rows})
+    strange = sorted(p.name for p in own.glob(file_name("*")) if p.stem not in names()) if own else []
+    if strange:
+        note(f"Not the name of a prompt, so never used: {', '.join(strange)}")
+
+
+def _write(path: Path, text: str) -> bool:
+    """Write a new file; False when there is one already."""
+    try:
+        with path.open("x", encoding="utf-8") as file:
+            file.write(text)
+    except FileExistsError:
+        return False
+    return True
+
+
+@click.command()
+@click.argument("words", nargs=-1, metavar="[WORD]...")
+@click.option("--markdown", is_flag=True, help="Print all of them, their types and defaults, as a page in Markdown.")
+@as_json
+def settings(words: tuple[str, ...], markdown: bool, as_json: bool) -> None:
+    """List the settings: environment variable, value, where it is from, meaning.
+
+    With words, only settings whose line holds each of them. Keys and passwords are shown as ***.
+
+    \b
+    kgrag list settings
+    kgrag list settings chat                      those of language models
+    kgrag list settings environment               what is set in the environment (".env": in that file)
+    KGRAG_LOCAL__HEAP=4g kgrag db status        set one
+    """
+    load_settings()  # an invalid one is an error that names it
+    from kgrag.cli.settings_list import in_force, page
+
+    if markdown:
+        click.echo(page())
+        return
+    rows = {f"{r.setting.variable}={r.value}  [{r.source}]  {r.setting.meaning}": r for r in in_force()}
+    chosen = {line: r for line, r in rows.items() if all(word.lower() in line.lower() for word in words)}
+    if as_json:
+        print_json([_json(r) for r in chosen.values()])
+        return
+    for line in chosen:
+        click.echo(line)
+
+
+def _json(row: "InForce") -> dict[str, str]:
+    of = row.setting
+    given = {"variable": of.variable, "value": row.value, "source": row.source}
+    return {**given, "type": of.type, "default": of.default, "meaning": of.meaning}
 
 
 @click.command()
@@ -28,7 +121,7 @@ def retrievers(name: str | None, as_json: bool) -> None:
     kgrag search "..." --retriever "rrf(hybrid, pathrank)"
     kgrag search "..." --retriever "rrf(bm25, pathrank(cap=20, pagerank_weight=0), rrf=30)"
     """
-    from kgrag.retrieval.registry import DEFAULT_RETRIEVER, RETRIEVERS
+    from kgrag.retrieval.base import DEFAULT_RETRIEVER, RETRIEVERS
 
     if name is not None:
         found = RETRIEVERS.find(name)
@@ -64,7 +157,7 @@ def systems(name: str | None, paper: str | None, as_json: bool) -> None:
     kgrag ask "..." --system "ircot(steps=2)+rrf(bm25, ppr)"
     """
     from kgrag.agents.system import DEFAULT_SYSTEM, STRATEGIES, check_system
-    from kgrag.retrieval.registry import RETRIEVERS
+    from kgrag.retrieval.base import RETRIEVERS
 
     if paper is not None:
         if name is not None:

@@ -70,7 +70,7 @@ def search(
     kgrag search "Who designed the Fram?" --json | jq -r '.hits[].passage.title'
     """
     import_driver()
-    from kgrag.retrieval.registry import DEFAULT_RETRIEVER, check_retriever
+    from kgrag.retrieval.base import DEFAULT_RETRIEVER, check_retriever
     from kgrag.values.results import Filter
 
     retriever = check_retriever(retriever or DEFAULT_RETRIEVER)

@@ -1,12 +1,146 @@
-"""kgrag serve: the collections over HTTP, for people and programs."""
+"""kgrag serve, mcp, keys: the collections for other people and programs, and who may use them."""
+
+import sys
+from typing import TYPE_CHECKING
 
 import click
 
 from kgrag.cli.connect import as_json, connect
-from kgrag.cli.console import changed, load_settings, log_on_stderr, note
+from kgrag.cli.console import changed, load_settings, log_on_stderr, note, print_json, print_table
 from kgrag.cli.outcome import end_with_checks
 from kgrag.values.errors import ConfigurationError
 from kgrag.values.installing import install_hint
+
+if TYPE_CHECKING:
+    from kgrag.server.keys import Key, Keys, Role
+
+
+@click.command()
+@click.option("-c", "--collection", "collections", multiple=True, metavar="NAME",
+              help="Only this collection may be asked; repeatable. Without it, all, and Cypher too.")  # fmt: skip
+@click.option("--characters", type=click.IntRange(1000), metavar="N", help="Of a reply's texts.  [default: 20,000]")
+@click.option("--deadline", type=click.FloatRange(0, min_open=True), default=120, show_default=True, metavar="SECONDS",
+              help="Of one call.")  # fmt: skip
+@click.option("--budget", type=click.FloatRange(0), metavar="X", help="Cost of language models in one call.")
+def mcp(collections: tuple[str, ...], characters: int | None, deadline: float, budget: float | None) -> None:
+    """Offer the collections to an assistant as tools.
+
+    It speaks the Model Context Protocol on standard input and output.
+
+    An assistant starts this command by itself: put it into its list of servers. Its tools describe, search, ask,
+    look_up, passage, saved_query, get-schema and read-cypher only read; passages are resources, too,
+    kgrag://COLLECTION/passage/ID. The tool ask needs a language model of kgrag's own (KGRAG_CHAT__MODEL), the others
+    none. With --collection get-schema and read-cypher are not offered, since Cypher could read other collections.
+
+    It needs the extra mcp.
+
+    \b
+    kgrag mcp                                     all collections
+    kgrag mcp -c notes -c manuals                 these alone
+    {"mcpServers": {"kgrag": {"command": "kgrag", "args": ["mcp", "-c", "notes"]}}}
+    """
+    try:
+        from kgrag.server.mcp import CHARACTERS, Tools, mcp_server
+    except ImportError as error:
+        raise ConfigurationError(
+            "The Model Context Protocol needs the package mcp, which is not installed.",
+            f"Install it: {install_hint('mcp')}",
+        ) from error
+    with connect() as kg:
+        for name in collections:
+            kg[name].info()  # a name that does not exist fails now, not when the model asks
+        if sys.stdin.isatty():
+            note("Waiting for an assistant on standard input; Ctrl-C ends it. See kgrag mcp --help.")
+        tools = Tools(kg, collections, characters=characters or CHARACTERS, deadline=deadline, budget=budget)
+        mcp_server(tools).run("stdio")
+
+
+_ROLES: tuple["Role", ...] = ("read", "write", "admin")  # for --help, which imports nothing of the server
+
+
+@click.group()
+def keys() -> None:
+    """Make, list and remove the keys of `kgrag serve`.
+
+    A key has a role and, with --collection, collections that alone it sees. Only a hash of it is kept, in keys.json of
+    the home (KGRAG_HOME). A running server takes changes at once.
+
+    \b
+    kgrag keys add laptop --role admin
+    kgrag keys add anna --role write -c notes -c manuals
+    kgrag keys list
+    kgrag keys remove anna
+    """
+
+
+@keys.command()
+@click.argument("name")
+@click.option("--role", type=click.Choice(_ROLES), default="read", show_default=True,
+              help="read: search, ask; write: upload, remove documents, too; admin: delete collections.")  # fmt: skip
+@click.option("-c", "--collection", "collections", multiple=True, metavar="NAME",
+              help="Only this collection; repeatable. Without it, all, and Cypher too.")  # fmt: skip
+@as_json
+def add(name: str, role: "Role", collections: tuple[str, ...], as_json: bool) -> None:
+    """Make a key and print it: it is shown this once.
+
+    \b
+    kgrag keys add anna -c notes
+    kgrag keys add importer --role write -c notes
+    KEY=$(kgrag keys add laptop --role admin)
+    """
+    token = _keys().add(name, role, collections)
+    if as_json:
+        print_json({"name": name, "role": role, "collections": collections, "key": token})
+    else:
+        note("Keep this key, it is not shown again. It is sent as: Authorization: Bearer KEY")
+        click.echo(token)
+
+
+@keys.command("list")
+@as_json
+def list_(as_json: bool) -> None:
+    """List the keys, without what would let anybody use them.
+
+    \b
+    kgrag keys list
+    kgrag keys list --json
+    """
+    found = _keys().kept()
+    if as_json:
+        print_json([_shown(key) for key in found])
+    elif found:
+        rows = [(k.name, k.role, ", ".join(k.collections) or "all", f"{k.created.astimezone():%Y-%m-%d %H:%M}")
+                for k in found]  # fmt: skip
+        print_table(("name", "role", "collections", "made"), rows, left=("role", "collections", "made"))
+    else:
+        note("There are no keys. Make one with: kgrag keys add NAME")
+
+
+@keys.command()
+@click.argument("name")
+@as_json
+def remove(name: str, as_json: bool) -> None:
+    """Remove a key. Who has it is not let in any more.
+
+    \b
+    kgrag keys remove anna
+    """
+    found = _keys().remove(name)
+    if as_json:
+        print_json(_shown(found))
+    else:
+        click.echo(f"Removed the key {found.name}.")
+
+
+def _shown(key: "Key") -> dict[str, object]:
+    return key.model_dump(mode="json", exclude={"sha256"})
+
+
+def _keys() -> "Keys":
+    from kgrag.server.keys import Keys
+
+    return Keys.of(load_settings())
+
 
 RANKINGS = 1000  # kept for those who ask the same
 RETRY = 3.0  # seconds: nobody waits longer for a database that does not answer
@@ -37,8 +171,7 @@ def serve(host: str | None, port: int | None, check: bool, quiet: bool, as_json:
     curl -H "Authorization: Bearer $KEY" http://localhost:9000/api/v1/collections
     """
     try:
-        from kgrag.server.app import check_locked, config_of, create_app, run_server
-        from kgrag.server.checks import serving_checks
+        from kgrag.server.app import check_locked, config_of, create_app, run_server, serving_checks
         from kgrag.server.web.mount import mount
     except ImportError as error:
         raise ConfigurationError(

@@ -36,8 +36,8 @@ def up(plugins: tuple[str, ...], version: str | None, show_password: bool, as_js
     kgrag up --plugin gds         with the Graph Data Science library (15 MB, GPLv3)
     KGRAG_LOCAL__HEAP=4g kgrag up more memory (for a server that is not running yet)
     """
+    from kgrag.graph.local.backup import upgrade
     from kgrag.graph.local.server import LocalServer
-    from kgrag.graph.local.upgrade import upgrade
 
     settings = load_settings()
     settings = changed(settings, "local", version=version)

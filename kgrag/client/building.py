@@ -21,7 +21,7 @@ from kgrag.values.events import Progress, no_progress
 from kgrag.values.results import CollectionInfo, IngestReport, RepairReport
 
 if TYPE_CHECKING:
-    from kgrag.client.graph import KnowledgeGraph
+    from kgrag.client.connection import Connection
     from kgrag.indexing.extraction import ExtractionReport
     from kgrag.indexing.group_texts import WritingReport
     from kgrag.indexing.resolution.resolve import NamePair, Resolution
@@ -60,7 +60,7 @@ class Building:
     Those that take long raise BusyError while somebody else works on the collection, also a server's job.
     """
 
-    def __init__(self, kg: "KnowledgeGraph", name: str) -> None:
+    def __init__(self, kg: "Connection", name: str) -> None:
         self.kg = kg
         self.name = name
         self._context: SearchContext | None = None
@@ -206,7 +206,7 @@ class Building:
 
     def name_contexts(self, pairs: "Sequence[NamePair]") -> list[tuple[str, str]]:
         """For each pair that `resolve` found a sentence with the first name, and one with the other; empty if none."""
-        from kgrag.indexing.resolution.contexts import contexts
+        from kgrag.indexing.resolution.resolve import contexts
 
         return contexts(self.kg.graph, pairs)
 
@@ -227,7 +227,7 @@ class Building:
         is not asked for again. Raises ConfigurationError when scikit-learn is not installed, or with `ask` no language
         model is configured.
         """
-        from kgrag.indexing.tree.tree import build
+        from kgrag.indexing.tree import build
 
         found, model = self._open()
         found = registry.ensure_indexes(self.kg.graph, found, "Summary")
@@ -237,14 +237,14 @@ class Building:
 
     def estimate_tree(self, *, progress: Progress | None = None) -> "Estimate":
         """What a language model would take for the summaries that it has not written; nothing is asked."""
-        from kgrag.indexing.tree.tree import estimate
+        from kgrag.indexing.tree import estimate
 
         return estimate(self.kg.graph, self._documents(), self.kg.settings.chat, progress or no_progress)
 
     @by_one("remove tree")
     def remove_tree(self) -> int:
         """Remove all summaries; returns how many there were."""
-        from kgrag.indexing.tree.tree import remove
+        from kgrag.indexing.tree import remove
 
         return remove(self.kg.graph, self._documents())
 
@@ -258,7 +258,7 @@ class Building:
         was written is not asked for again. Raises ConfigurationError when graspologic-native is not installed, or with
         `ask` no language model is configured.
         """
-        from kgrag.indexing.communities.communities import build
+        from kgrag.indexing.communities import build
 
         found, model = self._open()
         found = registry.ensure_indexes(self.kg.graph, found, "Community")
@@ -268,14 +268,14 @@ class Building:
 
     def estimate_communities(self, *, progress: Progress | None = None) -> "Estimate":
         """What a language model would take for the reports that it has not written; nothing is asked."""
-        from kgrag.indexing.communities.communities import estimate
+        from kgrag.indexing.communities import estimate
 
         return estimate(self.kg.graph, self._documents(), self.kg.settings.chat, progress or no_progress)
 
     @by_one("remove communities")
     def remove_communities(self) -> int:
         """Remove all communities; returns how many there were."""
-        from kgrag.indexing.communities.communities import remove
+        from kgrag.indexing.communities import remove
 
         return remove(self.kg.graph, self._documents())
 
@@ -306,7 +306,7 @@ class Building:
     @by_one("reembed")
     def reembed(self, embedder: str | Embedder, *, progress: Progress | None = None) -> CollectionInfo:
         """Embed it again; searches go on with the old vectors until the new ones are complete."""
-        from kgrag.indexing.reembed import reembed
+        from kgrag.indexing.repair import reembed
 
         self._documents()
         model = self.kg.embedder(embedder)

@@ -8,17 +8,16 @@ from kgrag.agents.strategy import Strategy
 from kgrag.agents.system import DEFAULT_SYSTEM, check_options, make_system
 from kgrag.client.arguments import check_part
 from kgrag.client.building import Building
-from kgrag.client.rankings import Rankings
+from kgrag.client.connection import Rankings
 from kgrag.client.searching import Searching
-from kgrag.graph import examples, reader, runs, schema
+from kgrag.graph import reader, runs, schema
 from kgrag.graph.counts import collection_info
 from kgrag.graph.reader import Reader
 from kgrag.graph.runs import Run
 from kgrag.indexing.index_sync import index_of
 from kgrag.models.tasks import Listener
-from kgrag.retrieval.base import Query, Retriever
+from kgrag.retrieval.base import DEFAULT_RETRIEVER, Query, Retriever, check_defaults, make_retriever
 from kgrag.retrieval.context import SearchContext
-from kgrag.retrieval.registry import DEFAULT_RETRIEVER, check_defaults, make_retriever
 from kgrag.values.events import Answer, Progress, no_progress
 from kgrag.values.results import CollectionInfo, DocumentContents, DocumentInfo, Filter, Passage, Ranking
 
@@ -124,7 +123,7 @@ class Collection(Building, Searching):
 
     def example_questions(self) -> list[str]:
         """At most three questions that its facts and names suggest, made without a language model; none if empty."""
-        return examples.example_questions(self.kg.graph, self._record().name)
+        return reader.example_questions(self.kg.graph, self._record().name)
 
     def inspect(self, *, near: float = 0.98) -> "Inspection":
         """What it looks like: counts, distributions, coverage, and findings with their remedies.

@@ -7,11 +7,10 @@ from kgrag.agents.strategy import Strategy
 from kgrag.agents.system import STRATEGIES, split_system
 from kgrag.client.arguments import check_part
 from kgrag.client.collection import Collection
-from kgrag.client.rankings import Rankings
+from kgrag.client.connection import Rankings
 from kgrag.client.searching import Searching
-from kgrag.retrieval.base import Retriever
+from kgrag.retrieval.base import DEFAULT_RETRIEVER, Retriever
 from kgrag.retrieval.federated import Federated
-from kgrag.retrieval.registry import DEFAULT_RETRIEVER
 from kgrag.values.results import Filter
 
 

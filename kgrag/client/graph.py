@@ -1,38 +1,29 @@
 """A KnowledgeGraph: the connection to Neo4j, what its collections share, and what concerns the whole database."""
 
 import threading
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
-from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self, overload
 
 from pydantic import SecretStr
 
 from kgrag.client.collection import Collection
+from kgrag.client.connection import Connection, Models
 from kgrag.client.federation import Federation, checked, split_names
-from kgrag.client.rankings import Rankings
 from kgrag.graph import collections as registry
-from kgrag.graph import reader, runs
 from kgrag.graph.collections import DEFAULT_COLLECTION as DEFAULT_COLLECTION
-from kgrag.graph.collections import Collection as Record
 from kgrag.graph.connection import Graph
 from kgrag.graph.counts import collection_info
-from kgrag.graph.runs import Run
-from kgrag.models.chat import no_model
-from kgrag.models.embed import Embedder, load_embedder
-from kgrag.models.openai_chat import OpenAIChat, load_chat
-from kgrag.models.tasks import Tasks
+from kgrag.models.embed import Embedder
 from kgrag.settings import Settings
-from kgrag.values.errors import NotFoundError
 from kgrag.values.events import Progress, no_progress
-from kgrag.values.results import CollectionInfo, Passage, Ranking
+from kgrag.values.results import CollectionInfo, Ranking
 
 if TYPE_CHECKING:
     from neo4j_viz import VisualizationGraph
 
     from kgrag.exchange.importing import ImportReport
-    from kgrag.graph.gateway import PlanKind
     from kgrag.indexing.bulk import BulkReport, HandOver
     from kgrag.indexing.knowledge import KnowledgeReport, Selection
     from kgrag.loaders import Columns
@@ -41,50 +32,7 @@ if TYPE_CHECKING:
     from kgrag.values.rows import Rows
 
 
-class Models:
-    """Models of the settings, loaded when first asked for. Safe to share between threads; close it."""
-
-    def __init__(self, settings: Settings) -> None:
-        self._settings = settings
-        self._embedders: dict[str, Embedder] = {}
-        self._chat: OpenAIChat | None = None
-        self._tasks: Tasks | None = None
-        self._lock = threading.RLock()
-
-    def close(self) -> None:
-        """Close the connections to the language model."""
-        if self._chat is not None:
-            self._chat.close()
-
-    def tasks(self) -> Tasks | None:
-        """The language model with its prompts; None when none is configured."""
-        if self._settings.chat.model is None:
-            return None
-        with self._lock:
-            if self._tasks is None:
-                self._chat = load_chat(self._settings)
-                chat = self._settings.chat
-                self._tasks = Tasks(self._chat, chat.prompts, max_facts=chat.max_facts)
-            return self._tasks
-
-    @property
-    def loaded(self) -> tuple[str, ...]:
-        """The names of the embedders that were asked for."""
-        return tuple(self._embedders)
-
-    def embedder(self, embedder: str | Embedder | None = None) -> Embedder:
-        """An embedder by its name, by default that of the settings; loaded once, and one that is given is kept."""
-        with self._lock:
-            if embedder is not None and not isinstance(embedder, str):
-                self._embedders[embedder.name] = embedder
-                return embedder
-            name = embedder or self._settings.embedder
-            if name not in self._embedders:
-                self._embedders[name] = load_embedder(name, self._settings.embedding)
-            return self._embedders[name]
-
-
-class KnowledgeGraph:
+class KnowledgeGraph(Connection):
     """A Neo4j database with collections of documents. Safe to share between threads; close it, or use `with`.
 
     >>> with KnowledgeGraph.local() as kg:
@@ -95,10 +43,7 @@ class KnowledgeGraph:
     """
 
     def __init__(self, graph: Graph, settings: Settings, models: Models | None = None) -> None:
-        self.graph = graph
-        self.settings = settings
-        self.models = models or Models(settings)
-        self.rankings = Rankings(settings.rankings)
+        super().__init__(graph, settings, models)
         self._collections: dict[str, Collection] = {}
         self._lock = threading.RLock()
 
@@ -224,21 +169,8 @@ class KnowledgeGraph:
         settings = settings or Settings()
         return import_knowledge(Path(path), collection, settings, chosen, progress or no_progress, format=format)
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
-
     def __repr__(self) -> str:
         return f"KnowledgeGraph({self.graph!r})"
-
-    def close(self) -> None:
-        """Close the connections; the server goes on."""
-        self.graph.close()
-        self.models.close()
 
     @overload
     def __getitem__(self, name: str) -> Collection: ...
@@ -281,42 +213,6 @@ class KnowledgeGraph:
         """Every collection with its counts."""
         return [collection_info(self.graph, found) for found in self.records()]
 
-    def records(self) -> list[Record]:
-        """The same as they are recorded, without counts."""
-        return registry.list_collections(self.graph)
-
-    def cypher(
-        self,
-        statement: str,
-        parameters: Mapping[str, Any] | None = None,
-        *,
-        embeddings: bool = False,
-        plan: "PlanKind | None" = None,
-    ) -> "Rows":
-        """The answer of a Cypher statement, which can only read (see `kgrag.graph.gateway`).
-
-        `embeddings`: whether they stay in what is returned. `plan`: "explain" gives the server's plan instead,
-        a row an operator; "profile" runs the statement and adds what each operator did. Raises RefusedError for
-        a statement that is not let through, DatabaseError when it is wrong, or takes too long or too much
-        memory.
-        """
-        from kgrag.graph.gateway import read_only
-
-        return read_only(self.graph, statement, parameters, self.settings.gateway, embeddings=embeddings, plan=plan)
-
-    def saved_query(
-        self, name: str, /, *, embeddings: bool = False, plan: "PlanKind | None" = None, **arguments: Any
-    ) -> "Rows":
-        """The answer of one of the saved queries (`kgrag cypher --list`), its parameters as keyword arguments.
-
-        Without a collection it is that called "default", or the only one; `kg["notes"].saved_query(...)` fills it in.
-        Raises NotFoundError for a name that does not exist, ConfigurationError for an argument that the query does not
-        take.
-        """
-        from kgrag.graph.saved import run_saved
-
-        return run_saved(self.graph, name, arguments, self.settings.gateway, embeddings=embeddings, plan=plan)
-
     def draw(
         self, what: "Ranking | Answer | Rows | str", parameters: Mapping[str, Any] | None = None
     ) -> "VisualizationGraph":
@@ -329,37 +225,6 @@ class KnowledgeGraph:
 
         return visualise(drawing(self.cypher(what, parameters) if isinstance(what, str) else what))
 
-    def passage(self, text: str, collection: str | None = None) -> Passage:
-        """A passage by (the beginning of) its id, or the first one of a document by key or title.
-
-        Raises NotFoundError if there is none, or if several collections have one.
-        """
-        found = reader.find_passages(self.graph, text, collection)
-        if not found:
-            raise NotFoundError(f"No passage {text!r}.", "`kgrag search … --json` shows the ids of passages.")
-        names = sorted({name for _, name in found})
-        if len(names) > 1:
-            raise NotFoundError(
-                f"{text!r} is found in several collections: {', '.join(names)}.", "Choose one with --collection."
-            )
-        id, name = found[0]
-        return reader.Reader(self.graph, registry.open_collection(self.graph, name)).passages([id])[id]
-
-    def neighbourhood(self, passage_id: str, limit: int = 10) -> list[dict[str, Any]]:
-        """The edges around a passage, at most `limit` of each kind: maps with type, outgoing, label, name, id, ..."""
-        return reader.neighbourhood(self.graph, passage_id, limit)
-
-    def runs(self) -> list[Run]:
-        """The answers that are kept, of all collections, newest first."""
-        return runs.list_all(self.graph)
-
-    def delete_runs(self, ids: Iterable[str]) -> list[Run]:
-        """Delete kept answers, each named by (the first 6 or more digits of) its run's id; returns them.
-
-        Raises NotFoundError for one that does not exist, before anything is deleted.
-        """
-        return runs.remove_runs(self.graph, ids)
-
     def import_export(self, source: str, progress: Progress | None = None) -> "ImportReport":
         """Make the collection that was exported to `source`.
 
@@ -369,17 +234,3 @@ class KnowledgeGraph:
         from kgrag.exchange.importing import import_export
 
         return import_export(self.graph, source, progress or no_progress, self.settings.old_vectors_seconds)
-
-    def tasks(self) -> Tasks | None:
-        """The language model of the settings with its prompts; None when none is configured. Shared by all callers."""
-        return self.models.tasks()
-
-    def language_model(self) -> Tasks:
-        """The same. Raises ConfigurationError when none is configured."""
-        if (tasks := self.tasks()) is None:
-            raise no_model()
-        return tasks
-
-    def embedder(self, embedder: str | Embedder | None = None) -> Embedder:
-        """An embedder by its name, by default that of the settings; loaded once, and one that is given is kept."""
-        return self.models.embedder(embedder)

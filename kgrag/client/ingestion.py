@@ -10,8 +10,8 @@ from kgrag.graph.collections import Collection as Record
 from kgrag.indexing import pipeline, removal
 from kgrag.indexing.detection import first_language, in_language
 from kgrag.indexing.first_load import recount
-from kgrag.indexing.pruning import find_gone, known_files, too_many
-from kgrag.indexing.reembed import discard_old_vectors
+from kgrag.indexing.removal import find_gone, known_files, too_many
+from kgrag.indexing.repair import discard_old_vectors
 from kgrag.loaders.source import Source, first_document, items_of
 from kgrag.models.embed import DeferredEmbedder, Embedder, load_embedder
 from kgrag.settings import Settings
@@ -22,12 +22,12 @@ from kgrag.values.results import IngestReport
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from kgrag.client.graph import KnowledgeGraph
+    from kgrag.client.connection import Connection
     from kgrag.loaders import Columns
 
 
 def ingest(
-    kg: "KnowledgeGraph",
+    kg: "Connection",
     name: str,
     source: Source,
     *,
@@ -91,7 +91,7 @@ def ingest(
     return noted(replace(report, gone=tuple(gone), pruned=len(gone) if prune else 0), scan)
 
 
-def _embedder_of(kg: "KnowledgeGraph", found: Record, embedder: str | Embedder | None) -> Embedder:
+def _embedder_of(kg: "Connection", found: Record, embedder: str | Embedder | None) -> Embedder:
     """The embedder of a collection; the one that it is recorded with is loaded, and checked, when it is needed."""
 
     def load() -> Embedder:

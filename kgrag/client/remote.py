@@ -5,6 +5,7 @@ What comes back are the same values, and what goes wrong is raised as the same e
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import chain
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Literal, Self, overload
@@ -16,13 +17,15 @@ from kgrag.client.arguments import check_asked, named
 from kgrag.client.federation import checked, split_names
 from kgrag.client.http import Http, Json
 from kgrag.client.stream import Stream
-from kgrag.client.uploading import named_files, parts
 from kgrag.graph.jobs import Job, State
 from kgrag.graph.runs import Run
+from kgrag.loaders.dispatch import LOADERS
+from kgrag.loaders.folder_walk import Seen, Walk, file_key
 from kgrag.models.parallel import in_parallel
 from kgrag.models.tasks import Listener
-from kgrag.retrieval.registry import DEFAULT_RETRIEVER
+from kgrag.retrieval.base import DEFAULT_RETRIEVER
 from kgrag.runtime import limits
+from kgrag.values.documents import Problem, Scan
 from kgrag.values.errors import CancelledError, InputError, ServerError, error_of
 from kgrag.values.events import Answer, Answered, Event, Progress, no_progress
 from kgrag.values.results import CollectionInfo, DocumentContents, DocumentInfo, Filter, IngestReport, Passage, Ranking
@@ -41,6 +44,38 @@ if TYPE_CHECKING:
 
     from kgrag.inspection.result import Inspection
     from kgrag.values.rows import Rows
+
+
+_FILES, _BYTES = 100, 32 * 1024 * 1024  # of uploads that are sent at once
+
+
+def named_files(paths: Iterable[str | Path], root: str | Path | None) -> Iterator[tuple[str, Path]]:
+    """Files by the names that they are known by: of a folder those that some loader reads.
+
+    Raises InputError for a path that does not exist.
+    """
+    seen, endings = Seen(), tuple(ending for _, form in LOADERS.items() for ending in form.extensions)
+    for path in map(Path, paths):
+        if not path.exists():
+            raise InputError(f"There is no {str(path)!r}.", "Check the spelling.")
+        folder = path if path.is_dir() else path.parent
+        found: Iterable[Path | Problem] = Walk(path, seen, Scan(), root, False) if path.is_dir() else [path]
+        for file in found:
+            if isinstance(file, Path) and (file is path or file.name.lower().endswith(endings)):
+                yield file_key(file, root or folder), file
+
+
+def parts(files: Iterator[tuple[str, Path]]) -> Iterator[dict[str, Path]]:
+    """The files, as many together as are sent at once."""
+    part: dict[str, Path] = {}
+    size = 0
+    for name, path in chain(files, [("", Path())]):
+        bytes_ = path.stat().st_size if name else 0
+        if part and (not name or len(part) == _FILES or size + bytes_ > _BYTES):
+            yield part
+            part, size = {}, 0
+        part[name] = path
+        size += bytes_
 
 
 class RemoteJobs:

@@ -9,14 +9,12 @@ from kgrag.agents.lookup import Lookup
 from kgrag.agents.strategy import Strategy
 from kgrag.agents.system import DEPTH
 from kgrag.client.arguments import check_asked, named
-from kgrag.client.rankings import Rankings
+from kgrag.client.connection import Rankings, retrieve_folded
 from kgrag.client.stream import Stream
 from kgrag.models.parallel import in_parallel
 from kgrag.models.tasks import Listener
-from kgrag.retrieval.base import Query, Retriever
+from kgrag.retrieval.base import DEFAULT_RETRIEVER, Query, Retriever
 from kgrag.retrieval.bridges import with_bridges
-from kgrag.retrieval.copies import retrieve_folded
-from kgrag.retrieval.registry import DEFAULT_RETRIEVER
 from kgrag.runtime import limits
 from kgrag.values.events import Answer
 from kgrag.values.results import Filter, Ranking

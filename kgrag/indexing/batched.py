@@ -15,8 +15,8 @@ from kgrag.engines import IN_PROCESS, Engine
 from kgrag.graph.collections import Collection
 from kgrag.graph.connection import Graph
 from kgrag.indexing.ask_each import FailedPassage, passage_sources, unread
+from kgrag.indexing.extracted import Extraction
 from kgrag.indexing.extraction import TASK, ExtractionReport, FactWriter, prompt_name, shape, values
-from kgrag.indexing.extraction_reply import Extraction
 from kgrag.indexing.finish import finish
 from kgrag.models.batches import BatchServer, parts
 from kgrag.models.chat import Reply

@@ -6,8 +6,7 @@ from dataclasses import dataclass, field
 
 from kgrag.graph.metadata import dated, to_properties
 from kgrag.indexing.chunking import chunk
-from kgrag.indexing.document_writer import Batch, Row
-from kgrag.indexing.pages import add_pages
+from kgrag.indexing.document_writer import Batch, Row, add_pages
 from kgrag.settings import IndexingSettings
 from kgrag.text.aliases import passage_aliases, title_aliases
 from kgrag.text.languages import ENGLISH, Language

@@ -16,11 +16,9 @@ from kgrag.engines import IN_PROCESS, Engine
 from kgrag.graph.collections import Collection
 from kgrag.graph.connection import Graph, Transaction
 from kgrag.indexing.ask_each import FailedPassage, Meter, ask_each, passage_sources, unread
-from kgrag.indexing.extracted import FactRows
-from kgrag.indexing.extraction_reply import Extraction, LinkedExtraction
+from kgrag.indexing.extracted import Extraction, FactRows, LinkedExtraction
 from kgrag.indexing.finish import finish
-from kgrag.indexing.vectors import embedded_or_logged
-from kgrag.models.embed import Embedder
+from kgrag.models.embed import Embedder, embedded_or_logged
 from kgrag.models.estimate import Estimate, estimate_calls
 from kgrag.models.prompts import Prompt, load_prompt
 from kgrag.models.shown import harmless, titled

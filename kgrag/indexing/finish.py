@@ -12,15 +12,19 @@ from kgrag.engines import IN_PROCESS, Engine
 from kgrag.graph.collections import Collection
 from kgrag.graph.connection import Graph, Transaction
 from kgrag.graph.schema import await_collection_indexes, refill_fulltext_indexes, renew_fulltext_indexes
-from kgrag.indexing.density import record_density
 from kgrag.indexing.index_sync import synchronise
-from kgrag.indexing.keywords import link_keywords, spread_words
 from kgrag.indexing.links import link_documents
 from kgrag.indexing.mentions import link_mentions, spread_names
-from kgrag.indexing.similar import link_similar
+from kgrag.indexing.similar import link_similar, link_synonyms
 from kgrag.indexing.stage import Row, StageContext
-from kgrag.indexing.statistics import count_statistics, tokenised, written_names
-from kgrag.indexing.synonyms import link_synonyms
+from kgrag.indexing.statistics import (
+    count_statistics,
+    link_keywords,
+    record_density,
+    spread_words,
+    tokenised,
+    written_names,
+)
 from kgrag.models.embed import Embedder
 from kgrag.settings import Settings
 from kgrag.text.aliases import passage_aliases, title_aliases

@@ -22,7 +22,7 @@ from kgrag.graph.connection import Graph, Transaction
 from kgrag.indexing.document_writer import check_there
 from kgrag.indexing.finish import STAGES
 from kgrag.indexing.rows.collection import CollectionRows, Totals
-from kgrag.indexing.rows.columns import EDGES, NODES, TYPES, property_names
+from kgrag.indexing.rows.tables import EDGES, NODES, TYPES, property_names
 from kgrag.models.embed import Embedder, Vectors
 from kgrag.runtime.document_progress import at
 from kgrag.settings import Settings

@@ -1,6 +1,8 @@
-"""Removal: documents by their keys, or a whole collection; interrupted and run again, it goes on where it was."""
+"""Removal: documents by their keys, of files that are gone, or a whole collection; interrupted, it goes on."""
 
+from collections.abc import Collection as Sized
 from collections.abc import Iterable
+from pathlib import Path
 
 from kgrag.graph.collections import Collection, open_collection, recorded
 from kgrag.graph.connection import Graph
@@ -9,9 +11,79 @@ from kgrag.indexing import document_writer as writer
 from kgrag.indexing.finish import finish
 from kgrag.indexing.index_sync import index_of
 from kgrag.settings import Settings
+from kgrag.values.documents import FileState, Scan
 from kgrag.values.errors import NotFoundError
 from kgrag.values.events import Progress
 from kgrag.values.identity import document_id
+from kgrag.values.results import IngestReport
+
+_BATCH = 1000  # files
+
+
+def known_files(graph: Graph, collection: Collection, files: list[str]) -> dict[str, list[FileState]]:
+    """What a collection holds of files whose documents are all there, by their keys; several states if they differ."""
+    known: dict[str, list[FileState]] = {}
+    for row in graph.run("look_up/files", collection=collection.name, files=files):
+        state = FileState(row["file"], row["root"] or "", row["fingerprint"], row["documents"], row["problems"] or "")
+        known.setdefault(state.key, []).append(state)
+    return known
+
+
+def find_gone(graph: Graph, collection: Collection, scan: Scan, *, force: bool = False) -> dict[str, bool]:
+    """The keys of the documents whose files, or rows, a complete scan has not found where they were.
+
+    Each with whether it is whole: one that is not is what an interrupted removal, or change, has left.
+
+    Only folders and files that were read are compared. A folder without any file is taken for one that was not
+    mounted, unless it is `force`d, and a path that does not exist likewise. Of files that gave problems, or that
+    could not be looked for, everything stays. With a root: those of the same root, and of others that are no longer
+    there and that its files had before (the folder was moved).
+    """
+    roots = [scan.root, *(root for root in scan.moved if not Path(root).is_dir())]
+    places = _places(scan, force)
+    absolute = [place for place in places if Path(place).is_absolute()]
+    relative = [place for place in places if not Path(place).is_absolute()]
+    gone: dict[str, bool] = {}
+    rows: list[dict[str, str | None]] = []
+    for prefixes, of in ((absolute, [""]), (relative, roots)):
+        if prefixes:
+            found = graph.stream("look_up/files_in", collection=collection.name, prefixes=prefixes, roots=of)
+            rows += [
+                {"file": r["file"], "fingerprint": r["fingerprint"]}
+                for r in found
+                if _lies_in(r["file"], r["prefix"]) and _is_gone(scan, r["file"], r["fingerprint"])
+            ]
+    for start in range(0, len(rows), _BATCH):
+        part = graph.run("look_up/file_documents", collection=collection.name, rows=rows[start : start + _BATCH])
+        gone.update((r["key"], r["whole"]) for r in part)
+    return gone
+
+
+def too_many(gone: Sized[str], report: IngestReport, limit: float) -> bool:
+    """Whether what is gone is more than a share of what was there: then a folder may be half mounted or copied."""
+    there = report.added + report.changed + report.unchanged + report.unsettled
+    return len(gone) > limit * (len(gone) + there)
+
+
+def _places(scan: Scan, force: bool) -> list[str]:
+    """Where is looked: folders as the beginning of their files' keys, and the files that were read by themselves."""
+    folders = [*scan.folders, *(scan.empty if force else [])]
+    alone = [file for file in scan.files if not any(file.startswith(folder) for folder in folders)]
+    return [*folders, *alone, *(scan.missing if force else [])]
+
+
+def _lies_in(file: str, place: str) -> bool:
+    return not place or place.endswith("/") or file == place or file.startswith(f"{place}/")
+
+
+def _is_gone(scan: Scan, file: str, fingerprint: str | None) -> bool:
+    if file in scan.files:
+        return scan.files[file] not in ("", fingerprint)  # a row that the file no longer has
+    return not _hidden(scan, file)
+
+
+def _hidden(scan: Scan, file: str) -> bool:
+    return any(file.startswith(folder) for folder in scan.unreadable)
 
 
 def delete_documents(

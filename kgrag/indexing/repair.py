@@ -1,7 +1,9 @@
-"""Repair: make again what a collection should have and has not, be it lost by hand, by a crash or by an old version."""
+"""Repair: make again what a collection should have and has not, and its vectors by another embedder."""
 
+import logging
 import time
 from collections.abc import Sequence
+from dataclasses import replace
 
 from kgrag.graph import schema
 from kgrag.graph.collections import Collection, needed_labels, open_collection
@@ -9,15 +11,111 @@ from kgrag.graph.connection import Graph
 from kgrag.graph.counts import count_nodes
 from kgrag.graph.description import describe
 from kgrag.indexing.finish import finish
-from kgrag.indexing.reembed import add_vectors, discard_old_vectors, without_vector
-from kgrag.indexing.synonyms import is_fit
-from kgrag.models.embed import Embedder
+from kgrag.indexing.index_sync import index_of, synchronise
+from kgrag.indexing.similar import is_fit
+from kgrag.models.embed import Embedder, embedded
+from kgrag.runtime import limits
 from kgrag.settings import Settings
 from kgrag.text.languages import STEMMER
 from kgrag.text.tokenised import TokenisedPassage
+from kgrag.text.tokens import embedding_text
 from kgrag.values.documents import Problem
 from kgrag.values.events import Progress
 from kgrag.values.results import RepairReport
+
+_LOG = logging.getLogger(__name__)
+_VECTORS = 512
+
+
+def reembed(graph: Graph, name: str, embedder: Embedder, settings: Settings, progress: Progress) -> Collection:
+    """Embed every passage, triple and name of a collection with `embedder`; searches use the old vectors until the end.
+
+    These stay for a while, since others open the collection again every few seconds only. Interrupted and run again, it
+    goes on where it was. Returns the collection as it is afterwards.
+    """
+    collection = open_collection(graph, name)
+    discard_old_vectors(graph, collection, settings)
+    swapped = None
+    if (collection.embedder, collection.dimension) != (embedder.name, embedder.dimension):
+        slot = next(s for s in schema.SLOTS if s != collection.embedding)
+        if (other := collection.reembedding) is not None and other != embedder.name:
+            dimension = collection.reembedding_dimension
+            _discard(graph, replace(collection, embedder=other, dimension=dimension, embedding=slot), settings)
+        graph.run("write/begin_reembed", name=name, embedder=embedder.name, dimension=embedder.dimension, slot=slot)
+        schema.ensure_vector_indexes(graph, collection.number, embedder.dimension, slot, collection.indexed)
+        for label in describe().labels("embedded"):
+            _, problems = add_vectors(graph, name, label, slot, embedder, progress)
+            for problem in problems:
+                _LOG.warning("%s: %s", problem.place, problem.message)
+        schema.await_collection_indexes(graph, collection.number, slot, collection.indexed)
+        new = replace(collection, embedder=embedder.name, dimension=embedder.dimension, embedding=slot)
+        synchronise(graph, new, settings, progress)  # an index outside the graph is whole before it is searched
+        graph.run("stages/due_all_passages", collection=name, stage="similar")
+        graph.run("stages/due_named_entities", collection=name, stage="similar")
+        graph.run("write/swap_embedding", name=name)
+        swapped = time.monotonic()
+        collection = open_collection(graph, name)
+    finish(graph, collection, settings, progress, embedder)
+    if swapped is not None:
+        _wait(swapped + settings.old_vectors_seconds, progress)
+        discard_old_vectors(graph, collection, settings)
+    return open_collection(graph, name)
+
+
+def discard_old_vectors(graph: Graph, collection: Collection, settings: Settings) -> None:
+    """Remove what a swap left behind, with its indexes."""
+    if collection.discard is None:
+        return
+    old = replace(collection, embedder=collection.discard_embedder, dimension=collection.discard_dimension)
+    _discard(graph, replace(old, embedding=collection.discard), settings)
+    graph.run("write/end_discard", name=collection.name)
+
+
+def _wait(until: float, progress: Progress) -> None:
+    """Searches that began before use the old vectors: they have until then (time.monotonic) to end."""
+    begun = time.monotonic()
+    while (left := until - time.monotonic()) > 0:
+        limits.remaining()
+        progress("searches end", int(time.monotonic() - begun), int(until - begun))
+        time.sleep(min(left, 1.0))
+
+
+def _discard(graph: Graph, old: Collection, settings: Settings) -> None:
+    """Remove the vectors of a collection as it was, with their indexes."""
+    schema.drop_vector_indexes(graph, old.number, old.embedding)
+    if (index := index_of(old, settings)) is not None:
+        index.drop()
+    for label in describe().labels("embedded"):
+        graph.run("write/drop_vectors", label=label, collection=old.name, embedding=old.embedding)
+
+
+def add_vectors(
+    graph: Graph, name: str, label: str, slot: str, embedder: Embedder, progress: Progress
+) -> tuple[int, list[Problem]]:
+    """Embed the nodes of a label that have no vector in a slot; returns how many, and those that get none."""
+    made, problems = 0, list[Problem]()
+    ids = without_vector(graph, name, label, slot)
+    parts = list(describe().node(label).embedded)
+    stage = f"{label.lower()} vectors"
+    for start in range(0, len(ids), _VECTORS):
+        progress(stage, start, len(ids))
+        records = graph.run("stages/embedded", label=label, ids=ids[start : start + _VECTORS], parts=parts)
+        places = [f"{label} {r['parts'][0] or r['id']}" for r in records]
+        vectors, found = embedded(embedder, [embedding_text(*r["parts"]) for r in records], places)
+        rows = [{"id": r["id"], "vector": v} for r, v in zip(records, vectors, strict=True) if v is not None]
+        graph.run("write/vectors", label=label, rows=rows, embedding=slot)
+        made, problems = made + len(rows), problems + found
+    if ids:
+        progress(stage, len(ids), len(ids))
+    return made, problems
+
+
+def without_vector(graph: Graph, name: str, label: str, slot: str) -> list[str]:
+    """The ids of the nodes of a label that should have a vector in a slot, and have none."""
+    sparse = describe().node(label).sparse
+    records = graph.stream("stages/without_vector", label=label, collection=name, embedding=slot, sparse=sparse)
+    return [r["id"] for r in records]
+
 
 _BATCH = 5000
 _STEMMED = 1000  # passages a transaction

@@ -1,15 +1,135 @@
 """SIMILAR edges: the nearest neighbours of each passage or entity by embedding, with exact scores."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from kgrag.graph.connection import Transaction
 from kgrag.graph.description import describe
-from kgrag.indexing import neighbours
 from kgrag.indexing.stage import StageContext
+from kgrag.models.embed import embedded_or_logged
+
+Vectors = NDArray[np.float32]
+_BLOCK = 1024  # rows compared at once
+_PART = 8 * _BLOCK  # with so many others
+_DIGITS = 6  # scores are compared after rounding, so that equal texts tie whatever block they fall in
+_TIES = 8  # more than wanted are kept of each row, so that ties at the end stay in
+_MANY = 32  # others of a part that are near to a row, on average, from which they are sorted out before
+_NEAR = 0.85  # the score from which a part of the components tells most pairs apart
+_COMPONENTS = 64
+
+
+def nearest(
+    vectors: Vectors, ids: Sequence[str], rows: NDArray[np.intp], k: int, least: float = 0.0
+) -> Iterator[tuple[int, list[tuple[int, float]]]]:
+    """For each of `rows` (indices into `vectors`, float32 [n, d], unit length) its k nearest other vectors.
+
+    Yields (row, [(other, score), ...]), best first, ties by id; score = (1 + cosine) / 2, as Neo4j gives it, of at
+    least `least`. What is kept at a time is bounded: the cosines of one block and the best few of its rows.
+    """
+    k = min(k, len(vectors) - 1)
+    if k < 1:
+        for row in rows:
+            yield int(row), []
+        return
+    narrow = _narrowed(vectors) if least >= _NEAR and vectors.shape[1] >= 2 * _COMPONENTS else None
+    for start in range(0, len(rows), _BLOCK):
+        block = rows[start : start + _BLOCK]
+        found: list[list[tuple[int, float]]] = [[] for _ in block]
+        for place, other, score in zip(*_best(vectors, narrow, block, k, least), strict=True):
+            found[place].append((other, score))
+        for row, its in zip(block.tolist(), found, strict=True):
+            its.sort(key=lambda f: (-f[1], ids[f[0]]))
+            yield row, [(other, round(score, _DIGITS)) for other, score in its[:k]]
+
+
+def _narrowed(vectors: Vectors) -> Vectors:
+    """The first principal components of unit vectors, and the length of the rest: [n, components + 1].
+
+    The product of two is never less than their cosine (Cauchy-Schwarz), so that most pairs need no other.
+    """
+    _, axes = np.linalg.eigh(vectors.T @ vectors)
+    first = vectors @ axes[:, -_COMPONENTS:]
+    rest = np.sqrt(np.maximum(0, 1 - np.square(first).sum(axis=1, keepdims=True)))
+    return np.hstack([first, rest]).astype(np.float32, copy=False)
+
+
+def _best(
+    vectors: Vectors, narrow: Vectors | None, block: NDArray[np.intp], k: int, least: float
+) -> tuple[list[int], list[int], list[float]]:
+    """The k nearest of each row of a block, and ties with the last: [place in the block], [other], [score]."""
+    places, others = np.empty(0, np.intp), np.empty(0, np.intp)
+    scores = np.empty(0, np.float32)
+    floors = np.full(len(block), least, np.float32)  # what another must score to be among the best
+    for low in range(0, len(vectors), _PART):
+        place, other = _near(vectors, narrow, block, low, floors, k)
+        cosine = np.einsum("ij,ij->i", vectors[block[place]], vectors[other])  # the same in whatever block
+        places, others = np.concatenate([places, place]), np.concatenate([others, other])
+        scores = np.concatenate([scores, _scores(cosine)])
+        order = np.lexsort((others, -scores, places))
+        order = order[scores[order] >= floors[places[order]]]
+        ranks = np.arange(len(order)) - np.searchsorted(places[order], places[order])
+        last = order[ranks == k - 1]
+        floors[places[last]] = scores[last]
+        order = order[ranks < k + _TIES]
+        places, others, scores = places[order], others[order], scores[order]
+    return places.tolist(), others.tolist(), scores.tolist()
+
+
+def _near(
+    vectors: Vectors, narrow: Vectors | None, block: NDArray[np.intp], low: int, floors: Vectors, k: int
+) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """The vectors of a part that may reach the floors of a block's rows: [place in the block], [other].
+
+    Not all of them, if they are many: those of each row that are nearest in this part.
+    """
+    part, least = slice(low, low + _PART), _cosines(floors)[:, None]
+    if narrow is not None:
+        near = narrow[block] @ narrow[part].T >= least
+        if np.count_nonzero(near) <= _MANY * len(block):
+            place, column = np.nonzero(near)
+            apart = column + low != block[place]
+            return place[apart], column[apart] + low
+    cosines = vectors[block] @ vectors[part].T
+    own = (block >= low) & (block < low + cosines.shape[1])
+    cosines[np.nonzero(own)[0], block[own] - low] = -np.inf
+    near, most = cosines >= least, k + _TIES
+    if np.count_nonzero(near) > _MANY * len(block) and most < cosines.shape[1]:
+        place = np.repeat(np.arange(len(block)), most)
+        column = np.argpartition(cosines, -most, axis=1)[:, -most:].ravel()
+        kept = near[place, column]
+        return place[kept], column[kept] + low
+    place, column = np.nonzero(near)
+    return place, column + low
+
+
+def _scores(cosines: Vectors) -> Vectors:
+    scores: Vectors = np.round((1 + cosines) / 2, _DIGITS).astype(np.float32, copy=False)
+    return scores
+
+
+def _cosines(scores: Vectors) -> Vectors:
+    """Cosines, rather too small, of scores."""
+    return 2 * scores - 1 - np.float32(4 * 10.0**-_DIGITS)
+
+
+def displaced(vectors: Vectors, floors: Vectors, new: NDArray[np.intp]) -> NDArray[np.intp]:
+    """The rows, `new` ones left out, that have one of the `new` vectors nearer than their last neighbour.
+
+    `floors`: score of each row's last neighbour, float32 [n]; -1 where there are fewer neighbours than wanted.
+    """
+    hit = np.zeros(len(vectors), bool)
+    for start in range(0, len(new), _BLOCK):
+        block = vectors[new[start : start + _BLOCK]]
+        for low in range(0, len(vectors), _PART):
+            cosines = vectors[low : low + _PART] @ block.T
+            hit[low : low + _PART] |= _scores(cosines.max(axis=1)) >= floors[low : low + _PART]
+    hit[new] = False
+    return np.nonzero(hit)[0]
+
 
 _BATCH = 1000
 _SEARCHES = 200
@@ -70,11 +190,11 @@ def _exactly(work: StageContext, kind: Kind, due: Sequence[str], total: int) -> 
     rows = np.array(sorted(position[id] for id in due if id in position), np.intp)
     work.done(kind.label, [id for id in due if id not in position], "similar")  # what has no vector is near nothing
     if len(rows) < len(ids):
-        displaced = neighbours.displaced(vectors, floors, rows)
-        work.mark(kind.label, [ids[i] for i in displaced], "similar")
-        rows = np.union1d(rows, displaced)
+        moved = displaced(vectors, floors, rows)
+        work.mark(kind.label, [ids[i] for i in moved], "similar")
+        rows = np.union1d(rows, moved)
     pending: list[dict[str, Any]] = []
-    for done, (row, found) in enumerate(neighbours.nearest(vectors, ids, rows, kind.k, kind.least)):
+    for done, (row, found) in enumerate(nearest(vectors, ids, rows, kind.k, kind.least)):
         pending.append(_row(ids[row], [{"id": ids[j], "score": score} for j, score in found], kind.k))
         if len(pending) == _BATCH:
             work.progress(f"similar {kind.plural}", done, len(rows))
@@ -126,3 +246,54 @@ def _write(work: StageContext, kind: Kind, rows: list[dict[str, Any]]) -> None:
             tx.run("write/similar", label=kind.label, rows=rows)
 
         work.commit(kind.label, "similar", [row["id"] for row in rows], write)
+
+
+# SIMILAR edges between entities: names that resemble each other, as HippoRAG's synonymy edges (section 2.2).
+#
+# Only names that a title or a triple gives have a vector: others (capitalised phrases) are spelt as the texts spell
+# them. A name with a digit has none either: vectors tell 1876 from 1867, or the 9th century from the 11th, badly.
+
+
+_NAMES = 2000
+_SHORTEST = 3  # letters, as HippoRAG has it
+
+
+def link_synonyms(work: StageContext) -> None:
+    """Write the names nearest to those that are marked, and to those that a new name comes close to.
+
+    Without an embedder, names that have no vector yet keep their mark.
+    """
+    due = work.due("Entity", "similar")
+    if not due:
+        return
+    indexing, slot = work.collection.indexing, work.collection.embedding
+    if indexing.synonyms == 0:
+        for ids in work.batches(due, _NAMES, "names"):
+            work.done("Entity", ids, "similar")
+        return
+    ready: list[str] = []
+    for ids in work.batches(due, _NAMES, "names"):
+        missing = {r["id"]: r["normal"] for r in work.graph.run("stages/unembedded_entities", ids=ids, embedding=slot)}
+        ready += [id for id in ids if id not in missing]
+        work.done("Entity", [id for id, name in missing.items() if not is_fit(name)], "similar")
+        fit = {id: name for id, name in missing.items() if is_fit(name)}
+        if fit and work.embedder is not None:
+            vectors = embedded_or_logged(work.embedder, list(fit.values()), "names")
+            rows = [{"id": id, "vector": vector} for id, vector in zip(fit, vectors, strict=True) if vector]
+            work.graph.run("write/vectors", label="Entity", rows=rows, embedding=slot)
+            ready += [row["id"] for row in rows]
+            work.done("Entity", sorted(fit.keys() - set(ready)), "similar")
+    if ready:
+        names = Kind("Entity", indexing.synonyms, least=(1 + indexing.synonymy) / 2)
+        link_nearest(work, names, ready, lambda: _count(work))
+
+
+def _count(work: StageContext) -> int:
+    slot = work.collection.embedding
+    counted = work.graph.run("inspect/count_vectors", label="Entity", collection=work.name, embedding=slot)
+    return int(counted[0]["having"])
+
+
+def is_fit(name: str) -> bool:
+    """Whether a normalised name is worth a vector."""
+    return len(name) >= _SHORTEST and not any(letter.isdigit() for letter in name)

@@ -192,11 +192,10 @@ class Dataset:
         """
         from kgrag.client.graph import KnowledgeGraph
 
-        kg = into if isinstance(into, KnowledgeGraph) else into.kg
-        most = kg.settings.max_file_mb
+        settings = into.settings if isinstance(into, KnowledgeGraph) else into.kg.settings
+        most = settings.max_file_mb
         if isinstance(into, KnowledgeGraph):
-            name = collection or self.collection(embedder or kg.settings.embedder, most, kg.settings.indexing)
-            into = kg[name]
+            into = into[collection or self.collection(embedder or settings.embedder, most, settings.indexing)]
         report = into.ingest(self.documents(most), embedder=embedder, progress=progress)
         if not report.added + report.changed + report.unchanged:
             why = next((f"{problem.place}: {problem.message}" for problem in report.problems), "it is empty")

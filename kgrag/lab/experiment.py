@@ -13,7 +13,6 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any, Literal, Protocol
 
-from kgrag import __version__
 from kgrag.agents.strategy import Strategy
 from kgrag.client.collection import Collection
 from kgrag.graph.counts import collection_info
@@ -35,6 +34,7 @@ from kgrag.models.prompts import load_prompt, names
 from kgrag.models.tagme import can_tag
 from kgrag.retrieval.base import Retriever
 from kgrag.settings import Settings
+from kgrag.values import __version__
 from kgrag.values.errors import ConfigurationError
 from kgrag.values.events import Progress, no_progress
 

@@ -11,14 +11,13 @@ from statistics import fmean, median
 from typing import Any
 
 from kgrag.lab.datasets import GoldText, Question
-from kgrag.lab.figures import check_plot, drawing, save
 from kgrag.lab.gold import text_ranks
 from kgrag.lab.question_graphs import QuestionGraphs
-from kgrag.retrieval.base import Query
+from kgrag.lab.report import check_plot, drawing, save
+from kgrag.retrieval.base import Query, check_retriever, make_retriever
 from kgrag.retrieval.context import SearchContext
 from kgrag.retrieval.expression import Expression, parse
 from kgrag.retrieval.kgp import Kgp
-from kgrag.retrieval.registry import check_retriever, make_retriever
 from kgrag.retrieval.tfidf import TfIdf
 from kgrag.settings import BRIDGE_CAP
 from kgrag.values.errors import ConfigurationError, InputError

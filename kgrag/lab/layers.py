@@ -6,8 +6,7 @@ from typing import Any
 from kgrag.agents.system import check_system
 from kgrag.client.collection import Collection
 from kgrag.lab.baselines import BASELINES
-from kgrag.retrieval.base import LAYERS, Layer
-from kgrag.retrieval.registry import check_retriever
+from kgrag.retrieval.base import LAYERS, Layer, check_retriever
 from kgrag.values.errors import KgragError
 from kgrag.values.events import Progress
 from kgrag.values.results import Usage

@@ -26,7 +26,7 @@ class QuestionGraphs:
     def __init__(
         self, collection: Collection, data: Dataset, size: int, seed: int, progress: Progress, *, tag: bool = False
     ) -> None:
-        self.collection = collection.kg[f"{collection.name}-each"]
+        self.collection = Collection(collection.kg, f"{collection.name}-each")
         self._texts = data.gold_texts
         self._documents = read_documents(data, progress)
         self._keys = sorted(self._documents)

@@ -22,7 +22,6 @@ from typing import Any, Self
 
 from pydantic import TypeAdapter
 
-from kgrag import __version__
 from kgrag.agents.strategy import Strategy
 from kgrag.lab.datasets import Question
 from kgrag.lab.measures import exact_match, f1, recall_at, structure_match
@@ -30,6 +29,7 @@ from kgrag.lab.report import Result, Sheet
 from kgrag.lab.retrieving import AnswerRecord, Record
 from kgrag.retrieval.base import Retriever
 from kgrag.runtime.options import Options
+from kgrag.values import __version__
 from kgrag.values.errors import InputError
 
 _KEYS = {"identity", "documents", "ranks", "seconds"}

@@ -9,8 +9,8 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from kgrag.agents.system import STRATEGIES, check_system, retriever_of
+from kgrag.retrieval.base import RETRIEVERS, check_retriever
 from kgrag.retrieval.expression import Expression, parse
-from kgrag.retrieval.registry import RETRIEVERS, check_retriever
 from kgrag.values.errors import ConfigurationError
 
 _FORM = "Write OPTION=VALUE,VALUE,... or OPTION=FIRST..LAST, as in branch=1,2,3,5 or seeds=1..10."

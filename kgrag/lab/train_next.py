@@ -21,7 +21,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from kgrag.indexing.neighbours import nearest
+from kgrag.indexing.similar import nearest
 from kgrag.lab.chains import Chain, Fact, content_stems, text_of
 from kgrag.lab.constants import NextEvidenceTraining, NextFactTraining
 from kgrag.models.chat import Message

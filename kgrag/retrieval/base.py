@@ -13,8 +13,9 @@ from pydantic import Field
 from kgrag.models.embed import Embedder, embed_questions
 from kgrag.models.tasks import Listener
 from kgrag.retrieval.context import Searchable, SearchContext
-from kgrag.retrieval.expression import Expression
+from kgrag.retrieval.expression import Expression, parse
 from kgrag.runtime.options import Count, Options, resolve
+from kgrag.runtime.plugins import Plugins
 from kgrag.runtime.spans import span
 from kgrag.settings import BRIDGE_CAP
 from kgrag.values.errors import ConfigurationError, InputError, MismatchError
@@ -22,8 +23,10 @@ from kgrag.values.results import Filter, Hit, Passage, Ranking, Step
 
 __all__ = [
     "BRIDGE_CAP",
+    "DEFAULT_RETRIEVER",
     "LAYERS",
     "PAUSES",
+    "RETRIEVERS",
     "Evidence",
     "FusionOptions",
     "Layer",
@@ -35,7 +38,13 @@ __all__ = [
     "Topic",
     "Use",
     "VectorOptions",
+    "check_defaults",
+    "check_retriever",
+    "make_retriever",
 ]
+RETRIEVERS: "Plugins[type[Retriever]]" = Plugins("kgrag.retrievers", "retriever")
+"""By name; adding one is a module and an entry point."""
+DEFAULT_RETRIEVER = "pathrank"
 PAUSES = (0.0, 0.05, 0.2, 0.5)
 """Seconds before a ranking is made again whose passages or vectors went away under it."""
 
@@ -182,7 +191,7 @@ class Retriever(ABC):
         self.settings = kind.check(options, parts, self.context.defaults)
         self.expression = Expression(kind.name, tuple(p.expression for p in parts), tuple(options.items()))
         self.name = str(self.expression)
-        self.parts = parts or tuple(_named(name)(self.context) for name in kind.over)
+        self.parts = parts or tuple(RETRIEVERS[name](self.context) for name in kind.over)
 
     @classmethod
     def check(
@@ -322,7 +331,7 @@ class Retriever(ABC):
         return f"<{self.name}>"
 
     def __mod__(self, k: int) -> "Retriever":
-        return _named("top")(self, k=k)
+        return RETRIEVERS["top"](self, k=k)
 
     def __rshift__(self, other: "Retriever") -> "Retriever":
         return other.on(self)
@@ -339,7 +348,7 @@ class Retriever(ABC):
     def _join(self, name: str, other: "Retriever") -> "Retriever":
         """`a | b | c` is rrf(a, b, c): what an operator has joined already is not nested."""
         flat = self.expression.name == name and self.expression.parts and not self.given
-        return _named(name)(*(self.parts if flat else (self,)), other)
+        return RETRIEVERS[name](*(self.parts if flat else (self,)), other)
 
 
 def _restore(query: Query, memory: Mapping[Retriever, Any]) -> None:
@@ -348,11 +357,36 @@ def _restore(query: Query, memory: Mapping[Retriever, Any]) -> None:
     query.memory.update(memory)
 
 
-def _named(name: str) -> type[Retriever]:
-    from kgrag.retrieval.registry import RETRIEVERS  # which knows all retrievers, those of this package among them
-
-    return RETRIEVERS[name]
-
-
 def _nothing(name: str) -> SearchContext:
     raise ConfigurationError(f"{name!r} has no collection.", "Give it a collection: kg['notes'].")
+
+
+def make_retriever(expression: str | Expression, context: SearchContext) -> Retriever:
+    """The retriever that an expression describes: a name, or a composition such as `rrf(hybrid, pathrank(cap=20))`.
+
+    Raises NotFoundError for a name that does not exist, ConfigurationError for an expression or option that is none.
+    """
+    parsed = parse(expression) if isinstance(expression, str) else expression
+    kind = RETRIEVERS.find(parsed.name)
+    options = dict(parsed.options)
+    if parsed.parts:
+        kind.check(options, parsed.parts)
+    parts: list[Searchable] = [make_retriever(part, context) for part in parsed.parts]
+    return kind(*(parts or [context]), **options)
+
+
+def check_retriever(expression: str) -> str:
+    """The expression in its standard spelling. Raises as `make_retriever` does, without a graph."""
+    return str(_checked(parse(expression)))
+
+
+def check_defaults(defaults: Mapping[str, Mapping[str, object]]) -> None:
+    """Raise NotFoundError or ConfigurationError when settings name a retriever or an option that does not exist."""
+    for name, options in defaults.items():
+        RETRIEVERS.find(name.replace("_", "-")).check(options)
+
+
+def _checked(expression: Expression) -> Expression:
+    kind = RETRIEVERS.find(expression.name)
+    kind.check(dict(expression.options), expression.parts)
+    return Expression(expression.name, tuple(map(_checked, expression.parts)), expression.options)

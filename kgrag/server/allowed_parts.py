@@ -11,8 +11,8 @@ from typing import Any, Literal, get_args, get_origin
 from kgrag.agents.system import STRATEGIES, split_system
 from kgrag.client.graph import KnowledgeGraph
 from kgrag.graph.saved import find_query, run_saved
+from kgrag.retrieval.base import RETRIEVERS
 from kgrag.retrieval.expression import Expression, parse
-from kgrag.retrieval.registry import RETRIEVERS
 from kgrag.runtime.options import Options
 from kgrag.values.errors import ConfigurationError, RefusedError
 from kgrag.values.rows import Rows

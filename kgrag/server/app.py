@@ -1,8 +1,9 @@
 """The application that `kgrag serve` runs: all doors over one database."""
 
 import gc
+import os
 import socket
-from collections.abc import AsyncGenerator, Callable
+from collections.abc import AsyncGenerator, Callable, Iterator
 from contextlib import asynccontextmanager
 from importlib.util import find_spec
 
@@ -13,6 +14,8 @@ from starlette.routing import Route
 
 from kgrag import __version__
 from kgrag.client.graph import KnowledgeGraph
+from kgrag.graph.local.checks import run_checks
+from kgrag.runtime.check import Check
 from kgrag.server import openai, openai_forms
 from kgrag.server.api import (
     ask,
@@ -42,8 +45,8 @@ from kgrag.server.request_queue import Workers
 from kgrag.server.route_context import Serving
 from kgrag.server.throttle import Throttle
 from kgrag.server.tracing import Tracing
-from kgrag.settings import ServeOptions
-from kgrag.values.errors import ConfigurationError
+from kgrag.settings import ServeOptions, Settings
+from kgrag.values.errors import ConfigurationError, KgragError
 
 _GRACE = 10  # seconds that requests under way have when the server ends
 _KEEP_ALIVE = 75  # seconds; longer than clients and proxies keep a connection, or they ask while it is being closed
@@ -143,3 +146,49 @@ def check_locked(keys: Keys, options: ServeOptions) -> bool:
             "Make a key first: kgrag keys add NAME --role admin",
         )
     return unlocked
+
+
+def serving_checks(settings: Settings) -> Iterator[Check]:
+    """Every check, one after the other, those of `kgrag doctor` first. Changes nothing."""
+    yield from run_checks(settings)
+    yield _keys(settings)
+    yield _port(settings)
+    yield _uploads(settings)
+    yield _model(settings)
+
+
+def _keys(settings: Settings) -> Check:
+    keys = Keys.of(settings)
+    try:
+        unlocked = check_locked(keys, settings.serve)
+    except KgragError as error:
+        return _failed("Keys", error)
+    return Check("Keys", True, "none: this machine alone is served, without keys" if unlocked else f"{len(keys)}")
+
+
+def _port(settings: Settings) -> Check:
+    host, port = settings.serve.host, settings.serve.port
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    with socket.socket(family) as tried:
+        tried.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            tried.bind((host, port))
+        except OSError as error:
+            detail = f"{host}:{port} cannot be used ({error.strerror or error})"
+            return Check("Port", False, detail, "Choose another: --port, --host, or stop what has it.")
+    return Check("Port", True, f"{host}:{port} is free")
+
+
+def _uploads(settings: Settings) -> Check:
+    folder = next(path for path in (settings.home / "uploads", *(settings.home / "uploads").parents) if path.exists())
+    ok = os.access(folder, os.W_OK | os.X_OK)
+    return Check("Uploads", ok, f"in {settings.home / 'uploads'}", "" if ok else f"Make {folder} writable.")
+
+
+def _model(settings: Settings) -> Check:
+    named = settings.chat.model
+    return Check("Language model", True, named or "none: searches work, questions are not answered")
+
+
+def _failed(name: str, error: KgragError) -> Check:
+    return Check(name, False, error.message, error.remedy)

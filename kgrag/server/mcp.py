@@ -24,7 +24,7 @@ from kgrag.client.graph import KnowledgeGraph
 from kgrag.graph.collections import choose_collection
 from kgrag.graph.description import describe
 from kgrag.graph.saved import saved_queries
-from kgrag.retrieval.registry import DEFAULT_RETRIEVER
+from kgrag.retrieval.base import DEFAULT_RETRIEVER
 from kgrag.runtime.spans import span
 from kgrag.server import replies
 from kgrag.server.allowed_parts import check_asked_retriever, check_asked_system, is_of_a_collection, saved_rows

@@ -17,10 +17,10 @@ from typing import NamedTuple, Self
 
 from kgrag.client.graph import KnowledgeGraph
 from kgrag.graph.collections import open_collection
-from kgrag.indexing.pruning import known_files
+from kgrag.indexing.removal import known_files
 from kgrag.loaders.base import BadInput, clean
 from kgrag.loaders.fingerprint import Fingerprint, Stamp
-from kgrag.loaders.reader_processes import Readers
+from kgrag.loaders.reading import Readers
 from kgrag.server.uploads import Uploads
 from kgrag.settings import LoadingSettings
 from kgrag.values.errors import InputError, NotFoundError

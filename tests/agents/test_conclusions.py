@@ -15,8 +15,7 @@ from kgrag.agents.loop import run
 from kgrag.agents.strategy import Conclusion, Episode, Inquiry, Search, Strategy
 from kgrag.agents.trace import Trace
 from kgrag.lab.papers import find_paper
-from kgrag.retrieval.base import Query, Retriever, Scored
-from kgrag.retrieval.registry import RETRIEVERS, make_retriever
+from kgrag.retrieval.base import RETRIEVERS, Query, Retriever, Scored, make_retriever
 from kgrag.values.documents import Triple
 from kgrag.values.errors import ModelError
 from kgrag.values.events import Asked, Chained, Failed, Ranked, Retrieved

@@ -2,8 +2,7 @@
 
 from scripted import Scripted
 
-from kgrag.agents.answering import AnswerOptions, answer
-from kgrag.agents.nearest_sentences import nearest_sentences
+from kgrag.agents.answering import AnswerOptions, answer, nearest_sentences
 from kgrag.models.openai_chat import OpenAIChat
 from kgrag.models.tasks import Tasks
 from kgrag.values.results import Item, Passage, Summary

@@ -7,7 +7,7 @@ from kgrag import Auto, Gear, GlobalSearch, KnowledgeGraph, Single
 from kgrag.agents.answering import AnswerOptions, answer
 from kgrag.models.openai_chat import OpenAIChat
 from kgrag.models.tasks import Tasks
-from kgrag.retrieval.registry import make_retriever
+from kgrag.retrieval.base import make_retriever
 from kgrag.retrieval.support import unsupported
 from kgrag.values.results import Passage, Summary
 

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from kgrag.client import uploading as sending
-from kgrag.client.uploading import named_files, parts
+from kgrag.client import remote as sending
+from kgrag.client.remote import named_files, parts
 from kgrag.values.errors import InputError
 
 

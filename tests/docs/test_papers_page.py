@@ -7,7 +7,7 @@ import pytest
 
 from kgrag.agents.system import STRATEGIES, check_system
 from kgrag.lab.papers import find_paper
-from kgrag.retrieval.registry import RETRIEVERS, check_retriever
+from kgrag.retrieval.base import RETRIEVERS, check_retriever
 
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "papers.md").read_text(encoding="utf-8")

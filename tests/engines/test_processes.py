@@ -11,8 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from kgrag.engines import IN_PROCESS, Engine, open_engine
-from kgrag.engines.processes import Processes
+from kgrag.engines import IN_PROCESS, Engine, Processes, open_engine
 from kgrag.models.embed import DeferredEmbedder, load_embedder
 from kgrag.settings import EngineSettings
 from kgrag.text.languages import ENGLISH, language_of

@@ -11,8 +11,8 @@ os.environ["RAY_USAGE_STATS_ENABLED"] = "0"
 from ray.cluster_utils import Cluster
 
 from kgrag import KnowledgeGraph
-from kgrag.engines.on_ray import Ray
-from kgrag.indexing.digest import digest
+from kgrag.engines import Ray
+from kgrag.graph.contents import digest
 from kgrag.settings import EngineSettings, Settings
 from kgrag.values.documents import Document, Section, Triple
 from kgrag.values.errors import KgragError

@@ -8,8 +8,8 @@ import neo4j
 import pytest
 
 from kgrag import KnowledgeGraph
+from kgrag.graph.contents import digest
 from kgrag.graph.runs import drawing
-from kgrag.indexing.digest import digest
 from kgrag.values.documents import Document, Section, Triple
 from kgrag.values.errors import NotFoundError
 from kgrag.values.events import (

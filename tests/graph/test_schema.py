@@ -13,8 +13,8 @@ from kgrag.graph.connection import Graph
 from kgrag.graph.reader import Reader
 from kgrag.indexing import document_writer as writer
 from kgrag.models.embed import Vectors, unit
+from kgrag.retrieval.base import make_retriever
 from kgrag.retrieval.context import SearchContext
-from kgrag.retrieval.registry import make_retriever
 from kgrag.settings import IndexingSettings, Settings
 from kgrag.values.documents import Document, Section, Triple
 from kgrag.values.errors import ConfigurationError, MismatchError, NotFoundError

@@ -12,7 +12,7 @@ import pytest
 from scripted import Scripted
 
 from kgrag import KnowledgeGraph
-from kgrag.indexing.digest import digest
+from kgrag.graph.contents import digest
 from kgrag.values.documents import Document
 from kgrag.values.errors import BudgetError, MismatchError
 

@@ -19,11 +19,11 @@ from neighbours import overlap, similar
 from kgrag import KnowledgeGraph
 from kgrag.cli.documents import ingest
 from kgrag.graph.collections import open_collection
+from kgrag.graph.contents import digest
 from kgrag.graph.csv_files import Table as CsvTable
 from kgrag.graph.local import bulk
 from kgrag.graph.local.server import LocalServer
 from kgrag.indexing.bulk import BulkReport
-from kgrag.indexing.digest import digest
 from kgrag.settings import LocalSettings, Settings
 from kgrag.values.documents import Document, Page, Section, Table, Triple
 from kgrag.values.errors import ConfigurationError, LocalServerError, MismatchError

@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 
 from kgrag.graph.csv_files import FoundColumns, Table, floats
-from kgrag.indexing.rows.spill import Partitions, Spill, partition
+from kgrag.indexing.rows.tables import Partitions, Spill, partition
 
 
 def test_vectors_keep_their_numbers() -> None:
@@ -77,7 +77,7 @@ def test_rows_wait_on_disk(tmp_path: Path) -> None:
 def test_workers_end_with_the_process_that_made_them() -> None:
     code = (
         "import os, time\n"
-        "from kgrag.engines.processes import Processes\n"
+        "from kgrag.engines import Processes\n"
         "parent = os.getpid()\n"
         "def work(n):\n"
         "    if os.getpid() == parent:\n"

@@ -17,11 +17,11 @@ from click.testing import CliRunner
 from kgrag import KnowledgeGraph
 from kgrag.cli.documents import ingest
 from kgrag.graph.collections import needed_labels, open_collection
+from kgrag.graph.contents import digest
 from kgrag.graph.counts import count_nodes
 from kgrag.graph.local.java import find_java
 from kgrag.graph.local.server import LocalServer
 from kgrag.graph.schema import index_states
-from kgrag.indexing.digest import digest
 from kgrag.settings import LocalSettings, Settings
 from kgrag.values.documents import Document
 from kgrag.values.errors import InputError

@@ -9,8 +9,8 @@ from scipy.sparse import csr_matrix
 from scripted import TASKS, Scripted
 
 from kgrag import KnowledgeGraph
-from kgrag.indexing.communities.plan import communities
-from kgrag.indexing.digest import digest
+from kgrag.graph.contents import digest
+from kgrag.indexing.community_plan import communities
 from kgrag.models.budget import HIGH
 from kgrag.values.documents import Document, Section
 from kgrag.values.events import Noted

@@ -10,7 +10,7 @@ import pytest
 
 from kgrag import KnowledgeGraph
 from kgrag.graph.connection import Graph, Transaction
-from kgrag.indexing.digest import digest
+from kgrag.graph.contents import digest
 from kgrag.indexing.links import linked
 from kgrag.values.documents import Document, Section
 

@@ -8,7 +8,7 @@ import pytest
 from scripted import Scripted
 
 from kgrag import KnowledgeGraph
-from kgrag.indexing.digest import digest
+from kgrag.graph.contents import digest
 from kgrag.settings import EngineSettings
 from kgrag.values.documents import Document, Section
 from kgrag.values.results import IngestReport

@@ -11,7 +11,7 @@ from scripted import Scripted
 
 from kgrag import KnowledgeGraph
 from kgrag.graph.collections import open_collection
-from kgrag.indexing.digest import digest
+from kgrag.graph.contents import digest
 from kgrag.values.documents import Document, Section, Triple
 
 pytestmark = pytest.mark.long

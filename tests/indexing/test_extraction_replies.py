@@ -4,8 +4,7 @@ from typing import Any
 
 import pytest
 
-from kgrag.indexing.extracted import FactRows
-from kgrag.indexing.extraction_reply import Extraction
+from kgrag.indexing.extracted import Extraction, FactRows
 from kgrag.models.chat import Reply
 from kgrag.models.prompts import load_prompt
 from kgrag.models.tasks import shaped

@@ -13,7 +13,7 @@ from queries_run import queries_run
 from scripted import Scripted
 
 from kgrag import KnowledgeGraph
-from kgrag.indexing.digest import digest
+from kgrag.graph.contents import digest
 from kgrag.values.documents import Document, Section
 from kgrag.values.errors import BudgetError, ConfigurationError, UnavailableError
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from kgrag import KnowledgeGraph
-from kgrag.indexing.digest import digest
+from kgrag.graph.contents import digest
 from kgrag.indexing.mentions import Facts
 from kgrag.values.documents import Document, Section, Triple
 

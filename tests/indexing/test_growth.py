@@ -8,12 +8,12 @@ from queries_run import db_hits, queries_run
 
 from kgrag import KnowledgeGraph
 from kgrag.graph.collections import open_collection
+from kgrag.graph.contents import digest
 from kgrag.indexing import mentions
 from kgrag.indexing import similar as similar_stage
-from kgrag.indexing.density import record_density, sample_bound
-from kgrag.indexing.digest import digest
 from kgrag.indexing.rows.relations import Mentioned
 from kgrag.indexing.stage import StageContext
+from kgrag.indexing.statistics import record_density, sample_bound
 from kgrag.values.documents import Document
 
 pytestmark = pytest.mark.long

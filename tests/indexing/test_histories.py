@@ -7,7 +7,7 @@ from collections.abc import Iterable
 import pytest
 
 from kgrag import KnowledgeGraph
-from kgrag.indexing.digest import digest
+from kgrag.graph.contents import digest
 from kgrag.values.documents import Document, Section, Triple
 
 _RETRIEVERS = ("bm25", "hybrid", "dense", "ppr", "knn", "pathrank")

@@ -15,8 +15,8 @@ import pytest
 from neighbours import overlap, similar
 
 from kgrag import KnowledgeGraph
+from kgrag.graph.contents import digest
 from kgrag.graph.local.server import LocalServer
-from kgrag.indexing.digest import digest
 from kgrag.settings import Settings
 from kgrag.values.documents import Document
 

@@ -12,7 +12,7 @@ import pytest
 from scripted import TASKS, Scripted
 
 from kgrag import KnowledgeGraph
-from kgrag.indexing.digest import digest
+from kgrag.graph.contents import digest
 from kgrag.models.budget import HIGH
 from kgrag.values.documents import Document
 

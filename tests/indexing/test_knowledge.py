@@ -15,7 +15,7 @@ from kgrag import KnowledgeGraph
 from kgrag.cli import main
 from kgrag.graph.collections import open_collection
 from kgrag.graph.connection import Graph
-from kgrag.indexing.digest import digest
+from kgrag.graph.contents import digest
 from kgrag.indexing.knowledge import Selection, _lines, format_of
 from kgrag.indexing.knowledge.wikidata import WikidataReader, time
 from kgrag.settings import Settings

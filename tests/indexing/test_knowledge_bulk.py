@@ -13,9 +13,9 @@ from pathlib import Path
 import pytest
 
 from kgrag import KnowledgeGraph
+from kgrag.graph.contents import digest
 from kgrag.graph.local import bulk
 from kgrag.graph.local.server import LocalServer
-from kgrag.indexing.digest import digest
 from kgrag.indexing.knowledge.store import Store
 from kgrag.settings import LocalSettings, Settings
 

@@ -10,8 +10,8 @@ import pytest
 
 from kgrag.indexing.knowledge import Selection, _read, format_of
 from kgrag.indexing.knowledge.fact_writer import triple_properties
-from kgrag.indexing.knowledge.rdf import rdf_lines
 from kgrag.indexing.knowledge.store import Store
+from kgrag.indexing.knowledge.triples import rdf_lines
 from kgrag.text.languages import ENGLISH
 from kgrag.values.errors import InputError
 

@@ -9,7 +9,7 @@ from neighbours import overlap, similar
 from queries_run import queries_run
 
 from kgrag import KnowledgeGraph
-from kgrag.indexing.digest import digest
+from kgrag.graph.contents import digest
 from kgrag.models.embed import Vectors, WordLlamaEmbedder
 from kgrag.values.documents import Document, Section
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from kgrag.indexing.neighbours import Vectors, displaced, nearest
+from kgrag.indexing.similar import Vectors, displaced, nearest
 
 _K = 4
 

@@ -10,9 +10,9 @@ from click.testing import CliRunner
 from kgrag import KnowledgeGraph
 from kgrag.cli import main
 from kgrag.graph.connection import Graph
+from kgrag.graph.contents import digest
 from kgrag.indexing import document_writer as writer
 from kgrag.indexing.chunking import chunk
-from kgrag.indexing.digest import digest
 from kgrag.settings import IndexingSettings
 from kgrag.values.documents import Document, Page, Section, Table
 from kgrag.values.identity import content_hash

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from kgrag import KnowledgeGraph
-from kgrag.indexing.digest import digest
+from kgrag.graph.contents import digest
 from kgrag.loaders import Columns
 from kgrag.values.documents import Document, Section
 from kgrag.values.errors import InputError

@@ -2,7 +2,7 @@
 
 import pytest
 
-from kgrag.indexing.pruning import _is_gone, _lies_in, _places
+from kgrag.indexing.removal import _is_gone, _lies_in, _places
 from kgrag.values.documents import Scan
 
 

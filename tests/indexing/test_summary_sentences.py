@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from kgrag.indexing.summaries import Member, extracted, nearest_first, shown
+from kgrag.indexing.group_texts import Member, extracted, nearest_first, shown
 from kgrag.models.budget import LOW
 from kgrag.models.embed import Vectors, unit
 

@@ -15,7 +15,7 @@ from tagging import TOKEN, LocalTagme
 
 from kgrag import KnowledgeGraph
 from kgrag.graph import connection
-from kgrag.indexing.digest import digest
+from kgrag.graph.contents import digest
 from kgrag.values.documents import Document, Section, Triple
 from kgrag.values.errors import ConfigurationError, UnavailableError
 

@@ -7,7 +7,7 @@ from click.testing import CliRunner
 
 from kgrag import KnowledgeGraph
 from kgrag.cli import main
-from kgrag.indexing.titles import Titles
+from kgrag.indexing.tagging import Titles
 from kgrag.values.documents import Document, Section
 
 pytestmark = pytest.mark.long

@@ -8,8 +8,8 @@ import pytest
 from scripted import TASKS, Scripted
 
 from kgrag import KnowledgeGraph
-from kgrag.indexing.digest import digest
-from kgrag.indexing.tree.clusters import LEAST, soft_clusters
+from kgrag.graph.contents import digest
+from kgrag.indexing.tree import LEAST, soft_clusters
 from kgrag.models.budget import HIGH
 from kgrag.models.embed import unit
 from kgrag.values.documents import Document, Section

@@ -4,7 +4,7 @@ from collections import Counter
 
 import pytest
 
-from kgrag.indexing.knowledge.statements import ALIAS, Fact, Named
+from kgrag.indexing.knowledge.store import ALIAS, Fact, Named
 from kgrag.indexing.knowledge.triples import CsvReader, NTriplesReader
 
 _X = "http://x.org/"

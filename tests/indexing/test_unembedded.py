@@ -13,7 +13,7 @@ from kgrag.cli import main
 from kgrag.graph.collections import open_collection
 from kgrag.indexing.bulk import write_files
 from kgrag.models.embed import OpenAIEmbedder
-from kgrag.retrieval.registry import RETRIEVERS
+from kgrag.retrieval.base import RETRIEVERS
 from kgrag.settings import EmbeddingSettings, Settings
 from kgrag.values.documents import Document, Section, Triple
 from kgrag.values.results import Filter

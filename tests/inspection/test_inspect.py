@@ -14,8 +14,7 @@ from kgrag.graph.collections import create_collection, open_collection
 from kgrag.graph.schema import collection_indexes
 from kgrag.indexing.repair import repair
 from kgrag.inspection import findings
-from kgrag.inspection.html import html
-from kgrag.inspection.result import Finding, Inspection
+from kgrag.inspection.result import Finding, Inspection, html
 from kgrag.models.embed import Vectors
 from kgrag.settings import IndexingSettings
 from kgrag.values.documents import Document, Section, Triple

@@ -16,8 +16,7 @@ from kgrag.lab.records import in_force
 from kgrag.lab.retrieving import retrieve_all
 from kgrag.lab.variants import PERTURBATIONS, join, merge
 from kgrag.models.tasks import Listener
-from kgrag.retrieval.base import VectorOptions
-from kgrag.retrieval.registry import RETRIEVERS
+from kgrag.retrieval.base import RETRIEVERS, VectorOptions
 from kgrag.runtime.options import Count
 from kgrag.values.errors import ConfigurationError, NotFoundError
 from kgrag.values.events import Answer

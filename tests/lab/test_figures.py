@@ -8,9 +8,8 @@ from typing import Any
 
 import pytest
 
-from kgrag.lab.figures import draw, plot, points
 from kgrag.lab.papers import PaperTable, find_paper, papers
-from kgrag.lab.report import Result
+from kgrag.lab.report import Result, draw, plot, points
 from kgrag.lab.summary import Rows
 from kgrag.values.errors import ConfigurationError, InputError
 
@@ -54,7 +53,7 @@ def test_what_each_kind_shows() -> None:
 def test_bars_stand_beside_each_other(monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("matplotlib")
     kept: list[Any] = []
-    monkeypatch.setattr("kgrag.lab.figures.save", lambda figure, path: kept.append(figure))
+    monkeypatch.setattr("kgrag.lab.report.save", lambda figure, path: kept.append(figure))
     draw(figure("hops", "R@15"), RESULT, "", Path("bars.svg"))
     bars = [(round(bar.get_x() + bar.get_width() / 2, 9), bar.get_height()) for bar in kept[0].axes[0].patches]
     assert bars == [(0.0, 80.0), (1.0, 40.0), (1.4, 20.0)]

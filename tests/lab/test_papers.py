@@ -7,7 +7,7 @@ from kgrag.agents.system import STRATEGIES, check_system
 from kgrag.lab.experiment import spelt
 from kgrag.lab.papers import EVALUATION, Paper, PaperSetting, find_paper, override, papers, value_of
 from kgrag.lab.summary import measures
-from kgrag.retrieval.registry import RETRIEVERS
+from kgrag.retrieval.base import RETRIEVERS
 from kgrag.settings import Settings
 from kgrag.values.errors import NotFoundError
 

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from kgrag.lab.figures import plot_sweep
+from kgrag.lab.report import plot_sweep
 from kgrag.lab.summary import Rows
 from kgrag.lab.sweep import Sweep
 from kgrag.values.errors import ConfigurationError
@@ -55,7 +55,7 @@ def test_what_cannot_be_varied(text: str, complaint: str) -> None:
 def test_recall_and_latency_are_drawn_at_the_values(monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("matplotlib")
     kept: list[Any] = []
-    monkeypatch.setattr("kgrag.lab.figures.save", lambda figure, path: kept.append(figure))
+    monkeypatch.setattr("kgrag.lab.report.save", lambda figure, path: kept.append(figure))
     sweep = Sweep.of("branch=2,5", ["kgp"], [])
     measured = {"kgp(branch=2)": (20.0, 1.0), "kgp(branch=5)": (40.0, 3.0), "bm25": (5.0, 7.0)}
     rows: Rows = {name: {"R@5": 1.0, "R@30": recall, "p50_ms": ms} for name, (recall, ms) in measured.items()}

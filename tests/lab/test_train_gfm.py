@@ -13,9 +13,8 @@ from kgrag import KnowledgeGraph
 from kgrag.cli import main
 from kgrag.lab.datasets import Question
 from kgrag.lab.readers import read_dataset
-from kgrag.retrieval.base import Query
+from kgrag.retrieval.base import RETRIEVERS, Query
 from kgrag.retrieval.gfm import RelationGraph
-from kgrag.retrieval.registry import RETRIEVERS
 from kgrag.settings import IndexingSettings, Settings
 from kgrag.values.errors import ConfigurationError
 from kgrag.values.results import Filter

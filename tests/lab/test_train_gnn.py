@@ -33,9 +33,8 @@ from kgrag.lab.train_gnn import (
     train_recurrent,
     with_alphas,
 )
-from kgrag.retrieval.base import Query
+from kgrag.retrieval.base import Query, check_retriever
 from kgrag.retrieval.gnn_ret import Edge, GnnRet, GnnRetOptions
-from kgrag.retrieval.registry import check_retriever
 from kgrag.values.errors import ConfigurationError, InputError
 from kgrag.values.results import Ranking
 

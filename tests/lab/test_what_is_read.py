@@ -9,9 +9,8 @@ from scripted import Scripted
 
 from kgrag import KnowledgeGraph
 from kgrag.lab.papers import find_paper
-from kgrag.retrieval.base import SummaryOptions
+from kgrag.retrieval.base import RETRIEVERS, SummaryOptions
 from kgrag.retrieval.kgp import Kgp
-from kgrag.retrieval.registry import RETRIEVERS
 from kgrag.settings import Settings
 from kgrag.values.documents import Document, Section
 

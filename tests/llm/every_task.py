@@ -10,10 +10,10 @@ from kgrag.agents.gear import Verdict
 from kgrag.agents.global_search import Points
 from kgrag.agents.lookup import _Reply as Structure
 from kgrag.agents.rgnn import Critique
-from kgrag.indexing.communities.communities import Report
-from kgrag.indexing.extraction_reply import Extraction, LinkedExtraction
+from kgrag.indexing.communities import Report
+from kgrag.indexing.extracted import Extraction, LinkedExtraction
+from kgrag.indexing.group_texts import Summary
 from kgrag.indexing.resolution.judge import Same
-from kgrag.indexing.summaries import Summary
 from kgrag.lab.generating import _Checked as Checked
 from kgrag.lab.generating import _Made as Made
 from kgrag.lab.grading import _Claims as Claims

@@ -12,10 +12,9 @@ from naming import own
 from kgrag import KnowledgeGraph
 from kgrag.agents.episode import Inquiry
 from kgrag.agents.gear import Gear
-from kgrag.retrieval.base import Query
+from kgrag.retrieval.base import Query, make_retriever
 from kgrag.retrieval.beam import BeamOptions, beam_search
 from kgrag.retrieval.context import SearchContext
-from kgrag.retrieval.registry import make_retriever
 from kgrag.values.documents import Document, Section, Triple
 
 pytestmark = pytest.mark.long

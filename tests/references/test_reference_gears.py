@@ -12,9 +12,8 @@ from naming import own
 from kgrag import KnowledgeGraph
 from kgrag.agents.episode import Inquiry
 from kgrag.agents.gears import Gears
-from kgrag.retrieval.base import Query
+from kgrag.retrieval.base import Query, make_retriever
 from kgrag.retrieval.context import SearchContext
-from kgrag.retrieval.registry import make_retriever
 from kgrag.values.documents import Document, Section
 
 pytestmark = pytest.mark.long

@@ -11,9 +11,8 @@ from corpus import best, cosine, ingested, passages, vector
 from naming import own
 
 from kgrag import KnowledgeGraph
-from kgrag.retrieval.base import Query, Scored
+from kgrag.retrieval.base import Query, Scored, make_retriever
 from kgrag.retrieval.context import SearchContext
-from kgrag.retrieval.registry import make_retriever
 from kgrag.values.documents import Document, Section
 
 pytestmark = pytest.mark.long

@@ -14,10 +14,9 @@ from naming import own
 from numpy.typing import NDArray
 
 from kgrag import KnowledgeGraph
-from kgrag.retrieval.base import Query
+from kgrag.retrieval.base import Query, make_retriever
 from kgrag.retrieval.context import SearchContext
 from kgrag.retrieval.entity_graph import EntityGraph
-from kgrag.retrieval.registry import make_retriever
 from kgrag.values.documents import Document, Section, Triple
 
 GRAPHS, QUESTIONS = 300, 60  # the latter of each of the three collections and retrievers

@@ -11,9 +11,8 @@ from hypothesis import strategies as st
 
 from kgrag import KnowledgeGraph
 from kgrag.graph.lucene import escape
-from kgrag.retrieval.base import Scored
+from kgrag.retrieval.base import RETRIEVERS, Scored
 from kgrag.retrieval.compose import reciprocal_rank_fusion
-from kgrag.retrieval.registry import RETRIEVERS
 from kgrag.values.documents import Document, Section
 from kgrag.values.errors import ConfigurationError, InputError, NotFoundError
 from kgrag.values.results import Filter, Step

@@ -10,7 +10,7 @@ import pytest
 from made_models import late_interaction
 
 from kgrag import KnowledgeGraph
-from kgrag.retrieval.registry import RETRIEVERS, check_retriever
+from kgrag.retrieval.base import RETRIEVERS, check_retriever
 from kgrag.values.documents import Document, Section
 from kgrag.values.errors import ConfigurationError
 from kgrag.values.installing import install_hint

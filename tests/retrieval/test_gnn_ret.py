@@ -8,9 +8,8 @@ from coast import TEXTS, coast_documents
 from queries_run import queries_of
 
 from kgrag import KnowledgeGraph
-from kgrag.retrieval.base import Query
+from kgrag.retrieval.base import Query, check_retriever
 from kgrag.retrieval.gnn_ret import Edge, GnnRet, distance, nearest, neighbours_of, propagate
-from kgrag.retrieval.registry import check_retriever
 from kgrag.values.documents import Document, Section
 from kgrag.values.errors import ConfigurationError
 from kgrag.values.results import Filter

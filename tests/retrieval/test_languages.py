@@ -9,7 +9,7 @@ import pytest
 
 from kgrag import KnowledgeGraph
 from kgrag.graph.collections import open_collection
-from kgrag.indexing.digest import digest
+from kgrag.graph.contents import digest
 from kgrag.values.documents import Document, Section
 from kgrag.values.errors import ConfigurationError, MismatchError
 

@@ -2,6 +2,7 @@ import pytest
 
 from kgrag import KnowledgeGraph
 from kgrag.models.embed import load_embedder
+from kgrag.retrieval.base import RETRIEVERS, check_defaults, check_retriever, make_retriever
 from kgrag.retrieval.bm25 import Bm25
 from kgrag.retrieval.compose import Hybrid, Rrf
 from kgrag.retrieval.context import SearchContext
@@ -9,7 +10,6 @@ from kgrag.retrieval.dense import Dense
 from kgrag.retrieval.expression import Expression, parse
 from kgrag.retrieval.naive_ge import NaiveGe
 from kgrag.retrieval.pathrank import PathRank
-from kgrag.retrieval.registry import RETRIEVERS, check_defaults, check_retriever, make_retriever
 from kgrag.values.documents import Document, Section
 from kgrag.values.errors import ConfigurationError, KgragError, NotFoundError
 

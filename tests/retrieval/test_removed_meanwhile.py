@@ -9,8 +9,7 @@ from typing import Any
 import pytest
 
 from kgrag import KnowledgeGraph
-from kgrag.retrieval.base import PAUSES
-from kgrag.retrieval.registry import RETRIEVERS
+from kgrag.retrieval.base import PAUSES, RETRIEVERS
 from kgrag.values.documents import Document, Section
 
 pytestmark = pytest.mark.long

@@ -13,7 +13,7 @@ from reranking import Judge
 
 from kgrag import KnowledgeGraph, PathRank, Rerank
 from kgrag.lab.records import in_force
-from kgrag.retrieval.registry import RETRIEVERS, check_retriever
+from kgrag.retrieval.base import RETRIEVERS, check_retriever
 from kgrag.text.tokens import words_of
 from kgrag.values.documents import Document, Section
 from kgrag.values.errors import ConfigurationError, ModelError, UnavailableError

@@ -18,8 +18,8 @@ from served import finish_late
 from kgrag import KnowledgeGraph
 from kgrag.graph import jobs as kept
 from kgrag.graph.connection import Graph, Transaction
+from kgrag.graph.contents import digest
 from kgrag.graph.jobs import Job
-from kgrag.indexing.digest import digest
 from kgrag.server.jobs import Jobs
 from kgrag.server.jobs.runner import _Running
 from kgrag.server.uploads import Uploads

@@ -10,8 +10,8 @@ from itertools import pairwise
 import pytest
 
 from kgrag import KnowledgeGraph
+from kgrag.graph.contents import digest
 from kgrag.graph.jobs import Job
-from kgrag.indexing.digest import digest
 from kgrag.server.jobs import Jobs
 
 pytestmark = pytest.mark.long

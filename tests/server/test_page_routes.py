@@ -15,7 +15,7 @@ from served import Served
 
 from kgrag import KnowledgeGraph, RemoteKnowledgeGraph
 from kgrag.graph.lucene import begun_words
-from kgrag.indexing.resolution.contexts import sentence
+from kgrag.indexing.resolution.resolve import sentence
 from kgrag.server.jobs import Jobs
 from kgrag.values.documents import Document, Section, Triple
 from kgrag.values.errors import NotFoundError

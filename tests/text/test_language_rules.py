@@ -3,8 +3,7 @@
 import pytest
 
 from kgrag.indexing.detection import detect_language, first_language
-from kgrag.indexing.keywords import terms
-from kgrag.indexing.statistics import statistics
+from kgrag.indexing.statistics import statistics, terms
 from kgrag.text.aliases import title_aliases
 from kgrag.text.languages import ENGLISH, language_of
 from kgrag.text.letters import fold

@@ -21,6 +21,47 @@ if TYPE_CHECKING:
     from kgrag.lab.experiment import Experiment
     from kgrag.lab.report import Result
 
+
+class _Kept(Compared):
+    file: Path
+    changes: int | None = Field(
+        None,
+        ge=1,
+        title="K",
+        description="With --baseline: questions with more or less gold among the first K than there.",
+    )
+
+
+@click.command()
+@options
+def ranks(given: _Kept) -> None:
+    """Print the tables of `kgrag lab eval ... --ranks FILE` again, from that file alone.
+
+    \b
+    kgrag lab ranks docs/ranks/2wiki.jsonl.gz --baseline hybrid
+    kgrag lab ranks docs/ranks/2wiki.jsonl.gz --at 2 --at 5 --json
+    kgrag lab ranks reranked.jsonl.gz --baseline pathrank --changes 5      what a reranker gains and loses, by question
+    """
+    if given.markdown and (given.as_json or given.changes is not None):
+        raise click.UsageError("--markdown excludes --json and --changes.")
+    if given.changes is not None and given.baseline is None:
+        raise click.UsageError("--changes are those against a --baseline.")
+    from kgrag.lab.records import changes as changed
+    from kgrag.lab.records import changes_sheet, read_ranks
+
+    found = read_ranks(given.file, baseline=given.baseline, at=given.at, seed=given.seed)
+    if given.as_json:
+        more = {} if given.changes is None else {"changes": changed(found, given.changes)}
+        print_json({**found.values(), **more})
+    elif given.markdown:
+        click.echo(found.markdown(*found.notes))
+    else:
+        for text in found.notes:
+            note(f"Made by: {text}")
+        for sheet in (*found.sheets(), *(() if given.changes is None else (changes_sheet(found, given.changes),))):
+            print_sheet(sheet)
+
+
 _PASSED_ON = {
     "baseline", "depth", "by", "threads", "out", "grade", "perturb", "vary", "per_question", "seed", "at", "anyway",
 }  # fmt: skip
@@ -127,7 +168,7 @@ def evaluate(given: _Given) -> None:
         raise click.UsageError("--json and --markdown exclude each other.")
     if given.ragas is not None and given.per_question is not None:
         raise click.UsageError("--ragas needs the passages of one collection: leave out --per-question.")
-    from kgrag.lab.figures import check_plot
+    from kgrag.lab.report import check_plot
 
     settings, paper = as_paper(load_settings(), given.paper)
     if paper is not None:  # its sample, depth and documents a question in place of what was not given
@@ -184,7 +225,7 @@ def _experiment(given: _Given, max_file_mb: int) -> "Experiment":
     from kgrag.lab.experiment import Experiment
     from kgrag.lab.readers import read_dataset
     from kgrag.lab.variants import join, merge
-    from kgrag.retrieval.registry import RETRIEVERS, check_retriever
+    from kgrag.retrieval.base import RETRIEVERS, check_retriever
 
     simple = [name for name, entry in RETRIEVERS.items() if not entry.several and not entry.needs]
     names = [check_retriever(name) for name in given.retriever or ([] if given.system else simple)]

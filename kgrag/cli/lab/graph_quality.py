@@ -65,8 +65,8 @@ def graph_quality(given: _Given) -> None:
     kgrag lab graph-quality bench/musique --json | jq '.quality[] | select(.edges == "keyword")'
     """
     from kgrag.lab import graph_quality as measured
-    from kgrag.lab.figures import check_plot
     from kgrag.lab.question_graphs import QuestionGraphs
+    from kgrag.lab.report import check_plot
     from kgrag.models.tagme import can_tag
 
     kinds = tuple(dict.fromkeys(given.edges)) or measured.USUAL

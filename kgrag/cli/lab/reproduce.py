@@ -70,8 +70,8 @@ def reproduce(given: _Given) -> None:
     kgrag lab reproduce gear --table 2 --data musique=bench/musique --sample 44 --embedder minilm --out runs/
     kgrag lab reproduce bdtr --table 1 --data hotpotqa=hotpot.json --data musique=musique.jsonl --budget 5 --out runs/
     """
-    from kgrag.lab.figures import check_plot, draw
     from kgrag.lab.papers import find_paper
+    from kgrag.lab.report import check_plot, draw
 
     known = find_paper(given.paper)
     if given.dry_run and not given.prepare:

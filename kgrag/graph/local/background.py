@@ -6,6 +6,7 @@ A process of its own makes both when the machine has nothing else to do: python 
 import os
 import shutil
 import sys
+import tempfile
 import time
 from contextlib import suppress
 from pathlib import Path
@@ -13,30 +14,20 @@ from pathlib import Path
 import psutil
 from filelock import FileLock, Timeout
 
+from kgrag.graph.collections import create_collection
+from kgrag.graph.connection import Graph
 from kgrag.graph.local.archive import Archive
 from kgrag.graph.local.java import Java
 from kgrag.graph.local.lines import Line, line_named
-from kgrag.graph.local.prepared import PreparedStore
-from kgrag.graph.local.process import start_detached
+from kgrag.graph.local.prepared import DIMENSION, PARTS, PreparedStore
+from kgrag.graph.local.server import LocalServer
 from kgrag.runtime.files import free_bytes
 from kgrag.runtime.jars import JarStore
-from kgrag.settings import Settings
+from kgrag.settings import IndexingSettings, Settings
 from kgrag.values.errors import KgragError
 
-DELAY = 60.0  # seconds; what is done first with a new server has the processors to itself
 _MEMORY = 1_500_000_000  # bytes that have to be available, of which Java takes 850 MB to make an archive
 _SPACE = 600_000_000  # bytes that have to be free on the disk; an archive takes 150 MB
-
-
-def make_soon(store: JarStore, line: Line, java: Java) -> None:
-    """Have what is not in the cache yet made in the background."""
-    archive = Archive(store, line, java)
-    if archive.is_settled and PreparedStore(store, line).path.exists():
-        return
-    given = [str(store.folder), line.name, str(java.path), str(java.version), str(DELAY)]
-    with suppress(OSError, psutil.Error):  # a start is as good without
-        archive.folder.mkdir(parents=True, exist_ok=True)
-        start_detached([sys.executable, "-m", __name__, *given], cwd=archive.folder, output=Path(os.devnull))
 
 
 def make(store: JarStore, line: Line, java: Java, settings: Settings) -> None:
@@ -48,7 +39,47 @@ def make(store: JarStore, line: Line, java: Java, settings: Settings) -> None:
         for left in archive.folder.glob("making-*"):  # by one that was killed
             shutil.rmtree(left, ignore_errors=True)
         archive.make()
-        prepared.make(settings)
+        prepare(prepared, settings)
+
+
+def prepare(store: PreparedStore, settings: Settings) -> None:
+    """Make the prepared database by a server of its own, unless it is there.
+
+    Raises KgragError if that server fails, OSError.
+    """
+    if store.path.exists():
+        return
+    folder = store.path.parent
+    for left in folder.glob("preparing-*"):  # by one that was killed
+        LocalServer(_within(settings, left, store.line)).stop()
+        shutil.rmtree(left, ignore_errors=True)
+    with tempfile.TemporaryDirectory(prefix="preparing-", dir=folder) as name:
+        server = LocalServer(_within(settings, Path(name), store.line))
+        try:
+            endpoint = server.ensure_running()
+            with Graph(endpoint.uri, endpoint.user, endpoint.password, endpoint.database) as graph:
+                _prepare(graph)
+        finally:
+            server.stop()
+        data, made = server.home.server / "data", Path(name) / "made"
+        for part in PARTS:
+            shutil.copytree(data / part, made / part)
+        for old in folder.glob(f"store-{store.line.name}-*"):
+            shutil.rmtree(old, ignore_errors=True)
+        made.replace(store.path)
+
+
+def _prepare(graph: Graph) -> None:
+    """Make the schema, and the indexes of a collection that is gone again and of some to come."""
+    made = create_collection(graph, "prepared", "none", DIMENSION, IndexingSettings(), unused_seconds=0)
+    graph.run("write/close_collection", collection=made.name, indexed=list(made.indexed), most=1)
+    graph.run("write/remove_collection", collection=made.name)
+
+
+def _within(settings: Settings, home: Path, line: Line) -> Settings:
+    """The settings for a server whose home is that folder, and which prepares nothing itself."""
+    local = settings.local.model_copy(update={"archive": False, "version": line.name})
+    return settings.model_copy(update={"home": home, "local": local})
 
 
 def main() -> None:

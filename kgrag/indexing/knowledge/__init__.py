@@ -23,12 +23,9 @@ from kgrag.graph.holding import check_idle, collection_lock
 from kgrag.graph.local import bulk
 from kgrag.graph.local.server import LocalServer
 from kgrag.indexing.knowledge.fact_writer import complete_aliases, write_files, write_transactions
-from kgrag.indexing.knowledge.label_languages import base
-from kgrag.indexing.knowledge.rdf import rdf_lines
-from kgrag.indexing.knowledge.statements import Entry, code
-from kgrag.indexing.knowledge.store import Store
-from kgrag.indexing.knowledge.triples import CsvReader, NTriplesReader
-from kgrag.indexing.knowledge.wikidata import WikidataReader
+from kgrag.indexing.knowledge.store import Entry, Store, code
+from kgrag.indexing.knowledge.triples import CsvReader, NTriplesReader, rdf_lines
+from kgrag.indexing.knowledge.wikidata import WikidataReader, base
 from kgrag.runtime.files import disk_errors, locked
 from kgrag.settings import Settings
 from kgrag.text.languages import Language, language_of

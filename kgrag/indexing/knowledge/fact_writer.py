@@ -11,7 +11,7 @@ from kgrag.graph.collections import NO_EMBEDDER, Collection
 from kgrag.graph.connection import Graph
 from kgrag.graph.csv_files import ARRAY_DELIMITER, CsvField, Table
 from kgrag.graph.local.bulk import Files
-from kgrag.indexing.bulk.csv_tables import NUMBER
+from kgrag.indexing.bulk import NUMBER
 from kgrag.indexing.knowledge.store import EntityRow, FactRow, Store
 from kgrag.settings import IndexingSettings
 from kgrag.text.languages import Language

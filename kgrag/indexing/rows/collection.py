@@ -19,20 +19,17 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from kgrag.engines import IN_PROCESS, Engine, open_engine
-from kgrag.engines.processes import Processes
+from kgrag.engines import IN_PROCESS, Engine, Processes, open_engine
 from kgrag.graph.metadata import to_properties
 from kgrag.indexing import documents as local
 from kgrag.indexing.document_writer import Row
 from kgrag.indexing.finish import STAGES
 from kgrag.indexing.links import linked
 from kgrag.indexing.mentions import Gazetteer, bits, is_sure_name, word_stems
-from kgrag.indexing.rows.columns import Lines, Tables
 from kgrag.indexing.rows.documents import Group, Part, Prepared, Reading
-from kgrag.indexing.rows.nearest import Nearest
-from kgrag.indexing.rows.relations import Counts, Mentioned, Similar, passage_values, related_rows
-from kgrag.indexing.rows.spill import Held, Partitions, Spill, VectorFile
-from kgrag.indexing.synonyms import is_fit
+from kgrag.indexing.rows.relations import Counts, Mentioned, Nearest, Similar, passage_values, related_rows
+from kgrag.indexing.rows.tables import Held, Lines, Partitions, Spill, Tables, VectorFile
+from kgrag.indexing.similar import is_fit
 from kgrag.models.embed import Embedder, Vectors, embed_each
 from kgrag.models.parallel import in_parallel
 from kgrag.runtime.document_progress import at

@@ -7,14 +7,11 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from kgrag.indexing import documents as local
-from kgrag.indexing.document_writer import Batch, Row
+from kgrag.indexing.document_writer import Batch, PageRows, Row
 from kgrag.indexing.mentions import bits
-from kgrag.indexing.pages import PageRows
-from kgrag.indexing.rows.columns import Lines, property_names
-from kgrag.indexing.rows.spill import partition, pickled
+from kgrag.indexing.rows.tables import Lines, partition, pickled, property_names
 from kgrag.indexing.statistics import statistics
-from kgrag.indexing.vectors import unembedded
-from kgrag.models.embed import Embedder, Vectors, embed_each
+from kgrag.models.embed import Embedder, Vectors, embed_each, unembedded
 from kgrag.settings import IndexingSettings
 from kgrag.text.languages import language_of
 from kgrag.values.documents import Document, Problem

@@ -16,8 +16,8 @@ from kgrag.client.searching import Searching
 from kgrag.drawing import drawing
 from kgrag.models.chat import Message
 from kgrag.models.tasks import Tasks
+from kgrag.retrieval.base import DEFAULT_RETRIEVER
 from kgrag.retrieval.quoted_trail import Hop
-from kgrag.retrieval.registry import DEFAULT_RETRIEVER
 from kgrag.server.allowed_parts import check_asked_retriever, check_asked_system
 from kgrag.server.answer_forms import result_form
 from kgrag.server.api.drawings import DRAWING, drawing_form

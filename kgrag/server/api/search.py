@@ -8,7 +8,7 @@ from pydantic import Field
 from kgrag.agents.lookup import Lookup
 from kgrag.client.collection import Collection
 from kgrag.client.federation import Federation
-from kgrag.retrieval.registry import DEFAULT_RETRIEVER
+from kgrag.retrieval.base import DEFAULT_RETRIEVER
 from kgrag.server.allowed_parts import check_asked_retriever
 from kgrag.server.api.forms import CollectionNames, Expression, Question, RequestForm, Seconds
 from kgrag.server.api.shapes import holds, replies

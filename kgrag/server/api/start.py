@@ -8,7 +8,7 @@ from kgrag import __version__
 from kgrag.agents.system import DEFAULT_SYSTEM, STRATEGIES, check_system
 from kgrag.drawing import looks
 from kgrag.graph.collections import KNOWLEDGE
-from kgrag.retrieval.registry import DEFAULT_RETRIEVER, RETRIEVERS
+from kgrag.retrieval.base import DEFAULT_RETRIEVER, RETRIEVERS
 from kgrag.server.api.shapes import holds, shape
 from kgrag.server.failures import Reply
 from kgrag.server.keys import LOCAL, Role

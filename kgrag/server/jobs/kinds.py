@@ -10,7 +10,7 @@ from kgrag.client.graph import KnowledgeGraph
 from kgrag.graph import collections as registry
 from kgrag.graph.connection import Graph
 from kgrag.graph.jobs import Job
-from kgrag.indexing.pruning import find_gone
+from kgrag.indexing.removal import find_gone
 from kgrag.loaders.base import clean
 from kgrag.models.tagme import check_tagme
 from kgrag.server.uploads import Uploads

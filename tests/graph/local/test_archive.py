@@ -21,7 +21,7 @@ from kgrag.graph.local.archive import Archive
 from kgrag.graph.local.checks import run_checks
 from kgrag.graph.local.java import Java, find_java
 from kgrag.graph.local.lines import LINES, SERVER, Line, lock_groups
-from kgrag.graph.local.prepared import DIMENSION, PreparedStore
+from kgrag.graph.local.prepared import DIMENSION, PreparedStore, make_soon
 from kgrag.graph.local.server import LocalServer
 from kgrag.models.embed import WordLlamaEmbedder
 from kgrag.runtime.jars import JarStore
@@ -39,7 +39,7 @@ def own_cache(make_settings: MakeSettings, tmp_path: Path, monkeypatch: pytest.M
     jars.mkdir(parents=True)
     for jar in JarStore(settings.cache.expanduser().resolve() / "jars").paths(lock_groups(LINES[0])[SERVER]):
         (jars / jar.name).symlink_to(jar)
-    monkeypatch.setattr(background, "DELAY", 0.0)
+    monkeypatch.setattr("kgrag.graph.local.prepared.DELAY", 0.0)
     return settings.model_copy(update={"cache": tmp_path / "cache"})
 
 
@@ -114,7 +114,7 @@ def test_a_maker_that_is_killed_leaves_no_archive_and_the_next_one_cleans_up(
     left = [*kept.folder.glob("making-*")]
     monkeypatch.setattr(archive, "_packed", lambda line: lzma.compress(b"java/lang/Object\n"))  # is made in a second
     small = archive_of(own_cache)
-    monkeypatch.setattr(PreparedStore, "make", lambda store, settings: None)
+    monkeypatch.setattr(background, "prepare", lambda store, settings: None)
     background.make(server.jars, LINES[0], java, own_cache)
     assert small.path.exists() and left and not left[0].exists()
     assert small.refusal() is None
@@ -137,7 +137,7 @@ def test_a_new_home_begins_with_a_prepared_database_and_keeps_one_that_is_there(
     prepared.path.parent.mkdir()
     killed = prepared.path.parent / "preparing-killed"
     killed.mkdir()
-    prepared.make(settings)
+    background.prepare(prepared, settings)
     assert prepared.path.exists() and not killed.exists()
     assert not [*prepared.path.parent.glob("preparing-*")]
 
@@ -198,12 +198,12 @@ def test_a_java_that_fails_is_not_asked_again_and_named(tmp_path: Path, monkeypa
     failing.make()
     assert failing.failure.read_text() == "no such option\n"
     started: list[object] = []
-    monkeypatch.setattr(background, "start_detached", lambda *given, **named: started.append(given))
+    monkeypatch.setattr("kgrag.graph.local.prepared.start_detached", lambda *given, **named: started.append(given))
     PreparedStore(store, LINES[0]).path.mkdir()
-    background.make_soon(store, LINES[0], Java(java, 17, "PATH"))
+    make_soon(store, LINES[0], Java(java, 17, "PATH"))
     assert not started and failing.options() == []
     failing.failure.unlink()
-    background.make_soon(store, LINES[0], Java(java, 17, "PATH"))
+    make_soon(store, LINES[0], Java(java, 17, "PATH"))
     assert len(started) == 1
 
 

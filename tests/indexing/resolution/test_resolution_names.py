@@ -6,10 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from kgrag.indexing.resolution.blocks import pairs
-from kgrag.indexing.resolution.context import SURE, Seen, definitions, weigh
-from kgrag.indexing.resolution.groups import ambiguous, groups
-from kgrag.indexing.resolution.name_rules import compare, contradiction
+from kgrag.indexing.resolution.name_rules import SURE, Seen, compare, contradiction, definitions, weigh
+from kgrag.indexing.resolution.pairs import ambiguous, groups, pairs
 from kgrag.indexing.resolution.words import is_name, parse
 from kgrag.text.aliases import without_parenthesis
 from kgrag.text.names import capitalised_phrases

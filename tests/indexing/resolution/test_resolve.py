@@ -9,7 +9,7 @@ import pytest
 from scripted import Scripted
 
 from kgrag import KnowledgeGraph, PathRank, Ppr
-from kgrag.indexing.digest import digest
+from kgrag.graph.contents import digest
 from kgrag.indexing.resolution.resolve import Resolution
 from kgrag.retrieval.base import Query
 from kgrag.retrieval.beam import BeamOptions, beam_search

@@ -8,7 +8,7 @@ For another server the files are handed over in a folder, with the arguments of 
 import shlex
 import shutil
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -18,15 +18,16 @@ from kgrag.graph import schema
 from kgrag.graph.collections import check_name, needed_labels, open_collection
 from kgrag.graph.connection import Graph
 from kgrag.graph.counts import count_nodes
+from kgrag.graph.csv_files import CsvField, FoundColumns, Lines, Table, floats
 from kgrag.graph.holding import check_idle
 from kgrag.graph.local import bulk
-from kgrag.graph.local.bulk import ARGUMENTS, import_arguments
+from kgrag.graph.local.bulk import ARGUMENTS, Files, import_arguments
 from kgrag.graph.local.server import LocalServer
-from kgrag.indexing.bulk.csv_tables import NUMBER, CsvTables
 from kgrag.indexing.detection import first_language, in_language
 from kgrag.indexing.pipeline import ingest
 from kgrag.indexing.rows.collection import CollectionRows, Totals
-from kgrag.models.embed import Embedder
+from kgrag.indexing.rows.tables import EDGES, NODES, TYPES
+from kgrag.models.embed import Embedder, Vectors
 from kgrag.runtime.files import disk_errors, locked
 from kgrag.settings import Settings
 from kgrag.text.languages import STEMMER, language_of
@@ -34,6 +35,78 @@ from kgrag.values.documents import Document, Problem
 from kgrag.values.errors import ConfigurationError, InputError, MismatchError
 from kgrag.values.events import Progress
 from kgrag.values.results import IngestReport
+
+NUMBER = 1
+"""Of the only collection in a database that was just imported."""
+
+
+class CsvTables:
+    """The tables of nodes and of relationships, each a file in a folder, or with `part` files of about that size."""
+
+    two_steps = False
+    lines = Lines
+
+    def __init__(self, folder: Path, part: int | None = None) -> None:
+        self.nodes = {label: Table(folder, label, columns, part) for label, columns in NODES.items()}
+        self.edges = {
+            kind: Table(folder, kind, (f":START_ID({start})", f":END_ID({end})", *more), part)
+            for kind, (start, end, *more) in EDGES.items()
+        }
+        self._metadata = FoundColumns(self.nodes["Document"])
+
+    def take(self, lines: Mapping[str, Lines]) -> None:
+        """See Tables."""
+        for name, its in lines.items():
+            self._table(name).take(its)
+
+    def write(self, table: str, *values: object) -> None:
+        """See Tables."""
+        self.nodes[table].write(*values)
+
+    def link(self, table: str, start: str, end: str, *values: object) -> None:
+        """See Tables."""
+        if table == "HOLDS":  # it starts at a name, which may hold anything; ids do not
+            self.edges[table].write(start, end)
+        else:
+            self.edges[table].link(start, end, *values)
+
+    def amend(self, table: str, id: str, **properties: object) -> None:
+        """Raise TypeError: rows of a file are written once."""
+        raise TypeError(f"{table} {id} is written in one step")
+
+    def checkpoint(self) -> None:
+        """See Tables; files are written as rows come."""
+
+    def release(self, table: str) -> None:
+        """See Tables; the order of files does not matter."""
+
+    def begin_relations(self) -> None:
+        """See Tables; files are complete when they are closed."""
+
+    def metadata(self, properties: Mapping[str, object]) -> list[object] | None:
+        """See Tables; a column has one type, and not every name can head one."""
+        return self._metadata.values(properties)
+
+    def vectors(self, vectors: Vectors) -> Sequence[CsvField | None]:
+        """See Tables."""
+        return [field if row.any() else None for field, row in zip(floats(vectors), vectors, strict=True)]
+
+    def _table(self, name: str) -> Table:
+        return self.edges[name] if name in self.edges else self.nodes[name]
+
+    def close(self) -> Files:
+        """The files, complete."""
+        tables = [*self.nodes.values(), *self.edges.values()]
+        for table in tables:
+            table.close()
+        nodes = {label: (t.header, *t.parts) for label, t in self.nodes.items() if t.rows}
+        edges = {kind: (t.header, *t.parts) for kind, t in self.edges.items() if t.rows}
+        return Files(
+            nodes=[(":".join(schema.labels_of(label, NUMBER)), paths) for label, paths in nodes.items()],
+            relationships=[(TYPES.get(kind, kind), paths) for kind, paths in edges.items()],
+            multiline=[path for t in tables if t.multiline for path in t.parts],
+            longest=4 * max(t.longest for t in tables),  # bytes of characters
+        )
 
 
 @dataclass(frozen=True, slots=True)

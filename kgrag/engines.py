@@ -1,30 +1,208 @@
-"""Work on a cluster of Ray (https://www.ray.io): actors that are made for each kind of work, as many as there is room.
+"""Engines: where the work is done that follows from its item alone: here, in processes of this machine, or on Ray.
 
-The driver keeps the items: what is under way on an actor that is lost, with its node or alone, is given to another.
+Whoever has work asks the graph what is due, gives an engine its items one after another, and writes what comes back:
+the graph stays the only record of what is done. A worker that is lost costs what it was doing, which is done again.
 """
 
+import multiprocessing
 import os
+import pickle
+import signal
 import socket
+import sys
+from abc import ABC, abstractmethod
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Future, ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
 from itertools import chain, islice
-from typing import Any, TypeVar
+from typing import Any, Generic, Self, TypeVar
 
-from kgrag.engines import ALONE, TRIES, Engine, Parcel
+from kgrag.runtime.child import end_with_parent
 from kgrag.settings import EngineSettings
 from kgrag.values.errors import ConfigurationError, EngineError
 from kgrag.values.installing import install_hint
 
 T = TypeVar("T")
 R = TypeVar("R")
+
+TRIES = 3
+"""How many workers may be lost with the same item before the item is to blame."""
+ALONE = 2
+"""How many items are done here first, since other processes are not worth their start for a small load."""
+
+
+class Engine(ABC):
+    """Does work on items. A context manager; nothing is started before there is an item."""
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Give back what it holds."""
+        return  # most hold nothing
+
+    @abstractmethod
+    def each(self, work: Callable[[T], R], items: Iterable[T], *, models: bool = False) -> Iterator[tuple[T, R]]:
+        """Each item with what `work` makes of it, in any order; items are taken a few ahead of what is yielded.
+
+        `work` must be fit to be pickled, and depend on nothing but its item; where it gives an iterator, that is drawn
+        by the worker. `models`: it computes with a model, which may need a GPU. Raises what `work` raises, EngineError
+        when workers are lost again and again.
+        """
+
+
+class InProcess(Engine):
+    """The caller's own thread."""
+
+    def each(self, work: Callable[[T], R], items: Iterable[T], *, models: bool = False) -> Iterator[tuple[T, R]]:
+        """See Engine; an iterator that `work` gives is drawn by the caller."""
+        for item in items:
+            yield item, work(item)
+
+
+IN_PROCESS = InProcess()
+
+
+def open_engine(settings: EngineSettings) -> Engine:
+    """The engine that the settings name. Raises ConfigurationError when its package is not installed."""
+    if settings.name == "ray":
+        return Ray(settings)
+    if settings.name == "processes":
+        return Processes(settings.workers)
+    return InProcess()
+
+
+class Parcel:
+    """Work as a worker is sent it; unpacked when it is first used, so that its errors are those of an item."""
+
+    def __init__(self, work: Callable[[Any], Any]) -> None:
+        """Raises ConfigurationError for work that cannot be pickled."""
+        try:
+            self._pickled = pickle.dumps(work, pickle.HIGHEST_PROTOCOL)
+        except (pickle.PicklingError, TypeError, AttributeError) as error:
+            raise ConfigurationError(
+                f"The work cannot be sent to other processes: {error}.",
+                "Leave out --engine; or name an embedder instead of handing one over, or let it be pickled.",
+            ) from error
+        self._work: Callable[[Any], Any] | None = None
+
+    def __call__(self, item: Any) -> Any:
+        """What the work makes of an item, as a whole."""
+        if self._work is None:
+            self._work = pickle.loads(self._pickled)
+        return whole(self._work(item))
+
+
+def whole(result: Any) -> Any:
+    """A result, drawn if it is an iterator."""
+    return list(result) if isinstance(result, Iterator) else result
+
+
+_MOST = 8  # processes, where none are named: what is left to this one would not keep more of them at work
+_WORK: Callable[[Any], Any] | None = None
+
+
+@dataclass(slots=True)
+class _Sent(Generic[T]):
+    item: T
+    future: "Future[Any] | None" = None
+    tries: int = 0
+
+
+class Processes(Engine):
+    """As many processes as there are cores, or as are named, for each kind of work new ones.
+
+    Results come in the order of their items. `forked`: processes hold what this one holds without copying it, and the
+    work need not be pickled. That is for work without models, whose libraries do not stand it; where a process cannot
+    be forked without risk (macOS, Windows), it is done here.
+    """
+
+    def __init__(self, number: int = 0, *, forked: bool = False) -> None:
+        cores = len(os.sched_getaffinity(0)) if sys.platform == "linux" else os.cpu_count() or 1
+        self._number = number or min(_MOST, cores)
+        self._forked = forked
+        self._here = forked and (sys.platform != "linux" or self._number == 1)
+
+    def each(self, work: Callable[[T], R], items: Iterable[T], *, models: bool = False) -> Iterator[tuple[T, R]]:
+        """See Engine."""
+        stream = iter(items)
+        for item in stream if self._here else islice(stream, ALONE):
+            yield item, work(item)
+        for first in islice(stream, 1):
+            yield from self._spread(work if self._forked else Parcel(work), chain([first], stream))
+
+    def _spread(self, work: Callable[[Any], Any], items: Iterator[T]) -> Iterator[tuple[T, Any]]:
+        pool = self._start(work)
+        running: deque[_Sent[T]] = deque()
+        try:
+            while True:
+                ahead = 2 * self._number - len(running)
+                running.extend(map(_Sent, islice(items, ahead)))
+                if not running:
+                    return
+                try:
+                    for task in running:
+                        if task.future is None:
+                            task.future = pool.submit(_call, task.item)
+                    future = running[0].future
+                    assert future is not None
+                    result = future.result()
+                except BrokenProcessPool:
+                    _take_back(running)
+                    pool.shutdown(wait=False, cancel_futures=True)
+                    pool = self._start(work)
+                    continue
+                yield running.popleft().item, result
+        finally:
+            pool.shutdown(wait=False, cancel_futures=True)
+
+    def _start(self, work: Callable[[Any], Any]) -> ProcessPoolExecutor:
+        kind = "fork" if self._forked else "spawn" if sys.platform == "win32" else "forkserver"
+        context = multiprocessing.get_context(kind)
+        # the server of forks imports once what each process would import again for each kind of work
+        context.set_forkserver_preload(sorted(name for name in sys.modules if name.startswith("kgrag.")))
+        return ProcessPoolExecutor(self._number, context, initializer=_begin, initargs=(work,))
+
+
+def _take_back(running: "deque[_Sent[Any]]") -> None:
+    """Take back what was under way as a process was lost, to be done again. Raises EngineError after some times."""
+    for task in running:
+        if task.future is None or not task.future.done() or isinstance(task.future.exception(), BrokenProcessPool):
+            task.future = None
+            task.tries += 1
+    if running[0].tries == TRIES:
+        raise EngineError.lost(TRIES)
+
+
+def _begin(work: Callable[[Any], Any]) -> None:
+    global _WORK
+    _WORK = work
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # whoever made us says when to stop
+    end_with_parent()
+
+
+def _call(item: Any) -> Any:
+    assert _WORK is not None
+    return whole(_WORK(item))
+
+
+# Work on a cluster of Ray (https://www.ray.io): actors that are made for each kind of work, as many as there is room.
+#
+# The driver keeps the items: what is under way on an actor that is lost, with its node or alone, is given to another.
+
+
 _AHEAD = 2  # items that a worker has at once, so that it does not wait for the next
 _CONNECT = 10.0  # seconds
 _PATIENCE = 120.0  # seconds in which some worker must have begun
 
 
 @dataclass(slots=True)
-class _Task:
+class _Given:
     item: Any
     tries: int = 0
 
@@ -134,7 +312,7 @@ class _Actors:
         self._ray = ray
         self._kind = ray.remote(Worker).options(num_cpus=1, num_gpus=gpus, max_restarts=0)
         self._parcel = ray.put(parcel)
-        self._under_way: dict[Any, tuple[Any, _Task | None]] = {}  # None: it is asked whether it has begun
+        self._under_way: dict[Any, tuple[Any, _Given | None]] = {}  # None: it is asked whether it has begun
         self._alive: set[Any] = set()
         self._failed = 0
         for _ in range(number):
@@ -149,14 +327,14 @@ class _Actors:
 
     def each(self, items: Iterator[Any]) -> Iterator[tuple[Any, Any, Exception | None]]:
         """Each item with its result or error."""
-        again: deque[_Task] = deque()
+        again: deque[_Given] = deque()
 
-        def due() -> Iterator[_Task]:
+        def due() -> Iterator[_Given]:
             while True:
                 while again:
                     yield again.popleft()
                 try:
-                    yield _Task(next(items))
+                    yield _Given(next(items))
                 except StopIteration:
                     return
 
@@ -199,7 +377,7 @@ class _Actors:
         self._alive.add(actor)
         self._under_way[actor.ready.remote()] = actor, None
 
-    def _lose(self, actor: Any, task: _Task | None, error: Exception) -> None:
+    def _lose(self, actor: Any, task: _Given | None, error: Exception) -> None:
         """Replace an actor. Raises EngineError when the same work, or the start of one, fails again and again."""
         if task is None:
             self._failed += 1

@@ -4,15 +4,144 @@ Nested groups use two underscores: KGRAG_INDEXING__PASSAGE_TOKENS=300.
 """
 
 from pathlib import Path
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 import platformdirs
-from pydantic import BaseModel, ConfigDict, Field, SecretStr
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, SecretStr
 from pydantic_settings import BaseSettings, SettingsConfigDict, SettingsError, TomlConfigSettingsSource
 from pydantic_settings import PydanticBaseSettingsSource as Source
 
-from kgrag.settings.models import ChatSettings, EmbeddingSettings, RerankerSettings, TagmeSettings
-from kgrag.settings.serve import ServeOptions
+
+class ServeOptions(BaseModel):
+    """Where the server listens, and what one request, one key and all of them together may take."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    host: str = Field("127.0.0.1", description="address to listen on; others than loopback need keys (`kgrag keys`)")
+    port: int = Field(8000, ge=0, le=65535, description="port to listen on; 0: any that is free")
+    hosts: tuple[str, ...] = Field(
+        (),
+        description="its names, as JSON; empty: loopback, with keys addresses and this machine's name, too",
+    )
+    secure_cookie: bool = Field(False, description="set the cookie of the web application only over HTTPS (by a proxy)")
+    concurrency: int = Field(16, ge=1, le=512, description="searches and the like at once, and answers besides")
+    statements: int = Field(4, ge=1, le=512, description="statements of Cypher at once")
+    waiting: int = Field(64, ge=0, le=10_000, description="requests of each kind that wait; further ones get 503")
+    connections: int = Field(1000, ge=1, description="connections at once; further ones get 503")
+    rate: float = Field(600.0, gt=0, description="requests of one key in a minute; further ones get 429")
+    deadline: float = Field(120.0, gt=0, description="seconds that a request may take")
+    budget: float | None = Field(None, ge=0, description="cost of language models that a request may have")
+    body_kb: int = Field(1024, ge=1, description="size of a request, uploads apart")
+    upload_mb: int = Field(256, ge=1, description="size of a request that uploads files")
+    upload_files: int = Field(1000, ge=1, le=1000, description="files, or texts, of such a request: of one job")
+    held_mb: int = Field(20_480, ge=1, description="size of all uploads that are held; further ones get 507")
+    body_seconds: float = Field(20.0, gt=0, description="seconds in which each part of a request has to arrive")
+    job_workers: int = Field(1, ge=1, le=16, description="jobs that run side by side")
+    job_memory_mb: int = Field(4096, ge=256, description="memory that the process of a job may need")
+    job_seconds: float = Field(86_400.0, gt=0, description="seconds that a job may take")
+    answers: int = Field(5000, ge=1, description="questions that the pages keep, with their answers; older ones go")
+
+
+class ChatSettings(BaseModel):
+    """The language models, behind any OpenAI-compatible server. OPENAI_API_KEY and OPENAI_BASE_URL serve, too."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    model: str | None = Field(None, description="the model that is asked; unset: none is")
+    models: dict[str, str] = Field(default_factory=dict, description="task -> another model for it")
+    base_url: str | None = Field(
+        None, description="address of the server, such as http://localhost:11434/v1; Azure's with its ?api-version"
+    )
+    api_key: SecretStr | None = Field(None, description="its key; a local server needs none")
+    extra_headers: dict[str, SecretStr] = Field(
+        default_factory=dict, description="sent with every request, such as Azure's api-key"
+    )
+    extra_body: dict[str, Any] = Field(
+        default_factory=dict, description="parameters of the server's own, such as reasoning_effort or num_ctx"
+    )
+    temperature: Annotated[float | None, BeforeValidator(lambda value: None if value == "none" else value)] = Field(
+        0.0, ge=0, le=2, description="none for models that take none (section 6.2)"
+    )
+    max_tokens: int = Field(4096, ge=1, description="tokens that a reply may have")
+    task_tokens: dict[str, int] = Field(
+        {"evidence": 256, "grade": 128, "reason": 512, "rewrite": 256, "structure": 256, "think": 256},
+        description="task -> fewer tokens for it; a reply that they cut is asked for again with max_tokens",
+    )
+    limit: Literal["max_tokens", "max_completion_tokens"] = Field(
+        "max_tokens", description="what the server calls this limit; the other is tried where it is refused"
+    )
+    json_mode: Literal["json_schema", "json_object", "none"] = Field(
+        "json_schema",
+        description="how a reply in JSON is asked for; where one way is refused, the next; none: by the prompt",
+    )
+    max_facts: int = Field(100, ge=1, description="facts that are taken from one reply; what is beyond is left out")
+    timeout: float = Field(120.0, gt=0, description="seconds in which a reply must be there as a whole")
+    retries: int = Field(6, ge=0, description="how often a call that failed is tried again, waiting longer each time")
+    concurrency: int = Field(8, ge=1, le=256, description="calls under way at once")
+    requests_per_minute: int | None = Field(
+        None, ge=1, description="requests of this process in a minute, retries included; unset: any number"
+    )
+    tokens_per_minute: int | None = Field(
+        None, ge=1, description="tokens read and written in a minute, replies counted at their longest while under way"
+    )
+    prices: dict[str, tuple[float, float]] = Field(
+        default_factory=dict, description="model -> price of a million tokens read, and written"
+    )
+    budget: float | None = Field(None, ge=0, description="what a run may cost, in the currency of the prices")
+    batch_price: float = Field(0.5, ge=0, le=1, description="share of a price that a call in a batch costs (OpenAI's)")
+    batch_seconds: float = Field(30.0, gt=0, description="seconds between two questions how far a batch is")
+    cache: bool = Field(True, description="keep replies on disk, and never pay for the same call twice")
+    prompts: Path | None = Field(None, description="folder with prompts of your own, in place of those of that name")
+
+
+class _ServerSettings(BaseModel):
+    """What says who asks a server of a model."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    api_key: SecretStr | None = Field(None, description="its key; a local server needs none")
+    extra_headers: dict[str, SecretStr] = Field(default_factory=dict, description="sent with every request")
+
+
+class EmbeddingSettings(_ServerSettings):
+    """The server of the embedder openai:MODEL, where it is not that of OPENAI_BASE_URL and OPENAI_API_KEY."""
+
+    base_url: str | None = Field(None, description="address of the server, such as http://localhost:11434/v1")
+    timeout: float = Field(120.0, gt=0, description="seconds to wait for the vectors of a batch")
+    retries: int = Field(5, ge=0, description="how often a call that failed is tried again, waiting longer each time")
+    batch: int = Field(256, ge=1, description="texts of one call")
+
+
+class RerankerSettings(_ServerSettings):
+    """The server that `rerank` has passages read by: vLLM, llama.cpp, Text Embeddings Inference, Jina, Cohere."""
+
+    base_url: str | None = Field(
+        None,
+        description="address of the server, such as http://localhost:8000/v1, without /v1 for Text Embeddings "
+        "Inference; unset: a cross-encoder in this process",
+    )
+    model: str | None = Field(None, description="the model that is asked; a server of one model needs none")
+    timeout: float = Field(60.0, gt=0, description="seconds to wait for the scores of a batch")
+    retries: int = Field(3, ge=0, description="how often a call that failed is tried again, waiting longer each time")
+    batch: int = Field(100, ge=1, description="passages of one call; fewer where the server takes no more")
+
+
+class TagmeSettings(BaseModel):
+    """The TAGME server that `kgrag enrich tag` asks for Wikipedia entities."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    token: SecretStr | None = Field(None, description="token of D4Science; a server of one's own may need none")
+    endpoint: str = Field(
+        "https://tagme.d4science.org/tagme/tag",
+        description="address of the server; titles: none, the titles of the collection's own documents are linked to",
+    )
+    threshold: float = Field(0.1, ge=0, le=1, description="rho from which an entity counts (KGP, section 3.3)")
+    lang: str = Field("en", min_length=2, description="language of the texts, and of the Wikipedia")
+    timeout: float = Field(30.0, gt=0, description="seconds to wait for a reply")
+    retries: int = Field(6, ge=0, description="how often a call that failed is tried again, waiting longer each time")
+    cache: bool = Field(True, description="keep replies on disk, and never ask twice for the same text")
+
 
 __all__ = [
     "BRIDGE_CAP",

@@ -1,4 +1,4 @@
-"""What `kgrag enrich tree` and `kgrag enrich communities` share: texts of sentences, or that a model writes."""
+"""kgrag enrich tree, communities: texts over the passages or names of a collection, of sentences or by a model."""
 
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from kgrag.indexing.group_texts import WritingReport
     from kgrag.models.estimate import Estimate
     from kgrag.values.events import Progress
+
 
 _F = TypeVar("_F", bound=Callable[..., Any])
 
@@ -96,3 +97,59 @@ def _text(report: "WritingReport", collection: str, noun: str, nothing: str) -> 
     made = f"{number(sum(report.levels), noun)}, by level {levels}"
     done = f"Collection {collection}: {made}; {report.written:,} written, {report.removed:,} removed"
     return "\n".join([done, *([usage_line(report.usage)] if report.usage.calls else [])])
+
+
+@click.command()
+@writing_options("summaries", 8, "Members of a summary on average.")
+def tree(**options: Any) -> None:
+    """Sum up a collection: passages that are alike, these summaries again, up to the few topics of all.
+
+    Without a model a summary is made of the sentences that are nearest to the middle of its passages, and is called by
+    their keywords. With --ask a language model writes them, each once; it may be interrupted, and goes on when it is
+    run again. After an ingest run it again, too: new passages go to the topics that they fit, and only what has changed
+    is written again. `kgrag search --retriever raptor` searches the tree, `kgrag cypher topics` shows it.
+
+    \b
+    kgrag enrich tree notes
+    kgrag enrich tree notes --ask --dry-run          what a model would take
+    kgrag enrich tree notes --ask --budget 2
+    kgrag cypher topics -c notes              the topics, the largest first
+    kgrag enrich tree notes --remove
+    """
+    run_writing(
+        options,
+        "summary",
+        "too few passages to sum up.",
+        lambda c, ask, threads, size, progress: c.build_tree(ask=ask, threads=threads, size=size, progress=progress),
+        lambda c, progress: c.estimate_tree(progress=progress),
+        lambda c: c.remove_tree(),
+    )
+
+
+@click.command()
+@writing_options("reports", 50, "Most members of a community that is not parted again.")
+def communities(**options: Any) -> None:
+    """Find the names that belong together: those that passages have in common and facts join, in levels.
+
+    Each community has a report. Without a model it is made of sentences of the passages that name most of its members,
+    and is called by its key names. With --ask a language model writes it, those of the parts first; each is asked for
+    once, so it may be interrupted, and goes on when it is run again. After an ingest run it again, too: new names join
+    the communities that they fit, and only reports whose names or texts have changed are written again. `kgrag search
+    --retriever communities` searches by them, `kgrag ask --system global` answers from all reports.
+
+    \b
+    kgrag enrich communities notes
+    kgrag enrich communities notes --ask --dry-run   what a model would take
+    kgrag enrich communities notes --ask --budget 2
+    kgrag enrich communities notes --remove
+    """
+    run_writing(
+        options,
+        "community",
+        "too few names to find communities.",
+        lambda c, ask, threads, size, progress: c.build_communities(
+            ask=ask, threads=threads, size=size, progress=progress
+        ),
+        lambda c, progress: c.estimate_communities(progress=progress),
+        lambda c: c.remove_communities(),
+    )

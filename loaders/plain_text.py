@@ -1,9 +1,13 @@
-"""Source code and configuration: plain text, titled by its path."""
+"""Plain text files, source code and configuration: a document a file, code titled by its path."""
 
 from pathlib import PurePosixPath
 
-from kgrag.loaders.base import EmptyInput, Format, Source, clean, read_text, whole
+from kgrag.loaders.base import EmptyInput, Source, clean, plain, read_text
+from kgrag.loaders.reading import Format, whole
 from kgrag.values.documents import Document, Section
+
+# Source code and configuration: plain text, titled by its path.
+
 
 _SUFFIXES = """
     .asm .bash .bat .bib .c .cc .cfg .clj .cmake .conf .cpp .cs .css .cxx .cypher .dart .el .erl .ex .exs .f90
@@ -28,3 +32,14 @@ def load_source_code(source: Source) -> Document:
 
 
 SOURCE_CODE = Format("source file", tuple(_SUFFIXES), whole(load_source_code))
+
+
+def load_text(source: Source) -> Document:
+    """A text file as a document of one section, titled by its name. Raises BadInput."""
+    text = plain(read_text(source)).strip()
+    if not text:
+        raise EmptyInput()
+    return Document(source.key, (Section(text),), source.title, source.shown)
+
+
+TEXT = Format("text file", (".txt",), whole(load_text), version=2)

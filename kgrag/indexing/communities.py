@@ -14,13 +14,10 @@ from pydantic import BaseModel, Field
 
 from kgrag.graph.collections import Collection
 from kgrag.graph.connection import Graph
-from kgrag.indexing.communities.network import Network, read_network
-from kgrag.indexing.communities.plan import SIZE, Planned, digest, plan
+from kgrag.indexing.community_plan import SIZE, Network, Planned, digest, plan, read_network
 from kgrag.indexing.finish import finish
-from kgrag.indexing.group_texts import Writer, Writing, WritingReport, bytes_of
-from kgrag.indexing.summaries import EXTRACTED, Said, extracted, shown
-from kgrag.indexing.vectors import embedded_or_logged
-from kgrag.models.embed import Embedder
+from kgrag.indexing.group_texts import EXTRACTED, Said, Writer, Writing, WritingReport, bytes_of, extracted, shown
+from kgrag.models.embed import Embedder, embedded_or_logged
 from kgrag.models.estimate import Estimate, estimate_calls
 from kgrag.models.facts import lines
 from kgrag.models.prompts import load_prompt

@@ -1,13 +1,21 @@
-"""Processes that read files of other programs: bounded in memory and time, replaced when they die."""
+"""How files are read: the formats, and processes for files of other programs: bounded, replaced when they die."""
 
 import os
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
-from kgrag.loaders.base import BadInput
+from kgrag.loaders.base import BadInput, Item, Source
 from kgrag.runtime.child import Child, Died
 from kgrag.settings import LoadingSettings
+from kgrag.values.documents import Document
+
+if TYPE_CHECKING:
+    from kgrag.loaders.boilerplate import Boilerplate
+    from kgrag.loaders.named_rows import Columns
+
 
 _START = 60.0  # seconds: a process of a busy machine may take long until it has loaded its libraries
 
@@ -79,3 +87,41 @@ class Readers:
         else:
             self.give(reader)
         raise BadInput(answer["problem"])
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """What a load was given besides its files: the names of `columns`, and `readers`, processes for untrusted files.
+
+    `boilerplate`: what was found of folders of HTML pages, once for each.
+    """
+
+    columns: "Columns"
+    readers: "Readers"
+    boilerplate: "dict[Path, Boilerplate]" = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Format:
+    """How files of some extensions are read; found by an entry point of the group `kgrag.loaders`.
+
+    `name`: what a file of the format is called. `load` yields a document, or one a row, and Problems; it may raise
+    BadInput. `untrusted`: known by its content, whatever the file's name says, and read in a process of its own.
+    `version`: of the reader, a higher one when it makes other documents of the same files: these are then read again,
+    though they have not changed.
+    """
+
+    name: str
+    extensions: tuple[str, ...]
+    load: Callable[[Source, Reading], Iterator[Item]]
+    untrusted: bool = False
+    version: int = 1
+
+
+def whole(load: Callable[[Source], Document]) -> Callable[[Source, Reading], Iterator[Item]]:
+    """The `load` of a format whose files are one document each."""
+
+    def items(source: Source, reading: Reading) -> Iterator[Item]:
+        yield load(source)
+
+    return items
