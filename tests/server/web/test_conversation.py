@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 from typing import TYPE_CHECKING
+from urllib.parse import quote
 
 import pytest
 from pages import DESIGNED, HOSTILE, LETTERS, QUESTION, SHIPS, Application, Visit, Visitor
@@ -190,7 +191,7 @@ def test_what_goes_wrong_is_said_where_the_answer_would_be(visit: Visit, scripte
     visitor.ask(QUESTION, SHIPS, "Fast")
     page.get_by_role("alert").get_by_text("on holiday").wait_for()
     assert not page.get_by_role("button", name="Stop").count()
-    visitor.go(f"/?collection={SHIPS}&q=Solheim&system=single%2Bno-such-retriever")
+    visitor.go(f"/?collection={quote(SHIPS)}&q=Solheim&system=single%2Bno-such-retriever")
     page.get_by_role("alert").get_by_text("no-such-retriever").wait_for()
 
 
