@@ -10,6 +10,9 @@ from kgrag.values.documents import Triple
 from kgrag.values.html_table import html_table, paragraphs
 from kgrag.values.results import Hit, Passage, Ranking, Usage
 
+_LISTED = 5
+"""Sentences of an answer that are named where no passage supports them."""
+
 Progress = Callable[[str, int, int | None], None]
 """Called as progress(stage, done, total); total is None while it is not known."""
 
@@ -233,7 +236,11 @@ class Answer:
     @property
     def doubt(self) -> str:
         """What a reader of the answer should know of what it rests on, in a sentence; empty if there is nothing."""
-        return f"Not supported by the passages: {', '.join(self.unsupported)}." if self.unsupported else ""
+        if not self.unsupported:
+            return ""
+        more = len(self.unsupported) - _LISTED
+        listed = ", ".join(f"“{part}”" for part in self.unsupported[:_LISTED])
+        return f"Not supported by the passages: {listed}{f' and {more} more' if more > 0 else ''}."
 
     def _repr_html_(self) -> str:
         cited = [(f"[{c.number}]", c.passage.heading, c.passage.text) for c in self.citations]

@@ -72,7 +72,7 @@ def test_an_answer_is_marked(talking: KnowledgeGraph, coast: str, scripted: Scri
     asked = talking[coast].system("single+bm25")
     given = asked.ask("What did the merchant of port 3 sell?", short=True)
     assert given.unsupported == ("Igor Stravinsky",)
-    assert given.doubt == "Not supported by the passages: Igor Stravinsky."
+    assert given.doubt == "Not supported by the passages: “Igor Stravinsky”."
     scripted.say("answer", "Not in the evidence.")
     assert asked.ask("What did the merchant of port 3 sell?", short=True).unsupported == ()
 

@@ -102,7 +102,7 @@ def test_json_holds_all_of_it_and_nothing_else(asked: CommandLine, scripted: Scr
 def test_short_answers_and_filters(asked: CommandLine, scripted: Scripted) -> None:
     scripted.say("answer", "Larvik")
     result = asked("ask", QUESTION, "--short", "-s", "single", "--where", "kind=ship", "-q")
-    assert (result.stdout, result.stderr) == ("Larvik\n", "Not supported by the passages: Larvik.\n")
+    assert (result.stdout, result.stderr) == ("Larvik\n", "Not supported by the passages: “Larvik”.\n")
     shown = scripted.calls[-1]["messages"][-1]["content"]
     assert "Fram (ship)" in shown and "on the coast" not in shown
 

@@ -34,7 +34,7 @@ def test_an_answer_is_its_text_and_what_it_cites() -> None:
     answer = Answer("Who?", "Archer [1].\n\n<b>Really</b>.", True, "single", Ranking("Who?", "bm25"), (cited,))
     html = replace(answer, unsupported=("Archer",))._repr_html_()
     assert html.startswith("<p>Archer [1].</p><p>&lt;b&gt;Really&lt;/b&gt;.</p><table>")
-    assert html.endswith("<p>Not supported by the passages: Archer.</p>") and "<script" not in html
+    assert html.endswith("<p>Not supported by the passages: “Archer”.</p>") and "<script" not in html
     assert _cells(html)[3::2] == ["[1]", "She sank."]
     none = replace(answer, text="", citations=(), problem="The budget is <used up>.")
     assert none._repr_html_() == "<p>The budget is &lt;used up&gt;.</p>"

@@ -1,4 +1,4 @@
-"""What a reader of the pages counts on: what is written is in sight, addresses name their collection, nothing is lost."""
+"""What readers of the pages count on: what is written is in sight, addresses name collections, nothing is lost."""
 
 from __future__ import annotations
 
@@ -63,13 +63,14 @@ def test_a_thousand_conversations_are_read_and_found(
         took = page.evaluate(
             """async () => { const box = document.querySelector(".history"), times = [];
             for (let n = 0, last = performance.now(); n < 60; n++) { box.scrollTop += 300;
-              await new Promise(requestAnimationFrame); times.push(performance.now() - last); last = performance.now(); }
+              await new Promise(requestAnimationFrame);
+              times.push(performance.now() - last); last = performance.now(); }
             return [box.scrollTop, times.sort((a, b) => a - b)[30]]; }"""
         )
         assert took[0] > 10_000
         assert took[1] < 1.5 * _FRAME
-        page.get_by_label("Find a conversation").fill("question 77 ")
-        assert rows.all_inner_texts() == ["Question 77 of Kari"]
+        page.get_by_label("Find a conversation").fill("question 777")
+        assert rows.all_inner_texts() == ["Question 777 of Kari"]
         assert visitor.wrong == []
 
 
@@ -181,7 +182,7 @@ def test_a_model_that_fails_and_a_stop_leave_what_there_is(
     page.get_by_text("Found so far").wait_for()
     page.get_by_role("alert").wait_for()
     page.get_by_text("These passages were found:").wait_for()
-    page.locator(".found li", has_text="Ole Brandvik").wait_for()
+    page.locator(".found li").nth(1).wait_for()
     scripted.say("answer", "In Nordvika [2]. " + "He was a captain [2]. " * 300)
     scripted.drip(0.02)
     try:
@@ -219,7 +220,7 @@ def test_a_conversation_is_renamed(crew: KnowledgeGraph, visit: Visit, scripted:
     page.get_by_label("Rename this conversation").click()
     page.get_by_role("textbox", name="Name").fill("The captain")
     page.keyboard.press("Enter")
-    page.locator(".history a", has_text="The captain").wait_for()
+    page.locator(".history").get_by_role("link", name="The captain", exact=True).wait_for()
 
 
 def test_an_answer_from_right_to_left(crew: KnowledgeGraph, visit: Visit, scripted: Scripted) -> None:
@@ -241,7 +242,7 @@ def test_the_page_of_a_document_begins_at_its_top_and_marks_what_is_cited(
     page.get_by_role("link", name="In its document").click()
     page.locator(".page-picture mark.dark").first.wait_for()
     page.get_by_text("Page 3 of 8").wait_for()
-    page.locator("header a").nth(1).click()
+    page.locator(".page-body header a").nth(1).click()
     page.get_by_text("Page 1 of 8").wait_for()
     page.locator(".page-picture img").wait_for()
     assert page.locator("#main").evaluate("its => its.scrollTop") == 0

@@ -954,7 +954,7 @@ function read(value) {
 
 /** What is known of a node, but its name and its text. @param {Spot} spot */
 function properties({ node, title }) {
-  const its = Object.entries(node.properties).filter(([name, value]) => name !== "text" && value !== title);
+  const its = Object.entries(node.properties).filter(([name, value]) => name !== "text" && name !== "id" && value !== title);
   return its.length > 0 && h("dl", { class: "graph-properties" },
     its.flatMap(([name, value]) => [h("dt", {}, name), h("dd", {}, read(value))]));
 }
