@@ -131,7 +131,7 @@ def print_answer(answer: Answer) -> None:
         part = "A step failed, and this is made from what there was"
         note(f"{part}: {answer.problem}" if text else f"There is no answer: {answer.problem}")
     if answer.doubt:
-        note(answer.doubt)
+        note(one_line(answer.doubt))
     if answer.found:
         _print_citations(answer)
     elif answer.ranking.hits:
