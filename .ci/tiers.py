@@ -18,7 +18,7 @@ PASSED = HERE / "passed.json"
 
 
 def digest(paths: list[str]) -> str:
-    """What is committed below these paths, as a digest: it is the same in a clone without the history. "": no clone."""
+    """Return a digest of the commits' contents below these paths; "" outside a clone."""
     listed = subprocess.run(["git", "ls-tree", "-r", "HEAD", "--", *paths], cwd=HERE.parent, stdout=subprocess.PIPE)
     return hashlib.sha256(listed.stdout).hexdigest()[:16] if listed.returncode == 0 else ""
 

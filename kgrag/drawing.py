@@ -84,7 +84,7 @@ class Drawing:
 
 
 def drawing(what: Ranking | Answer | Rows) -> Drawing:
-    """What is to be seen of a result. Raises InputError for rows without a node."""
+    """Return the nodes and edges of a result. Raises InputError for rows without a node."""
     if isinstance(what, Answer):
         return _answer(what)
     if isinstance(what, Ranking):
@@ -97,7 +97,7 @@ def drawing(what: Ranking | Answer | Rows) -> Drawing:
 
 
 def visualise(drawn: Drawing) -> "VisualizationGraph":
-    """The drawing as neo4j-viz has it, in the colours and sizes that Neo4j Browser is given.
+    """Return the drawing as a graph of neo4j-viz, in the colours and sizes of Neo4j Browser.
 
     Raises ConfigurationError when neo4j-viz is not installed.
     """
@@ -138,7 +138,7 @@ def visualise(drawn: Drawing) -> "VisualizationGraph":
 
 
 def _ranking(ranking: Ranking) -> Drawing:
-    """The question, and the trail of each hit from it to its passage."""
+    """Return the question, and the trail of each hit from it to its passage."""
     found = Drawing()
     start = found.node(QUESTION, QUESTION, ranking.query, {"retriever": ranking.retriever})
     known = {name: hit.passage.id for hit in reversed(ranking.hits) for name in _names(hit.passage)}
@@ -171,7 +171,7 @@ def _ranking(ranking: Ranking) -> Drawing:
 
 
 def _answer(answer: Answer) -> Drawing:
-    """A run as it is kept: its steps, what each retrieved and was linked to, what it found in the end and cites."""
+    """Return a saved run: its steps, their passages and links, the final passages and the citations."""
     found = Drawing()
     properties = {"answer": answer.text, "system": answer.system, "seconds": round(answer.seconds, 1)}
     run = found.node("run", "Run", answer.question, properties)
@@ -204,7 +204,7 @@ def _answer(answer: Answer) -> Drawing:
 
 
 def _rows(rows: Rows) -> Drawing:
-    """Every node of the rows, and the edges between them."""
+    """Return every node of the rows, and the edges between them."""
     found = Drawing()
     edges: list[Edge] = []
     for value in _flat(rows.values):
@@ -223,7 +223,7 @@ def _rows(rows: Rows) -> Drawing:
 
 
 def _flat(value: Any) -> Iterable[Node | Edge]:
-    """The nodes and edges in a value, however deep."""
+    """Yield the nodes and edges in a value, however deep."""
     if isinstance(value, Node | Edge):
         yield value
     elif isinstance(value, Path):
@@ -237,7 +237,7 @@ def _flat(value: Any) -> Iterable[Node | Edge]:
 
 
 def _names(passage: Passage) -> tuple[str, str]:
-    """What a step of a trail calls a passage."""
+    """Return the names that a step of a trail gives a passage."""
     return passage.title, f"{passage.ordinal + 1} · {passage.title}"
 
 
@@ -250,7 +250,7 @@ def _document_of(passage: Passage) -> dict[str, str]:
 
 
 def _shown(properties: Mapping[str, Any]) -> dict[str, Scalar]:
-    """Properties as they are shown: texts are cut, lists become text, nothing empty."""
+    """Return properties for display: texts are cut, lists become text, empty values are left out."""
     return {
         _NAMES.get(key, key): value if isinstance(value, int | float) else crop(str(value), _VALUE)
         for key, value in properties.items()
@@ -259,12 +259,12 @@ def _shown(properties: Mapping[str, Any]) -> dict[str, Scalar]:
 
 
 def look(kind: str, name: str) -> tuple[str, float]:
-    """The colour of a label or type, and the radius of its circle in pixels; grey for what has no rule."""
+    """Return the colour of a label or type, and the radius of its circle in pixels; grey without a rule."""
     return _looks().get((kind, "Run" if name == QUESTION else name), (_GREY, _DIAMETER * _SCALE))
 
 
 def looks() -> dict[str, str]:
-    """The colour of each label and type of relationship, in the words of the graph."""
+    """Return the colour of each label and type of relationship, in the words of the graph."""
     return {name: colour for (_, name), (colour, _) in _looks().items()} | {QUESTION: look("node", QUESTION)[0]}
 
 

@@ -48,7 +48,7 @@ class Engine(ABC):
 
     @abstractmethod
     def each(self, work: Callable[[T], R], items: Iterable[T], *, models: bool = False) -> Iterator[tuple[T, R]]:
-        """Each item with what `work` makes of it, in any order; items are taken a few ahead of what is yielded.
+        """Yield each item with the result of `work`, in any order; a few items are taken ahead.
 
         `work` must be fit to be pickled, and depend on nothing but its item; where it gives an iterator, that is drawn
         by the worker. `models`: it computes with a model, which may need a GPU. Raises what `work` raises, EngineError
@@ -69,7 +69,7 @@ IN_PROCESS = InProcess()
 
 
 def open_engine(settings: EngineSettings) -> Engine:
-    """The engine that the settings name. Raises ConfigurationError when its package is not installed."""
+    """Open the engine of the settings. Raises ConfigurationError when its package is not installed."""
     if settings.name == "ray":
         return Ray(settings)
     if settings.name == "processes":
@@ -81,7 +81,7 @@ class Parcel:
     """Work as a worker is sent it; unpacked when it is first used, so that its errors are those of an item."""
 
     def __init__(self, work: Callable[[Any], Any]) -> None:
-        """Raises ConfigurationError for work that cannot be pickled."""
+        """Pickle the work. Raises ConfigurationError when it cannot be pickled."""
         try:
             self._pickled = pickle.dumps(work, pickle.HIGHEST_PROTOCOL)
         except (pickle.PicklingError, TypeError, AttributeError) as error:
@@ -92,14 +92,14 @@ class Parcel:
         self._work: Callable[[Any], Any] | None = None
 
     def __call__(self, item: Any) -> Any:
-        """What the work makes of an item, as a whole."""
+        """Return the complete result for an item."""
         if self._work is None:
             self._work = pickle.loads(self._pickled)
         return whole(self._work(item))
 
 
 def whole(result: Any) -> Any:
-    """A result, drawn if it is an iterator."""
+    """Return a result, an iterator as a list."""
     return list(result) if isinstance(result, Iterator) else result
 
 
@@ -217,7 +217,7 @@ class Worker:
         """Answer once the actor has begun."""
 
     def do(self, item: Any) -> tuple[Any, Exception | None]:
-        """What the work makes of an item, or what it raised."""
+        """Return the result for an item, or its error."""
         try:
             return self._parcel(item), None
         except Exception as error:
@@ -228,7 +228,7 @@ class Ray(Engine):
     """Actors of a cluster, or of a Ray that is started on this machine for as long as the engine is open."""
 
     def __init__(self, settings: EngineSettings) -> None:
-        """Nothing is started yet. Raises ConfigurationError without the package."""
+        """Set up the engine; nothing is started yet. Raises ConfigurationError without the package."""
         os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")  # it is read as the package is imported
         try:
             import ray
@@ -262,7 +262,7 @@ class Ray(Engine):
                     yield item, result
 
     def _number(self, gpus: float) -> int:
-        """How many workers there are to be."""
+        """Return the number of workers."""
         found = self._ray.cluster_resources()
         room = found.get("GPU", 0) / gpus if gpus else found.get("CPU", 0)
         if room < 1:
@@ -326,7 +326,7 @@ class _Actors:
             self._ray.kill(actor)
 
     def each(self, items: Iterator[Any]) -> Iterator[tuple[Any, Any, Exception | None]]:
-        """Each item with its result or error."""
+        """Yield each item with its result or error."""
         again: deque[_Given] = deque()
 
         def due() -> Iterator[_Given]:

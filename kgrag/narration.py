@@ -30,7 +30,7 @@ _TITLES = 5  # titles named of what a step retrieved
 
 
 def topic(event: Event) -> str:
-    """The query or thought that an event belongs to, which heads its step; "" for others."""
+    """Return the query or thought of an event, which heads its step; "" for others."""
     match event:
         case Asked(query=text) | Thought(text=text) | Read(query=text) | Retrieved(query=text):
             return text
@@ -38,7 +38,7 @@ def topic(event: Event) -> str:
 
 
 def lines(event: Event) -> Iterator[tuple[str, str]]:
-    """What an event says, as (label, text)."""
+    """Yield an event in words, as (label, text)."""
     match event:
         case StructureLookup(name=name):
             yield "place", name
@@ -68,7 +68,7 @@ def lines(event: Event) -> Iterator[tuple[str, str]]:
 
 
 def usage_text(usage: Usage, *, cost: bool = False) -> str:
-    """What calls took: "5 calls (2 cached), 3,210 tokens", and with `cost` what they cost."""
+    """Return usage as text: "5 calls (2 cached), 3,210 tokens", and with `cost` its cost."""
     if not usage.calls:
         return "no calls"
     calls = "1 call" if usage.calls == 1 else f"{usage.calls:,} calls"

@@ -278,9 +278,14 @@ class IndexingSettings(BaseModel):
 
 
 class Settings(BaseSettings):
-    """All settings; `Settings()` reads the environment, .env and kgrag.toml; the former win, and keyword arguments do.
+    """All settings: keyword arguments, then the environment, .env and kgrag.toml, of which the former win.
 
-    Raises SettingsError for options of retrievers or strategies in variables, and for what kgrag.toml cannot hold.
+    Raises:
+        SettingsError: a variable sets an option of a retriever or strategy, or kgrag.toml has an invalid key.
+
+    Example:
+        >>> Settings(embedder="wordllama").embedder
+        'wordllama'
     """
 
     model_config = SettingsConfigDict(
@@ -359,7 +364,19 @@ class Settings(BaseSettings):
     def settings_customise_sources(
         cls, settings_cls: type[BaseSettings], *_: Source, **sources: Source
     ) -> tuple[Source, ...]:
-        """See pydantic_settings: where values come from, those that win first."""
+        """Order the sources of values, the first of which wins; see pydantic_settings.
+
+        Args:
+            settings_cls: the class.
+            _: sources that pydantic_settings passes by position.
+            sources: those that it passes by name.
+
+        Returns:
+            The sources.
+
+        Raises:
+            SettingsError: a variable sets an option of a retriever or strategy.
+        """
         variables = sources["env_settings"], sources["dotenv_settings"]
         for name in IN_FILE:
             if any(name in source() for source in variables):

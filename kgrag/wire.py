@@ -51,18 +51,21 @@ T = TypeVar("T")
 
 
 def dumps(value: Any, *, indent: int | None = None) -> str:
-    """A value as JSON text, whatever it holds (see `plain`); control characters are escaped."""
+    """Return a value as JSON text, whatever it holds (see `plain`); control characters are escaped."""
     text = json.dumps(plain(value), ensure_ascii=False, allow_nan=False, indent=indent)
     return _HIDDEN.sub(lambda match: f"\\u{ord(match[0]):04x}", text)
 
 
 def to_json(value: Any, **more: Any) -> Json:
-    """The form of a ranking, an answer, an event, rows, or any dataclass, with `version` first and `more` keys last."""
+    """Return the JSON form of a ranking, an answer, an event, rows, or any dataclass.
+
+    `version` comes first and `more` keys last.
+    """
     return {"version": VERSION, **plain(value), **plain(more)}
 
 
 def written_since(event: Answered, before: str) -> Json:
-    """The form of an answer that is being written, for who has what was written `before`: `text` is what is new.
+    """Return the form of an unfinished answer for a reader who has `before`: `text` is the new part.
 
     It stands `after` so many characters of what was there.
     """
@@ -72,13 +75,16 @@ def written_since(event: Answered, before: str) -> Json:
 
 
 def written_whole(form: Json, before: str) -> Json:
-    """The form with all of the text, of one that `written_since` gave, or of any other event."""
+    """Return the form with all of the text, of one that `written_since` gave, or of any other event."""
     return {**form, "text": before[: form["after"]] + form["text"]} if "after" in form else form
 
 
 @singledispatch
 def plain(value: Any) -> Any:
-    """A value as JSON can hold it: dataclasses and models by their fields, numpy's numbers and arrays as Python's."""
+    """Return a value as JSON can hold it.
+
+    Dataclasses and models by their fields, numpy's numbers and arrays as Python's.
+    """
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
         return {field.name: plain(getattr(value, field.name)) for field in dataclasses.fields(value)}
     if hasattr(value, "tolist"):  # of numpy, which is not imported for this
@@ -163,7 +169,7 @@ def _ranking(value: Ranking) -> Json:
 
 @plain.register
 def _event(value: Event) -> Json:
-    """Its fields and its type. Passages stand there by id and title: the answer that the event belongs to has them."""
+    """Return an event's fields and its type, passages by id and title: its answer has them whole."""
     fields = {field.name: getattr(value, field.name) for field in dataclasses.fields(value)}
     if isinstance(value, Retrieved | Ranked):
         fields["hits"] = [
@@ -175,7 +181,7 @@ def _event(value: Event) -> Json:
 
 @plain.register
 def _answer(value: Answer) -> Json:
-    """`passages` are those that only the trace has."""
+    """Return an answer's fields; `passages` are those that only the trace has."""
     known = {passage.id for passage in _passages(value, trace=False)}
     only = {passage.id: passage for passage in _passages(value, trace=True) if passage.id not in known}
     return {
@@ -207,12 +213,14 @@ def _rows(value: Rows) -> Json:
 
 
 def ranking_from_json(form: Mapping[str, Any]) -> Ranking:
-    """The ranking that `to_json` gave. Raises InputError when it is of another version, or no such form."""
+    """Return the ranking of a form of `to_json`. Raises InputError for another version, or another form."""
     return _read(Ranking, _checked(form))
 
 
 def event_from_json(form: Mapping[str, Any], passages: Mapping[str, Passage] | None = None) -> Event:
-    """The event that `to_json` gave; `passages`: id -> passage, in place of those that have only id and title.
+    """Return the event of a form of `to_json`.
+
+    `passages`: id -> passage, in place of those that have only id and title.
 
     Raises InputError when it is of another version, or no such form.
     """
@@ -234,7 +242,7 @@ def event_from_json(form: Mapping[str, Any], passages: Mapping[str, Passage] | N
 
 
 def answer_from_json(form: Mapping[str, Any]) -> Answer:
-    """The answer that `to_json` gave; seconds to a tenth of a millisecond.
+    """Return the answer of a form of `to_json`; seconds to a tenth of a millisecond.
 
     Raises InputError when it is of another version, or no such form.
     """
@@ -249,7 +257,7 @@ def answer_from_json(form: Mapping[str, Any]) -> Answer:
 
 
 def rows_from_json(form: Mapping[str, Any]) -> Rows:
-    """The rows that `to_json` gave. Raises InputError when it is of another version, or no such form."""
+    """Return the rows of a form of `to_json`. Raises InputError for another version, or another form."""
     checked = _checked(form)
     try:
         columns = tuple(checked["columns"])
@@ -261,7 +269,7 @@ def rows_from_json(form: Mapping[str, Any]) -> Rows:
 
 
 def _value(value: Any) -> Any:
-    """A value of a row: nodes, edges and paths are known by their fields."""
+    """Return a value of a row: nodes, edges and paths are recognised by their fields."""
     if isinstance(value, list):
         return [_value(item) for item in value]
     if isinstance(value, dict):
@@ -273,12 +281,15 @@ def _value(value: Any) -> Any:
 
 
 def from_json(kind: type[T], form: Any) -> T:
-    """The value of a kind, a dataclass or a list of these, that `plain` gave. Raises InputError for what is none."""
+    """Return the value of a kind, a dataclass or a list of these, of a form of `plain`.
+
+    Raises InputError for another form.
+    """
     return _read(kind, _checked(form) if isinstance(form, Mapping) else form)
 
 
 def _passages(answer: Answer, *, trace: bool) -> Iterable[Passage]:
-    """The passages of an answer's trace, or those of its ranking and citations."""
+    """Yield the passages of an answer's trace, or those of its ranking and citations."""
     if trace:
         for event in answer.trace:
             if isinstance(event, Retrieved | Ranked):

@@ -38,7 +38,7 @@ class Content(TypedDict):
 
 
 def content(outline: Outline, title: str = "", metadata: dict[str, Any] | None = None) -> Content:
-    """What an outline holds. Raises BadInput for too much of it."""
+    """Return the contents of an outline. Raises BadInput for too much of it."""
     sections = outline.sections()
     cells = sum(len(cell) for table in outline.tables for row in table.rows for cell in row)
     if sum(len(s.text) for s in sections) + cells > MAX_TEXT:
@@ -55,7 +55,10 @@ def content(outline: Outline, title: str = "", metadata: dict[str, Any] | None =
 
 
 def read_apart(reader: str) -> Callable[[Source, Reading], Iterator[Item]]:
-    """The `load` of a format; `reader`: "module:function" of path -> Content, which may raise BadInput."""
+    """Make the `load` of a format.
+
+    `reader`: "module:function" of path -> Content, which may raise BadInput.
+    """
 
     def load(source: Source, reading: Reading) -> Iterator[Item]:
         check_size(source)
@@ -70,7 +73,7 @@ def read_apart(reader: str) -> Callable[[Source, Reading], Iterator[Item]]:
 
 
 def document_of(source: Source, found: Mapping[str, Any]) -> Document:
-    """The document that a Content is."""
+    """Return the document of a Content."""
     if found["encoding"]:
         source.converted.add(found["encoding"])
     source.problems.extend(found["problems"])
@@ -83,7 +86,10 @@ def document_of(source: Source, found: Mapping[str, Any]) -> Document:
 
 
 def check_archive(path: Path) -> set[str]:
-    """The names of the parts of a ZIP archive. Raises BadInput for a damaged one, or one that unpacks to too much."""
+    """Return the names of the parts of a ZIP archive.
+
+    Raises BadInput for a damaged one, or one that unpacks to too much.
+    """
     try:
         with zipfile.ZipFile(path) as archive:
             entries = archive.infolist()
@@ -99,7 +105,7 @@ def check_archive(path: Path) -> set[str]:
 
 
 def parse_xml(archive: zipfile.ZipFile, name: str) -> Element:
-    """An XML part of an archive. Raises BadInput for one that defines entities, which may grow without end."""
+    """Parse an XML part of an archive. Raises BadInput for one with entities, which may grow without end."""
     data = archive.read(name)
     if b"<!ENTITY" in data:
         raise BadInput("defines XML entities: it is not opened")

@@ -52,7 +52,15 @@ _MAX_DEPTH = 32  # of nested metadata: what is written as JSON later must not ov
 
 
 class BadInput(Exception):
-    """A file or a row that cannot be read; the message goes into a Problem."""
+    """A file or a row that cannot be read; the message becomes that of a Problem.
+
+    Example:
+        >>> try:
+        ...     raise BadInput("it holds no text")
+        ... except BadInput as error:
+        ...     print(Problem("notes.txt", str(error)).message)
+        it holds no text
+    """
 
 
 class EmptyInput(BadInput):
@@ -64,11 +72,25 @@ class EmptyInput(BadInput):
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """A file to read: the key it is known by, how its path is shown to the user, and the size limit in bytes.
+    """A file to read.
 
-    `encoding`: what it is in if it is not UTF-8, empty: to be found out. `converted`: what it turned out to be in.
-    `problems`: what is to be said of it beside its documents: what was damaged or left out. `left_out`: how much, of
-    what is only counted, by kind. `pages`: how many have been read and how many there are, empty where nobody counts.
+    Attributes:
+        path: where it is.
+        key: its key in the collection.
+        shown: its path as users see it.
+        limit: the largest size, in bytes.
+        encoding: its encoding if that is not UTF-8; empty: to be detected.
+        converted: the legacy encodings that it turned out to be in.
+        problems: remarks beside its documents: damaged or missing parts.
+        left_out: kind -> number of parts that are only counted.
+        pages: (pages read, pages in all); empty where nobody counts.
+
+    Example:
+        >>> Path("Banks_Peninsula.txt").write_text("Banks Peninsula is volcanic.")
+        28
+        >>> source = Source(Path("Banks_Peninsula.txt"), "banks", "Banks_Peninsula.txt", limit=1_000)
+        >>> source.title, read_text(source)
+        ('Banks Peninsula', 'Banks Peninsula is volcanic.')
     """
 
     path: Path
@@ -83,7 +105,7 @@ class Source:
 
     @property
     def title(self) -> str:
-        """A title made of the file's name: "Banks_Peninsula.txt" -> "Banks Peninsula"."""
+        """A title from the file's name: "Banks_Peninsula.txt" -> "Banks Peninsula"."""
         shown = PurePath(self.shown)
         stem = PurePath(shown.stem).stem if shown.suffix.lower() == ".gz" else shown.stem
         if stem.islower() and "_" not in stem and " " not in stem:
@@ -92,7 +114,10 @@ class Source:
 
 
 def clean(text: str) -> str:
-    """`text` in NFC, its newlines \\n, without control characters and lone surrogates, which Neo4j cannot store."""
+    """Return `text` in NFC, its newlines \n, without control characters and lone surrogates.
+
+    Neo4j cannot store these.
+    """
     if text.isascii() and text.isprintable():
         return text
     text = _UNWANTED.sub("", _BREAKS.sub("\n", text))
@@ -100,28 +125,31 @@ def clean(text: str) -> str:
 
 
 def plain(text: str) -> str:
-    """`text` cleaned, in the characters that are typed in a question: spaces that do not break, ligatures, no marks."""
+    """Return `text` cleaned, in the characters of typed questions: plain spaces, no ligatures, no marks."""
     return clean(text) if text.isascii() else _INVISIBLE.sub("", clean(text)).translate(_SHOWN)
 
 
 def one_line(text: str) -> str:
-    """`text` in plain characters, every run of white space a single space."""
+    """Return `text` in plain characters, every run of white space a single space."""
     return _SPACE.sub(" ", plain(text)).strip()
 
 
 def counted(count: int, what: str) -> str:
-    """A count with its thing: "1 hidden row", "1,200 hidden rows"."""
+    """Return a count with its thing: "1 hidden row", "1,200 hidden rows"."""
     return f"{count:,} {what}{'' if count == 1 else 's'}"
 
 
 def check_depth(depth: int) -> None:
-    """Raises BadInput for what is nested too deeply."""
+    """Check the depth of a nested value. Raises BadInput for too deep a one."""
     if depth > _MAX_DEPTH:
         raise BadInput(f"is nested more than {_MAX_DEPTH} levels deep")
 
 
 def clean_value(value: Any, depth: int = 0) -> Any:
-    """A JSON value as metadata can hold it: text cleaned, NaN and infinity None, integers beyond 64 bits as text."""
+    """Return a JSON value as metadata.
+
+    Text is cleaned, NaN and infinity are None, integers beyond 64 bits text.
+    """
     check_depth(depth)
     if isinstance(value, str):
         return clean(value)
@@ -137,14 +165,17 @@ def clean_value(value: Any, depth: int = 0) -> Any:
 
 
 def open_file(source: Source) -> BinaryIO:
-    """The file, open for reading. Raises BadInput for what is no regular file: opening a pipe would wait for ever."""
+    """Open the file for reading.
+
+    Raises BadInput for what is no regular file: opening a pipe would wait for ever.
+    """
     if not stat.S_ISREG(source.path.stat().st_mode):
         raise BadInput("is not a regular file")
     return source.path.open("rb")
 
 
 def read_file(source: Source) -> bytes:
-    """All bytes of a file. Raises BadInput if it is empty, binary or over the limit."""
+    """Return all bytes of a file. Raises BadInput if it is empty, binary or over the limit."""
     with open_file(source) as file:
         data = file.read(source.limit + 1)
     if len(data) > source.limit:
@@ -156,7 +187,7 @@ def read_file(source: Source) -> bytes:
 
 
 def check_size(source: Source) -> None:
-    """Raises BadInput for a file that is empty, over the limit or no regular file."""
+    """Check a file's size. Raises BadInput for a file that is empty, over the limit or no regular file."""
     with open_file(source):
         size = source.path.stat().st_size
     if size == 0:
@@ -173,12 +204,12 @@ def _too_large(source: Source, read: int) -> BadInput:
 
 
 def find_bom(data: bytes) -> str | None:
-    """The encoding that a byte order mark at the start tells."""
+    """Return the encoding of a byte order mark at the start."""
     return next((encoding for bom, encoding in _BOMS if data.startswith(bom)), None)
 
 
 def check_binary(data: bytes) -> None:
-    """Raises BadInput if `data`, a file or its beginning, holds what no text does."""
+    """Check that `data`, a file or its beginning, is text. Raises BadInput."""
     if find_bom(data) in ("utf-16", "utf-32"):
         return
     if b"\0" in data:
@@ -190,9 +221,19 @@ def check_binary(data: bytes) -> None:
 
 
 def read_text(source: Source, declared: Callable[[bytes], str | None] | None = None) -> str:
-    """The text of a file, converted if it is in a legacy encoding; `declared` finds the one that it names itself.
+    """Return the text of a file, converted if it is in a legacy encoding.
 
-    U+FFFD stands for single bytes that are damaged; their number is reported. Raises BadInput for more of them.
+    U+FFFD stands for single damaged bytes; their number is reported.
+
+    Args:
+        source: the file.
+        declared: finds the encoding that the text names itself in its beginning; None: there is none.
+
+    Returns:
+        The text.
+
+    Raises:
+        BadInput: there are too many damaged bytes, or the file is empty, binary or too large.
     """
     data = read_file(source)
     try:
@@ -210,12 +251,12 @@ def read_text(source: Source, declared: Callable[[bytes], str | None] | None = N
 
 
 def legacy_encoding(source: Source, data: bytes) -> str | None:
-    """What a text that is not UTF-8 is in: as the source says, else as it looks; None if that cannot be told."""
+    """Return the encoding of a text that is not UTF-8: the source's, else a guess; None if that fails."""
     return source.encoding or find_encoding(data)
 
 
 def decode(data: bytes, declared: str | None = None) -> str:
-    """Text from bytes: by its byte order mark, as UTF-8, or as `declared`. Raises BadInput if all of these fail."""
+    """Decode bytes by their byte order mark, as UTF-8, or as `declared`. Raises BadInput if all of these fail."""
     bom = find_bom(data)
     encodings = [bom] if bom else ["utf-8", *_declared(declared)]
     if declared and declared.lower().startswith("iso-2022"):
@@ -232,7 +273,7 @@ def decode(data: bytes, declared: str | None = None) -> str:
 
 
 def _cesu(data: bytes) -> str | None:
-    """Text in CESU-8, UTF-8 but for characters beyond 16 bits, which are two surrogates each; None if it is not."""
+    """Decode CESU-8, UTF-8 but for characters beyond 16 bits, which are two surrogates each; else None."""
     try:
         return data.decode("utf-8", "surrogatepass").encode("utf-16-le", "surrogatepass").decode("utf-16-le")
     except UnicodeError:
@@ -240,7 +281,7 @@ def _cesu(data: bytes) -> str | None:
 
 
 def bad_byte(data: bytes, encoding: str = "utf-8") -> str:
-    """Where `data` breaks its encoding: " at byte N"."""
+    """Return where `data` breaks its encoding: " at byte N"."""
     try:
         data.decode(encoding)
     except UnicodeDecodeError as error:
@@ -263,14 +304,14 @@ MARK = "\ufffd"
 
 
 def repaired(data: bytes, encoding: str = "utf-8") -> tuple[str, str]:
-    """The text of damaged bytes, and what is to be said of it. Raises BadInput for too many of them."""
+    """Return the text of damaged bytes, and a remark on it. Raises BadInput for too many of them."""
     text = data.decode(encoding, "replace")
     count = text.count(MARK) - data.decode(encoding, "ignore").count(MARK)
     return text, told(count, len(data), encoding, _first(data, encoding))
 
 
 def told(count: int, size: int, encoding: str, place: str) -> str:
-    """What is to be said of `count` bad bytes among `size`; "" for none. Raises BadInput for too many."""
+    """Return the remark on `count` bad bytes among `size`; "" for none. Raises BadInput for too many."""
     name = encoding.upper()
     if count > max(1, _SHARE * size):
         raise BadInput(f"is not {name}{place}, nor in {counted(count - 1, 'other place')}; {HOW_TO_CONVERT}")
@@ -303,7 +344,7 @@ _HIGH = re.compile(rb"[\x80-\xff]+")
 
 
 def find_encoding(data: bytes) -> str | None:
-    """The name of the encoding of a text that is not UTF-8; None for what is none, or is UTF-8 with damage.
+    """Return the encoding of a text that is not UTF-8; None for other data, or damaged UTF-8.
 
     What reads as Western European is taken for Windows-1252, which short texts of other Latin alphabets may, too:
     these have no mark of their own. For everything else charset-normalizer compares how plausible the letters are.
@@ -338,7 +379,7 @@ def find_encoding(data: bytes) -> str | None:
 
 
 def _is_thai(data: bytes) -> bool:
-    """Whether it reads as Thai in TIS-620: what stands above and below letters stands on one, all but always."""
+    """Return whether it reads as Thai in TIS-620: what stands above and below letters stands on one, all but always."""
     high = sum(map(len, _HIGH.findall(data)))
     if high < _THAI_LETTERS:
         return False
@@ -351,7 +392,7 @@ def _is_thai(data: bytes) -> bool:
 
 
 def _sample(data: bytes) -> bytes:
-    """The lines that are not ASCII, but for those beyond some size in all."""
+    """Return the lines that are not ASCII, up to some size in all."""
     if len(data) <= SAMPLE:
         return data
     lines = (line for line in data.splitlines(keepends=True) if not line.isascii())

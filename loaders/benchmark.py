@@ -17,7 +17,7 @@ TRIPLES, QUERIES = "triples.jsonl", "queries.jsonl"
 
 
 def load_benchmark(corpus: Source, triples: Source, columns: Columns) -> Iterator[Item]:
-    """The rows of `corpus`, each with the triples that `triples` gives for its id. Raises BadInput."""
+    """Yield the rows of `corpus`, each with the triples that `triples` gives for its id. Raises BadInput."""
     try:
         file = open_file(triples)
     except (BadInput, OSError) as error:
@@ -58,7 +58,7 @@ class TripleIndex:
         self._used = np.zeros(len(hashes), dtype=bool)
 
     def find(self, passage: str) -> tuple[Triple, ...]:
-        """The triples of the passage with that id, in the order of the file."""
+        """Return the triples of the passage with that id, in the order of the file."""
         wanted = np.uint64(_hash(passage))
         left, right = (int(np.searchsorted(self._sorted, wanted, side)) for side in ("left", "right"))
         runs = self._order[left:right]
@@ -66,7 +66,7 @@ class TripleIndex:
         return tuple(triple for run in runs for triple in self._read(int(run), passage))
 
     def unused(self) -> Iterator[Problem]:
-        """A Problem if some triples belong to no document that was asked for."""
+        """Yield a Problem if some triples belong to no document of the corpus."""
         runs = np.flatnonzero(~self._used)
         if len(runs):
             count = sum(self._counts[run] for run in runs)
@@ -116,7 +116,7 @@ class TripleIndex:
 
 
 def _parse(value: Any) -> tuple[str, Triple]:
-    """The passage's id and the triple on a line. Raises BadInput."""
+    """Return the passage's id and the triple on a line. Raises BadInput."""
     if not isinstance(value, dict):
         raise BadInput("must be an object with passage, subject, predicate and object")
     passage = row_key(value.get("passage"))

@@ -45,7 +45,7 @@ class Block:
 
 
 def blocks_of(page: PageLines, body: float) -> Iterator[Block]:
-    """The blocks of a page in reading order; `body`: the type size of the text, in points."""
+    """Yield the blocks of a page in reading order; `body`: the type size of the text, in points."""
     for flow in page.flows:
         lines = [item for item in flow if isinstance(item, Line)]
         if lines:
@@ -76,7 +76,7 @@ def blocks_of(page: PageLines, body: float) -> Iterator[Block]:
 
 
 def _breaks(above: Line, line: Line, left: float, right: float, usual: float, hanging: bool, body: float) -> bool:
-    """Whether a paragraph ends between two lines of one flow; `body` is the type size of the text."""
+    """Return whether a paragraph ends between two lines of one flow; `body` is the type size of the text."""
     size = max(above.size, line.size)
     if above.pitch or line.pitch:
         return not (above.pitch and line.pitch) or line.top - above.bottom > 1.5 * size
@@ -170,18 +170,18 @@ def join_tables(blocks: Sequence[Block]) -> list[Block]:
 
 
 def _goes_on(block: Block, grid: Grid, after: Sequence[Block]) -> bool:
-    """Whether a row at the end of a page is the header of the table that begins the next one."""
+    """Return whether a row at the end of a page is the header of the table that begins the next one."""
     other = after[0].grid if after else None
     return other is not None and after[0].page == block.page + 1 and _fit(grid, other)
 
 
 def page_of(block: Block) -> int:
-    """The number of the page where a block ends; of a table, where it begins."""
+    """Return the number of the page where a block ends; of a table, where it begins."""
     return block.lines[-1][0] if block.grid is None else block.page
 
 
 def _fit(one: Grid, other: Grid) -> bool:
-    """Whether they have the same columns."""
+    """Return whether they have the same columns."""
     near = max(8.0, 0.06 * (one.box[2] - one.box[0]))
     return (
         len(one.cells[0]) == len(other.cells[0])
@@ -215,7 +215,7 @@ def find_captions(blocks: list[Block]) -> None:
 
 
 def _distance(grid: Grid, caption: Sequence[Line]) -> float:
-    """How far a caption is above a table, in points, or from _BELOW on, below it; -1 if it is not near."""
+    """Return how far a caption is above a table, in points, or from _BELOW on, below it; -1 if it is not near."""
     x0, top, x1, bottom = grid.box
     if min(line.x0 for line in caption) > x1 or max(line.x1 for line in caption) < x0:
         return -1.0

@@ -27,20 +27,20 @@ class Boilerplate:
     title: str = ""
 
     def cut(self, document: Document) -> Document:
-        """The document without it; the same when nothing else would be left."""
+        """Return the document without boilerplate; the same when nothing else would remain."""
         sections = _cut(_cut(document.sections, self.head, first=True), self.tail, first=False)
         title = document.title.removesuffix(self.title).strip() or document.title
         return replace(document, sections=sections or document.sections, title=title)
 
 
 def sample(page: Path, extensions: Sequence[str]) -> list[Path]:
-    """The pages of the folder that `page` is in which are compared: the first by name."""
+    """Return the pages to compare, of the folder of `page`: the first by name."""
     found = (p for p in page.parent.iterdir() if p.suffix.lower() in extensions and not p.name.startswith("."))
     return sorted(p for p in found if p.is_file() and not p.is_symlink())[:_SAMPLE]
 
 
 def boilerplate(documents: Sequence[Document]) -> Boilerplate:
-    """What most of the documents begin and end with; nothing for fewer than four."""
+    """Return the common beginnings and ends of most of the documents; nothing for fewer than four."""
     needed = max(_FEWEST, len(documents) // 2 + 1)
     blocks = [[b for s in d.sections for b in s.text.split("\n\n")] for d in documents]
     ends = [d.title[d.title.rindex(s) :] for d in documents if (s := _last_separator(d.title))]
@@ -61,7 +61,7 @@ def _last_separator(title: str) -> str:
 
 
 def _cut(sections: Sequence[Section], unwanted: frozenset[str], *, first: bool) -> tuple[Section, ...]:
-    """The sections without unwanted blocks at the first edge, or at the last."""
+    """Return the sections without unwanted blocks at the first edge, or at the last."""
     left = list(sections)
     place = 0 if first else -1
     while left:

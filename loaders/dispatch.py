@@ -32,7 +32,7 @@ _BLOCK = 1 << 20
 
 @contextmanager
 def unpacked(source: Source) -> Iterator[Source]:
-    """What a file holds, as a file by its name without ".gz". Raises BadInput."""
+    """Hold the contents of a packed file, as a file by its name without ".gz". Raises BadInput."""
     with tempfile.TemporaryDirectory(prefix="kgrag-") as folder:
         path = Path(folder) / Path(Path(source.shown).name).stem
         size = 0
@@ -80,13 +80,23 @@ def load(
 ) -> Iterator[Item]:
     """Read files and folders into Documents, one after another; what cannot be read becomes a Problem.
 
-    Folders are walked in sorted order, without hidden files and those that no format reads; links that leave the
-    folder are reported, not followed, unless `loading` says so. A file's key is its absolute path, links resolved:
-    the same however the path was typed. With `root`, a folder, it is the path within that folder, which stays when the
-    folder is moved. A row's key is FILE#ID with the id column, FILE#LINE without one; ids of a column that `columns`
-    names, and of a benchmark's corpus.jsonl, are keys by themselves. Files over `max_file_mb` are reported (of CSV and
-    JSON Lines only single rows over it). PDF and office files are known by their content, and read as `loading` says.
-    Raises InputError, at once, if none of the paths exists.
+    Folders are walked in sorted order, without hidden files and those of no known format; links that leave a folder are
+    reported, not followed, unless `loading` says so. PDF and office files are recognised by their content.
+
+    Args:
+        paths: files and folders.
+        columns: those of rows' keys, titles and texts; None: detected.
+        max_file_mb: larger files are Problems; of CSV and JSON Lines only single larger rows.
+        loading: options of readers; None: the defaults.
+        root: a folder to which keys are relative, so that they survive a move of the folder. None: a file's key is its
+            absolute path with links resolved. A row's key is FILE#ID with an id column, else FILE#LINE; ids of a column
+            that `columns` names, and of a benchmark's corpus.jsonl, are keys by themselves.
+
+    Yields:
+        Documents and Problems.
+
+    Raises:
+        InputError: none of the paths exists, at once.
     """
     found = Load(paths, columns=columns, max_file_mb=max_file_mb, loading=loading, root=root)
     return (item for item in found if not isinstance(item, Unchanged))
@@ -153,7 +163,7 @@ class Load:
         self._keys = Seen()
 
     def __iter__(self) -> Iterator[Item | Unchanged]:
-        """The documents, the problems, and the files that have not changed."""
+        """Yield the documents, the problems, and the unchanged files."""
         with self._reading.readers:
             found = chain.from_iterable(map(self._path, self._paths))
             while group := list(islice(found, _GROUP if self._known else 1)):
@@ -242,7 +252,7 @@ class Load:
                 )
 
     def _unchanged(self, file: _File, stamp: Stamp | None, recorded: FileState) -> FileState | None:
-        """The state of a file that holds what is recorded of it, and would be read as it was then."""
+        """Return the state of an unchanged file that would be read in the same way; else None."""
         before = Fingerprint.parse(recorded.fingerprint)
         if before is None or stamp is None:
             return None
@@ -254,7 +264,7 @@ class Load:
         return None if now is None else replace(recorded, root=self.scan.root_of(recorded.key), fingerprint=str(now))
 
     def _extension(self, path: Path) -> str:
-        """The end of a file's name that tells its format: ".pdf", or ".warc.gz" where some format has that."""
+        """Return the extension that tells a file's format: ".pdf", or ".warc.gz" where some format has that."""
         double = "".join(path.suffixes[-2:]).lower()
         inner, _, outer = double.rpartition(".")
         if double in self._formats or (f".{outer}" == PACKED and inner in self._formats):
@@ -262,11 +272,14 @@ class Load:
         return path.suffix.lower()
 
     def _reader(self, name: str) -> str:
-        """What a fingerprint says of who read a file: a format, its version, and the options that shape the result."""
+        """Return the reader of a file for its fingerprint.
+
+        A format, its version, and the options that shape the result.
+        """
         return f"{name}.{LOADERS[name].version}{self._options}"
 
     def _items(self, file: _File) -> tuple[str, Iterator[Item]]:
-        """The reader of a file, and what it gives."""
+        """Return the reader of a file, and its items."""
         source = file.source
         if file.triples is not None:
             pair = load_benchmark(source, file.triples, self._reading.columns)
@@ -283,7 +296,7 @@ class Load:
         return self._reader(name), _guarded(source, items)
 
     def _unpacked(self, source: Source) -> tuple[str, Iterator[Item]]:
-        """The reader of a packed file, and what it gives, read by what its name says without the last part."""
+        """Return the reader of a packed file, and its items, by the file's name without the last part."""
 
         def items() -> Iterator[Item]:
             with unpacked(source) as inner:
@@ -301,7 +314,7 @@ class _Stamped:
         self._stamp = stamp
 
     def run(self, reader: str, items: Iterator[Item]) -> Iterator[Item]:
-        """The items; to be passed over next time, the file must not change meanwhile, nor give a passing Problem."""
+        """Yield the items; to be skipped next time, the file must not change meanwhile, nor give a passing Problem."""
         key = self._file.source.key
         held: Document | None = None
         count = 0
@@ -344,13 +357,13 @@ def _cleaned(problem: Problem) -> Problem:
 
 
 def _named(source: Source) -> Path:
-    """The name that tells a file's format: what it is shown as, where it is stored under another, unless unpacked."""
+    """Return the name that tells a file's format: the one shown, where it is stored under another, unless unpacked."""
     shown = Path(source.shown)
     return source.path if shown.suffix.lower() == PACKED != source.path.suffix.lower() else shown
 
 
 def _kind(path: Path) -> str:
-    """The format that the first bytes show: "pdf", "word" (any office file), "ole" (old ones), ..., else ""."""
+    """Return the format of the first bytes: "pdf", "word" (any office file), "ole" (old ones), ..., else ""."""
     try:
         if not path.is_file():
             return ""
@@ -378,7 +391,7 @@ def _refuse(source: Source, form: Format) -> Iterator[Item]:
 
 
 def _guarded(source: Source, items: Iterator[Item]) -> Iterator[Item]:
-    """The items of one file; an error becomes its last Problem, and a flood of Problems is cut off."""
+    """Yield the items of one file; an error becomes its last Problem, and a flood of Problems is cut off."""
     problems = 0
     try:
         for item in items:
@@ -398,7 +411,7 @@ def _guarded(source: Source, items: Iterator[Item]) -> Iterator[Item]:
 
 
 def _place(document: Document) -> str:
-    """Where a document comes from as a Problem's place: "corpus.jsonl#17" is line 17, but "list.json#17" is no line."""
+    """Return a document's place for a Problem: "corpus.jsonl#17" is line 17, but "list.json#17" is no line."""
     path, mark, number = document.source.rpartition("#")
     suffix = Path(path).suffix.lower()
     return f"{path}:{number}" if mark and suffix in _ROWS else document.source

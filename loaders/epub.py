@@ -17,7 +17,7 @@ _PAGES = ("application/xhtml+xml", "text/html", "")
 
 
 def read_epub(path: Path) -> Content:
-    """The chapters of a book. Raises BadInput."""
+    """Return the chapters of a book. Raises BadInput."""
     if "META-INF/container.xml" not in check_archive(path):
         raise BadInput("is a ZIP archive, but no EPUB book; unpack it")
     try:
@@ -53,7 +53,7 @@ def _book(archive: zipfile.ZipFile) -> Content:
 
 
 def _text(data: bytes, name: str, outline: Outline) -> str:
-    """The text of a chapter."""
+    """Return the text of a chapter."""
     try:
         return decode(data, declared_encoding(data))
     except BadInput:
@@ -63,7 +63,7 @@ def _text(data: bytes, name: str, outline: Outline) -> str:
 
 
 def _is_locked(archive: zipfile.ZipFile) -> bool:
-    """Whether more than fonts is encrypted."""
+    """Return whether more than fonts is encrypted."""
     found = parse_xml(archive, "META-INF/encryption.xml").iterfind(".//{*}CipherReference")
     return any(
         not reference.get("URI", "").lower().endswith((".ttf", ".otf", ".woff", ".woff2")) for reference in found
@@ -71,7 +71,7 @@ def _is_locked(archive: zipfile.ZipFile) -> bool:
 
 
 def _field(package: Element, name: str) -> str:
-    """A field of the book's Dublin Core metadata, or ""."""
+    """Return a field of the book's Dublin Core metadata, or ""."""
     found = package.find(f"{{*}}metadata/{{http://purl.org/dc/elements/1.1/}}{name}")
     return one_line("".join(found.itertext())) if found is not None else ""
 

@@ -21,7 +21,7 @@ class Stamp:
 
     @classmethod
     def of(cls, paths: Sequence[Path]) -> Self | None:
-        """Of regular files that are there; else None."""
+        """Return the stamp of existing regular files; else None."""
         size = newest = 0
         for path in paths:
             try:
@@ -35,7 +35,7 @@ class Stamp:
         return cls(size, newest)
 
     def age(self) -> float:
-        """Seconds since the last change; below 0 if the clocks differ."""
+        """Return seconds since the last change; below 0 if the clocks differ."""
         return time.time() - self.time / 1e9
 
 
@@ -54,12 +54,12 @@ class Fingerprint:
 
     @classmethod
     def of(cls, reader: str, stamp: Stamp, hash: str) -> Self:
-        """The fingerprint of a file that `reader` reads now."""
+        """Return the current fingerprint of a file that `reader` reads."""
         return cls(reader, stamp.size, stamp.time if stamp.age() > _COARSE else 0, hash)
 
     @classmethod
     def parse(cls, text: str) -> Self | None:
-        """The fingerprint that `str` gave; None for any other text."""
+        """Return the fingerprint of a text by `str`; None for any other text."""
         parts = text.split(" ")
         if len(parts) != 4 or not (parts[1].isdigit() and parts[2].isdigit()):
             return None
@@ -69,7 +69,10 @@ class Fingerprint:
         return f"{self.reader} {self.size} {self.time} {self.hash}"
 
     def still(self, paths: Sequence[Path], stamp: Stamp) -> Self | None:
-        """The fingerprint of the files now, if they hold what they held; else None. Reads them if need be."""
+        """Return the current fingerprint of the files, if their contents are unchanged; else None.
+
+        Reads them if need be.
+        """
         if stamp.size != self.size:
             return None
         if self.time and self.time == stamp.time:
@@ -80,7 +83,7 @@ class Fingerprint:
 
 
 def digest(paths: Sequence[Path]) -> str | None:
-    """A hash of what files hold; None if they cannot be read."""
+    """Return a hash of the files' contents; None if they cannot be read."""
     total = hashlib.blake2b(digest_size=16)
     try:
         for path in paths:

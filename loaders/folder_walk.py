@@ -27,7 +27,7 @@ class Seen:
 
 
 def file_key(path: str | Path, root: str | Path | None = None) -> str:
-    """The key of a file: its absolute path with "/", links resolved, or its path in `root` if it lies there."""
+    """Return the key of a file: its absolute path with "/", links resolved, or its path in `root` if it lies there."""
     real = Path(os.path.realpath(path))
     if root is not None and real.is_relative_to(top := os.path.realpath(root)):
         real = real.relative_to(top)
@@ -35,7 +35,7 @@ def file_key(path: str | Path, root: str | Path | None = None) -> str:
 
 
 def folder_prefix(path: Path, root: str | Path | None) -> str:
-    """What the keys of all files in a folder begin with; empty for `root` itself."""
+    """Return the common beginning of the keys of a folder's files; empty for `root` itself."""
     key = file_key(path, root)
     return "" if key == "." else f"{key.rstrip('/')}/"
 
@@ -62,7 +62,7 @@ class Walk:
         """How many files and folders were met before."""
 
     def __iter__(self) -> Iterator[Path | Problem]:
-        """The files, and a Problem for each folder and link that is not gone into."""
+        """Yield the files, and a Problem for each folder and link that is skipped."""
         stack: list[Iterator[Path]] = [iter((self._top,))]
         inside = os.path.realpath(self._top)
         while stack:
@@ -93,7 +93,7 @@ class Walk:
 
 
 def is_dir(path: Path) -> bool:
-    """Whether it is a folder; not, if that cannot be found out."""
+    """Return whether it is a folder; not, if that cannot be found out."""
     try:
         return path.is_dir()
     except OSError:  # a folder whose names may be read but not what they stand for
@@ -101,7 +101,7 @@ def is_dir(path: Path) -> bool:
 
 
 def exists(path: Path) -> bool:
-    """Whether there is something by that name, even a broken link or something in a folder that may not be read."""
+    """Return whether the path exists, even as a broken link or in an unreadable folder."""
     try:
         path.lstat()
     except (FileNotFoundError, NotADirectoryError, ValueError):
@@ -112,7 +112,7 @@ def exists(path: Path) -> bool:
 
 
 def reason(error: OSError) -> str:
-    """Why something cannot be read, as a Problem says it."""
+    """Return the reason of a read error for a Problem."""
     if isinstance(error, FileNotFoundError):
         return "is a link that leads nowhere, or was removed"
     if isinstance(error, PermissionError):
@@ -121,6 +121,6 @@ def reason(error: OSError) -> str:
 
 
 def _leads_into(link: Path, folder: str) -> bool:
-    """Whether a link leads to something in the folder, or nowhere at all, which whoever reads it says."""
+    """Return whether a link leads into the folder, or nowhere at all, which its reader reports."""
     real = Path(os.path.realpath(link))
     return real.is_relative_to(folder) or not real.exists()

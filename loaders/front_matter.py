@@ -23,7 +23,7 @@ _BLOCK = re.compile(r"[|>][-+]?")
 
 
 def split_front_matter(text: str) -> tuple[dict[str, Any], str]:
-    """The values of front matter, and the text after it.
+    """Return the values of front matter, and the text after it.
 
     What is no number when it is written again, 1.10, stays as it is written.
     """
@@ -39,7 +39,7 @@ def split_front_matter(text: str) -> tuple[dict[str, Any], str]:
 
 
 def _yaml(lines: Sequence[str], depth: int = 0) -> dict[str, Any] | None:
-    """The values of YAML; None for what is text between two thematic breaks."""
+    """Return the values of YAML; None for text between two thematic breaks."""
     metadata: dict[str, Any] = {}
     for key, rest, inner in _entries(lines):
         if key is None:
@@ -56,7 +56,7 @@ def _yaml(lines: Sequence[str], depth: int = 0) -> dict[str, Any] | None:
 
 
 def _entries(lines: Sequence[str]) -> Iterator[tuple[str | None, str, list[str]]]:
-    """Each key with what stands after it, and the lines that belong to it; a key of None for what is no entry."""
+    """Yield each key with its value, and the lines that belong to it; a key of None for other text."""
     key, rest, inner = "", "", list[str]()
     for line in lines:
         if not line.strip() or line.startswith("#"):
@@ -76,7 +76,7 @@ def _entries(lines: Sequence[str]) -> Iterator[tuple[str | None, str, list[str]]
 
 
 def _nested(lines: Sequence[str], depth: int) -> list[Any] | dict[str, Any] | None:
-    """The list or the map that lines with an indentation are; None for one that cannot be read."""
+    """Return the list or the map of lines with an indentation; None for an unreadable one."""
     if depth > _MAX_DEPTH:
         return None
     if all(line.lstrip().startswith("- ") for line in lines):
@@ -95,14 +95,14 @@ def _nested(lines: Sequence[str], depth: int) -> list[Any] | dict[str, Any] | No
 
 
 def _item(lines: Sequence[str], depth: int) -> Any:
-    """An item of a list, whose first line has lost its mark."""
+    """Return an item of a list, whose first line has lost its mark."""
     if len(lines) > 1 or _KEY.match(lines[0].strip()):
         return _nested([lines[0].strip(), *lines[1:]], depth + 1) if _KEY.match(lines[0].strip()) else None
     return _value(lines[0].strip())
 
 
 def _value(text: str) -> Any:
-    """A scalar, or a list or a map on its line."""
+    """Return a scalar, or a list or a map on its line."""
     if match := _FLOW.fullmatch(text):
         return _flow(match[1])
     if match := _FLOW_MAP.fullmatch(text):
@@ -112,7 +112,7 @@ def _value(text: str) -> Any:
 
 
 def _flow(text: str) -> list[Any] | None:
-    """The items of "[a, b]" without its brackets; None if there are maps or lists in it."""
+    """Return the items of "[a, b]" without its brackets; None if there are maps or lists in it."""
     items: list[Any] = []
     place = 0
     text = text.strip()
@@ -128,7 +128,7 @@ def _flow(text: str) -> list[Any] | None:
 
 
 def _scalar(text: str) -> str | int | float | bool | None:
-    """A YAML scalar, or None for null and for everything that is not one."""
+    """Return a YAML scalar, or None for null and for everything else."""
     quoted = _QUOTED.fullmatch(text)
     if quoted is not None:
         inner = quoted[1][1:-1]
@@ -142,7 +142,7 @@ def _scalar(text: str) -> str | int | float | bool | None:
 
 
 def _number(text: str) -> str | int | float:
-    """A number, or the text of one that would be written in another way: 1.10, the number of a version."""
+    """Return a number, or the text of one with another standard spelling: 1.10, the number of a version."""
     try:
         number: str | int | float = clean_value(json.loads(text))
     except ValueError:  # TOML has others than JSON
@@ -151,7 +151,7 @@ def _number(text: str) -> str | int | float:
 
 
 def _plain(value: Any) -> Any:
-    """A TOML value as metadata can hold it."""
+    """Return a TOML value as metadata."""
     if isinstance(value, dt.datetime | dt.date | dt.time):
         return value.isoformat()
     if isinstance(value, list):

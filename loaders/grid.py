@@ -28,7 +28,7 @@ Laid = list[list[Cell | None]]
 
 
 def lay_out(rows: Sequence[Sequence[Cell]]) -> Laid:
-    """Each place of a table, given as HTML does, with the cell that covers it; all rows are equally long."""
+    """Return each place of a table in HTML's form with the cell that covers it; all rows are equally long."""
     cells = sum(map(len, rows))
     wide = max((sum(_across(cell) for cell in row) for row in rows), default=0)
     if wide * len(rows) > _MAX_FACTOR * cells + 10_000:  # spans that no table has: the cells alone are kept
@@ -55,7 +55,9 @@ def _across(cell: Cell) -> int:
 
 
 def table_of(laid: Sequence[Sequence[Cell | None]], heads: int = 0) -> tuple[str, list[list[str]]]:
-    """The title that spans a table's first row, or "", and its rows: the first is the header, all `heads` in one.
+    """Return the title that spans a table's first row, or "", and its rows.
+
+    The first is the header, all `heads` in one.
 
     The text of a cell stands at each place that it covers; of one as wide as the table, at its first.
     """
@@ -95,7 +97,7 @@ def _spread(row: Sequence[Cell | None]) -> list[str]:
 
 
 def _joined(column: Iterable[str]) -> str:
-    """The headers of a column, from the widest to its own."""
+    """Return the headers of a column, from the widest to its own."""
     found: list[str] = []
     for text in column:
         if text and (not found or found[-1] != text):
@@ -104,7 +106,7 @@ def _joined(column: Iterable[str]) -> str:
 
 
 def _heads_two(first: Sequence[Cell | None], second: Sequence[Cell | None], third: Sequence[Cell | None]) -> bool:
-    """Whether a second row of headers stands under a first one that spans columns."""
+    """Return whether a second row of headers stands under a first one that spans columns."""
     spans = False
     for place, (above, below) in enumerate(zip(first, second, strict=True)):
         wide = above is not None and any(above is first[i] for i in (place - 1, place + 1) if 0 <= i < len(first))
@@ -119,7 +121,7 @@ def _heads_two(first: Sequence[Cell | None], second: Sequence[Cell | None], thir
 
 
 def only_lays_out(cells: int, text: int, inner: int) -> bool:
-    """Whether a table that holds others is none itself: `inner` of its `text`, in characters, stands in these.
+    """Return whether a table that holds others is none itself: `inner` of its `text`, in characters, stands in these.
 
     Then they hold most of it, or its cells are whole paragraphs.
     """
@@ -127,7 +129,10 @@ def only_lays_out(cells: int, text: int, inner: int) -> bool:
 
 
 def cell_text(pieces: Iterable[tuple[str, bool]]) -> str:
-    """The text of a cell from its paragraphs, each with whether it is an item of a list: commas part these."""
+    """Return the text of a cell from its paragraphs, each with whether it is an item of a list.
+
+    Commas separate items.
+    """
     found, after_item = "", False
     for text, item in pieces:
         if text:
@@ -137,22 +142,22 @@ def cell_text(pieces: Iterable[tuple[str, bool]]) -> str:
 
 
 def joined(before: str, text: str, *, listed: bool) -> str:
-    """The paragraphs of a cell; commas part items of a list."""
+    """Return the paragraphs of a cell; commas separate items of a list."""
     return f"{before}{', ' if listed else ' ' if before else ''}{text}"
 
 
 def as_text(rows: Sequence[Sequence[str]]) -> str:
-    """What is no table, since it has a single row or column, as lines."""
+    """Return lines of a grid that is no table, since it has a single row or column."""
     return "\n".join(" | ".join(row) for row in rows)
 
 
 def is_caption(text: str) -> bool:
-    """Whether a paragraph beside a table is its caption: "Table 3: Ships"."""
+    """Return whether a paragraph beside a table is its caption: "Table 3: Ships"."""
     return len(text) < MAX_CAPTION and caption_number(text) is not None
 
 
 def numbered(tables: Sequence[Table]) -> tuple[Table, ...]:
-    """Tables in order, with the numbers that their captions print; the others are counted on from there."""
+    """Return tables in order, with the printed numbers of their captions; the others are counted on from there."""
     printed: dict[int, int] = {}  # number -> place; the first that has it
     for place, table in enumerate(tables):
         number = caption_number(table.caption) or ""

@@ -21,7 +21,10 @@ Contents = Sequence[tuple[int, str, int]]
 
 
 def guessed_levels(blocks: Iterable[Block], body: float) -> dict[int, int]:
-    """The level of each heading, by the id of its block: larger type than the body's, or a numbered line in bold."""
+    """Return the level of each heading, by the id of its block.
+
+    Larger type than the body's, or a numbered line in bold.
+    """
     found: list[tuple[Block, float, int | None]] = []
     paragraphs = 0
     for block in blocks:
@@ -44,7 +47,7 @@ def guessed_levels(blocks: Iterable[Block], body: float) -> dict[int, int]:
 
 
 def listed_levels(blocks: Sequence[Block], guessed: dict[int, int], contents: Contents) -> dict[int, int]:
-    """The levels of the headings that `contents` lists, by the id of their blocks; {} if most are not found.
+    """Return the levels of the headings in `contents`, by the id of their blocks; {} if most are missing.
 
     A heading that goes over several blocks becomes one. What was `guessed` to be a heading right above a listed one,
     "CHAPTER TWO", has level 0: it heads nothing.
@@ -83,12 +86,12 @@ def listed_levels(blocks: Sequence[Block], guessed: dict[int, int], contents: Co
 
 
 def _plain(text: str) -> str:
-    """A heading without its number, its spaces and signs, in lower case."""
+    """Return a heading without its number, its spaces and signs, in lower case."""
     return "".join(filter(str.isalnum, _NUMBERING.sub("", text, count=1).casefold()))
 
 
 def title_of(pages: Sequence[PageLines], body: float) -> str:
-    """The largest lines of the first page that has any, if they are larger than the body."""
+    """Return the largest lines of the first page that has any, if they are larger than the body."""
     for page in pages[:3]:
         lines = [item for flow in page.flows for item in flow if isinstance(item, Line)]
         if not lines:
@@ -102,13 +105,13 @@ def title_of(pages: Sequence[PageLines], body: float) -> str:
 
 
 def is_first_section(heading: str) -> bool:
-    """Whether a heading is the first of numbered ones, "1 Introduction", and so no title."""
+    """Return whether a heading is the first of numbered ones, "1 Introduction", and so no title."""
     number = SECTION.match(heading)
     return number is not None and number[1] in ("1", "1.1")
 
 
 def lists_of_pages(blocks: Iterable[Block]) -> set[int]:
-    """The ids of the blocks that are entries of a table of contents or an index: several with leaders to a number."""
+    """Return the ids of the blocks of a table of contents or an index: several with leaders to a number."""
     found: set[int] = set()
     run: list[Block] = []
     entries = 0

@@ -38,7 +38,7 @@ _MANY_BREAKS = re.compile(r"\n{3,}")
 
 
 def load_html(source: Source) -> Document:
-    """An HTML page as a document, titled by its <title>, its first h1 or its name. Raises BadInput."""
+    """Read an HTML page as a document, titled by its <title>, its first h1 or its name. Raises BadInput."""
     outline = Outline()
     title = add_html(outline, read_text(source, declared_encoding))
     sections = outline.sections()
@@ -51,7 +51,7 @@ def load_html(source: Source) -> Document:
 
 
 def declared_encoding(data: bytes) -> str | None:
-    """The encoding that a page names in its head."""
+    """Return the encoding that a page names in its head."""
     return EncodingDetector.find_declared_encoding(data, is_html=True)
 
 
@@ -75,7 +75,7 @@ def add_html(outline: Outline, markup: str) -> str:
 
 
 def _main(soup: BeautifulSoup) -> Tag:
-    """The part of a page that says it is the main one, if it holds most of the text; else the page."""
+    """Return the part of a page marked as the main one, if it has most of the text; else the page."""
     found = soup.select_one("[role=main], main")
     if found is None:
         return soup
@@ -216,7 +216,7 @@ class _Extractor:
             self._line.text(" ")
 
     def _note(self, tag: Tag) -> None:
-        """The mark of a note in the text, or of the note itself, which it begins."""
+        """Handle the mark of a note in the text, or of the note itself, which it begins."""
         label = str(tag["label"])
         if tag.get("own") and self._table is None:
             self._flush()
@@ -271,13 +271,13 @@ class _Extractor:
 
 
 def _number(tag: Tag, name: str, default: int) -> int:
-    """An attribute that is a number; `default` if it is none."""
+    """Return an attribute that is a number; `default` if it is none."""
     text = str(tag.get(name) or "").strip()
     return int(text) if re.fullmatch(r"-?\d{1,9}", text) else default
 
 
 def _load_page(source: Source, reading: Reading) -> Iterator[Item]:
-    """A page without what the pages of its folder have in common around their text."""
+    """Yield a page without the common text of its folder's pages."""
     document = load_html(source)
     folder = source.path.parent
     if folder not in reading.boilerplate:

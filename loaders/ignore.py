@@ -51,7 +51,7 @@ class Ignore:
         self._found.extend(filter(None, (_rule(folder, line) for line in lines)))
 
     def passes_over(self, path: Path, *, is_folder: bool) -> str:
-        """Why a path is passed over, "excluded" or "in .gitignore"; "" for one that is read."""
+        """Return why a path is skipped, "excluded" or "in .gitignore"; "" for one that is read."""
         real = self._real / path.relative_to(self._top)
         for rules, why in ((self._given, "excluded"), (self._found, f"in {_NAME}")):
             last = next((rule for rule in reversed(rules) if rule.matches(real, is_folder)), None)
@@ -61,7 +61,7 @@ class Ignore:
 
 
 def _above(top: Path) -> list[Path]:
-    """The folders between a folder and the root of the repository that it is in, from the inside."""
+    """Return the folders between a folder and the root of its repository, from the inside."""
     found: list[Path] = []
     if not (top / ".git").exists():
         for folder in top.parents:
@@ -72,7 +72,7 @@ def _above(top: Path) -> list[Path]:
 
 
 def _rule(base: PurePath, line: str) -> _Rule | None:
-    """What a line says; None for a comment or nothing."""
+    """Return the rule of a line; None for a comment or nothing."""
     line = re.sub(r"(?<!\\) +$", "", line)
     if not line or line.startswith("#"):
         return None
@@ -84,7 +84,7 @@ def _rule(base: PurePath, line: str) -> _Rule | None:
 
 
 def _pattern(line: str) -> re.Pattern[str]:
-    """A pattern, with "/" before it if it holds at its own folder alone, as a regular expression."""
+    """Return a pattern as a regular expression; one with "/" before it matches in its own folder alone."""
     parts = ["" if line.startswith("/") else "(?:.*/)?"]
     rest = line.removeprefix("/")
     place = 0

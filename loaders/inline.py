@@ -53,7 +53,7 @@ class Inline:
             self._joint = str.isalnum
 
     def begin(self, sign: str) -> None:
-        """What follows until `end` is raised ("^") or lowered ("_")."""
+        """Begin a part that `end` closes as raised ("^") or lowered ("_")."""
         self._open.append((sign, []))
 
     def end(self) -> None:
@@ -91,7 +91,7 @@ class Inline:
         self.word(f"[{label}]" if label else "")
 
     def take(self) -> str:
-        """All text so far; what comes next begins anew."""
+        """Return all text so far, and begin anew."""
         while len(self._open) > 1:
             self.end()
         self._decide("")
@@ -101,7 +101,7 @@ class Inline:
 
 
 def may_be_note(before: str, text: str) -> bool:
-    """Whether a raised number after another may be the mark of a note, "45" and "3", no power: "10" and "24"."""
+    """Return whether a raised number after another may be the mark of a note, "45" and "3", no power: "10" and "24"."""
     base = _BASE.search(before)
     if base is None or not text.isdecimal() or len(text) > 2 or re.fullmatch("10+", base[1]):
         return False
@@ -109,12 +109,12 @@ def may_be_note(before: str, text: str) -> bool:
 
 
 def raised(before: str, text: str) -> str:
-    """What a superscript adds to the text before it: "^24", "^(n+1)", but "th" to "19"."""
+    """Return a superscript as text: "^24", "^(n+1)", but "th" after "19"."""
     return text if _is_ordinal(before, text) else f"^{_braced(text)}"
 
 
 def lowered(before: str, text: str) -> str:
-    """What a subscript adds to the text before it: "2" to "H", "_i" to "x", "_2" to "10"."""
+    """Return a subscript as text: "2" after "H", "_i" after "x", "_2" after "10"."""
     joins = text.isdecimal() and (before[-1:].isalpha() or before[-1:] in (")", "]"))
     return text if joins and before else f"_{_braced(text)}"
 
@@ -124,7 +124,10 @@ def _is_ordinal(before: str, text: str) -> bool:
 
 
 def _is_part(character: str) -> bool:
-    """Whether a character would change the number before it, or hide where it ends; in formulas capitals do not."""
+    """Return whether a character would change the number before it, or hide where it ends.
+
+    In formulas capitals do not.
+    """
     return character.isdigit() or character.islower()
 
 
@@ -133,7 +136,7 @@ def _braced(text: str) -> str:
 
 
 def ordinal(number: int, kind: str = "1") -> str:
-    """The number of a list's item as it is shown: "3", with a kind of "a", "A", "i" or "I" as letters or in Roman."""
+    """Return the number of a list's item: "3", with a kind of "a", "A", "i" or "I" as letters or in Roman."""
     shown = str(number)
     if kind in ("a", "A") and number > 0:
         shown = ""
@@ -158,7 +161,7 @@ class Node:
 
 
 def formula(node: Node, depth: int = 0) -> str:
-    """A formula on one line: "x^2", "(a+b)/2", "sqrt(x)"."""
+    """Return a formula on one line: "x^2", "(a+b)/2", "sqrt(x)"."""
     if depth > 100:
         return ""
     parts = [part for part in node.inner if not part.name.endswith("Pr")]  # Office Math keeps properties there
@@ -192,7 +195,7 @@ def _operand(text: str) -> str:
 
 
 def _joined(texts: Sequence[str]) -> str:
-    """The parts of a formula, those parted that would make another number together."""
+    """Return the parts of a formula, separated where they would form another number."""
     found = ""
     for text in texts:
         found += f" {text}" if found[-1:].isalnum() and text[:1].isdigit() and not text.isdigit() else text

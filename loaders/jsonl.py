@@ -29,7 +29,7 @@ _SENTENCE = re.compile(r"\w\s+\w")
 
 
 def load_jsonl(source: Source, columns: Columns) -> Iterator[Item]:
-    """The rows of a JSON Lines file, one at a time. Raises BadInput."""
+    """Yield the rows of a JSON Lines file, one at a time. Raises BadInput."""
     with open_file(source) as file:
         sample = file.read(SAMPLE)
         file.seek(0)
@@ -60,7 +60,7 @@ def _rows(source: Source, stream: "Lines") -> Iterator[Row | Problem]:
 
 
 def load_json(source: Source, columns: Columns) -> Iterator[Item]:
-    """The rows of a JSON file: a list of objects, or one object. Raises BadInput."""
+    """Yield the rows of a JSON file: a list of objects, or one object. Raises BadInput."""
     items = parse(read_text(source), whole=True)
     if items == []:
         raise BadInput("holds an empty list")
@@ -73,7 +73,7 @@ def load_json(source: Source, columns: Columns) -> Iterator[Item]:
 
 
 def _tree(item: dict[str, Any]) -> dict[str, Any]:
-    """An object of nested ones as a row, whose text is what is said in these, in order; as it is where that is none."""
+    """Return an object of nested ones as a row, whose text is theirs, in order; unchanged where there is none."""
     nested = {name: value for name, value in item.items() if isinstance(value, dict | list)}
     texts = list(strings(list(nested.values())))
     if not any(_SENTENCE.search(text) for text in texts):  # settings, or measurements
@@ -91,11 +91,11 @@ class Lines(Protocol):
     """What lines of bytes are read from."""
 
     def readline(self, size: int = -1, /) -> bytes:
-        """Up to `size` bytes of the next line."""
+        """Return up to `size` bytes of the next line."""
 
 
 def _mended(line: bytes | None) -> tuple[bytes | None, str]:
-    """A line in UTF-8, U+FFFD for single bytes that are damaged, and what is to be said of it. Raises BadInput."""
+    """Return a line in UTF-8, U+FFFD for single damaged bytes, and a remark on them. Raises BadInput."""
     try:
         if line is not None:
             line.decode()
@@ -116,7 +116,10 @@ class _Recoded:
 
 
 def read_lines(stream: Lines, limit: int) -> Iterator[tuple[int, int, bytes | None]]:
-    """Each line as (number from 1, byte offset, bytes); one of more than `limit` bytes as None, without holding it."""
+    """Yield each line as (number from 1, byte offset, bytes).
+
+    A line of more than `limit` bytes is None, without holding it.
+    """
     number = offset = 0
     while line := stream.readline(limit + 1):
         number += 1
@@ -134,7 +137,7 @@ def read_lines(stream: Lines, limit: int) -> Iterator[tuple[int, int, bytes | No
 
 
 def parse_line(line: bytes | None, limit: int) -> Any:
-    """The value on a line from `read_lines`, or BLANK. Raises BadInput."""
+    """Return the value on a line from `read_lines`, or BLANK. Raises BadInput."""
     if line is None:
         raise BadInput(f"is a row of more than {limit // (1024 * 1024)} MB; KGRAG_MAX_FILE_MB raises the limit")
     line = line.removeprefix(codecs.BOM_UTF8).strip()
@@ -148,7 +151,7 @@ def parse_line(line: bytes | None, limit: int) -> Any:
 
 
 def parse(text: str, whole: bool = False) -> Any:
-    """A JSON value; NaN and infinity are None, integers beyond 64 bits text. Raises BadInput."""
+    """Return a JSON value; NaN and infinity are None, integers beyond 64 bits text. Raises BadInput."""
     try:
         return json.loads(text, strict=False, parse_int=_integer, parse_constant=lambda _: None)
     except json.JSONDecodeError as error:

@@ -42,7 +42,7 @@ Row = list[Segment]
 
 
 def segments(words: Iterable[Mapping[str, Any]]) -> list[Segment]:
-    """Words as pdfplumber has them (with their `chars`), joined where no more than a word space parts them."""
+    """Return the words of pdfplumber (with their `chars`), joined where no more than a word space is between."""
     found: list[Segment] = []
     for row in rows([_segment(word) for word in words]):
         joined: Segment | None = None
@@ -56,7 +56,7 @@ def segments(words: Iterable[Mapping[str, Any]]) -> list[Segment]:
 
 
 def rows(parts: Iterable[Segment]) -> list[Row]:
-    """Segments by the line that they stand on, from top to bottom; those of one line from left to right."""
+    """Return segments by line, from top to bottom; those of one line from left to right."""
     found: list[Row] = []
     for part in sorted(parts, key=lambda s: s.middle):
         for row in reversed(found[-4:]):
@@ -72,7 +72,7 @@ def rows(parts: Iterable[Segment]) -> list[Row]:
 
 
 def flows(parts: Sequence[Segment], depth: int = 0) -> list[list[Segment]]:
-    """Groups of segments in reading order: each is a column, or what spans the columns between two of their parts."""
+    """Return groups of segments in reading order: columns, or spans between two parts of the columns."""
     gutter = _gutter(parts) if depth < _MAX_COLUMNS else None
     if gutter is None:
         return [list(parts)] if parts else []
@@ -92,7 +92,7 @@ def flows(parts: Sequence[Segment], depth: int = 0) -> list[list[Segment]]:
 
 
 def line(row: Sequence[Segment]) -> Segment:
-    """The segments of a row as one."""
+    """Return the segments of a row as one."""
     whole = Segment(row[0].text, row[0].x0, row[0].x1, row[0].top, row[0].bottom, row[0].size, row[0].bold)
     whole.words, whole.table, whole.pitch = row[0].words, row[0].table, row[0].pitch
     for part in row[1:]:
@@ -101,12 +101,12 @@ def line(row: Sequence[Segment]) -> Segment:
 
 
 def is_code(part: Segment) -> bool:
-    """Whether a line is set in type of one width for all letters; what holds too few to tell is not."""
+    """Return whether a line is set in type of one width for all letters; what holds too few to tell is not."""
     return part.pitch > 0 and _NARROW.search(part.text) is not None and _WIDE.search(part.text) is not None
 
 
 def _ends_paragraph(part: Segment, spanning: Sequence[Segment], right: Sequence[Segment]) -> bool:
-    """Whether it is the short last line of a paragraph that spans the columns."""
+    """Return whether it is the short last line of a paragraph that spans the columns."""
     return any(
         abs(above.x0 - part.x0) < 2
         and abs(above.size - part.size) < 0.5
@@ -116,7 +116,10 @@ def _ends_paragraph(part: Segment, spanning: Sequence[Segment], right: Sequence[
 
 
 def _heads_columns(part: Segment, left: Sequence[Segment], right: Sequence[Segment]) -> bool:
-    """Whether it is a heading over both columns, too short to reach the second: these begin beneath it side by side."""
+    """Return whether it is a heading over both columns, too short to reach the second.
+
+    These begin beneath it side by side.
+    """
     below = [[s for s in side if s.top >= part.bottom] for side in (left, right)]
     if part.table is not None or not all(below) or any(s.top < part.bottom and part.top < s.bottom for s in right):
         return False
@@ -127,7 +130,7 @@ def _heads_columns(part: Segment, left: Sequence[Segment], right: Sequence[Segme
 def _bands(
     spanning: list[Segment], sides: tuple[list[Segment], list[Segment]]
 ) -> list[tuple[tuple[list[Segment], list[Segment]], list[Segment]]]:
-    """What stands left and right of the gutter above each group of spanning segments, and that group."""
+    """Return the segments left and right of the gutter above each group of spanning segments, and that group."""
     bands: list[tuple[tuple[list[Segment], list[Segment]], list[Segment]]] = []
     rest = [sorted(side, key=lambda s: s.middle) for side in sides]
     for part in [*spanning, None]:
@@ -143,7 +146,7 @@ def _bands(
 
 
 def _gutter(parts: Sequence[Segment]) -> float | None:
-    """An x that parts two columns of prose, or None."""
+    """Return an x that separates two columns of prose, or None."""
     if len(parts) < 2 * _MIN_ROWS:
         return None
     best: tuple[int, float] | None = None

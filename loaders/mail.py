@@ -28,7 +28,7 @@ _QUOTED = re.compile(rb"^>(>*From )", re.MULTILINE)
 
 
 def read_eml(path: Path) -> Content:
-    """The text of a message, its plain form before the HTML one. Raises BadInput."""
+    """Return the text of a message, its plain form before the HTML one. Raises BadInput."""
     return _content(path.read_bytes())
 
 
@@ -49,11 +49,11 @@ class Mbox:
         self._starts.append(offset)
 
     def header(self) -> dict[str, Any]:
-        """The number of messages."""
+        """Return the number of messages."""
         return {"messages": len(self._starts) - 1}
 
     def page(self, number: int) -> dict[str, Any]:
-        """The content of a message, from 1, and its `id`, which may be empty. Raises BadInput."""
+        """Return the content of a message, from 1, and its `id`, which may be empty. Raises BadInput."""
         start, end = self._starts[number - 1], self._starts[number]
         if end - start > MAX_TEXT:
             raise BadInput(f"is a message of more than {MAX_TEXT // MB} MB")
@@ -68,7 +68,7 @@ class Mbox:
 
 
 def load_mbox(source: Source, readers: Readers) -> Iterator[Item]:
-    """The messages of a mailbox, one at a time; a Problem for each that cannot be read. Raises BadInput."""
+    """Yield the messages of a mailbox, one at a time; a Problem for each unreadable one. Raises BadInput."""
     with open_file(source):
         pass
     seconds = readers.settings.page_seconds
@@ -149,7 +149,7 @@ def _add_enclosed(outline: Outline, message: EmailMessage, depth: int = 0) -> li
 
 
 def _attachments(message: Any) -> list[Any]:
-    """The parts of a message but for its body."""
+    """Return the parts of a message but for its body."""
     if message.get_content_type() == "message/rfc822":
         return [message]
     if message.get_content_type() in ("multipart/alternative", "multipart/related"):
@@ -169,7 +169,7 @@ def _parsed(data: bytes) -> EmailMessage:
 
 
 def _text(part: Any) -> str:
-    """The text of a part, decoded as files are, its lines \\n."""
+    """Return the text of a part, decoded as files are, its lines \n."""
     data = bytes(part.get_payload(decode=True) or b"")
     try:
         text = decode(data, part.get_content_charset())
@@ -182,7 +182,10 @@ def _text(part: Any) -> str:
 
 
 def _unflowed(text: str, *, delete_space: bool) -> str:
-    """Text whose lines that end with a space go on in the next one of the same quotation (RFC 3676, section 4)."""
+    """Return text with lines that end with a space joined to the next of the same quotation.
+
+    RFC 3676, section 4.
+    """
     lines: list[str] = []
     goes_on, depth = False, 0
     for line in text.split("\n"):
@@ -205,7 +208,7 @@ def _field(message: EmailMessage, name: str) -> str:
 
 
 def _date(message: EmailMessage) -> str:
-    """When it was sent, as an ISO date and time, or ""."""
+    """Return the time of sending as an ISO date and time, or ""."""
     try:
         found: Any = message.get("date")
         return found.datetime.isoformat() if found is not None and found.datetime is not None else ""

@@ -28,13 +28,16 @@ _LEFT_OUT = {"del": "deleted piece", "rt": "reading of characters", "rp": ""}
 
 
 def load_markdown(source: Source) -> Document:
-    """A Markdown file as a document, titled by its front matter, its first h1 or its name. Raises BadInput."""
+    """Read a Markdown file as a document, titled by its front matter, its first h1 or its name. Raises BadInput."""
     metadata, body = split_front_matter(clean(read_text(source)))
     return markdown_document(source, body, metadata=metadata)
 
 
 def markdown_document(source: Source, body: str, title: str = "", metadata: dict[str, Any] | None = None) -> Document:
-    """Markdown as a document, titled as is said, by its metadata, its first h1 or its file's name. Raises BadInput."""
+    """Read Markdown as a document, titled by `title`, its metadata, its first h1 or its file's name.
+
+    Raises BadInput.
+    """
     metadata = metadata or {}
     outline = Outline()
     try:
@@ -115,7 +118,7 @@ class _Renderer:
         return position
 
     def _inline(self, tokens: Sequence[Token] | None) -> str:
-        """The text of a line: links and images become their text, tags of HTML what they mean."""
+        """Return the text of a line: links and images become their text, tags of HTML their meaning."""
         line = Inline()
         left_out = self._outline.left_out
         hidden = ""  # the name of the tag whose text is left out
@@ -177,7 +180,7 @@ def _is_hidden(markup: str, name: str) -> bool:
 
 
 def _tag(markup: str, name: str, line: Inline) -> None:
-    """A tag within a line, by its name; what is none is text."""
+    """Handle a tag within a line, by its name; an unknown one is text."""
     if markup.startswith(("<!", "<?")):
         return
     if not name:

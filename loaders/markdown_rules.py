@@ -51,7 +51,7 @@ _BEFORE, _AFTER = re.compile(r"[0-9A-Za-z]*$"), re.compile(r"[0-9A-Za-z]*")
 
 
 def parser() -> MarkdownIt:
-    """CommonMark with tables, notes and mathematics."""
+    """Make a parser of CommonMark with tables, notes and mathematics."""
     found = MarkdownIt("commonmark", {"maxNesting": _MAX_NESTING}).enable(["table", "strikethrough"])
     interrupts: RuleOptionsType = {"alt": ["paragraph", "reference", "blockquote"]}
     found.block.ruler.at("html_block", _html_block, interrupts)
@@ -68,7 +68,7 @@ def parser() -> MarkdownIt:
 
 
 def tag_names(markups: Iterable[str]) -> list[str]:
-    """The names of the HTML tags of a line, in small letters, "/" before that of an end; "" for what is none.
+    """Return the names of the HTML tags of a line, in small letters, "/" before an end tag's; "" for invalid ones.
 
     A tag by itself, without attributes and without an end, is a name in angle brackets: "the <dir> to use".
     """
@@ -78,7 +78,7 @@ def tag_names(markups: Iterable[str]) -> list[str]:
 
 
 def _tag_name(markup: str) -> tuple[str, bool]:
-    """The name of a tag, "" for none, and whether it has no attributes."""
+    """Return the name of a tag, "" for none, and whether it has no attributes."""
     match = _TAG.fullmatch(markup)
     if match is None or match[1].lower() not in _TAGS:
         return "", True
@@ -88,12 +88,12 @@ def _tag_name(markup: str) -> tuple[str, bool]:
 
 
 def only_tags(markup: str) -> str:
-    """Markup in which all that is no HTML tag is text."""
+    """Return markup with all but HTML tags as text."""
     return _TAG.sub(lambda match: match[0] if match[1].lower() in _TAGS else escape(match[0]), markup)
 
 
 def _html_block(state: StateBlock, start: int, end: int, silent: bool) -> bool:
-    """HTML that begins with a tag of HTML, a comment or a declaration."""
+    """Match HTML that begins with a tag of HTML, a comment or a declaration."""
     match = _TAG_START.match(state.src, state.bMarks[start] + state.tShift[start])
     if match is not None and match[2]:
         name = match[2].lower()
@@ -104,7 +104,7 @@ def _html_block(state: StateBlock, start: int, end: int, silent: bool) -> bool:
 
 
 def _math_block(state: StateBlock, start: int, end: int, silent: bool) -> bool:
-    """Lines of mathematics, which nothing within them ends."""
+    """Match lines of mathematics, which nothing within them ends."""
     if state.is_code_block(start):
         return False
     line = _line(state, start)
@@ -128,7 +128,7 @@ def _math_block(state: StateBlock, start: int, end: int, silent: bool) -> bool:
 
 
 def _note_text(state: StateBlock, start: int, end: int, silent: bool) -> bool:
-    """The text of a note, "[^1]: ...", with the lines that follow it and what is indented after them."""
+    """Match the text of a note, "[^1]: ...", with the lines that follow it and indented ones after them."""
     if state.is_code_block(start):
         return False
     line = _line(state, start)
@@ -165,7 +165,7 @@ def _line(state: StateBlock, number: int) -> str:
 
 
 def _math(state: StateInline, silent: bool) -> bool:
-    """Mathematics, "$x$", as it is written."""
+    """Match mathematics, "$x$", as it is written."""
     if state.src[state.pos] not in "$\\":
         return False
     match = next((found for form in _MATHS if (found := form.match(state.src, state.pos))), None)
@@ -178,7 +178,7 @@ def _math(state: StateInline, silent: bool) -> bool:
 
 
 def _product(state: StateInline, silent: bool) -> bool:
-    """A sign of multiplication, "2*3*4", or of a name, "b^{*}", which is no emphasis."""
+    """Match a sign of multiplication, "2*3*4", or of a name, "b^{*}", which is no emphasis."""
     source, place = state.src, state.pos
     if source[place] != "*":
         return False
@@ -200,7 +200,7 @@ def _product(state: StateInline, silent: bool) -> bool:
 
 
 def _note(state: StateInline, silent: bool) -> bool:
-    """The mark of a note that the text has, "[^1]"."""
+    """Match the mark of a note that the text has, "[^1]"."""
     match = _NOTE.match(state.src, state.pos)
     if match is None or match[1] not in state.env.get("notes", ()):
         return False
@@ -211,7 +211,7 @@ def _note(state: StateInline, silent: bool) -> bool:
 
 
 def _wiki_link(state: StateInline, silent: bool) -> bool:
-    """A link to another note: "[[Kiln Notes|the kiln]]", "[[Kiln Notes#Firing]]", "![[Kiln Notes]]"."""
+    """Match a link to another note: "[[Kiln Notes|the kiln]]", "[[Kiln Notes#Firing]]", "![[Kiln Notes]]"."""
     place = state.pos
     match = _WIKI_LINK.match(state.src, place)
     if match is None or match.end() > state.posMax or _CITATION.fullmatch(match[2]):
@@ -231,7 +231,7 @@ def _wiki_link(state: StateInline, silent: bool) -> bool:
 
 
 def _marked(state: StateInline, silent: bool) -> bool:
-    """The signs around marked text, which say nothing themselves."""
+    """Match the signs around marked text, which mean nothing themselves."""
     place = state.pos
     ends = state.env.setdefault("marks", set())
     opens = place == 0 or not (state.src[place - 1].isalnum() or state.src[place - 1] == "=")
@@ -245,7 +245,7 @@ def _marked(state: StateInline, silent: bool) -> bool:
 
 
 def _remark(state: StateInline, silent: bool) -> bool:
-    """A comment within a paragraph."""
+    """Match a comment within a paragraph."""
     match = _REMARK.match(state.src, state.pos)
     if match is None or match.end() > state.posMax:
         return False
@@ -256,7 +256,7 @@ def _remark(state: StateInline, silent: bool) -> bool:
 
 
 def _remark_block(state: StateBlock, start: int, end: int, silent: bool) -> bool:
-    """A comment of lines of its own."""
+    """Match a comment of lines of its own."""
     if state.is_code_block(start) or _line(state, start).rstrip() != "%%":
         return False
     last = next((n for n in range(start + 1, end) if _line(state, n).rstrip().endswith("%%")), None)

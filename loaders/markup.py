@@ -128,7 +128,7 @@ def _drop_hidden(soup: BeautifulSoup, outline: Outline) -> None:
 
 
 def is_hidden(tag: Tag) -> bool:
-    """Whether no reader sees it."""
+    """Return whether no reader sees it."""
     if tag.name in ("html", "body", "math", "script", "style", "template"):
         return False
     hidden = tag.get("hidden")
@@ -136,7 +136,7 @@ def is_hidden(tag: Tag) -> bool:
 
 
 def _math(tag: Tag) -> str:
-    """A formula as it was written in TeX, if the page says so, else on one line."""
+    """Return a formula in the page's TeX, if there is one, else on one line."""
     source = tag.find("annotation", attrs={"encoding": re.compile("tex", re.IGNORECASE)})
     if isinstance(source, Tag) and source.get_text().strip():
         return _tex(source.get_text(), tag.get("display") == "block")
@@ -149,7 +149,7 @@ def _tex(source: str, display: bool) -> str:
 
 
 def math_node(tag: Tag, depth: int = 0) -> Node:
-    """A formula in MathML."""
+    """Return the node of a formula in MathML."""
     if depth > 100:
         return Node(tag.name, tag.get_text())
     inner = [
@@ -194,13 +194,13 @@ def _stands_alone(tag: Tag) -> bool:
 
 
 def _is_mark(link: Tag, outer: Tag, kinds: set[str]) -> bool:
-    """Whether a link with a short text is the mark of a note."""
+    """Return whether a link with a short text is the mark of a note."""
     raised = outer.name == "sup" or link.find("sup") is not None or link.find_parent("sup") is not None
     return raised or not kinds.isdisjoint(_REFERENCES)
 
 
 def _begins(tag: Tag) -> bool:
-    """Whether it begins its paragraph, as notes do with the link back to their mark."""
+    """Return whether it begins its paragraph, as notes do with the link back to their mark."""
     before = tag.previous_sibling
     first = before is None or (isinstance(before, NavigableString) and not before.strip())
     return first and tag.parent is not None and tag.parent.name != "sup"

@@ -23,14 +23,24 @@ _COMMON = {
 
 @dataclass(frozen=True, slots=True)
 class Columns:
-    """Which columns hold a row's key, title and text; None: the first of the common names for it.
+    r"""The columns that hold a row's key, title and text.
 
-    `text` may name several, with commas between them: their values stand in lines, "name: Ada".
+    A common name is accepted in any case; one in small letters comes before one in capitals. The ids in a column that
+    `key` names identify documents wherever they come from; those of a detected column identify rows of their file.
+    Columns that are none of the three become metadata.
 
-    A common name is found in any case, though one in small letters comes before another in capitals.
+    Attributes:
+        key: None: the first of the common names for it.
+        title: None: the first of the common names for it.
+        text: may name several, with commas between them, whose values become lines, "name: Ada"; None: the first of the
+            common names for it.
 
-    The ids in a column that `key` names identify documents wherever they come from; those of a column that was found
-    identify rows of their file. Columns that are none of the three become metadata.
+    Example:
+        >>> Path("people.csv").write_text("nr,who,bio\n1,Ada,She wrote programs.\n")
+        37
+        >>> columns = Columns(key="nr", title="who", text="bio")
+        >>> [document.title for document in load("people.csv", columns=columns)]
+        ['Ada']
     """
 
     key: str | None = None
@@ -39,15 +49,22 @@ class Columns:
 
     @property
     def code(self) -> str:
-        """What tells these names from others, in a word; empty if none is given."""
+        """The names in one word that tells them from others; empty if none is given."""
         named = "\x1f".join(name or "" for name in (self.key, self.title, self.text))
         return f".{hashlib.blake2b(named.encode(), digest_size=4).hexdigest()}" if named.strip("\x1f") else ""
 
     def find(self, what: str, names: tuple[str, ...]) -> str | None:
-        """Which of the column `names` holds `what` ("key", "title" or "text").
+        """Return the column that holds a row's key, title or text.
 
-        Raises BadInput, with the names there are and the option that mends it, if a column that was asked for, or any
-        for the text, is missing.
+        Args:
+            what: "key", "title" or "text".
+            names: all columns.
+
+        Returns:
+            One of `names`; None if there is no key or title.
+
+        Raises:
+            BadInput: a named column, or any for the text, is missing; the message lists the names and the remedy.
         """
         wanted: str | None = getattr(self, what)
         if wanted is not None and (wanted in names or (what == "text" and set(_several(wanted)) <= set(names))):
@@ -66,7 +83,7 @@ class Columns:
 
 
 def is_table(columns: Columns, names: tuple[str, ...]) -> bool:
-    """Whether rows with these columns are a table: none is named for the text, by anybody, nor anything else."""
+    """Return whether rows with these columns are a table: none is named for the text, by anybody, nor anything else."""
     return not columns.code and not any(name.lower() in _COMMON["text"] for name in names)
 
 
@@ -92,7 +109,7 @@ class RowTable:
         self._rows.append(cells)
 
     def document(self) -> Document:
-        """The document. Raises BadInput if it has no rows."""
+        """Return the document. Raises BadInput if it has no rows."""
         rows = [tuple(row.get(name, "") for name in self._names) for row in self._rows if row]
         if not rows:
             raise BadInput("has no column for the text, and no rows")
@@ -101,7 +118,7 @@ class RowTable:
 
 
 def _cells(value: Any, name: str = "") -> Iterator[tuple[str, str]]:
-    """The values in a row by their names; of objects in it, "address.city"."""
+    """Yield the values in a row by their names; of objects in it, "address.city"."""
     if isinstance(value, dict):
         for key, inner in value.items():
             yield from _cells(inner, f"{name}.{key}" if name else key)
@@ -121,7 +138,7 @@ Row = tuple[object, int, str]
 
 
 def read_rows(source: Source, columns: Columns, rows: Iterator[Row | Problem]) -> Iterator[Item]:
-    """The documents of rows: one each, or all in a table if the first ones have no column for the text.
+    """Yield the documents of rows: one each, or all in a table if the first ones have no column for the text.
 
     Raises BadInput.
     """
@@ -169,7 +186,7 @@ class RowReader:
         self._misfits = 0
 
     def read(self, row: object, number: int, place: str) -> Iterator[Item]:
-        """The Document of a row, or the Problem with it; `number` is the line (or item) it starts at."""
+        """Yield the Document of a row, or the Problem with it; `number` is the line (or item) it starts at."""
         try:
             if not isinstance(row, dict):
                 raise BadInput(f"holds {_kind(row)} where an object with columns is expected")
@@ -180,16 +197,16 @@ class RowReader:
             yield Problem(place, str(error))
 
     def finish(self) -> Iterator[Problem]:
-        """What is to be said when all rows are read."""
+        """Yield remarks after the last row."""
         if self._misfits > 1:
             yield Problem(self._source.shown, f"{self._misfits:,} rows were skipped for want of that column")
 
     def check(self, names: tuple[str, ...]) -> None:
-        """Raises BadInput if rows with these columns cannot be read."""
+        """Check the columns of rows. Raises BadInput if these cannot be read."""
         self._find_layout(names)
 
     def _find_layout(self, names: tuple[str, ...]) -> _Layout | None:
-        """How rows with these columns are read; None if they cannot be and that was said before."""
+        """Return how rows with these columns are read; None if they cannot be and that was said before."""
         if names != self._names:
             columns = self._columns
             self._names, self._layout = names, None
@@ -229,7 +246,7 @@ class RowReader:
 
 
 def row_key(value: object) -> str:
-    """A row's own id as text; "" if it has none. Raises BadInput for what cannot be an id."""
+    """Return a row's own id as text; "" if it has none. Raises BadInput for an invalid one."""
     if value is None:
         return ""
     if isinstance(value, str):
@@ -244,7 +261,7 @@ def _several(names: str) -> tuple[str, ...]:
 
 
 def _text(row: Mapping[str, Any], columns: tuple[str, ...]) -> str:
-    """The text of a column; of several, each that holds something in a line after its name."""
+    """Return the text of a column; of several, each non-empty one in a line after its name."""
     if len(columns) == 1:
         return _value(row, columns[0])
     values = ((column, _value(row, column).strip()) for column in columns)
@@ -259,7 +276,7 @@ def _value(row: Mapping[str, Any], column: str) -> str:
 
 
 def strings(value: object, depth: int = 0) -> Iterator[str]:
-    """The texts in a nested value, in order; numbers in it say nothing without their names. Raises BadInput."""
+    """Yield the texts in a nested value, in order; numbers mean nothing without their names. Raises BadInput."""
     check_depth(depth)
     if isinstance(value, str):
         if value.strip():

@@ -22,7 +22,10 @@ _DAYS = "Monday Tuesday Wednesday Thursday Friday Saturday Sunday".split()
 
 
 def shown(held: object, form: str) -> object:
-    """A number or a time as text where its format adds to it, or shows less than a whole date; all else as it is."""
+    """Return a number or a time as text where its format adds to it, or shows less than a whole date.
+
+    Else unchanged.
+    """
     if isinstance(held, dt.date | dt.time | dt.timedelta):
         return _moment(held, form.partition(";")[0]) or held
     if isinstance(held, bool) or not isinstance(held, int | float) or form in ("", "General"):
@@ -34,7 +37,7 @@ def shown(held: object, form: str) -> object:
 
 
 def _said(number: float, section: str) -> str | None:
-    """A number of no sign in one part of a format; None where that adds nothing, or is of another kind: a date."""
+    """Return a number without its sign in one part of a format; None where that adds nothing, or is a date's."""
     literals: list[str] = []
 
     def keep(match: re.Match[str]) -> str:
@@ -65,7 +68,7 @@ def _said(number: float, section: str) -> str | None:
 
 
 def _moment(held: dt.date | dt.time | dt.timedelta, form: str) -> str:
-    """A time in a format; "" where that has no units, or those of a whole date in digits."""
+    """Return a time in a format; "" where that has no units, or those of a whole date in digits."""
     literals: list[str] = []
 
     def keep(match: re.Match[str]) -> str:
@@ -96,7 +99,7 @@ def _moment(held: dt.date | dt.time | dt.timedelta, form: str) -> str:
 
 
 def _unit(held: dt.date | dt.time | dt.timedelta, token: re.Match[str], *, minutes: bool, half: bool) -> str:
-    """What a unit of a format stands for: "05" for "mm" of May."""
+    """Return the text of a format's unit: "05" for "mm" of May."""
     if isinstance(held, dt.timedelta):
         whole = held
     elif isinstance(held, dt.datetime | dt.time):

@@ -15,7 +15,7 @@ Block = list[Any]
 
 
 def load_office(source: Source, readers: Readers) -> Document:
-    """A DOCX, PPTX or XLSX file as a document with its headings and tables. Raises BadInput."""
+    """Read a DOCX, PPTX or XLSX file as a document with its headings and tables. Raises BadInput."""
     check_size(source)
     process, found = readers.open(source.path, "kgrag.loaders.office_parts:read_office", readers.settings.file_seconds)
     readers.give(process)

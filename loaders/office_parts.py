@@ -32,7 +32,9 @@ _HYPHENS = ((b"/extendedProperties", b"/extended-properties"), (b"/customPropert
 
 
 def read_office(path: Path) -> dict[str, Any]:
-    """`title`, `author`, `date`, `problems` and `parts`: one, or each slide or sheet, with its `label` and `blocks`.
+    """Return `title`, `author`, `date`, `problems` and `parts`.
+
+    One part, or each slide or sheet, with its `label` and `blocks`.
 
     `left_out`: how much stands beside the text, by kind. Which of them the file is, its content says. Raises BadInput.
     """
@@ -57,7 +59,7 @@ def read_office(path: Path) -> dict[str, Any]:
 
 
 def _check_archive(path: Path) -> tuple[str, bool]:
-    """The folder that tells the program, and whether the file has properties.
+    """Return the folder that tells the program, and whether the file has properties.
 
     Raises BadInput for what is none of its files, or would unpack to too much.
     """
@@ -69,7 +71,7 @@ def _check_archive(path: Path) -> tuple[str, bool]:
 
 
 def _transitional(path: Path) -> io.BytesIO:
-    """The file; one of the strict kind (ISO/IEC 29500-1) with the names that all programs know instead of its own."""
+    """Return the file; one of the strict kind (ISO/IEC 29500-1) with the common names instead of its own."""
     data = path.read_bytes()
     with zipfile.ZipFile(io.BytesIO(data)) as archive:
         if "_rels/.rels" not in archive.namelist() or not _STRICT.search(archive.read("_rels/.rels")):
@@ -96,7 +98,7 @@ def _strings(value: object) -> Iterator[str]:
 
 
 def properties(core: Any) -> dict[str, str]:
-    """Title, author and date from a file's core properties."""
+    """Return title, author and date from a file's core properties."""
     when = core.created or core.modified
     author = getattr(core, "author", None) or getattr(core, "creator", None) or ""
     return {
@@ -107,22 +109,22 @@ def properties(core: Any) -> dict[str, str]:
 
 
 def tag(element: Any) -> str:
-    """The name of an XML element without its namespace."""
+    """Return the name of an XML element without its namespace."""
     return element.tag.rpartition("}")[2] if isinstance(element.tag, str) else ""
 
 
 def value(element: Any, name: str) -> str | None:
-    """An attribute of an XML element, of whatever namespace."""
+    """Return an attribute of an XML element, of whatever namespace."""
     return next((text for key, text in element.items() if key.rpartition("}")[2] == name), None)
 
 
 def child(element: Any, name: str) -> Any:
-    """The first child of that name, or None."""
+    """Return the first child of that name, or None."""
     return None if element is None else next((inner for inner in element if tag(inner) == name), None)
 
 
 def table_blocks(laid: Sequence[Sequence[Cell | None]], heads: int = 0) -> Iterator[Block]:
-    """A table; one of a single row or column is text."""
+    """Yield a table; one of a single row or column is text."""
     title, rows = table_of(laid, heads)
     if len(rows) > 1 and len(rows[0]) > 1:
         yield ["table", title, rows]
@@ -133,7 +135,7 @@ def table_blocks(laid: Sequence[Sequence[Cell | None]], heads: int = 0) -> Itera
 
 
 def math_node(element: Any, depth: int = 0) -> Node:
-    """A formula of Office Math."""
+    """Return the node of a formula of Office Math."""
     sign = next((e for e in element.iterchildren() if tag(e).endswith("Pr")), None) if tag(element) == "nary" else None
     char = child(sign, "chr")
     own = (value(char, "val") or "") if char is not None else (element.text or "") if tag(element) == "t" else ""
@@ -142,13 +144,13 @@ def math_node(element: Any, depth: int = 0) -> Node:
 
 
 def alternative(element: Any) -> str:
-    """What a picture shows, as its author says; not its file's name, nor what a program found out."""
+    """Return the author's description of a picture; not its file's name, nor a generated one."""
     text = _GUESSED.sub("", value(element, "descr") or "").strip()
     return "" if _PICTURE.fullmatch(text) else text
 
 
 def diagram_texts(data: Any) -> Iterator[str]:
-    """What stands in the boxes of a diagram (SmartArt)."""
+    """Yield the texts in the boxes of a diagram (SmartArt)."""
     for body in (child(point, "t") for point in data.iter() if tag(point) == "pt"):
         paragraphs = [] if body is None else [part for part in body if tag(part) == "p"]
         text = " ".join("".join(e.text or "" for e in part.iter() if tag(e) == "t") for part in paragraphs)
@@ -157,7 +159,7 @@ def diagram_texts(data: Any) -> Iterator[str]:
 
 
 def chart_rows(chart: Any) -> tuple[str, list[list[str]]]:
-    """The title of a chart and its data as rows: a header of its series, then each category with their values."""
+    """Return the title of a chart and its data as rows: a header of its series, then each category with its values."""
     title = "".join(e.text or "" for e in _path(chart, "title") if tag(e) == "t")
     series = [element for element in chart.iter() if tag(element) == "ser"]
     names: list[str] = []
@@ -178,7 +180,7 @@ def _path(element: Any, name: str) -> Sequence[Any]:
 
 
 def _points(series: Any, name: str) -> dict[int, str]:
-    """The cached points of a part of a series, by their index."""
+    """Return the cached points of a part of a series, by their index."""
     found: dict[int, str] = {}
     part = child(series, name)
     for point in [] if part is None else part.iter():
@@ -192,7 +194,7 @@ def _points(series: Any, name: str) -> dict[int, str]:
 
 
 def _short(text: str) -> str:
-    """A number as it was meant: charts store 15 digits of it."""
+    """Return a number in its intended precision: charts store 15 digits."""
     try:
         return f"{float(text):.15g}" if re.fullmatch(r"-?\d+\.\d{8,}(?:E[-+]?\d+)?", text) else text
     except ValueError:

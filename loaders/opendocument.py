@@ -35,7 +35,7 @@ _MAX_REPEATED = 100  # cells that one stands for
 
 
 def read_odt(path: Path) -> Content:
-    """A text with its title, author and date. Raises BadInput."""
+    """Read a text with its title, author and date. Raises BadInput."""
     if "content.xml" not in check_archive(path):
         raise BadInput("is a ZIP archive, but no OpenDocument text; unpack it")
     try:
@@ -70,7 +70,7 @@ def _name(element: Element) -> str:
 
 
 def _value(element: Element, name: str, default: str = "") -> str:
-    """An attribute, of whatever namespace."""
+    """Return an attribute, of whatever namespace."""
     return next((value for key, value in element.items() if key.rpartition("}")[2] == name), default)
 
 
@@ -120,7 +120,7 @@ class _Styles:
         return found
 
     def is_code(self, style: str) -> bool:
-        """Whether a paragraph of that style, or of one that it is based on, is code."""
+        """Return whether a paragraph of that style, or of one that it is based on, is code."""
         return _CODE.search(style + self.parents.get(style, "")) is not None
 
 
@@ -135,7 +135,7 @@ class _Reader:
         self._notes: list[tuple[str, Element]] = []  # of this section
 
     def content(self, meta: dict[str, str]) -> Content:
-        """What was read."""
+        """Return the content."""
         self._add_notes()
         author = meta.get("creator") or meta.get("initial-creator", "")
         date = (meta.get("creation-date") or meta.get("date", ""))[:10]
@@ -233,7 +233,7 @@ class _Reader:
         self._add_boxes()
 
     def _numbered(self, element: Element, style: str, level: int) -> str:
-        """The number that the program shows before a heading, "2.1"."""
+        """Return the number that the program shows before a heading, "2.1"."""
         levels = self._styles.lists.get(style, {})
         own = _value(element, "style-name")
         plain = not {own, self._styles.parents.get(own, "")}.isdisjoint(self._styles.unnumbered)
@@ -298,7 +298,7 @@ class _Reader:
         self._add_boxes()
 
     def _cells(self, row: Element) -> list[Cell]:
-        """The cells that begin in a row."""
+        """Return the cells that begin in a row."""
         cells: list[Cell] = []
         for cell in row:
             times = min(_number(cell, "number-columns-repeated", 1), _MAX_REPEATED)
@@ -339,7 +339,7 @@ class _Reader:
             self._add_frame(frame)
 
     def _text(self, element: Element, *, keep: bool = False) -> str:
-        """The text of a paragraph; `keep`: its spaces, too."""
+        """Return the text of a paragraph; `keep`: with its spaces."""
         line = Inline()
         self._read(element, line)
         if keep:
@@ -396,7 +396,7 @@ def _has_text(row: Sequence[Cell | None]) -> bool:
 
 
 def _hidden_columns(sheet: Element, most: int) -> Iterator[int]:
-    """The columns of a sheet that are not shown, from 0."""
+    """Yield the hidden columns of a sheet, from 0."""
     column = 0
     for element in sheet.iter():
         if _name(element) == "table-column":
@@ -407,12 +407,12 @@ def _hidden_columns(sheet: Element, most: int) -> Iterator[int]:
 
 
 def _length(table: Element) -> int:
-    """How many characters stand in a table."""
+    """Return how many characters stand in a table."""
     return sum(len(text.strip()) for text in table.itertext())
 
 
 def _paragraphs(cell: Element, item: bool = False) -> Iterator[tuple[Element, bool]]:
-    """The paragraphs of a cell, and whether each is an item of a list."""
+    """Yield the paragraphs of a cell, and whether each is an item of a list."""
     for part in cell:
         if _name(part) in ("p", "h"):
             yield part, item
@@ -421,18 +421,18 @@ def _paragraphs(cell: Element, item: bool = False) -> Iterator[tuple[Element, bo
 
 
 def _math(element: Element, depth: int = 0) -> Node:
-    """A formula in MathML."""
+    """Return the node of a formula in MathML."""
     inner = [_math(part, depth + 1) for part in element if "annotation" not in part.tag] if depth < 100 else []
     return Node(_name(element), "" if inner else (element.text or "").strip(), inner)
 
 
 def _spaced(text: str | None) -> str:
-    """Text in whose source line breaks are spaces."""
+    """Return text with source line breaks as spaces."""
     return (text or "").replace("\n", " ")
 
 
 def _rows(table: Element, head: bool = False) -> Iterator[tuple[Element, bool]]:
-    """The rows of a table, those that are there and stand for many equal ones once; whether each is of its header."""
+    """Yield the rows of a table, repeated ones once; whether each is of its header."""
     for element in table:
         name = _name(element)
         if name == "table-row":

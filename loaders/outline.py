@@ -15,7 +15,7 @@ _NAMED = re.compile(r"([\w.+:-]+(?:, [\w.+:-]+)*)\s+[-–—]{1,2}\s")
 
 
 def title_of(heading: str, sections: Sequence[Section]) -> str:
-    """A heading as the title of its document; of a manual page what stands under "NAME", "" if nothing does."""
+    """Return a heading as the title of its document; of a manual page the text under "NAME", "" if there is none."""
     if heading.lower() not in _NAMES:
         return heading
     text = next((s.text for s in sections if s.heading.rpartition(" > ")[2] == heading), "")
@@ -89,7 +89,7 @@ class Outline:
         self._marker = ""
 
     def mark(self, marker: str) -> None:
-        """What comes next is a note with this marker."""
+        """Record that the next part is a note with this marker."""
         self._marker = marker
 
     def block(self, text: str, *, tight: bool = True) -> None:
@@ -128,7 +128,7 @@ class Outline:
         return numbered(self._tables)
 
     def sections(self) -> tuple[Section, ...]:
-        """All sections that have text."""
+        """Return all sections with text."""
         self._close(0)
         return tuple(self._sections)
 

@@ -12,7 +12,7 @@ _CAPTION = re.compile(
 
 
 def caption_number(text: str) -> str | None:
-    """The number that a caption of a table prints, "3" of "Table 3: Ships"; None for what is no caption."""
+    """Return the printed number of a table's caption, "3" of "Table 3: Ships"; None for other text."""
     match = _CAPTION.match(text)
     if match is None or (text[0].islower() and text[match.end() :].lstrip().startswith(".")):
         return None  # "as in" stands on the line above "table 3. The scores ..."
@@ -55,7 +55,7 @@ class PageLines:
 
     @classmethod
     def of(cls, number: int, answer: dict[str, Any]) -> "PageLines":
-        """A page from what the reading process answered."""
+        """Return a page from the reply of the reading process."""
         if "problem" in answer:
             return cls(number, problem=answer["problem"])
         blocks = () if answer["garbled"] else answer["blocks"]

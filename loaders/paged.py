@@ -88,12 +88,12 @@ class PagedOutline:
             self._tables.append(Table(0, tuple(cells), one_line(caption), page, max(page, last_page)))
 
     def sections(self) -> tuple[Section, ...]:
-        """All sections that have text."""
+        """Return all sections with text."""
         self._close(0)
         return tuple(self._sections)
 
     def pages(self, number: int, labels: Sequence[str] = ()) -> tuple[Page, ...]:
-        """The pages from 1 to `number`, those that hold no text as well."""
+        """Return the pages from 1 to `number`, empty ones included."""
         named = [one_line(label) for label in labels] + [""] * number
         return tuple(Page(n, "".join(self._pages.get(n, ())), named[n - 1]) for n in range(1, number + 1))
 

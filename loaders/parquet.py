@@ -15,7 +15,7 @@ _BATCH = 64  # rows held at once
 
 
 def load_parquet(source: Source, columns: Columns) -> Iterator[Item]:
-    """The rows of a Parquet file, one at a time. Raises BadInput."""
+    """Yield the rows of a Parquet file, one at a time. Raises BadInput."""
     if find_spec("pyarrow") is None:
         raise BadInput(f"is a Parquet file, for which pyarrow is needed: {install_hint('web')}")
     import pyarrow as pa
@@ -49,13 +49,13 @@ def load_parquet(source: Source, columns: Columns) -> Iterator[Item]:
 
 
 def _rows(batch: Any) -> Iterator[dict[str, Any]]:
-    """Rows by the names of their columns; of two columns with one name the last counts."""
+    """Return rows by the names of their columns; of two columns with one name the last counts."""
     columns = [_column(column) for column in batch.columns]
     return (dict(zip(batch.schema.names, values, strict=True)) for values in zip(*columns, strict=True))
 
 
 def _column(column: Any) -> list[Any]:
-    """The values of a column; those of times to the microsecond, which is all that Python has, and as text after 9999.
+    """Return the values of a column; times to the microsecond, Python's limit, and as text after 9999.
 
     pyarrow raises at both, at the first unless pandas is there.
     """
@@ -69,7 +69,7 @@ def _column(column: Any) -> list[Any]:
 
 
 def _value(scalar: Any) -> Any:
-    """One value, as text if Python has none like it, None if there is no text of it either."""
+    """Return one value, as text if Python has no such type, None if it has no text either."""
     import pyarrow as pa
 
     try:
@@ -82,7 +82,7 @@ def _value(scalar: Any) -> Any:
 
 
 def _without_nanoseconds(kind: Any) -> Any:
-    """A type of Arrow with microseconds in the stead of nanoseconds, also within lists and structs."""
+    """Return a type of Arrow with microseconds in the stead of nanoseconds, also within lists and structs."""
     import pyarrow as pa
 
     if pa.types.is_timestamp(kind) and kind.unit == "ns":
@@ -113,7 +113,7 @@ def _values(row: dict[str, Any]) -> dict[str, Any]:
 
 
 def _plain(value: Any) -> Any:
-    """A value as JSON has it: times in ISO 8601, decimal numbers as text; bytes are left out."""
+    """Return a value as JSON has it: times in ISO 8601, decimal numbers as text; bytes are left out."""
     if isinstance(value, datetime | date | time):
         return value.isoformat()
     if isinstance(value, bytes):

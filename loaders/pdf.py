@@ -31,7 +31,7 @@ _DATE = re.compile(r"(?:D:)?(\d{4})(\d{2})?(\d{2})?")
 
 
 def load_pdf(source: Source, readers: Readers) -> Iterator[Item]:
-    """A PDF as a document with pages and tables; a Problem for each page that cannot be read. Raises BadInput."""
+    """Read a PDF as a document with pages and tables; a Problem for each unreadable page. Raises BadInput."""
     if find_spec("pdfplumber") is None:
         raise BadInput(f"is a PDF, for which pdfplumber is needed: {install_hint('pdf')}")
     check_size(source)
@@ -96,7 +96,7 @@ def _problems(source: Source, pages: list[PageLines]) -> Iterator[Problem]:
 
 
 def _runs(numbers: list[int]) -> Iterator[tuple[int, int]]:
-    """(first, last) of the runs of successive numbers."""
+    """Yield (first, last) of the runs of successive numbers."""
     first = last = 0
     for number in [*numbers, 0]:
         if first and number != last + 1:
@@ -106,7 +106,7 @@ def _runs(numbers: list[int]) -> Iterator[tuple[int, int]]:
 
 
 def _date(info: dict[str, str]) -> str:
-    """When it was made, as an ISO date, or ""."""
+    """Return the time of creation as an ISO date, or ""."""
     match = _DATE.match(info.get("CreationDate") or info.get("ModDate") or "")
     if match is None:
         return ""
@@ -137,7 +137,7 @@ class _Run:
         self._todo = deque((first, min(first + _BLOCK - 1, self.number)) for first in range(1, self.number + 1, _BLOCK))
 
     def read(self) -> dict[int, dict[str, Any]]:
-        """What the processes answered for each page; those that nobody got to have a problem."""
+        """Return the processes' reply for each page; a page without one has a problem."""
         processes = min(self._readers.processes(), 1 + self.number // _ALONE)
         threads = [threading.Thread(target=self._work, daemon=True) for _ in range(processes)]
         try:

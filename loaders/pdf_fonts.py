@@ -39,7 +39,7 @@ class Fonts(PDFResourceManager):
     """The fonts of a PDF. Where one does not name its characters, they are those of TeX's encodings (T1, OT1)."""
 
     def get_font(self, objid: object, spec: Any) -> PDFFont:
-        """The font that `spec`, its dictionary, describes; kept under `objid`."""
+        """Return the font of `spec`, its dictionary; cached under `objid`."""
         known = objid in self._cached_fonts
         font = super().get_font(objid, spec)
         if not known and isinstance(font, PDFSimpleFont):
@@ -78,7 +78,7 @@ def _base_encoding(spec: Any) -> str:
 
 
 def _numbered_glyphs(spec: Any) -> set[int] | None:
-    """The codes of a font whose glyphs are called by their codes, or None for one that names them."""
+    """Return the codes of a font whose glyphs are named after their codes, or None for one that names them."""
     encoding = resolve1(spec.get("Encoding"))
     found: set[int] = set()
     code = 0

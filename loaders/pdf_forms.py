@@ -28,7 +28,7 @@ Char = dict[str, Any]
 
 
 def filled_in(page: Any, usual: float, left_out: Counter[str]) -> list[Char]:
-    """The characters of values and typed notes of a pdfplumber page; comments, and what is hidden, are counted.
+    """Return the characters of values and typed notes of a pdfplumber page; comments and hidden ones are counted.
 
     `usual`: the type size of the page, which they do not exceed: else they would look like headings.
     """
@@ -73,7 +73,7 @@ def _text(held: object) -> str:
 
 
 def _inherited(annotation: dict[str, Any], key: str) -> Any:
-    """An entry of a field, or of one above it."""
+    """Return an entry of a field, or of one above it."""
     field: Any = annotation
     for _ in range(_MAX_PARENTS):
         if not isinstance(field, dict):
@@ -89,7 +89,7 @@ def _is_password(annotation: dict[str, Any]) -> bool:
 
 
 def _value(annotation: dict[str, Any]) -> str:
-    """What a field shows: text, what was chosen, "[x]" where it is ticked."""
+    """Return the text of a field: text, a choice, "[x]" where it is ticked."""
     kind, flags = _name(_inherited(annotation, "FT")), _inherited(annotation, "Ff") or 0
     held = _inherited(annotation, "V")
     if kind == "Tx":
@@ -104,21 +104,21 @@ def _value(annotation: dict[str, Any]) -> str:
 
 
 def _options(options: Any) -> Iterator[tuple[str, str]]:
-    """What a choice is stored as, and what is shown for it."""
+    """Yield the stored value of a choice, and its text."""
     for option in map(resolve1, options if isinstance(options, list) else ()):
         if isinstance(option, list) and len(option) == 2:
             yield _text(option[0]), _text(option[1])
 
 
 def _size(annotation: dict[str, Any]) -> float:
-    """The type size that is set, 0 for one that fits."""
+    """Return the type size, 0 for one that fits."""
     appearance = _inherited(annotation, "DA")
     found = _SIZE.search(appearance) if isinstance(appearance, bytes) else None
     return float(found[1]) if found else 0.0
 
 
 def place(page: Any, annotation: dict[str, Any]) -> tuple[float, float, float, float] | None:
-    """Left, top, right and bottom on the page as it is turned."""
+    """Return left, top, right and bottom on the turned page."""
     try:
         xs, ys = ([float(resolve1(resolve1(annotation["Rect"])[i])) for i in place] for place in ((0, 2), (1, 3)))
     except (KeyError, TypeError, ValueError, IndexError):
@@ -140,7 +140,7 @@ def place(page: Any, annotation: dict[str, Any]) -> tuple[float, float, float, f
 
 
 def _characters(text: str, box: tuple[float, float, float, float], size: float) -> Iterator[Char]:
-    """Text laid out in a box, as pdfplumber has characters."""
+    """Yield the characters of a text in a box, as pdfplumber has them."""
     x0, top, x1, bottom = box
     lines = [line for line in text.split("\n") if line.strip()]
     size = min(size, max(2.0, (bottom - top) / len(lines) / _LEADING))

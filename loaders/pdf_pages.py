@@ -34,7 +34,7 @@ Char = dict[str, Any]
 
 
 def close_gaps(chars: Sequence[Char]) -> list[Char]:
-    """The characters of a page in the order of the file, those of spaced words wide enough to touch the next one."""
+    """Return the characters of a page in the order of the file, those of spaced words wide enough to touch the next."""
     found: list[Char] = []
     for run in _runs(chars):
         found.extend(_closed(run))
@@ -42,7 +42,7 @@ def close_gaps(chars: Sequence[Char]) -> list[Char]:
 
 
 def _runs(chars: Sequence[Char]) -> Iterator[list[Char]]:
-    """Stretches of one type and line, from left to right."""
+    """Yield stretches of one type and line, from left to right."""
     run: list[Char] = []
     for char in chars:
         if run and not _goes_on(run[-1], char):
@@ -81,7 +81,7 @@ def _closed(run: list[Char]) -> list[Char]:
 
 
 def _is_word(letters: list[str]) -> bool:
-    """Whether single letters are a word: many, and not in the order of the alphabet, as names of things are."""
+    """Return whether single letters are a word: many, and not in the order of the alphabet, as names of things are."""
     return len(letters) >= _LETTERS and all(map(str.isalpha, letters)) and letters != sorted(letters)
 
 
@@ -130,7 +130,7 @@ class Pdf:
         self._file.close()
 
     def header(self) -> dict[str, Any]:
-        """What the file says of itself: `pages` (how many), their `labels`, and `info` (Title, Author, ...).
+        """Return the properties of the file: `pages` (how many), their `labels`, and `info` (Title, Author, ...).
 
         `end`: why no more pages were found, or ""; `contents`: the bookmarks, [level from 1, title, page].
         """
@@ -145,7 +145,7 @@ class Pdf:
         return {"pages": number, "labels": labels, "info": info, "end": self._end, "contents": self._contents()}
 
     def _contents(self) -> list[tuple[int, str, int]]:
-        """The bookmarks of the file: level from 1, title, page."""
+        """Return the bookmarks of the file: level from 1, title, page."""
         found: list[tuple[int, str, int]] = []
         try:
             numbers = {page.pageid: number for number, page in enumerate(self._pages, 1)}
@@ -163,7 +163,7 @@ class Pdf:
         return found
 
     def page(self, number: int) -> dict[str, Any]:
-        """The lines of the page with that number, from 1, and its tables, in reading order.
+        """Return the lines of the page with that number, from 1, and its tables, in reading order.
 
         `blocks`: for each flow a list of lines [text, x0, x1, top, bottom, size, bold, pitch] and of tables
         {"cells", "box", "title"}. `left_out`: how much stands beside the text, by kind.
@@ -181,7 +181,7 @@ class Pdf:
 
 
 def _turn(chars: list[dict[str, Any]]) -> int:
-    """The degrees, clockwise, by which a page is to be turned so that most of its text stands upright."""
+    """Return the clockwise turn of a page, in degrees, that sets most of its text upright."""
     ways = Counter(
         _TURNS.get((_sign(c["matrix"][0]), _sign(c["matrix"][1])), 0) for c in chars if not c["text"].isspace()
     )
@@ -194,7 +194,7 @@ def _sign(number: float) -> int:
 
 
 def _shown(page: Any) -> tuple[float, float, float, float]:
-    """The part of a page that is shown: what a printer cuts off is no text of it."""
+    """Return the visible part of a page: the margin that a printer cuts off is no text of it."""
     crop = place(page, {"Rect": page.page_obj.cropbox}) or page.bbox
     x0, top, x1, bottom = page.bbox
     shown = max(x0, crop[0]), max(top, crop[1]), min(x1, crop[2]), min(bottom, crop[3])
@@ -247,7 +247,7 @@ def _read(page: Any) -> dict[str, Any]:
 def _take(
     parts: list[Segment], grids: list[Grid], tables: list[tuple[list[Segment], Grid]], signs: Signs
 ) -> tuple[list[Segment], Signs]:
-    """The segments, with one in the stead of those of each table, which is put behind the other `grids`."""
+    """Return the segments, with one in the stead of those of each table, which is appended to `grids`."""
     for within, grid in tables:
         taken = set(map(id, within))
         parts = [*(part for part in parts if id(part) not in taken), _stand_in(len(grids), grid)]
@@ -257,7 +257,7 @@ def _take(
 
 
 def _without_line_numbers(words: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """The words of a page but for the numbers of its lines: a column of them, in order, beside all other text."""
+    """Return the words of a page without line numbers: a column of them, in order, beside all other text."""
     for sign, edge in ((1, "x0"), (-1, "x1")):  # to the left, or to the right
         numbers = [w for w in words if w["text"].isdecimal()]
         others = [sign * w["x0" if sign > 0 else "x1"] for w in words if not w["text"].isdecimal()]
@@ -270,7 +270,10 @@ def _without_line_numbers(words: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 
 def _with_code(lines: list[list[Segment]]) -> list[Segment]:
-    """The lines, `pitch` left only to those of code: also to one without letters between others of that pitch."""
+    """Return the lines, `pitch` left only to those of code.
+
+    Also to one without letters between others of that pitch.
+    """
     found = [line(row) for row in lines]
     code = [is_code(part) for part in found]
     for order in (range(1, len(found)), range(len(found) - 2, -1, -1)):

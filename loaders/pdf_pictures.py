@@ -33,11 +33,11 @@ class Pictures:
         self._pdf.close()
 
     def header(self) -> dict[str, Any]:
-        """How many `pages` there are."""
+        """Return how many `pages` there are."""
         return {"pages": len(self._pdf)}
 
     def page(self, number: int) -> dict[str, Any]:
-        """The page with that number, from 1: `png` (base64), and its `words` in the order of the file.
+        """Return the page with that number, from 1: `png` (base64), and its `words` in the order of the file.
 
         A word is [text, x0, y0, x1, y1], shares of the page from its top left corner.
         """
@@ -67,7 +67,7 @@ def _words(page: Any) -> Iterator[list[Any]]:
 
 
 def _placed(page: Any, word: str, boxes: list[tuple[float, float, float, float]]) -> list[Any]:
-    """A word with its place, turned as the page is."""
+    """Return a word with its place, turned as the page is."""
     left, bottom, right, top = zip(*boxes, strict=True)
     one = _on_picture(page, min(left), max(top))
     other = _on_picture(page, max(right), min(bottom))

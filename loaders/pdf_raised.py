@@ -20,7 +20,7 @@ Char = dict[str, Any]
 
 
 def with_signs(chars: Sequence[Char]) -> list[Char]:
-    """The characters of a page in the order of the file, those that are raised or lowered with what they say on a line.
+    """Return the characters of a page in the order of the file, raised and lowered ones as text on a line.
 
     Small marks after a word or a sentence are those of notes: "ship [12]".
     """
@@ -48,7 +48,7 @@ def with_signs(chars: Sequence[Char]) -> list[Char]:
 
 
 def _run(chars: Sequence[Char], place: int, base: Char | None) -> Iterator[Char]:
-    """The characters from a place on that hang on the one before them."""
+    """Yield the characters from a place on that hang on the one before them."""
     first, last = chars[place], base
     if base is None or last is None or not _hangs(base, first):
         return
@@ -97,12 +97,12 @@ def _said(base: Char, before: str, run: list[Char], after: Char | None) -> str:
 
 
 def _y(char: Char) -> float:
-    """The line that a character stands on, in points from below."""
+    """Return the height of a character's line, in points from below."""
     return float(char["matrix"][5])
 
 
 def _rise(base: Char, char: Char) -> float:
-    """How far a character stands above the line of another, in sizes of that."""
+    """Return how far a character stands above the line of another, in sizes of that."""
     rise = _y(char) - _y(base)
     if abs(rise) < 0.5 and char["fontname"] == base["fontname"]:  # raised by the operator Ts, which moves its box alone
         rise = char["y0"] - base["y0"] + _DESCENT * (char["size"] - base["size"])
@@ -114,7 +114,7 @@ def _near(one: Char, other: Char, size: float) -> bool:
 
 
 def _joins(one: Char, other: Char) -> bool:
-    """Whether a character goes on the word of the one before it."""
+    """Return whether a character goes on the word of the one before it."""
     return bool(
         not other["text"].isspace() and abs(_y(one) - _y(other)) < 0.5 and _near(one, other, 0.5 * other["size"])
     )

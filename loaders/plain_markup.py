@@ -27,7 +27,7 @@ _ORG_RULE = re.compile(r"\|[-+|]+\|?\s*")
 
 
 def load_asciidoc(source: Source) -> Document:
-    """An AsciiDoc file as a document, titled by its first heading. Raises BadInput."""
+    """Read an AsciiDoc file as a document, titled by its first heading. Raises BadInput."""
     return markdown_document(source, "\n".join(_asciidoc(clean(read_text(source)).split("\n"))))
 
 
@@ -75,7 +75,7 @@ def _asciidoc(lines: list[str]) -> Iterator[str]:
 
 
 def _cells(lines: list[str]) -> Iterator[str]:
-    """A table whose cells begin with "|": those of its first line tell how many a row has."""
+    """Yield the cells of a table, each after "|"; those of its first line set the number of columns."""
     rows = [[_adoc_inline(cell.strip()) for cell in line.split("|")[1:]] for line in lines if line.startswith("|")]
     width = len(rows[0]) if rows else 0
     cells = [cell for row in rows for cell in row]
@@ -100,7 +100,7 @@ def _adoc_inline(text: str) -> str:
 
 
 def load_org(source: Source) -> Document:
-    """An Org file as a document, titled by its #+TITLE or its first heading. Raises BadInput."""
+    """Read an Org file as a document, titled by its #+TITLE or its first heading. Raises BadInput."""
     text = clean(read_text(source))
     named = re.search(r"^#\+title:\s*(.+)$", text, re.IGNORECASE | re.MULTILINE)
     return markdown_document(source, "\n".join(_org(text.split("\n"))), one_line(named[1]) if named else "")
@@ -156,7 +156,7 @@ def _org_inline(text: str) -> str:
 
 
 def load_notebook(source: Source) -> Document:
-    """A Jupyter notebook (nbformat 4, and 3): its texts and code; what the code printed is counted. Raises BadInput."""
+    """Read a Jupyter notebook (nbformat 4, and 3): its texts and code; outputs are counted. Raises BadInput."""
     try:
         book = json.loads(read_text(source))
     except (ValueError, RecursionError) as error:

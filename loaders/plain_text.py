@@ -19,7 +19,7 @@ _PARTS = 3  # of an absolute path: the title must not depend on the folder that 
 
 
 def load_source_code(source: Source) -> Document:
-    """A file as a document of one section, titled by its path in the root, else by the end of its path.
+    """Read a file as a document of one section, titled by its path in the root, else by the end of its path.
 
     Raises BadInput.
     """
@@ -35,7 +35,7 @@ SOURCE_CODE = Format("source file", tuple(_SUFFIXES), whole(load_source_code))
 
 
 def load_text(source: Source) -> Document:
-    """A text file as a document of one section, titled by its name. Raises BadInput."""
+    """Read a text file as a document of one section, titled by its name. Raises BadInput."""
     text = plain(read_text(source)).strip()
     if not text:
         raise EmptyInput()

@@ -29,7 +29,10 @@ class Reader(Child):
         self.send(memory_mb)
 
     def ask(self, seconds: float, **request: object) -> dict[str, Any]:
-        """What it answers to a request. Raises BadInput if it dies of it, or takes longer and is ended therefore."""
+        """Return the reply to a request.
+
+        Raises BadInput if the process dies of it, or is ended because it takes longer.
+        """
         self.send(request)
         try:
             if self._starting:
@@ -62,11 +65,11 @@ class Readers:
             self._idle.pop().kill()
 
     def processes(self) -> int:
-        """How many may read one file together."""
+        """Return how many may read one file together."""
         return self.settings.processes or min(8, os.cpu_count() or 1)
 
     def is_tired(self, reader: Reader) -> bool:
-        """Whether it has ended, or holds so much that a new one is to be preferred."""
+        """Return whether it has ended, or holds so much that a new one is to be preferred."""
         return reader.is_large(self.settings.memory_mb / 2)
 
     def give(self, reader: Reader) -> None:
@@ -77,7 +80,7 @@ class Readers:
             self._idle.append(reader)
 
     def open(self, path: Path, form: str, seconds: float) -> tuple[Reader, dict[str, Any]]:
-        """A process that has opened a file, and the file's header. Raises BadInput."""
+        """Start a process that opens a file; returns it with the file's header. Raises BadInput."""
         reader = self._idle.pop() if self._idle else Reader(self.settings.memory_mb)
         answer = reader.ask(seconds, open=str(path.absolute()), format=form)
         if "header" in answer:
@@ -103,12 +106,20 @@ class Reading:
 
 @dataclass(frozen=True, slots=True)
 class Format:
-    """How files of some extensions are read; found by an entry point of the group `kgrag.loaders`.
+    """A format of files, registered by an entry point of the group `kgrag.loaders`.
 
-    `name`: what a file of the format is called. `load` yields a document, or one a row, and Problems; it may raise
-    BadInput. `untrusted`: known by its content, whatever the file's name says, and read in a process of its own.
-    `version`: of the reader, a higher one when it makes other documents of the same files: these are then read again,
-    though they have not changed.
+    Attributes:
+        name: what a file of the format is called in messages.
+        extensions: of its files, in lower case with the dot.
+        load: yields a document, or one a row, and Problems; it may raise BadInput.
+        untrusted: whether its files are recognised by their content, and read in a process of their own.
+        version: of the reader; a higher one makes unchanged files be read again.
+
+    Example:
+        >>> def shout(source: Source) -> Document:
+        ...     return Document(source.key, (Section(read_text(source).upper()),), title=source.title)
+        >>> Format("loud text", (".loud",), whole(shout)).version
+        1
     """
 
     name: str
@@ -119,7 +130,14 @@ class Format:
 
 
 def whole(load: Callable[[Source], Document]) -> Callable[[Source, Reading], Iterator[Item]]:
-    """The `load` of a format whose files are one document each."""
+    """Make the `load` of a format whose files are one document each.
+
+    Args:
+        load: reads a file into its document; it may raise BadInput.
+
+    Returns:
+        The `load` of a Format.
+    """
 
     def items(source: Source, reading: Reading) -> Iterator[Item]:
         yield load(source)

@@ -27,7 +27,7 @@ _SHORTEST = 3  # numbers of one axis beside another
 
 
 def ticks(blocks: Iterable[Block]) -> set[int]:
-    """The ids of the blocks that are such numbers: runs of blocks of nothing else, which count up or down by steps."""
+    """Return the ids of the blocks of line numbers: runs of nothing but numbers, which count up or down by steps."""
     found: set[int] = set()
     for (_, numeric), group in groupby(
         blocks, key=lambda block: (page_of(block) if block.lines else 0, _is_row(block))
@@ -40,7 +40,7 @@ def ticks(blocks: Iterable[Block]) -> set[int]:
 
 
 def _is_row(block: Block) -> bool:
-    """Whether a block is numbers alone."""
+    """Return whether a block is numbers alone."""
     return (
         block.grid is None
         and not block.caption
@@ -56,7 +56,7 @@ def _numbers(text: str) -> list[float]:
 
 
 def _are_steps(numbers: Sequence[float]) -> bool:
-    """Whether numbers are rows of equal steps, or of equal ratios, one after the other."""
+    """Return whether numbers are rows of equal steps, or of equal ratios, one after the other."""
     while numbers:
         length = max(_length([b - a for a, b in pairwise(numbers)]), _length(_ratios(numbers)))
         if length < _SHORTEST:
@@ -70,7 +70,7 @@ def _ratios(numbers: Sequence[float]) -> list[float]:
 
 
 def _length(steps: Sequence[float]) -> int:
-    """How many numbers from the first on have the same step, which is not 0."""
+    """Return how many numbers from the first on have the same step, which is not 0."""
     if not steps or not steps[0]:
         return 0
     return 1 + next((i for i, s in enumerate(steps) if abs(s - steps[0]) > 1e-6 * abs(steps[0])), len(steps))
@@ -118,7 +118,7 @@ def reflow(pages: Sequence[PageLines], outline: PagedOutline, contents: Contents
 
 
 def _text(block: Block, words: Counter[str]) -> list[tuple[int, str]]:
-    """The block's text by pages, words that were divided at a line's end whole on the page where they begin.
+    """Return the block's text by pages, a divided word whole on the page where it begins.
 
     Lines of code stay lines, with their indentation.
     """
@@ -144,7 +144,7 @@ def _text(block: Block, words: Counter[str]) -> list[tuple[int, str]]:
 
 
 def _mend(before: str, rest: str, words: Counter[str]) -> str:
-    """A divided word: with its hyphen only if it is written so, and not without one, elsewhere in the document."""
+    """Return a divided word: with its hyphen only if the document writes it so elsewhere, and not without one."""
     if before[-1] == "-":
         start, end = _WORD.findall(before[:-1])[-1:], _WORD.match(rest)
         if start and end:
@@ -159,7 +159,7 @@ def _all_lines(pages: Sequence[PageLines]) -> Iterator[Line]:
 
 
 def _sizes(pages: Sequence[PageLines]) -> Counter[float]:
-    """How many characters are set in each type size."""
+    """Return how many characters are set in each type size."""
     sizes: Counter[float] = Counter()
     for line in _all_lines(pages):
         sizes[round(line.size, 1)] += len(line.text)

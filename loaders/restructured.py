@@ -47,7 +47,7 @@ _ROLE = re.compile(r"(?<!:):([\w:.+-]+):`|`:([\w:.+-]+):")
 
 
 def read_rst(path: Path) -> Content:
-    """A text in sections under its headings. Raises BadInput."""
+    """Read a text in sections under its headings. Raises BadInput."""
     from docutils.core import publish_parts
     from docutils.utils import SystemMessage
 
@@ -69,7 +69,7 @@ def read_rst(path: Path) -> Content:
 
 
 def _text(path: Path) -> tuple[str, str, str]:
-    """The text of a file, the legacy encoding that it is in, or "", and what is to be said of damaged bytes."""
+    """Return the text of a file, its legacy encoding, or "", and a remark on damaged bytes."""
     data = path.read_bytes()
     check_binary(data)
     try:

@@ -39,7 +39,7 @@ _PARTS = re.compile(f"([{_UP}{_LOW}{_HIDDEN}{_DELETED}{_NOTE}{_END}])")
 
 
 def read_rtf(path: Path) -> Content:
-    """A text, titled by its properties. Raises BadInput."""
+    """Read a text, titled by its properties. Raises BadInput."""
     needs("striprtf", "an RTF text", "striprtf", "office")
     outline = Outline()
     return content(outline, add_rtf(outline, path.read_bytes()))
@@ -73,7 +73,7 @@ def add_rtf(outline: Outline, data: bytes) -> str:
 
 
 def _encoding(source: str) -> str:
-    """The encoding of text whose font names none."""
+    """Return the encoding of text whose font names none."""
     named = _CODE_PAGE.findall(source, 0, _HEAD)  # the last: \\mac may be said more exactly after it
     word = "".join(named[-1]) if named else ""
     name = _ENCODINGS.get(word, f"cp{word}")
@@ -84,12 +84,12 @@ def _encoding(source: str) -> str:
 
 
 def _whole(text: str) -> str:
-    """Text whose characters beyond 16 bits, written as two, are one each."""
+    """Return text with characters beyond 16 bits, written as two, as one each."""
     return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
 
 
 def _with_boxes(source: str) -> str:
-    """RTF in which the text of boxes stands as paragraphs where they hang."""
+    """Return RTF with the text of boxes as paragraphs at their anchors."""
     parts: list[str] = []
     place = 0
     while found := _BOX.search(source, place):
@@ -103,7 +103,7 @@ def _with_boxes(source: str) -> str:
 
 
 def _with_notes(source: str) -> str:
-    """RTF whose notes stand at its end, after their marks."""
+    """Return RTF with its notes at its end, after their marks."""
     parts: list[str] = []
     notes: list[str] = []
     place = 0
@@ -120,7 +120,7 @@ def _with_notes(source: str) -> str:
 
 
 def _group_end(source: str, start: int) -> int:
-    """The place after a group that begins at `start`."""
+    """Return the place after a group that begins at `start`."""
     depth = 0
     for token in _TOKEN.finditer(source, start):
         depth += (token[0] == "{") - (token[0] == "}")
@@ -130,7 +130,7 @@ def _group_end(source: str, start: int) -> int:
 
 
 def _marked(source: str) -> str:
-    """RTF with characters where something raised, lowered or hidden begins and ends."""
+    """Return RTF with marks where a raised, lowered or hidden part begins and ends."""
     parts: list[str] = []
     groups = [""]  # of each that is open, what began in it
     place = 0
@@ -159,7 +159,7 @@ def _code(character: str) -> str:
 
 
 def _plain(text: str) -> tuple[str, Counter[str]]:
-    """Text without those characters, and what was left out."""
+    """Return text without those marks, and the counts of what was left out."""
     line = Inline()
     left_out: Counter[str] = Counter()
     open_: list[str] = []

@@ -52,7 +52,7 @@ def drop_running(pages: Sequence[PageLines]) -> dict[str, int]:
 
 
 def _marginal(page: PageLines, *, few: bool) -> Iterator[tuple[Line, bool, float]]:
-    """The lines at the edges, whether at the top, and how far from the edge of the page.
+    """Yield the lines at the edges, whether at the top, and how far from the edge of the page.
 
     Of `few` pages the outer rows may be alike by chance: there only numbers count.
     """
@@ -67,7 +67,7 @@ def _marginal(page: PageLines, *, few: bool) -> Iterator[tuple[Line, bool, float
 
 
 def _signs(line: Line, page: PageLines) -> Iterator[tuple[str, int]]:
-    """The text itself; and for each number in it that may be the page's, the text around it and its offset."""
+    """Yield the text itself; and for each possible page number in it, the text around it and its offset."""
     text, number = line.text, page.number
     yield text, 0
     at_end = _AT_END.fullmatch(text)

@@ -74,13 +74,13 @@ class _Counts:
         ]
 
     def left_out(self) -> dict[str, int]:
-        """What is hidden, and what stands beside the cells, by kind."""
+        """Return the counts of hidden parts, and of parts beside the cells, by kind."""
         hidden = {"hidden sheet": self.sheets, "hidden row": self.rows, "hidden column": len(self.columns)}
         return {**hidden, **self.beside}
 
 
 def read_xlsx(file: IO[bytes]) -> dict[str, Any]:
-    """A workbook as a part for each sheet that is shown."""
+    """Return a workbook as a part for each visible sheet."""
     import openpyxl
 
     book = openpyxl.load_workbook(file, read_only=True, data_only=True, keep_links=False, rich_text=True)
@@ -138,7 +138,7 @@ def _marks(sheet: Any) -> _Marks:
 
 
 def _beside(sheet: Any, left_out: Counter[str]) -> Iterator[Block]:
-    """The text boxes of a sheet; notes and comments on cells are counted."""
+    """Yield the text boxes of a sheet; notes and comments on cells are counted."""
     archive, path = sheet.parent._archive, sheet._worksheet_path
     folder, name = posixpath.split(path)
     relations = f"{folder}/_rels/{name}.rels"
@@ -161,7 +161,7 @@ def _beside(sheet: Any, left_out: Counter[str]) -> Iterator[Block]:
 
 
 def _boxes(drawing: Element) -> Iterator[str]:
-    """The text of each box of a drawing."""
+    """Yield the text of each box of a drawing."""
     for body in drawing.iter():
         if tag(body) == "txBody":
             paragraphs = ("".join(e.text or "" for e in p.iter() if tag(e) == "t") for p in body if tag(p) == "p")
@@ -208,7 +208,10 @@ def _column(letters: str) -> int:
 
 
 def _blocks(sheet: Any, formulas: Any, marks: _Marks, counts: _Counts) -> Iterator[Block]:
-    """A table for each run of rows between empty ones, under its own caption or the sheet's name; and single cells."""
+    """Yield a table for each run of rows between empty ones, under its own caption or the sheet's name.
+
+    And single cells.
+    """
     areas = [list(area_blocks(rows)) for rows in _row_runs(sheet, formulas, marks, counts)]
     if any(block[0] == "text" for area in areas for block in area):
         yield ["heading", 1, sheet.title]
@@ -260,7 +263,7 @@ def _row(
     marks: _Marks,
     covered: Covered,
 ) -> Row:
-    """The cells of a row; `down` is the number of the row that a cell begins in."""
+    """Return the cells of a row; `down` is the number of the row that a cell begins in."""
     row: Row = []
     for column, held in enumerate(values, 1):
         place = number, column
@@ -280,7 +283,7 @@ def _row(
 
 
 def area_blocks(rows: Laid) -> Iterator[Block]:
-    """A run of rows as a table; what stands alone in the first rows is a caption, and single cells are text."""
+    """Yield a run of rows as a table; a lone cell in the first rows is a caption, and single cells are text."""
     filled = [i for row in rows for i, cell in enumerate(row) if cell is not None and cell.text]
     used = sorted(set(filled))
     if not used:
@@ -299,12 +302,12 @@ def area_blocks(rows: Laid) -> Iterator[Block]:
 
 
 def _own(row: Sequence[Cell | None]) -> list[Cell]:
-    """The cells of a row that hold text, each once."""
+    """Return the cells of a row with text, each once."""
     return list({id(cell): cell for cell in row if cell is not None and cell.text}.values())
 
 
 def unescape(text: str) -> str:
-    """Text with the characters that a workbook writes by their codes, "_x000D_" (section 22.9.2.19 of the standard)."""
+    """Return text with a workbook's escaped characters, "_x000D_" (section 22.9.2.19 of the standard)."""
     return _ESCAPED.sub(lambda match: chr(int(match[1], 16)), text) if "_x" in text else text
 
 

@@ -26,7 +26,7 @@ _MAX_DEPTH = 20  # of groups of shapes
 
 
 def read_pptx(file: IO[bytes]) -> dict[str, Any]:
-    """A presentation as a part for each slide; of hidden slides nothing is read."""
+    """Return a presentation as a part for each slide, without hidden ones."""
     import pptx
 
     presentation = pptx.Presentation(file)
@@ -115,7 +115,7 @@ def _laid(table: Any) -> Laid:
 
 
 def _paragraphs(body: Any) -> Iterator[str]:
-    """The paragraphs of a text that are not empty, those of a list with their marks."""
+    """Yield the non-empty paragraphs of a text, those of a list with their marks."""
     numbers: dict[int, int] = {}  # level -> the last number
     for paragraph in [] if body is None else (e for e in body if tag(e) == "p"):
         settings = child(paragraph, "pPr")
@@ -137,7 +137,7 @@ def _paragraphs(body: Any) -> Iterator[str]:
 
 
 def _numbered(form: str, number: int) -> str:
-    """The number of an item: of "alphaLcParenR" "a) "."""
+    """Return the number of an item: of "alphaLcParenR" "a) "."""
     kind = "a" if form.startswith("alpha") else "i" if form.startswith("roman") else "1"
     shown = ordinal(number, kind.upper() if "Uc" in form and kind != "1" else kind)
     around = ("(", ")") if "ParenBoth" in form else ("", ")") if "ParenR" in form else ("", ".")
@@ -166,6 +166,6 @@ def _read(element: Any, line: Inline) -> None:
 
 
 def _baseline(properties: Any) -> int:
-    """How far text is raised, in thousandths of a percent of its size."""
+    """Return how far text is raised, in thousandths of a percent of its size."""
     text = (value(properties, "baseline") or "0").rstrip("%")
     return int(float(text)) if text.lstrip("-").replace(".", "", 1).isdigit() else 0

@@ -30,7 +30,7 @@ def items_of(
     names: Mapping[Path, str] | None = None,
     progress: Progress | None = None,
 ) -> tuple[Items, int | None, Scan | None]:
-    """Documents from paths, which are loaded together, or as they are; how many, if that is known; and of paths a scan.
+    """Load Documents from paths, or pass them on; returns them, their number if known, and of paths a scan.
 
     The options are those of `kgrag.loaders.dispatch.Load`. Raises InputError for paths and documents in one list.
     """
@@ -68,7 +68,7 @@ def _mixed(item: object) -> InputError:
 
 
 def first_document(items: Items) -> tuple[Items, tuple[Problem, ...]]:
-    """The items, unchanged, if there is a document among them; else the problems."""
+    """Return the items, unchanged, if there is a document among them; else the problems."""
     stream = iter(items)
     problems: list[Problem] = []
     for item in stream:

@@ -18,7 +18,7 @@ _PAUSE = 2.0  # seconds
 
 
 def load_subtitles(source: Source) -> Document:
-    """A file of subtitles as a document of one section, titled by its name. Raises BadInput."""
+    """Read a file of subtitles as a document of one section, titled by its name. Raises BadInput."""
     paragraphs: list[str] = []
     left_out: Counter[str] = Counter()
     last, end, before = "", 0.0, ""

@@ -16,7 +16,7 @@ _WINGDINGS = {
 
 
 def sign(font: str, code: int) -> str:
-    """The character at a place of a font, with or without the 0xF000 of private characters; "" for one unknown."""
+    """Return the character at a place of a font, with or without the 0xF000 of private characters; "" if unknown."""
     place = code - 0xF000 if 0xF020 <= code <= 0xF0FF else code
     name = font.strip().lower()
     if name == "symbol":
@@ -27,7 +27,7 @@ def sign(font: str, code: int) -> str:
 
 
 def signs(font: str, text: str) -> str:
-    """Text of a run, with what its font shows for private characters and, on slides, for those beyond ASCII."""
+    """Return the text of a run, with the font's characters for private ones and, on slides, for those beyond ASCII."""
     if font.strip().lower() not in ("symbol", "wingdings") or text.isascii():
         return text
     return "".join(c if c.isascii() else sign(font, ord(c)) or c for c in text)

@@ -31,7 +31,7 @@ _NEAR = 6.0  # type sizes between a table and the first line of its caption
 
 
 def ruled_tables(page: Any, chars: Sequence[dict[str, Any]]) -> tuple[list[Grid], list[dict[str, Any]]]:
-    """The tables of a pdfplumber page that lines part into cells, and the characters outside of them."""
+    """Return the tables of a pdfplumber page with lines between cells, and the characters outside of them."""
     rest = list(chars)
     found: list[Grid] = []
     if len(page.edges) < 4:
@@ -53,7 +53,7 @@ def ruled_tables(page: Any, chars: Sequence[dict[str, Any]]) -> tuple[list[Grid]
 
 
 def _fill(table: Any, chars: list[dict[str, Any]]) -> Grid | None:
-    """The table, or None if it is none; the text of a merged cell stands at all places that it covers."""
+    """Return the table, or None; the text of a merged cell stands at all places that it covers."""
     boxes: list[Box] = sorted(set(table.cells), key=lambda box: (box[1], box[0]))
     tops, lefts = (_edges(box[i] for box in boxes) for i in (1, 0))
     if len(lefts) < 2:
@@ -85,7 +85,7 @@ def _fill(table: Any, chars: list[dict[str, Any]]) -> Grid | None:
 
 
 def _edges(values: Iterable[float]) -> list[float]:
-    """Positions of lines in order, those within a point of each other as one."""
+    """Return positions of lines in order, those within a point of each other as one."""
     found: list[float] = []
     for value in sorted(values):
         if not found or value - found[-1] > 1:
@@ -103,7 +103,7 @@ def _cell_text(chars: list[dict[str, Any]]) -> str:
 
 
 def _trim(cells: Cells) -> Cells | None:
-    """Without rows and columns that are empty: what is left of doubled lines."""
+    """Return cells without empty rows and columns, which doubled lines leave."""
     kept = [row for row in cells if any(row)]
     columns = [i for i in range(len(cells[0])) if any(row[i] for row in kept)]
     trimmed = [[row[i] for i in columns] for row in kept]
@@ -121,7 +121,7 @@ class Signs:
 
     @classmethod
     def of(cls, page: Any, parts: Iterable[Segment]) -> "Signs":
-        """Those of a pdfplumber page and its segments."""
+        """Return the signs of a pdfplumber page and its segments."""
         found: list[tuple[float, float, float]] = []
         edges = ((e["top"], e["x0"], e["x1"]) for e in page.edges if e["orientation"] == "h")
         for y, x0, x1 in sorted((round(y), x0, x1) for y, x0, x1 in edges):
@@ -133,7 +133,7 @@ class Signs:
         return cls(tuple(rule for rule in found if rule[1] - rule[0] >= _RULE), captions)
 
     def mark(self, box: Box, size: float) -> bool:
-        """Whether a rule spans most of a box, or a caption stands close above or below it."""
+        """Return whether a rule spans most of a box, or a caption stands close above or below it."""
         x0, top, x1, bottom = box
         return any(
             min(x1, right) - max(x0, left) >= _UNDER * (x1 - x0) and top - size < y < bottom + size
@@ -141,7 +141,7 @@ class Signs:
         ) or any(self.is_near(caption, box) for caption in self.captions)
 
     def without(self, box: Box) -> "Signs":
-        """The signs that are left when the table in a box has taken its own."""
+        """Return the signs outside of the table in a box."""
         return Signs(
             tuple(r for r in self.rules if not box[1] - 1 <= r[2] <= box[3] + 1),
             tuple(c for c in self.captions if not self.is_near(c, box)),
@@ -149,14 +149,14 @@ class Signs:
 
     @staticmethod
     def is_near(caption: Segment, box: Box) -> bool:
-        """Whether a caption stands close above or below a box."""
+        """Return whether a caption stands close above or below a box."""
         if caption.x0 > box[2] or caption.x1 < box[0]:
             return False
         return max(box[1] - caption.bottom, caption.top - box[3]) < _NEAR * caption.size
 
 
 def framed_tables(parts: Sequence[Segment], signs: Signs, height: float) -> list[tuple[list[Segment], Grid]]:
-    """The tables between rules of one length (booktabs): the segments that each takes up, and its cells."""
+    """Return the tables between rules of one length (booktabs): the segments of each, and its cells."""
     found: list[tuple[list[Segment], Grid]] = []
     rules = list(signs.rules)
     while rules:
@@ -185,7 +185,7 @@ def _within(parts: Iterable[Segment], x0: float, top: float, x1: float, bottom: 
 
 
 def _gutters(lines: Sequence[Row]) -> list[tuple[float, float]]:
-    """The stretches of x between gaps that hardly a line crosses."""
+    """Return the stretches of x between gaps that hardly a line crosses."""
     most = int(_SPANNING * len(lines))
     edges = sorted({x for row in lines for s in row for x in (s.x0, s.x1)})
     columns: list[tuple[float, float]] = []
@@ -208,7 +208,7 @@ def _gutters(lines: Sequence[Row]) -> list[tuple[float, float]]:
 
 
 def aligned_tables(parts: Sequence[Segment], words: int, signs: Signs) -> list[tuple[list[Segment], Grid]]:
-    """The tables among segments that a rule or a caption marks: those that each takes up, and its cells.
+    """Return the tables of segments marked by a rule or a caption: those of each, and its cells.
 
     `words` is how many a segment may have to be a cell: fewer where there may be columns of prose. Code, equations and
     lists of definitions stand in columns, too, so without a mark what is aligned stays text.
@@ -248,7 +248,7 @@ def aligned_tables(parts: Sequence[Segment], words: int, signs: Signs) -> list[t
 
 
 def _wraps(above: Sequence[Row], below: Sequence[Row]) -> int:
-    """1 if the first line below goes on in a cell of the last line above, else 0."""
+    """Return 1 if the first line below continues a cell of the last line above, else 0."""
     if len(above) < _MIN_ROWS or not below:
         return 0
     tops = [min(s.top for s in row) for row in (*above, below[0])]
@@ -264,7 +264,7 @@ def _follows(above: Row, below: Row) -> bool:
 
 
 def _align(lines: Sequence[Row]) -> Cells | None:
-    """The cells of lines whose segments stand in columns, or None if they do not."""
+    """Return the cells of lines whose segments stand in columns, or None if they do not."""
     counts = Counter(len(row) for row in lines if len(row) > 1)
     width = max(counts, key=lambda n: (counts[n], n))
     columns = _columns([row for row in lines if len(row) == width])
@@ -274,7 +274,7 @@ def _align(lines: Sequence[Row]) -> Cells | None:
 
 
 def _fill_columns(lines: Sequence[Row], columns: Sequence[tuple[float, float]], *, strict: bool = True) -> Cells | None:
-    """The cells of lines in columns; None if there are too few, or with `strict` if they are no table's."""
+    """Return the cells of lines in columns; None if there are too few, or with `strict` if they are no table's."""
     width = len(columns)
     cells: list[list[list[str]]] = []
     tops = [min(s.top for s in row) for row in lines]
@@ -308,7 +308,7 @@ def _fill_columns(lines: Sequence[Row], columns: Sequence[tuple[float, float]], 
 
 
 def _columns(lines: Sequence[Row]) -> list[tuple[float, float]]:
-    """The stretches of x that the segments take up, with gaps between them."""
+    """Return the stretches of x that the segments cover, with gaps between them."""
     merged: list[tuple[float, float]] = []
     for x0, x1 in sorted((s.x0, s.x1) for row in lines for s in row):
         if merged and x0 <= merged[-1][1]:

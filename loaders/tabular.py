@@ -33,7 +33,7 @@ _DECLARED = re.compile(r"sep=([,;|\t])\r?\n", re.IGNORECASE)  # how a file names
 
 
 def load_csv(source: Source, columns: Columns) -> Iterator[Item]:
-    """The rows of a CSV or TSV file with a header, one at a time. Raises BadInput."""
+    """Yield the rows of a CSV or TSV file with a header, one at a time. Raises BadInput."""
     # The limit is the process's; it is only ever raised, and rows are measured by _Lines.
     csv.field_size_limit(max(csv.field_size_limit(), min(source.limit, 2**31 - 1)))
     with open_file(source) as binary:
@@ -56,7 +56,7 @@ def load_csv(source: Source, columns: Columns) -> Iterator[Item]:
 
 
 def _legacy(source: Source, file: BinaryIO) -> str | None:
-    """The legacy encoding of a file whose lines are none of them in UTF-8, but for ASCII; None if it has none."""
+    """Return the legacy encoding of a file without a UTF-8 line beyond ASCII; None if it has none."""
     lines = (line for line in iter(partial(file.readline, SAMPLE), b"") if not line.isascii())
     sample = b"".join(islice(lines, _LINES))
     file.seek(0)
@@ -102,7 +102,7 @@ def _rows(source: Source, columns: Columns, lines: "_Lines", reader: Iterator[li
 
 
 def _table(source: Source, header: list[str], records: Iterable[tuple[int, list[str] | BadInput]]) -> Iterator[Item]:
-    """All rows as one document with a table. Raises BadInput."""
+    """Yield all rows as one document with a table. Raises BadInput."""
     table: list[tuple[str, ...]] = []
     size = 0
     for number, found in records:
@@ -128,7 +128,7 @@ def _table(source: Source, header: list[str], records: Iterable[tuple[int, list[
 
 
 def _records(lines: "_Lines", reader: Iterator[list[str]]) -> Iterator[tuple[int, list[str] | BadInput]]:
-    """Each row that is not blank: the number of its first line, and its cells or what is wrong with it."""
+    """Yield each row that is not blank: the number of its first line, and its cells or its fault."""
     while True:
         lines.begin_row()
         try:
@@ -157,7 +157,7 @@ class _Lines:
         self.first = 1
 
     def begin_row(self) -> None:
-        """The next line is the first of a row."""
+        """Record that the next line is the first of a row."""
         self.first = self._number + 1
         self._size = self._quotes = 0
 
@@ -186,7 +186,7 @@ class _Lines:
 
 
 def _sniff(sample: str, suffix: str) -> str:
-    """The delimiter that makes the most of the header; of equals the one that the file's name tells."""
+    """Return the delimiter with most columns in the header; of ties that of the file's name."""
     candidates = ["\t", ",", ";", "|"] if suffix == ".tsv" else [",", ";", "\t", "|"]
 
     def cells(delimiter: str) -> int:
@@ -197,7 +197,7 @@ def _sniff(sample: str, suffix: str) -> str:
 
 
 def _header(cells: list[str]) -> list[str]:
-    """Names for all columns, each only once: an unnamed one is called after its position."""
+    """Return names for all columns, each only once: an unnamed one is called after its position."""
     names: list[str] = []
     for position, cell in enumerate(cells, 1):
         name = one_line(cell) or f"column_{position}"
@@ -218,7 +218,7 @@ def _row(header: list[str], cells: list[str]) -> dict[str, str | None]:
 
 
 def _decoded(cells: list[str] | BadInput, header: list[str] | None = None) -> tuple[list[str], str]:
-    """The cells of a row, U+FFFD for single damaged bytes, and what is to be said of these. Raises BadInput."""
+    """Return the cells of a row, U+FFFD for single damaged bytes, and a remark on these. Raises BadInput."""
     if isinstance(cells, BadInput):
         raise cells
     count, place = 0, ""

@@ -25,7 +25,7 @@ _HTML = ("text/html", "application/xhtml+xml")
 
 
 def load_warc(source: Source) -> Iterator[Item]:
-    """The pages of a web archive, one at a time; a Problem for each that cannot be read. Raises BadInput."""
+    """Yield the pages of a web archive, one at a time; a Problem for each unreadable one. Raises BadInput."""
     if find_spec("warcio") is None:
         raise BadInput(f"is a web archive, for which warcio is needed: {install_hint('web')}")
     from warcio.archiveiterator import ArchiveIterator
@@ -50,7 +50,7 @@ def load_warc(source: Source) -> Iterator[Item]:
 
 
 def _record(source: Source, record: Any, number: int, left_out: Counter[str]) -> Iterator[Item]:
-    """The document of a record, or the Problem with it; nothing for a record that is no page."""
+    """Yield the document of a record, or the Problem with it; nothing for a record that is no page."""
     if record.rec_type == "response":
         kind = (record.http_headers.get_header("Content-Type") or "") if record.http_headers else ""
         good = record.http_headers is not None and record.http_headers.get_statuscode() == "200"
@@ -98,7 +98,7 @@ def _record(source: Source, record: Any, number: int, left_out: Counter[str]) ->
 
 
 def _body(record: Any, most: int) -> bytes:
-    """The first bytes of a page as its server meant it. Raises BadInput for a content encoding that cannot be read."""
+    """Return the first bytes of a page as its server meant it. Raises BadInput for an unreadable content encoding."""
     from warcio.bufferedreaders import BufferedReader
 
     named = (record.http_headers.get_header("Content-Encoding") or "") if record.http_headers else ""
@@ -119,7 +119,7 @@ def _body(record: Any, most: int) -> bytes:
 
 
 def _decoded(data: bytes, encoding: str, most: int) -> bytes:
-    """Raises KeyError for an encoding that there is no decoder of, OSError for damaged data."""
+    """Decode data. Raises KeyError for an encoding without a decoder, OSError for damaged data."""
     import pyarrow
 
     with pyarrow.CompressedInputStream(pyarrow.BufferReader(data), _CODECS[encoding]) as stream:

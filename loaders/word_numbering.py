@@ -37,12 +37,12 @@ class WordNumbering:
             self._lists[number] = of, levels
 
     def level(self, number: str, style: str) -> int:
-        """The level of a list that paragraphs of a style have."""
+        """Return the level of a list that paragraphs of a style have."""
         levels = self._lists.get(number, ("", {}))[1]
         return next((level for level, form in levels.items() if _word(form, "pStyle") == style), 0)
 
     def marker(self, listed: tuple[str, int] | None) -> str | None:
-        """What stands before the next paragraph of a list, "- " or "3. ", indented by its level; None for no list."""
+        """Return the mark of the next paragraph of a list, "- " or "3. ", indented by its level; None for no list."""
         if listed is None or listed[0] == "0":
             return None
         number, level = listed
@@ -70,6 +70,6 @@ class WordNumbering:
 
 
 def _word(level: Any, name: str) -> str:
-    """A setting of a list's level."""
+    """Return a setting of a list's level."""
     found = child(level, name)
     return "" if found is None else value(found, "val") or ""

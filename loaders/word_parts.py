@@ -36,7 +36,7 @@ _WORD = "application/vnd.openxmlformats-officedocument.wordprocessingml."
 
 
 def chunk_blocks(data: bytes, kind: str, depth: int) -> tuple[list[Block], Counter[str]] | None:
-    """The blocks of a part by its media type, and what was left out; None for one that is not read.
+    """Return the blocks of a part by its media type, and the counts of what was left out; None for an unknown type.
 
     `depth`: of documents that it stands in. Raises BadInput.
     """
@@ -86,7 +86,7 @@ _MAX_CHUNKS = 3  # documents in documents
 
 
 def read_docx(file: IO[bytes]) -> dict[str, Any]:
-    """A document as a single part."""
+    """Return a document as a single part."""
     import docx
 
     _keep_chunks()
@@ -113,7 +113,7 @@ def _part_class(kind: str, relation: str) -> Any:
 
 
 def docx_blocks(data: bytes, depth: int) -> tuple[list[Block], Counter[str]]:
-    """The blocks of a document that stands in others, so many deep, and what was left out of it."""
+    """Return the blocks of an embedded document, so many deep, and the counts of what was left out of it."""
     import docx
 
     word = _Word(docx.Document(io.BytesIO(data)).part, depth)
@@ -142,7 +142,7 @@ class _Word:
         self._boxes: list[Any] = []  # frames of text that hang on a paragraph
 
     def _related(self, name: str) -> list[Any]:
-        """The elements of another part of the file."""
+        """Return the elements of another part of the file."""
         from docx.oxml import parse_xml
 
         for relation in self._part.rels.values():
@@ -151,11 +151,11 @@ class _Word:
         return []
 
     def all(self) -> list[Block]:
-        """All blocks of the document."""
+        """Return all blocks of the document."""
         return [*self.blocks(self._part.element.body), *self.notes()]
 
     def notes(self) -> Iterator[Block]:
-        """The notes that were referred to since the last call."""
+        """Yield the notes referred to since the last call."""
         while self._waiting:
             label, element = self._waiting.pop(0)
             text = self._text(element)
@@ -163,7 +163,7 @@ class _Word:
                 yield ["text", f"[{label}] {one_line(text)}"]
 
     def blocks(self, parent: Any) -> Iterator[Block]:
-        """The blocks of a part of the document, the notes of a section at its end."""
+        """Yield the blocks of a part of the document, the notes of a section at its end."""
         for element in parent.iterchildren():
             kind = tag(element)
             if kind == "p":
@@ -176,7 +176,7 @@ class _Word:
                 yield from self._chunk(self._part.rels.get(value(element, "id") or ""))
 
     def _chunk(self, relation: Any) -> Iterator[Block]:
-        """What another format says in the midst of a document (section 17.17.2.1)."""
+        """Yield the blocks of a part in another format (section 17.17.2.1)."""
         blocks = None
         if relation is not None and not relation.is_external and self._depth < _MAX_CHUNKS:
             part = relation.target_part
@@ -215,7 +215,7 @@ class _Word:
         yield from self._beside()
 
     def _beside(self) -> Iterator[Block]:
-        """What hangs on the last paragraph."""
+        """Yield the blocks attached to the last paragraph."""
         while self._boxes:
             yield from self.blocks(self._boxes.pop(0))
         while self._charts:
@@ -224,7 +224,7 @@ class _Word:
             yield from table_blocks([*named, *(list(map(Cell, row)) for row in rows)], 1)
 
     def _chain(self, style: str | None) -> Iterator[Any]:
-        """A style and those that it is based on."""
+        """Yield a style and those that it is based on."""
         for _ in range(20):
             element = self._styles.get(style)
             if element is None:
@@ -240,7 +240,7 @@ class _Word:
         return ("" if name is None else value(name, "val") or "").lower()
 
     def _listed(self, paragraph: Any) -> tuple[str, int] | None:
-        """The number of the list that a paragraph is in, and its level."""
+        """Return the number of a paragraph's list, and its level."""
         own = child(paragraph, "pPr")
         named = child(own, "pStyle")
         styles = self._chain(value(named, "val")) if named is not None else ()
@@ -255,7 +255,7 @@ class _Word:
         return None
 
     def _text(self, element: Any, *, keep: bool = False) -> str:
-        """The text below an element, with insertions and without deletions; paragraphs in it are parted by spaces.
+        """Return the text below an element, with insertions and without deletions; spaces separate its paragraphs.
 
         `keep`: its spaces, too.
         """
@@ -341,7 +341,7 @@ class _Word:
             line.note(label)
 
     def _property(self, run: Any, name: str) -> str:
-        """A property of a run, or of its style, "" if it has none."""
+        """Return a property of a run, or of its style, "" if it has none."""
         own = child(run, "rPr")
         named = child(own, "rStyle")
         styles = self._chain(value(named, "val")) if named is not None else ()
@@ -391,7 +391,7 @@ class _Word:
 
 
 def _filled_in(field: Any) -> str:
-    """What was chosen of a list, or whether a box is ticked."""
+    """Return the choice of a list, or whether a box is ticked."""
     if (choices := child(field, "ddList")) is not None:
         names = [value(e, "val") or "" for e in choices if tag(e) == "listEntry"]
         place = next(
@@ -405,7 +405,7 @@ def _filled_in(field: Any) -> str:
 
 
 def _length(table: Any) -> int:
-    """How many characters stand in a table."""
+    """Return how many characters stand in a table."""
     return sum(len(part.text or "") for part in table.iterdescendants() if tag(part) == "t")
 
 
@@ -418,7 +418,7 @@ def _paragraphs(element: Any) -> Iterator[Any]:
 
 
 def _shown(element: Any) -> str:
-    """The text of an element, with what its font shows for private characters."""
+    """Return the text of an element, with the font's characters for private ones."""
     text: str = element.text or ""
     if text.isascii() or not any("\uf020" <= character <= "\uf0ff" for character in text):
         return text

@@ -16,7 +16,7 @@ MEMORY = "needs more than {} MB of memory to read; raise the limit with KGRAG_LO
 
 
 def main() -> None:
-    """Answer what is asked, in at most so much memory, until nothing more is."""
+    """Answer requests within a limit of memory, until there are no more."""
     tell, told = begin(), messages()
     memory_mb: int = next(told)
     limit_memory("AS", memory_mb)
@@ -34,7 +34,7 @@ class _Reader:
         self._paged: Any = None
 
     def answer(self, request: dict[str, Any]) -> dict[str, Any]:
-        """The answer to a request."""
+        """Return the answer to a request."""
         try:
             if "open" in request:
                 return {"header": self._open(Path(request["open"]), request["format"])}
@@ -64,7 +64,7 @@ class _Reader:
 
 
 def _is_memory(error: BaseException | None) -> bool:
-    """Whether it is a MemoryError, or wraps one."""
+    """Return whether it is a MemoryError, or wraps one."""
     while error is not None:
         if isinstance(error, MemoryError) or any(isinstance(part, MemoryError) for part in error.args):
             return True

@@ -58,7 +58,7 @@ def names_in_between(kg: KnowledgeGraph, collection: str, most: int = 5) -> list
 
 
 def to_networkx(rows: Rows) -> nx.MultiDiGraph:
-    """The nodes and edges in rows; a node has its properties and its `label`, an edge its `type`."""
+    """Return the nodes and edges in rows; a node has its properties and its `label`, an edge its `type`."""
     graph = nx.MultiDiGraph()
     for value in (value for row in rows.values for value in row):
         nodes = value.nodes if isinstance(value, Path) else [value] if isinstance(value, Node) else []

@@ -5,9 +5,11 @@ import re
 import sys
 from collections.abc import Iterator
 from inspect import Parameter
+from itertools import groupby
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from docstring_parser import DocstringMeta, DocstringStyle, parse
 from pydantic import BaseModel
 
 import kgrag
@@ -65,9 +67,17 @@ GROUPS = {
     ),
 }
 
+_SECTIONS = {
+    "param": "Arguments",
+    "attribute": "Attributes",
+    "returns": "Returns",
+    "yields": "Yields",
+    "raises": "Raises",
+}
+
 
 def pages() -> Iterator[tuple[str, str]]:
-    """The path and the text of each page."""
+    """Yield the path and the text of each page."""
     for name, group in GROUPS.items():
         parts = [f"# {group.title}\n\n{group.purpose}\n"]
         for package in group.packages:
@@ -77,13 +87,13 @@ def pages() -> Iterator[tuple[str, str]]:
 
 
 def _names(package: str) -> set[str]:
-    """What is public of a package: what its modules have that is imported from kgrag, and what it lists itself."""
+    """Return the public names of a package: those of its modules in kgrag, and those that it lists itself."""
     face = {name for name in kgrag.__all__ if f"{getattr(kgrag, name).__module__}.".startswith(f"{package}.")}
     return face.union(*(names(listed) for listed in PACKAGES if f"{listed}.".startswith(f"{package}.")))
 
 
 def _entry(package: str, name: str) -> Iterator[str]:
-    """A name and, of a class, its options and its methods."""
+    """Yield a name and, of a class, its options and its methods."""
     homes = [kgrag, *(sys.modules[listed] for listed in PACKAGES if f"{listed}.".startswith(f"{package}."))]
     value = next(getattr(home, name) for home in homes if hasattr(home, name))
     if not isinstance(value, type) and not inspect.isfunction(value):
@@ -105,7 +115,7 @@ def _section(level: int, title: str, code: str, value: Any) -> str:
 
 
 def _options(kind: type) -> Iterator[str]:
-    """The options of a retriever or strategy, without those that all strategies have, as a table."""
+    """Yield the options of a retriever or strategy, without those that all strategies have, as a table."""
     if not issubclass(kind, Retriever | Strategy):
         return
     common = set(Strategy.options.model_fields) if kind is not Strategy else set()
@@ -136,29 +146,50 @@ def signature(value: Any) -> str:
 
 
 def _short(text: str) -> str:
-    """A signature without the modules of its types, their quotes, and what says nothing: addresses."""
+    """Return a signature without the modules of its types, their quotes, and what says nothing: addresses."""
     text = re.sub(r"<(?:function|factory)[^<>]*(?:<[^<>]*>[^<>]*)?>", "…", text)
     text = re.sub(r"\b(?:[a-z_]\w*\.)+(?=[A-Za-z_])", "", text)
     return re.sub(r"'([A-Z][\w\[\], |]*)'", r"\1", text).replace("~", "")
 
 
 def prose(value: Any) -> str:
-    """A docstring as Markdown: examples become blocks, and what only looks like Markdown is kept as it is."""
+    """Return a docstring as Markdown, of a class with that of its constructor."""
     text = inspect.getdoc(value) or ""
     if isinstance(value, type):
         text = "" if text.startswith(f"{value.__name__}(") else text  # of some it is made by dataclass
         made = getattr(vars(value).get("__init__"), "__doc__", None)
-        text += f"\n\n{inspect.cleandoc(made)}" if made else ""
-    parts = re.split(r"((?:^ *(?:>>>|\.\.\.).*\n?)+)", text, flags=re.MULTILINE)
-    return "\n".join(_block(part) if ">>>" in part else escaped(part) for part in parts)
+        return "\n\n".join(_prose(its) for its in (text, inspect.cleandoc(made or "")) if its)
+    return _prose(text)
+
+
+def _prose(text: str) -> str:
+    """Return a docstring as Markdown: sections become lists, examples blocks; other signs of Markdown are escaped."""
+    said = parse(text, DocstringStyle.GOOGLE)
+    parts = [escaped(its) for its in (said.short_description, said.long_description) if its]
+    for section, items in groupby(said.meta, lambda item: item.args[0]):
+        if section == "examples":
+            parts += [_block(item.description or "") for item in items]
+        else:
+            parts.append(f"**{_SECTIONS[section]}**\n\n" + "\n".join(f"- {_item(item)}" for item in items))
+    return "\n\n".join(parts)
+
+
+def _item(item: DocstringMeta) -> str:
+    """Return a line of a section; the first word of a parameter or an error is its name."""
+    name = getattr(item, "arg_name", None) or getattr(item, "type_name", None)
+    its = escaped(" ".join((item.description or "").split()))
+    return (f"`{name}`: " if item.args[0] in ("param", "attribute", "raises") else f"{name}: " if name else "") + its
 
 
 def _block(example: str) -> str:
-    code = re.sub(r"^ *(?:>>>|\.\.\.) ?", "", example, flags=re.MULTILINE)
-    return f"\n```python\n{code.rstrip()}\n```\n"
+    lines = (
+        re.sub(r"^(>>>|\.\.\.) ?", "", line) if re.match(r">>>|\.\.\.", line) else f"# {line}"
+        for line in example.splitlines()
+    )
+    return "```python\n" + "\n".join(lines) + "\n```"
 
 
 def escaped(text: str) -> str:
-    """A text without what Markdown or HTML would read, but for code in backticks."""
+    """Return a text without what Markdown or HTML would read, but for code in backticks."""
     spans = re.split(r"(`[^`]*`)", text)
     return "".join(s if s.startswith("`") else re.sub(r"([*_<>\[\]|])", r"\\\1", s) for s in spans)

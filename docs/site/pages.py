@@ -63,7 +63,7 @@ def on_env(env: Environment, config: MkDocsConfig, files: Files) -> None:
 
 
 def _listed(nav: list[Any], section: str) -> Iterator[tuple[str, str, str]]:
-    """The heading of its section, the title and the path of each page of a nav, in its order."""
+    """Yield the section's heading, the title and the path of each page of a nav, in its order."""
     for entry in nav:
         for title, inner in entry.items():
             if isinstance(inner, str):
@@ -90,7 +90,7 @@ def commands() -> str:
 
 
 def _help(group: click.Group, name: str, context: click.Context) -> Iterator[str]:
-    """The help of a command, and of those that it holds."""
+    """Yield the help of a command, and of those that it holds."""
     command = group.get_command(context, name)
     assert command is not None
     whole = f"{context.command_path} {name}"
@@ -144,7 +144,7 @@ def errors() -> str:
 
 
 def raised(path: Path) -> Iterator[Told]:
-    """The errors with a remedy that a module makes."""
+    """Yield the errors with a remedy that a module makes."""
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and len(node.args) >= 2:
             kind = getattr(kgrag.values.errors, node.func.id, None)
@@ -155,7 +155,7 @@ def raised(path: Path) -> Iterator[Told]:
 
 
 def _text(node: ast.expr) -> str:
-    """What a string says, with … for what is filled in."""
+    """Return a string's text, with … for what is filled in."""
     if isinstance(node, ast.Constant):
         return str(node.value)
     if isinstance(node, ast.JoinedStr):
@@ -170,5 +170,5 @@ def _text(node: ast.expr) -> str:
 
 
 def _cell(text: str) -> str:
-    """A text within a table: no line ends, no bars, nothing that Markdown or HTML would read."""
+    """Return a text for a table: no line ends, no bars, nothing that Markdown or HTML would read."""
     return re.sub(r"([|<>*_\[\]\\])", r"\\\1", " ".join(text.split()))

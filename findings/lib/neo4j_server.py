@@ -23,7 +23,7 @@ _OPENED = ("java.nio", "java.io", "sun.nio.ch", "java.util.concurrent")
 
 
 def jars(coordinates: str) -> list[Path]:
-    """The files of a Maven artifact ("group:artifact:version") and of what it needs to run."""
+    """Return the files of a Maven artifact ("group:artifact:version") and of what it needs to run."""
     context = MavenContext(timeout=60)
     # "!" keeps jgo from taking a root's dependency management as ours
     direct, transitive = context.resolver.resolve([context.create_dependency(f"{coordinates}!")])
@@ -46,7 +46,7 @@ def _free_ports(count: int) -> list[int]:
 
 @contextmanager
 def server(version: str) -> Iterator[neo4j.Driver]:
-    """A driver of a server of that version that is ready."""
+    """Start a server of that version; gives a driver when it is ready."""
     main = "org.neo4j.server.CommunityEntryPoint" if version.startswith("5.") else "org.neo4j.server.Neo4jCommunity"
     bolt, http = _free_ports(2)
     with tempfile.TemporaryDirectory(prefix="finding-neo4j-") as name:

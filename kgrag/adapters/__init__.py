@@ -18,14 +18,14 @@ class Source(Protocol):
     name: str
 
     def search(self, query: str, /, *, k: int = ..., retriever: str = ...) -> Ranking:
-        """The `k` best passages for a question."""
+        """Return the `k` best passages for a question."""
 
     def ask(self, question: str, /, *, system: str = ...) -> Answer:
-        """The answer to a question."""
+        """Answer a question."""
 
 
 def described(passage: Passage) -> dict[str, Any]:
-    """What a document of a framework tells of a passage besides its text; the user's own metadata are among it."""
+    """Return a framework's metadata of a passage, the user's own among them."""
     own: Mapping[str, Any] = passage.metadata
     told = {
         "passage": passage.id,
@@ -39,12 +39,12 @@ def described(passage: Passage) -> dict[str, Any]:
 
 
 def found(hit: Hit) -> dict[str, Any]:
-    """The same of a passage that was found, with the path that led to it, and what else holds its text."""
+    """Return the metadata of a hit: those of its passage, with its trail, and its copies."""
     return {**described(hit.passage), "trail": trail(hit), **({"also_in": hit.also_in} if hit.copies else {})}
 
 
 def answered(answer: Answer) -> dict[str, Any]:
-    """What an answer tells besides its text."""
+    """Return the metadata of an answer."""
     return {
         "found": answer.found,
         "system": answer.system,

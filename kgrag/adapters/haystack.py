@@ -27,12 +27,12 @@ class KgragRetriever:
 
     @component.output_types(documents=list[Document])
     def run(self, query: str, top_k: int | None = None) -> dict[str, list[Document]]:
-        """The best passages for a question."""
+        """Return the best passages for a question."""
         return _documents(self.collection.search(query, k=top_k or self.top_k, retriever=self.retriever))
 
     @component.output_types(documents=list[Document])
     async def run_async(self, query: str, top_k: int | None = None) -> dict[str, list[Document]]:
-        """The same, without blocking the loop."""
+        """Return the best passages for a question, without blocking the loop."""
         return _documents(
             await in_thread(self.collection.search, query, k=top_k or self.top_k, retriever=self.retriever)
         )
@@ -48,12 +48,12 @@ class KgragAnswerer:
 
     @component.output_types(answers=list[GeneratedAnswer])
     def run(self, query: str) -> dict[str, list[GeneratedAnswer]]:
-        """The answer to a question."""
+        """Answer a question."""
         return _answers(self.collection.ask(query, system=self.system))
 
     @component.output_types(answers=list[GeneratedAnswer])
     async def run_async(self, query: str) -> dict[str, list[GeneratedAnswer]]:
-        """The same, without blocking the loop."""
+        """Answer a question, without blocking the loop."""
         return _answers(await in_thread(self.collection.ask, query, system=self.system))
 
 

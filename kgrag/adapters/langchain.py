@@ -53,12 +53,12 @@ class KgragAnswer(RunnableSerializable[str, dict[str, Any]]):
     system: str = DEFAULT_SYSTEM
 
     def invoke(self, input: str, config: RunnableConfig | None = None, **kwargs: Any) -> dict[str, Any]:
-        """The answer to a question."""
+        """Answer a question."""
         reply: dict[str, Any] = self._call_with_config(self._answer, input, config)
         return reply
 
     async def ainvoke(self, input: str, config: RunnableConfig | None = None, **kwargs: Any) -> dict[str, Any]:
-        """The answer to a question; a cancelled task ends the agent at its next step."""
+        """Answer a question; a cancelled task ends the agent at its next step."""
 
         async def answer(question: str) -> dict[str, Any]:
             return await in_thread(self._answer, question)

@@ -25,14 +25,14 @@ class KgragRetriever(Retriever):
         self.retriever = retriever
 
     def get_search_results(self, query_text: str, top_k: int = 8) -> RawSearchResult:
-        """The `top_k` best passages for a question."""
+        """Return the `top_k` best passages for a question."""
         ranking = self.collection.search(query_text, k=top_k, retriever=self.retriever)
         rows = [{"content": hit.passage.text, "metadata": {**found(hit), "score": hit.score}} for hit in ranking]
         records = [neo4j.Record(row) for row in rows]  # type: ignore[no-untyped-call]
         return RawSearchResult(records=records, metadata={"retriever": ranking.retriever})
 
     def default_record_formatter(self, record: neo4j.Record) -> RetrieverResultItem:
-        """The text of a passage, and what is known of it."""
+        """Return the text of a passage, and its metadata."""
         return RetrieverResultItem(content=record["content"], metadata=record["metadata"])
 
 
@@ -44,7 +44,7 @@ class KgragRAG:
         self.system = system
 
     def search(self, query_text: str, *, return_context: bool = True) -> RagResultModel:
-        """The answer to a question."""
+        """Answer a question."""
         answer = self.collection.ask(query_text, system=self.system)
         items = [
             RetrieverResultItem(content=c.passage.text, metadata={**described(c.passage), "citation": c.number})

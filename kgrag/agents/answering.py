@@ -36,7 +36,7 @@ _TITLE, _FIRST = 1.5, 1.0
 
 
 def nearest_sentences(items: Sequence[Item], question: str, most: int) -> list[Item]:
-    """The items with, of each passage, its `most` best sentences for the question, as they follow each other."""
+    """Return the items with the `most` best sentences of each passage for the question, in their order."""
     wanted = _stems(question)
     titles = {without_parenthesis(p.title) for item in items if not isinstance(item, Summary) for p in item} - {""}
 
@@ -161,7 +161,7 @@ class AnswerOptions(Options):
 
 
 def effort_options(options: type[AnswerOptions], effort: object) -> dict[str, Any]:
-    """What an effort stands for: values of options that are not set otherwise."""
+    """Return the option values that an effort sets where they are not set otherwise."""
     if effort not in _EFFORTS:
         return {}
     share, evidence, reason, sentences = _EFFORTS[str(effort)]
@@ -232,7 +232,7 @@ def answer(
 
 
 def _short_prompt(settings: AnswerOptions) -> tuple[str, bool]:
-    """The prompt of a short answer, and whether the reply to it is worked out first."""
+    """Return the prompt of a short answer, and whether its reply reasons first."""
     if not settings.abstain and settings.example:
         return "answer-short-example", False
     prompt = "answer-reasoned" if settings.reason else "answer-short"
@@ -264,14 +264,17 @@ def answer_closed(
 
 
 def own_answer(text: str, choices: Sequence[str] = ()) -> ModelAnswer:
-    """The answer that a strategy came to by itself."""
+    """Return the answer that a strategy reached by itself."""
     if choices:
         return _choice(text, choices)
     return ModelAnswer(text, not says_not_found(text))
 
 
 def within(items: Sequence[Item], tokens: int | None) -> list[Item]:
-    """The first items that fit into a budget of tokens (of 4 characters); the first is there in any case."""
+    """Return the first items that fit into a budget of tokens (of 4 characters).
+
+    The first item is always included.
+    """
     if tokens is None:
         return list(items)
     found: list[Item] = []
@@ -323,7 +326,7 @@ def _is_supported_as_cited(sentence: str, items: Sequence[Item], question: str, 
 
 
 def cited(text: str, items: Sequence[Item]) -> ModelAnswer:
-    """The text with the passages of the items that it cites, each as [number]; other numbers are taken out of it.
+    """Return the text with each citation of an item's passages as [number]; other numbers are removed.
 
     Of a summary these are the passages that it rests on.
 
@@ -353,7 +356,7 @@ def cited(text: str, items: Sequence[Item]) -> ModelAnswer:
 
 
 def citing(text: str) -> list[re.Match[str]]:
-    """Where a text cites, in any of the forms that `cited` understands; `numbers_of` tells what.
+    """Return the places of citations in any of the forms of `cited`; `numbers_of` reads their numbers.
 
     Indexes in code are left out: those that are marked as code, and those of what looks like a variable in a text that
     sets its citations apart.
@@ -374,7 +377,7 @@ def _within(place: int, spans: Sequence[tuple[int, int]]) -> bool:
 
 
 def numbers_of(match: re.Match[str]) -> list[int]:
-    """The numbers that a citation names."""
+    """Return the numbers that a citation names."""
     return _listed(next(filter(None, match.groups())))
 
 
@@ -390,7 +393,7 @@ def _citations(number: int, item: Item) -> list[Citation]:
 
 
 def _listed(numbers: str) -> list[int]:
-    """The numbers of "1, 3-5"."""
+    """Return the numbers of "1, 3-5"."""
     found: list[int] = []
     for first, last in re.findall(r"(\d+)(?:\s*[–—-]\s*(\d+))?", numbers):
         found += range(int(first), int(last or first) + 1)
@@ -398,7 +401,7 @@ def _listed(numbers: str) -> list[int]:
 
 
 def _bare(text: str, *, reasoned: bool = False) -> str:
-    """A short answer without a label before it, and only its first line; of a `reasoned` one only what it came to."""
+    """Return a short answer without its label and only its first line; of a `reasoned` reply only the conclusion."""
     if reasoned:
         found = _LAST.findall(text)
         return (_CITED.sub("", str(found[-1])) if found else text.splitlines()[-1]).strip(" *")
@@ -414,7 +417,7 @@ def _lettered(choices: Iterable[str]) -> str:
 
 
 def _choice(text: str, choices: Sequence[str]) -> ModelAnswer:
-    """The choice that a reply names by its letter or its words; the reply itself if it names none."""
+    """Return the choice that a reply names by its letter or its words; the reply itself if it names none."""
     said = _bare(text)
     letter = re.match(r"\W*([A-Z])(?![\w'])", said)
     place = ascii_uppercase.index(letter[1]) if letter else len(choices)

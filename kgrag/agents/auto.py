@@ -31,7 +31,12 @@ class AutoOptions(AnswerOptions):
 
 
 class Auto(Strategy):
-    """Answers from one retrieval if its passages hold the answer; else another strategy searches on."""
+    """Answers from one retrieval if its passages hold the answer; else another strategy searches on.
+
+    Example:
+        >>> system = Auto(PathRank(collection.context), then="ircot")
+        >>> print(system.ask("Where was the designer of the Fram born?").text)
+    """
 
     name = "auto"
     summary = "answers from one retrieval if that holds the answer, else searches on by another strategy"
@@ -40,7 +45,12 @@ class Auto(Strategy):
     settings: AutoOptions
 
     def __init__(self, on: Searchable, **options: Any) -> None:
-        """See Strategy. Raises NotFoundError and ConfigurationError for what `then` names."""
+        """Make the cascade.
+
+        Raises:
+            NotFoundError: `then` names no strategy.
+            ConfigurationError: an option of `then` does not exist or is out of range.
+        """
         super().__init__(on, **options)
         expression = parse(self.settings.then)
         check_system(f"{expression.name}+{self.retriever.name}")

@@ -60,7 +60,14 @@ class BdtrOptions(AnswerOptions):
 
 
 class Bdtr(Strategy):
-    """Two thoughts a round, and a chain of reasoning that calibrates what is read."""
+    """Two thoughts a round, and a chain of reasoning that calibrates which passages are read.
+
+    Source: BDTR, section 3 and appendix A.3.
+
+    Example:
+        >>> system = Bdtr(PathRank(collection.context), rounds=1)
+        >>> print(system.ask("Where was the designer of the Fram born?").text)
+    """
 
     name = "bdtr"
     summary = "searches for a fast and a slow thought a round, then keeps what supports a chain of reasoning; BDTR"
@@ -136,7 +143,7 @@ class _Bdtr(Episode):
         return Conclusion([*read, *(x for x in ranking if x.id not in chosen)], len(read))
 
     def _verified(self, ranking: Sequence[Scored]) -> list[Scored]:
-        """Those of the first passages that support a chain of reasoning, as a model says. Raises ModelError."""
+        """Return the passages among the first that support a chain of reasoning, by a model. Raises ModelError."""
         question, tasks = self.inquiry.question.text, self.inquiry.tasks
         chain = self.chain or tasks.text("chain", passages=self._shown(self.settings.read), question=question)
         self.emit(Chained(text=" ".join(chain.split())))

@@ -17,7 +17,16 @@ from kgrag.values.results import Hit, Item, Passage, Summary
 
 @dataclass(frozen=True, slots=True)
 class Search:
-    """A text to search for; `role`: which of a step's queries it is, such as "fast"."""
+    """A query of a step.
+
+    Attributes:
+        text: the text to search for.
+        role: which of a step's queries it is, such as "fast"; empty if there is one kind.
+
+    Example:
+        >>> Search("designer of the Fram", role="fast").role
+        'fast'
+    """
 
     text: str
     role: str = ""
@@ -25,13 +34,20 @@ class Search:
 
 @dataclass(frozen=True, slots=True)
 class Conclusion:
-    """What an episode ends with.
+    """The end of an episode.
 
-    `ranking`: the passages, best first. `evidence`: what the answer is read from: so many of the ranking, or items,
-    each the ids of one passage or of several that are read together (a path), or a summary; None: as the options of
-    answering say.
-    `facts`: what the strategy remembers, which the reader is shown, too. `text`: an answer of its own, in place of the
-    reader's; `reply`: one that the reader gave already.
+    Attributes:
+        ranking: the passages, best first.
+        evidence: what the answer is read from: so many of the ranking, or items (the ids of a passage, or of several
+            that are
+            read together as a path; or a summary); None: by the options of answering.
+        facts: remembered facts, which are shown to the reader, too.
+        text: the strategy's own answer, in place of the reader's; None: the reader answers.
+        reply: an answer that the reader gave already; None: it gave none.
+
+    Example:
+        >>> ranking = Bm25(collection.context).rank(Query("Who designed the Fram?"), 5)
+        >>> conclusion = Conclusion(ranking, evidence=3)  # the answer is read from the best three
     """
 
     ranking: Sequence[Scored]
@@ -43,9 +59,21 @@ class Conclusion:
 
 @dataclass(frozen=True, slots=True)
 class Inquiry:
-    """What a strategy works with for one question. `depth`: how many passages are wanted in the end.
+    """A question with what a strategy works with.
 
-    `try_to_answer`: what the reader makes of a conclusion, None where that does not hold the answer.
+    Attributes:
+        question: the question.
+        retriever: the retriever.
+        depth: how many passages the final ranking has.
+        emit: receives each event.
+        model: the language model; None when none is configured.
+        try_to_answer: reads an answer from a conclusion; None where it does not hold the answer.
+
+    Example:
+        >>> question = Query("Who designed the Fram?")
+        >>> inquiry = Inquiry(question, Bm25(collection.context), depth=5, emit=lambda event: None)
+        >>> len(inquiry.passages(inquiry.retriever.rank(question, 3)))
+        3
     """
 
     question: Query
@@ -58,27 +86,55 @@ class Inquiry:
 
     @property
     def tasks(self) -> Tasks:
-        """The language model. Raises ConfigurationError when none is configured."""
+        """The language model; raises ConfigurationError when none is configured."""
         if self.model is None:
             raise no_model()
         return self.model
 
     def query(self, text: str) -> Query:
-        """A query among the documents that the question may be answered from, with the question's memory."""
+        """Return a query over the documents that the question may be answered from, with the question's memory.
+
+        Args:
+            text: the text to search for.
+
+        Returns:
+            The query.
+        """
         its = self.question
         return Query(text, its.filter, self.emit, its.memory, its.knowledge)
 
     def hits(self, found: Sequence[Scored]) -> tuple[Hit, ...]:
-        """The passages with their texts, in order, those that are gone left out; a text is fetched once a question."""
+        """Return the passages of a ranking with their texts, each fetched once a question.
+
+        Args:
+            found: the ranking.
+
+        Returns:
+            The hits in their order, without missing passages.
+        """
         self._fetch([x.id for x in found])
         return tuple(Hit(self._texts[x.id], x.score, x.why) for x in found if x.id in self._texts)
 
     def passages(self, found: Sequence[Scored]) -> list[Passage]:
-        """The same without scores and trails."""
+        """Return the passages of a ranking.
+
+        Args:
+            found: the ranking.
+
+        Returns:
+            The passages in their order, without missing ones.
+        """
         return [hit.passage for hit in self.hits(found)]
 
     def items(self, evidence: Sequence[Evidence]) -> list[Item]:
-        """Items of evidence with their texts; passages that are gone are left out, and summaries of nothing else."""
+        """Return evidence with its texts.
+
+        Args:
+            evidence: ids of passages, and summaries.
+
+        Returns:
+            The items in their order, without missing passages, and without summaries of no other passage.
+        """
         self._fetch([id for item in evidence for id in _ids(item)])
         found: list[Item] = []
         for item in evidence:
@@ -98,7 +154,19 @@ def _ids(item: Evidence) -> Sequence[str]:
 
 
 class Episode(ABC):
-    """One question under way. Any of its methods may raise ModelError; it can be finalised then all the same."""
+    """The progress of one question.
+
+    Any method may raise ModelError; `finalise` works all the same.
+
+    Args:
+        inquiry: the question and what the strategy works with.
+        settings: the options in force.
+
+    Example:
+        >>> class Once(Episode):
+        ...     def next_queries(self) -> list[str]:
+        ...         return []
+    """
 
     steps: int = 1
     """How many steps it takes at most."""
@@ -112,38 +180,81 @@ class Episode(ABC):
 
     @abstractmethod
     def next_queries(self) -> Sequence[str | Search]:
-        """What to search for in the next step; nothing: enough is known."""
+        """Return the queries of the next step.
+
+        Returns:
+            Queries; none ends the loop.
+        """
 
     def retrieve(self, query: Query) -> list[Scored]:
-        """The passages for a query, best first. Several queries of a step are searched for at once, in threads."""
+        """Rank passages for a query; several queries of a step run at once, in threads.
+
+        Args:
+            query: the query.
+
+        Returns:
+            The passages, best first.
+        """
         retriever, n = self.inquiry.retriever, max(self.pool, self.inquiry.depth)
         with retriever.spanned(n):
             return retriever.rank(query, n)
 
     @abstractmethod
     def absorb(self, query: str, found: Sequence[Scored]) -> None:
-        """Take in what was found for a query."""
+        """Take in the passages of a query.
+
+        Args:
+            query: its text.
+            found: the passages, best first.
+        """
 
     def done(self) -> bool:
-        """Whether the loop ends after this step."""
+        """Return whether the loop ends after this step.
+
+        Returns:
+            True if it does.
+        """
         return False
 
     @abstractmethod
     def finalise(self) -> list[Scored]:
-        """The passages of all steps so far as one ranking; the loop asks for it after each step."""
+        """Return the passages of all steps so far as one ranking; the loop calls it after each step.
+
+        Returns:
+            The passages, best first.
+        """
 
     def conclude(self) -> Conclusion:
-        """What the episode ends with. When it fails, the answer is read from `finalise`."""
+        """Return how the episode ends; on failure the answer is read from `finalise`.
+
+        Returns:
+            The conclusion.
+        """
         return Conclusion(self.finalise())
 
     def shown(self, found: Sequence[Scored], count: int) -> str:
-        """The best passages as a model is shown them, at most `count`, and as many as the option `tokens` allows."""
+        """Return the best passages as text for a prompt.
+
+        Args:
+            found: the ranking.
+            count: the most passages; the option `tokens` may allow fewer.
+
+        Returns:
+            The numbered passages.
+        """
         return numbered(self._best(found, count))
 
     def shown_again(self, found: Sequence[Scored], count: int) -> str:
-        """The same passages, those that were shown before first and in the order that they had: so prompts begin alike.
+        """Return the best passages as text for a prompt, those of earlier calls first, in their earlier order.
 
-        A server that keeps what it made of a prompt's beginning then reads only the rest.
+        A server that caches a prompt's beginning then reads only the rest.
+
+        Args:
+            found: the ranking.
+            count: the most passages; the option `tokens` may allow fewer.
+
+        Returns:
+            The numbered passages.
         """
         by_id = {item[0].id: item for item in self._best(found, count)}
         self._order = {id: None for id in (*self._order, *by_id) if id in by_id}
@@ -154,9 +265,17 @@ class Episode(ABC):
         return passages[: len(within(passages, self.settings.tokens))]
 
     def notes(self) -> tuple[str, ...]:
-        """What to know of the final ranking, such as that the collection lacks what the strategy works with."""
+        """Return remarks on the final ranking, such as that the collection lacks what the strategy works with.
+
+        Returns:
+            Sentences.
+        """
         return self.inquiry.retriever.notes([])
 
     def emit(self, event: Event) -> None:
-        """Report what happened."""
+        """Report an event.
+
+        Args:
+            event: the event.
+        """
         self.inquiry.emit(event)

@@ -7,7 +7,14 @@ from kgrag.agents.interleaved import Interleaved
 
 
 class Gcot(Interleaved):
-    """Searches for what it says is missing."""
+    """After each retrieval the model names the missing facts, which are the next query.
+
+    Source: BDTR, section 4.1 and figure 12.
+
+    Example:
+        >>> system = Gcot(PathRank(collection.context), steps=2)
+        >>> print(system.ask("Where was the designer of the Fram born?").text)
+    """
 
     name = "gcot"
     summary = "says what is missing, and searches for that; GCoT as a prompt"

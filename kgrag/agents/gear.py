@@ -69,7 +69,14 @@ class GearOptions(AnswerOptions):
 
 
 class Gear(Strategy):
-    """Synchronised graph expansion with a gist memory, step by step."""
+    """Synchronised graph expansion with a gist memory, step by step.
+
+    Source: GEAR, section 5.
+
+    Example:
+        >>> system = Gear(PathRank(collection.context), steps=2)
+        >>> print(system.ask("Where was the designer of the Fram born?").text)
+    """
 
     name = "gear"
     summary = "reads facts into a memory, expands them in the graph, asks on until they answer the question; GEAR"
@@ -86,7 +93,7 @@ class Gear(Strategy):
 
 
 def balanced(links: Sequence[Sequence[Scored]], steps: Sequence[Sequence[Scored]], constant: float) -> list[Scored]:
-    """The passages of facts (`links`) and of steps, of which both halves count alike.
+    """Return the passages of facts (`links`) and of steps, both halves weighted equally.
 
     Equation 9 sums over all lists, so that what stands in the middle of many facts' lists gets ahead of what a step
     found first. Here the facts' lists are fused apart, and with them the best rank that any step gave.
@@ -134,7 +141,7 @@ class _Gear(Episode):
         return [query]
 
     def retrieve(self, query: Query) -> list[Scored]:
-        """SyncGE over the base retriever (section 4); what the base found stays if the model fails."""
+        """Rank by SyncGE over the base retriever (section 4), by the base alone if the model fails."""
         base = base_ranking(self.inquiry.retriever, query, self.settings.passages)
         self.rankings.append(base)
         self._facts = self._facts_in(query.text, base)
@@ -162,7 +169,7 @@ class _Gear(Episode):
         return self._verdict is not None and self._verdict.answerable
 
     def finalise(self) -> list[Scored]:
-        """The passages of the remembered facts and of all steps (section 5.4, equation 9)."""
+        """Return the passages of the remembered facts and of all steps (section 5.4, equation 9)."""
         constant, links = self.sync.settings.rrf, self._link_passages()
         if self.settings.fusion == "all" or not links:
             return reciprocal_rank_fusion([*links, *self.rankings], constant)
@@ -177,7 +184,7 @@ class _Gear(Episode):
         return self.sync.notes([])
 
     def _facts_in(self, question: str, found: Sequence[Scored], known: Sequence[Triple] = ()) -> tuple[Triple, ...]:
-        """The facts that the model reads in passages for a question. Raises ModelError."""
+        """Return the facts that the model reads in passages for a question. Raises ModelError."""
         self._read.update(x.id for x in found)
         return read(self.inquiry.tasks, question, self.inquiry.passages(found), known)
 
@@ -197,14 +204,20 @@ class _Gear(Episode):
         return verdict
 
     def _link_passages(self) -> list[list[Scored]]:
-        """passageLink (section 5.4, equation 8; appendix B.2, equation 10) of each fact of the memory, done once."""
+        """Return the passages of each fact of the memory, computed once: passageLink.
+
+        Section 5.4, equation 8; appendix B.2, equation 10.
+        """
         open_ = [fact for its, fact in self.memory.items() if its not in self._links]
         if open_:
             self._links |= zip(map(key, open_), self._linked(open_), strict=True)
         return [self._links[its] for its in self.memory]
 
     def _linked(self, facts: Sequence[Triple]) -> list[list[Scored]]:
-        """For each fact the best `link` passages by h_base over passages and triples (appendix B.2, equation 10)."""
+        """Return the best `link` passages of each fact by h_base over passages and triples.
+
+        Appendix B.2, equation 10.
+        """
         constant, only, k = self.sync.settings.rrf, self.inquiry.question.filter, self.settings.link
         texts = [" ".join(fact.text.split()) for fact in facts]
         linked = []
@@ -216,7 +229,7 @@ class _Gear(Episode):
         return linked
 
     def _stating(self, texts: Sequence[str], k: int) -> list[list[Scored]]:
-        """For each text the passages that state the k triples like it: h_base over T, as the base searches passages."""
+        """Return the passages with the k triples most like each text: h_base over T, as the base searches passages."""
         context, uses = self.sync.context, _uses(self.inquiry.retriever)
         words = "words" in uses
         near, worded = context.reader.similar_triples(
@@ -234,12 +247,12 @@ class _Gear(Episode):
 
 
 def _uses(retriever: Retriever) -> set[str]:
-    """What a retriever and its parts search by."""
+    """Return what a retriever and its parts search by."""
     return set(type(retriever).uses).union(*map(_uses, retriever.parts))
 
 
 def _sources(rows: Sequence[dict[str, Any]]) -> list[Scored]:
-    """The passages of ranked triples, each once."""
+    """Return the passages of ranked triples, each once."""
     found: dict[str, Scored] = {}
     for row in rows:
         why = (Step("resembles", "Triple", row["text"], row["score"]), follow("STATES", "Passage", row["title"]))

@@ -45,7 +45,14 @@ class GearsOptions(AnswerOptions, KnowledgeOptions):
 
 
 class Gears(Strategy):
-    """Reads facts from passages, and expands them in a knowledge graph that was never extracted from these."""
+    """Reads facts from passages, and expands them in a knowledge graph that was not extracted from these.
+
+    Source: Millions of GEAR-s, section 4.
+
+    Example:
+        >>> Gears.check({"steps": 2, "knowledge": ("wikidata",)}).steps
+        2
+    """
 
     name = "gears"
     summary = "reads facts, expands them in a knowledge graph such as Wikidata, filters passages; Millions of GEAR-s"
@@ -83,7 +90,7 @@ class _Gears(Episode):
         return [self._next]
 
     def retrieve(self, query: Query) -> list[Scored]:
-        """The passages for a query, with those that facts of the graph lead to (equations 1 to 4)."""
+        """Return the passages for a query, with those that facts of the graph lead to (equations 1 to 4)."""
         base = base_ranking(self.inquiry.retriever, query, self.settings.passages)
         self.rankings.append(base)
         found = read(self.inquiry.tasks, query.text, self.inquiry.passages(base))
@@ -124,7 +131,7 @@ class _Gears(Episode):
         return not self._next
 
     def finalise(self) -> list[Scored]:
-        """The passages of all steps."""
+        """Return the passages of all steps."""
         if self.settings.order == "fused":
             return reciprocal_rank_fusion(self.rankings, self.settings.rrf)
         return concatenate(self.rankings)
@@ -142,7 +149,10 @@ class _Gears(Episode):
         return Conclusion([*kept, *dropped], evidence=[[x.id] for x in kept], facts=facts)
 
     def _filtered(self, found: Sequence[Scored]) -> list[Scored]:
-        """What the model keeps, best first, window by window (equation 6); where it cannot be read, all of a window."""
+        """Return the passages that the model selects, best first, window by window (equation 6).
+
+        A window whose reply cannot be read stays whole.
+        """
         kept: list[Scored] = []
         for start in range(0, len(found), self.settings.window):
             window = found[start : start + self.settings.window]

@@ -52,7 +52,14 @@ class Points(BaseModel):
 
 
 class GlobalSearch(Strategy):
-    """Reads the reports on all communities."""
+    """Reads the reports on all communities.
+
+    Source: GraphRAG (Edge et al., 2024), section 3.1.6.
+
+    Example:
+        >>> system = GlobalSearch(collection.context)
+        >>> print(system.ask("What do the voyages have in common?").text)
+    """
 
     name = "global"
     summary = (
@@ -125,7 +132,10 @@ class _GlobalSearch(Episode):
         return ()
 
     def _reports(self) -> list[Mapping[str, Any]]:
-        """Reports, the nearest to the question first. A filter leaves out those that rest on nothing that passes it."""
+        """Return reports, the nearest to the question first.
+
+        A filter removes those that rest on no matching document.
+        """
         context, query = self.inquiry.retriever.context, self.inquiry.question
         collection = context.reader.collection
         found: list[Mapping[str, Any]] = context.row(
@@ -149,12 +159,12 @@ class _GlobalSearch(Episode):
 
 
 def _of(point: Point, batch: Sequence[Mapping[str, Any]]) -> Sequence[Mapping[str, Any]]:
-    """The reports that a point names; all of the call where it names none that is there."""
+    """Return the reports that a point names; all of the call where it names no existing one."""
     return [batch[n - 1] for n in dict.fromkeys(point.reports) if 1 <= n <= len(batch)] or batch
 
 
 def _batches(reports: Sequence[Mapping[str, Any]], tokens: int) -> list[list[Mapping[str, Any]]]:
-    """Reports, as many at a time as fit into some tokens."""
+    """Return the reports in batches that each fit into a number of tokens."""
     found: list[list[Mapping[str, Any]]] = []
     left = 0.0
     for report in reports:

@@ -19,7 +19,14 @@ class IrcotOptions(InterleavedOptions):
 
 
 class Ircot(Interleaved):
-    """Thinks a sentence after each retrieval, until one gives the answer."""
+    """The model writes a sentence of reasoning after each retrieval, until one gives the answer.
+
+    Source: IRCoT; GEAR, appendix B.1; BDTR, figure 10.
+
+    Example:
+        >>> system = Ircot(PathRank(collection.context), steps=2)
+        >>> print(system.ask("Where was the designer of the Fram born?").text)
+    """
 
     name = "ircot"
     summary = "thinks sentence by sentence; each is the next query; IRCoT"

@@ -35,7 +35,14 @@ class IterRetgenOptions(AnswerOptions):
 
 
 class IterRetgen(Strategy):
-    """Answers after each retrieval, and searches for what it answered."""
+    """The model answers after each retrieval, and its answer is the next query.
+
+    Source: ITER-RETGEN; BDTR, figure 13; RGNN-Ret, appendix I.5.
+
+    Example:
+        >>> system = IterRetgen(PathRank(collection.context))
+        >>> print(system.ask("Where was the designer of the Fram born?").text)
+    """
 
     name = "iter-retgen"
     summary = "answers, and searches for what it answered; ITER-RETGEN (IRGS)"
@@ -91,7 +98,7 @@ class _IterRetgen(Episode):
         return Conclusion(self.finalise(), text=self.answers[-1])
 
     def _reply(self) -> str:
-        """Brief reasoning that ends in an answer, from the best passages so far. Raises ModelError."""
+        """Return brief reasoning that ends in an answer, from the best passages so far. Raises ModelError."""
         shown = self.shown_again(self.finalise(), self.settings.read)
         said = self.inquiry.tasks.text("retgen", passages=shown, question=self.inquiry.question.text)
         reply = " ".join(said.split())

@@ -89,7 +89,7 @@ class _Document:
         self.names = {grammar.key(name) for name in names} - {()}
 
     def headed(self, part: Part) -> list[Row]:
-        """The headings that a question names by their words, their number, or their place."""
+        """Return the headings that a question names by their words, their number, or their place."""
         paths = (path.split(" > ")[:depth] for path in self.outline for depth in range(1, path.count(" > ") + 2))
         last = {" > ".join(path): path[-1] for path in paths}
         if part.heading:
@@ -101,14 +101,16 @@ class _Document:
         return _picked(part.number, grammar.number_of(part.label), numbers, [] if numbered else counted)
 
     def has(self, asked: Asked) -> bool:
-        """Whether it has what is asked for, as far as can be known without reading it."""
+        """Return whether the document has the requested part, as far as can be known without its text."""
         if asked.kind == "section" and asked.parts:
             return any(map(self.headed, asked.parts))
         return all(p.number <= self.counts[asked.kind] for p in asked.parts) and self.counts[asked.kind] > 0
 
 
 def look_up(context: SearchContext, query: Query, tasks: Tasks | None = None, depth: int = 15) -> Lookup | None:
-    """What a question names of the structure of a document; None when it asks for content, or there is no structure.
+    """Return what a question names of the structure of a document.
+
+    None when it asks for content, or there is no structure.
 
     `depth`: passages at most. Without `tasks` the grammar alone decides; a model that fails decides nothing. Before it
     is known that a question is structural, the graph is asked once at most, for 51 documents.
@@ -125,7 +127,7 @@ def look_up(context: SearchContext, query: Query, tasks: Tasks | None = None, de
 
 
 def _known(context: SearchContext, query: Query, question: Question, headings: Sequence[Asked]) -> list[_Document]:
-    """The documents that have pages, tables or headings and may be meant, those that the question names first."""
+    """Return the candidate documents with pages, tables or headings, those that the question names first."""
     language = context.reader.collection.language
     words, written = name_words(tokens(query.text, language), language), query.text.split()
     names = {
@@ -142,7 +144,7 @@ def _known(context: SearchContext, query: Query, question: Question, headings: S
 def _meant(
     question: Question, asked: Asked | None, headings: Sequence[Asked], known: list[_Document]
 ) -> tuple[Asked, list[_Document]] | None:
-    """What a question asks for, if it can be nothing else, and among which documents.
+    """Return the part that a question asks for, if it is unambiguous, and the candidate documents.
 
     The words of a heading that exists go before a number, and that before the words of one that is missing.
     """
@@ -160,7 +162,7 @@ def _meant(
 
 
 def _named(question: Question, asked: Asked, known: list[_Document]) -> tuple[list[_Document], set[int]]:
-    """The documents whose title or file a question names, and where the words of these names start."""
+    """Return the documents whose title or file a question names, and where the words of these names start."""
     words = [(word, at) for word, at, _ in question.words if not any(a <= at < b for a, b in asked.spans)]
     spans: dict[int, set[int]] = {}
     for place, document in enumerate(known):
@@ -173,7 +175,7 @@ def _named(question: Question, asked: Asked, known: list[_Document]) -> tuple[li
 
 
 def _by_model(query: Query, known: list[_Document], tasks: Tasks) -> tuple[bool, tuple[Asked, list[_Document]] | None]:
-    """What a language model takes the question for, and whether something is looked for within that.
+    """Return the part that a language model reads in a question, and whether the question searches within it.
 
     None for a question of content, and when the model fails.
     """
@@ -215,7 +217,7 @@ def _answer(
 
 
 def _found(context: SearchContext, asked: Asked, document: _Document, *, content: bool) -> Iterator[_Found]:
-    """What a document holds of what is asked for: its text, or how many there are; then what is missing."""
+    """Yield the text or the count that a document has for a request; then what is missing."""
     kind, on = asked.kind, ""
     if asked.ask == "count" and not asked.on:
         yield _Found(f"{document.name} has {_numbered(document.counts[kind], kind)}.", Place("document", document.name))
@@ -251,7 +253,7 @@ def _found(context: SearchContext, asked: Asked, document: _Document, *, content
 def _parts(
     document: _Document, kind: Kind, parts: Sequence[Part], nodes: list[Row], on: str = ""
 ) -> tuple[list[Row], list[_Found]]:
-    """Those of some pages, tables or sections that are asked for, all where no parts are; and what is missing."""
+    """Return the named pages, tables or sections, all where none is named; and the missing ones."""
     chosen, missing = ([] if parts else nodes), []
     has = f"{document.name} has {_numbered(document.counts[kind] if kind == 'section' else len(nodes), kind)}{on}"
     if not parts and not nodes:
@@ -269,7 +271,7 @@ def _parts(
 
 
 def _picked(number: int, label: str, labelled: Iterable[tuple[Row, str]], placed: list[Row]) -> list[Row]:
-    """The first that has a label, else the one at a place: from 1, negative from the end."""
+    """Return the first row with a label, else the one at a place: from 1, negative from the end."""
     if label and (found := [node for node, its in labelled if its == label]):
         return found[:1]
     place = number - (number > 0)
@@ -277,7 +279,7 @@ def _picked(number: int, label: str, labelled: Iterable[tuple[Row, str]], placed
 
 
 def _label(node: Row) -> str:
-    """The label of a page; the number that the caption of a table gives it, else its own."""
+    """Return the label of a page; of a table the number in its caption, else its own."""
     if "caption" not in node:
         return str(node["label"] or "").lower()
     caption = re.match(r"\W*tab(?:le|\.)\s*(\w[\w.-]*\b)", node["caption"] or "", re.I)
@@ -285,7 +287,7 @@ def _label(node: Row) -> str:
 
 
 def _section(context: SearchContext, document: _Document, top: str) -> _Found:
-    """What stands under a heading, the part of each passage that does.
+    """Return the text under a heading: of each passage the part that belongs to it.
 
     A passage may begin with the rest of one section, and go on with short ones whole, each under its heading.
     """
@@ -313,7 +315,7 @@ def _section(context: SearchContext, document: _Document, top: str) -> _Found:
 
 
 def _hits(context: SearchContext, query: Query, read: list[_Reading], depth: int) -> tuple[Hit, ...]:
-    """The passages with what holds them, at most `depth`: of more those nearest to the question."""
+    """Return the passages with their sources, at most `depth`: the nearest to the question."""
     if len(read) > depth:
         near = context.reader.nearest_of([id for id, _, _ in read], query.vector(context.embedder), depth)
         ranks = {id: rank for rank, (id, _) in enumerate(near)}
@@ -326,5 +328,5 @@ def _hits(context: SearchContext, query: Query, read: list[_Reading], depth: int
 
 
 def _numbered(count: int, kind: str) -> str:
-    """How many, in words: "no tables", "1 page", "3 tables"."""
+    """Return how many, in words: "no tables", "1 page", "3 tables"."""
     return f"{f'{count:,}' if count else 'no'} {kind}{'' if count == 1 else 's'}"

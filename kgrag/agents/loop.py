@@ -49,7 +49,10 @@ def run(episode: Episode, trace: Trace) -> tuple[Conclusion, str]:
 
 
 def _retrieved(episode: Episode, searches: Sequence[Search], trace: Trace) -> Iterator[tuple[Search, list[Scored]]]:
-    """What is found for each query of a step; for several at once, unless the retriever remembers what was before."""
+    """Yield the passages of each query of a step.
+
+    Several queries run at once, unless the retriever remembers earlier steps.
+    """
 
     def retrieve(number: int) -> list[Scored]:
         return episode.retrieve(episode.inquiry.query(searches[number].text))

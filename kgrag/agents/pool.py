@@ -28,5 +28,5 @@ class Pool:
                 self._found[x.id] = scored
 
     def ranking(self) -> list[Scored]:
-        """All passages, best first; of equal ones that which was found first."""
+        """Return all passages, best first; of ties the earliest first."""
         return sorted(self._found.values(), key=lambda x: -x.score)

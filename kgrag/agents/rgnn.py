@@ -29,7 +29,14 @@ class RgnnOptions(SubQuestionOptions):
 
 
 class Rgnn(Strategy):
-    """Asks single questions until a critique of their answers is content."""
+    """The model asks single questions until a critique of their answers is content.
+
+    Source: RGNN-Ret, section 3.3 and appendix I.6.
+
+    Example:
+        >>> system = Rgnn(PathRank(collection.context))
+        >>> print(system.ask("Where was the designer of the Fram born?").text)
+    """
 
     name = "rgnn"
     summary = "asks and answers single questions until a critique of the answers is content; RGNN-Ret"

@@ -18,7 +18,14 @@ class SelfAskOptions(SubQuestionOptions):
 
 
 class SelfAsk(Strategy):
-    """Asks itself follow-up questions."""
+    """The model asks itself follow-up questions.
+
+    Source: Self-Ask; RGNN-Ret, appendix I.4.
+
+    Example:
+        >>> system = SelfAsk(PathRank(collection.context))
+        >>> print(system.ask("Where was the designer of the Fram born?").text)
+    """
 
     name = "self-ask"
     summary = "asks itself follow-up questions and answers each from what is found for it; Self-Ask"

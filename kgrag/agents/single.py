@@ -36,7 +36,12 @@ class _Single(Episode):
 
 
 class Single(Strategy):
-    """Retrieves once."""
+    """Retrieves once.
+
+    Example:
+        >>> system = Single(PathRank(collection.context))
+        >>> print(system.ask("Where was the designer of the Fram born?").text)
+    """
 
     name = "single"
     summary = "retrieves once"
@@ -56,7 +61,13 @@ class _ClosedBook(_Single):
 
 
 class ClosedBook(Strategy):
-    """Retrieves nothing (GEAR, appendix J.3, without passages)."""
+    """Answers without retrieval.
+
+    Source: GEAR, appendix J.3; KGP, section 5.1.
+
+    Example:
+        >>> print(ClosedBook(collection.context).ask("Where was the designer of the Fram born?").text)
+    """
 
     name = "closed-book"
     summary = "retrieves nothing: what the model knows by itself, as a baseline"

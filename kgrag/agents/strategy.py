@@ -42,13 +42,33 @@ _PROMPT, _PASSAGE = 500, 200
 
 
 class Strategy(ABC):
-    """A way of answering over a retriever: `Gear(PathRank(c), steps=2).ask("Who ...?")`. Safe to share between threads.
+    """A way of answering over a retriever; threads may share it.
 
-    A strategy is a class with a `name`, a `summary`, its `options` and the method `begin`, found by an entry point of
-    the group `kgrag.strategies`. `over`: the retriever that it works over when it is made over a collection;
-    `retrieves`: whether it uses it at all; `knows`: whether it asks collections of kind knowledge by itself; `walks`:
-    whether it walks the graph of one collection besides; `requires`: the layers of the graph without which it would be
-    another strategy; `paper`: where it is described; `calls`: of a model, in each step and besides, at most.
+    A strategy is a class with a `name`, a `summary`, its `options` and the method `begin`, registered by an entry point
+    of the group `kgrag.strategies`.
+
+    Args:
+        on: a retriever, or a collection's context for the default retriever.
+        options: those of the class.
+
+    Attributes:
+        over: the default retriever.
+        retrieves: whether it uses the retriever at all.
+        knows: whether it searches collections of kind knowledge itself.
+        walks: whether it walks the graph of one collection besides.
+        requires: the layers of the graph that it cannot do without.
+        paper: its source.
+        calls: the most calls of a language model, in each step and besides.
+
+    Raises:
+        ConfigurationError: an option does not exist or is out of range, or it `walks` and there are several
+            collections.
+
+    Example:
+        >>> system = Gear(PathRank(collection.context), steps=2)
+        >>> system.name
+        'gear(steps=2)+pathrank'
+        >>> answer = system.ask("Where was the designer of the Fram born?", short=True)
     """
 
     name: str
@@ -66,10 +86,7 @@ class Strategy(ABC):
     """The options in force."""
 
     def __init__(self, on: Searchable, **options: Any) -> None:
-        """Over a retriever, or over a collection by its usual one.
-
-        Raises ConfigurationError for unknown options, and over several collections when it `walks`.
-        """
+        """Make the strategy over a retriever, or over a collection by its default retriever."""
         kind = type(self)
         self.context: SearchContext = on.context
         self.retriever = on if isinstance(on, Retriever) else make_retriever(kind.over, self.context)
@@ -84,7 +101,18 @@ class Strategy(ABC):
 
     @classmethod
     def check(cls, options: Mapping[str, Any], defaults: Mapping[str, Any] | None = None) -> AnswerOptions:
-        """The options in force, with `defaults` as of a SearchContext's agents. Raises ConfigurationError."""
+        """Return the options in force.
+
+        Args:
+            options: name -> value.
+            defaults: part -> options, those of a SearchContext's agents.
+
+        Returns:
+            The options, defaults included.
+
+        Raises:
+            ConfigurationError: an option does not exist or is out of range.
+        """
         defaults = defaults or {}
         own, shared = defaults.get(cls.name.replace("-", "_"), {}), defaults.get("answer", {})
         effort = next((given["effort"] for given in (options, own, shared) if "effort" in given), None)
@@ -92,13 +120,24 @@ class Strategy(ABC):
 
     @classmethod
     def spelt(cls, expression: Expression, retriever: str) -> str:
-        """The name of the system: STRATEGY+RETRIEVER."""
+        """Return the name of the system.
+
+        Args:
+            expression: the strategy with its options.
+            retriever: the name of the retriever.
+
+        Returns:
+            STRATEGY+RETRIEVER; STRATEGY alone if it does not retrieve.
+        """
         return f"{expression}+{retriever}" if cls.retrieves else str(expression)
 
     def at_most(self) -> tuple[int, int]:
-        """The calls of a language model that a question can take, and their tokens, about, with those of its searches.
+        """Return the most calls of a language model that a question takes, and their tokens.
 
-        A passage is taken to have 200 tokens, and a prompt 500. (0, 0): that depends on the collection.
+        A passage counts 200 tokens, a prompt 500.
+
+        Returns:
+            (calls, tokens), searches included; (0, 0) if they depend on the collection.
         """
         steps = next((getattr(self.settings, name) for name in ("steps", "rounds") if hasattr(self.settings, name)), 0)
         a_step, besides = type(self).calls
@@ -108,16 +147,36 @@ class Strategy(ABC):
         return calls, calls * (_PROMPT + read * _PASSAGE)
 
     def lacking(self) -> frozenset[Layer]:
-        """The layers that it or its retriever requires, and the collection does not have."""
+        """Return the layers that the strategy or its retriever requires and the collection lacks.
+
+        Returns:
+            Layers.
+        """
         own = self.requires - self.context.reader.layers(self.requires)
         return own | self.retriever.lacking() if self.retrieves else own
 
     @abstractmethod
     def begin(self, inquiry: Inquiry) -> Episode:
-        """Take up a question."""
+        """Begin the episode of a question.
+
+        Args:
+            inquiry: the question and what the strategy works with.
+
+        Returns:
+            The episode.
+        """
 
     def look_up(self, query: Query, tasks: Tasks | None = None, depth: int = DEPTH) -> Lookup | None:
-        """What the question names of the structure of a document; None for questions of content."""
+        """Return the part of a document's structure that the question names.
+
+        Args:
+            query: the question.
+            tasks: the language model that reads unusual wordings; None: rules alone.
+            depth: the most passages.
+
+        Returns:
+            The part; None for questions of content.
+        """
         if not self.settings.structure or not self.retrieves:
             return None
         found = (look_up(context, query, tasks, depth) for context in self.retriever.contexts)
@@ -133,12 +192,25 @@ class Strategy(ABC):
         listener: Listener | None = None,
         choices: Sequence[str] = (),
     ) -> Answer:
-        """The answer to a question, `short`, with citations, or one of `choices`; and the `depth` best passages.
+        """Answer a question.
 
-        `listener` hears of every event as it happens; with `stream` also of the answer as it is written. What a
-        language model cannot do is reported in the answer's `problem`. A page, table or section that the question names
-        is looked up, and answered with what stands there, or the strategy's answer is read from that alone. Raises
-        ConfigurationError when no model is configured and one is needed, and DatabaseError.
+        A page, table or section that the question names is looked up first: its count is the answer, or the answer is
+        read from its text alone.
+
+        Args:
+            question: the question.
+            short: whether the answer is a few words without citations.
+            depth: how many passages the answer's ranking holds.
+            stream: whether the listener also receives the answer as it is written.
+            listener: receives each event as it happens.
+            choices: the answer is one of these; empty: any.
+
+        Returns:
+            The answer; what a model fails to do is its `problem`.
+
+        Raises:
+            ConfigurationError: no language model is configured and one is needed.
+            DatabaseError: the database cannot be reached, or fails.
         """
         started = time.perf_counter()
         asked = question if isinstance(question, Query) else Query(question)
@@ -219,7 +291,7 @@ class Strategy(ABC):
         )
 
     def _evidence(self, inquiry: Inquiry, conclusion: Conclusion) -> list[Item]:
-        """The items that the answer is read from; those of the ranking unless the strategy names its own."""
+        """Return the items that the answer is read from: the strategy's own, else those of the ranking."""
         items = conclusion.evidence
         if items is None or isinstance(items, int):
             count = self.settings.evidence if items is None else items

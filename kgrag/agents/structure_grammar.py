@@ -102,7 +102,7 @@ class Question:
         self.kinds: set[Kind] = {_kind_of(m[0]) for m in _NOUN.finditer(self.text)}
 
     def asked(self) -> Asked | None:
-        """What it names by number or label; None if nothing."""
+        """Return the part that the question names by number or label; None if nothing."""
         found = list(self._named())
         kinds = {kind for kind, _, _ in found} - {"page"}
         parts = tuple(p for kind, its, _ in found if kind != "page" for p in its)
@@ -120,7 +120,7 @@ class Question:
         return Asked("page", "text", pages, spans=spans) if pages else None
 
     def _named(self) -> Iterator[tuple[Kind, list[Part], Span]]:
-        """Nouns with values behind or an ordinal before them: "page 3", "tables 1 and 2", "the last page"."""
+        """Yield nouns with values after or an ordinal before them: "page 3", "tables 1 and 2", "the last page"."""
         for match in _NAMED.finditer(self.text):
             if place := match["place"]:
                 parts = [Part(_FROM_THE_END.get(place.lower()) or int(number_of(place)))]
@@ -132,7 +132,7 @@ class Question:
             yield _kind_of(match["one"] or match["any"]), parts, match.span()
 
     def headings(self) -> Iterator[Asked]:
-        """The sections that it may name by the words of their heading beside "section", the longest first."""
+        """Yield the sections that the question may name by words beside "section", the longest first."""
         runs: list[tuple[int, int, Span]] = []
         for noun in _BEFORE_HEADING.finditer(self.text):
             after = [(start, end) for _, start, end in self.words if start >= noun.end()][:8]
@@ -145,13 +145,13 @@ class Question:
                 yield Asked("section", "text", (Part(0, self.text[start:end], words),), spans=(span,))
 
     def asks_only_for(self, asked: Asked, named: Container[int]) -> bool:
-        """Whether every other word only asks for what is named, or starts at one of the characters `named`."""
+        """Return whether every other word belongs to the request, or starts at one of the characters `named`."""
         left = [(word, at) for word, at, _ in self.words if not any(a <= at < b for a, b in asked.spans)]
         return all(_only_asks(word) or at in named for word, at in left)
 
 
 def key(text: str) -> Key:
-    """The words of a name as they are compared: without case, diacritics and marks."""
+    """Return the words of a name for comparison: without case, diacritics and marks."""
     return tuple(re.findall(r"[^\W_]+", fold(unicodedata.normalize("NFKC", text)).casefold()))
 
 
@@ -164,25 +164,25 @@ def _kind_of(noun: str) -> Kind:
 
 
 def number_of(text: str) -> str:
-    """A number in digits, whether written "4", "four" or "iv"; others in lower case."""
+    """Return a number in digits, whether written "4", "four" or "iv"; others in lower case."""
     return str(_NUMBERS.get(text.lower(), text.lower()))
 
 
 def part_of(text: str) -> Part:
-    """The part that a number or label names: "-1", "3", "three", "iv", "4.2", "B"."""
+    """Return the part that a number or label names: "-1", "3", "three", "iv", "4.2", "B"."""
     label = number_of(text) if text.lower() in _CARDINALS else text.lower()
     number = int(label) if re.fullmatch(r"-?\d{1,5}", label) else 0
     return Part(number, "" if number < 0 else label)
 
 
 def heading_number(heading: str) -> str:
-    """The number or letter that a heading begins with, in digits; empty if there is none."""
+    """Return the number or letter that a heading begins with, in digits; empty if there is none."""
     match = _HEADING_NUMBER.match(heading)
     return number_of(match[1]) if match else ""
 
 
 def heading_forms(heading: str) -> tuple[Key, Key]:
-    """The words that a heading is named by: all, and those behind its number ("Chapter 3: Oars", "3.2 Oars")."""
+    """Return the words of a heading: all, and those after its number ("Chapter 3: Oars", "3.2 Oars")."""
     return key(heading), key(_HEADING_NUMBER.sub("", heading))
 
 

@@ -22,7 +22,9 @@ STRATEGIES: Plugins[type[Strategy]] = Plugins("kgrag.strategies", "strategy")
 
 
 def make_system(name: str, context: SearchContext) -> Strategy:
-    """The system of that name. Raises NotFoundError for a name that does not exist, ConfigurationError for bad options.
+    """Return the system of that name.
+
+    Raises NotFoundError for a name that does not exist, ConfigurationError for bad options.
 
     `context.tasks` is the language model; without one the system can be made, but not asked.
     """
@@ -31,7 +33,7 @@ def make_system(name: str, context: SearchContext) -> Strategy:
 
 
 def check_system(name: str) -> str:
-    """The name in its standard spelling. Raises as `make_system` does, without a graph."""
+    """Return the name in its standard spelling. Raises as `make_system` does, without a graph."""
     strategy, retriever = split_system(name)
     kind = STRATEGIES[strategy.name]
     kind.check(dict(strategy.options))
@@ -48,12 +50,12 @@ def check_options(agents: Mapping[str, Mapping[str, object]]) -> None:
 
 
 def retriever_of(name: str) -> str:
-    """The retriever that a system works over. Raises as `make_system` does."""
+    """Return the retriever that a system uses. Raises as `make_system` does."""
     return check_retriever(split_system(name)[1])
 
 
 def split_system(name: str) -> tuple[Expression, str]:
-    """The strategy and the retriever that a name stands for. Raises NotFoundError for an unknown strategy."""
+    """Return the strategy and the retriever of a system's name. Raises NotFoundError for an unknown strategy."""
     first, plus, rest = _at_plus(name)
     strategy = parse(first)
     if not plus and strategy.name in RETRIEVERS:
@@ -75,7 +77,7 @@ def split_system(name: str) -> tuple[Expression, str]:
 
 
 def _at_plus(name: str) -> tuple[str, str, str]:
-    """The name parted at the first plus that stands in no parentheses."""
+    """Return the name split at the first plus outside parentheses."""
     depth = 0
     for place, letter in enumerate(name):
         depth += (letter == "(") - (letter == ")")

@@ -71,7 +71,9 @@ def ask_cypher(
     run: bool = True,
     listener: Listener | None = None,
 ) -> CypherAnswer:
-    """The rows that answer a question. `run` False: the statement only. `listener` hears of each call of the model.
+    """Return the rows that answer a question.
+
+    `run` False: the statement only. `listener` receives each call of the model.
 
     Raises ModelError when the second statement does not do either, naming it and what is wrong with it.
     """
@@ -105,7 +107,10 @@ def ask_cypher(
 
 
 def examples(question: str) -> list[Query]:
-    """The saved queries that share most words with a question, best first; none that is long or needs a vector."""
+    """Return the saved queries that share most words with a question, best first.
+
+    Long ones and those with vectors are left out.
+    """
     about = {query: _words(f"{query.title} {query.purpose}") for query in saved_queries().values()}
     spread = Counter(word for words in about.values() for word in words)
     asked = _words(question)
@@ -134,7 +139,7 @@ def _shown(query: Query) -> str:
 
 
 def _parsed(reply: str) -> Attempt:
-    """The statement and the parameters in a reply, which may stand in fences, and among prose."""
+    """Return the statement and the parameters in a reply, which may stand in fences, and among prose."""
     fences = [(kind.lower(), text.strip()) for kind, text in _FENCE.findall(reply)]
     statement = next((text for kind, text in fences if kind != "json"), "")
     if not fences and (begin := _BEGINNING.search(reply)):

@@ -8,7 +8,14 @@ from kgrag.agents.interleaved import Interleaved
 
 
 class Tog(Interleaved):
-    """Judges the passages after each retrieval, and searches for what they lack."""
+    """The model judges the passages after each retrieval; the missing facts are the next query.
+
+    Source: BDTR, section 4.1 and figure 11.
+
+    Example:
+        >>> system = Tog(PathRank(collection.context), steps=2)
+        >>> print(system.ask("Where was the designer of the Fram born?").text)
+    """
 
     name = "tog"
     summary = "judges whether the passages suffice, and searches for what they lack; ToG as a prompt"

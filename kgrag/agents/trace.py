@@ -24,7 +24,7 @@ class Trace:
             self.listener(placed)
 
     def by_task(self) -> dict[str, Usage]:
-        """Task -> what its calls took."""
+        """Return task -> usage of its calls."""
         found: dict[str, Usage] = {}
         for event in self.events:
             if isinstance(event, Called):

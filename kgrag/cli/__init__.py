@@ -58,7 +58,7 @@ class Group(click.Group):
         self._names = commands
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        """The names of its commands, in the order of the list."""
+        """Return the names of its commands, in the order of the list."""
         return list(self._names)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
@@ -79,7 +79,7 @@ class Group(click.Group):
             raise click.UsageError(f"No such command {args[0]!r}. Did you mean {meant!r}?", ctx) from error
 
     def known(self, ctx: click.Context) -> dict[str, str]:
-        """What may be meant -> how it is called here."""
+        """Return alternative names -> the name here."""
         return {name: name for name in self.list_commands(ctx)}
 
 
@@ -87,7 +87,7 @@ class Main(Group):
     """The top: groups, commands, what others add; and errors become a line and an exit code."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        """All commands but those of groups, and the groups, by name."""
+        """Return all commands but those of groups, and the groups, by name."""
         return sorted({*(name for name in COMMANDS if name not in _GROUPED), *GROUPS})
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
@@ -102,7 +102,7 @@ class Main(Group):
         return super().known(ctx) | _GROUPED
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """The options in a line, so that the whole fits a screen."""
+        """Write the options in a line, so that the whole fits a screen."""
         formatter.indent()
         formatter.write_text("Options: --version, --debug (tracebacks), -v (what runs, how long), -h")
         formatter.dedent()

@@ -127,7 +127,7 @@ def ask(
 
 
 def _is_looked_up(searched: "Searching", system: str, query: "Query") -> bool:
-    """Whether the answer is a page, table or section, for which no model is needed."""
+    """Return whether the answer is a page, table or section, for which no model is needed."""
     try:
         place = searched.system(system).look_up(query)
     except ConfigurationError:  # its retriever asks the model, too
@@ -136,7 +136,7 @@ def _is_looked_up(searched: "Searching", system: str, query: "Query") -> bool:
 
 
 def _show_evidence(searched: "Searching", system: str, query: "Query", k: int, *, as_json: bool) -> NoReturn:
-    """No model is configured: say how to set one, show what the system's retriever finds, and end."""
+    """Explain how to configure a model, show what the system's retriever finds, and end."""
     from kgrag.agents.system import DEPTH, retriever_of
     from kgrag.cli.evidence import print_ranking
     from kgrag.cli.trace import EVIDENCE

@@ -74,7 +74,7 @@ def restore(file: Path, yes: bool, as_json: bool) -> None:
 
 
 def _local_server(command: str) -> "LocalServer":
-    """This machine's server. Raises ConfigurationError if another one is set."""
+    """Return the server of the machine itself. Raises ConfigurationError if the settings name another one."""
     from kgrag.graph.local.server import LocalServer
 
     settings = load_settings()

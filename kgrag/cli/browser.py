@@ -66,7 +66,7 @@ def browser(
 
 
 def _place(settings: "Settings") -> dict[str, Any]:
-    """The address that fills the connection in, and how to log in."""
+    """Return the address that fills the connection in, and the login."""
     from kgrag.graph.browser import connect_address
 
     if settings.neo4j_uri is not None:
@@ -117,7 +117,7 @@ def _show(answer: dict[str, Any], no_open: bool, as_json: bool) -> None:
 
 
 def _open(address: str) -> bool:
-    """Whether a browser was opened. There is none without a display: one in the terminal does not count."""
+    """Return whether a browser was opened. There is none without a display: one in the terminal does not count."""
     try:
         found = webbrowser.get()
     except webbrowser.Error:
@@ -142,7 +142,7 @@ def _write_style(settings: "Settings", target: str) -> None:
 
 
 def _origin(answer: dict[str, Any]) -> str:
-    """Which site may read the guide: this machine's Browser, or any when it is not known where Browser is served."""
+    """Return the site that may read the guide: this machine's Browser, or any when its address is unknown."""
     place = urlsplit(answer["address"])
     return f"{place.scheme}://{place.netloc}" if answer["local"] else "*"
 
@@ -173,7 +173,7 @@ def _guide(settings: "Settings", collection: str | None, origin: str) -> Iterato
 
 
 def _handler(pages: dict[str, bytes], origin: str) -> type[BaseHTTPRequestHandler]:
-    """A handler of requests for the pages, which the site `origin` may read."""
+    """Return a handler of requests for the pages, which the site `origin` may read."""
 
     class Handler(BaseHTTPRequestHandler):
         def do_GET(self) -> None:
@@ -189,7 +189,7 @@ def _handler(pages: dict[str, bytes], origin: str) -> type[BaseHTTPRequestHandle
             self.wfile.write(content)
 
         def do_OPTIONS(self) -> None:
-            """Browser asks first, for it sends Cache-Control and Pragma."""
+            """Answer the preflight request of Browser, which sends Cache-Control and Pragma."""
             self.send_response(204)
             self._allow()
             self.end_headers()

@@ -27,7 +27,7 @@ as_json = click.option("--json", "as_json", is_flag=True, help="Print JSON on st
 
 
 def csv_options(command: F) -> F:
-    """The options --csv and --raw."""
+    """Add the options --csv and --raw."""
     command = click.option(
         "--raw",
         is_flag=True,
@@ -39,14 +39,14 @@ def csv_options(command: F) -> F:
 def collection_option(
     help: str = "Which collection; without it, default or the only one there is.",
 ) -> Callable[[F], F]:
-    """The option --collection, which KGRAG_COLLECTION can set for good."""
+    """Make the option --collection, which KGRAG_COLLECTION can set for good."""
     return click.option(
         "-c", "--collection", envvar="KGRAG_COLLECTION", show_envvar=True, metavar="NAME", help=help, callback=_text
     )
 
 
 def collection_argument(command: F) -> F:
-    """The argument [COLLECTION], or the option --collection, or KGRAG_COLLECTION: the first that is given."""
+    """Add the argument [COLLECTION], or the option --collection, or KGRAG_COLLECTION: the first that is given."""
 
     @wraps(command)
     def named_or_option(*, named: str | None, collection: str | None, **others: object) -> object:
@@ -59,12 +59,12 @@ def collection_argument(command: F) -> F:
 
 
 def question_argument(command: F) -> F:
-    """The argument QUESTION: words that make up a text, which must not be empty."""
+    """Add the argument QUESTION: words that make up a text, which must not be empty."""
     return click.argument("question", nargs=-1, required=True, callback=_joined)(command)
 
 
 def filter_options(command: F) -> F:
-    """The options --where, --source and --since, which narrow a search."""
+    """Add the options --where, --source and --since, which narrow a search."""
     for option in (
         click.option("--since", callback=_since, metavar="DATE",
                      help="Only documents dated since then; those without a date by when they were ingested."),
@@ -77,7 +77,7 @@ def filter_options(command: F) -> F:
 
 
 def engine_options(command: F) -> F:
-    """The options --engine, --workers and --address, as a map `engine`: changes of the settings of that name."""
+    """Add the options --engine, --workers and --address, as a map `engine`: changes of the settings of that name."""
 
     @wraps(command)
     def gathered(*, engine: str | None, workers: int | None, address: str | None, **others: object) -> object:
@@ -102,7 +102,10 @@ knowledge_option = click.option(
 
 
 def as_text(argument: str) -> str:
-    """An argument read as UTF-8, whatever the locale; invalid bytes, and what no server takes, are replaced."""
+    """Return an argument read as UTF-8, whatever the locale.
+
+    Invalid bytes, and what no server accepts, are replaced.
+    """
     try:
         return argument.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
     except UnicodeEncodeError:
@@ -121,7 +124,7 @@ def _text(ctx: click.Context, param: click.Parameter, value: str | None) -> str 
 
 
 def _since(ctx: click.Context, param: click.Parameter, value: str | None) -> datetime | None:
-    """A day or a moment in ISO form, local time without a zone; a year or a month stand for their first day."""
+    """Return a day or a moment in ISO form, local time without a zone; a year or a month stand for their first day."""
     if value is None:
         return None
     from kgrag.text.tokens import iso_moment
@@ -132,7 +135,7 @@ def _since(ctx: click.Context, param: click.Parameter, value: str | None) -> dat
 
 
 def _where(ctx: click.Context, param: click.Parameter, values: tuple[str, ...]) -> dict[str, "Scalar | Range"]:
-    """Conditions key=value and key=least..most as a map."""
+    """Return conditions key=value and key=least..most as a map."""
     conditions: dict[str, Scalar | Range] = {}
     for value in values:
         key, sign, wanted = value.partition("=")
@@ -144,7 +147,7 @@ def _where(ctx: click.Context, param: click.Parameter, values: tuple[str, ...]) 
 
 
 def _range(least: str, most: str) -> "Range":
-    """Both ends as numbers if they are some; an empty one is None."""
+    """Return both ends, as numbers if they are; an empty one is None."""
     with suppress(ValueError):
         return (float(least) if least else None, float(most) if most else None)
     return (least or None, most or None)
@@ -181,7 +184,7 @@ def connect(settings: "Settings | None" = None) -> Iterator["KnowledgeGraph"]:
 
 
 def choose_collection(kg: "KnowledgeGraph", name: str | None) -> str:
-    """The collection that is meant: the one named, else "default", else the only one there is.
+    """Return the collection: the one named, else "default", else the only one.
 
     Raises NotFoundError when none of these exists.
     """
@@ -197,7 +200,7 @@ def choose_collection(kg: "KnowledgeGraph", name: str | None) -> str:
 
 
 def choose_collections(kg: "KnowledgeGraph", names: str | None, *, save: bool) -> "Collection | Federation":
-    """The same, or several collections as one, named with commas between; of these no run can be kept (`save`)."""
+    """Return the collection, or several with commas between as one; of these no run can be saved (`save`)."""
     from kgrag.client.collection import Collection
 
     found = kg.select(choose_collection(kg, names))
@@ -207,7 +210,7 @@ def choose_collections(kg: "KnowledgeGraph", names: str | None, *, save: bool) -
 
 
 def _announced(report: "Progress") -> "Progress":
-    """`report`, which first says what it is that takes time."""
+    """Return `report` with an announcement of a slow stage before it."""
     said = False
 
     def first(stage: str, done: int, total: int | None) -> None:

@@ -31,14 +31,14 @@ _WIDTH = 500  # characters of a line where there is no terminal
 
 
 def stderr_console() -> "Console":
-    """A rich console on standard error, where everything goes that is not the answer itself."""
+    """Return a rich console on standard error, for everything but the answer itself."""
     from rich.console import Console
 
     return Console(stderr=True, highlight=False, soft_wrap=True)
 
 
 def stdout_console() -> "Console":
-    """A rich console on standard output: tables and answers. It wraps lines only on a terminal.
+    """Return a rich console on standard output: tables and answers. It wraps lines only on a terminal.
 
     Characters that its encoding does not have become question marks.
     """
@@ -56,12 +56,12 @@ def note(message: str) -> None:
 
 
 def visible(text: str) -> str:
-    """The text with signs that steer a terminal, or turn the direction of writing, as \\u001b: line ends apart."""
+    """Return the text with control and direction signs as \u001b, line ends apart."""
     return _STEERING.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
 
 
 def number(count: int, thing: str) -> str:
-    """A count with its thing: "1 passage", "1,200 passages", "2 summaries"."""
+    """Return a count with its thing: "1 passage", "1,200 passages", "2 summaries"."""
     several = f"{thing[:-1]}ies" if thing.endswith(("ry", "ty", "ly")) else f"{thing}s"
     return f"{count:,} {thing if count == 1 else several}"
 
@@ -84,7 +84,7 @@ class _Notes(logging.Handler):
 
 @contextmanager
 def log_on_stderr() -> Iterator[None]:
-    """While the block runs, what kgrag logs (INFO) appears on standard error, each line with time and module."""
+    """Log kgrag's messages (INFO) on standard error within the block, each line with time and module."""
     logger, handler = logging.getLogger("kgrag"), _Notes()
     handler.setFormatter(logging.Formatter("%(asctime)s %(name)s: %(message)s", "%H:%M:%S"))
     level = logger.level
@@ -147,7 +147,7 @@ def print_table(
 
 
 def load_settings() -> "Settings":
-    """The settings (see Settings). Raises ConfigurationError naming each variable that is invalid.
+    """Load the settings (see Settings). Raises ConfigurationError with each invalid variable.
 
     A variable that no setting has, and that is near to one, is noted.
     """
@@ -177,7 +177,7 @@ def load_settings() -> "Settings":
 
 
 def changed(settings: "Settings", part: str, **values: Any) -> "Settings":
-    """The settings with other values in a part of them, such as "chat"; None leaves a value as it is."""
+    """Return the settings with other values in a part of them, such as "chat"; None leaves a value unchanged."""
     given = {name: value for name, value in values.items() if value is not None}
     return settings.model_copy(update={part: getattr(settings, part).model_copy(update=given)})
 
@@ -198,7 +198,7 @@ def progress_bars(*, quiet: bool = False) -> Iterator[Progress]:
 
 
 def _lines() -> Progress:
-    """A line when a stage begins, and one every some seconds while it goes on, none as the one before."""
+    """Return a progress that prints a line at the start of a stage, and a different one every some seconds."""
     said: dict[str, tuple[float, str]] = {}
 
     def report(stage: str, done: int, total: int | None) -> None:

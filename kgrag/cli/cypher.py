@@ -43,7 +43,7 @@ def _print_answer(answer: "CypherAnswer", *, as_json: bool, as_csv: bool, raw: b
 
 
 def _statement(answer: "CypherAnswer") -> str:
-    """The statement as it runs in Neo4j Browser after the line that sets its parameters."""
+    """Return the statement for Neo4j Browser, to run after the line that sets its parameters."""
     from kgrag.graph.favourites import params_line
 
     return f"{params_line(answer.parameters)}\n{answer.statement}" if answer.parameters else answer.statement
@@ -54,7 +54,7 @@ _NAME = re.compile(r"[\w/-]*\w")
 
 
 def parse_pairs(ctx: click.Context, param: click.Parameter, values: tuple[str, ...]) -> Pairs:
-    """Parameters name=value; a $ before the name is passed over, of one given twice the last counts."""
+    """Return parameters name=value; a $ before the name is ignored, of duplicates the last counts."""
     pairs = {}
     for value in values:
         name, sign, text = as_text(value).partition("=")
@@ -308,7 +308,7 @@ def _takes(query: "Query", name: str) -> bool:
 
 
 def _free(pairs: Pairs) -> dict[str, Any]:
-    """Values of parameters that nothing is known of: JSON where they are, else text."""
+    """Return values of unknown parameters: JSON where possible, else text."""
     import json
 
     values: dict[str, Any] = {}

@@ -83,7 +83,7 @@ def _print_question(question: "Question", ranking: "Ranking") -> None:
 
 
 def progress_of(question: "Question", titles: Sequence[str]) -> str:
-    """How far a search gets on the way to an answer, in a sentence.
+    """Return how far a search gets on the way to an answer, in a sentence.
 
     Args:
         question: the question with the titles of the articles that lead to its answer.
@@ -99,7 +99,7 @@ def progress_of(question: "Question", titles: Sequence[str]) -> str:
 
 
 def _program() -> str:
-    """How to call kgrag: by its name where the shell finds it, else by its path."""
+    """Return how to call kgrag: by its name where the shell finds it, else by its path."""
     path = Path(sys.argv[0])
     return "kgrag" if path.name != "kgrag" or shutil.which("kgrag") else str(path)
 
@@ -112,13 +112,13 @@ def _answer_json(question: "Question", ranking: "Ranking") -> dict[str, Any]:
 
 
 def _found(question: "Question", ranking: "Ranking") -> list[str]:
-    """The titles of the question's chain that are among the hits."""
+    """Return the titles of the question's chain that are among the hits."""
     titles = {hit.passage.title for hit in ranking}
     return [title for title in question.documents if title in titles]
 
 
 def _browser(settings: "Settings") -> dict[str, str]:
-    """Where Neo4j Browser is, and how to log in."""
+    """Return the address of Neo4j Browser, and the login."""
     if settings.neo4j_uri is not None:
         return {"connect_to": settings.neo4j_uri, "user": settings.neo4j_user, "password_in": "KGRAG_NEO4J_PASSWORD"}
     from kgrag.graph.local.server import LocalServer

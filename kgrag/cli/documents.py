@@ -27,7 +27,7 @@ _NAMES = 12  # of extensions or encodings that are named
 
 
 def loading_options(command: F) -> F:
-    """The options that say how files become documents, and what a new collection is made with."""
+    """Add the options of loaders, and those of a new collection."""
     for option in (
         click.option("--text-column", metavar="NAME", help="Of CSV, TSV and JSON: what holds the text; several: A,B."),
         click.option("--title-column", metavar="NAME", help="Of CSV, TSV and JSON: what holds the title."),
@@ -270,7 +270,7 @@ def delete(documents: tuple[str, ...], collection: str | None, yes: bool, as_jso
 
 
 def summary(report: "IngestReport", collection: str) -> Iterator[str]:
-    """What an ingest did, in a line or two."""
+    """Yield the result of an ingest, in a line or two."""
     changes = f"{report.added:,} added, {report.changed:,} changed, {report.unchanged:,} unchanged"
     pruned = f", {report.pruned:,} deleted" if report.pruned else ""
     yield f"Collection {collection}: {changes}{pruned}"
@@ -315,7 +315,7 @@ def print_changes(report: "IngestReport", prune: bool = False) -> None:
 
 
 def _tally(counts: Mapping[str, int]) -> str:
-    """Names with their numbers, the greatest first: ".xyz 9, .bin 2, without extension 1"."""
+    """Return names with their numbers, the greatest first: ".xyz 9, .bin 2, without extension 1"."""
     ordered = sorted(counts.items(), key=lambda item: (-item[1], item[0]))
     shown = [f"{name or 'without extension'} {count:,}" for name, count in ordered[:_NAMES]]
     return ", ".join([*shown, *(["..."] if len(ordered) > _NAMES else [])])

@@ -85,7 +85,7 @@ def print_passage(passage: Passage, edges: Sequence[dict[str, Any]]) -> None:
 
 
 def excerpt(passage: Passage, question: str, width: int = WIDTH) -> Text:
-    """The part of a passage that says most about a question, with the question's words marked."""
+    """Return the part of a passage that says most about a question, with the question's words marked."""
     part = snippet(passage.text, question, width)
     text = Text(part.text)
     for start, end in part.marks:
@@ -103,7 +103,7 @@ def _origin(passage: Passage) -> Iterator[tuple[str, object]]:
 
 
 def _kinds(edges: Sequence[dict[str, Any]]) -> list[tuple[str, list[dict[str, Any]]]]:
-    """Edges by their kind, drawn as an arrow from or to the passage."""
+    """Return edges by their kind, drawn as an arrow from or to the passage."""
     kinds: dict[str, list[dict[str, Any]]] = {}
     for edge in edges:
         arrow = f"—{edge['type']}→" if edge["outgoing"] else f"←{edge['type']}—"

@@ -12,7 +12,7 @@ _AGAIN = 0.7  # seconds
 
 @contextmanager
 def interruptible() -> Iterator[None]:
-    """While the block runs, a Ctrl-C is repeated until the block has ended.
+    """Repeat a Ctrl-C until the block has ended.
 
     Python raises KeyboardInterrupt wherever the program happens to be. In a finaliser, a callback of the garbage
     collector, or the code of some extension modules, it is printed and dropped, and the program would go on. What
@@ -55,7 +55,7 @@ def interruptible() -> Iterator[None]:
 
 
 def _tidying_up() -> bool:
-    """Whether what was interrupted runs because of an interrupt: in an `except`, `finally` or `__exit__`."""
+    """Return whether an interrupt runs this code: in an `except`, `finally` or `__exit__`."""
     error = sys.exception()
     while error is not None and not isinstance(error, KeyboardInterrupt):
         error = error.__context__

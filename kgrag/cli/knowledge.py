@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def knowledge_options(command: F) -> F:
-    """What of a dump of Wikidata, or of a file of facts, is imported."""
+    """Add the options that select from a dump of Wikidata, or a file of facts."""
     file = click.Path(exists=True, dir_okay=False, path_type=Path)
     for option in (
         click.option("--hops", type=click.IntRange(1, 6), default=1, show_default=True,

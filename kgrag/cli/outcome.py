@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 @contextmanager
 def resumable() -> Iterator["Progress"]:
-    """Progress bars around work that goes on where it was when it is interrupted and run again."""
+    """Show progress bars around work that resumes when it is interrupted and run again."""
     try:
         with progress_bars() as progress:
             yield progress
@@ -84,7 +84,7 @@ def end_stopped(stopped: "ModelError | None", left: int, item: str) -> None:
 
 
 def usage_line(usage: "Usage") -> str:
-    """What calls of a model took, in a line."""
+    """Return the usage of a model in a line."""
     cached = f" ({usage.cached:,} from the cache)" if usage.cached else ""
     from kgrag.models.estimate import money
 

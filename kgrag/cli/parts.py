@@ -201,12 +201,12 @@ _MODEL = "a language model"
 
 
 def _needs(kind: "type[Retriever]") -> list[str]:
-    """What a retriever needs of the graph, and besides."""
+    """Return what a retriever needs of the graph, and besides."""
     return list(dict.fromkeys(filter(None, [*kind.uses, kind.needs])))
 
 
 def _described(kind: "type[Retriever]") -> dict[str, Any]:
-    """What is said of a retriever in JSON."""
+    """Return the description of a retriever for JSON."""
     return {"summary": kind.summary, "over": list(kind.over), "paper": kind.paper, "needs": _needs(kind)}
 
 

@@ -22,7 +22,7 @@ _PREFIX, _BETWEEN = "KGRAG_", "__"
 
 
 def meant(path: Sequence[str]) -> str:
-    """The setting whose name is nearest to one that does not exist, as a variable; empty where none is near."""
+    """Return the setting with the name nearest to an unknown one, as a variable; empty where none is near."""
     model: type[BaseModel] = Settings
     found: list[str] = []
     for part in path:
@@ -39,7 +39,7 @@ def meant(path: Sequence[str]) -> str:
 
 
 def unknown_variables() -> Iterator[tuple[str, str]]:
-    """The variables of the environment that no setting has and that are near to one, each with that one."""
+    """Yield the unknown variables of the environment that are near to a setting, each with that one."""
     for variable in sorted(os.environ):
         path = variable.upper().removeprefix(_PREFIX).lower().split(_BETWEEN)
         if variable.upper().startswith(_PREFIX) and path[0] not in Settings.model_fields and (near := meant(path)):
@@ -79,12 +79,12 @@ class InForce:
 
 
 def settings_of() -> Iterator[Setting]:
-    """All settings that variables set."""
+    """Return all settings that variables set."""
     return (setting for setting in settings_in(Settings, ()) if setting.path[0] not in IN_FILE)
 
 
 def in_force() -> list[InForce]:
-    """Every setting with the value that it has now. Raises pydantic.ValidationError when one is invalid."""
+    """Return every setting with the value that it has now. Raises pydantic.ValidationError when one is invalid."""
     current = Settings()
     sources: dict[Source, Mapping[str, Any]] = {
         "environment": EnvSettingsSource(Settings)(),
@@ -99,7 +99,7 @@ def in_force() -> list[InForce]:
 
 
 def page() -> str:
-    """All settings as docs/settings.md."""
+    """Return all settings as docs/settings.md."""
     lines = [_HEAD]
     for place, settings in groupby(settings_of(), key=lambda setting: setting.path[:-1]):
         group = list(settings)
@@ -139,7 +139,7 @@ steps = 2
 
 
 def settings_in(model: type[BaseModel], path: tuple[str, ...]) -> Iterator[Setting]:
-    """The settings of a class and of the classes nested in it, in their order; `path`: where it is nested itself."""
+    """Yield the settings of a class and of its nested classes, in their order; `path`: where it is nested itself."""
     nested: list[tuple[str, type[BaseModel]]] = []
     for name, field in model.model_fields.items():
         if isinstance(field.annotation, type) and issubclass(field.annotation, BaseModel):
@@ -152,7 +152,7 @@ def settings_in(model: type[BaseModel], path: tuple[str, ...]) -> Iterator[Setti
 
 
 def _holds(given: Mapping[str, Any], path: tuple[str, ...]) -> bool:
-    """Whether a nested mapping has a value at that place."""
+    """Return whether a nested mapping has a value at that place."""
     value: Any = given
     for name in path:
         if not isinstance(value, Mapping) or name not in value:
@@ -162,13 +162,13 @@ def _holds(given: Mapping[str, Any], path: tuple[str, ...]) -> bool:
 
 
 def _default(field: FieldInfo) -> str:
-    """The default as it would be written; none for folders, which depend on the user and the system."""
+    """Return the default as written; none for folders, which depend on the user and the system."""
     value = field.get_default(call_default_factory=True)
     return "" if isinstance(value, Path) else _text(value)
 
 
 def _text(value: Any) -> str:
-    """A value as its variable would be written, without what must not be shown: secrets, logins in addresses."""
+    """Return a value as its variable holds it, without secrets, and without logins in addresses."""
     if value is None:
         return ""
     if isinstance(value, SecretStr):
@@ -184,7 +184,7 @@ def _type(field: FieldInfo) -> str:
 
 
 def _type_text(annotation: Any) -> str:
-    """A type as people write it: `str`, `list of int`, `word or encoder`."""
+    """Return a type as people write it: `str`, `list of int`, `word or encoder`."""
     origin, inner = get_origin(annotation), get_args(annotation)
     if origin is Annotated:
         return _type_text(inner[0])

@@ -27,7 +27,7 @@ def print_outcome(rows: Rows, *, as_csv: bool, raw: bool = False) -> None:
 
 
 def _print_csv(rows: Rows, raw: bool) -> None:
-    """A head and a line a row; lists and maps are JSON, and what is not there is empty."""
+    """Print a header and a line a row; lists and maps are JSON, and missing values empty."""
     seen = visible if sys.stdout.isatty() else str
     writer = csv.writer(sys.stdout, lineterminator="\n")
     for row in (rows.columns, *rows.values):
@@ -35,12 +35,12 @@ def _print_csv(rows: Rows, raw: bool) -> None:
 
 
 def _no_formula(text: str) -> str:
-    """The text, after a ' if a spreadsheet would take it for a formula."""
+    """Return the text, after a ' if a spreadsheet would read it as a formula."""
     return f"'{text}" if text.startswith(("=", "+", "-", "@", "\t", "\r")) else text
 
 
 def _print_rows(rows: Rows) -> None:
-    """A table; long texts are cut short. Nothing where there are no rows."""
+    """Print a table with long texts cut short; nothing without rows."""
     if not len(rows):
         return
     words = {column for i, column in enumerate(rows.columns) if not all(_is_number(row[i]) for row in rows.values)}

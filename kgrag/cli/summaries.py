@@ -22,7 +22,10 @@ _F = TypeVar("_F", bound=Callable[..., Any])
 
 
 def writing_options(texts: str, size: int, sized: str) -> Callable[[_F], _F]:
-    """The argument and the options of such a command; `texts`: what a model writes; `size`: its default, and help."""
+    """Add the argument and the options of such a command.
+
+    `texts`: what a model writes; `size`: its default, and help.
+    """
     options = (
         collection_argument,
         click.option("--ask", is_flag=True, help=f"Have a language model write the {texts}."),

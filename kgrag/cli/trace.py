@@ -86,7 +86,7 @@ class LiveTrace:
             self._line(label, shown, _STYLES.get(label, ""))
 
     def _head(self, step: int, query: str) -> None:
-        """The step's number with what it asks; a second query of the same step is a line of it."""
+        """Print the step's number with its query; a second query of the same step is a line of it."""
         shown = crop(query, _LINE)
         if step > self._step:
             self._step, self._said = step, {shown}
@@ -103,7 +103,7 @@ class LiveTrace:
         self._console.print(line, soft_wrap=not self._console.is_terminal)
 
     def _bottom(self) -> Group:
-        """What is written of the answer, as many of its last lines as fit, and what it took."""
+        """Return the last lines of the answer so far, as many as fit, and its usage."""
         lines = Text(self._written).wrap(self._console, self._console.width)[-max(1, self._console.height - 3) :]
         if self._quiet:
             return Group(*lines)
@@ -145,7 +145,7 @@ def print_answer(answer: Answer) -> None:
 
 
 def readable(text: str) -> str:
-    """A text of several lines without anything that could steer a terminal."""
+    """Return a text of several lines without anything that could steer a terminal."""
     return "\n".join(map(one_line, text.strip().splitlines()))
 
 

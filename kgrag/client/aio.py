@@ -96,13 +96,31 @@ class AsyncSearching:
     look_up = _searching(Searching.look_up)
 
     async def ask(self, question: str, *, system: str | Strategy | None = None, **options: Any) -> Answer:
-        """See Searching.ask; `stream` gives the events."""
+        """Answer a question; see `Collection.ask`.
+
+        Args:
+            question: the question.
+            system: its name or a Strategy; None: the default.
+            options: those of `Collection.ask` but `stream`, for which there is the method `stream`.
+
+        Returns:
+            The answer.
+        """
         return await in_thread(lambda: self.sync.ask(question, system=system, **options))
 
     async def stream(
         self, question: str, *, system: str | Strategy | None = None, **options: Any
     ) -> AsyncIterator[Event | Answer]:
-        """The events of a question as they happen, and at the end its answer; leaving the loop cancels it."""
+        """Yield the events of a question as they happen, then its answer.
+
+        Args:
+            question: the question.
+            system: its name or a Strategy; None: the default.
+            options: those of `Collection.ask`.
+
+        Yields:
+            The events, and last the answer. Leaving the loop cancels the question.
+        """
         stream = await in_thread(lambda: self.sync.ask(question, system=system, stream=True, **options))
         events = iter(stream)
         try:
@@ -121,7 +139,11 @@ class AsyncSearching:
         k: int = DEPTH,
         threads: int = 8,
     ) -> AsyncIterator[tuple[str, Answer | Exception]]:
-        """See Searching.ask_many; leaving the loop cancels those under way."""
+        """Answer many questions, several at a time; see `Collection.ask_many`.
+
+        Yields:
+            (question, answer or error), in the order in which they end. Leaving the loop cancels the rest.
+        """
         cancelled = threading.Event()
         answers = await in_thread(self.sync.ask_many, questions, system=system, short=short, k=k, threads=threads)
 
@@ -137,7 +159,19 @@ class AsyncSearching:
 
 
 class AsyncCollection(AsyncSearching):
-    """A Collection whose methods are awaited; `sync` is the Collection itself."""
+    """A Collection whose methods are awaited.
+
+    A cancelled task ends its call at the next query or call of a model.
+
+    Args:
+        sync: the Collection itself.
+
+    Example:
+        >>> several = AsyncCollection(collection)
+        >>> ranking = asyncio.run(several.search("Who designed the Fram?", k=3))
+        >>> len(ranking)
+        3
+    """
 
     sync: Collection
 
@@ -177,10 +211,19 @@ class AsyncCollection(AsyncSearching):
 
 
 class AsyncKnowledgeGraph:
-    """A KnowledgeGraph whose methods are awaited; `sync` is the KnowledgeGraph itself.
+    """A KnowledgeGraph whose methods are awaited.
 
-    >>> async with await AsyncKnowledgeGraph.connect() as kg:
-    ...     ranking = await kg["notes"].search("Who designed the ship?")
+    A cancelled task ends its call at the next query or call of a model.
+
+    Args:
+        sync: the KnowledgeGraph itself.
+
+    Example:
+        >>> async def names() -> list[str]:
+        ...     async with await AsyncKnowledgeGraph.connect() as graph:
+        ...         return [name async for name in graph]
+        >>> "demo" in asyncio.run(names())
+        True
     """
 
     def __init__(self, sync: KnowledgeGraph) -> None:
@@ -195,12 +238,12 @@ class AsyncKnowledgeGraph:
         database: str | None = None,
         settings: Settings | None = None,
     ) -> Self:
-        """See KnowledgeGraph.connect."""
+        """Connect to a Neo4j; see `KnowledgeGraph.connect`."""
         return cls(await in_thread(KnowledgeGraph.connect, uri, user, password, database, settings))
 
     @classmethod
     async def local(cls, settings: Settings | None = None, progress: Progress | None = None) -> Self:
-        """See KnowledgeGraph.local."""
+        """Connect to this machine's own Neo4j; see `KnowledgeGraph.local`."""
         return cls(await in_thread(KnowledgeGraph.local, settings, progress))
 
     load_in_bulk = staticmethod(_awaited(KnowledgeGraph.load_in_bulk))
@@ -222,18 +265,18 @@ class AsyncKnowledgeGraph:
     def __getitem__(self, name: tuple[str, ...]) -> AsyncSearching: ...
 
     def __getitem__(self, name: str | tuple[str, ...]) -> AsyncCollection | AsyncSearching:
-        """See KnowledgeGraph."""
+        """Return a collection, or several as one; see `KnowledgeGraph.__getitem__`."""
         return AsyncCollection(self.sync[name]) if isinstance(name, str) else AsyncSearching(self.sync[name])
 
     async def __aiter__(self) -> AsyncIterator[str]:
-        """See KnowledgeGraph.__iter__."""
+        """Yield the names of the collections; see `KnowledgeGraph.__iter__`."""
         for found in await self.records():
             yield found.name
 
     __iter__ = None  # nor `in`: neither can be awaited, and both would ask __getitem__ for 0, 1, 2 and so on
 
     async def select(self, names: str) -> AsyncCollection | AsyncSearching:
-        """See KnowledgeGraph."""
+        """Return a collection, or several as one; see `KnowledgeGraph.select`."""
         found = await in_thread(self.sync.select, names)
         return AsyncCollection(found) if isinstance(found, Collection) else AsyncSearching(found)
 

@@ -18,7 +18,7 @@ _MEANT = {"top_k": "k", "limit": "k", "n": "k", "strategy": "system"} | {f.name:
 
 
 def named(method: Callable[P, R]) -> Callable[P, R]:
-    """The method, whose unknown keyword arguments are a ConfigurationError that names the one that was meant."""
+    """Return the method with a ConfigurationError for unknown keyword arguments that names the nearest one."""
     known = list(inspect.signature(method).parameters)
 
     @wraps(method)

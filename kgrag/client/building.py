@@ -36,7 +36,7 @@ R = TypeVar("R")
 
 
 def by_one(kind: str) -> Callable[[Callable[Concatenate["B", P], R]], Callable[Concatenate["B", P], R]]:
-    """For methods that run one at a time on a collection; `kind`: the work, as the error of others names it."""
+    """Make a method run one at a time on a collection; `kind`: the work, as the error of others names it."""
 
     def decorate(method: Callable[Concatenate[B, P], R]) -> Callable[Concatenate[B, P], R]:
         @named
@@ -84,17 +84,30 @@ class Building:
         names: Mapping[Path, str] | None = None,
         progress: Progress | None = None,
     ) -> IngestReport:
-        """Read files and folders, or take Documents; the collection is made if it does not exist.
+        """Read files and folders, or take Documents, into the collection, which is made if it does not exist.
 
-        A file is known by its absolute path, or if `root` is a folder that holds it, by its path in there. Files that
-        have not changed are not read again, unchanged documents are passed over; an interrupted ingest goes on where it
-        was. `language` of a new collection, as an ISO 639-1 code: found out from its first documents, if it is not
-        given. The report names documents whose files are no longer in these folders; `prune` deletes them, but with a
-        folder that is missing or holds no file at all, and more than a share of them (KGRAG_LOADING__PRUNE_LIMIT), only
-        if it is `force`d: else `pruned` of the report is 0. Files that changed in the last `settle` seconds are left
-        for later. `names`: of files that are stored under others, what they are known by and shown as.
-        Raises MismatchError when the collection has another embedder or language,
-        InputError when no path can be read at all.
+        Unchanged files and documents are skipped; an interrupted ingest resumes.
+
+        Args:
+            source: a path, several paths, or Documents and Problems.
+            embedder: that of a new collection; None: that of the settings.
+            language: of a new collection, an ISO 639-1 code; None: detected from the first documents.
+            columns: those of rows' keys, titles and texts; None: detected.
+            root: a folder to which files' keys are relative; None: keys are absolute paths.
+            prune: whether to delete documents whose files no longer exist in these folders. Without `force` nothing is
+                deleted
+                if a folder is missing or has no file, or if it were more than the share KGRAG_LOADING__PRUNE_LIMIT.
+            force: whether to prune in any case.
+            settle: files that changed in the last so many seconds are left for later.
+            names: path -> name by which a file is known and shown, if it is stored under another.
+            progress: receives (stage, done, total).
+
+        Returns:
+            Counts, and the keys of documents whose files no longer exist.
+
+        Raises:
+            MismatchError: the collection has another embedder or language.
+            InputError: no path can be read at all.
         """
         from kgrag.client.ingestion import ingest
 
@@ -115,12 +128,26 @@ class Building:
         cancel: bool = False,
         progress: Progress | None = None,
     ) -> "ExtractionReport":
-        """Have a language model extract entities and triples from the passages that were not extracted yet.
+        """Extract entities and triples by a language model from the passages that have none yet.
 
-        `limit`: passages at most; `linked`: ask for each entity's Wikipedia article, too, and merge those that have
-        the same; `batch`: through the server's Batch API, whose batches go on when this is interrupted, and are fetched
-        by the next call; `cancel` ends those under way. An interrupted extraction goes on where it was. Raises
-        ConfigurationError when no language model is configured, MismatchError for a batch of another server.
+        An interrupted extraction resumes.
+
+        Args:
+            threads: calls at once.
+            limit: the most passages; None: all.
+            linked: whether to ask for each entity's Wikipedia article, too, and merge entities with the same one.
+            batch: whether to use the server's Batch API; batches continue while this is interrupted, and the next call
+                fetches
+                them.
+            cancel: whether to cancel the batches in progress.
+            progress: receives (stage, done, total).
+
+        Returns:
+            Counts, usage and problems.
+
+        Raises:
+            ConfigurationError: no language model is configured.
+            MismatchError: a batch in progress belongs to another server.
         """
         from kgrag.indexing.batched import BatchedExtraction
         from kgrag.indexing.extraction import extract
@@ -146,7 +173,17 @@ class Building:
         batch: bool = False,
         progress: Progress | None = None,
     ) -> "Estimate":
-        """What `extract` would take at most; no language model is asked."""
+        """Estimate the most that `extract` takes, without a call of a language model.
+
+        Args:
+            limit: the most passages; None: all.
+            linked: as in `extract`.
+            batch: as in `extract`.
+            progress: receives (stage, done, total).
+
+        Returns:
+            Calls, tokens and cost.
+        """
         from kgrag.indexing.extraction import estimate
 
         chat, found = self.kg.settings.chat, self._documents()
@@ -154,11 +191,21 @@ class Building:
 
     @by_one("tag")
     def tag(self, *, threads: int = 4, limit: int | None = None, progress: Progress | None = None) -> "TaggingReport":
-        """Have TAGME name the Wikipedia articles that the passages which were not tagged yet speak of.
+        """Annotate the passages that were not tagged yet with Wikipedia articles by TAGME, as mentions.
 
-        Where the endpoint is "titles" no server is asked: articles are the collection's own documents. `limit`:
-        passages at most. They become mentions; an interrupted tagging goes on where it was. Raises ConfigurationError
-        when the settings name no server that can be asked.
+        With the endpoint "titles" no server is called: articles are the collection's own documents. An interrupted
+        tagging resumes.
+
+        Args:
+            threads: calls at once.
+            limit: the most passages; None: all.
+            progress: receives (stage, done, total).
+
+        Returns:
+            Counts and problems.
+
+        Raises:
+            ConfigurationError: the settings name no usable server.
         """
         from kgrag.indexing.tagging import tag
         from kgrag.models.tagme import TITLES, load_tagme
@@ -174,7 +221,11 @@ class Building:
             )  # fmt: skip
 
     def untagged(self) -> int:
-        """How many passages `tag` would ask for."""
+        """Count the passages that `tag` would send.
+
+        Returns:
+            Their number.
+        """
         from kgrag.indexing.tagging import untagged
 
         return len(untagged(self.kg.graph, self._documents(), self.kg.settings.tagme))
@@ -184,9 +235,19 @@ class Building:
     ) -> "Resolution":
         """Find duplicate entities, and with `apply` tie them by SAME_AS edges, which searches follow.
 
-        `score`: from which a pair counts; `ask`: a language model decides doubtful pairs. Run again after an ingest it
-        writes what has changed; what a model said is kept with `apply`. `unresolve` takes all back. Raises
-        ConfigurationError with `ask` when no language model is configured.
+        A later call updates them; `unresolve` removes them.
+
+        Args:
+            apply: whether to write, a model's decisions included.
+            ask: whether a language model decides doubtful pairs.
+            score: the least score of a pair, 0 to 1.
+            progress: receives (stage, done, total).
+
+        Returns:
+            The groups of names, and the doubtful pairs.
+
+        Raises:
+            ConfigurationError: `ask`, and no language model is configured.
         """
         from kgrag.indexing.resolution.resolve import resolve
 
@@ -197,7 +258,12 @@ class Building:
             return resolve(self.kg.graph, found, chat, progress or no_progress, sure=score, tasks=tasks, apply=apply)
 
     def decide(self, names: "NamePair | Iterable[NamePair]", *, same: bool) -> None:
-        """Say of pairs that `resolve` found whether their names are one entity's; a later `resolve` keeps to it."""
+        """Record whether the names of pairs belong to one entity; a later `resolve` respects it.
+
+        Args:
+            names: a pair of `resolve`, or several.
+            same: whether they are names of one entity.
+        """
         from kgrag.indexing.resolution.resolve import NamePair, decide
 
         pairs = [names] if isinstance(names, NamePair) else names
@@ -205,14 +271,25 @@ class Building:
             decide(self.kg.graph, self._documents(), pairs, same=same)
 
     def name_contexts(self, pairs: "Sequence[NamePair]") -> list[tuple[str, str]]:
-        """For each pair that `resolve` found a sentence with the first name, and one with the other; empty if none."""
+        """Return sentences with the names of pairs, for people who decide.
+
+        Args:
+            pairs: pairs of `resolve`.
+
+        Returns:
+            For each pair a sentence with the first name, and one with the other; empty if there is none.
+        """
         from kgrag.indexing.resolution.resolve import contexts
 
         return contexts(self.kg.graph, pairs)
 
     @by_one("unresolve")
     def unresolve(self) -> int:
-        """Take back all that `resolve` wrote; returns how many SAME_AS edges."""
+        """Remove all that `resolve` wrote.
+
+        Returns:
+            The number of SAME_AS edges removed.
+        """
         from kgrag.indexing.resolution.resolve import undo
 
         return undo(self.kg.graph, self._documents())
@@ -221,11 +298,21 @@ class Building:
     def build_tree(
         self, *, ask: bool = False, threads: int = 8, size: int = 8, progress: Progress | None = None
     ) -> "WritingReport":
-        """Make the tree of summaries (RAPTOR), or bring it up to date; `ask`: a language model writes them.
+        """Build the tree of summaries (RAPTOR), or update it.
 
-        `size`: members of a summary on average. Interrupted and run again, it goes on where it was; what was written
-        is not asked for again. Raises ConfigurationError when scikit-learn is not installed, or with `ask` no language
-        model is configured.
+        An interrupted build resumes, and existing summaries are not written again.
+
+        Args:
+            ask: whether a language model writes the summaries.
+            threads: calls at once.
+            size: members of a summary on average.
+            progress: receives (stage, done, total).
+
+        Returns:
+            Counts of levels and texts, usage and failures.
+
+        Raises:
+            ConfigurationError: scikit-learn is not installed, or `ask`, and no language model is configured.
         """
         from kgrag.indexing.tree import build
 
@@ -236,14 +323,25 @@ class Building:
         return build(self.kg.graph, found, model, settings, progress, tasks=tasks, threads=threads, size=size)
 
     def estimate_tree(self, *, progress: Progress | None = None) -> "Estimate":
-        """What a language model would take for the summaries that it has not written; nothing is asked."""
+        """Estimate the most that a language model takes for the missing summaries, without a call.
+
+        Args:
+            progress: receives (stage, done, total).
+
+        Returns:
+            Calls, tokens and cost.
+        """
         from kgrag.indexing.tree import estimate
 
         return estimate(self.kg.graph, self._documents(), self.kg.settings.chat, progress or no_progress)
 
     @by_one("remove tree")
     def remove_tree(self) -> int:
-        """Remove all summaries; returns how many there were."""
+        """Remove all summaries.
+
+        Returns:
+            Their number.
+        """
         from kgrag.indexing.tree import remove
 
         return remove(self.kg.graph, self._documents())
@@ -252,11 +350,21 @@ class Building:
     def build_communities(
         self, *, ask: bool = False, threads: int = 8, size: int = 50, progress: Progress | None = None
     ) -> "WritingReport":
-        """Find the communities of entities, or bring them up to date; `ask`: a language model writes their reports.
+        """Find the communities of entities, or update them.
 
-        `size`: most members of one that is not parted again. Interrupted and run again, it goes on where it was; what
-        was written is not asked for again. Raises ConfigurationError when graspologic-native is not installed, or with
-        `ask` no language model is configured.
+        An interrupted build resumes, and existing reports are not written again.
+
+        Args:
+            ask: whether a language model writes their reports.
+            threads: calls at once.
+            size: the most members of a community that is not split again.
+            progress: receives (stage, done, total).
+
+        Returns:
+            Counts of levels and texts, usage and failures.
+
+        Raises:
+            ConfigurationError: graspologic-native is not installed, or `ask`, and no language model is configured.
         """
         from kgrag.indexing.communities import build
 
@@ -267,14 +375,25 @@ class Building:
         return build(self.kg.graph, found, model, settings, progress, tasks=tasks, threads=threads, size=size)
 
     def estimate_communities(self, *, progress: Progress | None = None) -> "Estimate":
-        """What a language model would take for the reports that it has not written; nothing is asked."""
+        """Estimate the most that a language model takes for the missing reports, without a call.
+
+        Args:
+            progress: receives (stage, done, total).
+
+        Returns:
+            Calls, tokens and cost.
+        """
         from kgrag.indexing.communities import estimate
 
         return estimate(self.kg.graph, self._documents(), self.kg.settings.chat, progress or no_progress)
 
     @by_one("remove communities")
     def remove_communities(self) -> int:
-        """Remove all communities; returns how many there were."""
+        """Remove all communities.
+
+        Returns:
+            Their number.
+        """
         from kgrag.indexing.communities import remove
 
         return remove(self.kg.graph, self._documents())
@@ -283,10 +402,18 @@ class Building:
     def delete(
         self, documents: Iterable[str] | None = None, *, missing_ok: bool = False, progress: Progress | None = None
     ) -> int:
-        """Delete documents by their keys, or with `documents` None the whole collection; returns the passages removed.
+        """Delete documents, or the whole collection.
 
-        Interrupted and run again with `missing_ok`, it goes on where it was. Raises NotFoundError for a key that does
-        not exist, before anything is removed; with `missing_ok` such keys are passed over.
+        Args:
+            documents: their keys; None: the whole collection.
+            missing_ok: whether to skip keys that do not exist, so that an interrupted call can be repeated.
+            progress: receives (stage, done, total).
+
+        Returns:
+            The number of passages removed.
+
+        Raises:
+            NotFoundError: a key does not exist; nothing is removed then.
         """
         from kgrag.indexing import removal
 
@@ -305,7 +432,15 @@ class Building:
 
     @by_one("reembed")
     def reembed(self, embedder: str | Embedder, *, progress: Progress | None = None) -> CollectionInfo:
-        """Embed it again; searches go on with the old vectors until the new ones are complete."""
+        """Embed the collection again; searches use the old vectors until the new ones are complete.
+
+        Args:
+            embedder: the new one, or its name.
+            progress: receives (stage, done, total).
+
+        Returns:
+            The collection at a glance.
+        """
         from kgrag.indexing.repair import reembed
 
         self._documents()
@@ -316,7 +451,14 @@ class Building:
 
     @by_one("repair")
     def repair(self, *, progress: Progress | None = None) -> RepairReport:
-        """Make the indexes and vectors that it misses, and finish what was interrupted in it."""
+        """Make missing indexes and vectors, and complete interrupted stages.
+
+        Args:
+            progress: receives (stage, done, total).
+
+        Returns:
+            What was made.
+        """
         from kgrag.indexing.repair import repair
 
         found = self._record()
@@ -327,11 +469,11 @@ class Building:
         return registry.open_collection(self.kg.graph, self.name)
 
     def _documents(self) -> Record:
-        """The same of documents. Raises MismatchError for one of facts."""
+        """Return the record of a collection of documents. Raises MismatchError for one of facts."""
         return registry.check_documents(self._record())
 
     def _open(self) -> tuple[Record, Embedder]:
-        """The collection as it is recorded, and its embedder. Raises NotFoundError, MismatchError."""
+        """Return the collection's record and its embedder. Raises NotFoundError, MismatchError."""
         found = self._documents()
         model = self.kg.embedder(found.embedder)
         registry.check_embedder(found, model.name, model.dimension)

@@ -30,17 +30,27 @@ if TYPE_CHECKING:
 
 
 class Collection(Building, Searching):
-    """A collection by its name: `kg["notes"]`. Safe to share between threads.
+    """A collection of documents, `kg["notes"]`; threads may share it.
 
-    Every method takes what it works on first, and options as keywords. What searches opens the collection once, and
-    again by itself when it was made or embedded again. Methods raise NotFoundError when there is no such collection.
+    Every method takes its object first, and options as keywords. A search opens the collection once, and again after it
+    was replaced or embedded again. Methods raise NotFoundError when there is no such collection.
+
+    Args:
+        kg: the client.
+        name: the name of the collection, existing or not.
+
+    Example:
+        >>> notes = kg["notes"]
+        >>> report = notes.ingest([Document("a", (Section("Colin Archer designed the Fram."),))])
+        >>> for hit in notes.search("Who designed the Fram?"):
+        ...     print(f"{hit.score:.2f}", hit.passage.title, hit.why)
     """
 
     usual = DEFAULT_SYSTEM
 
     @property
     def context(self) -> SearchContext:
-        """What retrievers work on."""
+        """The context that retrievers are made over."""
         with self._lock:
             if self._context is None:
                 found, model = self._open()
@@ -67,68 +77,164 @@ class Collection(Building, Searching):
         return self.kg.rankings
 
     def retriever(self, retriever: str | Retriever = DEFAULT_RETRIEVER) -> Retriever:
-        """See Searching."""
+        """Make a retriever from its name or expression, for many questions.
+
+        Args:
+            retriever: such as "pathrank" or "rrf(bm25, dense)"; a Retriever is returned as it is.
+
+        Returns:
+            The retriever over this collection.
+
+        Raises:
+            NotFoundError: there is no such retriever or collection.
+            ConfigurationError: an option does not exist or is out of range, or a package is missing.
+        """
         check_part(retriever, Retriever, "retriever")
         return make_retriever(retriever, self.context) if isinstance(retriever, str) else retriever
 
     def system(self, system: str | Strategy | None = None) -> Strategy:
-        """See Searching."""
+        """Make a system from its name, for many questions.
+
+        Args:
+            system: such as "gear+pathrank"; None: the default; a Strategy is returned as it is.
+
+        Returns:
+            The strategy over its retriever.
+
+        Raises:
+            NotFoundError: there is no such strategy, retriever or collection.
+            ConfigurationError: an option does not exist or is out of range.
+        """
         check_part(system or "", Strategy, "system")
         return system if isinstance(system, Strategy) else make_system(system or self.usual, self.context)
 
     def look_up(self, question: str, *, filter: Filter | None = None) -> Lookup | None:
-        """See Searching."""
+        """Return the page, table or section that a question names, by rules and without a model.
+
+        Args:
+            question: such as "What is on page 3 of the manual?".
+            filter: which documents may match; None: all.
+
+        Returns:
+            The part with its text or count; None if the question names none.
+        """
         return look_up(self.context, Query(question, filter or Filter()))
 
     def passage(self, text: str) -> Passage:
-        """A passage by (the beginning of) its id, or the first one of a document by key or title."""
+        """Return a passage.
+
+        Args:
+            text: (the beginning of) its id; or the key or title of a document, for its first passage.
+
+        Returns:
+            The passage.
+
+        Raises:
+            NotFoundError: there is none.
+        """
         return self.kg.passage(text, collection=self.name)
 
     def document(self, key: str, *, limit: int = 1000) -> DocumentContents:
-        """The passages and tables of a document by its key, at most `limit` of each. Raises NotFoundError."""
+        """Return the passages and tables of a document.
+
+        Args:
+            key: the key of the document.
+            limit: the most passages, and the most tables.
+
+        Returns:
+            The contents in their order, with the number of all passages.
+
+        Raises:
+            NotFoundError: there is no such document.
+        """
         return reader.document(self.kg.graph, self._record(), key, limit)
 
     def save(self, answer: Answer | Ranking) -> str:
-        """Keep an answer, or a search, as a Run with its Steps, linked to what they found; returns the run's id."""
+        """Save an answer, or a search, as a Run with its Steps, linked to the passages that it used.
+
+        Args:
+            answer: the answer, or the ranking of a search.
+
+        Returns:
+            The run's id.
+        """
         return runs.save_run(self.kg.graph, self._record().name, answer)
 
     def rate(self, run: str, *, good: bool | None, remark: str = "") -> None:
-        """Note on a kept answer whether it is good, None for no opinion, and why. Raises NotFoundError."""
+        """Record whether a saved answer is good.
+
+        Args:
+            run: (the beginning of) the run's id.
+            good: None for no opinion.
+            remark: why.
+
+        Raises:
+            NotFoundError: there is no such run.
+        """
         runs.rate_run(self.kg.graph, self.name, run, good, remark)
 
     def runs(self) -> list[Run]:
-        """The answers that are kept, newest first."""
+        """Return the saved answers.
+
+        Returns:
+            The runs, newest first.
+        """
         schema.check_schema(self.kg.graph)
         return runs.list_runs(self.kg.graph, self.name)
 
     # ----- for analysts
 
     def info(self) -> CollectionInfo:
-        """Its embedder and its counts."""
+        """Return the collection's embedder and counts.
+
+        Returns:
+            The collection at a glance.
+        """
         return collection_info(self.kg.graph, self._record())
 
     def documents(self, *, after: str = "", limit: int = 100, search: str = "") -> list[DocumentInfo]:
-        """At most `limit` documents in the order of their keys, those behind the key `after`.
+        """Return documents in the order of their keys.
 
-        `search`: words, or parts of some, each of which stands in the key or the title.
+        Args:
+            after: the key behind which to begin; empty: at the first.
+            limit: the most documents.
+            search: words, or parts of words, that each occur in the key or the title; empty: all documents.
+
+        Returns:
+            A document at a glance each.
         """
         return reader.documents(self.kg.graph, self._record().name, after, limit, search)
 
     def names(self, text: str, *, limit: int = 8) -> list[tuple[str, int]]:
-        """(name, passages that mention it) of at most `limit` names with the words of a text, the last perhaps begun.
+        """Return names of entities that match words of a text, the last of which may be incomplete.
 
         Those with the very words come first, then those of most passages: "norw" gives Norway before Norwegian Sea.
+
+        Args:
+            text: one or several words.
+            limit: the most names.
+
+        Returns:
+            (name, passages that mention it).
         """
         return reader.names_like(self.kg.graph, self._record(), text, limit)
 
     def example_questions(self) -> list[str]:
-        """At most three questions that its facts and names suggest, made without a language model; none if empty."""
+        """Return questions that the facts and names of the collection suggest, without a language model.
+
+        Returns:
+            At most three; none for an empty collection.
+        """
         return reader.example_questions(self.kg.graph, self._record().name)
 
     def inspect(self, *, near: float = 0.98) -> "Inspection":
-        """What it looks like: counts, distributions, coverage, and findings with their remedies.
+        """Inspect the collection: counts, distributions, coverage, and findings with their remedies.
 
-        `near`: (1 + cosine) / 2 from which texts and names nearly say the same.
+        Args:
+            near: (1 + cosine) / 2 from which two texts, or two names, count as near duplicates.
+
+        Returns:
+            The inspection, which a notebook shows as a page.
         """
         from kgrag.inspection.inspect import inspect
 
@@ -142,14 +248,42 @@ class Collection(Building, Searching):
         embeddings: bool = False,
         plan: "PlanKind | None" = None,
     ) -> "Rows":
-        """The answer of a Cypher statement, which can only read; $collection is this one, unless it is given."""
+        """Run a read-only Cypher statement.
+
+        Args:
+            statement: the statement; $collection is the name of this collection, unless `parameters` has another.
+            parameters: name -> value.
+            embeddings: whether embeddings stay in the result.
+            plan: "explain" gives the server's plan instead, a row an operator; "profile" runs the statement, too.
+
+        Returns:
+            The rows.
+
+        Raises:
+            RefusedError: the statement might write, or cost too much.
+            DatabaseError: the statement is wrong, or exceeds its time or memory.
+        """
         named = {"collection": self.name} if "$collection" in statement else {}
         return self.kg.cypher(statement, {**named, **(parameters or {})}, embeddings=embeddings, plan=plan)
 
     def saved_query(
         self, name: str, /, *, embeddings: bool = False, plan: "PlanKind | None" = None, **arguments: Any
     ) -> "Rows":
-        """The answer of one of the saved queries on this collection, its other parameters as keyword arguments."""
+        """Run a saved query on this collection.
+
+        Args:
+            name: one of `kgrag cypher --list`.
+            embeddings: whether embeddings stay in the result.
+            plan: as in `cypher`.
+            arguments: the query's other parameters.
+
+        Returns:
+            The rows.
+
+        Raises:
+            NotFoundError: there is no such query.
+            ConfigurationError: the query does not have such a parameter, or one is missing.
+        """
         from kgrag.graph.saved import find_query
 
         if "collection" in {p.name for p in find_query(name).parameters}:
@@ -157,9 +291,14 @@ class Collection(Building, Searching):
         return self.kg.saved_query(name, embeddings=embeddings, plan=plan, **arguments)
 
     def question_parameters(self, question: str) -> dict[str, Any]:
-        """The query parameters of a question: its words, its embedding, the names of the collection's indexes.
+        """Return the parameters that a question gives to saved queries.
 
-        Those that saved queries take are `query` and `vector`.
+        Args:
+            question: the question.
+
+        Returns:
+            `query`, its words for a full-text index; `vector`, its embedding; and the names of the collection's
+            indexes.
         """
         from kgrag.graph.saved import question_parameters
 
@@ -167,10 +306,19 @@ class Collection(Building, Searching):
         return question_parameters(self.context.reader.collection, question, vector)
 
     def ask_cypher(self, question: str, *, run: bool = True, listener: Listener | None = None) -> "CypherAnswer":
-        """The rows that answer a question, by a Cypher statement that a language model writes; it can only read.
+        """Answer a question with rows, by a read-only Cypher statement that a language model writes.
 
-        `run` False: the statement alone. Raises ConfigurationError when no language model is configured, ModelError
-        when what it writes cannot be run, twice.
+        Args:
+            question: the question.
+            run: whether to run the statement.
+            listener: receives each event as it happens.
+
+        Returns:
+            The statement, and its rows with `run`.
+
+        Raises:
+            ConfigurationError: no language model is configured.
+            ModelError: the model's statement cannot be run, twice.
         """
         from kgrag.agents.text_to_cypher import ask_cypher
 
@@ -186,10 +334,21 @@ class Collection(Building, Searching):
         overwrite: bool = False,
         progress: Progress | None = None,
     ) -> "ExportReport":
-        """Write all that it holds to a file (JSON Lines, GraphML) or "-", standard output.
+        """Write the whole collection to a file.
 
-        `format`: jsonl or graphml, by default as the name says. Without `embeddings` it cannot be imported.
-        Raises InputError if the target cannot be written, MismatchError if the collection changes meanwhile.
+        Args:
+            target: a path, or "-" for standard output.
+            format: "jsonl" or "graphml"; None: by the name of the file.
+            embeddings: whether to write vectors, without which the file cannot be imported.
+            overwrite: whether an existing file may be replaced.
+            progress: receives (stage, done, total).
+
+        Returns:
+            The counts and the duration.
+
+        Raises:
+            InputError: the target cannot be written.
+            MismatchError: the collection changed meanwhile.
         """
         from kgrag.exchange.export import export
 

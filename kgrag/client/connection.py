@@ -32,7 +32,7 @@ _DEEPEST = 1_000
 
 
 def retrieve_folded(retriever: Retriever, query: Query, k: int) -> Ranking:
-    """The best `k` passages of different texts; each hit names the `copies` that were ranked below it.
+    """Return the best `k` passages of different texts; each hit names the `copies` that were ranked below it.
 
     Where copies take places, the ranking is made again four times as deep, to a thousand passages at the most.
     """
@@ -46,7 +46,7 @@ def retrieve_folded(retriever: Retriever, query: Query, k: int) -> Ranking:
 
 
 def fold(hits: Iterable[Hit]) -> tuple[Hit, ...]:
-    """The hits without those whose text an earlier one has, which names them."""
+    """Return the hits without duplicate texts; the first of equal texts names its `copies`."""
     first: dict[tuple[str, str], Hit] = {}
     for hit in hits:
         text = _text(hit.passage)
@@ -73,7 +73,7 @@ class Rankings:
         self._lock = threading.Lock()
 
     def ranking(self, retriever: Retriever, query: Query, k: int) -> Ranking:
-        """The ranking of a retriever that is named alone, from the cache or computed."""
+        """Return a retriever's ranking, from the cache or computed."""
         if not self._most:
             return retrieve_folded(retriever, query, k)
         readers = [context.reader for context in retriever.contexts]
@@ -107,7 +107,7 @@ class Models:
             self._chat.close()
 
     def tasks(self) -> Tasks | None:
-        """The language model with its prompts; None when none is configured."""
+        """Return the language model with its prompts; None when none is configured."""
         if self._settings.chat.model is None:
             return None
         with self._lock:
@@ -123,7 +123,7 @@ class Models:
         return tuple(self._embedders)
 
     def embedder(self, embedder: str | Embedder | None = None) -> Embedder:
-        """An embedder by its name, by default that of the settings; loaded once, and one that is given is kept."""
+        """Return an embedder by its name, by default that of the settings; each is loaded once."""
         with self._lock:
             if embedder is not None and not isinstance(embedder, str):
                 self._embedders[embedder.name] = embedder
@@ -152,12 +152,16 @@ class Connection:
         self.close()
 
     def close(self) -> None:
-        """Close the connections; the server goes on."""
+        """Close the connections; the server continues."""
         self.graph.close()
         self.models.close()
 
     def records(self) -> list[Record]:
-        """The same as they are recorded, without counts."""
+        """Return the records of the collections, without counts.
+
+        Returns:
+            The records, by name.
+        """
         return registry.list_collections(self.graph)
 
     def cypher(
@@ -168,12 +172,22 @@ class Connection:
         embeddings: bool = False,
         plan: "PlanKind | None" = None,
     ) -> "Rows":
-        """The answer of a Cypher statement, which can only read (see `kgrag.graph.gateway`).
+        """Run a read-only Cypher statement.
 
-        `embeddings`: whether they stay in what is returned. `plan`: "explain" gives the server's plan instead,
-        a row an operator; "profile" runs the statement and adds what each operator did. Raises RefusedError for
-        a statement that is not let through, DatabaseError when it is wrong, or takes too long or too much
-        memory.
+        Args:
+            statement: the statement.
+            parameters: name -> value.
+            embeddings: whether embeddings stay in the result.
+            plan: "explain" gives the server's plan instead, a row an operator; "profile" runs the statement, too, and
+                adds what
+                each operator did.
+
+        Returns:
+            The rows.
+
+        Raises:
+            RefusedError: the statement might write, or cost too much (see `kgrag.graph.gateway`).
+            DatabaseError: the statement is wrong, or exceeds its time or memory.
         """
         from kgrag.graph.gateway import read_only
 
@@ -182,20 +196,37 @@ class Connection:
     def saved_query(
         self, name: str, /, *, embeddings: bool = False, plan: "PlanKind | None" = None, **arguments: Any
     ) -> "Rows":
-        """The answer of one of the saved queries (`kgrag cypher --list`), its parameters as keyword arguments.
+        """Run a saved query; `kg["notes"].saved_query(...)` runs it on one collection.
 
-        Without a collection it is that called "default", or the only one; `kg["notes"].saved_query(...)` fills it in.
-        Raises NotFoundError for a name that does not exist, ConfigurationError for an argument that the query does not
-        take.
+        Args:
+            name: one of `kgrag cypher --list`.
+            embeddings: whether embeddings stay in the result.
+            plan: as in `cypher`.
+            arguments: the query's parameters; `collection` is by default the one called "default", or the only one.
+
+        Returns:
+            The rows.
+
+        Raises:
+            NotFoundError: there is no such query.
+            ConfigurationError: the query does not have such a parameter, or one is missing.
         """
         from kgrag.graph.saved import run_saved
 
         return run_saved(self.graph, name, arguments, self.settings.gateway, embeddings=embeddings, plan=plan)
 
     def passage(self, text: str, collection: str | None = None) -> Passage:
-        """A passage by (the beginning of) its id, or the first one of a document by key or title.
+        """Return a passage.
 
-        Raises NotFoundError if there is none, or if several collections have one.
+        Args:
+            text: (the beginning of) its id; or the key or title of a document, for its first passage.
+            collection: the name of its collection; None: any.
+
+        Returns:
+            The passage.
+
+        Raises:
+            NotFoundError: there is none, or several collections have one.
         """
         found = reader.find_passages(self.graph, text, collection)
         if not found:
@@ -209,30 +240,71 @@ class Connection:
         return reader.Reader(self.graph, registry.open_collection(self.graph, name)).passages([id])[id]
 
     def neighbourhood(self, passage_id: str, limit: int = 10) -> list[dict[str, Any]]:
-        """The edges around a passage, at most `limit` of each kind: maps with type, outgoing, label, name, id, ..."""
+        """Return the edges around a passage.
+
+        Args:
+            passage_id: the whole id.
+            limit: the most edges of each kind.
+
+        Returns:
+            Maps with type, outgoing, label, name, id and more.
+        """
         return reader.neighbourhood(self.graph, passage_id, limit)
 
     def runs(self) -> list[Run]:
-        """The answers that are kept, of all collections, newest first."""
+        """Return the saved answers of all collections.
+
+        Returns:
+            The runs, newest first.
+        """
         return runs.list_all(self.graph)
 
     def delete_runs(self, ids: Iterable[str]) -> list[Run]:
-        """Delete kept answers, each named by (the first 6 or more digits of) its run's id; returns them.
+        """Delete saved answers.
 
-        Raises NotFoundError for one that does not exist, before anything is deleted.
+        Args:
+            ids: (the first 6 or more digits of) the runs' ids.
+
+        Returns:
+            The deleted runs.
+
+        Raises:
+            NotFoundError: a run does not exist; nothing is deleted then.
         """
         return runs.remove_runs(self.graph, ids)
 
     def tasks(self) -> Tasks | None:
-        """The language model of the settings with its prompts; None when none is configured. Shared by all callers."""
+        """Return the settings' language model with its prompts, shared by all callers.
+
+        Returns:
+            The model; None when none is configured.
+        """
         return self.models.tasks()
 
     def language_model(self) -> Tasks:
-        """The same. Raises ConfigurationError when none is configured."""
+        """Return the settings' language model with its prompts, shared by all callers.
+
+        Returns:
+            The model.
+
+        Raises:
+            ConfigurationError: none is configured.
+        """
         if (tasks := self.tasks()) is None:
             raise no_model()
         return tasks
 
     def embedder(self, embedder: str | Embedder | None = None) -> Embedder:
-        """An embedder by its name, by default that of the settings; loaded once, and one that is given is kept."""
+        """Return an embedder, loaded once for all callers.
+
+        Args:
+            embedder: its name, or an Embedder, which is returned as it is; None: that of the settings.
+
+        Returns:
+            The embedder.
+
+        Raises:
+            NotFoundError: there is no such embedder.
+            ConfigurationError: its package is not installed.
+        """
         return self.models.embedder(embedder)

@@ -15,12 +15,12 @@ from kgrag.values.results import Filter
 
 
 def split_names(names: str) -> tuple[str, ...]:
-    """The names in a text that has commas between them."""
+    """Return the names in a text that has commas between them."""
     return tuple(filter(None, map(str.strip, names.split(","))))
 
 
 def checked(name: object) -> str:
-    """The name of a collection. Raises TypeError for anything but a text."""
+    """Return the name of a collection. Raises TypeError for anything but a text."""
     if not isinstance(name, str):
         raise TypeError(f"a collection is looked for by its name, a str, not by {name!r}")
     return name

@@ -33,13 +33,17 @@ if TYPE_CHECKING:
 
 
 class KnowledgeGraph(Connection):
-    """A Neo4j database with collections of documents. Safe to share between threads; close it, or use `with`.
+    """A Neo4j database with collections of documents; threads may share it. Close it, or use `with`.
 
-    >>> with KnowledgeGraph.local() as kg:
-    ...     notes = kg["notes"]
-    ...     notes.ingest("notes/")
-    ...     for hit in notes.search("Who designed the ship?"):
-    ...         print(hit.score, hit.passage.title, hit.why)
+    Args:
+        graph: the connection; `connect` and `local` make it.
+        settings: the settings of embedders, language models and searches.
+        models: loaded models to share; None: its own.
+
+    Example:
+        >>> with KnowledgeGraph.connect() as graph:
+        ...     for hit in graph["demo"].search("Who designed the Fram?"):
+        ...         print(f"{hit.score:.2f}", hit.passage.title, hit.why)
     """
 
     def __init__(self, graph: Graph, settings: Settings, models: Models | None = None) -> None:
@@ -56,9 +60,20 @@ class KnowledgeGraph(Connection):
         database: str | None = None,
         settings: Settings | None = None,
     ) -> Self:
-        """Connect to a Neo4j by its address; what is left out comes from the settings (KGRAG_NEO4J_*).
+        """Connect to a Neo4j; without an address anywhere this is `local`.
 
-        Without an address anywhere this is `local()`. Raises DatabaseError when the server does not answer.
+        Args:
+            uri: such as "bolt://localhost:7687"; None: KGRAG_NEO4J_URI.
+            user: None: KGRAG_NEO4J_USER.
+            password: None: KGRAG_NEO4J_PASSWORD.
+            database: None: KGRAG_NEO4J_DATABASE.
+            settings: None: those of the environment, .env and kgrag.toml.
+
+        Returns:
+            The client.
+
+        Raises:
+            DatabaseError: the server does not answer, or refuses the login.
         """
         settings = settings or Settings()
         uri = uri or settings.neo4j_uri
@@ -70,9 +85,17 @@ class KnowledgeGraph(Connection):
 
     @classmethod
     def local(cls, settings: Settings | None = None, progress: Progress | None = None) -> Self:
-        """Connect to this machine's own Neo4j, which is set up and started first if need be.
+        """Connect to this machine's own Neo4j, which is installed and started first if need be.
 
-        Raises LocalServerError when that fails, with the remedy.
+        Args:
+            settings: None: those of the environment, .env and kgrag.toml.
+            progress: receives (stage, done, total).
+
+        Returns:
+            The client.
+
+        Raises:
+            LocalServerError: the server cannot be installed or started.
         """
         from kgrag.graph.local import bulk
         from kgrag.graph.local.server import LocalServer
@@ -103,9 +126,28 @@ class KnowledgeGraph(Connection):
     ) -> "BulkReport":
         """Ingest a first, large collection into this machine's own Neo4j, which is stopped and started for it.
 
-        The graph is the one that `ingest` makes. Raises MismatchError if the database holds anything, unless it is to
-        be replaced: then a dump of it is kept, and put back if the load fails. Raises ConfigurationError for another
-        server, LocalServerError if the import fails.
+        The graph is the one that `ingest` makes.
+
+        Args:
+            source: paths, or Documents and Problems.
+            collection: the name of the collection.
+            embedder: its name, or an Embedder; None: that of the settings.
+            language: an ISO 639-1 code; None: detected from the first documents.
+            columns: those of rows' keys, titles and texts; None: detected.
+            root: a folder to which files' keys are relative; None: keys are absolute paths.
+            replace_database: whether the contents of the database may be replaced; a dump of them is kept, and restored
+                if the
+                load fails.
+            settings: None: those of the environment, .env and kgrag.toml.
+            progress: receives (stage, done, total).
+
+        Returns:
+            Counts, durations and problems.
+
+        Raises:
+            MismatchError: the database is not empty, and must not be replaced.
+            ConfigurationError: the settings name another server.
+            LocalServerError: the import fails.
         """
         from kgrag.client.ingestion import first_load
         from kgrag.indexing.bulk import load
@@ -133,8 +175,25 @@ class KnowledgeGraph(Connection):
     ) -> "HandOver":
         """Write a first, large collection into the files of an empty folder, which another server imports.
 
-        The report's `commands()` are what to run on that server; then `kg[collection].repair()` makes the indexes.
-        Raises InputError if the folder holds anything, LocalServerError if it cannot be written.
+        The report's `commands()` run on that server; then `kg[collection].repair()` makes the indexes.
+
+        Args:
+            source: paths, or Documents and Problems.
+            folder: the empty folder; it is made if it does not exist.
+            collection: the name of the collection.
+            embedder: its name, or an Embedder; None: that of the settings.
+            language: an ISO 639-1 code; None: detected from the first documents.
+            columns: those of rows' keys, titles and texts; None: detected.
+            root: a folder to which files' keys are relative; None: keys are absolute paths.
+            settings: None: those of the environment, .env and kgrag.toml.
+            progress: receives (stage, done, total).
+
+        Returns:
+            The report, with the commands for the server.
+
+        Raises:
+            InputError: the folder is not empty.
+            LocalServerError: the folder cannot be written.
         """
         from kgrag.client.ingestion import first_load
         from kgrag.indexing.bulk import write_files
@@ -157,11 +216,24 @@ class KnowledgeGraph(Connection):
     ) -> "KnowledgeReport":
         """Import facts without passages: a JSON dump of Wikidata, N-Triples, Turtle, or CSV of triples.
 
-        The collection of kind knowledge is made if it does not exist. An empty database of this machine is filled by
-        Neo4j's import tool, which stops and starts it; others in transactions. Interrupted and run again, it goes on
-        where it was. `format`: wikidata, ntriples, rdf, csv or tsv, by default as the name of the file says;
-        `selection`: what is taken of it. Raises InputError, MismatchError when the collection holds documents, and
-        DatabaseError.
+        Neo4j's import tool, which stops and starts it, fills an empty database of this machine; others are filled in
+        transactions. An interrupted import resumes.
+
+        Args:
+            path: the file.
+            collection: the name of the collection of kind knowledge, which is made if it does not exist.
+            format: "wikidata", "ntriples", "rdf", "csv" or "tsv"; None: by the name of the file.
+            selection: which facts to import; None: all.
+            settings: None: those of the environment, .env and kgrag.toml.
+            progress: receives (stage, done, total).
+
+        Returns:
+            Counts and duration.
+
+        Raises:
+            InputError: the file cannot be read.
+            MismatchError: the collection holds documents.
+            DatabaseError: the database cannot be reached, or fails.
         """
         from kgrag.indexing.knowledge import Selection, import_knowledge
 
@@ -179,9 +251,15 @@ class KnowledgeGraph(Connection):
     def __getitem__(self, name: tuple[str, ...]) -> Federation: ...
 
     def __getitem__(self, name: str | tuple[str, ...]) -> Collection | Federation:
-        """The collection of that name, whether it exists yet or not: `ingest` makes it; of several names, all as one.
+        """Return a collection, existing or not (`ingest` makes it), or several as one.
 
         `kg["manuals", "notes"].search(...)` ranks the passages of both together.
+
+        Args:
+            name: the name of a collection, or several names.
+
+        Returns:
+            A Collection, or a Federation of several.
         """
         if isinstance(name, tuple):
             return Federation([self[each] for each in name])
@@ -191,18 +269,38 @@ class KnowledgeGraph(Connection):
             return self._collections[name]
 
     def __iter__(self) -> Iterator[str]:
-        """The names of the collections."""
+        """Iterate over the names of the collections.
+
+        Returns:
+            The names, sorted.
+        """
         return (found.name for found in self.records())
 
     def __contains__(self, name: object) -> bool:
-        """Whether there is a collection of that name. Raises TypeError for what is no text."""
+        """Return whether a collection of that name exists.
+
+        Args:
+            name: the name.
+
+        Returns:
+            True if it exists.
+
+        Raises:
+            TypeError: the name is not a text.
+        """
         wanted = checked(name)
         return any(its.name == wanted for its in self.records())
 
     def select(self, names: str) -> Collection | Federation:
-        """What a text names to be searched: a collection, or several with commas between, "manuals, notes".
+        """Return the collection that a text names, or several as one.
 
-        A collection whose name holds a comma is found by its whole name.
+        Args:
+            names: a name, or several with commas between, "manuals, notes". An existing collection whose name has a
+                comma
+                comes first.
+
+        Returns:
+            A Collection, or a Federation of several.
         """
         several = split_names(names)
         if len(several) < 2 or registry.find_collection(self.graph, names) is not None:
@@ -210,26 +308,46 @@ class KnowledgeGraph(Connection):
         return self[several]
 
     def collections(self) -> list[CollectionInfo]:
-        """Every collection with its counts."""
+        """Return every collection with its counts.
+
+        Returns:
+            The collections at a glance, by name.
+        """
         return [collection_info(self.graph, found) for found in self.records()]
 
     def draw(
         self, what: "Ranking | Answer | Rows | str", parameters: Mapping[str, Any] | None = None
     ) -> "VisualizationGraph":
-        """A graph for a notebook, shown by `.render()`: a ranking's trails, an answer's steps, or what Cypher finds.
+        """Draw a ranking's trails, an answer's steps or rows of Cypher as a graph for a notebook.
 
-        `what`: a Ranking, an Answer, Rows, or a Cypher statement with its `parameters`. Raises ConfigurationError
-        without neo4j-viz (the extra viz), InputError when there is nothing to draw.
+        Args:
+            what: a Ranking, an Answer, Rows, or a Cypher statement.
+            parameters: those of the statement.
+
+        Returns:
+            The graph; `.render()` shows it.
+
+        Raises:
+            ConfigurationError: neo4j-viz (the extra viz) is not installed.
+            InputError: there is nothing to draw.
         """
         from kgrag.drawing import drawing, visualise
 
         return visualise(drawing(self.cypher(what, parameters) if isinstance(what, str) else what))
 
     def import_export(self, source: str, progress: Progress | None = None) -> "ImportReport":
-        """Make the collection that was exported to `source`.
+        """Import a collection from its export; an interrupted import resumes, and a damaged file changes nothing.
 
-        A damaged file changes nothing; interrupted and run again, it goes on where it was. Raises
-        InputError, and MismatchError if there is a collection of that name, or if the export is of another schema.
+        Args:
+            source: a path, or "-" for standard input.
+            progress: receives (stage, done, total).
+
+        Returns:
+            Counts and duration.
+
+        Raises:
+            InputError: the file is damaged, or no export.
+            MismatchError: there is a collection of that name, or the export has another schema.
         """
         from kgrag.exchange.importing import import_export
 

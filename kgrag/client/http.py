@@ -31,7 +31,10 @@ class Http:
     """Connections to one server, shared between threads. `url`: its address, without a login."""
 
     def __init__(self, url: str, key: str | None) -> None:
-        """Nothing is sent yet. Raises ConfigurationError without httpx, or for what is no address."""
+        """Make the client; nothing is sent yet.
+
+        Raises ConfigurationError without httpx, or for an invalid address.
+        """
         try:
             import httpx
         except ImportError as error:
@@ -52,7 +55,7 @@ class Http:
         self._client.close()
 
     def request(self, method: str, path: str, body: Any = None, **options: Any) -> Json:
-        """What the server replies to a request under /api/v1, which has a JSON `body`, or `options` of httpx.
+        """Send a request under /api/v1, with a JSON `body` or `options` of httpx, and return the reply.
 
         Raises the error that the server tells, ServerError if it cannot be reached, DeadlineError if it is too slow.
         """
@@ -64,7 +67,7 @@ class Http:
         raise _error(response.status_code, response.content, response.headers)
 
     def events(self, method: str, path: str, body: Any = None) -> Iterator[tuple[str, Json]]:
-        """The events that the server sends, by name, as they come. Raises as `request` does."""
+        """Yield the events that the server sends, with their names, as they arrive. Raises as `request` does."""
         accept = {"Accept": "text/event-stream"}
         with (
             _translated(self.url),
@@ -87,7 +90,7 @@ class Http:
 
 @contextmanager
 def _translated(url: str) -> Iterator[None]:
-    """Errors of the connection as kgrag's own."""
+    """Raise errors of the connection as kgrag's own."""
     import httpx
 
     try:
@@ -102,7 +105,7 @@ def _translated(url: str) -> Iterator[None]:
 
 
 def _error(status: int, body: bytes, headers: "httpx.Headers") -> KgragError:
-    """The error that a response tells."""
+    """Return the error that a response reports."""
     try:
         error = _told(json.loads(body))
     except (ValueError, KeyError, TypeError):
@@ -113,5 +116,5 @@ def _error(status: int, body: bytes, headers: "httpx.Headers") -> KgragError:
 
 
 def _told(form: Mapping[str, Any]) -> KgragError:
-    """The error of a form that a server tells."""
+    """Return the error of a JSON form."""
     return error_of(str(form["kind"]), str(form["error"]), str(form["remedy"]))

@@ -92,7 +92,7 @@ def ingest(
 
 
 def _embedder_of(kg: "Connection", found: Record, embedder: str | Embedder | None) -> Embedder:
-    """The embedder of a collection; the one that it is recorded with is loaded, and checked, when it is needed."""
+    """Return the embedder of a collection; the recorded one is loaded, and checked, when it is needed."""
 
     def load() -> Embedder:
         model = kg.embedder(found.embedder if embedder is None else embedder)
@@ -103,7 +103,7 @@ def _embedder_of(kg: "Connection", found: Record, embedder: str | Embedder | Non
 
 
 def noted(report: IngestReport, scan: Scan | None) -> IngestReport:
-    """A report with what a load has to say of files."""
+    """Return a report with a load's remarks on files."""
     if scan is None:
         return report
     return replace(
@@ -123,7 +123,7 @@ def first_load(
     root: str | Path | None,
     settings: Settings | None,
 ) -> "tuple[Iterator[Document | Problem], int | None, Scan | None, Embedder, Settings]":
-    """What a load without a database works on: documents, their number if known, the scan, the embedder, settings."""
+    """Return the input of a load without a database: documents, their number, the scan, the embedder, settings."""
     settings = settings or Settings()
     if language is not None:
         settings = in_language(settings, language)

@@ -50,7 +50,7 @@ _FILES, _BYTES = 100, 32 * 1024 * 1024  # of uploads that are sent at once
 
 
 def named_files(paths: Iterable[str | Path], root: str | Path | None) -> Iterator[tuple[str, Path]]:
-    """Files by the names that they are known by: of a folder those that some loader reads.
+    """Yield files with their names; of a folder those that some loader reads.
 
     Raises InputError for a path that does not exist.
     """
@@ -66,7 +66,7 @@ def named_files(paths: Iterable[str | Path], root: str | Path | None) -> Iterato
 
 
 def parts(files: Iterator[tuple[str, Path]]) -> Iterator[dict[str, Path]]:
-    """The files, as many together as are sent at once."""
+    """Yield the files in groups for one request each."""
     part: dict[str, Path] = {}
     size = 0
     for name, path in chain(files, [("", Path())]):
@@ -85,30 +85,82 @@ class RemoteJobs:
         self.http = http
 
     def jobs(self, collection: str | None = None, state: State | None = None, limit: int = 50) -> list[Job]:
-        """The jobs of the collections that the key may see, newest first."""
+        """Return the jobs of the collections that the key may see.
+
+        Args:
+            collection: None: all.
+            state: None: any.
+            limit: the most jobs.
+
+        Returns:
+            The jobs, newest first.
+        """
         asked = {"collection": collection, "state": state, "limit": limit}
         given = {name: value for name, value in asked.items() if value is not None}
         return from_json(list[Job], self.http.request("GET", "jobs", params=given)["jobs"])
 
     def job(self, id: str) -> Job:
-        """The job of that id as it is now. Raises NotFoundError."""
+        """Return the current state of a job.
+
+        Args:
+            id: its id.
+
+        Returns:
+            The job.
+
+        Raises:
+            NotFoundError: there is no such job.
+        """
         return from_json(Job, self.http.request("GET", _job(id)))
 
     def cancel(self, id: str) -> Job:
-        """Cancel a job; what it has written stays."""
+        """Cancel a job; its results so far stay.
+
+        Args:
+            id: its id.
+
+        Returns:
+            The job.
+        """
         return from_json(Job, self.http.request("DELETE", _job(id)))
 
     def retry(self, id: str) -> Job:
-        """Have a job that failed or was cancelled go on where it stopped."""
+        """Resume a job that failed or was cancelled.
+
+        Args:
+            id: its id.
+
+        Returns:
+            The job.
+        """
         return from_json(Job, self.http.request("POST", f"{_job(id)}/retry"))
 
     def watch(self, id: str) -> Iterator[Job]:
-        """The job now and at each change, until it has ended."""
+        """Yield the job now and at each change, until it has ended.
+
+        Args:
+            id: its id.
+
+        Yields:
+            The job.
+        """
         for _, form in self.http.events("GET", f"{_job(id)}/events"):
             yield from_json(Job, form)
 
     def finished(self, job: Job, progress: Progress | None = None) -> Job:
-        """The job once it is done. Raises what it failed with, CancelledError if it was cancelled."""
+        """Wait for a job to end.
+
+        Args:
+            job: the job.
+            progress: receives (stage, done, total).
+
+        Returns:
+            The completed job, with its result.
+
+        Raises:
+            KgragError: the error that the job failed with.
+            CancelledError: the job was cancelled.
+        """
         for now in self.watch(job.id):
             job = now
             if progress is not None and now.state == "running" and now.stage:
@@ -128,17 +180,22 @@ _KEYS = 100  # documents that one request names
 
 
 class RemoteKnowledgeGraph(RemoteJobs):
-    """The collections of a server. Safe to share between threads; close it, or use `with`.
+    """The collections of a server; threads may share it. Close it, or use `with`.
 
-    >>> with RemoteKnowledgeGraph("https://kgrag.example.org", key) as kg:
-    ...     for hit in kg["notes"].search("Who designed the ship?"):
-    ...         print(hit.score, hit.passage.title, hit.why)
+    Args:
+        url: the server's address; nothing is sent yet.
+        key: one that `kgrag keys add` made, where the server has keys.
+
+    Example:
+        >>> with RemoteKnowledgeGraph("https://kgrag.example.org", "secret") as remote:
+        ...     notes = remote["notes"]  # then as a Collection: notes.search("Who designed the ship?")
     """
 
     def __init__(self, url: str, key: str | None = None) -> None:
-        """`url`: the server's address; `key`: one that `kgrag keys add` made, where the server has keys.
+        """Make the client; nothing is sent yet.
 
-        Nothing is sent yet. Raises ConfigurationError without httpx, or for what is no address.
+        Raises:
+            ConfigurationError: httpx is not installed, or the address is invalid.
         """
         super().__init__(Http(url, key))
 
@@ -164,34 +221,34 @@ class RemoteKnowledgeGraph(RemoteJobs):
     def __getitem__(self, name: tuple[str, ...]) -> "RemoteSearching": ...
 
     def __getitem__(self, name: str | tuple[str, ...]) -> "RemoteCollection | RemoteSearching":
-        """The collection of that name, whether it exists yet or not; of several names, all as one."""
+        """Return a collection, or several as one; see `KnowledgeGraph.__getitem__`."""
         return RemoteCollection(self, name) if isinstance(name, str) else RemoteSearching(self, name)
 
     def __iter__(self) -> Iterator[str]:
-        """The names of the collections that the key may see."""
+        """Iterate over the names of the collections that the key may see; see `KnowledgeGraph.__iter__`."""
         return (info.name for info in self.collections())
 
     def __contains__(self, name: object) -> bool:
-        """Whether the key may see a collection of that name. Raises TypeError for what is no text."""
+        """Return whether the key may see a collection of that name; see `KnowledgeGraph.__contains__`."""
         return checked(name) in list(self)
 
     def select(self, names: str) -> "RemoteCollection | RemoteSearching":
-        """What a text names to be searched; see `KnowledgeGraph.select`."""
+        """Return the collection that a text names, or several as one; see `KnowledgeGraph.select`."""
         several = split_names(names)
         return self[names] if len(several) < 2 or names in self else self[several]
 
     def collections(self) -> list[CollectionInfo]:
-        """Every collection that the key may see, with its counts."""
+        """Return every collection that the key may see; see `KnowledgeGraph.collections`."""
         return from_json(list[CollectionInfo], self.http.request("GET", "collections")["collections"])
 
     def cypher(self, statement: str, parameters: Mapping[str, Any] | None = None) -> "Rows":
-        """As `KnowledgeGraph.cypher`; for keys of all collections."""
+        """Run a read-only Cypher statement, with a key of all collections; see `KnowledgeGraph.cypher`."""
         return rows_from_json(
             self.http.request("POST", "cypher", {"statement": statement, "parameters": parameters or {}})
         )
 
     def saved_query(self, name: str, /, **arguments: Any) -> "Rows":
-        """A saved query on the whole database, or on `collection`; see `KnowledgeGraph.saved_query`."""
+        """Run a saved query on the whole database, or on `collection`; see `KnowledgeGraph.saved_query`."""
         collection = arguments.pop("collection", None)
         place = "" if collection is None else f"{_path(collection)}/"
         return rows_from_json(
@@ -201,7 +258,7 @@ class RemoteKnowledgeGraph(RemoteJobs):
     def draw(
         self, what: "Ranking | Answer | Rows | str", parameters: Mapping[str, Any] | None = None
     ) -> "VisualizationGraph":
-        """A graph for a notebook; see `KnowledgeGraph.draw`."""
+        """Draw a graph for a notebook; see `KnowledgeGraph.draw`."""
         from kgrag.drawing import drawing, visualise
 
         return visualise(drawing(self.cypher(what, parameters) if isinstance(what, str) else what))
@@ -230,7 +287,7 @@ class RemoteSearching:
         knowledge: Sequence[str] = (),
         deadline: float | None = None,
     ) -> Ranking:
-        """The `k` best passages for a question, each with the trail that led to it."""
+        """Return the best passages for a question, each with its trail; see `Collection.search`."""
         asked = _question(query, k, filter, knowledge) | {"retriever": retriever, "deadline": deadline}
         return ranking_from_json(self.kg.http.request("POST", f"{self._place}search", asked | self._named))
 
@@ -281,7 +338,7 @@ class RemoteSearching:
         choices: Sequence[str] = (),
         knowledge: Sequence[str] = (),
     ) -> Answer | Stream:
-        """The answer to a question; with `stream` its events are iterated over as they happen."""
+        """Answer a question; see `Collection.ask`."""
         asked = _question(question, k, filter, knowledge) | {"system": system, "short": short}
         asked["choices"] = list(choices)
 
@@ -309,17 +366,28 @@ class RemoteSearching:
         k: int = DEPTH,
         threads: int = 8,
     ) -> Iterator[tuple[str, Answer | Exception]]:
-        """The answers to many questions, several at a time, as they come: (question, answer, or what went wrong)."""
+        """Answer many questions, several at a time; see `Collection.ask_many`."""
         return in_parallel(lambda question: self.ask(question, system=system, short=short, k=k), questions, threads)
 
     def look_up(self, question: str, *, filter: Filter | None = None) -> Lookup | None:
-        """The page, table or section that a question names, in the first collection that has it; None if in none."""
+        """Return the page, table or section that a question names, in the first collection that has it; else None."""
         found = (self.kg[name].look_up(question, filter=filter) for name in self._named["collections"])
         return next((each for each in found if each is not None), None)
 
 
 class RemoteCollection(RemoteSearching):
-    """A collection of a server by its name: `kg["notes"]`. See `Collection` for what its methods do and raise."""
+    """A collection of a server, `kg["notes"]`, with the methods of `Collection`.
+
+    Args:
+        kg: the client.
+        name: the name of the collection, existing or not.
+
+    Example:
+        >>> with RemoteKnowledgeGraph("https://kgrag.example.org", "secret") as remote:
+        ...     notes = remote["notes"]
+        >>> notes.name
+        'notes'
+    """
 
     def __init__(self, kg: RemoteKnowledgeGraph, name: str) -> None:
         super().__init__(kg, [name])
@@ -327,52 +395,52 @@ class RemoteCollection(RemoteSearching):
         self._place = f"{_path(name)}/"
 
     def look_up(self, question: str, *, filter: Filter | None = None) -> Lookup | None:
-        """The page, table or section that a question names; None if it names none."""
+        """Return the page, table or section that a question names; see `Collection.look_up`."""
         form = self._post("look-up", {"question": question, "filter": plain(filter or Filter())})["lookup"]
         return None if form is None else from_json(Lookup, form)
 
     def passage(self, text: str) -> Passage:
-        """A passage by (the beginning of) its id, or the first one of a document by key or title."""
+        """Return a passage; see `Collection.passage`."""
         return from_json(Passage, self._get("passage", id=text, edges=0)["passage"])
 
     def documents(self, *, after: str = "", limit: int = 100, search: str = "") -> list[DocumentInfo]:
-        """At most `limit` documents in the order of their keys, those behind the key `after`; see `Collection`."""
+        """Return documents in the order of their keys; see `Collection.documents`."""
         found = self._get("documents", after=after, limit=limit, search=search)
         return from_json(list[DocumentInfo], found["documents"])
 
     def document(self, key: str, *, limit: int = 1000) -> DocumentContents:
-        """The passages and tables of a document by its key, at most `limit` of each. Raises NotFoundError."""
+        """Return the passages and tables of a document; see `Collection.document`."""
         return from_json(DocumentContents, self._get("document", key=key, limit=limit))
 
     def names(self, text: str, *, limit: int = 8) -> list[tuple[str, int]]:
-        """(name, passages that mention it) of at most `limit` names with the words of a text; see `Collection`."""
+        """Return names of entities that match words of a text; see `Collection.names`."""
         return [(found["name"], found["passages"]) for found in self._get("names", q=text, limit=limit)["names"]]
 
     def example_questions(self) -> list[str]:
-        """At most three questions that its facts and names suggest."""
+        """Return questions that the facts and names of the collection suggest; see `Collection.example_questions`."""
         return from_json(list[str], self._get("examples")["questions"])
 
     def runs(self) -> list[Run]:
-        """The answers that are kept, newest first."""
+        """Return the saved answers; see `Collection.runs`."""
         return from_json(list[Run], self._get("runs")["runs"])
 
     def info(self) -> CollectionInfo:
-        """Its embedder and its counts."""
+        """Return the collection's embedder and counts; see `Collection.info`."""
         return from_json(CollectionInfo, self.kg.http.request("GET", _path(self.name)))
 
     def inspect(self) -> "Inspection":
-        """What it looks like: counts, distributions, coverage, and findings with their remedies."""
+        """Inspect the collection; see `Collection.inspect`."""
         from kgrag.inspection.result import Inspection
 
         return from_json(Inspection, self._get("inspect"))
 
     def cypher(self, statement: str, parameters: Mapping[str, Any] | None = None) -> "Rows":
-        """The answer of a Cypher statement; $collection is this one, unless it is given."""
+        """Run a read-only Cypher statement; see `Collection.cypher`."""
         named = {"collection": self.name} if "$collection" in statement else {}
         return self.kg.cypher(statement, {**named, **(parameters or {})})
 
     def saved_query(self, name: str, /, **arguments: Any) -> "Rows":
-        """The answer of one of the saved queries on this collection, its other parameters as keyword arguments."""
+        """Run a saved query on this collection; see `Collection.saved_query`."""
         return self.kg.saved_query(name, **{"collection": self.name, **arguments})
 
     def ingest(
@@ -383,10 +451,19 @@ class RemoteCollection(RemoteSearching):
         root: str | Path | None = None,
         progress: Progress | None = None,
     ) -> IngestReport:
-        """Send files and folders to the server, and have it read them into the collection, made if it does not exist.
+        """Send files and folders to the server, which reads them into the collection, made if it does not exist.
 
-        A file is known by its path in `root`, without one by its path in the folder that was given, or its name.
-        Raises InputError when no path can be read at all.
+        Args:
+            source: a path, or several.
+            language: of a new collection, an ISO 639-1 code; None: detected from the first documents.
+            root: a folder to which files' keys are relative; None: the folder that was given, or a file's own.
+            progress: receives (stage, done, total).
+
+        Returns:
+            Counts and problems.
+
+        Raises:
+            InputError: no path can be read at all.
         """
         report, jobs = IngestReport(), []
         for files in parts(named_files([source] if isinstance(source, str | Path) else source, root)):
@@ -402,14 +479,19 @@ class RemoteCollection(RemoteSearching):
         return report
 
     def submit(self, kind: str, parameters: Mapping[str, Any] | None = None) -> Job:
-        """Ask for a job: extract, tag, resolve, tree, communities, prune, ...; `kg.finished(job)` waits for it."""
+        """Submit a job; `kg.finished(job)` waits for it.
+
+        Args:
+            kind: "extract", "tag", "resolve", "tree", "communities", "prune" and others.
+            parameters: those of the kind.
+
+        Returns:
+            The queued job.
+        """
         return from_json(Job, self._post("jobs", {"kind": kind, "parameters": dict(parameters or {})}))
 
     def delete(self, documents: Iterable[str] | None = None, *, progress: Progress | None = None) -> int:
-        """Delete documents by their keys, or with `documents` None the whole collection; returns the passages removed.
-
-        Raises NotFoundError for a key that does not exist.
-        """
+        """Delete documents, or the whole collection; see `Collection.delete`."""
         if documents is None:
             jobs = [from_json(Job, self.kg.http.request("DELETE", _path(self.name)))]
         else:

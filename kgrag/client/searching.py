@@ -36,15 +36,15 @@ class Searching(ABC):
 
     @abstractmethod
     def retriever(self, retriever: str | Retriever = DEFAULT_RETRIEVER) -> Retriever:
-        """A retriever by its name or expression, to be asked many questions."""
+        """Make a retriever from its name or expression, for many questions; see `Collection.retriever`."""
 
     @abstractmethod
     def system(self, system: str | Strategy | None = None) -> Strategy:
-        """A system by its name, such as gear+pathrank, to be asked many questions; without one the usual."""
+        """Make a system from its name, for many questions; see `Collection.system`."""
 
     @abstractmethod
     def look_up(self, question: str, *, filter: Filter | None = None) -> Lookup | None:
-        """The page, table or section that a question names, by rules and without a model; None if it names none."""
+        """Return the page, table or section that a question names; see `Collection.look_up`."""
 
     @named
     def search(
@@ -57,10 +57,23 @@ class Searching(ABC):
         knowledge: Sequence[str] = (),
         deadline: float | None = None,
     ) -> Ranking:
-        """The `k` best passages for a question, each with the trail that led to it and its copies in other documents.
+        """Return the best passages for a question, each with its trail and its copies in other documents.
 
-        `knowledge`: collections of facts that may lead from one passage to another. Raises DeadlineError when it takes
-        longer than `deadline` seconds, ConfigurationError for a `k` below 1, and for what is no question or retriever.
+        Args:
+            query: the question.
+            k: how many passages.
+            retriever: its name or expression, or a Retriever.
+            filter: which documents may match; None: all.
+            knowledge: collections of facts that may lead from one passage to another.
+            deadline: seconds; None: no limit.
+
+        Returns:
+            At most `k` hits, best first.
+
+        Raises:
+            NotFoundError: the collection or the retriever does not exist.
+            ConfigurationError: `k` is below 1, or the question is empty.
+            DeadlineError: the search exceeded its deadline.
         """
         check_asked(query, k)
         with limits.limited(deadline):
@@ -120,14 +133,30 @@ class Searching(ABC):
         choices: Sequence[str] = (),
         knowledge: Sequence[str] = (),
     ) -> Answer | Stream:
-        """The answer to a question with its citations, trace and usage, and the `k` best passages.
+        """Answer a question with citations, trace and usage.
 
-        `short`: a few words without citations; `choices`: the answer is one of these; `knowledge`: collections of
-        facts that may lead from one passage to another. `listener` hears of each step as
-        it happens; with `stream` the events are iterated over instead, and the stream's `answer` is there at the end. A
-        page, table or section that the question names is looked up (see `look_up`). `budget`: cost of language models,
-        after which none is asked. What a model fails to do is the answer's `problem`. Raises ConfigurationError when no
-        language model is configured and one is needed, DeadlineError when it takes longer than `deadline` seconds.
+        A page, table or section that the question names is looked up first (see `look_up`).
+
+        Args:
+            question: the question.
+            system: its name, such as "gear+pathrank", or a Strategy; None: the default.
+            short: whether the answer is a few words without citations.
+            k: how many passages the answer's ranking holds.
+            filter: which documents may match; None: all.
+            listener: receives each event as it happens.
+            deadline: seconds; None: no limit.
+            budget: the most that language models may cost, in the currency of the prices; None: no limit.
+            stream: whether to return a Stream, which iterates over the events and has the `answer` at the end.
+            choices: the answer is one of these; empty: any.
+            knowledge: collections of facts that may lead from one passage to another.
+
+        Returns:
+            The answer; what a model fails to do is its `problem`.
+
+        Raises:
+            NotFoundError: the collection or the system does not exist.
+            ConfigurationError: no language model is configured and one is needed, or the question is empty.
+            DeadlineError: the answer exceeded its deadline.
         """
         check_asked(question, k)
         query = Query(question, filter or Filter(), knowledge=tuple(knowledge))
@@ -148,7 +177,21 @@ class Searching(ABC):
         k: int = DEPTH,
         threads: int = 8,
     ) -> Iterator[tuple[str, Answer | Exception]]:
-        """The answers to many questions, several at a time, as they come: (question, answer, or what went wrong)."""
+        """Answer many questions, several at a time.
+
+        Args:
+            questions: the questions.
+            system: its name or a Strategy; None: the default.
+            short: whether answers are a few words without citations.
+            k: how many passages the ranking of each answer holds.
+            threads: questions at once.
+
+        Yields:
+            (question, answer or error), in the order in which they end.
+
+        Raises:
+            NotFoundError: the collection or the system does not exist.
+        """
         asked = self.system(system)
         check_asked("?", k)
         return in_parallel(lambda question: asked.ask(question, short=short, depth=k), questions, threads)

@@ -44,7 +44,10 @@ class Stream:
         return self._answer
 
     def __iter__(self) -> Iterator[Event]:
-        """The events; once the answer is there, none: a question is asked once. Raises what the question raises."""
+        """Yield the events; none once the answer is there.
+
+        Raises the error that the question raises.
+        """
         if self._answer is not None:
             return
         events: queue.Queue[Event | Answer | BaseException] = queue.Queue()

@@ -22,12 +22,12 @@ class Question:
 
 @contextmanager
 def corpus() -> Iterator[Path]:
-    """The folder of the corpus, which loaders can read."""
+    """Hold the folder of the corpus, which loaders can read."""
     with as_file(files(__name__) / "corpus") as folder:
         yield folder
 
 
 def questions() -> list[Question]:
-    """The questions that go with the corpus; the first three are the ones to show."""
+    """Return the questions on the corpus; the first three are the ones to show."""
     entries = json.loads((files(__name__) / "questions.json").read_text(encoding="utf-8"))
     return [Question(e["question"], e["answer"], e["hops"], tuple(e["documents"])) for e in entries]

@@ -35,7 +35,7 @@ class GraphMLWriter:
     """Writes the graph into a file that waits, for the keys come first and are known last."""
 
     def __init__(self, stream: IO[bytes], header: Header, folder: Path | None = None) -> None:
-        """`folder`: where the waiting file is put."""
+        """Make the writer; `folder`: where the waiting file is put."""
         self._stream = stream
         self._header = header
         self._body = tempfile.TemporaryFile(dir=folder, prefix=".kgrag-graphml-")  # noqa: SIM115 - closed by finish
@@ -114,7 +114,7 @@ _LEVEL = 6
 
 
 def format_of(target: str) -> str:
-    """The format that the name of a file tells. Raises InputError if its suffix is of another kind."""
+    """Return the format by the name of a file. Raises InputError if its suffix is of another kind."""
     if target == STREAM:
         return "jsonl"
     name = Path(target).name.lower().removesuffix(".gz")
@@ -129,7 +129,7 @@ def format_of(target: str) -> str:
 
 @contextmanager
 def writing(target: str, format: str, header: Header, *, overwrite: bool = False) -> Iterator[Writer]:
-    """A writer to a file or "-", which appears under its name when the block ends well, and not otherwise.
+    """Open a writer to a file or "-"; the file appears under its name only when the block ends without an error.
 
     Raises InputError if there is something of that name already, or if it cannot be written.
     """
@@ -161,7 +161,7 @@ def _for_its_owner(path: str, flags: int) -> int:  # what few may read in a data
 
 
 def reading(source: str) -> JsonLinesReader:
-    """A reader of an export. Raises InputError."""
+    """Open a reader of an export. Raises InputError."""
     with read_errors(source):
         open = _opener(Path(source))
         with open() as file:
@@ -178,7 +178,7 @@ def reading(source: str) -> JsonLinesReader:
 
 @contextmanager
 def received(source: str) -> Iterator[str]:
-    """The path of an export; what comes on standard input ("-") is kept in a file meanwhile, for it is read twice."""
+    """Hold the path of an export; standard input ("-") is copied to a file, since it is read twice."""
     if source != STREAM:
         yield source
         return

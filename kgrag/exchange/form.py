@@ -28,12 +28,12 @@ class Header:
     version: int = VERSION
 
     def plain(self) -> dict[str, Any]:
-        """It as JSON can hold it."""
+        """Return the header as JSON can hold it."""
         return asdict(self)
 
     @classmethod
     def of(cls, values: Any, place: str) -> "Header":
-        """The header that was written so. Raises InputError."""
+        """Return the header of a line. Raises InputError."""
         names = {f.name: f.type for f in fields(cls)}
         if not isinstance(values, Mapping) or not isinstance(values.get("version"), int):
             raise foreign(place)
@@ -55,12 +55,12 @@ class Footer:
     hashes: Mapping[str, str]
 
     def plain(self) -> dict[str, Any]:
-        """It as JSON can hold it: kind -> number and hash."""
+        """Return the footer as JSON can hold it: kind -> number and hash."""
         return {kind: [self.counts[kind], self.hashes[kind]] for kind in self.hashes}
 
     @classmethod
     def of(cls, values: Any, place: str) -> "Footer":
-        """The footer that was written so. Raises InputError."""
+        """Return the footer of a line. Raises InputError."""
         try:
             return cls({k: int(n) for k, (n, _) in values.items()}, {k: str(h) for k, (_, h) in values.items()})
         except (AttributeError, TypeError, ValueError) as error:
@@ -68,7 +68,7 @@ class Footer:
 
     @classmethod
     def sum(cls, found: Fingerprint) -> "Footer":
-        """The footer of what was taken in."""
+        """Return the footer of the items read so far."""
         return cls(found.counts, found.hashes())
 
 
@@ -80,7 +80,7 @@ class Writer(Protocol):
 
 
 def foreign(place: str) -> InputError:
-    """The error for a file that no export wrote."""
+    """Return the error for a file that no export wrote."""
     return InputError(
         f"{place}: this is no export of kgrag.",
         "`kgrag import` reads what `kgrag export` wrote; documents go in with `kgrag ingest`, backups with "
@@ -89,7 +89,7 @@ def foreign(place: str) -> InputError:
 
 
 def damaged(place: str, what: str) -> InputError:
-    """The error for an export that is not as it was written."""
+    """Return the error for an export that was changed or cut."""
     return InputError(f"{place}: {what}.", "The file is damaged or was changed by hand: export it again.")
 
 

@@ -169,7 +169,7 @@ class _Import:
         self._graph.run("write/create_collection", **given, ahead=0)
 
     def _batches(self, done: int) -> Iterator[tuple[int, list[Item]]]:
-        """What is still to be written, nodes and edges apart: how much comes before, and the batch."""
+        """Yield the batches that remain to be written, nodes and edges apart, each with the count of earlier items."""
         batch: list[Item] = []
         number = 0
         for number, item in enumerate(self._reader, 1):

@@ -55,7 +55,7 @@ class JsonLinesReader:
         self.header = Header.of(first["kgrag"], self.place)
 
     def __iter__(self) -> Iterator[Item]:
-        """The nodes and edges. Raises InputError."""
+        """Yield the nodes and edges. Raises InputError."""
         self.footer = None
         with read_errors(self._name), self._open() as file:
             for number, line in enumerate(file, 1):

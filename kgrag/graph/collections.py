@@ -27,11 +27,10 @@ class Collection:
 
     `embedding` is the property that holds its vectors now; `reembedding` names the embedder of vectors that are being
     made beside them, `discard` the property whose old vectors are to be removed, each with the rest that names an index
-    of them outside the graph; `indexed`: the labels of
-    nodes whose indexes are made; `created`: when, as text: a later collection may have its name and number, not this;
-    `language`: whose words its texts are read with; `stemmer`: what made the stems of these.
-    `kind`: DOCUMENTS, or KNOWLEDGE: facts without passages and vectors, imported from files with the fingerprints
-    `sources`.
+    of them outside the graph; `indexed`: the labels of nodes whose indexes are made; `created`: when, as text: a later
+    collection may have its name and number, not this; `language`: whose words its texts are read with; `stemmer`: what
+    made the stems of these. `kind`: DOCUMENTS, or KNOWLEDGE: facts without passages and vectors, imported from files
+    with the fingerprints `sources`.
     """
 
     name: str
@@ -54,26 +53,26 @@ class Collection:
     stemmer: str = STEMMER
 
     def label(self, label: str) -> str:
-        """The label that nodes of this kind carry in this collection, besides `label`."""
+        """Return the label of nodes of this kind in this collection, besides `label`."""
         return schema.label_of(label, self.number)
 
     def index(self, kind: str) -> str:
-        """The name of one of its full-text indexes."""
+        """Return the name of one of its full-text indexes."""
         return schema.index_name(kind, self.number)
 
     def vector_index(self, label: str) -> str:
-        """The name of the vector index on its passages, triples or entities."""
+        """Return the name of the vector index on its passages, triples or entities."""
         return schema.index_name(f"{label.lower()}_{self.embedding}", self.number)
 
 
 def list_collections(graph: Graph) -> list[Collection]:
-    """Every collection, by name."""
+    """Return every collection, by name."""
     unusable = ("removing", "importing")
     return [recorded(found) for found in _recorded(graph) if not any(map(found.get, unusable))]
 
 
 def find_collection(graph: Graph, name: str) -> Collection | None:
-    """The collection of that name, in one round trip.
+    """Return the collection of that name, in one round trip.
 
     Raises MismatchError for another schema version, or a collection whose import or removal is not finished.
     """
@@ -95,7 +94,7 @@ def find_collection(graph: Graph, name: str) -> Collection | None:
 
 
 def find_import(graph: Graph, name: str) -> tuple[Collection, str, int] | None:
-    """A collection that is being imported, the id of the export, and how many of its nodes and edges are in."""
+    """Return a collection with an unfinished import, the export's id, and the counts of imported nodes and edges."""
     records = graph.run("look_up/collections", name=name)
     properties = records[0]["collection"] if records else {}
     if properties.get("removing") or not properties.get("importing"):
@@ -104,7 +103,7 @@ def find_import(graph: Graph, name: str) -> tuple[Collection, str, int] | None:
 
 
 def open_collection(graph: Graph, name: str) -> Collection:
-    """The collection of that name. Raises NotFoundError, naming those that exist, if there is none."""
+    """Return the collection of that name. Raises NotFoundError with the existing names, if there is none."""
     collection = find_collection(graph, name)
     if collection is None:
         names = ", ".join(c.name for c in list_collections(graph)) or "none yet"
@@ -116,7 +115,7 @@ def open_collection(graph: Graph, name: str) -> Collection:
 
 
 def choose_collection(graph: Graph) -> str:
-    """The collection that is meant when none is named: "default", else the only one there is.
+    """Return the default collection: "default", else the only one.
 
     Raises NotFoundError when it is neither.
     """
@@ -135,7 +134,7 @@ def choose_collection(graph: Graph) -> str:
 
 
 def check_documents(collection: Collection) -> Collection:
-    """The collection. Raises MismatchError for one of facts, without passages, or stemmed by other rules."""
+    """Return the collection. Raises MismatchError for one of facts, without passages, or with another stemmer."""
     if collection.kind == KNOWLEDGE:
         raise MismatchError(
             f"Collection {collection.name!r} holds facts of a knowledge graph, and no passages.",
@@ -152,7 +151,7 @@ def check_documents(collection: Collection) -> Collection:
 
 
 def create_knowledge(graph: Graph, name: str, language: str, unused_seconds: float) -> Collection:
-    """The collection of kind knowledge of that name, made as `create_collection` makes one of documents.
+    """Return the collection of kind knowledge of that name, made if it does not exist (see `create_collection`).
 
     Raises MismatchError when there is one of documents of that name.
     """
@@ -166,7 +165,7 @@ def create_knowledge(graph: Graph, name: str, language: str, unused_seconds: flo
 
 
 def check_knowledge(collection: Collection) -> Collection:
-    """The collection. Raises MismatchError when it is one of documents."""
+    """Return the collection. Raises MismatchError when it is one of documents."""
     if collection.kind != KNOWLEDGE:
         raise MismatchError(
             f"Collection {collection.name!r} holds documents, not the facts of a knowledge graph.",
@@ -205,7 +204,7 @@ def check_indexing(collection: Collection, wanted: IndexingSettings) -> None:
 def create_collection(
     graph: Graph, name: str, embedder: str, dimension: int, indexing: IndexingSettings, unused_seconds: float
 ) -> Collection:
-    """The collection of that name, made with its indexes if it does not exist; of several makers one wins.
+    """Return the collection of that name, made with its indexes if it does not exist; of several makers one wins.
 
     It takes over the indexes of a collection that was removed `unused_seconds` ago or earlier, or that were made ahead.
     If there are none it makes some ahead, since with every new index Neo4j plans all queries again.
@@ -242,7 +241,7 @@ def check_name(name: str) -> None:
 
 
 def ensure_indexes(graph: Graph, collection: Collection, *labels: str) -> Collection:
-    """The collection with the indexes that every one of its kind has, and those over nodes of these labels.
+    """Make the indexes that every collection of its kind has, and those over nodes of these labels.
 
     What is not there is made, because its maker was stopped or this kgrag knows another label.
     """
@@ -251,7 +250,7 @@ def ensure_indexes(graph: Graph, collection: Collection, *labels: str) -> Collec
 
 
 def index_labels(graph: Graph, collection: Collection, *labels: str, ahead: Sequence[int] = ()) -> Collection:
-    """The collection with the indexes over nodes of these labels, of which the first are about to be written.
+    """Make the indexes over nodes of these labels, the first of which are about to be written.
 
     `ahead`: numbers of collections to come, for which the same are made.
 
@@ -268,13 +267,13 @@ def index_labels(graph: Graph, collection: Collection, *labels: str, ahead: Sequ
 
 
 def needed_labels(collection: Collection, held: Iterable[str]) -> tuple[str, ...]:
-    """The labels of nodes whose indexes a collection should have, by what it records and the labels `held` in it."""
+    """Return the labels whose indexes a collection needs, by its record and the labels `held` in it."""
     names = (*_FIRST[collection.kind], *collection.indexed, *held)
     return tuple(label for label in dict.fromkeys(names) if describe().node(label).indexed)
 
 
 def _recorded(graph: Graph, name: str | None = None) -> list[dict[str, Any]]:
-    """The properties of every collection, or of the one of that name.
+    """Return the properties of every collection, or of the one of that name.
 
     Raises MismatchError for another schema version.
     """
@@ -287,7 +286,7 @@ def _recorded(graph: Graph, name: str | None = None) -> list[dict[str, Any]]:
 
 
 def recorded(properties: dict[str, Any]) -> Collection:
-    """A collection from the properties of its node."""
+    """Return a collection from the properties of its node."""
     return Collection(
         name=properties["name"],
         number=properties["number"],

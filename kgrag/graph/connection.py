@@ -126,7 +126,7 @@ class Graph:
     def reading(
         self, fetch_size: int, seconds: float | None = None, *, warned: bool = False
     ) -> Iterator[neo4j.Session]:
-        """A session in which the server refuses to write; after `seconds` its connection is dropped.
+        """Open a session in which the server refuses writes; after `seconds` its connection is dropped.
 
         `warned`: the server tells of names that it does not know. Raises DatabaseError when it was.
         """
@@ -143,7 +143,7 @@ class Graph:
             return session.execute_write(lambda tx: work(Transaction(tx)))
 
     def state(self) -> str:
-        """What changes with each transaction that writes into the database, whoever's it is."""
+        """Return a text that changes with each transaction that writes into the database, of any client."""
         with translated(self.uri), self._session(access=neo4j.READ_ACCESS) as session:
             session.run(catalogue()["inspect/ping"].text).consume()
             return " ".join(sorted(session.last_bookmarks().raw_values))
@@ -167,7 +167,7 @@ class Graph:
             self.run("write/unlock_schema", holder=holder)
 
     def explain(self, query: Query, parameters: dict[str, Any]) -> tuple[str, list[str]]:
-        """What the server says of a query without running it: its type (r, rw, w or s) and its columns."""
+        """Return the type (r, rw, w or s) and the columns of a query by EXPLAIN."""
         with translated(self.uri), self._session() as session:
             result = session.run("EXPLAIN " + query.text, parameters)
             columns = list(result.keys())
@@ -175,7 +175,7 @@ class Graph:
 
     @contextmanager
     def listening(self, on_query: OnQuery) -> Iterator[None]:
-        """While the `with` block runs, call `on_query` before each query of `run` and `run_schema`, in every thread.
+        """Call `on_query` before each query of `run` and `run_schema` within the block, in every thread.
 
         It counts round trips, or makes a query fail: the driver's own errors are translated as if the server sent them.
         """
@@ -210,7 +210,7 @@ class Graph:
         return records
 
     def _read_at_once(self, query: neo4j.Query, parameters: dict[str, Any]) -> list[neo4j.Record] | None:
-        """The records of a read query for one message, where a transaction takes a second to commit.
+        """Return the records of a read query in one message, where a transaction takes a second to commit.
 
         None where it failed in a way that trying again may mend: while a full-text index takes the place of an older
         one, there is none of its name for a few milliseconds.
@@ -269,7 +269,7 @@ def _unwritten(parameters: Mapping[str, Any]) -> dict[str, Any]:
 
 @contextmanager
 def _dropped_after(session: neo4j.Session, seconds: float) -> Iterator[None]:
-    """While the block runs, drop the session's connection after `seconds`: what reads from it ends with an error."""
+    """Drop the session's connection after `seconds` within the block: its reader ends with an error."""
     dropped = threading.Event()
 
     def drop() -> None:
@@ -301,7 +301,7 @@ def _not_an_address(uri: str) -> ConfigurationError:
 
 
 def lookup(name: str, parameters: dict[str, Any]) -> Query:
-    """The query of that name, after checking that exactly its parameters are given. Raises KeyError or TypeError.
+    """Return the query of that name, after a check of its parameters. Raises KeyError or TypeError.
 
     `label` and `properties` of a template are given like parameters, and removed from them. Raises ValueError for those
     that it does not take.

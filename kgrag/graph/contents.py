@@ -31,7 +31,7 @@ _QUERIES = {
 
 
 def digest(graph: Graph, collection: str) -> dict[str, str]:
-    """A hash of the nodes of each label, by its plural, with their texts and structural edges.
+    """Return a hash of the nodes of each label, by its plural, with their texts and structural edges.
 
     Vectors, SIMILAR edges and runs stay out.
     """
@@ -74,7 +74,7 @@ class NodeRecord:
 
     @classmethod
     def of(cls, label: str, properties: Mapping[str, Any], labels: Iterable[str] = ()) -> "NodeRecord":
-        """The node with these properties.
+        """Return the record of a node with these properties.
 
         Raises ValueError for a label that no collection holds, KeyError if the id is missing.
         """
@@ -97,7 +97,7 @@ Item = NodeRecord | EdgeRecord
 
 
 def contents(graph: Graph, collection: str, *, embeddings: bool = True) -> Iterator[Item | None]:
-    """Every node of a collection, itself the first, then every edge; None for an edge that leads out of it."""
+    """Yield every node of a collection, itself the first, then every edge; None for an edge that leads out of it."""
     for record in graph.stream("look_up/all_nodes", collection=collection):
         label, properties = record["label"], record["properties"]
         more = (name for name in record["labels"] if name != label and not _SECOND.fullmatch(name))
@@ -116,7 +116,7 @@ def contents(graph: Graph, collection: str, *, embeddings: bool = True) -> Itera
 
 
 def vectors_of(properties: Mapping[str, Any]) -> list[str]:
-    """The properties that hold vectors: lists of floats under the names of vectors."""
+    """Return the properties with vectors: lists of floats under the names of vectors."""
     return [key for key in SLOTS if key in properties and kind(key, properties[key]) == VECTOR]
 
 
@@ -151,18 +151,18 @@ class Fingerprint:
         self.counts[kind] = self.counts.get(kind, 0) + 1
 
     def hashes(self) -> dict[str, str]:
-        """The hash of each label, in the order of the schema, then of each relationship type by name."""
+        """Return the hash of each label, in the order of the schema, then of each relationship type by name."""
         kinds = sorted(self._sums, key=lambda kind: (LABELS.index(kind) if kind in LABELS else len(LABELS), kind))
         return {kind: f"{self._sums[kind]:0{_BITS // 4}x}" for kind in kinds}
 
     def total(self) -> str:
-        """One hash of everything."""
+        """Return one hash of everything."""
         all_of_it = json.dumps([self.hashes(), self.counts], sort_keys=True)
         return hashlib.blake2b(all_of_it.encode(), digest_size=_BITS // 8).hexdigest()
 
 
 def fingerprint(graph: Graph, collection: str) -> Fingerprint:
-    """The hash of all that a collection holds: nodes, edges, properties, vectors."""
+    """Return a hash of a whole collection: nodes, edges, properties, vectors."""
     found = Fingerprint()
     for item in contents(graph, collection):
         if item is not None:

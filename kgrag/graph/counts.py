@@ -13,12 +13,12 @@ that the server has to plan for each collection."""
 
 
 def count_nodes(graph: Graph, name: str) -> dict[str, int]:
-    """Label -> nodes of the collection of that name, without labels that it has none of."""
+    """Return label -> nodes of the collection of that name, without empty labels."""
     return {row["label"]: row["number"] for row in graph.run("inspect/count_nodes", collection=name)}
 
 
 def count_edges(graph: Graph, collection: Collection, nodes: Mapping[str, int]) -> dict[tuple[str, str], int]:
-    """Label and relationship type -> edges of the type that leave a collection's nodes of the label.
+    """Return (label, relationship type) -> edges of the type that leave a collection's nodes of the label.
 
     `nodes`: as `count_nodes` gives them.
     """
@@ -32,7 +32,7 @@ def count_edges(graph: Graph, collection: Collection, nodes: Mapping[str, int]) 
 
 
 def collection_info(graph: Graph, collection: Collection) -> CollectionInfo:
-    """A collection's counts by label and relationship type, and whether its corpus-wide stages are finished."""
+    """Return a collection's counts by label and relationship type, and whether its corpus-wide stages are complete."""
     nodes = count_nodes(graph, collection.name)
     counts = dict(nodes)
     for (source, type), number in count_edges(graph, collection, nodes).items():

@@ -45,7 +45,7 @@ class Lines:
         self._put(f"{start},{end},{fields(*values)}".rstrip(",") + "\n" if values else f"{start},{end}\n")
 
     def text(self) -> str:
-        """The rows."""
+        """Return the rows."""
         return "".join(self._held)
 
     def __getstate__(self) -> tuple[int, int, bool, str]:
@@ -99,7 +99,7 @@ def _opened(path: Path) -> TextIO:
 
 
 def fields(*values: object) -> CsvField:
-    """The fields of a row, or of its beginning."""
+    """Return the fields of a row, or of its beginning."""
     return CsvField(",".join([_field(value) for value in values]))
 
 
@@ -119,13 +119,13 @@ def _field(value: object) -> str:
 
 
 def array(texts: Sequence[str]) -> str | None:
-    """Values as one field; None where CSV has none for them: all are empty, or one holds the delimiter."""
+    """Return values as one field; None where CSV has none for them: all are empty, or one contains the delimiter."""
     plain = any(texts) and not any(ARRAY_DELIMITER in text for text in texts)
     return ARRAY_DELIMITER.join(texts) if plain else None
 
 
 def floats(vectors: NDArray[np.float32]) -> list[CsvField]:
-    """Fields of type float[], one a row of the vectors, each number below 10."""
+    """Return fields of type float[], one a row of the vectors, each number below 10."""
     if vectors.size == 0:
         return [CsvField()] * len(vectors)
     if not np.abs(vectors).max() < 10:
@@ -150,7 +150,7 @@ class FoundColumns:
         self._place: dict[str, tuple[int, str]] = {}
 
     def values(self, properties: Mapping[str, object]) -> list[object] | None:
-        """The fields of a row for these properties, or None if they do not fit into the table.
+        """Return the fields of a row for these properties, or None if they do not fit into the table.
 
         A property whose type is another than before does not, nor a name or number that CSV does not know.
         """
@@ -175,7 +175,7 @@ class FoundColumns:
 
 
 def _typed(value: object) -> tuple[str, object]:
-    """The type and field of text, a number, a boolean, or a list of these of one type; no type: CSV has none for it."""
+    """Return the type and field of a text, number, boolean or list of one type; no type where CSV has none."""
     if isinstance(value, list):
         of = min(_typed(one)[0] for one in value)
         field = array(value if of == "string" else list(map(_field, value)))
@@ -188,5 +188,5 @@ def _typed(value: object) -> tuple[str, object]:
 
 
 def _can_head(key: str) -> bool:
-    """Whether a column can have that name."""
+    """Return whether a column can have that name."""
     return not any(c in key for c in '{}",\r\n')

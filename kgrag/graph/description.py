@@ -98,18 +98,21 @@ class Description:
     identity: str = ""
 
     def node(self, label: str) -> NodeKind:
-        """What there is to know of a label. Raises ValueError for one that is not in the registry."""
+        """Return the description of a label. Raises ValueError for an unknown one."""
         for node in self.nodes:
             if node.label == label:
                 return node
         raise ValueError(f"there is no label {label!r}")
 
     def labels(self, which: str) -> tuple[str, ...]:
-        """The labels that are all, held, indexed, embedded or worked (marked for stages), or "own": none of these."""
+        """Return the labels of a group.
+
+        All, held, indexed, embedded, worked (marked for stages), or own (none of these).
+        """
         return tuple(node.label for node in self.nodes if _IS[which](node))
 
     def text(self) -> str:
-        """What questions are about in few words, for a prompt: labels and types with their properties.
+        """Return the labels and types with their properties in few words, for a prompt.
 
         Those of upkeep are left out, and a name that another property says in full.
         """
@@ -128,11 +131,11 @@ class Description:
         return "\n".join(lines)
 
     def by_layer(self) -> list[NodeKind]:
-        """The labels, those of the text first, then knowledge, runs and collections."""
+        """Return the labels, those of the text first, then knowledge, runs and collections."""
         return sorted(self.nodes, key=lambda node: _LAYERS.index(node.layer))
 
     def markdown(self) -> str:
-        """All of it as the page docs/SCHEMA.md."""
+        """Return the whole description as the page docs/SCHEMA.md."""
         parts = [_INTRODUCTION]
         for layer, nodes in groupby(self.by_layer(), lambda n: n.layer):
             parts.append(f"## Nodes: {layer}")
@@ -148,7 +151,10 @@ class Description:
         return "\n\n".join(parts) + "\n"
 
     def lines(self) -> dict[str, list[str]]:
-        """What the Schema node of a database says: `labels`, `relationships` and `properties`, a line each."""
+        """Return the properties of a database's Schema node.
+
+        `labels`, `relationships` and `properties`, a line each.
+        """
         kinds = [(n.label, n.properties) for n in self.nodes] + [(e.type, e.properties) for e in self.edges]
         return {
             "labels": [f"{node.label}: {node.means}" for node in self.nodes],
@@ -164,7 +170,7 @@ class Description:
         }
 
     def digest(self) -> str:
-        """A hash of `lines` and of what is indexed."""
+        """Return a hash of `lines` and of the indexed properties."""
         indexes = [(n.label, n.embedded, n.fulltext, n.ranges, n.texts) for n in self.nodes]
         return hashlib.blake2b(repr((self.lines(), indexes)).encode(), digest_size=8).hexdigest()
 
@@ -194,7 +200,7 @@ In the tables, "?" after a type: not every node or relationship has the property
 
 @cache
 def describe() -> Description:
-    """The description of the graph that this version of kgrag writes."""
+    """Return the description of the graph that this version of kgrag writes."""
     source = tomllib.loads(files("kgrag.graph").joinpath("description.toml").read_text(encoding="utf-8"))
     return Description(
         nodes=tuple(_node(label, its) for label, its in source["nodes"].items()),

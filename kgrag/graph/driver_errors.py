@@ -89,7 +89,7 @@ class translated:  # noqa: N801 - reads as a verb in `with translated(uri):`
 
 
 def missing_index(message: str) -> MismatchError | None:
-    """The error for an index that a collection does not have, if that is what the server's message is about."""
+    """Return the error for a missing index, if the server's message is about one."""
     if (missing := _NO_INDEX.search(message)) is None:
         return None
     if (own := _OWN_INDEX.fullmatch(missing[1])) is None:
@@ -100,7 +100,7 @@ def missing_index(message: str) -> MismatchError | None:
 
 
 def unreadable_words(message: str) -> InputError | None:
-    """The error for words that Lucene cannot read, if that is what the server's message is about."""
+    """Return the error for words that Lucene cannot parse, if the server's message is about them."""
     if "org.apache.lucene.queryparser" not in message:
         return None
     return InputError(

@@ -22,23 +22,23 @@ _WIDTH = 100
 
 
 def params_line(values: Mapping[str, Any]) -> str:
-    """The command of Browser that sets parameters; it forgets those that were set before."""
+    """Return the command of Browser that sets parameters and clears earlier ones."""
     return f":params {json.dumps(values, ensure_ascii=False, default=str)}"
 
 
 def all_parameters(given: Mapping[str, Any]) -> dict[str, Any]:
-    """Those given, and the defaults of all other parameters that saved queries have."""
+    """Return the given parameters, and the defaults of all others of saved queries."""
     return {**defaults(saved_queries().values()), **given}
 
 
 def browser_text(query: Query, given: Mapping[str, Any]) -> str:
-    """A query to be pasted in Browser: first the line that sets its parameters, by itself, then the statement."""
+    """Return a query for Browser: first the line that sets its parameters, then the statement."""
     first = f"{params_line(_own(query, given))}\n\n" if query.parameters else ""
     return f"{first}{_heading(query)}{query.text}"
 
 
 def script(given: Mapping[str, Any]) -> str:
-    """Every saved query as one script, each after a comment and the line that sets its parameters."""
+    """Return every saved query as one script, each after a comment and the line that sets its parameters."""
     parts = [
         f"{_heading(query)}{params_line(_own(query, given))};\n{query.text};\n" for query in saved_queries().values()
     ]
@@ -46,7 +46,7 @@ def script(given: Mapping[str, Any]) -> str:
 
 
 def archive(given: Mapping[str, Any], folder: str = "kgrag") -> bytes:
-    """The zip file that becomes a folder of favourites when it is dropped on Browser."""
+    """Return the zip file that becomes a folder of favourites when it is dropped on Browser."""
     files = {FIRST: f"// {FIRST}\n{params_line(all_parameters(given))}"}
     for name, query in saved_queries().items():
         files[name] = f"{_heading(query)}// {params_line(_own(query, given))}\n{query.text}"
@@ -63,5 +63,5 @@ def _own(query: Query, given: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _heading(query: Query) -> str:
-    """The title, by which Browser calls a favourite, and what the query is for."""
+    """Return the title, by which Browser lists a favourite, and the purpose of the query."""
     return "".join(f"// {line}\n" for line in (query.title, *wrap(query.purpose, _WIDTH)))

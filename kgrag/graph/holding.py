@@ -33,7 +33,7 @@ _HELD: ContextVar[str | None] = ContextVar("kgrag_held", default=None)  # the co
 
 @contextmanager
 def within_job(job: Job) -> Iterator[None]:
-    """While the `with` block runs, what works on the job's collection is the job itself."""
+    """Let the work in the block on the job's collection count as the job itself."""
     token = _HELD.set(job.collection)
     try:
         yield
@@ -43,7 +43,7 @@ def within_job(job: Job) -> Iterator[None]:
 
 @contextmanager
 def collection_lock(graph: Graph, collection: str, kind: str) -> Iterator[None]:
-    """While the `with` block runs, nobody else works on the collection; `kind`: what is done with it.
+    """Lock the collection for the block; `kind`: the work in it.
 
     One who gives no sign of life is waited for until its lease ends; a process of this machine that has died is not.
     Raises BusyError, which says who is at work, and CancelledError when a server was told to cancel this, or when it
@@ -110,12 +110,15 @@ def _release(graph: Graph, id: str) -> None:
 
 
 def _place() -> str:
-    """This machine, or the container that it is."""
+    """Return the name of the machine, or of the container."""
     return f"{socket.gethostname()} {uuid.getnode():x}"
 
 
 def _has_died(holder: str) -> bool:
-    """Whether a holder was a process of this machine that is no more; a server's job has another kind of holder."""
+    """Return whether a holder was a process of this machine that has ended.
+
+    A server's job has another kind of holder.
+    """
     place, _, process = holder.rpartition(" ")
     return place == _place() and not psutil.pid_exists(int(process))
 

@@ -72,7 +72,7 @@ def add_job(
 
 
 def find_job(graph: Graph, id: str) -> Job:
-    """The job of that id. Raises NotFoundError."""
+    """Return the job of that id. Raises NotFoundError."""
     found = graph.run("jobs/list", id=id, collections=[], state=None, limit=1)
     if not found:
         raise no_job(id)
@@ -80,12 +80,12 @@ def find_job(graph: Graph, id: str) -> Job:
 
 
 def no_job(id: str) -> NotFoundError:
-    """The error for a job that does not exist."""
+    """Return the error for a job that does not exist."""
     return NotFoundError(f"There is no job {id!r}.", f"The last {KEPT:,} are kept; list them to see their ids.")
 
 
 def list_jobs(graph: Graph, collections: Sequence[str] = (), state: State | None = None, limit: int = 50) -> list[Job]:
-    """Jobs, the newest first: of these collections, none for all, and in this state."""
+    """Return jobs, the newest first: of these collections, none for all, and in this state."""
     found = graph.run("jobs/list", id=None, collections=list(collections), state=state, limit=limit)
     return [job_of(r["job"]) for r in found]
 
@@ -132,7 +132,7 @@ def end_job(
 
 
 def job_of(properties: Mapping[str, Any]) -> Job:
-    """A job from the properties of its node."""
+    """Return a job from the properties of its node."""
     times = {name: properties.get(name) for name in ("created", "started", "ended", "begins")}
     return Job(
         id=properties["id"],

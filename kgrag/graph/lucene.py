@@ -19,7 +19,7 @@ _MOST_WORDS = 300  # Lucene allows 1,024 clauses, and each word makes one for ev
 
 
 def escape(text: str) -> str:
-    """`text` as a query of plain words, joined by OR; empty when it holds no letter or digit.
+    """Return `text` as a query of plain words, joined by OR; empty without a letter or digit.
 
     Words are kept once; of a very long text the first 300 different ones count.
     """
@@ -33,7 +33,9 @@ def escape(text: str) -> str:
 
 
 def begun_words(text: str) -> str:
-    """`text` as a query for names that have all its words, the last of which may be only begun; empty as `escape` is.
+    """Return `text` as a query for names with all its words, the last of which may be incomplete.
+
+    Empty as `escape` is.
 
     Each may be written with its diacritics or without; an article need not be there.
     """
@@ -48,12 +50,12 @@ def begun_words(text: str) -> str:
 
 
 def question_terms(text: str, language: Language = ENGLISH) -> list[str]:
-    """What of a question is looked for among the stems of passages; empty without a letter, digit or symbol."""
+    """Return the terms of a question for the stems of passages; empty without a letter, digit or symbol."""
     return question_stems(text[:_LONGEST], language)[:_MOST_WORDS]
 
 
 def question_words(text: str, language: Language = ENGLISH) -> str:
-    """A question as a query for the stems of passages, joined by OR; empty when it holds no letter, digit or symbol."""
+    """Return a question as a query for the stems of passages, joined by OR; empty without a letter, digit or symbol."""
     found = question_terms(text, language)
     words = (f'"{_QUOTED.sub(_ESCAPED, stem)}"' for stem in found)
     return " ".join(f"stems:{word} title_stems:{word}^{TITLE}" for word in words)

@@ -12,7 +12,7 @@ _SCALAR = str | bool | int | float
 
 
 def to_properties(metadata: Mapping[str, Any]) -> dict[str, Any]:
-    """Single values, and lists of one type, as they are; a list of several types as texts, and in the JSON as it is."""
+    """Return single values, and lists of one type, unchanged; a list of several types as texts, and as JSON."""
     properties: dict[str, Any] = {}
     rest = {}
     for key, value in metadata.items():
@@ -28,7 +28,7 @@ def to_properties(metadata: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def dated(metadata: Mapping[str, Any]) -> dict[str, str]:
-    """The property that says when a document was written, as the first of `_DATES` that is a date in ISO form does."""
+    """Return the property with a document's date: the first of `_DATES` that is a date in ISO form."""
     said = {key.casefold(): str(value) for key, value in metadata.items()}
     moment = next(filter(None, (iso_moment(said[key]) for key in _DATES if key in said)), None)
     if moment is None:
@@ -37,14 +37,14 @@ def dated(metadata: Mapping[str, Any]) -> dict[str, str]:
 
 
 def from_properties(properties: Mapping[str, Any]) -> dict[str, Any]:
-    """The metadata that the properties of a Document node hold."""
+    """Return the metadata in the properties of a Document node."""
     single = {key.removeprefix(_PREFIX): value for key, value in properties.items() if key.startswith(_PREFIX)}
     rest: dict[str, Any] = json.loads(properties.get("metadata") or "{}")
     return single | rest
 
 
 def as_text(value: object) -> str:
-    """A value as text: of truth values as Cypher writes them, of numbers as Python does."""
+    """Return a value as text: truth values as in Cypher, numbers as in Python."""
     if isinstance(value, bool):
         return str(value).lower()
     return str(value)

@@ -31,7 +31,7 @@ _POINT = re.compile(r"\{x: (\S+), y: (\S+)(?:, z: (\S+))?, crs: (\S+)\}")
 
 
 def kind(key: str, value: object) -> str:
-    """The type of a property's value, "json" for an empty list, which has none. Raises ValueError if there is none."""
+    """Return the type of a property's value, "json" for an empty list. Raises ValueError if there is none."""
     if isinstance(value, list):
         if key in SLOTS and value and isinstance(value[0], float):
             return VECTOR
@@ -50,7 +50,7 @@ def kind(key: str, value: object) -> str:
 
 
 def text(value: Any) -> str:
-    """A single value as text, whatever its type."""
+    """Return a single value as text, whatever its type."""
     if isinstance(value, str):
         return value
     if isinstance(value, bool):
@@ -69,7 +69,7 @@ def text(value: Any) -> str:
 
 
 def parsed(of: str, written: str) -> Any:
-    """The single value of that type that was written so. Raises ValueError."""
+    """Return the value of a type that `text` wrote. Raises ValueError."""
     reader = _READERS.get(of)
     if reader is None:
         raise ValueError(f"there is no type {of!r}")
@@ -77,18 +77,18 @@ def parsed(of: str, written: str) -> Any:
 
 
 def vector_text(vector: Sequence[float]) -> str:
-    """The numbers of a vector, each of nine digits: exact for float32."""
+    """Return the numbers of a vector, each of nine digits: exact for float32."""
     return ", ".join(["%.9g"] * len(vector)) % tuple(vector)
 
 
 def vector(numbers: Sequence[float]) -> list[float]:
-    """Numbers as float32 holds them."""
+    """Return numbers as float32 holds them."""
     rounded: list[float] = np.asarray(numbers, np.float32).astype(np.float64).tolist()
     return rounded
 
 
 def to_json(value: Any) -> Any:
-    """A value as JSON can hold it: what JSON has no type for is an object with one key, its type."""
+    """Return a value as JSON can hold it: a type that JSON lacks is an object with one key, its name."""
     if type(value) in (str, bool, int):
         return value
     if type(value) is float:
@@ -99,7 +99,7 @@ def to_json(value: Any) -> Any:
 
 
 def from_json(key: str, value: Any) -> Any:
-    """The value that `to_json` wrote. Raises ValueError."""
+    """Return the value that `to_json` wrote. Raises ValueError."""
     if isinstance(value, list):
         if key in SLOTS and value and all(type(item) in (float, int) for item in value):
             return vector(value)

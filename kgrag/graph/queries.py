@@ -79,7 +79,7 @@ class Query:
         return frozenset(_PLACEHOLDER.findall(self.text))
 
     def filled(self, label: str, properties: Sequence[str] = ()) -> "Query":
-        """The statement for a label. Raises ValueError for a label or property that may not take the place."""
+        """Return the statement for a label. Raises ValueError for a label or property that is not allowed there."""
         own = _OWN.fullmatch(label) if self.label == "own" else None
         kind, allowed = (own[1], "indexed") if own else (label, self.label)
         if kind not in describe().labels(allowed):
@@ -133,7 +133,7 @@ def parse(name: str, content: str) -> Query:
 
 
 def _repeated(text: str, labels: Iterable[str]) -> str:
-    """The statement with each line that holds {label} there once a label."""
+    """Return the statement with each line with {label} repeated for every label."""
     lines = text.splitlines()
     for place, line in enumerate(lines):
         if "{label}" in line:
@@ -143,7 +143,7 @@ def _repeated(text: str, labels: Iterable[str]) -> str:
 
 @cache
 def catalogue() -> dict[str, Query]:
-    """Every query by its name, "folder/file" without the suffix.
+    """Return every query by its name, "folder/file" without the suffix.
 
     Those of other packages, whose names begin with that of the entry point, are found in its package: the group is
     `kgrag.queries`.

@@ -25,7 +25,7 @@ _ROWS = 50
 
 
 def example_questions(graph: Graph, collection: str, most: int = 3) -> list[str]:
-    """At most so many questions, each about other names: how two are connected, and what is known about one."""
+    """Return at most so many questions, each about other names: how two are connected, and what is known of one."""
     used: set[str] = set()
 
     def unused(*names: str) -> bool:
@@ -78,23 +78,23 @@ class Reader:
         self._index = None if index is None else index(collection)
 
     def rows(self, name: str, /, **parameters: Any) -> list[Row]:
-        """The rows of a query of the catalogue."""
+        """Return the rows of a query of the catalogue."""
         return [dict(r) for r in self.graph.run(name, **parameters)]
 
     def row(self, name: str, /, **parameters: Any) -> Row:
-        """The one row of a query that always gives one."""
+        """Return the single row of a query that always gives one."""
         return dict(self.graph.run(name, **parameters)[0])
 
     def stream(self, name: str, /, **parameters: Any) -> Iterator[list[Any]]:
-        """The values of the rows of a read query, one by one."""
+        """Return the values of the rows of a read query, one by one."""
         return (r.values() for r in self.graph.stream(name, **parameters))
 
     def found(self) -> Collection:
-        """The collection as it is recorded now. Raises NotFoundError when it is gone."""
+        """Return the current record of the collection. Raises NotFoundError when it was deleted."""
         return open_collection(self.graph, self.collection.name)
 
     def stale(self) -> bool:
-        """Whether the full-text indexes count something that was removed, as while an ingest rewrites documents."""
+        """Return whether the full-text indexes count removed nodes, as while an ingest rewrites documents."""
         records = self.rows("look_up/collections", name=self.collection.name)
         return any(row["collection"].get("stale") for row in records)
 
@@ -104,13 +104,13 @@ class Reader:
         self._index, self.collection = index, collection
 
     def fulltext(self, text: str, limit: int, only: Filter | None = None) -> Scores:
-        """(passage id, BM25 score) of the passages that share a word with `text`, best first, ties by id."""
+        """Return (passage id, BM25 score) of the passages that share a word with `text`, best first, ties by id."""
         return self.fulltext_and_nearness(text, None, limit, only)[0]
 
     def fulltext_and_nearness(
         self, text: str, vector: Sequence[float] | None, limit: int, only: Filter | None = None
     ) -> tuple[Scores, dict[str, float]]:
-        """What `fulltext` gives, and passage id -> (1 + cosine) / 2 with a vector, of those that have one."""
+        """Return the result of `fulltext`, and passage id -> (1 + cosine) / 2 of those with a vector."""
         query = question_words(text, self.collection.language)
         if not query or limit < 1:
             return [], {}
@@ -130,7 +130,7 @@ class Reader:
         return [(id, float(score)) for id, score, _ in hits], nearness
 
     def vector(self, vector: Sequence[float], limit: int, over_fetch: int, only: Filter | None = None) -> Scores:
-        """(passage id, (1 + cosine) / 2) of the passages nearest to a vector, best first, ties by id."""
+        """Return (passage id, (1 + cosine) / 2) of the passages nearest to a vector, best first, ties by id."""
         if limit < 1:
             return []
         if (outside := self._index) is not None:
@@ -149,13 +149,13 @@ class Reader:
         return _pairs(found["hits"])
 
     def question(self, names: list[str], stemmed: list[str], words: list[str]) -> dict[str, Any]:
-        """What the graph knows of a question's names and words: see `cypher/retrieve/question.cypher`."""
+        """Return what the graph knows of a question's names and words: see `cypher/retrieve/question.cypher`."""
         return self.row("retrieve/question", collection=self.collection.name, names=names, stemmed=stemmed, words=words)
 
     def edge_neighbours(
         self, ids: Sequence[str], kind: str, density: float, cap: int, candidates: int
     ) -> dict[str, list[str]]:
-        """What one kind of edges ties some passages to: see `cypher/evaluate/edge_neighbours.cypher`.
+        """Return the passages that one kind of edges ties to some: see `cypher/evaluate/edge_neighbours.cypher`.
 
         Similar passages are looked up in the vector index only where the graph keeps fewer.
         """
@@ -174,7 +174,10 @@ class Reader:
         return {id: [] for id in ids} | {r["id"]: r["neighbours"] for r in rows}
 
     def document_scores(self, keys: Sequence[str], vector: Sequence[float]) -> dict[str, tuple[str, float]]:
-        """Document key -> the id of its passage nearest to a vector and (1 + cosine) / 2; unknown keys are left out."""
+        """Return document key -> the id of its passage nearest to a vector and (1 + cosine) / 2.
+
+        Unknown keys are left out.
+        """
         ids = {document_id(self.collection.name, key): key for key in keys}
         rows = self.rows(
             "retrieve/document_scores", ids=list(ids), embedding=self.collection.embedding, vector=list(vector)
@@ -182,7 +185,7 @@ class Reader:
         return {ids[r["document"]]: (r["id"], r["score"]) for r in rows}
 
     def document_passages(self, keys: Sequence[str]) -> dict[str, list[str]]:
-        """Document key -> the ids of its passages, in no order; unknown keys are left out."""
+        """Return document key -> the ids of its passages, in no order; unknown keys are left out."""
         ids = {document_id(self.collection.name, key): key for key in keys}
         found: dict[str, list[str]] = {}
         for r in self.rows("look_up/passage_ids", ids=list(ids)):
@@ -190,7 +193,7 @@ class Reader:
         return found
 
     def triple_counts(self, keys: Sequence[str]) -> dict[str, tuple[int, int]]:
-        """Document key -> how many passages it has, and how many triples these state; unknown keys are left out."""
+        """Return document key -> numbers of passages, and of triples in these; unknown keys are left out."""
         ids = {document_id(self.collection.name, key): key for key in keys}
         rows = self.rows("evaluate/triple_counts", ids=list(ids))
         return {ids[r["document"]]: (r["passages"], r["triples"]) for r in rows}
@@ -198,7 +201,10 @@ class Reader:
     def similar_triples(
         self, vectors: Sequence[Sequence[float]], words: Sequence[str], limit: int, over_fetch: int
     ) -> tuple[list[list[dict[str, Any]]], list[list[dict[str, Any]]]]:
-        """The triples most similar to texts by vector, and by words: see `cypher/retrieve/similar_triples.cypher`."""
+        """Return the triples most similar to texts by vector, and by words.
+
+        See `cypher/retrieve/similar_triples.cypher`.
+        """
         if not vectors:
             return [], []
         row = self.row(
@@ -214,7 +220,7 @@ class Reader:
         return row["near"], row["worded"]
 
     def layers(self, wanted: Iterable[str]) -> frozenset[str]:
-        """Those of some layers that the collection has: see `cypher/inspect/layers.cypher`."""
+        """Return the layers among some that the collection has: see `cypher/inspect/layers.cypher`."""
         layers = sorted(wanted)
         if not layers:
             return frozenset()
@@ -223,7 +229,7 @@ class Reader:
     def structured_documents(
         self, kinds: Sequence[str], names: Sequence[str], files: Sequence[str], headings: Sequence[str], only: Filter
     ) -> list[dict[str, Any]]:
-        """At most 51 documents that a question may mean: see `cypher/look_up/structured_documents.cypher`.
+        """Return at most 51 documents that a question may name: see `cypher/look_up/structured_documents.cypher`.
 
         `names`: normalised, those that a title may have; `headings`: in lower case.
         """
@@ -243,21 +249,21 @@ class Reader:
         )
 
     def nearest_of(self, ids: list[str], vector: Sequence[float], limit: int) -> Scores:
-        """Those of some passages that are nearest to a vector, as (id, (1 + cosine) / 2), best first."""
+        """Return the passages among some that are nearest to a vector, as (id, (1 + cosine) / 2), best first."""
         embedding = self.collection.embedding
         return self._scores("retrieve/nearest_of", ids=ids, embedding=embedding, vector=list(vector), limit=limit)
 
     def captions(self, entities: list[str], passages: list[str]) -> dict[str, str]:
-        """The names of nodes, by their ids."""
+        """Return the names of nodes, by their ids."""
         row = self.row("retrieve/entity_captions", entities=entities, passages=sorted(set(passages)))
         return dict(row["names"])
 
     def matching_filter(self, ids: list[str], only: Filter) -> set[str]:
-        """Those of some passages whose documents pass a filter."""
+        """Return the passages among some whose documents match a filter."""
         return set(self.row("retrieve/passing", ids=ids, **_filter(only))["ids"])
 
     def _passing(self, find: Callable[[int], Scores], limit: int, reach: int, only: Filter | None) -> Scores:
-        """The best of what an index outside the graph finds; of a filter's documents as many as there are."""
+        """Return the best of the hits of an index outside the graph that pass a filter."""
         if not only:
             return find(reach)[:limit]
         reach = max(reach, _FILTER_CANDIDATES)
@@ -273,7 +279,7 @@ class Reader:
         return _pairs(self.row(name, **parameters)["hits"])
 
     def passages(self, ids: Sequence[str]) -> dict[str, Passage]:
-        """Passages by their ids; ids that are gone are left out, and those of documents that are being written.
+        """Return passages by their ids, without missing ones, and those of documents that are being written.
 
         These have an ordinal once their document is wholly written, by the transaction that removes its old passages.
         """
@@ -289,7 +295,7 @@ class Reader:
 
 
 def passage(id: str, properties: dict[str, Any], document: dict[str, Any]) -> Passage:
-    """A Passage from the properties of its node and of its document's."""
+    """Return a Passage from the properties of its node and of its document's."""
     return Passage(
         id=id,
         document=document["key"],
@@ -306,13 +312,16 @@ def passage(id: str, properties: dict[str, Any], document: dict[str, Any]) -> Pa
 
 
 def find_passages(graph: Graph, text: str, collection: str | None) -> list[tuple[str, str]]:
-    """(passage id, collection) of passages by the beginning of their id, or by their document's key or title."""
+    """Return (passage id, collection) of passages by the beginning of their id, or their document's key or title."""
     records = graph.run("retrieve/passages_like", text=text, collection=collection)
     return [(r["id"], r["collection"]) for r in records]
 
 
 def document(graph: Graph, collection: Collection, key: str, limit: int) -> DocumentContents:
-    """What a document holds, at most `limit` passages and tables. Raises NotFoundError for an unknown key."""
+    """Return the contents of a document, at most `limit` passages and tables.
+
+    Raises NotFoundError for an unknown key.
+    """
     found = graph.run("look_up/document_contents", collection=collection.name, key=key, limit=limit)
     if not found:
         raise NotFoundError(f"There is no document {key!r}.", "`kgrag list documents` lists them.")
@@ -323,7 +332,7 @@ def document(graph: Graph, collection: Collection, key: str, limit: int) -> Docu
 
 
 def documents(graph: Graph, collection: str, after: str, limit: int, search: str = "") -> list[DocumentInfo]:
-    """At most `limit` documents in the order of their keys, those behind the key `after`.
+    """Return at most `limit` documents in the order of their keys, after the key `after`.
 
     `search`: words, or parts of some, each of which stands in the key or the title.
     """
@@ -338,7 +347,7 @@ def _of_document(row: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def names_like(graph: Graph, collection: Collection, text: str, limit: int) -> list[tuple[str, int]]:
-    """(name, passages that mention it) of names that have the words of a text, the last of which may be only begun."""
+    """Return (name, passages that mention it) of names with the words of a text, the last possibly incomplete."""
     query = begun_words(text)
     if not query:
         return []
@@ -350,7 +359,10 @@ def names_like(graph: Graph, collection: Collection, text: str, limit: int) -> l
 
 
 def neighbourhood(graph: Graph, id: str, limit: int) -> list[dict[str, Any]]:
-    """The edges around a passage, at most `limit` of each kind; keys as in `cypher/look_up/neighbourhood.cypher`."""
+    """Return the edges around a passage, at most `limit` of each kind.
+
+    Keys as in `cypher/look_up/neighbourhood.cypher`.
+    """
     return [dict(r) for r in graph.run("look_up/neighbourhood", id=id, limit=limit)]
 
 
@@ -374,7 +386,7 @@ def _filter(only: Filter) -> dict[str, Any]:
 
 
 def _ends(least: Scalar | None, most: Scalar | None) -> tuple[float, float] | tuple[str, str]:
-    """The ends of a range as numbers if they are some, else as texts: up to 1897-06 is all of that month."""
+    """Return the ends of a range as numbers if both are, else as texts: up to 1897-06 is all of that month."""
     given = [end for end in (least, most) if end is not None]
     if given and all(isinstance(end, int | float) and not isinstance(end, bool) for end in given):
         return (-inf if least is None else _float(least), inf if most is None else _float(most))
@@ -382,7 +394,7 @@ def _ends(least: Scalar | None, most: Scalar | None) -> tuple[float, float] | tu
 
 
 def _equals(value: Scalar) -> list[Scalar]:
-    """What fits a value: the same as it is and as text; of a text, the number or truth value that it is written as."""
+    """Return the matches for a value: itself and its text; of a text, also its number or truth value."""
     if not isinstance(value, str):
         small = isinstance(value, float) or -(2**63) <= value < 2**63  # whole numbers have 64 bits there
         return [value if small else _float(value), as_text(value)]
@@ -395,5 +407,5 @@ def _equals(value: Scalar) -> list[Scalar]:
 
 
 def _float(value: Scalar) -> float:
-    """A number as Cypher has it; whole ones may be too large for that."""
+    """Return a number as Cypher has it; whole ones may be too large for that."""
     return float(min(max(value, -1e308), 1e308))

@@ -109,7 +109,7 @@ def _of_search(ranking: Ranking) -> Answer:
 
 
 def list_runs(graph: Graph, collection: str | None = None) -> list[Run]:
-    """The runs that are kept of a collection, or of all, newest first."""
+    """Return the saved runs of a collection, or of all, newest first."""
     return [_run(r["run"], r["steps"]) for r in graph.run("look_up/runs", collection=collection)]
 
 
@@ -120,7 +120,7 @@ def rate_run(graph: Graph, collection: str, id: str, good: bool | None, remark: 
 
 
 def list_all(graph: Graph) -> list[Run]:
-    """The runs that are kept in the database, newest first. Raises MismatchError."""
+    """Return the saved runs of the database, newest first. Raises MismatchError."""
     check_schema(graph)
     return list_runs(graph)
 
@@ -137,7 +137,7 @@ def remove_runs(graph: Graph, ids: Iterable[str]) -> list[Run]:
 
 
 def named(runs: Sequence[Run], ids: Iterable[str]) -> list[Run]:
-    """Those runs whose ids begin so, each once. Raises NotFoundError for a beginning that none or several have."""
+    """Return the runs with these beginnings of ids, each once. Raises NotFoundError for an unknown or ambiguous one."""
     found: dict[str, Run] = {}
     for beginning in ids:
         fits = [run for run in runs if len(beginning) >= _SHORTEST and run.id.startswith(beginning.lower())]
@@ -151,12 +151,12 @@ def named(runs: Sequence[Run], ids: Iterable[str]) -> list[Run]:
 
 
 def drawing(id: str) -> tuple[str, str]:
-    """What shows a run in Neo4j Browser: the command that sets the parameter, and the statement."""
+    """Return the Browser command that sets the parameter of a run, and the statement that shows it."""
     return f":param id => '{id}'", catalogue()["look_up/run"].text
 
 
 def step_rows(run: str, answer: Answer) -> list[_Row]:
-    """A row for each step of the loop, as `cypher/write/run_steps.cypher` wants it."""
+    """Return a row for each step of the loop, as `cypher/write/run_steps.cypher` expects."""
     numbers = sorted({event.step for event in answer.trace if event.step > 0})
     rows: list[_Row] = []
     for number in numbers:
@@ -209,7 +209,7 @@ def _properties(number: int, events: Sequence[Event]) -> _Row:
 
 
 def _retrieved(events: Iterable[Event]) -> list[_Row]:
-    """The passages of a step, for each of its queries."""
+    """Return the passages of a step, for each of its queries."""
     found: dict[tuple[str, str], _Row] = {}
     for event in events:
         if isinstance(event, Retrieved):

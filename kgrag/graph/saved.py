@@ -31,12 +31,12 @@ _KINDS: dict[str, type | tuple[type, ...]] = {
 
 
 def saved_queries() -> dict[str, Query]:
-    """The saved queries by their names, in the order of the alphabet."""
+    """Return the saved queries by their names, in alphabetical order."""
     return {n.removeprefix(_FOLDER): q for n, q in catalogue().items() if n.startswith(_FOLDER)}
 
 
 def find_query(name: str) -> Query:
-    """The saved query of that name. Raises NotFoundError, naming the nearest ones, if there is none."""
+    """Return the saved query of that name. Raises NotFoundError with the nearest names, if there is none."""
     known = saved_queries()
     short = name.removeprefix(_FOLDER).replace("-", "_").lower()
     if short in known:
@@ -80,7 +80,7 @@ def run_saved(
 
 
 def fill(query: Query, arguments: Mapping[str, Any]) -> dict[str, Any]:
-    """The values of a query's parameters: arguments where given, else defaults. Raises ConfigurationError."""
+    """Return the values of a query's parameters: arguments where given, else defaults. Raises ConfigurationError."""
     known = {p.name: p for p in query.parameters}
     for name, value in arguments.items():
         if name not in known:
@@ -94,12 +94,12 @@ def fill(query: Query, arguments: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def defaults(queries: Iterable[Query]) -> dict[str, Any]:
-    """The defaults of the queries' parameters, by name; those without one are left out."""
+    """Return the defaults of the queries' parameters, by name; those without one are left out."""
     return {p.name: _literal(p.default) for q in queries for p in q.parameters if p.default is not None}
 
 
 def from_text(query: Query, texts: Sequence[tuple[str, str]]) -> dict[str, Any]:
-    """Arguments that were written as text, as what the query's header says that they are. Raises ConfigurationError.
+    """Convert text arguments to the types of the query's header. Raises ConfigurationError.
 
     Lists and maps are JSON; a moment without a zone is local time; null is null, except for text.
     """
@@ -116,7 +116,7 @@ def from_text(query: Query, texts: Sequence[tuple[str, str]]) -> dict[str, Any]:
 
 
 def question_parameters(collection: Collection, question: str, vector: Sequence[float]) -> dict[str, Any]:
-    """What queries want to know of a question: its words as a Lucene query, its embedding, and what to look it up in.
+    """Return the query parameters of a question: its words as a Lucene query, its embedding, and the indexes.
 
     The index names are those that queries of one's own need: $passage_text, $triple_text and $entity_name for
     full-text search, $passage_vectors, $triple_vectors and $entity_vectors for vector search on $embedding.
@@ -145,7 +145,7 @@ def _described(parameter: Parameter) -> str:
 
 
 def _literal(text: str) -> Any:
-    """A literal of Cypher, as headers write defaults: text in single quotes, otherwise as in JSON."""
+    """Return the value of a literal of a header: text in single quotes, otherwise as in JSON."""
     return re.sub(r"\\(.)", r"\1", text[1:-1]) if text.startswith("'") else json.loads(text)
 
 
@@ -159,7 +159,7 @@ def _fits(type: str, value: Any) -> bool:
 
 
 def _typed(type: str, text: str) -> Any:
-    """Raises ValueError for a text that is not of the type."""
+    """Convert a text to the type. Raises ValueError."""
     kind = _kind(type)
     if kind == "STRING":
         return text

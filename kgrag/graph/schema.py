@@ -28,18 +28,18 @@ def ensure_schema(graph: Graph) -> None:
 
 
 def stored_version(graph: Graph) -> int | None:
-    """The schema version of the database, or None when kgrag never wrote to it."""
+    """Return the schema version of the database, or None when kgrag never wrote to it."""
     return stored_state(graph)[0]
 
 
 def stored_state(graph: Graph) -> tuple[int | None, str | None]:
-    """The schema version of the database, and the digest of the description that it holds."""
+    """Return the schema version of the database, and the digest of its description."""
     records = graph.run("schema/version")
     return (records[0]["version"], records[0]["described"]) if records else (None, None)
 
 
 def keep_description(graph: Graph, described: str | None) -> None:
-    """Unless the Schema node holds this description of the graph, make what it names, and keep it there."""
+    """Store this description of the graph in the Schema node and make its indexes, unless they exist."""
     description = describe()
     if described == description.digest():
         return
@@ -67,7 +67,7 @@ def check_version(version: int | None) -> None:
 
 
 def version_mismatch(what: str, version: int) -> MismatchError:
-    """The error for `what` a kgrag of another schema version made: the database, an export, a backup."""
+    """Return the error for `what` another schema version made: the database, an export, a backup."""
     its = f"Update kgrag ({update_hint()})" if version > SCHEMA_VERSION else "Go on with the kgrag that made it"
     return MismatchError(
         f"{what} was made by a kgrag with schema {version}; this one has {SCHEMA_VERSION}.",
@@ -103,7 +103,7 @@ def unique_key(graph: Graph | Transaction, label: str) -> None:
 
 
 def _ranges(node: NodeKind) -> dict[str, list[str]]:
-    """The names and properties of the range indexes over a label: each is called by its last property.
+    """Return the names and properties of the range indexes over a label; each is named after its last property.
 
     Where that has a text index, too, which has that name, the range index is called by both.
     """
@@ -115,33 +115,33 @@ def _ranges(node: NodeKind) -> dict[str, list[str]]:
 
 
 def _texts(node: NodeKind) -> dict[str, str]:
-    """The names and properties of the text indexes over a label."""
+    """Return the names and properties of the text indexes over a label."""
     return {f"{node.label.lower()}_{name}": name for name in node.texts}
 
 
 def collections_held(graph: Graph) -> list[dict[str, Any]]:
-    """The properties of the collections, but for those that are being removed."""
+    """Return the properties of the collections, without those under deletion."""
     found = [record["collection"] for record in graph.run("look_up/collections", name=None)]
     return [collection for collection in found if not collection.get("removing")]
 
 
 def indexed_labels(collection: Mapping[str, Any]) -> tuple[str, ...]:
-    """The labels of nodes whose indexes a collection has, from the properties of its node."""
+    """Return the labels of nodes whose indexes a collection has, from the properties of its node."""
     return tuple(collection.get("indexed") or ())
 
 
 def index_name(kind: str, number: int) -> str:
-    """The name of an index of a collection; `kind` is the label and what is indexed: passage_text, entity_embedding."""
+    """Return the name of an index of a collection; `kind` is label and property: passage_text, entity_embedding."""
     return f"{kind}_c{number}"
 
 
 def label_of(label: str, number: int) -> str:
-    """The label that the nodes of a kind carry in one collection, besides `label` itself: Passage_c7."""
+    """Return the label of the nodes of a kind in one collection, besides `label` itself: Passage_c7."""
     return f"{label}_c{number}"
 
 
 def labels_of(label: str, number: int) -> list[str]:
-    """The labels of a node of a kind in one collection: Passage and Passage_c7, but Document alone."""
+    """Return the labels of a node of a kind in one collection: Passage and Passage_c7, but Document alone."""
     return [label, label_of(label, number)] if describe().node(label).indexed else [label]
 
 
@@ -179,13 +179,13 @@ def await_collection_indexes(graph: Graph, number: int, embedding: str, labels: 
 
 
 def collection_indexes(number: int, embedding: str, labels: Collection[str] | None = None) -> list[str]:
-    """The names of the indexes that a collection has of its own over nodes of these labels, or of any."""
+    """Return the names of a collection's own indexes over nodes of these labels, or of any."""
     chosen = describe().labels("indexed") if labels is None else labels
     return [*_fulltext(number, chosen), *_vectors(number, embedding, chosen)]
 
 
 def index_states(graph: Graph, number: int, embedding: str, labels: Collection[str]) -> dict[str, dict[str, Any]]:
-    """The indexes that a collection needs for nodes of these labels, and those that all share.
+    """Return the indexes that a collection needs for nodes of these labels, and those that all share.
 
     Name -> row of `cypher/inspect/indexes.cypher`, {} if missing.
     """
@@ -195,7 +195,7 @@ def index_states(graph: Graph, number: int, embedding: str, labels: Collection[s
 
 
 def shared_indexes() -> list[str]:
-    """The names of the constraints and indexes that all collections share."""
+    """Return the names of the constraints and indexes that all collections share."""
     return [
         name
         for node in describe().nodes
@@ -204,7 +204,7 @@ def shared_indexes() -> list[str]:
 
 
 def _fulltext(number: int, labels: Collection[str]) -> dict[str, tuple[str, Fulltext]]:
-    """The full-text indexes of a collection by name, with the label they are over."""
+    """Return the full-text indexes of a collection by name, with their labels."""
     return {
         index_name(f"{node.label.lower()}_{index.name}", number): (label_of(node.label, number), index)
         for node in describe().nodes
@@ -214,7 +214,7 @@ def _fulltext(number: int, labels: Collection[str]) -> dict[str, tuple[str, Full
 
 
 def _vectors(number: int, embedding: str, labels: Collection[str]) -> dict[str, str]:
-    """The vector indexes of a collection on the property `embedding` by name, with the label they are over."""
+    """Return the vector indexes of a collection on the property `embedding` by name, with their labels."""
     embedded = describe().labels("embedded") if embedding else ()  # knowledge has no vectors
     return {
         index_name(f"{label.lower()}_{embedding}", number): label_of(label, number)

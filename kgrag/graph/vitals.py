@@ -38,7 +38,10 @@ class Machine:
 
 
 def counts(graph: Graph) -> dict[str, dict[str, int]]:
-    """Passages, triples and entities of each collection: collection -> label -> number. Reads no node."""
+    """Return the passages, triples and entities of each collection.
+
+    Collection -> label -> number. Reads no node.
+    """
     found = {row["label"]: row["number"] for row in graph.run("inspect/label_counts")}
     return {
         one.name: {label: found.get(schema.label_of(label, one.number), 0) for label in COUNTED}
@@ -47,18 +50,18 @@ def counts(graph: Graph) -> dict[str, dict[str, int]]:
 
 
 def jobs(graph: Graph) -> dict[str, tuple[int, float]]:
-    """State -> how many jobs are in it, and how many seconds ago the oldest was asked for."""
+    """Return state -> number of jobs, and the age of the oldest in seconds."""
     return {row["state"]: (row["number"], row["seconds"]) for row in graph.run("jobs/counts")}
 
 
 def heap(graph: Graph) -> Heap | None:
-    """The heap of the server, in a cluster of the leader; None where it does not tell, as in Aura."""
+    """Return the heap of the server, in a cluster of the leader; None where it is hidden, as in Aura."""
     row = _told(graph, "inspect/heap")
     return None if row is None else Heap(**row)
 
 
 def machine(graph: Graph) -> Machine | None:
-    """The machine of the same; None where it does not tell."""
+    """Return the machine of the server; None where it is hidden."""
     row = _told(graph, "inspect/machine")
     return None if row is None else Machine(**row)
 

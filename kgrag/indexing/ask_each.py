@@ -42,13 +42,13 @@ class Outcome:
 
 
 def unread(graph: Graph, collection: Collection, property: str, version: str) -> list[str]:
-    """The passages that were not read with these settings yet: see `cypher/stages/unread.cypher`."""
+    """Return the passages that were not read with these settings yet: see `cypher/stages/unread.cypher`."""
     records = graph.stream("stages/unread", collection=collection.name, property=property, version=version)
     return [record["id"] for record in records]
 
 
 def passage_sources(graph: Graph, ids: Sequence[str]) -> Iterator[Source]:
-    """What is asked about: rows of `cypher/stages/extraction_sources.cypher`, some passages read at once."""
+    """Yield the passages to read: rows of `cypher/stages/extraction_sources.cypher`, fetched in batches."""
     for start in range(0, len(ids), _GROUP):
         yield from graph.run("stages/extraction_sources", ids=list(ids[start : start + _GROUP]))
 

@@ -67,7 +67,7 @@ class BatchedExtraction:
         settings: Settings,
         progress: Progress,
     ) -> None:
-        """Raises ConfigurationError when no model is set, or a price is missing."""
+        """Set up the extraction. Raises ConfigurationError when no model is set, or a price is missing."""
         self._graph, self._collection, self._embedder = graph, collection, embedder
         self._chat = OpenAIChat(settings.chat)  # it says how a request looks, and what it costs; it asks nothing
         self._settings, self._progress = settings, progress
@@ -225,7 +225,7 @@ class BatchedExtraction:
         ]
 
     def _read(self, sent: Sent, kept: Kept | ModelError) -> Extraction:
-        """What a reply says; it is paid for in any case. Raises ModelError."""
+        """Return the contents of a reply, whose cost counts in any case. Raises ModelError."""
         if isinstance(kept, ModelError):
             self._tally.usage += Usage(1)
             raise kept

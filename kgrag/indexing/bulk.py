@@ -95,7 +95,7 @@ class CsvTables:
         return self.edges[name] if name in self.edges else self.nodes[name]
 
     def close(self) -> Files:
-        """The files, complete."""
+        """Return the complete files."""
         tables = [*self.nodes.values(), *self.edges.values()]
         for table in tables:
             table.close()
@@ -131,7 +131,7 @@ class HandOver(IngestReport):
     left: int = 0
 
     def commands(self, database: str) -> list[str]:
-        """What to run on the server, in the folder; it must not run, or not have that database yet."""
+        """Return the commands for the server, in the folder; it must be stopped, or lack that database."""
         return [
             f"cd {shlex.quote(str(self.folder))}",
             f"neo4j-admin database import full {shlex.quote(database)} --overwrite-destination @{ARGUMENTS}",
@@ -267,7 +267,7 @@ def write_files(
 def _with_language(
     source: Iterable[Document | Problem], settings: Settings
 ) -> tuple[Iterable[Document | Problem], Settings]:
-    """The settings with a language: that of the first documents, unless they name one."""
+    """Return the settings with a language: their own, or that of the first documents."""
     if settings.indexing.language is not None:
         return source, settings
     source, language = first_language(source)
@@ -302,7 +302,7 @@ def _local_server(settings: Settings) -> LocalServer:
 
 
 def _check_empty(server: LocalServer, settings: Settings, replace: bool, progress: Progress) -> bool:
-    """Whether the database holds anything. Raises MismatchError if it does and is not to be replaced."""
+    """Return whether the database holds anything. Raises MismatchError if it does and is not to be replaced."""
     if not server.home.has_data():
         return False  # never started
     endpoint = server.ensure_running(progress=progress)

@@ -28,7 +28,10 @@ class Chunk:
 
 
 def count_tokens(text: str) -> int:
-    """Tokens of `text`: words (long ones count for several), punctuation marks, and single CJK characters."""
+    """Count the tokens of `text`.
+
+    Words (long ones count several times), punctuation marks, and single CJK characters.
+    """
     return len(_TOKEN.findall(text))
 
 
@@ -43,7 +46,7 @@ def chunk(document: Document, settings: IndexingSettings) -> list[Chunk]:
 
 
 def _sentence_chunks(document: Document, settings: IndexingSettings) -> Iterator[Chunk]:
-    """Each sentence by itself; the heading that it stands under is no part of its text (KGP, appendix A.1.1)."""
+    """Yield each sentence alone; its heading is no part of its text (KGP, appendix A.1.1)."""
     for section in document.sections:
         pages = _Pages(section, several=False)
         for paragraph in _PARAGRAPH.split(section.text):
@@ -93,11 +96,11 @@ class _Pages:
             before += _size(text[start:end])
 
     def whole(self) -> tuple[int | None, int | None]:
-        """The first and the last page of the section."""
+        """Return the first and the last page of the section."""
         return (self._numbers[0], self._numbers[-1]) if self._numbers else (None, None)
 
     def of(self, part: str) -> tuple[int | None, int | None]:
-        """The first and the last page of the next part of its text; white space may differ."""
+        """Return the first and the last page of the next part of its text; white space may differ."""
         if not self._numbers:
             return None, None
         first = bisect_right(self._starts, self._at) - 1
@@ -107,12 +110,12 @@ class _Pages:
 
 
 def _size(text: str) -> int:
-    """Characters that are not white space."""
+    """Count the characters that are not white space."""
     return len("".join(text.split()))
 
 
 def table_chunks(document: Document, limit: int) -> Iterator[Chunk]:
-    """The rows of each table as text, "Ship: Fram; Launched: 1892.", under its caption, in chunks."""
+    """Yield the rows of each table as text, "Ship: Fram; Launched: 1892.", under its caption, in chunks."""
     for table in document.tables:
         first, last = (table.page, table.last_page) if table.page else (None, None)
         top = [table.caption] if table.caption else []  # "Table 2" would be taken for a name that documents share
@@ -168,14 +171,14 @@ def _pack(text: str, limit: int, language: str) -> Iterator[tuple[str, int]]:
 
 
 def _sentences(paragraph: str, limit: int, language: str) -> Iterator[tuple[str, int]]:
-    """The sentences of a paragraph with their tokens; one of more than `limit` tokens in pieces."""
+    """Yield the sentences of a paragraph with their tokens; one of more than `limit` tokens in pieces."""
     for sentence in sentences(paragraph.strip(), language):
         for piece in _cut(sentence, limit):
             yield piece, count_tokens(piece)
 
 
 def _cut(sentence: str, limit: int) -> Iterator[str]:
-    """A sentence in pieces of at most `limit` tokens."""
+    """Yield a sentence in pieces of at most `limit` tokens."""
     starts = [match.start() for match in _TOKEN.finditer(sentence)]
     if len(starts) <= limit:
         yield sentence

@@ -109,13 +109,16 @@ class Reports(Writer[Reported]):
 
 
 def materials(graph: Graph, ids: Sequence[str]) -> list[Material]:
-    """What the reports on communities are made from, in their order."""
+    """Return the inputs of the reports on communities, in their order."""
     found = {row["id"]: dict(row) for row in graph.run("stages/community_texts", ids=list(ids), facts=_FACTS)}
     return [found[id] for id in ids if id in found]
 
 
 def values(material: Material, tokens: int) -> dict[str, str]:
-    """What is filled into the prompt: reports of its parts, then passages, as many as fit (GraphRAG, section 3.1.5)."""
+    """Return the values of the prompt: reports of its parts, then passages, as many as fit.
+
+    GraphRAG, section 3.1.5.
+    """
     texts = [*material["reports"], *material["passages"]]
     return {
         "names": titled(", ".join(material["names"])),
@@ -184,7 +187,7 @@ def remove(graph: Graph, collection: Collection) -> int:
 def estimate(
     graph: Graph, collection: Collection, chat: ChatSettings, progress: Progress, *, tokens: int = TOKENS
 ) -> Estimate:
-    """What a model would take for all reports that it has not written, once communities are found; nothing is asked.
+    """Return the most that a model takes for the missing reports, once communities are known; calls none.
 
     Reports on parts are taken to be as long as replies usually are.
     """
@@ -248,7 +251,7 @@ def _lay(
 def _due(
     planned: Sequence[Planned], level: int, made: dict[str, tuple[str, str]], version: str | None
 ) -> tuple[list[Reported], list[str]]:
-    """The reports of a level to be written, and those of a model among them that no longer hold."""
+    """Return the reports of a level to be written, and the invalid ones of a model among them."""
     parts: dict[int, list[str]] = {}
     for each in planned:
         if each.parent is not None:

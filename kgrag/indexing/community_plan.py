@@ -44,12 +44,12 @@ class Network:
     ties: Any
 
     def members(self, nodes: NDArray[np.int64]) -> list[int]:
-        """The entities of some nodes."""
+        """Return the entities of some nodes."""
         return np.flatnonzero(np.isin(self.node, nodes)).tolist()
 
 
 def read_network(graph: Graph, collection: Collection) -> Network:
-    """The entities that a title or a fact names, or several passages. Raises ConfigurationError without scipy."""
+    """Return the entities of a title or a fact, or of several passages. Raises ConfigurationError without scipy."""
     sparse = _scipy("sparse")
     place: dict[str, int] = {}
     rows = list(graph.stream("stages/community_entities", collection=collection.name))
@@ -93,7 +93,7 @@ def read_network(graph: Graph, collection: Collection) -> Network:
 
 
 def _joined(same: list[tuple[int, int]], count: int) -> NDArray[np.int64]:
-    """[count]: nodes, numbered by their first members; the two of a pair are one."""
+    """Return merged nodes [count], numbered by their first members; the two of a pair are one."""
     sparse = _scipy("sparse")
     ends = np.array(same, np.int64).reshape(-1, 2)
     tied = sparse.csr_matrix((np.ones(len(ends), np.int8), (ends[:, 0], ends[:, 1])), shape=(count, count))
@@ -105,7 +105,7 @@ def _joined(same: list[tuple[int, int]], count: int) -> NDArray[np.int64]:
 
 
 def _incidence(held: list[list[int]], count: int) -> Any:
-    """[len(held), count]: 1 where a row holds a number."""
+    """Return a matrix [len(held), count] with 1 where a row has a number."""
     columns = np.array([i for its in held for i in its], np.int32)
     starts = np.concatenate([[0], np.cumsum([len(its) for its in held])]).astype(np.int64)
     shape = (len(held), count)
@@ -138,7 +138,7 @@ class Part:
 
 
 def communities(ties: Any, size: int, smallest: int, resolution: float = 1.0, seed: int = 0) -> list[Part]:
-    """The communities of a graph, a parent before its parts.
+    """Return the communities of a graph, a parent before its parts.
 
     `ties`: a symmetric matrix of weights [n, n], a scipy csr_matrix of float64. One of more than `size` nodes is parted
     again; those of fewer than `smallest` are left out, so their nodes are in none, or in a coarser one alone. The same
@@ -163,7 +163,7 @@ def communities(ties: Any, size: int, smallest: int, resolution: float = 1.0, se
 
 
 def _leiden(ties: Any, resolution: float, seed: int) -> NDArray[np.int64]:
-    """[n]: the community of each node, numbered by their first nodes."""
+    """Return the community of each node [n], numbered by their first nodes."""
     count = ties.shape[0]
     if not ties.nnz:
         return np.arange(count)
@@ -222,7 +222,7 @@ class Plan:
 
 
 def plan(network: Network, there: Sequence[Mapping[str, Any]], laid: int, collection: str, size: int) -> Plan:
-    """The communities of a network.
+    """Return the communities of a network.
 
     `there`: rows of `cypher/stages/communities.cypher`; `laid`: how many names were in these when they were found, 0 if
     they are not to be kept. What is new joins the community that it is tied to most, or those of its own kind; once
@@ -249,7 +249,7 @@ def _id(network: Network, nodes: NDArray[np.int64], collection: str) -> str:
 
 
 def _kept(network: Network, there: Sequence[Mapping[str, Any]]) -> tuple[list[Planned], NDArray[np.int64]]:
-    """The communities of the graph, and the one that each node is in, -1 for none."""
+    """Return the communities of the graph, and the one of each node, -1 for none."""
     places = {row["id"]: i for i, row in enumerate(there)}
     planned = [Planned(row["id"], row["level"], places.get(row["parent"])) for row in there]
     own = np.full(network.ties.shape[0], -1, np.int64)
@@ -260,7 +260,7 @@ def _kept(network: Network, there: Sequence[Mapping[str, Any]]) -> tuple[list[Pl
 
 
 def _join(network: Network, planned: list[Planned], own: NDArray[np.int64], collection: str, size: int) -> None:
-    """Nodes that are in no community yet: those that belong together join one, or make one of their own."""
+    """Join nodes without a community to one, or make one of their own."""
     ties = network.ties
     while True:
         alone = np.flatnonzero((own < 0) & (np.diff(ties.indptr) > 0))
@@ -288,7 +288,7 @@ def _join(network: Network, planned: list[Planned], own: NDArray[np.int64], coll
 
 
 def _filled(network: Network, planned: list[Planned], own: NDArray[np.int64]) -> list[Planned]:
-    """The communities with what they hold, each after what it is a part of; those that hold nothing are left out."""
+    """Return the communities with their contents, each after its parent, without empty ones."""
     order = np.argsort(own, kind="stable")
     for i in order[np.searchsorted(own[order], 0) :]:
         planned[own[i]].own.append(int(i))
@@ -308,7 +308,7 @@ def _filled(network: Network, planned: list[Planned], own: NDArray[np.int64]) ->
 
 
 def _describe(network: Network, found: list[Planned], own: NDArray[np.int64], place_of: Mapping[int, int]) -> None:
-    """Key names, passages and hashes."""
+    """Set key names, passages and hashes."""
     name: dict[int, str] = {}
     entities: dict[int, list[str]] = {}
     for i, node in enumerate(network.node.tolist()):
@@ -328,7 +328,7 @@ def _describe(network: Network, found: list[Planned], own: NDArray[np.int64], pl
 
 
 def _passages(network: Network, nodes: NDArray[np.int64]) -> list[tuple[int, float]]:
-    """The passages that name most of some nodes, and of the most that one names, which share it names."""
+    """Return the passages with most names of some nodes, and of the most that one names, which share it names."""
     mentions = network.by_node
     rows = np.concatenate([mentions.indices[mentions.indptr[i] : mentions.indptr[i + 1]] for i in nodes])
     places, counts = np.unique(rows, return_counts=True)
@@ -340,5 +340,5 @@ def _passages(network: Network, nodes: NDArray[np.int64]) -> list[tuple[int, flo
 
 
 def digest(lines: Sequence[str]) -> str:
-    """A hash of lines."""
+    """Return a hash of lines."""
     return hashlib.blake2b("\n".join(lines).encode(), digest_size=8).hexdigest()

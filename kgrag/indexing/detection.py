@@ -23,7 +23,7 @@ _SPOKEN = re.compile(r"[^\W\d_]+")
 
 
 def first_language(items: Iterable[T]) -> tuple[Iterable[T], str]:
-    """The items, unchanged, and the language of the first documents among them."""
+    """Return the items, unchanged, and the language of the first documents among them."""
     stream = iter(items)
     seen: list[T] = []
     texts: list[str] = []
@@ -37,7 +37,7 @@ def first_language(items: Iterable[T]) -> tuple[Iterable[T], str]:
 
 
 def detect_language(texts: Iterable[str]) -> str:
-    """The language that most of the texts are in, as an ISO 639-1 code; English where they say too little."""
+    """Return the language of most of the texts, an ISO 639-1 code; English where they are too short."""
     words = _SPOKEN.findall(" ".join(texts)[: 2 * _CHARACTERS])
     sample = " ".join(words)[:_CHARACTERS]
     if len(sample.encode("utf-8", "ignore")) < _LEAST or _is_plainly_english(sample.lower().split()):
@@ -48,12 +48,12 @@ def detect_language(texts: Iterable[str]) -> str:
 
 
 def _is_plainly_english(words: list[str]) -> bool:
-    """Whether no model is needed to tell: loading one takes half a second."""
+    """Return whether no model is needed to tell: loading one takes half a second."""
     return sum(map(_ENGLISH.__contains__, words)) > _ENGLISH_SHARE * len(words)
 
 
 def in_language(settings: Settings, language: str) -> Settings:
-    """The settings, for a collection in that language. Raises ConfigurationError for a code that names none."""
+    """Return the settings, for a collection in that language. Raises ConfigurationError for an unknown code."""
     check_language(language)
     return settings.model_copy(update={"indexing": settings.indexing.model_copy(update={"language": language})})
 

@@ -73,19 +73,19 @@ def plan(collection: str, document: Document, settings: IndexingSettings, langua
 
 
 def _below_title(section: str, title: str) -> str:
-    """A path of headings without a first one that is the document's title."""
+    """Return a path of headings without a first one that is the document's title."""
     first, _, rest = section.partition(" > ")
     return rest if first == title else section
 
 
 def _outline(document: Document) -> str:
-    """The paths of headings that text stands under, in their order, one a line."""
+    """Return the paths of headings with text under them, in their order, one a line."""
     paths = (_below_title(s.heading, document.title) for s in document.sections if s.text.strip())
     return "\n".join(dict.fromkeys(path for path in paths if path and "\n" not in path))
 
 
 def _triples(collection: str, triples: Iterable[Triple], passages: list[Row], language: Language) -> Iterator[Row]:
-    """Each triple on the passage that holds most of its subject and object, the first of equals."""
+    """Yield each triple on the passage with most of its subject and object, the first of ties."""
     seen: set[str] = set()
     texts = [f"{p['properties']['title']}\n{p['properties']['text']}".lower() for p in passages]
     for triple in triples:
@@ -120,12 +120,12 @@ def _triples(collection: str, triples: Iterable[Triple], passages: list[Row], la
 
 
 def document_name(document: Document) -> str:
-    """The name of a document, with which its passages' names end."""
+    """Return the name of a document, with which its passages' names end."""
     return caption(document.title or document.key)
 
 
 def document_properties(collection: str, document_id: str, document: Document) -> Row:
-    """The properties of a Document node."""
+    """Return the properties of a Document node."""
     properties: Row = {
         "id": document_id,
         "name": document_name(document),
@@ -141,7 +141,7 @@ def document_properties(collection: str, document_id: str, document: Document) -
 
 
 def file_properties(document: Document) -> Row:
-    """What is recorded of the file that a document was read from; None for what is not."""
+    """Return the record of the file of a document; None for missing values."""
     file = document.file
     if file is None:
         return dict.fromkeys(("file", "root", "fingerprint", "file_documents", "file_problems"))
@@ -155,7 +155,9 @@ def file_properties(document: Document) -> Row:
 
 
 def split(plans: Iterable[Plan], size: int) -> Iterator[list[tuple[Plan, int, int]]]:
-    """Groups of parts (plan, first passage, end), each of about `size` passages; a long document spans several groups.
+    """Yield groups of parts (plan, first passage, end), each of about `size` passages.
+
+    A long document spans several groups.
 
     Parts of one document stay in order; the one whose end is the document's end is the last.
     """
@@ -180,7 +182,7 @@ def split(plans: Iterable[Plan], size: int) -> Iterator[list[tuple[Plan, int, in
 def build_batch(
     collection: str, parts: list[tuple[Plan, int, int]], language: Language = ENGLISH
 ) -> tuple[Batch, list[str]]:
-    """The rows of the parts without vectors, and the texts to embed: those of the passages, then of the triples."""
+    """Return the rows of the parts without vectors, and the texts to embed: of the passages, then of the triples."""
     batch = Batch()
     fresh: list[Row] = []
     fresh_triples: list[Row] = []
@@ -209,7 +211,7 @@ def build_batch(
 
 
 def places(parts: list[tuple[Plan, int, int]], batch: Batch) -> list[str]:
-    """Where each text of a batch that is embedded comes from: of its passages, then of its triples."""
+    """Return the place of each embedded text of a batch: of its passages, then of its triples."""
     sources = {p["id"]: plan.document.source or plan.document.key for plan, _, _ in parts for p in plan.passages}
     return [sources[row["id"]] for row in batch.passages] + [sources[row["passage"]] for row in batch.triples]
 
@@ -226,7 +228,7 @@ def _name(batch: Batch, collection: str, item: Plan, language: Language) -> None
 
 
 def _name_passages(batch: Batch, collection: str, item: Plan, part: Sequence[Row], language: Language) -> None:
-    """What each passage is about by itself, where there are several, or headings but no title that names them all."""
+    """Name each passage by its own text, where there are several, or headings but no title that names them all."""
     headings = {s.heading.rsplit(" > ", 1)[-1].strip() for s in item.document.sections} - {""}
     for passage in part:
         about = []

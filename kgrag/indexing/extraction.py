@@ -55,12 +55,12 @@ class ExtractionReport:
 
 
 def prompt_name(linked: bool) -> str:
-    """The prompt; `linked`: the one that asks for Wikipedia titles, too."""
+    """Return the prompt; `linked`: the one that asks for Wikipedia titles, too."""
     return "extract-linked" if linked else "extract"
 
 
 def shape(prompt: str) -> type[Extraction]:
-    """The form of the replies to a prompt."""
+    """Return the form of the replies to a prompt."""
     return LinkedExtraction if prompt == prompt_name(linked=True) else Extraction
 
 
@@ -118,7 +118,7 @@ def estimate(
     linked: bool = False,
     batch: bool = False,
 ) -> Estimate:
-    """What an extraction would take, a call a passage; nothing is asked. Replies are taken to be of usual length.
+    """Estimate an extraction, a call a passage, from the usual length of replies; calls no model.
 
     `batch`: at the price of calls in a batch.
     """
@@ -133,7 +133,7 @@ def estimate(
 
 
 def values(source: Mapping[str, Any]) -> dict[str, str]:
-    """What is filled into the prompt."""
+    """Return the values of the prompt."""
     return {"title": titled(source["title"] or "", source["section"] or ""), "text": harmless(source["text"])}
 
 

@@ -55,7 +55,7 @@ def name_anew(work: StageContext) -> None:
 
 
 def _name(work: StageContext, row: Row) -> str | None:
-    """The name of an entity, a row of `cypher/stages/shown_names.cypher`; None where nothing is seen to write it."""
+    """Return the name of an entity, a row of `cypher/stages/shown_names.cypher`; None where nothing writes it."""
     named = min(_by_titles_and_facts(row, work.collection.language), default=None)
     return named or _in_texts(work, row)
 

@@ -124,7 +124,7 @@ def recount(graph: Graph, collection: str) -> None:
 def _first(
     stream: Iterator[Document | Problem | Unchanged], left: list[Document | Problem | Unchanged], progress: Progress
 ) -> Iterator[Document | Problem]:
-    """The documents that are kept in memory; the one that is too much is put into `left`."""
+    """Yield the documents that fit into memory; the first that does not is put into `left`."""
     passages = 0
     for item in stream:
         if isinstance(item, Document):
@@ -230,7 +230,7 @@ class _Transactions:
             self._next.changes[id] = list(self._row(properties))
 
     def _row(self, properties: dict[str, Any]) -> tuple[dict[str, Any], list[dict[str, Any]]]:
-        """The properties of a node, and its vector by itself, which is written otherwise."""
+        """Return the properties of a node, and its vector apart, which is written otherwise."""
         vector = properties.pop("embedding", None)
         return properties, [] if vector is None else [{"name": self._collection.embedding, "numbers": vector}]
 

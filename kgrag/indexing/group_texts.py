@@ -57,7 +57,7 @@ class Said:
 
 
 def nearest_first(members: Sequence[Member], vectors: NDArray[np.float32]) -> list[Member]:
-    """The members by how near their unit vectors [n, d] are to the middle of all, ties by id."""
+    """Return the members by how near their unit vectors [n, d] are to the middle of all, ties by id."""
     cosines = vectors @ unit(vectors.mean(axis=0, keepdims=True))[0]
     order = sorted(range(len(members)), key=lambda i: (-float(cosines[i]), members[i]["id"]))
     return [members[i] for i in order]
@@ -69,7 +69,7 @@ def extracted(
     language: str,
     middles: NDArray[np.float32] | None = None,
 ) -> list[Said]:
-    """For each group of members, the most telling first, the sentences nearest to its middle, a unit vector [d] each.
+    """Return the sentences nearest to the middle, a unit vector [d], of each group of members, the most telling first.
 
     Without `middles` that is the middle of these sentences themselves. They stand in the order of their members; the
     name is the terms that most members have.
@@ -88,14 +88,14 @@ def extracted(
 
 
 def asked(members: Sequence[Member], tasks: Tasks) -> Said:
-    """What a language model says of members, nearest first. Raises ModelError."""
+    """Return a language model's text on members, nearest first. Raises ModelError."""
     reply = tasks.structured(TASK, Summary, texts=shown(members))
     text = " ".join(reply.summary.split())
     return Said(" ".join(reply.title.split()) or _name(members, text), text)
 
 
 def shown(members: Sequence[Member], tokens: int | None = None) -> str:
-    """The texts that a model is to sum up, the most telling first; of no more than some tokens, but for the first."""
+    """Return the texts for a model to sum up, the most telling first, within a number of tokens but for the first."""
     blocks: list[str] = []
     left = math.inf if tokens is None else tokens * LOW
     for number, member in enumerate(members[:_SHOWN], 1):
@@ -108,7 +108,7 @@ def shown(members: Sequence[Member], tokens: int | None = None) -> str:
 
 
 def numbered_text(number: int, member: Member) -> str:
-    """A text as a model is shown it, in a frame that it cannot leave."""
+    """Return a text for a model, in a frame that it cannot leave."""
     text = harmless(member["text"][:_CHARACTERS])
     return f'<text number="{number}" title="{titled(member["title"])}">\n{text}\n</text>'
 
@@ -123,7 +123,7 @@ def _candidates(members: Sequence[Member], language: str) -> list[str]:
 
 
 def _name(members: Sequence[Member], text: str) -> str:
-    """The terms that most members have, ties by their order; without any, the text."""
+    """Return the terms that most members have, ties by their order; without any, the text."""
     counts = Counter(term for member in members for term in dict.fromkeys(member["terms"]))
     return ", ".join(term for term, _ in counts.most_common(_TERMS)) or text
 
@@ -150,9 +150,11 @@ Group = TypeVar("Group", bound=Due)
 
 @dataclass(frozen=True, slots=True)
 class WritingReport:
-    """What was done. `levels`: how many nodes each level has; `written`: texts made, or made again; `left`: those that
-    a model was to write and did not, the `failures` among them; `stopped`: why it ended early, if it did; `stale`:
-    texts of a model that no longer say what they should.
+    """The result of writing texts of groups.
+
+    `levels`: how many nodes each level has; `written`: texts made, or made again; `left`: those that a model was to
+    write and did not, the `failures` among them; `stopped`: why it ended early, if it did; `stale`: texts of a model
+    that are out of date.
     """
 
     levels: tuple[int, ...] = ()
@@ -167,7 +169,7 @@ class WritingReport:
 
 
 def bytes_of(tokens: float) -> int:
-    """How many bytes so many tokens of usual text have."""
+    """Return how many bytes so many tokens of usual text have."""
     return round(tokens * (LOW + HIGH) / 2)
 
 
@@ -178,19 +180,19 @@ class Writer(ABC, Generic[Group]):
 
     @abstractmethod
     def material(self, groups: Sequence[Group]) -> list[Any]:
-        """What each text is made from."""
+        """Return the inputs of each text."""
 
     @abstractmethod
     def heading(self, material: Any) -> str:
-        """What to call it where it fails."""
+        """Return the name of a text for messages of failures."""
 
     @abstractmethod
     def extracted(self, groups: Sequence[Group]) -> list[Said]:
-        """The texts without a model."""
+        """Return the texts without a model."""
 
     @abstractmethod
     def asked(self, material: Any, tasks: Tasks) -> Said:
-        """The text by a model. Raises ModelError."""
+        """Return the text by a model. Raises ModelError."""
 
     @abstractmethod
     def write(self, groups: Sequence[Group], said: Sequence[Said], made: str) -> None:
@@ -211,7 +213,7 @@ class Writing:
         self.written = 0
 
     def report(self, levels: Sequence[int], removed: int, stale: int = 0) -> WritingReport:
-        """What was done until now."""
+        """Return the report so far."""
         return WritingReport(
             tuple(levels), self.written, removed, self._left, tuple(self._failures), self._usage.total,
             time.monotonic() - self._started, self._stopped, stale,
@@ -262,5 +264,5 @@ class Writing:
 
 
 def batches(groups: Sequence[Group]) -> list[Sequence[Group]]:
-    """Groups, some at a time."""
+    """Return groups in batches."""
     return [groups[start : start + _BATCH] for start in range(0, len(groups), _BATCH)]

@@ -24,13 +24,13 @@ class Difference:
 
 
 def index_of(collection: Collection, settings: Settings) -> PassageIndex | None:
-    """The index outside the graph that the settings name for a collection; None where that is Neo4j's own."""
+    """Return the index outside the graph of a collection; None where that is Neo4j's own."""
     label, slot = collection.label("Passage"), collection.embedding
     return open_index(settings, label, collection.embedder, collection.dimension, slot)
 
 
 def difference(graph: Graph, collection: Collection, index: PassageIndex) -> Difference:
-    """What an index lacks or has too much."""
+    """Return the missing and the extra passages of an index."""
     name, slot = collection.name, collection.embedding
     there = {r["id"] for r in graph.stream("look_up/indexed_passages", collection=name, embedding=slot)}
     held = set(index.ids())

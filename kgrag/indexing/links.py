@@ -72,7 +72,7 @@ def linked(documents: Callable[[], Iterable[Row]]) -> Iterator[tuple[Row, list[s
 
 
 def _target(best: Mapping[_Place, _Target], row: Row, place: _Place) -> _Target | None:
-    """What a link of a document leads to."""
+    """Return the target of a document's link."""
     folder, name = place
     target = best.get(place)
     if folder is not None:
@@ -82,7 +82,7 @@ def _target(best: Mapping[_Place, _Target], row: Row, place: _Place) -> _Target 
 
 
 def _links(row: Row) -> Iterator[_Place]:
-    """Where the links of a document lead."""
+    """Yield the targets of a document's links."""
     links = row["links"]
     for link in [links] if isinstance(links, str) else links if isinstance(links, list) else ():
         path = _folded(link) if isinstance(link, str) else ""
@@ -104,7 +104,7 @@ def _links(row: Row) -> Iterator[_Place]:
 
 
 def _names(row: Row) -> dict[str, bool]:
-    """What a document may be called, and whether that is only its title."""
+    """Return the possible names of a document, and whether each is only its title."""
     *folders, name = _folded(row["key"]).split("/")
     ends = (name, _EXTENSION.sub("", name))
     files = ("/".join((*folders[start:], end)) for start in range(len(folders) + 1) for end in ends)
@@ -116,5 +116,5 @@ def _folders(row: Row) -> list[str]:
 
 
 def _folded(text: str) -> str:
-    """A text in one case, its letters composed in one way."""
+    """Return a text in one case, its letters composed in one way."""
     return unicodedata.normalize("NFC", text.strip().casefold())

@@ -35,7 +35,10 @@ class Gazetteer:
     def __init__(
         self, collection: str, known: Container[str], pipeline: str | None = None, language: Language = ENGLISH
     ) -> None:
-        """`known`: normal forms; `pipeline`: of spaCy, which finds more names in a text."""
+        """Make the gazetteer.
+
+        `known`: normal forms; `pipeline`: of spaCy, which finds more names in a text.
+        """
         self.known = known
         self.pipeline = pipeline
         self.language = language
@@ -43,13 +46,13 @@ class Gazetteer:
 
     @classmethod
     def of_graph(cls, work: StageContext) -> Self:
-        """The gazetteer as the graph has it now."""
+        """Read the current gazetteer of the graph."""
         rows = work.graph.stream("stages/gazetteer", collection=work.name)
         return cls(work.name, _known(work, rows), work.collection.indexing.pipeline, work.collection.language)
 
     @classmethod
     def of_texts(cls, work: StageContext, sources: Iterable[Row]) -> Self:
-        """What the gazetteer of the graph knows of the names that may stand in some passages.
+        """Return the part of the graph's gazetteer with names that may stand in some passages.
 
         `sources`: rows of `cypher/stages/mention_sources.cypher`.
         """
@@ -62,7 +65,7 @@ class Gazetteer:
         return cls(work.name, _known(work, rows), recorder.pipeline, recorder.language)
 
     def entity(self, name: str) -> str:
-        """The id that an entity with this normalised name has, whether there is one or not."""
+        """Return the id of an entity with this normalised name, whether it exists or not."""
         return _entity_id(self._collection, name)
 
 
@@ -78,7 +81,7 @@ class _Tried(Container[str]):
 
 
 def _known(work: StageContext, rows: Iterable[Mapping[str, Any]]) -> set[str]:
-    """Those that are looked for, of rows of `cypher/stages/gazetteer.cypher`."""
+    """Return the searchable names of rows of `cypher/stages/gazetteer.cypher`."""
     known: set[str] = set()
     single: list[str] = []
     for record in rows:
@@ -91,7 +94,7 @@ def _known(work: StageContext, rows: Iterable[Mapping[str, Any]]) -> set[str]:
 
 
 def is_sure_name(normal: str, is_title: bool, language: Language) -> bool:
-    """Whether a name is looked for in texts however the corpus writes it: one of several words.
+    """Return whether texts are searched for a name in any spelling of the corpus: one of several words.
 
     And a title, where capitals do not tell names from other words: they say nothing of "Seeadler" or "上海".
     """
@@ -99,7 +102,7 @@ def is_sure_name(normal: str, is_title: bool, language: Language) -> bool:
 
 
 def word_stems(names: Sequence[str], language: Language) -> list[str]:
-    """The stems that stand in texts for names of one word, given in the form that they are known by."""
+    """Return the stems in texts for names of one word, given in normal form."""
     words = [name if name.isascii() and name.isalnum() else _searched(name, language) for name in names]
     return words if language.inflects else stems(words, language)
 
@@ -109,7 +112,7 @@ def _searched(name: str, language: Language) -> str:
 
 
 def _proper(work: StageContext, single: Sequence[str]) -> Iterator[str]:
-    """Those names of one word that the corpus writes with a capital more often than not."""
+    """Yield the names of one word that the corpus capitalises more often than not."""
     for start in range(0, len(single), 10_000):
         part = single[start : start + 10_000]
         words = [word_id(work.name, stem) for stem in word_stems(part, work.collection.language)]
@@ -118,7 +121,7 @@ def _proper(work: StageContext, single: Sequence[str]) -> Iterator[str]:
 
 
 def bits(id: str) -> int:
-    """The first 64 bits of a node's id."""
+    """Return the first 64 bits of a node's id."""
     return int(id[:16], 16)
 
 
@@ -170,7 +173,7 @@ def link_mentions(work: StageContext) -> None:
 def _mentions(
     whole: Gazetteer | None, batch: tuple[list[str], tuple[list[Row], Gazetteer | None]]
 ) -> tuple[dict[str, dict[str, Row]], dict[str, dict[str, Row]]]:
-    """The mentions of the passages of a batch, and their other phrases: passage -> what `mentions` gives.
+    """Return the mentions of the passages of a batch, and their other phrases: passage -> result of `mentions`.
 
     A batch has a gazetteer of its own where there is none of all.
     """
@@ -197,17 +200,17 @@ class Facts:
 
     @classmethod
     def of(cls, source: Mapping[str, Any], language: Language = ENGLISH) -> Self:
-        """`source`: a row of `cypher/stages/mention_sources.cypher`."""
+        """Make the facts; `source`: a row of `cypher/stages/mention_sources.cypher`."""
         ends = source["stated"]
         own = title_aliases(source["title"], source["text"][:200], language) if ends else ()
         return cls(tuple(f" {name} " for name in ends), tuple(f" {alias.normal} " for alias in own))
 
     def about(self, name: str) -> bool:
-        """Whether the name stands in a subject or object."""
+        """Return whether the name stands in a subject or object."""
         return any(f" {name} " in end for end in self.ends)
 
     def stated(self, name: str) -> bool:
-        """The same, but not only as a part of the passage's own name.
+        """Return whether a name is mentioned otherwise than as a part of the passage's own name.
 
         "Mcdowell County" of the fact that Johnnycake, West Virginia lies there, but not "West Virginia".
         """
@@ -224,13 +227,13 @@ def tokenised_source(source: Mapping[str, Any], language: Language) -> Tokenised
 def mentions(
     source: Mapping[str, Any], passage: TokenisedPassage, gazetteer: Gazetteer
 ) -> tuple[dict[str, Row], dict[str, Row]]:
-    """The mentions of one passage by entity: names in its text, names within its title, those that
-    spaCy finds, the names of its triples.
+    """Return the mentions of one passage by entity.
 
-    And, by name, its capitalised phrases that the gazetteer leaves out: mentions if they are rare names.
-    `source`: a row of `cypher/stages/mention_sources.cypher`, and its `passage` in words; the maps given back are those
-    of `write/mentions`.
-    Positions are word numbers from 0 in the title followed by the text, as in the passage's stems.
+    Names in its text, names within its title, those that spaCy finds, the names of its triples.
+
+    And, by name, its capitalised phrases that the gazetteer leaves out: mentions if they are rare names. `source`: a
+    row of `cypher/stages/mention_sources.cypher`, and its `passage` in words; the maps given back are those of
+    `write/mentions`. Positions are word numbers from 0 in the title followed by the text, as in the passage's stems.
     """
     found: dict[str, Row] = {}
     language = gazetteer.language

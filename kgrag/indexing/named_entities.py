@@ -13,7 +13,9 @@ _NO_NAMES = frozenset("DATE TIME PERCENT MONEY QUANTITY ORDINAL CARDINAL".split(
 
 
 def named_entities(text: str, pipeline: str | None, language: Language = ENGLISH) -> Mapping[str, str]:
-    """The names that a trained pipeline finds in a text: normal form -> how it is written. None finds none.
+    """Return the names that a trained pipeline finds in a text: normal form -> spelling.
+
+    None finds none.
 
     Numbers, dates and the like are no names. Raises ConfigurationError without spaCy, or if there is no such pipeline.
     """

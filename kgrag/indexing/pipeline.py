@@ -68,7 +68,7 @@ class Preparing:
     size: int
 
     def __call__(self, due: Sequence[PendingDocument]) -> Iterator[Prepared]:
-        """What is written of documents; nothing of those that hold no text."""
+        """Yield the rows of documents; none of those without text."""
         for parts in local.split(self._plans(due), self.size):
             batch, texts = local.build_batch(self.collection, parts, self.language)
             places = local.places(parts, batch)
@@ -206,7 +206,7 @@ def ingest(
 
 
 def _due(graph: Graph, collection: Collection, source: Items, tally: _Tally, scan: Scan) -> Iterator[PendingDocument]:
-    """The documents that are new or changed, with what the graph holds of them already."""
+    """Yield the new and changed documents, with their contents in the graph."""
     stream = iter(source)
     while group := _group(stream):
         by_id: dict[str, Document] = {}
@@ -254,7 +254,7 @@ def _due(graph: Graph, collection: Collection, source: Items, tally: _Tally, sca
 
 
 def _some(due: Iterator[PendingDocument], size: int) -> Iterator[list[PendingDocument]]:
-    """Documents, as many at a time as have about `size` passages."""
+    """Yield documents in groups of about `size` passages."""
     group: list[PendingDocument] = []
     passages = 0
     for item in due:
@@ -292,7 +292,7 @@ def _touched(item: Unchanged) -> dict[str, Any]:
 
 
 def _replaced(document: Document, before: Mapping[str, Any]) -> Replaced | None:
-    """What took the place of a document from another source; None if it is the same source that changed."""
+    """Return the replacement of a document from another source; None if the same source changed."""
     now = document.file.path if document.file is not None else document.source or document.key
     was = FileState(before["file"], before["root"] or "").path if before["file"] else before["source"]
     same = was == now

@@ -21,7 +21,7 @@ _BATCH = 1000  # files
 
 
 def known_files(graph: Graph, collection: Collection, files: list[str]) -> dict[str, list[FileState]]:
-    """What a collection holds of files whose documents are all there, by their keys; several states if they differ."""
+    """Return the files of a collection whose documents all exist, by their keys; several states if they differ."""
     known: dict[str, list[FileState]] = {}
     for row in graph.run("look_up/files", collection=collection.name, files=files):
         state = FileState(row["file"], row["root"] or "", row["fingerprint"], row["documents"], row["problems"] or "")
@@ -30,7 +30,7 @@ def known_files(graph: Graph, collection: Collection, files: list[str]) -> dict[
 
 
 def find_gone(graph: Graph, collection: Collection, scan: Scan, *, force: bool = False) -> dict[str, bool]:
-    """The keys of the documents whose files, or rows, a complete scan has not found where they were.
+    """Return the keys of the documents whose files, or rows, a complete scan did not see.
 
     Each with whether it is whole: one that is not is what an interrupted removal, or change, has left.
 
@@ -60,13 +60,16 @@ def find_gone(graph: Graph, collection: Collection, scan: Scan, *, force: bool =
 
 
 def too_many(gone: Sized[str], report: IngestReport, limit: float) -> bool:
-    """Whether what is gone is more than a share of what was there: then a folder may be half mounted or copied."""
+    """Return whether more than a share of the documents has disappeared.
+
+    Then a folder may be half mounted or copied.
+    """
     there = report.added + report.changed + report.unchanged + report.unsettled
     return len(gone) > limit * (len(gone) + there)
 
 
 def _places(scan: Scan, force: bool) -> list[str]:
-    """Where is looked: folders as the beginning of their files' keys, and the files that were read by themselves."""
+    """Return the places of a scan: folders as the beginning of their files' keys, and single files."""
     folders = [*scan.folders, *(scan.empty if force else [])]
     alone = [file for file in scan.files if not any(file.startswith(folder) for folder in folders)]
     return [*folders, *alone, *(scan.missing if force else [])]

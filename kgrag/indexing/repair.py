@@ -72,7 +72,7 @@ def discard_old_vectors(graph: Graph, collection: Collection, settings: Settings
 
 
 def _wait(until: float, progress: Progress) -> None:
-    """Searches that began before use the old vectors: they have until then (time.monotonic) to end."""
+    """Wait until searches that began with the old vectors must have ended (time.monotonic)."""
     begun = time.monotonic()
     while (left := until - time.monotonic()) > 0:
         limits.remaining()
@@ -111,7 +111,7 @@ def add_vectors(
 
 
 def without_vector(graph: Graph, name: str, label: str, slot: str) -> list[str]:
-    """The ids of the nodes of a label that should have a vector in a slot, and have none."""
+    """Return the ids of the nodes of a label that lack a vector in a slot."""
     sparse = describe().node(label).sparse
     records = graph.stream("stages/without_vector", label=label, collection=name, embedding=slot, sparse=sparse)
     return [r["id"] for r in records]
@@ -189,13 +189,13 @@ def _stem(graph: Graph, collection: Collection) -> None:
 
 
 def _names(graph: Graph, name: str, slot: str) -> list[str]:
-    """The ids of the names that should have a vector, and have none."""
+    """Return the ids of the names that lack a vector."""
     found = graph.stream("stages/named_without_vector", collection=name, embedding=slot)
     return [r["id"] for r in found if is_fit(r["normal"])]
 
 
 def _indexes(graph: Graph, number: int, slot: str, labels: Sequence[str]) -> list[str]:
-    """The indexes that are missing; of the collection's own, those that failed or are binary are dropped first."""
+    """Return the missing indexes; of the collection's own, failed and binary ones are dropped first."""
     states = schema.index_states(graph, number, slot, labels)
     for name in schema.collection_indexes(number, slot, labels):
         if states[name] and (states[name]["state"] == "FAILED" or states[name]["quantization"] == "BINARY"):

@@ -25,7 +25,9 @@ _COMPONENTS = 64
 def nearest(
     vectors: Vectors, ids: Sequence[str], rows: NDArray[np.intp], k: int, least: float = 0.0
 ) -> Iterator[tuple[int, list[tuple[int, float]]]]:
-    """For each of `rows` (indices into `vectors`, float32 [n, d], unit length) its k nearest other vectors.
+    """Yield the k nearest other vectors of each of `rows` (indices into `vectors`).
+
+    `vectors`: float32 [n, d], unit length.
 
     Yields (row, [(other, score), ...]), best first, ties by id; score = (1 + cosine) / 2, as Neo4j gives it, of at
     least `least`. What is kept at a time is bounded: the cosines of one block and the best few of its rows.
@@ -47,7 +49,7 @@ def nearest(
 
 
 def _narrowed(vectors: Vectors) -> Vectors:
-    """The first principal components of unit vectors, and the length of the rest: [n, components + 1].
+    """Return the first principal components of unit vectors, and the length of the rest: [n, components + 1].
 
     The product of two is never less than their cosine (Cauchy-Schwarz), so that most pairs need no other.
     """
@@ -60,7 +62,7 @@ def _narrowed(vectors: Vectors) -> Vectors:
 def _best(
     vectors: Vectors, narrow: Vectors | None, block: NDArray[np.intp], k: int, least: float
 ) -> tuple[list[int], list[int], list[float]]:
-    """The k nearest of each row of a block, and ties with the last: [place in the block], [other], [score]."""
+    """Return the k nearest of each row of a block, and ties with the last: [place in the block], [other], [score]."""
     places, others = np.empty(0, np.intp), np.empty(0, np.intp)
     scores = np.empty(0, np.float32)
     floors = np.full(len(block), least, np.float32)  # what another must score to be among the best
@@ -82,7 +84,7 @@ def _best(
 def _near(
     vectors: Vectors, narrow: Vectors | None, block: NDArray[np.intp], low: int, floors: Vectors, k: int
 ) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """The vectors of a part that may reach the floors of a block's rows: [place in the block], [other].
+    """Return the vectors of a part that may reach the floors of a block's rows: [place in the block], [other].
 
     Not all of them, if they are many: those of each row that are nearest in this part.
     """
@@ -112,12 +114,12 @@ def _scores(cosines: Vectors) -> Vectors:
 
 
 def _cosines(scores: Vectors) -> Vectors:
-    """Cosines, rather too small, of scores."""
+    """Return cosines, rather too small, of scores."""
     return 2 * scores - 1 - np.float32(4 * 10.0**-_DIGITS)
 
 
 def displaced(vectors: Vectors, floors: Vectors, new: NDArray[np.intp]) -> NDArray[np.intp]:
-    """The rows, `new` ones left out, that have one of the `new` vectors nearer than their last neighbour.
+    """Return the rows, `new` ones left out, with one of the `new` vectors nearer than their last neighbour.
 
     `floors`: score of each row's last neighbour, float32 [n]; -1 where there are fewer neighbours than wanted.
     """
@@ -206,7 +208,7 @@ def _exactly(work: StageContext, kind: Kind, due: Sequence[str], total: int) -> 
 
 
 def _by_index(work: StageContext, kind: Kind, due: Sequence[str]) -> None:
-    """For more vectors than are worth reading: candidates from the vector index, scored exactly on the server."""
+    """Take candidates for many vectors from the vector index, scored exactly on the server."""
     displaced = _write_by_index(work, kind, due, spread=True)
     _write_by_index(work, kind, displaced, spread=False)
 
@@ -295,5 +297,5 @@ def _count(work: StageContext) -> int:
 
 
 def is_fit(name: str) -> bool:
-    """Whether a normalised name is worth a vector."""
+    """Return whether a normalised name is worth a vector."""
     return len(name) >= _SHORTEST and not any(letter.isdigit() for letter in name)

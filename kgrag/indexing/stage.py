@@ -61,11 +61,11 @@ class StageContext:
         return self.collection.name
 
     def due(self, label: str, stage: str) -> list[str]:
-        """The ids of the nodes of a label that are marked for a stage."""
+        """Return the ids of the nodes of a label that are marked for a stage."""
         return [r["id"] for r in self.graph.stream("stages/todo", label=label, collection=self.name, stage=stage)]
 
     def batches(self, ids: Sequence[str], size: int, stage: str) -> Iterator[list[str]]:
-        """The ids, `size` at a time, reporting progress; at the end all is written."""
+        """Yield the ids, `size` at a time, and report progress; at the end all is written."""
         started = time.perf_counter()
         for start in range(0, len(ids), size):
             self.progress(stage, start, len(ids))
@@ -80,7 +80,7 @@ class StageContext:
         read: Callable[[list[str]], T],
         compute: Callable[[tuple[list[str], T]], R],
     ) -> Iterator[tuple[list[str], R]]:
-        """The same, each batch with what the engine computes of it and of what is read of it here."""
+        """Yield each batch of ids with the engine's result and the rows read for it."""
         started = time.perf_counter()
         done = 0
         parts = (list(ids[start : start + size]) for start in range(0, len(ids), size))
@@ -97,7 +97,7 @@ class StageContext:
             _LOG.info("%s: %d in %.1f s", stage, number, time.perf_counter() - started)
 
     def rows(self, name: str, ids: list[str]) -> list[Row]:
-        """The records of a query of nodes' ids, as plain maps, which can be sent to a worker."""
+        """Return the records of a query of nodes' ids, as plain maps, which can be sent to a worker."""
         return [dict(record) for record in self.graph.run(name, ids=ids)]
 
     def commit(self, label: str, stage: str, ids: Sequence[str], work: Callable[[Transaction], object]) -> None:
@@ -135,7 +135,7 @@ class StageContext:
         return int(self.graph.run("write/count_passages", collection=self.name)[0]["passages"])
 
     def word_phrases(self, ids: list[str]) -> list[Row]:
-        """The phrases of words, by their ids."""
+        """Return the phrases of words, by their ids."""
         return [phrase([r["stem"]]) for r in self.graph.run("stages/word_stems", ids=ids)]
 
     def spread(self, label: str, mark: str, phrases: Callable[[list[str]], list[Row]], stage: str) -> None:
@@ -163,7 +163,7 @@ class StageContext:
 
 
 def phrase(stems: Sequence[str], initials: int = 0) -> Row:
-    """What finds the passages that hold some stems one after another: a parameter of `stages/due_holders`.
+    """Return the parameter of `stages/due_holders` that finds the passages with consecutive stems.
 
     Args:
         stems: The stems.

@@ -37,7 +37,7 @@ def record_density(work: StageContext, sample: int = DENSITY_SAMPLE) -> None:
 
 
 def sample_bound(passages: int, sample: int = DENSITY_SAMPLE) -> int | None:
-    """The 64 bits that an id of the sample begins with are less than this; None where it is of all passages."""
+    """Return the bound below which the first 64 bits of an id are in the sample; None: all passages are."""
     return None if passages <= sample else (sample << 64) // passages
 
 
@@ -76,12 +76,12 @@ def terms(passage: TokenisedPassage) -> Terms:
 
 
 def _terms(language: Language, batch: tuple[list[str], list[Row]]) -> dict[str, Terms]:
-    """The content words of the passages of a batch."""
+    """Return the content words of the passages of a batch."""
     return {row["id"]: terms(TokenisedPassage(row["title"], row["text"], language=language)) for row in batch[1]}
 
 
 def top_terms(found: Terms, df_classes: Mapping[str, int], corpus_class: int, n: int) -> list[tuple[str, float]]:
-    """The n stems of highest TF-IDF that at least two passages share, with their weights; ties by stem.
+    """Return the n stems of highest TF-IDF that at least two passages share, with their weights; ties by stem.
 
     `df_classes` and `corpus_class` are floor(log2(df)) by stem and floor(log2(number of passages)).
     """
@@ -96,7 +96,7 @@ def top_terms(found: Terms, df_classes: Mapping[str, int], corpus_class: int, n:
 
 @lru_cache(maxsize=1 << 14)
 def _weight(count: int, rarity: int) -> float:
-    """TF-IDF, from how often a word stands in a passage, and how many times rarer than the passages it is (log2)."""
+    """Return TF-IDF of a word's frequency in a passage, and of its rarity among passages (log2)."""
     return round((1 + math.log(count)) * (1 + math.log(2) * rarity), 4)
 
 
@@ -158,7 +158,7 @@ def count_statistics(work: StageContext) -> None:
 def _counted(
     collection: str, pipeline: str | None, language: Language, batch: tuple[list[str], list[Row]]
 ) -> tuple[list[Row], list[Row]]:
-    """What the passages of a batch add."""
+    """Return the counts that the passages of a batch add."""
     return statistics(collection, tokenised(batch[1], language), pipeline=pipeline, language=language)
 
 
@@ -189,12 +189,12 @@ def statistics(
     pipeline: str | None = None,
     language: Language = ENGLISH,
 ) -> tuple[list[Row], list[Row]]:
-    """The rows of words and phrases that passages add, or with sign -1 take away.
+    """Return the rows of words and phrases that passages add, or with sign -1 remove.
 
     A word's row counts passages that hold its stem, or the symbol that it is (n), and how often it is written with a
     capital and without inside sentences (upper, lower); where all nouns have capitals, a word behind an article counts
-    as one without. A phrase's row counts the passages that hold it; the names that
-    a trained `pipeline` finds count as phrases.
+    as one without. A phrase's row counts the passages that hold it; the names that a trained `pipeline` finds count as
+    phrases.
     """
     df: Counter[str | None] = Counter()
     inside: Counter[tuple[str, bool, bool]] = Counter()  # words of texts: word, has a capital, begins a sentence

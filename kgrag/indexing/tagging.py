@@ -59,7 +59,10 @@ class Titles:
     """The titles of documents, and what is counted to link to them."""
 
     def __init__(self, sources: Iterable[Mapping[str, Any]], language: Language = ENGLISH) -> None:
-        """`sources`: passages of documents as {document, title, text}, those of one after each other."""
+        """Index the titles.
+
+        `sources`: passages of documents as {document, title, text}, those of one document together.
+        """
         self._language = language
         self._spots: dict[str, _Spot] = {}
         self._longest: dict[str, int] = {}  # first word -> words of the longest spot that begins with it
@@ -86,7 +89,7 @@ class Titles:
             self._common[words] = {title: count / sum(links.values()) for title, count in links.items()}
 
     def annotate(self, text: str) -> list[Annotation]:
-        """The titles that a text speaks of, each at every place, without regard to a threshold."""
+        """Return the titles in a text, each at every place, without regard to a threshold."""
         words = tokens(text, self._language)
         places, at = [], 0
         for word in words:
@@ -108,19 +111,19 @@ class Titles:
         return annotations
 
     def _taken(self, spot: str, others: Sequence[str]) -> str:
-        """The title that a spot means in a text with other spots."""
+        """Return the title of a spot in a text with other spots."""
         common = self._common[spot]
         votes = {title: sum(self._vote(other, title) for other in others) for title in common}
         least = (1 - _NEAR) * max(votes.values())
         return max((title for title in common if votes[title] >= least), key=lambda title: (common[title], title))
 
     def _vote(self, spot: str, title: str) -> float:
-        """How much a spot speaks for a title of another spot."""
+        """Return how much a spot speaks for a title of another spot."""
         common = self._common[spot]
         return sum(self._related(other, title) * share for other, share in common.items()) / len(common)
 
     def _related(self, one: str, other: str) -> float:
-        """Relatedness of two titles, 0 to 1 (Milne and Witten, 2008)."""
+        """Return the relatedness of two titles, 0 to 1 (Milne and Witten, 2008)."""
         a, b = self._holding[one], self._holding[other]
         both, room = len(a & b), math.log(self._documents) - math.log(min(len(a), len(b)) or 1)
         if not both or not room:
@@ -141,7 +144,10 @@ class Titles:
         return own
 
     def _found(self, words: Sequence[Token]) -> Iterator[tuple[str, Token, int]]:
-        """The spots of a text, longest first, none within another: its words, its first word, and that one's number."""
+        """Yield the spots of a text, longest first, none within another.
+
+        Its words, its first word, and that one's number.
+        """
         number = 0
         while number < len(words):
             most = min(self._longest.get(words[number].norm, 0), len(words) - number)
@@ -181,12 +187,12 @@ class TaggingReport:
 
 
 def version(settings: TagmeSettings) -> str:
-    """What distinguishes the settings from others that give other mentions."""
+    """Return the identity of the settings that change the mentions."""
     return f"{_FORM} {address(settings)} {settings.lang} {settings.threshold:g}"
 
 
 def _version(graph: Graph, collection: Collection, settings: TagmeSettings) -> str:
-    """The same; where titles are linked to, with a digest of them, so that new ones are linked to everywhere."""
+    """Return the identity of the settings; with titles as articles, a digest of them, so that new ones are linked."""
     if settings.endpoint != TITLES:
         return version(settings)
     titles = "\0".join(row["title"] or "" for row in graph.stream("look_up/titles", collection=collection.name))
@@ -195,7 +201,7 @@ def _version(graph: Graph, collection: Collection, settings: TagmeSettings) -> s
 
 
 def untagged(graph: Graph, collection: Collection, settings: TagmeSettings) -> list[str]:
-    """The passages that were not tagged with these settings yet."""
+    """Return the passages that were not tagged with these settings yet."""
     return unread(graph, collection, "tagged", _version(graph, collection, settings))
 
 
@@ -250,19 +256,19 @@ def tag(
 
 
 def _all_sources(graph: Graph, collection: Collection) -> Iterator[Source]:
-    """All passages, document by document."""
+    """Return all passages, document by document."""
     return passage_sources(graph, unread(graph, collection, "tagged", "none has this"))
 
 
 def _no_article(row: Row) -> Row:
-    """A mention of a title that is no article of Wikipedia."""
+    """Return a mention of a title that is no article of Wikipedia."""
     return row | {"wikipedia": None, "node": row["node"] | {"wikipedia": None}}
 
 
 def mention_rows(
     collection: str, source: Mapping[str, Any], found: Sequence[Annotation], language: Language = ENGLISH
 ) -> list[Row]:
-    """The mentions that TAGME found in a passage, one an entity; keys as in `cypher/write/tagged_*`.
+    """Return the mentions that TAGME found in a passage, one an entity; keys as in `cypher/write/tagged_*`.
 
     Positions are word numbers from 0 in the title followed by the text, as for other mentions.
     """

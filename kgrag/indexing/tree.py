@@ -72,7 +72,9 @@ class Cluster:
 
 
 def soft_clusters(vectors: Matrix, size: float = SIZE, seed: int = 0) -> list[Cluster]:
-    """Clusters of unit vectors [n, d], of some `size` members: each vector is in one or more. Always the same.
+    """Return clusters of unit vectors [n, d], of about `size` members: each vector is in one or more.
+
+    The result is reproducible.
 
     Raises ConfigurationError when scikit-learn is not installed.
     """
@@ -85,7 +87,7 @@ def soft_clusters(vectors: Matrix, size: float = SIZE, seed: int = 0) -> list[Cl
 
 
 def _parts(places: NDArray[np.int64], vectors: Matrix, seed: int) -> Iterator[NDArray[np.int64]]:
-    """Parts of at most _PART vectors that are alike."""
+    """Yield parts of at most _PART similar vectors."""
     if len(places) <= _PART:
         yield places
         return
@@ -101,7 +103,7 @@ def _parts(places: NDArray[np.int64], vectors: Matrix, seed: int) -> Iterator[ND
 
 
 def _mixture(vectors: Matrix, size: float, seed: int) -> list[Cluster]:
-    """The clusters of the mixture with the least Bayesian information criterion."""
+    """Return the clusters of the mixture with the least Bayesian information criterion."""
     usual = len(vectors) / size
     numbers = sorted({round(usual * share) for share in _NUMBERS} - {0, 1})
     if not numbers or len(np.unique(vectors, axis=0)) <= numbers[-1]:
@@ -191,7 +193,7 @@ def remove(graph: Graph, collection: Collection) -> int:
 
 
 def estimate(graph: Graph, collection: Collection, chat: ChatSettings, progress: Progress) -> Estimate:
-    """What a model would take for all summaries that it has not written, once the tree is laid; nothing is asked.
+    """Return the most that a model takes for the missing summaries, once the tree is laid out; calls none.
 
     Summaries of summaries are taken to be read as long as replies usually are.
     """
@@ -230,7 +232,7 @@ class _Builder:
         self.settings, self.progress, self.size = settings, progress, size
 
     def build(self, tasks: Tasks | None, threads: int) -> WritingReport:
-        """Level by level, from the passages up."""
+        """Build the tree level by level, from the passages up."""
         writing = Writing(tasks, threads, self.progress)
         version = tasks.prompt(TASK).version if tasks is not None else None
         finish(self.graph, self.collection, self.settings, self.progress, self.embedder)
@@ -386,7 +388,7 @@ def _laid(graph: Graph, collection: Collection) -> int:
 
 
 def _read(graph: Graph, collection: Collection, level: int, *, vectors: bool = True) -> _Level:
-    """All passages (level 0), or the summaries of a level, by id; without `vectors` these are [0, d]."""
+    """Return all passages (level 0), or the summaries of a level, by id; without `vectors` these are [0, d]."""
     label = "Summary" if level else "Passage"
     below = _Level(label, [], np.zeros((0, collection.dimension), np.float32), [], [])
     found = []
@@ -409,13 +411,13 @@ def _read(graph: Graph, collection: Collection, level: int, *, vectors: bool = T
 
 
 def _texts(graph: Graph, below: _Level, groups: Sequence[_Group]) -> dict[str, Member]:
-    """The texts of the members of groups, by id."""
+    """Return the texts of the members of groups, by id."""
     ids = sorted({below.ids[i] for group in groups for i in group.members})
     return {r["id"]: dict(r) for r in graph.run("stages/tree_texts", label=below.label, ids=ids)}
 
 
 def _members(below: _Level) -> dict[str, list[int]]:
-    """The places of the members of each summary."""
+    """Return the places of the members of each summary."""
     found: dict[str, list[int]] = {}
     for i, parents in enumerate(below.parents):
         for parent in parents:
@@ -424,7 +426,7 @@ def _members(below: _Level) -> dict[str, list[int]]:
 
 
 def _due(graph: Graph, collection: Collection, level: int, below: _Level, version: str | None) -> list[_Group]:
-    """The summaries of a level that have other members than when they were written, or that `version` did not write."""
+    """Return the summaries of a level with changed members, or with another `version`."""
     members = _members(below)
     due = []
     for record in graph.stream("stages/summaries", collection=collection.name, level=level):
@@ -437,7 +439,7 @@ def _due(graph: Graph, collection: Collection, level: int, below: _Level, versio
 
 
 def _rests_on(below: _Level, places: Sequence[int]) -> str:
-    """A hash of members, and of what those rest on."""
+    """Return a hash of members, and of the passages below these."""
     hashed = hashlib.blake2b(digest_size=8)
     for line in sorted(f"{below.ids[i]}:{below.rests_on[i]}" for i in places):
         hashed.update(line.encode())

@@ -65,7 +65,9 @@ def find(
     texts: int,
     apart: Difference | None = None,
 ) -> Iterator[Finding]:
-    """The findings on a collection, errors first, then warnings, then notes; `indexes` as `index_states` gives them.
+    """Yield the findings on a collection, errors first, then warnings, then notes.
+
+    `indexes` as `index_states` gives them.
 
     `texts`: bytes that holding the texts of all its passages would take. `apart`: how its passage index outside the
     graph, if it has one, differs from the graph.
@@ -105,7 +107,7 @@ def _of_documents(
 
 
 def _apart(collection: Collection, apart: Difference | None) -> Iterator[Finding]:
-    """The passage index outside the graph is not in step."""
+    """Check that the passage index outside the graph is in step."""
     number = len(apart.missing) + len(apart.stale) if apart else 0
     if apart and number:
         message = f"It lacks {len(apart.missing):,} passages and holds {len(apart.stale):,} that are gone."
@@ -114,7 +116,7 @@ def _apart(collection: Collection, apart: Difference | None) -> Iterator[Finding
 
 
 def _indexes(collection: Collection, indexes: Mapping[str, Mapping[str, Any]]) -> Iterator[Finding]:
-    """Indexes that are not there, or do not answer yet, or never will, or miss much."""
+    """Report missing, offline, failed and incomplete indexes."""
     own = collection_indexes(collection.number, collection.embedding)
     missing = [name for name, row in indexes.items() if not row]
     there = {name: row for name, row in indexes.items() if row}
@@ -139,7 +141,7 @@ def _indexes(collection: Collection, indexes: Mapping[str, Mapping[str, Any]]) -
 
 
 def _vectors(collection: Collection, coverage: Sequence[Coverage]) -> Iterator[Finding]:
-    """Passages and triples without a vector; of the names only those have one that a title or a triple gives."""
+    """Report passages and triples without a vector; of the names only those of a title or a triple have one."""
     for covered in coverage:
         missing = covered.number - covered.having
         kind = covered.name.split()[0]
@@ -150,7 +152,7 @@ def _vectors(collection: Collection, coverage: Sequence[Coverage]) -> Iterator[F
 
 
 def _work(graph: Graph, collection: Collection) -> Iterator[Finding]:
-    """What an ingest or a change of embedder left to do."""
+    """Report the unfinished work of an ingest or a change of embedder."""
     waiting = graph.run("inspect/work", collection=collection.name)
     if waiting:
         stages = [f"{row['stage']}: {row['number']:,} {row['label']} nodes" for row in waiting]
@@ -177,7 +179,7 @@ def _loose(graph: Graph, collection: Collection) -> Iterator[Finding]:
 
 
 def _read_in_part(collection: Collection, readings: Sequence[Reading]) -> Iterator[Finding]:
-    """Passages that a language model or TAGME has not read, or has read otherwise than it would now."""
+    """Report passages that a language model or TAGME has not read, or read with other settings."""
     name = shlex.quote(collection.name)
     command = {"extract": f"kgrag enrich extract -c {name}", "tag": f"kgrag enrich tag -c {name}"}
     for reading in readings:
@@ -195,7 +197,7 @@ def _read_in_part(collection: Collection, readings: Sequence[Reading]) -> Iterat
 
 
 def _stale(graph: Graph, collection: Collection) -> Iterator[Finding]:
-    """Reports that were paid for, and no longer say what the texts do."""
+    """Report out-of-date texts of a model."""
     row = graph.run("inspect/stale", collection=collection.name, limit=EXAMPLES)[0]
     if row["number"]:
         message = f"{row['number']:,} reports on communities rest on something else than when a model wrote them."
@@ -204,7 +206,10 @@ def _stale(graph: Graph, collection: Collection) -> Iterator[Finding]:
 
 
 def _alike(graph: Graph, collection: Collection, near: float, texts: int) -> Iterator[Finding]:
-    """Passages that say the same, and names that may be one. What the server finds is counted here as it comes."""
+    """Report passages of the same text, and names that may be one.
+
+    The server's results are counted here as they arrive.
+    """
     copies = 0
     twins = _Largest()
     parts = 1 + texts // _MEMORY
@@ -253,7 +258,7 @@ class _Largest:
             self._kept = heapq.nsmallest(EXAMPLES, self._kept)
 
     def examples(self) -> list[str]:
-        """The largest first."""
+        """Return the examples, the largest first."""
         return [example for _, _, example in heapq.nsmallest(EXAMPLES, self._kept)]
 
 

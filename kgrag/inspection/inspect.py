@@ -27,7 +27,7 @@ Row = Mapping[str, Any]
 
 
 def inspect(graph: Graph, name: str, settings: Settings, *, near: float = NEAR) -> Inspection:
-    """A collection's counts, distributions, coverage and health; nothing is written.
+    """Return a collection's counts, distributions, coverage and health; nothing is written.
 
     `near`: (1 + cosine) / 2 from which passages nearly say the same and names may be one. Raises NotFoundError,
     MismatchError for a database of another schema version, ConfigurationError for a score that is none.
@@ -64,13 +64,13 @@ def inspect(graph: Graph, name: str, settings: Settings, *, near: float = NEAR) 
 
 
 def _apart(graph: Graph, collection: Collection, settings: Settings) -> Difference | None:
-    """What the passage index outside the graph lacks; None where there is no such index."""
+    """Return the passages that the index outside the graph lacks; None where there is no such index."""
     index = index_of(collection, settings) if collection.kind != KNOWLEDGE else None
     return None if index is None else difference(graph, collection, index)
 
 
 def _edges(found: dict[tuple[str, str], int]) -> Iterable[Edges]:
-    """The edges by kind, in the order of the description; what it does not know comes last."""
+    """Yield the edges by kind, in the order of the description, unknown ones last."""
     for edge in describe().edges:
         for source in dict.fromkeys(start for start, _ in edge.between):
             number = found.pop((source, edge.type), 0)
@@ -82,7 +82,7 @@ def _edges(found: dict[tuple[str, str], int]) -> Iterable[Edges]:
 
 
 def _coverage(passages: Iterable[Row], vectors: Iterable[Row]) -> tuple[Coverage, ...]:
-    """The passages that have mentions, keywords, triples, neighbours and a vector; other nodes with vectors."""
+    """Return the passages with mentions, keywords, triples, neighbours and a vector; other nodes with vectors."""
     kinds = {"mentions": "mentions", "keywords": "keywords", "triples": "triples", "neighbours": "similar"}
     rows = list(passages)
     number = sum(row["number"] for row in rows)
@@ -95,7 +95,7 @@ def _coverage(passages: Iterable[Row], vectors: Iterable[Row]) -> tuple[Coverage
 
 
 def _vectors(graph: Graph, name: str, slot: str) -> list[Row]:
-    """How many nodes have a vector of how many, by kind; passages are counted elsewhere."""
+    """Return how many nodes have a vector of how many, by kind; passages are counted elsewhere."""
     rows: list[Row] = []
     for label in describe().labels("embedded"):
         if label != "Passage":
@@ -117,7 +117,7 @@ def _distributions(passages: Iterable[Row], entities: Iterable[Row], hubs: Itera
 
 
 def _distribution(name: str, rows: Iterable[Row], key: str, hubs: Iterable[Row] = ()) -> Distribution | None:
-    """How many nodes have how many edges, in bins that double; None where none has any."""
+    """Return how many nodes have how many edges, in bins that double; None where none has any."""
     counts: Counter[int] = Counter()
     for row in rows:
         counts[row[key]] += row["number"]
@@ -141,7 +141,7 @@ def _distribution(name: str, rows: Iterable[Row], key: str, hubs: Iterable[Row] 
 
 
 def _readings(passages: Iterable[Row], settings: Settings) -> tuple[Reading, ...]:
-    """The ledgers of extraction and tagging, unless nothing was read at all."""
+    """Return the ledgers of extraction and tagging, unless both are empty."""
     rows = list(passages)
     prompts = {load_prompt(prompt_name(linked), settings.chat.prompts).version for linked in (False, True)}
     current = {"extract": prompts, "tag": {tagging_version(settings.tagme)}}

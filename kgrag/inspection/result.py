@@ -130,7 +130,7 @@ class Inspection:
         return all(finding.level == "note" for finding in self.findings)
 
     def _repr_html_(self) -> str:
-        """The page in a frame of its own, so that its style stays in it."""
+        """Return the page in a frame of its own, so that its style stays in it."""
         return f'<iframe sandbox srcdoc="{escape(html(self))}" style="width: 100%; height: 40em; border: 0"></iframe>'
 
 
@@ -138,7 +138,7 @@ _CODE = re.compile(r"`([^`]*)`")
 
 
 def html(found: Inspection) -> str:
-    """The whole page; it follows the reader's choice of light or dark."""
+    """Return the whole page; it follows the reader's choice of light or dark."""
     template = Template(files("kgrag.inspection").joinpath("report.html").read_text(encoding="utf-8"))
     coverage = [
         (c.name, _bar(c.share), f"{c.having:,} of {c.number:,}", f"{c.share:.1%}")
@@ -188,6 +188,6 @@ def _bar(share: float) -> str:
 
 
 def _table(rows: Iterable[Iterable[str]]) -> str:
-    """Cells are HTML already."""
+    """Return a table; cells are HTML already."""
     body = "".join("<tr>" + "".join(f"<td>{cell}</td>" for cell in row) + "</tr>" for row in rows)
     return f"<table>{body}</table>"

@@ -35,7 +35,7 @@ _OPEN: dict[str, Callable[..., TextIO]] = {".gz": gzip.open, ".bz2": bz2.open}
 
 
 def articles(dataset: Dataset, path: Path, progress: Progress) -> Dataset:
-    """The data set with the whole article in place of each document whose title the extract at `path` has.
+    """Return the data set with whole articles in place of the documents with their titles; `path`: the extract.
 
     Paragraphs of one article become one document, which is gold where one of them was. What supports an answer is
     looked for in the article; where it is not found (an article changes over the years), the article begins with the
@@ -83,7 +83,7 @@ def articles(dataset: Dataset, path: Path, progress: Progress) -> Dataset:
 
 
 def read_articles(path: Path) -> Iterator[tuple[str, str]]:
-    """The titles and texts of an extract. Raises InputError, naming the place."""
+    """Yield the titles and texts of an extract. Raises InputError with the place."""
     files = [path] if not path.is_dir() else sorted(f for f in path.rglob("*") if f.is_file() and f.name[0] != ".")
     for file in files:
         try:
@@ -114,13 +114,13 @@ def _articles(file: Path, lines: TextIO) -> Iterator[tuple[str, str]]:
 
 
 def _name(title: str) -> str:
-    """A title as Wikipedia tells titles apart: whatever the case of its first letter."""
+    """Return a title as Wikipedia compares titles: whatever the case of its first letter."""
     name = " ".join(unicodedata.normalize("NFC", html.unescape(title)).replace("_", " ").split())
     return name[:1].upper() + name[1:]
 
 
 def _moved(question: Question, become: Mapping[str, str], documents: Mapping[str, Document]) -> Question:
-    """The question with articles as gold."""
+    """Return the question with articles as gold."""
 
     def keys(its: Iterable[str]) -> tuple[str, ...]:
         return tuple(dict.fromkeys(become.get(key, key) for key in its))
@@ -138,7 +138,7 @@ def _lost(
     documents: Mapping[str, Document],
     whole: Mapping[str, tuple[str, str]],
 ) -> dict[str, dict[str, None]]:
-    """Article -> the paragraphs of the set that hold what supports an answer, where the article does not."""
+    """Return article -> the paragraphs of the set that support an answer, where the article lacks them."""
     found: dict[str, dict[str, None]] = {}
     known: dict[GoldText, bool] = {}
     for one, other in zip(before, after, strict=True):
@@ -154,7 +154,7 @@ def _lost(
 
 
 def _holds(text: str, support: GoldText) -> bool:
-    """Whether a text stands in an article, word by word or in the main (see `gold.text_ranks`)."""
+    """Return whether a text stands in an article, word by word or in the main (see `gold.text_ranks`)."""
     if _plain(support.text) in _plain(text):
         return True
     whole = Ranking("", "", (Hit(Passage("", support.document, "", text), 0.0, ()),))
@@ -166,7 +166,7 @@ def _plain(text: str) -> str:
 
 
 def _document(key: str, title: str, text: str, begins: Iterable[str], source: str) -> Document:
-    """An article: its lines are paragraphs, `== Lines ==` headings; `begins`: what is put before it."""
+    """Return an article as a Document: lines are paragraphs, `== Lines ==` headings; `begins`: the text before it."""
     sections: list[tuple[str, list[str]]] = [("", list(begins))]
     for line in clean(text).splitlines():
         if found := _HEADING.fullmatch(line.strip()):

@@ -33,7 +33,7 @@ class Answering(Protocol):
         listener: Listener | None = None,
         choices: Sequence[str] = (),
     ) -> Answer:
-        """The answer to a question, one of `choices` if there are any, and the `depth` best passages for it.
+        """Answer a question, by one of `choices` if there are any, with the `depth` best passages.
 
         `listener` hears of what happens.
         """
@@ -105,7 +105,7 @@ class _Run:
         self.ended: Exception | None = None
 
     def work(self, item: Question | Record) -> Record | None:
-        """The record of a question, or that record with its mark; None when it is left because the run has ended."""
+        """Return the record of a question, or the given record with its mark; None when the run has ended."""
         if self.ended is not None or self._abandoned:
             return None
         record = item if isinstance(item, Record) else self._ask(item)
@@ -178,7 +178,7 @@ def record_of(
     began: float,
     seconds: float,
 ) -> Record:
-    """What is kept of an answer."""
+    """Return the record of an answer."""
     said = AnswerRecord(
         answer.text if answer.found else "",
         iterations(answer, question, depth, texts),
@@ -196,7 +196,7 @@ def record_of(
 
 
 def iterations(answer: Answer, question: Question, depth: int, texts: Mapping[str, GoldText]) -> tuple[Iteration, ...]:
-    """What each step of the loop found and asked, from an answer's trace; what happened outside of it is left out."""
+    """Return the steps of the loop in an answer's trace, without events outside of it."""
     found: list[Iteration] = []
     best: Ranks = (None,) * max(1, len(question.gold))
     for step in range(1, max((event.step for event in answer.trace), default=0) + 1):

@@ -33,7 +33,7 @@ class Golden:
     name = "golden"
 
     def __init__(self, index: SearchContext, data: Dataset) -> None:
-        """Raises ConfigurationError when no language model is configured."""
+        """Set up the baseline. Raises ConfigurationError when no language model is configured."""
         if index.tasks is None:
             raise no_model()
         self._index, self._tasks = index, index.tasks
@@ -82,11 +82,11 @@ class Golden:
         )
 
     def _shown(self, question: Question, keys: Sequence[str]) -> dict[str, GoldText]:
-        """Key -> gold that is only part of a document."""
+        """Return key -> gold that is only part of a document."""
         return {key: self._texts[key] for key in keys if key in self._texts}
 
     def _gold(self, question: Question, depth: int) -> list[Passage]:
-        """The passages of the gold in the order in which it leads to the answer."""
+        """Return the passages of the gold in the order in which they lead to the answer."""
         keys = question.path or question.gold
         if question.structure:
             return [Passage(f"structure {n}", keys[0], "", text) for n, text in enumerate(question.structure, 1)]

@@ -29,12 +29,12 @@ class Chain:
 
 
 def text_of(fact: Fact) -> str:
-    """A passage as its vector is made in a collection."""
+    """Return a passage as its vector is made in a collection."""
     return embedding_text(fact[0], "", fact[1])
 
 
 def read_documents(data: Dataset, progress: Progress) -> dict[str, Document]:
-    """The documents of the corpus by their keys."""
+    """Return the documents of the corpus by their keys."""
     found: dict[str, Document] = {}
     for item in data.documents():
         if isinstance(item, Document):
@@ -44,12 +44,14 @@ def read_documents(data: Dataset, progress: Progress) -> dict[str, Document]:
 
 
 def read_corpus(data: Dataset, progress: Progress) -> dict[str, Fact]:
-    """Document key -> its title and text."""
+    """Return document key -> its title and text."""
     return {key: (document.title, document.text) for key, document in read_documents(data, progress).items()}
 
 
 def facts(questions: Sequence[Question], corpus: Mapping[str, Fact]) -> dict[str, Fact]:
-    """What facts are among: the documents of the corpus, or their sentences where the set names such (KGP, listing 1).
+    """Return the units of facts: documents of the corpus, or their sentences where the set names such.
+
+    KGP, listing 1.
 
     Sentences are those that the set names and, of the rest of each document, those that an ingest would make.
     """
@@ -72,7 +74,7 @@ def facts(questions: Sequence[Question], corpus: Mapping[str, Fact]) -> dict[str
 
 
 def chains(questions: Sequence[Question], corpus: Mapping[str, Fact]) -> list[Chain]:
-    """The questions whose gold is all in the corpus, each with its facts in order.
+    """Return the questions whose gold is all in the corpus, each with its facts in order.
 
     Facts are the sentences that the set names, in the order in which it names them, or the whole document where it
     names none. The order of documents is the set's where it has one, else a guess (see `ordered`).
@@ -89,7 +91,7 @@ def chains(questions: Sequence[Question], corpus: Mapping[str, Fact]) -> list[Ch
 
 
 def ordered(question: str, gold: Mapping[str, Fact]) -> tuple[str, ...]:
-    """The gold in the order in which it is led to: next is always the fact that is named best by what is known.
+    """Return the gold in the order of the reasoning: next is always the fact that the earlier ones name best.
 
     That is, the one of whose title the question and the facts before hold most words, then the one of whose text.
     """
@@ -111,5 +113,5 @@ def _words(text: str) -> set[str]:
 
 
 def content_stems(text: str) -> list[str]:
-    """The stems of the words of a text that carry meaning."""
+    """Return the stems of the words of a text that carry meaning."""
     return stems([t.norm for t in tokens(text) if is_content(t.norm)])

@@ -40,7 +40,7 @@ class Corpus:
         self._digest: str | None = None
 
     def documents(self, max_file_mb: int = MAX_FILE_MB) -> Iterator[Document | Problem]:
-        """The documents, one by one."""
+        """Yield the documents, one by one."""
         total = 0
         for item in self._read(max_file_mb):
             if isinstance(item, Document):  # a sum, so that the order does not matter
@@ -49,7 +49,7 @@ class Corpus:
         self._digest = f"{total:032x}"
 
     def digest(self, max_file_mb: int = MAX_FILE_MB) -> str:
-        """A digest of the contents, 32 hexadecimal digits; known once the documents were read, else they are read."""
+        """Return a digest of the contents, 32 hexadecimal digits; reads the documents unless they were read."""
         if self._digest is None:
             for _ in self.documents(max_file_mb):
                 pass
@@ -57,7 +57,7 @@ class Corpus:
         return self._digest
 
     def identity(self, max_file_mb: int = MAX_FILE_MB) -> str:
-        """A digest that tells one corpus from another: of its files if it is made of such, else of its contents."""
+        """Return a digest that identifies the corpus: of its files if it has any, else of its contents."""
         if self._files is None:
             return self.digest(max_file_mb)
         found = hashlib.blake2b(digest_size=16)
@@ -145,7 +145,7 @@ class Dataset:
         return "+".join([stem, *(_UNPLAIN.sub("", Path(v).name) for v in self.variants)])
 
     def documents(self, max_file_mb: int = MAX_FILE_MB) -> Iterator[Document | Problem]:
-        """The corpus as documents, read one by one."""
+        """Return the corpus as documents, read one by one."""
         return self.corpus.documents(max_file_mb)
 
     def collection(
@@ -155,7 +155,7 @@ class Dataset:
         indexing: IndexingSettings | None = None,
         paper: "Paper | None" = None,
     ) -> str:
-        """The name of the collection that it is ingested into by default: its own for each corpus and embedder.
+        """Return the name of its default collection: its own for each corpus and embedder.
 
         So has each paper, and whatever is indexed by other settings than the paper's, else the defaults: these are
         named, or where there are many, a digest of them. Question sets over the same corpus share it. Reads the corpus
@@ -204,11 +204,11 @@ class Dataset:
         return Ingested(into, report, total - report.added - report.changed - report.unchanged)
 
     def first(self, number: int | None) -> Self:
-        """The same with the first questions only; None: all."""
+        """Return the data set with the first questions only; None: all."""
         return self.with_questions(self.questions[:number])
 
     def sample(self, number: int | None, seed: int = 0) -> Self:
-        """The same with so many questions drawn by a seed, in their own order; all, where there are no more.
+        """Return the data set with so many questions drawn by a seed, in their own order; all, where there are no more.
 
         The draw depends on the seed and on the questions' ids alone, not on how they are ordered.
         """
@@ -218,7 +218,7 @@ class Dataset:
         return self.with_questions(q for q in self.questions if q.id in drawn)
 
     def without(self, ids: Container[str]) -> Self:
-        """The same without the questions of these ids, with a note of how many."""
+        """Return the data set without the questions of these ids, with a note of their number."""
         left = [q for q in self.questions if q.id not in ids]
         if len(left) == len(self.questions):
             return self
@@ -226,11 +226,11 @@ class Dataset:
         return replace(self, questions=tuple(left), notes=(*self.notes, note))
 
     def with_questions(self, questions: Iterable[Question]) -> Self:
-        """The same corpus with other questions."""
+        """Return the corpus with other questions."""
         return replace(self, questions=tuple(questions))
 
     def unreachable(self, questions: Sequence[Question]) -> dict[str, tuple[str, ...]]:
-        """Question id -> its gold that is not in the corpus, for the questions that have such."""
+        """Return question id -> its gold that is not in the corpus, for the questions with such."""
         known = self.gold_texts or self.keys
         missing = {q.id: tuple(key for key in q.gold if key not in known) for q in questions}
         return {id: keys for id, keys in missing.items() if keys}
@@ -253,5 +253,5 @@ class Format:
 
 
 def has(*columns: str) -> Callable[[dict[str, Any]], bool]:
-    """The `fits` of a format whose rows have these columns, among others."""
+    """Return the `fits` of a format whose rows have these columns, among others."""
     return lambda row: row.keys() >= set(columns)

@@ -48,7 +48,7 @@ class Selection:
 
 
 def select(drafts: Iterable[Draft], number: int, language: Language) -> Selection:
-    """The first `number` drafts that can be used."""
+    """Return the first `number` usable drafts."""
     found = Selection()
     asked: set[str] = set()
     alike: dict[tuple[str, ...], list[str]] = {}
@@ -72,7 +72,10 @@ def select(drafts: Iterable[Draft], number: int, language: Language) -> Selectio
 
 
 def leaks(draft: Draft, language: Language) -> bool:
-    """Whether the question holds all telling words of its answer, which no yes or no is, nor one of two compared."""
+    """Return whether the question has all telling words of its answer.
+
+    No yes or no counts, nor one of two compared.
+    """
     if draft.type == "comparison" or draft.formulation == "yes-no":
         return False
     said, asked = _telling(draft.answer, language), _telling(draft.question, language)
@@ -99,7 +102,7 @@ def _telling(text: str, language: Language) -> set[str]:
 
 
 def query_rows(kept: Sequence[Draft]) -> list[dict[str, Any]]:
-    """The rows of queries.jsonl."""
+    """Return the rows of queries.jsonl."""
     return [
         {
             "id": f"g{number}",

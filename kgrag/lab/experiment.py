@@ -43,7 +43,7 @@ BOUNDS = (9, 11, 13)
 
 
 def grouped(dataset: Dataset, what: str, reader: Reader | None = None) -> dict[str, Group]:
-    """Question id -> its group by type, hops or density; `reader`: of the collection whose densities are meant.
+    """Return question id -> its group by type, hops or density; `reader`: of the collection for densities.
 
     Raises ConfigurationError for another grouping, or densities without a reader.
     """
@@ -55,7 +55,7 @@ def grouped(dataset: Dataset, what: str, reader: Reader | None = None) -> dict[s
 
 
 def density_group(density: float | None) -> Group:
-    """The group of a number of triples per gold passage; None: no gold passage is in the graph."""
+    """Return the group of a number of triples per gold passage; None: no gold passage is in the graph."""
     if density is None:
         return len(BOUNDS) + 1, "(none)"
     number = bisect_right(BOUNDS, density)
@@ -70,7 +70,7 @@ def _densities(dataset: Dataset, reader: Reader) -> dict[str, Group]:
 
 
 def _gold_documents(question: Question, dataset: Dataset) -> Sequence[str]:
-    """The documents that hold a question's gold, each once."""
+    """Return the documents that hold a question's gold, each once."""
     texts = dataset.gold_texts
     return list(dict.fromkeys(texts[key].document if key in texts else key for key in question.gold))
 
@@ -92,19 +92,38 @@ class Named(Protocol):
 
 
 class Experiment:
-    """What is to be measured, and how; `run` measures it.
+    """A measurement of retrievers and systems on a question set.
 
-    `systems`: retrievers and systems, as objects or by their names ("pathrank", "rrf(bm25, dense)", "gear+pathrank",
-    "golden", "look-up"); names are looked up in `collection`. Retrievers are measured first, one question at a time;
-    systems are asked `threads` questions at once. `baseline`: one of them, or another, that the others are compared
-    with. `depth`: how many documents (with `variants.join`, passages) are ranked. `by`: what tables are broken down
-    by. `out`: a folder that keeps each question's record; a later run over the same goes on from them. `grade`:
-    whether the language model that is set for the task "grade" marks the answers. `perturb`: how questions are misspelt
-    (see `variants.PERTURBATIONS`). `vary`: a sweep, such as "branch=1..10". `per_question`: so many documents are the
-    corpus of each question, its gold and others at random, which `collection` holds one after the other (see
-    `question_graphs`). `seed`: of the resampling, the misspellings and these documents. `at`: where recall and perfect
-    are cut, in place of the usual. `anyway`: whether what lacks a layer of the graph that it requires, such as triples,
-    is measured, too; else the result says what it lacks.
+    Retrievers are measured first, one question at a time, then systems.
+
+    Args:
+        systems: objects or names ("pathrank", "rrf(bm25, dense)", "gear+pathrank", "golden", "look-up").
+        dataset: the questions and their gold.
+        collection: where names are searched; None: every system is an object, or `run` gets one.
+        baseline: one of the systems, or another, that the others are compared with; None: no comparison.
+        depth: how many documents (with `variants.join`, passages) are ranked.
+        by: the groups of the tables.
+        threads: questions that systems answer at once.
+        out: a folder for each question's record, from which a later run resumes; None: nothing is written.
+        grade: whether the language model of the task "grade" marks the answers.
+        perturb: how questions are misspelt (see `variants.PERTURBATIONS`); None: they are not.
+        vary: a sweep, such as "branch=1..10"; None: none.
+        per_question: so many documents are the corpus of each question, its gold and others at random, which
+            `collection`
+            holds one after the other (see `question_graphs`); None: all share one corpus.
+        seed: that of the resampling, the misspellings and these documents.
+        at: the ranks where recall and perfect are cut; empty: the default ones.
+        anyway: whether to measure what lacks a required layer of the graph, such as triples; else the result names it.
+
+    Raises:
+        NotFoundError: a system, retriever or collection does not exist.
+        ConfigurationError: an option or a sweep is invalid.
+        InputError: `out` cannot be written.
+
+    Example:
+        >>> dataset = read_dataset("questions")
+        >>> result = Experiment(["bm25", "pathrank"], dataset, collection=collection).run()
+        >>> print(result.markdown())
     """
 
     def __init__(
@@ -126,7 +145,7 @@ class Experiment:
         at: Sequence[int] = (),
         anyway: bool = False,
     ) -> None:
-        """Raises NotFoundError, ConfigurationError for a name or a sweep that does not exist, InputError for `out`."""
+        """Prepare the measurement; nothing is searched yet."""
         self.dataset, self.collection, self.depth, self.by = dataset, collection, depth, tuple(by)
         self.threads, self.grade, self.perturb, self.seed, self.at = threads, grade, perturb, seed, tuple(at)
         self.per_question, self.anyway = per_question, anyway
@@ -172,11 +191,23 @@ class Experiment:
         )
 
     def run(self, progress: Progress | None = None, *, collection: Collection | None = None) -> Result:
-        """Measure. `collection`: in place of the one that the experiment was made with.
+        """Measure.
 
-        An error of one question is kept as its record, and the run goes on; when the database is lost or the budget
-        spent it ends, and with `out` the next run goes on there. Raises DatabaseError, BudgetError,
-        ConfigurationError, NotFoundError.
+        An error of one question becomes its record, and the run continues; when the database is lost or the budget is
+        spent, it ends, and with `out` the next run resumes.
+
+        Args:
+            progress: receives (stage, done, total).
+            collection: in place of the one of the experiment.
+
+        Returns:
+            The measures of each system, with the records.
+
+        Raises:
+            DatabaseError: the database cannot be reached, or fails.
+            BudgetError: the budget is spent.
+            ConfigurationError: an option is invalid, or a package is missing.
+            NotFoundError: the collection does not exist.
         """
         searched, report = collection or self.collection, progress or no_progress
         data, change = self.dataset, PERTURBATIONS.get(self.perturb or "")
@@ -236,7 +267,7 @@ class Experiment:
         )
 
     def _refused(self, data: Dataset, searched: Collection | None) -> dict[str, str]:
-        """What lacks a layer of the graph that it requires -> what it lacks, and the commands that make it."""
+        """Return the systems without a required layer of the graph -> what they lack, and the commands that make it."""
         found: dict[str, str] = {}
         for name in self._systems:
             made = self._made(name, data, searched)
@@ -290,7 +321,7 @@ class Experiment:
         return [record for records in found.values() for record in records]
 
     def _graphs(self, data: Dataset, searched: Collection | None, report: Progress) -> QuestionGraphs | None:
-        """What makes the graph of each question, if each has its own. Raises ConfigurationError for objects."""
+        """Return the maker of each question's graph, if each has its own. Raises ConfigurationError for objects."""
         if self.per_question is None:
             return None
         objects = [name for name, (_, made) in self._systems.items() if made is not None]
@@ -333,7 +364,7 @@ class Experiment:
     def _groups(
         self, data: Dataset, searched: Collection | None
     ) -> tuple[Mapping[str, Mapping[str, Group]], list[str]]:
-        """What the tables are broken down by -> question id -> group, and what to know of it."""
+        """Return the groups of the tables -> question id -> group, and remarks on them."""
         notes = []
         reader = _needed(searched, "count triples").context.reader if "density" in self.by else None
         if reader is not None and not reader.layers(["triples"]):
@@ -341,7 +372,10 @@ class Experiment:
         return {what: grouped(data, what, reader) for what in self.by}, notes
 
     def _subject(self, data: Dataset, searched: Collection | None) -> dict[str, Any]:
-        """What a record depends on besides its question and the options; where a model is set, its prompts, too."""
+        """Return what a record depends on besides its question and the options.
+
+        Where a model is set, its prompts, too.
+        """
         searched = _needed(searched, "keep records")
         settings = searched.kg.settings
         held: dict[str, Any] = {"per_question": self.per_question, "seed": self.seed}
@@ -374,12 +408,12 @@ def _model(settings: Settings) -> dict[str, Any]:
 
 
 def spelt(name: str) -> str:
-    """The name of a retriever or system as results have it. Raises NotFoundError, ConfigurationError."""
+    """Return the name of a retriever or system in results. Raises NotFoundError, ConfigurationError."""
     return _named(name)[0]
 
 
 def _named(system: Named | str) -> tuple[str, tuple[bool, Any]]:
-    """The name of a system in its standard spelling, whether it answers, and the system if it is not only a name."""
+    """Return the standard name of a system, whether it answers, and the system if it is an object."""
     if not isinstance(system, str):
         return system.name, (hasattr(system, "ask"), system)
     name = system.strip()

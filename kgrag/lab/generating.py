@@ -157,7 +157,7 @@ def generate(
 
 
 def estimate(collection: "Collection", number: int, *, seed: int = 0, progress: Progress) -> dict[str, Estimate]:
-    """Task -> what the model would take for so many questions if none is dropped; nothing is asked."""
+    """Estimate task -> calls for so many questions if none is dropped; calls no model."""
     from kgrag.models.prompts import load_prompt
 
     chat = collection.kg.settings.chat
@@ -187,7 +187,7 @@ class _Asking:
         self.stopped: ModelError | None = None
 
     def run(self, number: int, threads: int, progress: Progress) -> Selection:
-        """The questions; fewer than `number` when too many draws were dropped, or it was stopped."""
+        """Return the questions; fewer than `number` when too many drafts were dropped, or it was stopped."""
         tried: set[int] = set()
         while True:
             found = select((self._drafts[draw] for draw in sorted(self._drafts)), number, self._language)
@@ -257,7 +257,7 @@ def _draw(sources: Sources, seed: int, draw: int) -> tuple[Kind, Material]:
 
 
 def _values(kind: Kind, material: Material) -> dict[str, str]:
-    """What is filled into the prompt that asks for a question."""
+    """Return the values of the prompt for a question."""
     answer = kind.answer_type
     alone = answer.passages > len(material.passages)
     tie = f"What ties the texts: {titled(material.bridge)}" if material.bridge else ""
@@ -282,7 +282,7 @@ def _told(drafts: Iterator[Draft], number: int, progress: Progress) -> Iterator[
 
 
 def _draft(row: Mapping[str, Any]) -> Draft:
-    """A draft of the ledger."""
+    """Return a draft of the ledger."""
     values = {name: row[name] for name in Draft.__slots__ if name in row}
     for name in ("gold", "supports", "steps", "needed"):
         if values.get(name) is not None:
@@ -291,7 +291,7 @@ def _draft(row: Mapping[str, Any]) -> Draft:
 
 
 def _head(reader: Reader, sources: Sources, seed: int, tasks: Tasks | None) -> dict[str, Any]:
-    """What the drafts depend on: another model may go on with them."""
+    """Return the identity of the drafts, which another model may continue."""
     prompts = "none" if tasks is None else "/".join(tasks.prompt(name).version for name in (MAKE, CHECK))
     digest = hashlib.blake2b("\n".join(sources.ids).encode(), digest_size=8).hexdigest()
     return {"collection": reader.collection.name, "passages": digest, "seed": seed, "prompts": prompts}

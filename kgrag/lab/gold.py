@@ -19,12 +19,12 @@ _ANSWER_TOKEN = re.compile(r"\w+|[^\w\s]")
 
 
 def distinct_documents(ranking: Ranking) -> tuple[str, ...]:
-    """The keys of the documents whose passages were found; each once, where its first passage stands."""
+    """Return the keys of the passages' documents, each once, at the place of its first passage."""
     return tuple(dict.fromkeys(hit.passage.document for hit in ranking))
 
 
 def answer_rank(ranking: Ranking, answers: Iterable[str]) -> int | None:
-    """The rank of the first passage in which an answer stands, its title included; None if there is none.
+    """Return the rank of the first passage with an answer, its title included; None if there is none.
 
     An answer stands where its tokens follow each other: words and single marks, in lower case. The share of questions
     with a rank of at most k is the top-k accuracy of Karpukhin et al., Dense Passage Retrieval (2020), section 5.
@@ -38,7 +38,7 @@ def answer_rank(ranking: Ranking, answers: Iterable[str]) -> int | None:
 
 
 def unanswerable(questions: Iterable[Question], documents: Iterable[object]) -> list[Question]:
-    """The questions none of whose answers stands in any of the documents, as `answer_rank` looks for it."""
+    """Return the questions without an answer in any of the documents, by `answer_rank`."""
     open_ = {question.id: question for question in questions}
     wanted: defaultdict[str, list[tuple[str, str]]] = defaultdict(list)  # first token -> answers, question ids
     for question in open_.values():
@@ -56,14 +56,14 @@ def unanswerable(questions: Iterable[Question], documents: Iterable[object]) -> 
 
 
 def _answer_tokens(text: str) -> str:
-    """The tokens of a text, each between spaces."""
+    """Return the tokens of a text, each between spaces."""
     return f" {' '.join(_ANSWER_TOKEN.findall(unicodedata.normalize('NFC', text).lower()))} "
 
 
 def text_ranks(
     ranking: Ranking, gold: Sequence[str], texts: Mapping[str, GoldText], share: float = SHARE
 ) -> tuple[int | None, ...]:
-    """The rank of each gold whose text is only part of a document: that of the passage that completes it.
+    """Return the rank of each gold whose text is a part of a document: that of the passage that completes it.
 
     A gold text is taken as its distinct runs of WORDS words (of all its words, if it has fewer), words in normal form.
     It is found at the first passage at which the passages of its document so far, taken together, hold `share` of these

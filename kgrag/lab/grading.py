@@ -61,14 +61,14 @@ class Grader:
         self.by = _by(tasks, TASK)
 
     def has_marked(self, record: Record) -> bool:
-        """Whether nothing is left to be marked."""
+        """Return whether all is marked."""
         answer = record.answer
         if answer is None or record.error or not record.question.answers:
             return True
         return answer.grade is not None and answer.grade.by == self.by
 
     def mark(self, record: Record) -> Record:
-        """The record with its mark. Raises BudgetError.
+        """Return the record with its mark. Raises BudgetError.
 
         No answer is not correct, and one that is the same as a known one is; the model is not asked for these. When
         it fails, the record has no mark, and its problem says why.
@@ -126,7 +126,7 @@ class AnswerGrader(Protocol):
     by: str
 
     def mark(self, answer: SaidAnswer) -> Marks:
-        """The marks of an answer."""
+        """Return the marks of an answer."""
         ...
 
 
@@ -204,7 +204,7 @@ class ModelGrader:
 
 
 def read_answers(path: Path) -> list[SaidAnswer]:
-    """The answers in a JSON Lines file, each as in `SaidAnswer`, or as `kgrag ask --json` prints it.
+    """Return the answers in a JSON Lines file, each as in `SaidAnswer`, or as `kgrag ask --json` prints it.
 
     Of the latter, its citations are what was shown, and the ranking where it cites nothing. Raises InputError, naming
     the line.
@@ -229,7 +229,7 @@ def read_answers(path: Path) -> list[SaidAnswer]:
 
 
 def read_marks(path: Path) -> dict[str, Marks]:
-    """Marks by the ids of answers, such as were made by hand. Raises InputError, naming the line."""
+    """Return marks by the ids of answers, such as human ones. Raises InputError with the line."""
     found = {}
     for place, row in json_lines(path, _MARKS_FORM):
         correctness, faithfulness = values = [row.get(name) for name in MARKS]
@@ -240,7 +240,7 @@ def read_marks(path: Path) -> dict[str, Marks]:
 
 
 def estimate(answers: Sequence[SaidAnswer], chat: ChatSettings) -> dict[str, Estimate]:
-    """Task -> what a model would take to mark the answers; nothing is asked."""
+    """Estimate task -> calls to mark the answers; calls no model."""
     asked = {
         CORRECTNESS: [
             _correctness(a.question, a.known, a.said) for a in answers if a.known and _surely(a.said, a.known) is None
@@ -265,18 +265,18 @@ def _claims(answer: SaidAnswer) -> dict[str, str]:
 
 
 def _texts(items: object) -> list[str]:
-    """The texts of the passages in a list of citations or hits."""
+    """Return the texts of the passages in a list of citations or hits."""
     passages = [item.get("passage") for item in items if isinstance(item, dict)] if isinstance(items, list) else []
     return ["\n".join(filter(None, (p.get("title"), p.get("text")))) for p in passages if isinstance(p, dict)]
 
 
 def _by(tasks: Tasks, *names: str) -> str:
-    """The models of tasks, with the versions of their prompts."""
+    """Return the models of tasks, with the versions of their prompts."""
     return ", ".join(f"{tasks.model.name(name)}, prompt {tasks.prompt(name).version}" for name in names)
 
 
 def _surely(said: str, known: Sequence[str]) -> bool | None:
-    """Whether an answer is correct, where no model is needed to tell: there is none, or it is a known one."""
+    """Return whether an answer is correct, where no model is needed to tell: there is none, or it is a known one."""
     return bool(said.strip()) if not said.strip() or exact_match(said, known) else None
 
 

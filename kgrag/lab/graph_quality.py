@@ -89,14 +89,17 @@ class Quality:
 
 
 def check_kinds(kinds: Sequence[str]) -> None:
-    """Raises ConfigurationError for a kind of edges that does not exist."""
+    """Check kinds of edges. Raises ConfigurationError for an unknown one."""
     for kind in kinds:
         if kind not in KINDS:
             raise ConfigurationError(f"There is no kind of edges {kind!r}.", f"Choose among: {', '.join(KINDS)}.")
 
 
 def check_walk(expression: str) -> str:
-    """The kgp expression in its standard spelling. Raises as `check_retriever`, and ConfigurationError for another."""
+    """Return the kgp expression in its standard spelling.
+
+    Raises as `check_retriever`, and ConfigurationError for another retriever.
+    """
     if parse(expression).name != "kgp":
         raise ConfigurationError(
             f"{expression!r} walks over no edges of choice.", "Name kgp, as in kgp(guide=encoder)."
@@ -119,8 +122,8 @@ def quality(
 
     `texts`: where gold is only part of a document (see `variants.sentences`). `walk`: a kgp expression that is walked
     with, too, over one kind of edges at a time. `cap`: passages at most that a word or name may have to tie them; 0:
-    any number. All settings are measured with a question before the next one, so that
-    a moment in which the machine is slow counts for all. Raises InputError without questions.
+    any number. All settings are measured with a question before the next one, so that a moment in which the machine is
+    slow counts for all. Raises InputError without questions.
     """
     if not questions:
         raise InputError("There are no questions to measure with.", "Raise --limit.")
@@ -159,7 +162,7 @@ def quality_apart(
     texts: Mapping[str, GoldText] | None = None,
     cap: int = 0,
 ) -> list[Quality]:
-    """The same where each question has a graph of its own (KGP, section 3): the means over questions, times medians.
+    """Return the quality where each question has its own graph (KGP, section 3): means over questions, median times.
 
     Raises InputError without questions.
     """
@@ -175,7 +178,7 @@ def quality_apart(
 
 
 def _mean(found: Sequence[Quality]) -> Quality:
-    """The means over questions."""
+    """Return the means over questions."""
     its: dict[str, Any] = {}
     for name in ("sf_em", "recall", "precision", "neighbours", "density", "pairs", "p50_ms", "walk", "walk_ms"):
         values = [value for quality in found if (value := getattr(quality, name)) is not None]
@@ -227,7 +230,10 @@ class _Setting:
             self._walked.append(_shares(question, [hit.passage for hit in ranking], self._texts)[0])
 
     def pairs(self, sample: Sequence[str], passages: int) -> float:
-        """How many pairs of passages are tied; an estimate by the mean number of neighbours if these are not all."""
+        """Return how many pairs of passages are tied.
+
+        An estimate by the mean number of neighbours if these are not all.
+        """
         tied: set[tuple[str, str]] = set()
         ways = 0
         for start in range(0, len(sample), _BATCH):
@@ -246,7 +252,7 @@ class _Setting:
         passages: int,
         pairs: float,
     ) -> Quality:
-        """The means; `held`: passages by their ids, `passages`: how many there are, `pairs`: those that are tied."""
+        """Return the means; `held`: passages by their ids, `passages`: their number, `pairs`: tied ones."""
         ways = ([held[id] for id in way if id in held] for way in self.ways)
         shares = [_shares(question, way, self._texts) for question, way in zip(questions, ways, strict=True)]
         return Quality(
@@ -265,7 +271,7 @@ class _Setting:
 
 
 def _shares(question: Question, way: Sequence[Passage], texts: Mapping[str, GoldText]) -> tuple[float, float]:
-    """The share of a question's gold that is there, and the share of what is there that is gold."""
+    """Return the share of a question's gold in the result, and the share of gold in the result."""
     right = [p for p in way if (_holds(p, question.gold, texts) if texts else p.document in question.gold)]
     if texts:
         whole = Ranking(question.text, "", tuple(Hit(p, 0.0, ()) for p in way))
@@ -276,7 +282,7 @@ def _shares(question: Question, way: Sequence[Passage], texts: Mapping[str, Gold
 
 
 def _holds(passage: Passage, gold: Sequence[str], texts: Mapping[str, GoldText]) -> bool:
-    """Whether a passage holds gold that is part of a document."""
+    """Return whether a passage holds gold that is part of a document."""
     its = [key for key in gold if texts[key].document == passage.document]
     return any(rank is not None for rank in text_ranks(Ranking("", "", (Hit(passage, 0.0, ()),)), its, texts))
 

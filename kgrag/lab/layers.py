@@ -13,7 +13,7 @@ from kgrag.values.results import Usage
 
 
 def spelt(name: str) -> tuple[str, bool]:
-    """The standard spelling of a retriever or system, and whether it answers. Raises as `check_system` does."""
+    """Return the standard spelling of a retriever or system, and whether it answers. Raises as `check_system` does."""
     try:
         return check_retriever(name), False
     except KgragError:
@@ -21,7 +21,7 @@ def spelt(name: str) -> tuple[str, bool]:
 
 
 def required(systems: Iterable[str], collection: Collection) -> list[Layer]:
-    """The layers that retrievers and systems require and the collection does not have, in the order of making them."""
+    """Return the required layers that the collection lacks, in the order of making them."""
     found: set[Layer] = set()
     for name in dict.fromkeys(systems):
         if name.strip() not in BASELINES:
@@ -32,14 +32,14 @@ def required(systems: Iterable[str], collection: Collection) -> list[Layer]:
 
 
 def lacks(layers: Iterable[Layer], collection: str) -> str:
-    """What a collection lacks, and the commands that make it."""
+    """Return a sentence on missing layers, with the commands that make them."""
     found = [LAYERS[layer] for layer in sorted(layers)]
     commands = dict.fromkeys(f"`{command} -c {collection}`" for _, command, _ in found)
     return f"{collection} holds no {' and no '.join(what for what, *_ in found)}: {', '.join(commands)}"
 
 
 def price(collection: Collection, layers: Sequence[Layer], budget: float | None, progress: Progress) -> Iterator[str]:
-    """What it takes to make layers, line by line; nothing is asked."""
+    """Yield the costs of making layers, line by line; calls no model."""
     for layer in _once(layers):
         what, command, _ = LAYERS[layer]
         yield f"{collection.name} holds no {what}; `{command}` takes:"
@@ -76,5 +76,5 @@ def prepare(
 
 
 def _once(layers: Sequence[Layer]) -> list[Layer]:
-    """Triples and keywords come of the same calls."""
+    """Return the layers with triples and keywords once, since the same calls give both."""
     return list(dict.fromkeys("triples" if layer == "keywords" else layer for layer in layers))

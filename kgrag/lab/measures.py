@@ -26,29 +26,29 @@ _BLOCK = 4_000_000  # drawn indices that are held at once
 
 
 def ranks_of(ranking: Sequence[str], gold: Collection[str]) -> tuple[int | None, ...]:
-    """The rank of each gold key in a ranking of distinct keys, best first."""
+    """Return the rank of each gold key in a ranking of distinct keys, best first."""
     places = {key: rank for rank, key in enumerate(ranking, 1)}
     return tuple(places.get(key) for key in gold)
 
 
 def recall_at(ranks: Ranks, k: int) -> float:
-    """The share of gold among the first `k`. Raises ValueError without gold."""
+    """Return the share of gold among the first `k`. Raises ValueError without gold."""
     return len(_found(ranks, k)) / len(ranks)
 
 
 def perfect_at(ranks: Ranks, k: int) -> bool:
-    """Whether all gold is among the first `k`. Raises ValueError without gold."""
+    """Return whether all gold is among the first `k`. Raises ValueError without gold."""
     return len(_found(ranks, k)) == len(ranks)
 
 
 def reciprocal_rank(ranks: Ranks) -> float:
-    """1 / rank of the first gold, 0 if there is none; its mean is MRR. Raises ValueError without gold."""
+    """Return 1 / rank of the first gold, 0 if there is none; its mean is MRR. Raises ValueError without gold."""
     found = _found(ranks)
     return 1 / min(found) if found else 0.0
 
 
 def ndcg_at(ranks: Ranks, k: int) -> float:
-    """Normalised discounted cumulative gain of the first `k`, relevance being 0 or 1.
+    """Return normalised discounted cumulative gain of the first `k`, relevance being 0 or 1.
 
     1 when the ranking begins with as much gold as fits into `k`, and never more, even where one passage holds two
     golds. Raises ValueError without gold.
@@ -69,20 +69,26 @@ def _found(ranks: Ranks, k: int | None = None) -> list[int]:
 
 
 def normalised(text: str) -> str:
-    """Lower case, without punctuation (that of any script), the articles a, an, the, and superfluous white space."""
+    """Return a text in lower case, without punctuation, the articles a, an, the, and extra white space.
+
+    Punctuation is that of any script.
+    """
     lowered = unicodedata.normalize("NFC", text).lower()
     plain = "".join(c for c in lowered if c not in punctuation and unicodedata.category(c)[0] != "P")
     return " ".join(_ARTICLES.sub(" ", plain).split())
 
 
 def exact_match(text: str, known: Sequence[str]) -> float:
-    """1 if the answer is one of the known ones, else 0; no answer is none of them. Raises ValueError without any."""
+    """Return 1 if the answer is one of the known ones, else 0; no answer is none of them.
+
+    Raises ValueError without any.
+    """
     said = normalised(text)
     return float(bool(said) and said in {normalised(answer) for answer in _some(known)})
 
 
 def f1(text: str, known: Sequence[str]) -> float:
-    """Harmonic mean of precision and recall of an answer's words, each as often as it stands there, at the best.
+    """Return the harmonic mean of precision and recall of an answer's words, counted with their frequency; the best.
 
     Raises ValueError without a known answer.
     """
@@ -91,7 +97,7 @@ def f1(text: str, known: Sequence[str]) -> float:
 
 
 def structure_match(found: Sequence[str], wanted: Sequence[str]) -> float:
-    """1 if the text of each page, table or section that is wanted was found, else 0. Raises ValueError without any.
+    """Return 1 if the text of each gold page, table or section is in the result, else 0. Raises ValueError without any.
 
     Texts are compared as answers are, so that the marks of Markdown make no difference.
     """
@@ -136,7 +142,7 @@ def paired_bootstrap(
     resamples: int = RESAMPLES,
     confidence: float = CONFIDENCE,
 ) -> list[Difference]:
-    """The difference of each measure between two systems, with its percentile bootstrap interval.
+    """Return the difference of each measure between two systems, with its percentile bootstrap interval.
 
     `system` and `baseline` are matrices [questions, measures], row by row of the same question. d is the matrix of
     their differences, and the value of a measure the mean of its column. As many rows as there are questions are drawn
@@ -178,7 +184,7 @@ class Agreement:
 
 
 def agreement(ours: Sequence[float], theirs: Sequence[float]) -> Agreement:
-    """The agreement of marks of the same answers in the same order. Raises ValueError of no answers."""
+    """Return the agreement of marks of the same answers in the same order. Raises ValueError of no answers."""
     if not ours:
         raise ValueError("no answers")
     a, b = np.asarray(ours, float), np.asarray(theirs, float)

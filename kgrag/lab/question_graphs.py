@@ -40,7 +40,7 @@ class QuestionGraphs:
         return fmean(self._passages.values()) if self._passages else None
 
     def open(self, question: Question) -> Collection:
-        """The collection with the graph of a question alone. Raises DatabaseError, ConfigurationError."""
+        """Return the collection with the graph of one question. Raises DatabaseError, ConfigurationError."""
         wanted = self.documents(question)
         if not self._held:  # what a run that was ended left behind
             with suppress(NotFoundError):
@@ -55,7 +55,7 @@ class QuestionGraphs:
         return self.collection
 
     def documents(self, question: Question) -> list[str]:
-        """The keys of the documents of a question: its gold, and others until there are `size`."""
+        """Return the keys of the documents of a question: its gold, and others up to `size`."""
         named = (self._texts[key].document if key in self._texts else key for key in question.gold)
         gold = [key for key in dict.fromkeys(named) if key in self._documents]
         draw = random.Random(f"{self._seed}:{question.id}")

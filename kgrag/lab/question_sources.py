@@ -39,16 +39,16 @@ class Sources:
         self.ids = sorted(chain.from_iterable(self.documents.values()))
 
     def rows(self) -> Iterator[dict[str, Any]]:
-        """Every passage: see `cypher/evaluate/question_passages.cypher`."""
+        """Yield every passage: see `cypher/evaluate/question_passages.cypher`."""
         for record in self._reader.graph.stream("evaluate/question_passages", collection=self._reader.collection.name):
             yield dict(record)
 
     def passages(self, ids: Sequence[str]) -> dict[str, Passage]:
-        """Passages by their ids."""
+        """Return passages by their ids."""
         return self._reader.passages(ids)
 
     def draw(self, lot: random.Random, number: int, *, by_title: bool = False) -> Material:
-        """One passage, or two of different documents that a name ties; one, where none of those tried is tied.
+        """Draw one passage, or two of different documents with a common name; one, where no tried one has any.
 
         `by_title`: rather two of which the second is about a name that the first one mentions.
         """

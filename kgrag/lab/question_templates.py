@@ -48,7 +48,7 @@ class _Fact:
 
 
 def template_drafts(reader: Reader, sources: Sources, seed: int) -> Iterator[Draft]:
-    """Drafts in an order that the seed decides, by the weights of the taxonomy, until nothing is left to ask."""
+    """Yield drafts in an order of the seed, by the weights of the taxonomy, until none is left."""
     lot = random.Random(seed)
     facts = _facts(reader)
     rows: dict[str, list[Draft]] = {
@@ -71,7 +71,7 @@ def template_drafts(reader: Reader, sources: Sources, seed: int) -> Iterator[Dra
 
 
 def _facts(reader: Reader) -> dict[tuple[str, str], list[_Fact]]:
-    """(subject id, predicate) -> the facts with these, all of one object: what has several has no one answer."""
+    """Return (subject id, predicate) -> its facts, all of one object: several would give several answers."""
     found: dict[tuple[str, str], list[_Fact]] = defaultdict(list)
     for row in reader.rows("evaluate/question_triples", collection=reader.collection.name, limit=_FACTS):
         fact = _Fact(**row)
@@ -81,14 +81,14 @@ def _facts(reader: Reader) -> dict[tuple[str, str], list[_Fact]]:
 
 
 def _single(facts: dict[tuple[str, str], list[_Fact]]) -> Iterator[Draft]:
-    """One fact: its object is asked for."""
+    """Yield questions for the object of one fact."""
     for same in facts.values():
         if len({fact.passage for fact in same}) == 1:  # else any of several passages would do
             yield Draft(same[0].asked, same[0].object, (same[0].passage,), "factoid")
 
 
 def _chains(facts: dict[tuple[str, str], list[_Fact]]) -> Iterator[Draft]:
-    """Two facts of different documents, the object of the first being the subject of the second."""
+    """Yield two facts of different documents, the object of the first being the subject of the second."""
     by_subject: dict[str, list[_Fact]] = defaultdict(list)
     for same in facts.values():
         by_subject[same[0].subject_id].append(same[0])
@@ -105,7 +105,7 @@ def _chains(facts: dict[tuple[str, str], list[_Fact]]) -> Iterator[Draft]:
 
 
 def _comparisons(facts: dict[tuple[str, str], list[_Fact]]) -> Iterator[Draft]:
-    """Two subjects of the same predicate: whether its object is the same for both."""
+    """Yield two subjects of the same predicate: whether its object is the same for both."""
     by_predicate: dict[str, list[_Fact]] = defaultdict(list)
     for (_, predicate), same in facts.items():
         by_predicate[predicate].append(same[0])
@@ -123,7 +123,7 @@ def _comparisons(facts: dict[tuple[str, str], list[_Fact]]) -> Iterator[Draft]:
 
 
 def _aspects(facts: dict[tuple[str, str], list[_Fact]]) -> Iterator[Draft]:
-    """Two facts on the same subject, stated in different documents."""
+    """Yield two facts on the same subject, stated in different documents."""
     by_subject: dict[str, list[_Fact]] = defaultdict(list)
     for same in facts.values():
         by_subject[same[0].subject_id].append(same[0])
@@ -136,7 +136,7 @@ def _aspects(facts: dict[tuple[str, str], list[_Fact]]) -> Iterator[Draft]:
 
 
 def _cells(reader: Reader, sources: Sources, lot: random.Random) -> Iterator[Draft]:
-    """A cell of a table, by the first cell of its row and the head of its column; one of each table's rows."""
+    """Yield a question on a cell of a table, by the first cell of its row and the head of its column; one a table."""
     found = reader.rows("evaluate/question_tables", collection=reader.collection.name, limit=_TABLES)
     for row in sorted(found, key=lambda row: (row["document"], row["number"])):
         head, *body = [_split(line) for line in row["markdown"].splitlines() if not set(line) <= set("|-: ")] or [[]]
@@ -164,7 +164,10 @@ def _plain(text: str) -> str:
 
 
 def _gaps(reader: Reader, sources: Sources, lot: random.Random) -> Iterator[Draft]:
-    """Sentences with a gap in place of a name (cloze tests: Taylor, 1953); first one of each passage, then others."""
+    """Yield sentences with a gap in place of a name; first one of each passage, then others.
+
+    Cloze tests: Taylor, 1953.
+    """
     language = reader.collection.language
     order = list(sources.ids)
     lot.shuffle(order)
@@ -184,7 +187,7 @@ def _gaps(reader: Reader, sources: Sources, lot: random.Random) -> Iterator[Draf
 
 
 def _gap_chains(reader: Reader, sources: Sources, lot: random.Random) -> Iterator[Draft]:
-    """Two sentences with gaps: the name of the first is the title of the second one's document, here called X."""
+    """Yield two sentences with gaps: the name of the first is the title of the second one's document, here called X."""
     language = reader.collection.language
     for _ in range(len(sources.ids)):
         material = sources.draw(lot, 2, by_title=True)
@@ -219,7 +222,7 @@ class _Gap:
 
 
 def _gaps_of(passage: Passage, language: Language, lot: random.Random, wanted: str = "") -> list[_Gap]:
-    """A gap for each sentence that has room for one; `wanted`: a normalised name that is rather left out."""
+    """Return a gap for each sentence that has room for one; `wanted`: a normalised name to remove if possible."""
     if not passage.title:
         return []
     about = f"{passage.title}: {passage.section}" if passage.section else passage.title
@@ -243,7 +246,10 @@ def _gaps_of(passage: Passage, language: Language, lot: random.Random, wanted: s
 
 
 def _is_answer(name: str, sentence: str) -> bool:
-    """Whether a name can be asked for: whole, once in the sentence, not at its beginning, and no placeholder (FILE)."""
+    """Return whether a question can ask for a name.
+
+    Whole, once in the sentence, not at its beginning, and no placeholder (FILE).
+    """
     if name.isupper() or any(map(str.isdigit, name)) or sentence.count(name) > 1 or sentence.startswith(name):
         return False
     return re.search(rf"(?<![\w:-]){re.escape(name)}(?![\w-])", sentence) is not None

@@ -47,7 +47,7 @@ def write_samples(
 
 
 def _samples(records: Sequence[Record], data: Dataset, reader: Reader) -> Iterator[dict[str, Any]]:
-    """The samples of records, in their order: of `_AT_ONCE` of them the texts are read together."""
+    """Yield the samples of records, in their order; texts are read for `_AT_ONCE` of them together."""
     for start in range(0, len(records), _AT_ONCE):
         part = records[start : start + _AT_ONCE]
         gold = list({key for record in part for key in record.question.gold} - data.gold_texts.keys())
@@ -79,6 +79,6 @@ def _sample(
 
 
 def _contexts(kind: str, passages: Iterable[Passage]) -> dict[str, list[str]]:
-    """The texts of passages as a reader is shown them, and their ids."""
+    """Return the texts of passages as evidence, and their ids."""
     shown = list(passages)
     return {f"{kind}_contexts": [text_of(p) for p in shown], f"{kind}_context_ids": [p.id for p in shown]}

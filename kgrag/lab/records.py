@@ -92,13 +92,14 @@ def check_folder(folder: Path) -> None:
 
 
 def plain(system: str) -> str:
-    """The name of a system as a part of a file's."""
+    """Return the name of a system as a part of a file's name."""
     return _UNPLAIN.sub("-", system).strip("-")[:80]
 
 
 def in_force(part: object) -> dict[str, Any]:
-    """The options in force and the constants of a retriever or a system and, under the same names as there, of all that
-    it works with.
+    """Return the options in force and the constants of a retriever or a system, and of all that it works with.
+
+    Names are the same as in the settings.
 
     Its name has only the options that were given; a default may be another one tomorrow, or in a package of that name.
     """
@@ -139,7 +140,7 @@ class RecordFile(Ledger):
                     self._records[row["identity"]] = row
 
     def find(self, question: Question) -> Record | None:
-        """The record of a question that was answered before, in the same words and with the same gold."""
+        """Return the earlier record of a question, in the same words and with the same gold."""
         found = self._records.get(_identity(question))
         if found is None:
             return None
@@ -169,7 +170,7 @@ class RecordFile(Ledger):
 
 
 def _values(answer: AnswerRecord, question: Question) -> dict[str, Any]:
-    """An answer as it is written; its measures are for people, since they are worked out again when it is read."""
+    """Return an answer as it is written; its measures are for people, since a reader computes them again."""
     known = question.answers
     measured = {"EM": exact_match(answer.text, known), "F1": round(f1(answer.text, known), 4)} if known else {}
     if answer.grade is not None:
@@ -220,7 +221,7 @@ def write_ranks(path: Path, result: Result, command: str = "") -> None:
 
 
 def read_ranks(path: Path, *, baseline: str | None = None, at: Sequence[int] = (), seed: int = 0) -> Result:
-    """The result whose ranks are in a file; it has no answers. Raises InputError when it is no such file."""
+    """Return the result with the ranks of a file, without answers. Raises InputError for another kind of file."""
     try:
         head, *lines = map(json.loads, gzip.decompress(path.read_bytes()).decode("utf-8").splitlines())
         names = list(dict.fromkeys(name for line in lines for name in line["ranks"]))
@@ -249,7 +250,7 @@ def read_ranks(path: Path, *, baseline: str | None = None, at: Sequence[int] = (
 
 
 def changes(result: Result, k: int) -> list[dict[str, Any]]:
-    """The questions of which a system finds more or less gold among the first k than the baseline of a result.
+    """Return the questions with more or less gold among a system's first k than the baseline has.
 
     Each with the ranks of its gold `before`, in the baseline, and `after`, None beyond the depth, and how much more of
     it is found (`gained`, -1 to 1); of each system what is gained first. Raises InputError without a baseline.
@@ -267,7 +268,7 @@ def changes(result: Result, k: int) -> list[dict[str, Any]]:
 
 
 def changes_sheet(result: Result, k: int) -> Sheet:
-    """The changes as a table. Raises InputError without a baseline."""
+    """Return the changes as a table. Raises InputError without a baseline."""
 
     def shown(value: Any) -> str:
         if isinstance(value, float):

@@ -30,7 +30,10 @@ Series = Mapping[str, Sequence[tuple[str | float, float]]]
 
 
 def check_plot(path: Path) -> None:
-    """Raises ConfigurationError for a file that cannot be drawn, or without matplotlib; drawing comes long after."""
+    """Check early that a figure can be drawn.
+
+    Raises ConfigurationError for an unknown kind of file, or without matplotlib.
+    """
     if path.suffix.lower() not in FORMATS:
         raise ConfigurationError(f"{path} is not a picture that can be drawn.", f"Name a file in {', '.join(FORMATS)}.")
     drawing()
@@ -69,7 +72,7 @@ def save(figure: Any, path: Path) -> None:
 
 
 def drawing() -> tuple[Any, Any]:
-    """The class of a figure without a window, and the module of ticks. Raises ConfigurationError without matplotlib."""
+    """Import the class of a figure without a window, and ticks. Raises ConfigurationError without matplotlib."""
     try:
         from matplotlib import ticker
         from matplotlib.figure import Figure
@@ -154,7 +157,10 @@ def draw(figure: PaperTable, result: "Result", title: str, path: Path) -> None:
 
 
 def points(figure: PaperTable, result: "Result") -> Series:
-    """What a figure shows of each system: its measure by iteration, rank, number of calls, or group of questions."""
+    """Return the points of a figure.
+
+    Each system's measure by iteration, rank, number of calls, or group of questions.
+    """
     measure = figure.measures[0]
     if figure.drawn == "iterations":
         return {name: _by_iteration(rows, measure) for name, rows in result.iterations.items()}
@@ -178,7 +184,7 @@ def points(figure: PaperTable, result: "Result") -> Series:
 
 
 def _by_iteration(rows: Sequence[Mapping[str, float | str | None]], measure: str) -> list[tuple[str | float, float]]:
-    """A measure by iteration; tokens are those of all questions up to it (GEAR, figure 4)."""
+    """Return a measure by iteration; tokens are those of all questions up to it (GEAR, figure 4)."""
     found: list[tuple[str | float, float]] = []
     total = 0.0
     for row in rows:
@@ -248,7 +254,7 @@ class Result:
         at: Sequence[int] = (),
         **more: Any,
     ) -> "Result":
-        """The result of some records; `baseline` is one of their systems, `by` what they are grouped by -> `groups`.
+        """Make the result of some records; `baseline` is one of their systems, `by` the grouping -> `groups`.
 
         `at`: see `summary.measures`. `more`: the other fields.
         """
@@ -267,11 +273,11 @@ class Result:
         )
 
     def table(self) -> list[dict[str, float | str | None]]:
-        """The main table: a row a system, with `system` and its measures as plain values, ready for pandas."""
+        """Return the main table: a row a system, with `system` and its measures as plain values, ready for pandas."""
         return [{"system": system, **row} for system, row in self.rows.items()]
 
     def sheets(self) -> list[Sheet]:
-        """The tables as text, the most important first."""
+        """Return the tables as text, the most important first."""
         if not self.rows:
             return []
         who = "system" if self.iterations else "retriever"
@@ -288,14 +294,14 @@ class Result:
         return found
 
     def markdown(self, command: str = "") -> str:
-        """The tables in Markdown, the command that made them beneath, if there is one, and the machine."""
+        """Return the tables in Markdown, with their command beneath, if there is one, and the machine."""
         parts = [f"{sheet.title}:\n\n{_table(sheet)}" for sheet in self.sheets()]
         if command:
             parts.append(f"```console\n$ {command}\n```")
         return "\n\n".join([*parts, *filter(None, [self.conditions.get("machine")])])
 
     def values(self) -> dict[str, Any]:
-        """The wire form: all but the records, as plain values."""
+        """Return the wire form: all but the records, as plain values."""
         marking = {} if self.marking is None else {"marking": {**plain(self.marking), "tokens": self.marking.tokens}}
         return {
             "version": VERSION,
@@ -349,20 +355,20 @@ class Result:
 
 
 def measures_sheet(title: str, rows: Rows, who: str = "retriever") -> Sheet:
-    """A line a system, a column a measure."""
+    """Return measures as a sheet: a line a system, a column a measure."""
     columns = _columns(rows)
     return Sheet(title, (who, *columns), tuple((system, *_cells(row, columns)) for system, row in rows.items()))
 
 
 def iterations_sheet(found: Iterations) -> Sheet:
-    """A line a system and iteration."""
+    """Return iterations as a sheet: a line a system and iteration."""
     head = tuple(next(iter(found.values()))[0])
     lines = ((system, *_cells(row, head)) for system, rows in found.items() for row in rows)
     return Sheet(f"by iteration; {ITERATIONS}", ("system", *head), tuple(lines))
 
 
 def groups_sheet(title: str, what: str, tables: Mapping[str, Rows], who: str = "retriever") -> Sheet:
-    """A line a group of questions and system."""
+    """Return groups as a sheet: a line a group of questions and system."""
     columns = list(dict.fromkeys(m for rows in tables.values() for m in _columns(rows)))
     lines = (
         (group, f"{row['questions']:.0f}", system, *_cells(row, columns))
@@ -373,7 +379,10 @@ def groups_sheet(title: str, what: str, tables: Mapping[str, Rows], who: str = "
 
 
 def differences_sheet(baseline: str, found: Mapping[str, Mapping[str, Difference]], who: str = "retriever") -> Sheet:
-    """A line a system and measure: how much better than the baseline, in what interval, and whether that is noise."""
+    """Return differences as a sheet: a line a system and measure.
+
+    How much better than the baseline, in what interval, and whether that is noise.
+    """
     lines = []
     for system, measures in found.items():
         for measure, d in measures.items():
@@ -385,7 +394,10 @@ def differences_sheet(baseline: str, found: Mapping[str, Mapping[str, Difference
 
 
 def overlaps_sheet(baseline: str, found: Overlaps, who: str = "retriever") -> Sheet:
-    """A line a system: the questions that it and the baseline get right, one of them alone, or neither."""
+    """Return overlaps as a sheet: a line a system.
+
+    The questions that it and the baseline get right, one of them alone, or neither.
+    """
     head = tuple(next(iter(found.values()), {}))
     lines = [
         (name, *(f"{v:.1f}" if isinstance(v, float) else str(v) for v in row.values())) for name, row in found.items()
@@ -394,7 +406,7 @@ def overlaps_sheet(baseline: str, found: Overlaps, who: str = "retriever") -> Sh
 
 
 def matrix_sheet(rows: Rows) -> Sheet | None:
-    """Strategies by retrievers, where each of several is measured over each of several: F1, or else recall."""
+    """Return strategies by retrievers, where several of each were measured: F1, or else recall."""
     parted = {tuple(name.split("+", 1)): row for name, row in rows.items() if "+" in name}
     strategies, retrievers = (list(dict.fromkeys(pair[i] for pair in parted)) for i in (0, 1))
     measured = next((m for m in ("F1", "R@5") if all(m in row for row in parted.values())), None)
@@ -405,7 +417,7 @@ def matrix_sheet(rows: Rows) -> Sheet | None:
 
 
 def machine(neo4j: str = "") -> str:
-    """The machine in a line: cores, memory, versions; `neo4j`: that of the server, where there is one."""
+    """Return the machine in a line: cores, memory, versions; `neo4j`: that of the server, where there is one."""
     import psutil
 
     try:
@@ -424,7 +436,7 @@ def _columns(rows: Rows) -> list[str]:
 
 
 def _cells(row: Mapping[str, float | str | None], columns: Iterable[str]) -> list[str]:
-    """A row's values as text; what it lacks is a dash, but no errors are none."""
+    """Return a row's values as text; a missing one is a dash, but no errors are none."""
     values = ((column, row.get(column, 0 if column == "errors" else None)) for column in columns)
     return [_text(value, column) for column, value in values]
 
@@ -444,7 +456,7 @@ def _table(sheet: Sheet) -> str:
 
 
 def _html(sheet: Sheet) -> str:
-    """A sheet as a table of HTML, what is noise in grey."""
+    """Return a sheet as a table of HTML, what is noise in grey."""
 
     def line(cells: Iterable[str], tag: str) -> str:
         aligned = ("left" if i == 0 or name in NAMED else "right" for i, name in enumerate(sheet.head))

@@ -48,7 +48,7 @@ class Reproduced:
     errors: int
 
     def sheet(self) -> Sheet:
-        """A line a row and data set, and for each measure the paper's number, ours and the difference."""
+        """Return a line a row and data set, and for each measure the paper's number, ours and the difference."""
         head = ["row", "data"]
         for measure in self.table.measures:
             head += [f"{measure} paper", "ours", "diff"]
@@ -79,7 +79,7 @@ class Reproduced:
         return f"{total.calls:,} calls ({total.cached:,} cached), {total.tokens:,} tokens, {cost}.{failed}"
 
     def values(self) -> dict[str, Any]:
-        """The same as plain values."""
+        """Return the table as plain values."""
         return {
             "paper": self.paper,
             "table": self.table.number,
@@ -159,7 +159,7 @@ class Reproduction:
         return frozenset().union(*map(trained_on, self.given.values()))
 
     def lacks(self, row: PaperRow) -> str:
-        """Why a row cannot be measured whatever the collection holds; empty if it can."""
+        """Return why a row cannot be measured with any collection; empty if it can."""
         if row.system is None:
             return row.missing
         return " and ".join(
@@ -179,7 +179,7 @@ class Reproduction:
         return [row for row in self.table.rows if not self.labels or row.label in self.labels]
 
     def parts(self) -> Iterator[tuple[Callable[[Settings], Settings], list[PaperRow]]]:
-        """The rows that can be measured together, since the same settings hold for them, and what makes these."""
+        """Yield the rows with the same settings, which can be measured together, and their experiment."""
         groups: dict[str, list[PaperRow]] = {}
         for row in self.rows:
             if not self.lacks(row):
@@ -188,7 +188,7 @@ class Reproduction:
             yield partial(override, values=self._special(rows[0])), rows
 
     def _special(self, row: PaperRow) -> dict[str, Any]:
-        """The settings that have another value for a row."""
+        """Return the settings with a different value for a row."""
         return {
             name: value.format(**self.values) if isinstance(value, str) else value
             for name, value in row.settings.items()
@@ -232,7 +232,7 @@ class Reproduction:
         self._spent.append((_usage(result), result.marking or Usage(), sum(map(len, result.errors.values()))))
 
     def _options(self) -> dict[str, Any]:
-        """What else the table says of its experiment."""
+        """Return further options of the table's experiment."""
         by = self.table.by or (self.table.drawn if self.table.drawn in get_args(By) else None)
         return {
             "depth": max([self.paper.setting("evaluation.depth") or _DEPTH, *map(_cut, self.table.measures)]),
@@ -242,7 +242,7 @@ class Reproduction:
         }
 
     def systems(self, name: str, rows: Sequence[PaperRow]) -> list[str]:
-        """What measures rows on a data set."""
+        """Return the systems of rows on a data set."""
         place = self.table.data.index(name)
         return [self._system(row, place, measure) for row in rows for measure in self.table.measures]
 
@@ -252,14 +252,14 @@ class Reproduction:
             self._spent.append((usage, Usage(), failures))
 
     def _system(self, row: PaperRow, place: int, measure: str) -> str:
-        """The system that measures a row on a data set: the values of the table in their places."""
+        """Return the system of a row on a data set: the values of the table in their places."""
         assert row.system is not None
         values = {"k": _cut(measure)} | {name: its[place] for name, its in self.table.values.items()}
         values |= {name: _quoted(text) for name, text in self.values.items()}
         return row.system.format(**values)
 
     def result(self, settings: Settings, embedder: str) -> Reproduced:
-        """The table with what was measured."""
+        """Return the table with the measured values."""
         cells: dict[str, dict[str, dict[str, Cell]]] = {}
         for row in self.rows:
             for place, name in enumerate(self.table.data):
@@ -288,11 +288,11 @@ class Reproduction:
         )
 
     def _missing(self) -> dict[str, str]:
-        """The rows that were not measured -> why."""
+        """Return the rows that were not measured -> why."""
         return {row.label: why for row in self.rows if (why := self.lacks(row))} | self._refused
 
     def _differences(self, settings: Settings, embedder: str) -> list[str]:
-        """What differs from the paper, sentence by sentence."""
+        """Return the differences from the paper, sentence by sentence."""
         found = []
         asked = settings.chat.model or "none"
         if asked != self.paper.model:
@@ -312,12 +312,12 @@ class Reproduction:
 
 
 def _cut(measure: str) -> int:
-    """The k of "R@k", else 5."""
+    """Return the k of "R@k", else 5."""
     return int(measure.partition(" ")[0].rpartition("@")[2]) if "@" in measure else 5
 
 
 def _measured(result: Result, system: str, measure: str, by: str | None) -> float | None:
-    """The value of a measure; "R@15 < 9" is that of a group of questions, None if there is none of it."""
+    """Return the value of a measure; "R@15 < 9" is that of a group of questions, None for an empty group."""
     rows = result.rows
     if by is not None:
         measure, _, group = measure.partition(" ")
@@ -329,13 +329,13 @@ def _measured(result: Result, system: str, measure: str, by: str | None) -> floa
 
 
 def _taken(row: PaperRow) -> set[str]:
-    """The names in braces of a row's system and settings."""
+    """Return the names in braces of a row's system and settings."""
     texts = [row.system or "", *(value for value in row.settings.values() if isinstance(value, str))]
     return {name for text in texts for _, name, *_ in Formatter().parse(text) if name}
 
 
 def _quoted(text: str) -> str:
-    """What was given as an expression holds it: a number or a tuple as it is, other text in quotes."""
+    """Return a value as an expression holds it: a number or a tuple as it is, other text in quotes."""
     try:
         literal_eval(text)
     except (ValueError, SyntaxError):

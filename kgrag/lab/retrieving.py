@@ -28,7 +28,7 @@ class Retrieving(Protocol):
     """A retriever as it is measured; every kgrag.retrieval.base.Retriever is one."""
 
     def retrieve(self, query: str, k: int = 8) -> Ranking:
-        """The best `k` passages for a question."""
+        """Return the best `k` passages for a question."""
         ...
 
 
@@ -97,7 +97,7 @@ class Log(Protocol):
     """Where the records of one system are kept."""
 
     def find(self, question: Question) -> Record | None:
-        """The record of a question that was answered before."""
+        """Return the earlier record of a question."""
         ...
 
     def keep(self, record: Record) -> None:
@@ -156,7 +156,7 @@ def _warm_up(retriever: Retrieving, questions: Sequence[Question], depth: int) -
 
 
 def _retrieve(retriever: Retrieving, question: Question, k: int) -> tuple[Ranking, Usage]:
-    """The ranking, and what the retriever asked of a language model for it."""
+    """Return the ranking, and the retriever's usage of a language model."""
     if not isinstance(retriever, Retriever):
         return retriever.retrieve(question.text, k), Usage()
     heard: list[Usage] = []
@@ -190,19 +190,19 @@ def _ask(
 
 
 def failed(name: str, question: Question, error: str, seconds: float, answer: AnswerRecord | None = None) -> Record:
-    """The record of a question that a system failed on, which counts as finding nothing."""
+    """Return the record of a question that a system failed on, which counts as an empty ranking."""
     return Record(name, question, (), (None,) * max(1, len(question.gold)), seconds, error, answer)
 
 
 def error_text(error: Exception) -> str:
-    """An error in one line, with what to do about it."""
+    """Return an error in one line with its remedy."""
     if isinstance(error, KgragError):
         return f"{type(error).__name__}: {' '.join(error.in_full.split())}"
     return f"{type(error).__name__}: {str(error).splitlines()[0] if str(error) else ''}".rstrip(": ")
 
 
 def _documents(retriever: Retrieving, question: Question, ranking: Ranking, depth: int) -> tuple[str, ...]:
-    """The first `depth` documents; where some have several passages, more passages are retrieved to find them."""
+    """Return the first `depth` documents, from more passages where some documents have several."""
     documents, k = distinct_documents(ranking), depth
     while len(documents) < depth and len(ranking) >= k and k < _DEEPEST:
         k = min(4 * k, _DEEPEST)

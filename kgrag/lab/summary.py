@@ -45,13 +45,13 @@ Group = tuple[int, str]
 
 
 def measures(depth: int = DEPTH, *, gold: bool = True, at: Sequence[int] = ()) -> dict[str, Callable[[Ranks], float]]:
-    """What rankings of `depth` are measured by: name -> measure of one question's ranks.
+    """Return the measures of rankings of `depth`: name -> measure of one question's ranks.
 
     "R@k" is recall in per cent, "perfect@8" whether all gold is among the first 8, "MRR" the reciprocal rank of the
-    first gold, "nDCG@10" with relevance 0 or 1. What a ranking is too short for is left out; recall at `depth` is
-    added where that is deeper than the usual. With `at` recall and perfect are those among the first of each of these.
-    Without `gold` there are "answer@k", the share of questions whose answer
-    stands in the first k passages, in per cent (DPR's top-k accuracy), and "MRR" of the first of these.
+    first gold, "nDCG@10" with relevance 0 or 1. What a ranking is too short for is left out; recall at `depth` is added
+    where that is deeper than the usual. With `at` recall and perfect are those among the first of each of these.
+    Without `gold` there are "answer@k", the share of questions whose answer stands in the first k passages, in per cent
+    (DPR's top-k accuracy), and "MRR" of the first of these.
     """
     recalls = [k for k in RECALLS if k <= depth] + ([depth] if depth > RECALLS[-1] else [])
     recalls = [k for k in at if k <= depth] or recalls
@@ -66,7 +66,7 @@ def measures(depth: int = DEPTH, *, gold: bool = True, at: Sequence[int] = ()) -
 
 
 def table(records: Iterable[Record], depth: int = DEPTH, at: Sequence[int] = ()) -> Rows:
-    """System -> measure -> mean over its questions; records of a system stand together.
+    """Return system -> measure -> mean over its questions; records of a system stand together.
 
     Besides `measures`: "p50_ms" and "p95_ms", percentiles of latency in milliseconds, "questions", their number, and
     where there are any "errors", the number of questions that failed: these found nothing and have no latency. What
@@ -81,7 +81,7 @@ def table(records: Iterable[Record], depth: int = DEPTH, at: Sequence[int] = ())
 def tables_by(
     records: Sequence[Record], group: Mapping[str, Group], depth: int = DEPTH, at: Sequence[int] = ()
 ) -> dict[str, Rows]:
-    """The same table for each group of questions, given by question id; without wall time, which is that of all."""
+    """Return the table for each group of questions, given by question id; without wall time, which is that of all."""
     found: dict[Group, list[Record]] = {}
     for record in records:
         found.setdefault(group[record.question.id], []).append(record)
@@ -95,7 +95,7 @@ def tables_by(
 def differences(
     records: Iterable[Record], baseline: str, depth: int = DEPTH, seed: int = 0, at: Sequence[int] = ()
 ) -> dict[str, dict[str, Difference]]:
-    """System -> measure -> how much better than the baseline it is on the same questions, with a 95 % interval.
+    """Return system -> measure -> its gain over the baseline on the same questions, with a 95 % interval.
 
     In the units of `table`. A question that failed counts as one where nothing was found. EM and F1 are compared where
     both answer, on the questions whose answers are known, Acc on those where both were marked.
@@ -121,7 +121,9 @@ def differences(
 
 
 def overlaps(records: Iterable[Record], baseline: str, depth: int = DEPTH) -> Overlaps:
-    """System -> shares of questions, in per cent, that it and the baseline get right, one of them alone, or neither.
+    """Return system -> shares of questions, in per cent, that it and the baseline get right.
+
+    One of them alone, both, or neither.
 
     A question is right by its mark where both were marked, else by EM where both answer; where one does not answer, by
     having all gold among the first 8 (or `depth`). Questions that have none of these are left out.
@@ -141,7 +143,9 @@ def overlaps(records: Iterable[Record], baseline: str, depth: int = DEPTH) -> Ov
 
 
 def iterations(records: Iterable[Record], depth: int = DEPTH) -> Iterations:
-    """System -> a row for each iteration: "questions" that came to it, recall, and their mean "calls" and "tokens".
+    """Return system -> a row for each iteration.
+
+    "questions" that came to it, recall, and their mean "calls" and "tokens".
 
     Recall "R@k" is that of the final ranking if this iteration were the last (GEAR, figures 2 and 5), "found@k" that of
     all that was found up to then, each retrieval cut at `depth`; both over all questions: one that ended earlier keeps
@@ -157,7 +161,7 @@ def iterations(records: Iterable[Record], depth: int = DEPTH) -> Iterations:
 
 
 def errors(records: Iterable[Record]) -> dict[str, dict[str, str]]:
-    """System -> question id -> error, for what failed."""
+    """Return system -> question id -> error, for what failed."""
     found: dict[str, dict[str, str]] = {}
     for record in records:
         if record.error:
@@ -166,7 +170,7 @@ def errors(records: Iterable[Record]) -> dict[str, dict[str, str]]:
 
 
 def problems(records: Iterable[Record]) -> dict[str, dict[str, str]]:
-    """System -> question id -> what failed although there is an answer."""
+    """Return system -> question id -> the failure beside an answer."""
     found: dict[str, dict[str, str]] = {}
     for record in records:
         if record.answer is not None and record.answer.problem and not record.error:
@@ -175,7 +179,7 @@ def problems(records: Iterable[Record]) -> dict[str, dict[str, str]]:
 
 
 def digits(measure: str) -> int:
-    """How many decimals a measure is given with."""
+    """Return how many decimals a measure is given with."""
     if measure in ("questions", "errors", "tokens"):
         return 0
     if measure == "cost":
@@ -200,23 +204,23 @@ def _perfect_of(depth: int) -> Callable[[Record], float | None]:
 
 
 def _exact(record: Record) -> float | None:
-    """EM in per cent; None where there is no answer to compare, or none to compare it with."""
+    """Return EM in per cent; None without an answer, or without one to compare it with."""
     return _agreement(record)[0] if _answered(record) else None
 
 
 def _answered(record: Record) -> bool:
-    """Whether an answer can be compared with known ones."""
+    """Return whether an answer can be compared with known ones."""
     return record.answer is not None and bool(record.question.answers)
 
 
 def _agreement(record: Record) -> list[float]:
-    """EM and F1, in per cent; what failed agrees with nothing."""
+    """Return EM and F1, in per cent; a failure agrees with nothing."""
     text = record.answer.text if record.answer is not None and not record.error else ""
     return [100 * measure(text, record.question.answers) for measure in (exact_match, f1)]
 
 
 def _mark(record: Record) -> float | None:
-    """100 if the answer was marked as correct, 0 if not, or if there is none; None if it was not marked."""
+    """Return 100 if the answer was marked as correct, 0 if not, or if there is none; None if it was not marked."""
     if record.answer is None or not record.question.answers:
         return None
     if record.error:
@@ -225,7 +229,10 @@ def _mark(record: Record) -> float | None:
 
 
 def _compared(names: Sequence[str], values: list[list[list[float]]], seed: int) -> dict[str, Difference]:
-    """The differences of measures; `values` [questions, 2, measures]: those of the system and of the baseline."""
+    """Return the differences of measures.
+
+    `values` [questions, 2, measures]: those of the system and of the baseline.
+    """
     matrix = np.array(values, dtype=float)
     return dict(zip(names, paired_bootstrap(matrix[:, 0], matrix[:, 1], seed=seed), strict=True))
 
@@ -252,7 +259,7 @@ def _row(records: Sequence[Record], depth: int, at: Sequence[int]) -> dict[str, 
 
 
 def _answers(records: Sequence[Record]) -> dict[str, float | None]:
-    """What only answers have."""
+    """Return the measures that only answers have."""
     agreed = [_agreement(r) for r in records if _answered(r)]
     row: dict[str, float | None] = {}
     if agreed:
@@ -265,19 +272,19 @@ def _answers(records: Sequence[Record]) -> dict[str, float | None]:
 
 
 def _used(records: Sequence[Record]) -> dict[str, float | None]:
-    """Calls and tokens of a question, and what all cost."""
+    """Return calls and tokens of a question, and the cost of all."""
     usage = sum((r.usage if r.answer is None else r.answer.usage for r in records), Usage())
     return {"calls": usage.calls / len(records), "tokens": usage.tokens / len(records), "cost": usage.cost}
 
 
 def _structure(record: Record) -> float:
-    """100 if what the question names was looked up as it stands, else 0."""
+    """Return 100 if the named part was looked up correctly, else 0."""
     found = record.answer.structure if record.answer is not None and not record.error else ()
     return 100 * structure_match(found, record.question.structure)
 
 
 def _wall(records: Iterable[Record]) -> float:
-    """Seconds in which any of the questions was under way; pauses between one run and the next do not count."""
+    """Return the seconds with a question in progress, without pauses between runs."""
     spans = sorted((r.answer.began, r.answer.began + r.seconds) for r in records if r.answer is not None)
     total, end = 0.0, 0.0
     for start, stop in spans:

@@ -28,7 +28,7 @@ class Sweep:
 
     @classmethod
     def of(cls, text: str, retrievers: Sequence[str], systems: Sequence[str]) -> "Sweep":
-        """What "branch=1,2,3" makes of some retrievers and systems; those without such a setting are in no line.
+        """Return the sweep of "branch=1,2,3" over retrievers and systems; those without such a setting are in no line.
 
         Raises ConfigurationError when it cannot be read, or none of them has the setting or takes the values.
         """
@@ -55,12 +55,12 @@ class Sweep:
         return cls(option, values, lines)
 
     def names(self, names: Iterable[str]) -> tuple[str, ...]:
-        """Some names, each that is varied with all its values in its place."""
+        """Return some names, each varied one replaced by its variants."""
         return tuple(new for name in names for new in self.lines.get(name, {name: name}).values())
 
 
 def _values(text: str) -> tuple[Any, ...]:
-    """The values of a list such as "1,2,5..8, (title, mention)"; none if it is no such list."""
+    """Return the values of a list such as "1,2,5..8, (title, mention)"; none if it is no such list."""
 
     def spread(match: re.Match[str]) -> str:
         first, last = int(match[1]), int(match[2])
@@ -74,12 +74,12 @@ def _values(text: str) -> tuple[Any, ...]:
 
 
 def said(value: Any) -> str:
-    """A value as it is written in an expression."""
+    """Return a value as written in an expression."""
     return str(Expression("x", options=(("v", value),)))[4:-1]
 
 
 def _varied(name: str, option: str, value: Any) -> str | None:
-    """A retriever with another value of a setting, wherever it has it; None if it has none such."""
+    """Return a retriever with another value of a setting, wherever it has it; None if it has none such."""
     expression = parse(name)
     changed = _changed(expression, option, value)
     return None if changed is expression else str(changed)
@@ -94,7 +94,7 @@ def _changed(expression: Expression, option: str, value: Any) -> Expression:
 
 
 def _varied_system(name: str, option: str, value: Any) -> str | None:
-    """A system whose retriever has another value of a setting, or else whose strategy has."""
+    """Return a system with another value of a setting of its retriever, or else of its strategy."""
     retriever = retriever_of(name)
     if f"+{retriever}" not in check_system(name):
         return None

@@ -73,7 +73,7 @@ class Kind:
 
 
 def draw_kind(lot: random.Random) -> Kind:
-    """A kind drawn by the weights of each group, one independent of the other."""
+    """Draw a kind by the weights of each group, one independent of the other."""
     user, formulation, premise, answer_type = (
         lot.choices(group, [category.weight for category in group])[0]
         for group in (USERS, FORMULATIONS, PREMISES, ANSWER_TYPES)

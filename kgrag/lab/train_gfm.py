@@ -66,13 +66,16 @@ def prepare(
 
 
 def held_out(examples: Sequence[Example], share: float, seed: int) -> tuple[list[Example], list[Example]]:
-    """Those to learn from, and about `share` of all, which have no gold in common with them. Raises InputError."""
+    """Split examples for training, and about `share` held out with no common gold. Raises InputError."""
     by_text = {example.question.text: example for example in examples}
     return shared.hold_out(list(by_text.values()), lambda example: example.question.gold, share, seed)
 
 
 def loss(scores: "Tensor", gold: "Tensor", training: GfmTraining) -> "Tensor":
-    """The loss of one question; `scores` [n]: log-odds of the entities, `gold` [n]: which ones are wanted."""
+    """Return the loss of one question.
+
+    `scores` [n]: log-odds of the entities, `gold` [n]: which ones are gold.
+    """
     from torch.nn import functional as F  # noqa: N812
 
     others = scores[~gold]
@@ -115,7 +118,7 @@ def train(
 
 
 def recall(loaded: Loaded, examples: Sequence[Example], most: int) -> float:
-    """The mean share of the gold's entities among the `most` relevant ones, 0 to 1."""
+    """Return the mean share of the gold's entities among the `most` relevant ones, 0 to 1."""
     import torch
 
     found = []

@@ -87,7 +87,7 @@ def prepare(
 def descend(
     values: Array, loss: Callable[[Array], tuple[float, Array]], training: GnnRetTraining, progress: Progress
 ) -> tuple[Array, float, int]:
-    """The values between 0 and 1 of the smallest loss that gradient descent met, that loss, and its iteration.
+    """Return the values between 0 and 1 with the smallest loss of a gradient descent, that loss, and its iteration.
 
     `loss` gives its derivative, too. It ends when every derivative that leads on within 0 to 1 is
     small, when the loss rises several times in a row, or after so many iterations (GNN-Ret, appendix A.1).
@@ -124,7 +124,7 @@ def train(examples: Sequence[Example], layers: int, k: int, training: GnnRetTrai
 def mean_loss(
     examples: Sequence[Example], alphas: Sequence[float] | NDArray[np.float64], k: int, training: GnnRetTraining
 ) -> tuple[float, NDArray[np.float64]]:
-    """The mean hinge loss of the examples and its derivative by each `a` (equation 8)."""
+    """Return the mean hinge loss of the examples and its derivative by each `a` (equation 8)."""
     found = [_loss(example, [float(a) for a in alphas], k, training) for example in examples]
     return float(np.mean([loss for loss, _ in found])), np.mean([gradient for _, gradient in found], axis=0)
 
@@ -132,7 +132,10 @@ def mean_loss(
 def _loss(
     example: Example, alphas: Sequence[float], k: int, training: GnnRetTraining
 ) -> tuple[float, NDArray[np.float64]]:
-    """max(0, r + mean h(gold) - mean h(others)), where the others are the nearest O passages without the gold."""
+    """Return the loss and its derivatives.
+
+    max(0, r + mean h(gold) - mean h(others)), where the others are the nearest O passages without the gold.
+    """
     states = propagate(example.start, alphas, k, example.neighbours, example.message)
     if training.nearest == "integrated":
         order = nearest(states)
@@ -183,7 +186,7 @@ def cross_validate(
 
 
 def split(texts: Iterable[str], folds: int, seed: int) -> list[frozenset[str]]:
-    """Distinct texts in folds of equal size, give or take one. Raises InputError when there are too few."""
+    """Return distinct texts in folds of equal size, give or take one. Raises InputError when there are too few."""
     distinct = sorted(set(texts))
     if folds > len(distinct):
         raise InputError(f"{len(distinct)} questions cannot be split into {folds} folds.", "Ask for fewer: --folds.")
@@ -192,7 +195,7 @@ def split(texts: Iterable[str], folds: int, seed: int) -> list[frozenset[str]]:
 
 
 def with_alphas(retriever: GnnRet, alphas: tuple[float, ...]) -> GnnRet:
-    """The same retriever with other `alphas`."""
+    """Return the same retriever with other `alphas`."""
     return GnnRet(retriever.context, **{**retriever.given, "alphas": alphas})
 
 
@@ -207,7 +210,7 @@ class _HeldOut:
 
 
 def remembered(neighbours: Neighbours) -> Neighbours:
-    """The same edges, each sender's asked for once."""
+    """Return the same edges, each sender's fetched once."""
     known: dict[str, list[Edge]] = {}
 
     def remembered(senders: Sequence[str]) -> Iterator[Edge]:
@@ -314,7 +317,10 @@ def train_recurrent(
 def mean_loss_recurrent(
     examples: Sequence[RecurrentExample], values: Array, k: int, training: RgnnTraining
 ) -> tuple[float, Array]:
-    """The mean loss of the examples and its derivative by `values` [layers + 1]: each `a`, and `beta` (equation 5)."""
+    """Return the mean loss of the examples and its derivative by `values` [layers + 1]: each `a`, and `beta`.
+
+    Equation 5.
+    """
     found = [_recurrent_loss(example, values, k, training) for example in examples]
     return float(np.mean([loss for loss, _ in found])), np.mean([gradient for _, gradient in found], axis=0)
 
@@ -347,6 +353,6 @@ def _recurrent_loss(example: RecurrentExample, values: Array, k: int, training: 
 
 
 def _layers(ids: Sequence[str], turn: Turn, alphas: Sequence[float], k: int) -> tuple[Array, Array]:
-    """The distance of each passage to a single question after the layers, and its derivative by each `a`."""
+    """Return the distance of each passage to a single question after the layers, and its derivative by each `a`."""
     states = propagate(dict(zip(ids, turn.start.tolist(), strict=True)), alphas, k, turn.neighbours, turn.message)
     return np.array([states[id].distance for id in ids]), np.array([states[id].gradient for id in ids])

@@ -60,7 +60,7 @@ class Encoders:
 
     @classmethod
     def load(cls, base: str, *, apart: bool) -> Self:
-        """Both from the model `base`. Raises ConfigurationError as `sentence_transformer`."""
+        """Load both from the model `base`. Raises ConfigurationError as `sentence_transformer`."""
         model = sentence_transformer(base)
         return cls(model, sentence_transformer(base) if apart else model)
 
@@ -70,7 +70,7 @@ class Encoders:
         return self.questions is not self.passages
 
     def embedder(self, folder: Path) -> str:
-        """Their name among the embedders, once they are saved there."""
+        """Return their name among the embedders, once they are saved there."""
         path = folder.resolve()
         return f"dpr:{path / 'questions'},{path / 'passages'}" if self.apart else f"sbert:{path}"
 
@@ -83,7 +83,10 @@ class Encoders:
         self.passages.save_pretrained(f"{folder}/passages")
 
     def whole(self) -> tuple[Any, dict[str, str]]:
-        """One model to train, which shares their weights, and the column of the pairs -> the encoder of its texts."""
+        """Return one model to train, which shares their weights.
+
+        And the column of the pairs -> the encoder of its texts.
+        """
         if not self.apart:
             return self.passages, {}
         from sentence_transformers import SentenceTransformer
@@ -97,7 +100,7 @@ class Encoders:
 def rows(
     found: Sequence[Chain], corpus: Mapping[str, Fact], seed: int, *, single: bool = False
 ) -> Iterator[dict[str, str]]:
-    """The pairs of the chains with a passage at random that is no gold of the question: anchor, positive, negative.
+    """Yield the pairs of the chains with a random passage that is no gold of the question: anchor, positive, negative.
 
     `single`: the question alone with each of its facts, as DPR learns (KGP, appendix A.2.1).
     """
@@ -145,7 +148,7 @@ def measure(
 
 
 def _tfidf(questions: Sequence[str], texts: Sequence[str], n: int) -> list[Any]:
-    """For each question the places of the n texts of highest cosine of TF-IDF."""
+    """Return for each question the places of the n texts of highest cosine of TF-IDF."""
     from sklearn.feature_extraction.text import TfidfVectorizer
 
     vectorizer = TfidfVectorizer(analyzer=content_stems, sublinear_tf=True, dtype=np.float32)
@@ -159,7 +162,7 @@ def _tfidf(questions: Sequence[str], texts: Sequence[str], n: int) -> list[Any]:
 
 
 def _ranks(questions: Vectors, passages: Vectors, paths: Sequence[Sequence[int]]) -> list[int]:
-    """For each question the rank, from 1, of the last passage of its path; the others of the path have none."""
+    """Return for each question the rank, from 1, of the last passage of its path; the others of the path have none."""
     ranks: list[int] = []
     for question, (*before, last) in zip(questions, paths, strict=True):
         scores = passages @ question
@@ -169,7 +172,7 @@ def _ranks(questions: Vectors, passages: Vectors, paths: Sequence[Sequence[int]]
 
 
 def encoder(model: Any, progress: Progress, stage: str) -> Callable[[Sequence[str]], Vectors]:
-    """The unit vectors of texts by a sentence-transformers model."""
+    """Return a function for the unit vectors of texts by a sentence-transformers model."""
 
     def encode(texts: Sequence[str]) -> Vectors:
         parts = []
@@ -199,7 +202,7 @@ def train(
 
     class _Plain(SentenceTransformerTrainer):  # type: ignore[misc, unused-ignore]
         def add_model_card_callback(self, default_args_dict: dict[str, Any]) -> None:
-            """Lays out no model card: `training.json` tells more."""
+            """Write no model card: `training.json` tells more."""
 
     steps = training.steps or max(1, -(-len(pairs) // training.batch)) * training.epochs
     before = [(model, model.max_seq_length) for model in (encoders.questions, encoders.passages)]
@@ -225,7 +228,7 @@ def train(
 
 @contextmanager
 def needed(extra: str) -> Iterator[None]:
-    """Imports of packages for training. Raises ConfigurationError when one is missing."""
+    """Guard imports of packages for training. Raises ConfigurationError when one is missing."""
     try:
         yield
     except ImportError as error:
@@ -243,7 +246,7 @@ def fine_tuning(
     its: Mapping[str, Any],
     **parts: Any,
 ) -> Iterator[Any]:
-    """A trainer of transformers, of its `parts`, that goes on as the constants and `its` own arguments say.
+    """Open a trainer of transformers, of its `parts`, by the constants and `its` own arguments.
 
     It tells the progress, prints nothing, and keeps nothing on disk.
     """
@@ -281,7 +284,7 @@ class Row:
 
 
 def messages_of(chains: Sequence[Chain], prompt: Prompt) -> list[Row]:
-    """A row for each fact of each chain."""
+    """Return a row for each fact of each chain."""
     found = []
     for chain in chains:
         texts = [f"{title}: {text}" if title else text for title, text in chain.facts]
@@ -363,7 +366,10 @@ def tune(
 
 
 def _features(row: Row, tokenizer: Any, seq2seq: bool, most: int) -> dict[str, list[int]]:
-    """The tokens of a row; only those of the reply are learned. A causal model reads the prompt before it."""
+    """Return the tokens of a row; only those of the reply are learned.
+
+    A causal model reads the prompt before it.
+    """
     end = [tokenizer.eos_token_id] if tokenizer.eos_token_id is not None else []
     reply = tokenizer(row.reply, add_special_tokens=False)["input_ids"][: most // 2 - 1] + end
     shown = prompt_tokens(row.shown, tokenizer, seq2seq, most if seq2seq else most - len(reply))
@@ -374,6 +380,6 @@ def _features(row: Row, tokenizer: Any, seq2seq: bool, most: int) -> dict[str, l
 
 
 def files(tuned: Tuned, *, merge: bool) -> list[Any]:
-    """What is saved: the adapter, or the whole model with what it learned, and the tokenizer."""
+    """Return the parts to save: the adapter, or the whole trained model, and the tokenizer."""
     adapted = hasattr(tuned.model, "merge_and_unload")
     return [tuned.model.merge_and_unload() if merge and adapted else tuned.model, tuned.tokenizer]

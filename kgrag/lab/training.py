@@ -41,7 +41,7 @@ def prepare(
 def hold_out(
     found: Sequence[T], keys: Callable[[T], Sequence[str]], share: float, seed: int
 ) -> tuple[list[T], list[T]]:
-    """What is learned from, and about `share` (0 to 1) of all, which has none of the `keys` of the former.
+    """Split items into a training set, and about `share` (0 to 1) held out, which has none of the `keys` of the former.
 
     Raises InputError when either part would be empty although something is to be held out.
     """
@@ -72,13 +72,13 @@ def hold_out(
 
 
 def ids_of(questions: Iterable[Question], texts: Iterable[str]) -> list[str]:
-    """The ids of the questions with these texts."""
+    """Return the ids of the questions with these texts."""
     learned = set(texts)
     return sorted(question.id for question in questions if question.text in learned)
 
 
 def trained_on(value: str) -> frozenset[str]:
-    """The ids of the questions that trained what a value names, kept where `kgrag lab train` saved it; else none.
+    """Return the ids of the questions that trained a value, saved by `kgrag lab train`; else none.
 
     `value`: as options have it: a file or folder, an embedder of folders, or a number. Raises ConfigurationError for a
     file of weights when torch is not installed.
@@ -102,7 +102,7 @@ def trained_on(value: str) -> frozenset[str]:
 
 
 def check_out(out: Path) -> None:
-    """Raises InputError when a model cannot be saved there: training comes before."""
+    """Check early that a model can be saved. Raises InputError."""
     if out.exists() and (not out.is_dir() or any(out.iterdir())):
         raise InputError(f"{out} exists already.", "Name another folder with --out, or remove it.")
 

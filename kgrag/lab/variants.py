@@ -16,7 +16,7 @@ _WORD = re.compile(r"[^\W\d_]{4,}")  # a letter fewer makes a shorter word anoth
 
 
 def typo(question: Question, seed: int = 0) -> Question:
-    """The question with one letter dropped from one capitalised word, as a hasty user writes a name.
+    """Return the question with one letter dropped from one capitalised word, as a hasty user writes a name.
 
     The word is drawn among the capitalised ones of at least four letters that are no stop words; the first word of the
     question, whose capital means nothing, counts only if there is no other, and without any the longest word is taken.
@@ -35,7 +35,7 @@ def typo(question: Question, seed: int = 0) -> Question:
 
 
 def lower(question: Question, seed: int = 0) -> Question:
-    """The question in lower case."""
+    """Return the question in lower case."""
     return replace(question, text=question.text.lower())
 
 
@@ -44,7 +44,7 @@ PERTURBATIONS: dict[str, Callable[[Question, int], Question]] = {"typo": typo, "
 
 
 def long_document(key: str, parts: Sequence[Document]) -> Document:
-    """One long document made of short ones: a text without a title of its own, whose headings are their titles.
+    """Join short documents into a long one: without a title of its own, with their titles as headings.
 
     So would a user have them who keeps many articles in one file. What the titles said of a whole document then says
     something of one of its sections only; the chunker puts each heading before the text under it, and cuts and packs
@@ -59,7 +59,7 @@ def long_document(key: str, parts: Sequence[Document]) -> Document:
 
 
 def join(dataset: Dataset, size: int, max_file_mb: int = 64) -> Dataset:
-    """The data set with every `size` documents of its corpus, in order, joined into a `long_document`.
+    """Return the data set with every `size` documents of its corpus, in order, joined into a `long_document`.
 
     Gold is then part of a document, and is found where its text is (see `gold.text_ranks`): ranks count passages.
     `max_file_mb`: greatest size of a file of the corpus, which is read once for this.
@@ -83,7 +83,7 @@ def join(dataset: Dataset, size: int, max_file_mb: int = 64) -> Dataset:
 
 
 def sentences(dataset: Dataset) -> Dataset:
-    """The data set with the sentences that support the answers as gold, in place of whole documents.
+    """Return the data set with the sentences that support the answers as gold, in place of whole documents.
 
     Gold is then found where its text is (see `gold.text_ranks`): ranks count passages. Questions without such
     sentences are left out. Raises InputError when there are no others (KGP, section 3: supporting facts).
@@ -108,7 +108,7 @@ def sentences(dataset: Dataset) -> Dataset:
 
 
 def merge(dataset: Dataset, others: Sequence[Dataset]) -> Dataset:
-    """The data set with the corpora of others beside its own, in which its questions must find their gold as well.
+    """Return the data set with the corpora of others beside its own, among which its gold must be found as well.
 
     The keys of another corpus are its name, a colon, and the key there; two of the same name are numbered. A document
     of another corpus whose title and text were there before is left out: it would compete with the gold.
@@ -144,7 +144,7 @@ def merge(dataset: Dataset, others: Sequence[Dataset]) -> Dataset:
 
 
 def _words(document: Document) -> bytes:
-    """A hash of a document's title and text."""
+    """Return a hash of a document's title and text."""
     text = f"{document.title}\0{document.text}"
     return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8).digest()
 

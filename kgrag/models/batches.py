@@ -37,7 +37,10 @@ class BatchServer:
     """The server of the settings. A context manager; methods raise ModelError."""
 
     def __init__(self, settings: ChatSettings) -> None:
-        """Raises ConfigurationError when no model is set or the address cannot be used, UnavailableError."""
+        """Open the server.
+
+        Raises ConfigurationError when no model is set or the address cannot be used, UnavailableError.
+        """
         if not settings.model:
             raise no_model()
         self._endpoint = Endpoint.of(
@@ -66,7 +69,7 @@ class BatchServer:
             return self._client.files.create(file=("requests.jsonl", lines), purpose="batch").id
 
     def find(self, file: str) -> str:
-        """The id of the batch of a file, empty if there is none."""
+        """Return the id of the batch of a file, empty if there is none."""
         with self._translated():
             return next((b.id for b in self._client.batches.list(limit=100) if b.input_file_id == file), "")
 
@@ -79,7 +82,7 @@ class BatchServer:
             return begun.id
 
     def state(self, id: str) -> BatchState:
-        """How far a batch is."""
+        """Return the progress of a batch."""
         import openai
 
         with self._translated():
@@ -100,7 +103,7 @@ class BatchServer:
             self._client.batches.cancel(id)
 
     def replies(self, id: str) -> Iterator[tuple[str, Kept | ModelError]]:
-        """What a batch that ended gave, by the ids of its requests, in any order; what was not begun is left out."""
+        """Yield the replies of a batch that ended, by the ids of its requests, in any order, without unstarted ones."""
         with self._translated():
             batch = self._client.batches.retrieve(id)
             for file in filter(None, (batch.output_file_id, batch.error_file_id)):
@@ -120,7 +123,7 @@ class BatchServer:
                     self._client.files.delete(file)
 
     def _reply(self, text: str) -> tuple[str, Kept | ModelError] | None:
-        """A line of an output or error file."""
+        """Return the reply of a line of an output or error file."""
         try:
             value = json.loads(text)
             id, response, error = str(value["custom_id"]), value.get("response") or {}, value.get("error")
@@ -149,13 +152,13 @@ class BatchServer:
 
 
 def line(id: str, request: Mapping[str, Any]) -> bytes:
-    """A request as a line of a batch's file."""
+    """Return a request as a line of a batch's file."""
     value = {"custom_id": id, "method": "POST", "url": _ENDPOINT, "body": request}
     return json.dumps(value, ensure_ascii=False).encode("utf-8", "replace") + b"\n"
 
 
 def parts(requests: Iterable[tuple[str, Mapping[str, Any]]]) -> Iterator[dict[str, Mapping[str, Any]]]:
-    """Requests as many at a time as one batch may have."""
+    """Yield requests in groups that each fit into one batch."""
     part: dict[str, Mapping[str, Any]] = {}
     size = 0
     for id, request in requests:

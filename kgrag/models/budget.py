@@ -22,7 +22,10 @@ class Budget:
     """
 
     def __init__(self, prices: Prices, limit: float | None, models: set[str]) -> None:
-        """`limit` None: no limit. Raises ConfigurationError when there is one, but no price for one of the models."""
+        """Set the limit; None: none.
+
+        Raises ConfigurationError when there is one, but no price for one of the models.
+        """
         unknown = sorted(models - prices.keys())
         if limit is not None and unknown:
             raise ConfigurationError(
@@ -39,7 +42,7 @@ class Budget:
         return self._spent
 
     def cost(self, model: str, read: int, written: int) -> float | None:
-        """What tokens cost; None when the model's price is not known."""
+        """Return the cost of tokens; None when the model's price is unknown."""
         if model not in self._prices:
             return None
         price_read, price_written = self._prices[model]
@@ -47,7 +50,7 @@ class Budget:
 
     @contextmanager
     def set_aside(self, most: float | None) -> Iterator["Spending"]:
-        """Room for a call that costs `most` at most; what it did cost is noted in the Spending.
+        """Reserve `most` for a call; its real cost is noted in the Spending.
 
         Waits while calls under way may still leave enough. Raises BudgetError when there is not enough.
         """

@@ -46,7 +46,7 @@ class ChatModel(Protocol):
         on_text: Callable[[str], None] | None = None,
         fresh: bool = False,
     ) -> Reply:
-        """The reply to messages; with `json`, a JSON schema, the model is asked for an object of that schema.
+        """Send messages and return the reply; with `json`, a JSON schema, the reply is to be an object of it.
 
         `on_text` is called with all that there is of the reply whenever it grows; it begins again when the reply is
         interrupted and asked for again. `fresh`: not from the cache. Raises ModelError when there is no reply after all
@@ -55,12 +55,12 @@ class ChatModel(Protocol):
         ...
 
     def name(self, task: str) -> str:
-        """The model that answers a task."""
+        """Return the model that answers a task."""
         ...
 
 
 def no_model() -> ConfigurationError:
-    """The error for a question to a language model where none is configured."""
+    """Return the error for a call without a configured language model."""
     return ConfigurationError(
         "No language model is configured.",
         "Set KGRAG_CHAT__MODEL=gpt-4o-mini and OPENAI_API_KEY=..., or for a model of your own, such as Ollama's, "

@@ -55,7 +55,7 @@ class ReplyCache:
 
     @property
     def _file(self) -> sqlite3.Connection:
-        """This thread's own connection."""
+        """The connection of the current thread."""
         if not hasattr(self._own, "file"):
             self._own.file = sqlite3.connect(self._path, timeout=60, isolation_level=None)
             self._own.file.execute("PRAGMA journal_mode = WAL")
@@ -65,12 +65,12 @@ class ReplyCache:
 
     @staticmethod
     def key(address: str, request: Mapping[str, Any]) -> str:
-        """What a request is kept by: a hash of the server's address and everything that is sent."""
+        """Return the key of a request: a hash of the server's address and everything that is sent."""
         form = json.dumps([_FORM, address, request], sort_keys=True, ensure_ascii=False)
         return hashlib.blake2b(form.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
 
     def get(self, key: str) -> Kept | None:
-        """The reply to a request; None when none is kept, or it cannot be read."""
+        """Return the cached reply to a request; None when there is none, or it cannot be read."""
         try:
             found = self._file.execute("SELECT reply FROM replies WHERE key = ?", (key,)).fetchone()
             return Kept(**json.loads(found[0])) if found else None

@@ -86,7 +86,7 @@ class WithheldError(LostReply):
 
 
 def server_error(error: Exception, server: Server) -> ModelError:
-    """An error of the openai client, or a LostReply, as a ModelError whose remedy names the setting to change."""
+    """Return the ModelError for one of the openai client, or a LostReply; its remedy names the setting to change."""
     import openai
 
     if isinstance(error, WithheldError):
@@ -110,13 +110,13 @@ def server_error(error: Exception, server: Server) -> ModelError:
 
 
 def no_connection(server: Server, cause: BaseException) -> ModelError:
-    """The error for a server that cannot be reached."""
+    """Return the error for an unreachable server."""
     hint = tls_hint(server.address, cause) or "Is the server running?"
     return UnavailableError(f"No connection to {server.address}: {_first_line(cause)}", f"{hint} {server.where}")
 
 
 def pause_before_retry(error: Exception, tried: int) -> float | None:
-    """Seconds to wait before the next try after `tried` ones: as Retry-After says; None: retrying will not help."""
+    """Return the seconds before the next try after `tried` ones, by Retry-After; None: a retry does not help."""
     import openai
 
     if isinstance(error, WithheldError):
@@ -133,12 +133,12 @@ def pause_before_retry(error: Exception, tried: int) -> float | None:
 
 
 def body_of(error: "openai.APIStatusError") -> str:
-    """What the server sent, as it is."""
+    """Return the server's text, unchanged."""
     return error.response.text
 
 
 def refusal(error: Exception) -> tuple[int, str]:
-    """The status and the body of what may be the refusal of a request's form, whatever its status; else 0, empty."""
+    """Return the status and the body of a likely refusal of a request's form, whatever its status; else 0, empty."""
     import openai
 
     if isinstance(error, openai.APIStatusError) and error.status_code not in _OTHER_REASONS:
@@ -147,7 +147,7 @@ def refusal(error: Exception) -> tuple[int, str]:
 
 
 def reason_of(body: str) -> str:
-    """What a server says of an error, in whichever form: an object that holds it somewhere, HTML, or plain text."""
+    """Return the text of a server's error in any form: an object that has it somewhere, HTML, or plain text."""
     try:
         found = _said(json.loads(body))
     except (ValueError, RecursionError):
@@ -157,7 +157,7 @@ def reason_of(body: str) -> str:
 
 
 def _said(value: Any) -> str:
-    """The text of an error's object: that of the first of its usual names."""
+    """Return the text of an error's object: that of the first of its usual names."""
     if isinstance(value, str):
         return value
     if isinstance(value, list):
@@ -176,7 +176,7 @@ def _backoff(tried: int, first: float, most: float) -> float:
 
 
 def _retry_after(headers: Any) -> float | None:
-    """Seconds that the server wants to be left alone for, given as such, in milliseconds, or as a date."""
+    """Return the seconds of a server's request for a pause, given as such, in milliseconds, or as a date."""
     given = str(headers.get("retry-after", ""))
     for number, scale in ((headers.get("retry-after-ms"), 1000), (given, 1)):
         try:
@@ -192,7 +192,7 @@ def _retry_after(headers: Any) -> float | None:
 
 
 def _is_used_up(error: "openai.APIStatusError") -> bool:
-    """Whether a 429 means that there is no money left, not that a minute has too many requests."""
+    """Return whether a 429 means that there is no money left, not that a minute has too many requests."""
     if error.status_code != 429:
         return False
     body = body_of(error)
@@ -202,7 +202,7 @@ def _is_used_up(error: "openai.APIStatusError") -> bool:
 
 
 def _lost(error: BaseException, server: Server) -> ModelError:
-    """The error for a server of which no reply came whole."""
+    """Return the error for a server without a complete reply."""
     return ModelError(
         f"No whole reply of {server.model!r} came from {server.address}, in {server.retries + 1} tries: "
         f"{_first_line(error)}",

@@ -24,7 +24,7 @@ STEP = 50
 
 
 def repeats_from(text: str) -> int | None:
-    """Where a text begins to say again what it just said, to its end; None: it does not.
+    """Return where a text begins to repeat itself, to its end; None: it does not.
 
     Its last 600 characters are then one piece of at most half that length over and over. Where its last 700 are so but
     for a word or a number that changes, it is the end of the text: nothing of it is the same.
@@ -47,7 +47,7 @@ def repeats_from(text: str) -> int | None:
 
 
 def _nearly(text: str) -> bool:
-    """Whether the end of a text says hardly anything new: its letters fit in a seventh of their room.
+    """Return whether the end of a text says hardly anything new: its letters fit in a seventh of their room.
 
     Of 4,086 lists of given triples none compressed below .16; sentences that count up come to .15 and less.
     """
@@ -67,7 +67,7 @@ _WRITTEN = ("completion_tokens", "output_tokens")
 def read_reply(
     kind: str, pieces: Iterable[bytes], until: float, on_text: Callable[[str], None] | None
 ) -> tuple[Kept, bool]:
-    """A reply, and whether it ended as it should; tokens are -1 where the server does not count them.
+    """Return a reply, and whether it is complete; tokens are -1 where the server does not count them.
 
     `kind`: its content type; `until`: when it must be there, by time.monotonic(). A stream that only repeats itself is
     read no further, and cut there. Raises LostReply when it is not whole or no reply, and what `on_text` raises.
@@ -111,7 +111,7 @@ def _streamed(pieces: Iterable[bytes], on_text: Callable[[str], None] | None) ->
 
 
 def tokens_of(text: str) -> int:
-    """The tokens of a text that no server counted, rather too many."""
+    """Return an estimate, rather too high, of the tokens of a text that no server counted."""
     return math.ceil(len(text.encode("utf-8", "replace")) / FEWEST)
 
 
@@ -122,7 +122,7 @@ def _check_given(ended: str) -> None:
 
 
 def in_time(pieces: Iterable[Piece], until: float) -> Iterator[Piece]:
-    """The pieces as they come, `until` then by time.monotonic().
+    """Yield the pieces as they arrive, `until` then by time.monotonic().
 
     Raises LostReply for all that goes wrong on the way, and when they take too long.
     """
@@ -142,7 +142,7 @@ def in_time(pieces: Iterable[Piece], until: float) -> Iterator[Piece]:
 
 
 def _events(pieces: Iterable[bytes]) -> Iterator[bytes]:
-    """The data of server-sent events, each on one line, as these servers write them."""
+    """Yield the data of server-sent events, each on one line, as these servers write them."""
     rest = b""
     for piece in pieces:
         *lines, rest = (rest + piece).split(b"\n")
@@ -167,7 +167,7 @@ def _object(body: bytes) -> Mapping[str, Any]:
 
 
 def _content(value: Mapping[str, Any]) -> tuple[str, str, Any]:
-    """Text, reason of the end and usage of a reply or a piece of one. Raises LostReply when it has no such form."""
+    """Return text, reason of the end and usage of a reply or a piece of one. Raises LostReply for another form."""
     choices = value.get("choices")
     if not choices and value.get("usage"):
         return "", "", value["usage"]  # the last event of a stream
@@ -186,7 +186,7 @@ def _content(value: Mapping[str, Any]) -> tuple[str, str, Any]:
 
 
 def _text(content: Any) -> str:
-    """The text of a message: as such, or in parts, of which those of reasoning are left out."""
+    """Return the text of a message, a string or parts, without parts of reasoning."""
     if isinstance(content, str):
         return content
     if isinstance(content, list):
@@ -203,12 +203,12 @@ def _kept(text: str, ended: str, usage: Any, last: Mapping[str, Any]) -> Kept:
 
 
 def _model(value: Mapping[str, Any]) -> str:
-    """What the server calls the model; empty where it does not say."""
+    """Return the server's name of the model; empty without one."""
     return str(value.get("model") or "")
 
 
 def _count(usage: Mapping[str, Any], names: tuple[str, ...]) -> int:
-    """A number of tokens, however it is written; -1 where there is none."""
+    """Return a number of tokens in any notation; -1 where there is none."""
     for name in names:
         try:
             return max(int(float(usage[name])), -1)

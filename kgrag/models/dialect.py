@@ -42,7 +42,7 @@ class Dialect:
         self._refused: set[str] = set()
 
     def form(self, request: Mapping[str, Any]) -> dict[str, Any]:
-        """The request as the server takes it."""
+        """Return the request in the server's dialect."""
         sent = dict(request)
         if "roles" in self._refused:
             sent["messages"] = _alternating(request["messages"])
@@ -63,7 +63,7 @@ class Dialect:
         return {name: value for name, value in sent.items() if name in LIMITS or name not in self._refused}
 
     def learn(self, body: str, sent: Mapping[str, Any], *, limited: bool, sure: bool = True) -> bool:
-        """Whether a refusal names something that the request can do without, which the next ones then leave out.
+        """Return whether a refusal names something that the request can do without, which the next ones then leave out.
 
         `body`: what the server said; `sent`: the request in the form that it had; `limited`: the length of replies must
         be limited, under one name or the other, since a budget depends on it. Unless it is `sure` that this is a
@@ -81,7 +81,7 @@ class Dialect:
         return True
 
     def json_form(self, mode: str) -> str:
-        """How a reply in JSON is asked for, where `mode` is meant to be."""
+        """Return the parameters that request a reply in JSON, where `mode` is the intended one."""
         if mode == "json_schema" and mode in self._refused:
             mode = "json_object" if "schema" in self._refused else "json_object and a schema"
         return "the prompt alone" if mode == "none" or mode.split()[0] in self._refused else mode
@@ -92,7 +92,7 @@ class Dialect:
 
 
 def shorter(body: str, sent: Mapping[str, Any]) -> int | None:
-    """Fewer tokens of the reply, where the server refuses a request as too long; None where that is no way out."""
+    """Return fewer tokens for a reply, where the server refuses a request as too long; None where that cannot help."""
     limit = next((sent[name] for name in LIMITS if name in sent), 0)
     if not _LONG.search(body):
         return None
@@ -102,7 +102,9 @@ def shorter(body: str, sent: Mapping[str, Any]) -> int | None:
 
 
 def share_that_fits(body: str) -> tuple[float, int] | None:
-    """How much of a request that is refused as too long can be read, with room for a reply; None: it is not that.
+    """Return the share of a request refused as too long that fits, with room for a reply.
+
+    None: it is not that.
 
     The second is how many tokens the context has, 0 where the server does not say.
     """
@@ -118,7 +120,7 @@ def _number(pattern: re.Pattern[str], body: str) -> int:
 
 
 def _named(body: str, sent: Mapping[str, Any], sure: bool) -> str | None:
-    """What a refusal complains of: by its field for that, else what is named first in its text."""
+    """Return the parameter that a refusal names: in its field for that, else first in its text."""
     fixed, form = (_FIXED, _FORMAT) if sure else ((*_FIXED, "stream"), _FORMAT_NAME)
     for text in (*_places(body), body):
         found: list[tuple[int, str]] = []
@@ -138,7 +140,7 @@ def _named(body: str, sent: Mapping[str, Any], sure: bool) -> str | None:
 
 
 def _places(body: str) -> list[str]:
-    """The parameters that an error's own fields name: `param` (OpenAI), `loc` of each `detail` (FastAPI)."""
+    """Return the parameters that an error's own fields name: `param` (OpenAI), `loc` of each `detail` (FastAPI)."""
     try:
         value = json.loads(body)
     except (ValueError, RecursionError):
@@ -155,7 +157,7 @@ def _places(body: str) -> list[str]:
 
 
 def _alternating(messages: Sequence[Mapping[str, str]]) -> list[dict[str, str]]:
-    """The messages without a system role, and never two of a role in a row."""
+    """Return the messages without a system role, and never two of a role in a row."""
     roles = ({**m, "role": "user" if m["role"] == "system" else m["role"]} for m in messages)
     return [
         {"role": role, "content": "\n\n".join(m["content"] for m in together)}

@@ -52,7 +52,9 @@ class Embedder(Protocol):
     dimension: int
 
     def embed(self, texts: Sequence[str]) -> Vectors:
-        """Unit vectors of the texts: float32, shape (len(texts), dimension). An empty text gives a unit vector too.
+        """Return unit vectors of the texts: float32, shape (len(texts), dimension).
+
+        An empty text gives a unit vector too.
 
         Raises NoVectorError when some of the texts have none.
         """
@@ -79,7 +81,7 @@ class DeferredEmbedder:
         return embed_questions(self._loaded(), texts) if texts else np.empty((0, self.dimension), np.float32)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Other processes get the embedder itself."""
+        """Pickle the embedder itself for other processes."""
         return _same, (self._loaded(),)
 
     def _loaded(self) -> Embedder:
@@ -143,7 +145,7 @@ class SentenceTransformerEmbedder(_Named):
         return whole(self.name, texts, self.encode(texts))
 
     def encode(self, texts: Sequence[str]) -> Vectors:
-        """The vectors as the model gives them, of any length."""
+        """Return the model's vectors, of any length."""
         if not texts:
             return np.empty((0, self.dimension), np.float32)
         with self._lock:  # one model, many threads: torch would fight over the cores
@@ -188,7 +190,7 @@ class BiEncoder(_Named):
         return whole(self.name, texts, np.hstack([rows / self._bound, last]))
 
     def embed_questions(self, texts: Sequence[str]) -> Vectors:
-        """Vectors of questions, to be compared with those of passages."""
+        """Return vectors of questions, for comparison with those of passages."""
         rows = self._questions.encode(texts)
         return whole(self.name, texts, np.hstack([rows, np.zeros((len(rows), 1))]))
 
@@ -227,13 +229,13 @@ class CachedEmbedder:
 
 
 def embed_questions(embedder: Embedder, texts: Sequence[str]) -> Vectors:
-    """The vectors of questions and their parts, which some models make in another way than those of passages."""
+    """Return the vectors of questions and their parts, which some models make in another way than those of passages."""
     own: Callable[[Sequence[str]], Vectors] | None = getattr(embedder, "embed_questions", None)
     return own(texts) if own else embedder.embed(texts)
 
 
 def sentence_transformer(name: str) -> Any:
-    """A sentence-transformers model: minilm, or one by its name on the hub or its folder, "sbert:" before it or not.
+    """Load a sentence-transformers model: minilm, or one by its name on the hub or its folder, with "sbert:" or not.
 
     Raises ConfigurationError when it cannot be loaded or its package is missing.
     """
@@ -272,7 +274,7 @@ class OpenAIEmbedder:
         self.dimension = self._server.dimension
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Other processes may lack this one's environment."""
+        """Pickle all settings, since other processes may lack this one's environment."""
         given = {"base_url": self._endpoint.base_url, "api_key": SecretStr(self._endpoint.key)}
         return type(self), (self.name, self._settings.model_copy(update=given))
 
@@ -289,7 +291,7 @@ class OpenAIEmbedder:
 
 
 def unit(vectors: Any) -> Vectors:
-    """The rows scaled to length 1; a row of zeros, or with what is no number, becomes one of zeros: it is near none."""
+    """Scale the rows to length 1; a row of zeros, or with no number, becomes one of zeros: it is near none."""
     rows: Vectors = np.array(vectors, dtype=np.float32)
     lengths = np.linalg.norm(rows, axis=1, keepdims=True)
     bad = ~np.isfinite(lengths[:, 0]) | (lengths[:, 0] < 1e-12)
@@ -300,7 +302,7 @@ def unit(vectors: Any) -> Vectors:
 
 
 def whole(name: str, texts: Sequence[str], vectors: Any, reasons: Mapping[int, ModelError] | None = None) -> Vectors:
-    """The rows scaled to length 1. Raises NoVectorError where one is of zeros, or holds what is no number.
+    """Scale the rows to length 1. Raises NoVectorError where one is of zeros, or has no number.
 
     `name`: of the embedder; `reasons`: why some are, by their places.
     """
@@ -313,7 +315,7 @@ def whole(name: str, texts: Sequence[str], vectors: Any, reasons: Mapping[int, M
 
 
 def embed_each(embedder: Embedder, texts: Sequence[str]) -> tuple[Vectors, dict[int, ModelError]]:
-    """The vectors of texts, a row of zeros where there is none, and why there is none, by the places of the texts.
+    """Return the vectors of texts, a row of zeros where there is none, and the reasons by the places of the texts.
 
     Raises ModelError when the embedder gives none at all.
     """
@@ -326,12 +328,12 @@ def embed_each(embedder: Embedder, texts: Sequence[str]) -> tuple[Vectors, dict[
 
 
 def listed(vectors: Vectors) -> list[list[float] | None]:
-    """The rows as lists, None for those of zeros: what has no vector."""
+    """Return the rows as lists, None for those of zeros."""
     return [row if any(row) else None for row in vectors.tolist()]
 
 
 def shown(text: str) -> str:
-    """The beginning of a text, on one line, by which it is recognised."""
+    """Return the beginning of a text, on one line, for messages."""
     line = " ".join(text.split())
     return repr(line if len(line) <= _SHOWN else f"{line[:_SHOWN]}…")
 
@@ -341,7 +343,7 @@ EMBEDDERS: Plugins[Callable[[str], Embedder]] = Plugins("kgrag.embedders", "embe
 
 
 def load_embedder(name: str, settings: EmbeddingSettings | None = None) -> Embedder:
-    """The embedder of that name; `settings`: the server of openai:MODEL.
+    """Load the embedder of that name; `settings`: the server of openai:MODEL.
 
     Raises NotFoundError when it is unknown, ConfigurationError when it does not work.
     """
@@ -355,7 +357,7 @@ _LOG = logging.getLogger(__name__)
 def embedded(
     embedder: Embedder, texts: Sequence[str], places: Sequence[str]
 ) -> tuple[list[list[float] | None], list[Problem]]:
-    """The vector of each text, None where there is none, and these texts by where they stand: `places`.
+    """Return the vector of each text, None where there is none, and these texts by their `places`.
 
     Raises ModelError when the embedder gives none at all.
     """
@@ -364,7 +366,7 @@ def embedded(
 
 
 def unembedded(texts: Sequence[str], places: Sequence[str], reasons: Mapping[int, ModelError]) -> list[Problem]:
-    """The texts that have no vector, for `reasons` by their numbers."""
+    """Return the Problems of the texts without a vector, for `reasons` by their numbers."""
     return [
         Problem(places[i], f"{shown(texts[i])} has no vector: {reason.in_full}")
         for i, reason in sorted(reasons.items())
@@ -372,7 +374,10 @@ def unembedded(texts: Sequence[str], places: Sequence[str], reasons: Mapping[int
 
 
 def embedded_or_logged(embedder: Embedder, texts: Sequence[str], kind: str) -> list[list[float] | None]:
-    """The same, where nothing but the log can say what has none; `kind`: what the texts are."""
+    """Return the vector of each text, None where there is none, which only the log reports.
+
+    `kind`: that of the texts.
+    """
     vectors, problems = embedded(embedder, texts, [kind] * len(texts))
     for problem in problems:
         _LOG.warning("%s: %s", problem.place, problem.message)

@@ -81,14 +81,14 @@ class EmbeddingServer:
         self.dimension = self._dimension = self._check(retries=1)
 
     def vectors(self, texts: Sequence[str]) -> list[Row | ModelError]:
-        """The vector of each text, or why it has none. Raises ModelError when the server gives none at all."""
+        """Return the vector of each text, or its error. Raises ModelError when the server gives none at all."""
         found: list[Row | ModelError] = []
         while len(found) < len(texts):
             found += self._part(texts[len(found) : len(found) + self.most])[0]
         return found
 
     def _part(self, texts: Sequence[str]) -> tuple[list[Row | ModelError], bool]:
-        """What there is for each text, and whether the first call brought it."""
+        """Return the result for each text, and whether the first call brought it."""
         try:
             return [self._blamed(row) for row in self._asked(texts)], True
         except _RefusedError as refused:
@@ -106,7 +106,7 @@ class EmbeddingServer:
         return found, False
 
     def _alone(self, texts: Sequence[str], error: Exception) -> Row | ModelError:
-        """What there is for a text that was refused alone, once it is clear that others are taken."""
+        """Return the result for a text that was refused alone, once others are known to be accepted."""
         self._check(retries=self._settings.retries)
         try:
             return self._blamed(self._asked(texts)[0])
@@ -118,7 +118,7 @@ class EmbeddingServer:
             return self._endpoint.hidden(refused)
 
     def _blamed(self, row: Row | str) -> Row | ModelError:
-        """A vector, or what is wrong with it, if it is not the same with every text."""
+        """Return a vector, or its error, if it is not the same with every text."""
         if not isinstance(row, str):
             return row
         self._check(retries=self._settings.retries)
@@ -138,7 +138,7 @@ class EmbeddingServer:
         return len(row)
 
     def _asked(self, texts: Sequence[str], retries: int | None = None) -> list[Row | str]:
-        """What one call brings for each text; a str: what is wrong with its vector.
+        """Return the results of one call for each text; a str: what is wrong with its vector.
 
         Raises _RefusedError when that may be the fault of the texts, unless `retries` are given, and ModelError.
         """
@@ -151,7 +151,7 @@ class EmbeddingServer:
         return rows
 
     def _replied(self, texts: Sequence[str], retries: int | None) -> tuple[list[Row | str], int | None]:
-        """The same with the tokens that the server counted, and after as many tries as it takes."""
+        """Return the results of one call and the server's count of tokens, after as many tries as it takes."""
         import openai
 
         tried, most = 0, self._settings.retries if retries is None else retries
@@ -178,7 +178,7 @@ class EmbeddingServer:
 
 
 def _may_be_the_texts(error: Exception, number: int, tried: int) -> bool:
-    """Whether fewer texts, or others, may bring a reply; what does not say so is tried twice."""
+    """Return whether fewer texts, or others, may bring a reply; what does not say so is tried twice."""
     import openai
 
     if isinstance(error, openai.APITimeoutError):
@@ -191,7 +191,7 @@ def _may_be_the_texts(error: Exception, number: int, tried: int) -> bool:
 
 
 def _read(body: str, number: int, dimension: int | None) -> tuple[list[Row | str], int | None]:
-    """The vectors of a reply in the order of the texts, and the tokens that it counts; None where it counts none.
+    """Return the vectors of a reply in the order of the texts, and its count of tokens; None without one.
 
     Raises LostReply when it holds no list of so many.
     """
@@ -216,7 +216,7 @@ def _read(body: str, number: int, dimension: int | None) -> tuple[list[Row | str
 
 
 def _vector(value: Any, dimension: int | None) -> Row | str:
-    """A vector as servers write it, in numbers or in base64; a str: what is wrong with it."""
+    """Return a vector in numbers or in base64; a str: what is wrong with it."""
     if value is None:
         return "the server sends null in place of a vector."
     try:

@@ -35,7 +35,7 @@ class Endpoint:
     def of(
         cls, group: str, model: str, base_url: str | None, api_key: SecretStr | None, headers: Mapping[str, SecretStr]
     ) -> "Endpoint":
-        """As settings of `group` (CHAT, EMBEDDING) and the client's own variables name it; the settings win.
+        """Return the endpoint by settings of `group` (CHAT, EMBEDDING) and the client's own variables; settings win.
 
         Raises ConfigurationError for an address that is none, or when OpenAI's is meant and there is no key.
         """
@@ -59,13 +59,13 @@ class Endpoint:
         return _shown(self.base_url)
 
     def attributes(self, model: str) -> dict[str, str | int]:
-        """What a span of a call says of whom it asks, by the names of OpenTelemetry's conventions."""
+        """Return the server's part of a span of a call, by the names of OpenTelemetry's conventions."""
         url = urlsplit(self.base_url)
         found: dict[str, str | int] = {"server.address": url.hostname or "", "server.port": _port(url)}
         return found | ({"gen_ai.request.model": model} if model else {})
 
     def connect(self, timeout: float, server: Server) -> "openai.OpenAI":
-        """A client, which does not try again by itself. Raises UnavailableError when none runs on this machine."""
+        """Return a client, which does not retry by itself. Raises UnavailableError when none runs on this machine."""
         self._check_running(server)
         import openai
 
@@ -80,14 +80,14 @@ class Endpoint:
         )
 
     def extra_headers(self) -> dict[str, Any]:
-        """The headers of each request beside those of the client: no key where a header stands for it."""
+        """Return the headers of each request beside those of the client: no key where a header replaces it."""
         import openai
 
         no_key = {"Authorization": openai.Omit()} if self.headers and not self.key else {}
         return {**no_key, **self.headers}
 
     def hidden(self, error: ModelError) -> ModelError:
-        """The error without what must not be shown."""
+        """Return the error without secrets."""
         message = error.message
         for secret in (self.key, *self.headers.values()):
             if len(secret) >= _SECRET:

@@ -27,7 +27,7 @@ class Estimate:
     cost: tuple[float, float] | None = None
 
     def lines(self, budget: float | None = None) -> Iterator[str]:
-        """It in words; `budget`: what may be spent."""
+        """Yield the estimate in words; `budget`: the most that may be spent."""
         calls = "1 call" if self.calls == 1 else f"{self.calls:,} calls"
         yield f"{calls} of {self.model or 'a model that is not set yet'}, if none fails"
         read, written = (" to ".join(f"{n:,}" for n in ends) for ends in (self.prompt_tokens, self.completion_tokens))
@@ -43,12 +43,12 @@ class Estimate:
 
 
 def money(cost: float) -> str:
-    """An amount of money, small ones to a hundredth of a cent."""
+    """Return an amount of money, small ones to a hundredth of a cent."""
     return f"{cost:.2f}" if cost >= 1 else f"{cost:.4f}"
 
 
 def estimate_calls(chat: ChatSettings, task: str, calls: int, size: int, reply: int, share: float = 1.0) -> Estimate:
-    """What so many calls of a task take: messages of `size` bytes in all, and `reply` tokens a call on average.
+    """Estimate the calls of a task: messages of `size` bytes in all, and `reply` tokens a call on average.
 
     `share`: of the price that is paid.
     """

@@ -64,7 +64,9 @@ _WANTED = 'an object {"triples": [["subject", "predicate", "object"], ...]} is w
 
 
 def triple_of(item: Any) -> tuple[str, str, str] | None:
-    """A triple as models write it: an array, an object, or three texts with bars or semicolons between; None: none.
+    """Return a triple as models write it: an array, an object, or three texts with bars or semicolons between.
+
+    Else None.
 
     An array or an object may stand in a string, and an end of it may be an object with a name.
     """
@@ -84,12 +86,12 @@ def triple_of(item: Any) -> tuple[str, str, str] | None:
 
 
 def repeats_example(names: Iterable[str], prompt: str, given: str) -> bool:
-    """Whether one of the names is that of a prompt's example, where it stands in quotes, and not of what was given."""
+    """Return whether a name is that of a prompt's example, where it stands in quotes, and not of the input."""
     return any(f'"{name}"' in prompt and name.casefold() not in given.casefold() for name in names)
 
 
 def read(tasks: Tasks, question: str, passages: Sequence[Passage], known: Sequence[Triple] = ()) -> tuple[Triple, ...]:
-    """The facts in passages that help answer a question, beyond those that are known. Raises ModelError.
+    """Read facts in passages that help answer a question, beyond the known ones. Raises ModelError.
 
     Facts that say nothing, those that are known, and those of the prompt's own example are left out, as are those
     beyond `tasks.max_facts`.
@@ -113,13 +115,13 @@ def read(tasks: Tasks, question: str, passages: Sequence[Passage], known: Sequen
 
 
 def lines(facts: Iterable[Triple]) -> str:
-    """Facts as a model is shown them: a JSON array of three on each line."""
+    """Return facts for a model: a JSON array of three on each line."""
     shown = [json.dumps([fact.subject, fact.predicate, fact.object], ensure_ascii=False) for fact in facts]
     return "\n".join(shown) or "(none)"
 
 
 def key(fact: Triple) -> tuple[str, ...]:
-    """What tells facts apart: their words, whatever their case."""
+    """Return the identity of a fact: its words, whatever their case."""
     return tuple(part.casefold() for part in (fact.subject, fact.predicate, fact.object))
 
 

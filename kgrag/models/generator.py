@@ -29,7 +29,7 @@ class Generator:
         self._lock = threading.Lock()  # one model, many threads: torch would fight over the cores
 
     def write(self, prompts: Sequence[Sequence[Message]]) -> list[str]:
-        """The reply to each prompt, the most probable tokens one after the other."""
+        """Return the reply to each prompt by greedy decoding."""
         import torch
 
         replies: list[str] = []
@@ -55,7 +55,7 @@ class Generator:
 
 
 def prompt_tokens(messages: Sequence[Message], tokenizer: Any, encoder_decoder: bool, most: int) -> list[int]:
-    """What a model is given of a prompt: at most so many tokens, of a causal model the last ones."""
+    """Return a prompt for a model: at most so many tokens, of a causal model the last ones."""
     plain = "\n\n".join(message.content for message in messages)
     if encoder_decoder:
         return list(tokenizer(plain, truncation=True, max_length=most)["input_ids"])
@@ -70,7 +70,7 @@ def prompt_tokens(messages: Sequence[Message], tokenizer: Any, encoder_decoder: 
 
 @cache
 def load_generator(name: str) -> Generator:
-    """The generator of that name or folder, loaded once. Raises ConfigurationError when it cannot be."""
+    """Load the generator of that name or folder, once. Raises ConfigurationError when it cannot be."""
     try:
         return Generator(*load_model(name))
     except ImportError as error:
@@ -81,7 +81,7 @@ def load_generator(name: str) -> Generator:
 
 
 def load_model(name: str) -> tuple[Any, Any, bool]:
-    """A model by its name on the hub or its folder, its tokenizer, and whether it is an encoder-decoder.
+    """Load a model by its name on the hub or its folder, its tokenizer, and whether it is an encoder-decoder.
 
     A folder may hold a LoRA adapter, whose base is loaded with it. Raises ImportError when transformers is missing,
     ConfigurationError when there is no such model.

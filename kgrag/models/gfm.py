@@ -37,7 +37,9 @@ class Layer(nn.Module):  # type: ignore[misc, unused-ignore]
         self.relation_projection = nn.Sequential(nn.Linear(width, width), nn.ReLU(), nn.Linear(width, width))
 
     def forward(self, x: Tensor, start: Tensor, relations: Tensor, edges: Tensor) -> Tensor:
-        """The entities' vectors after it; `x` and `start` [n, width], `relations` [r, width], `edges` [m, 3].
+        """Return the entities' vectors after the layer.
+
+        `x` and `start` [n, width], `relations` [r, width], `edges` [m, 3].
 
         An edge is its head, its relation and its tail, who receives; `start`: what the entities began with, which each
         receives again.
@@ -75,7 +77,7 @@ class Network(nn.Module):  # type: ignore[misc, unused-ignore]
         return int(self.rel_mlp.in_features)
 
     def forward(self, question: Tensor, relations: Tensor, edges: Tensor, start: Tensor) -> Tensor:
-        """How relevant each entity is, as log-odds [n].
+        """Return how relevant each entity is, as log-odds [n].
 
         `question` [d]; `relations` [2 r, d]: those of the edges, then their inverses; `edges` [m, 3]: head, relation
         (below r), tail; messages go both ways. `start` [n]: how much of the question stands at each entity.
@@ -94,8 +96,10 @@ class Network(nn.Module):  # type: ignore[misc, unused-ignore]
 
 @dataclass(frozen=True, slots=True)
 class Weights:
-    """A network with its weights, the embedder that it was trained with ("" where the file does not say), and what
-    `kgrag lab train gfm` said of its training.
+    """A network with its weights.
+
+    The embedder that it was trained with ("" where the file does not say), and the record of its training by `kgrag lab
+    train gfm`.
     """
 
     network: Network
@@ -104,7 +108,9 @@ class Weights:
 
 
 def load(path: str | Path) -> Weights:
-    """The network of a file of `save`, or of the published layout: `model.pth`, or the folder with its `config.json`.
+    """Load the network of a file of `save`, or of the published layout.
+
+    `model.pth`, or the folder with its `config.json`.
 
     Raises ConfigurationError when there is none, or one of another kind.
     """
@@ -134,7 +140,7 @@ def load(path: str | Path) -> Weights:
 
 
 def _published_embedder(config: Path) -> str:
-    """The text encoder that a published configuration names."""
+    """Return the text encoder that a published configuration names."""
     try:
         told = json.loads(config.read_text(encoding="utf-8"))["text_emb_model_config"]
         name = told.get("text_emb_model_name") or told.get("text_emb_model_name_or_path")

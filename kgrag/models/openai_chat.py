@@ -45,7 +45,9 @@ class OpenAIChat:
     """
 
     def __init__(self, settings: ChatSettings, cache: Path | None = None) -> None:
-        """`cache`: folder where replies are kept. Nothing is sent yet.
+        """Make the client; nothing is sent yet.
+
+        `cache`: folder of cached replies.
 
         Raises ConfigurationError when no model is set, a key or a price is missing, or the address or the folder cannot
         be used.
@@ -91,7 +93,7 @@ class OpenAIChat:
         return self._settings.models.get(task, self._model)
 
     def json_form(self, task: str) -> str:
-        """How replies in JSON are asked for, as far as the server showed by now what it takes."""
+        """Return the parameters that request replies in JSON, by what the server has accepted so far."""
         return self._dialect(self.name(task)).json_form(self._settings.json_mode)
 
     def _dialect(self, model: str) -> Dialect:
@@ -126,7 +128,7 @@ class OpenAIChat:
         return reply
 
     def _reply(self, request: dict[str, Any], on_text: OnText | None, fresh: bool) -> Reply:
-        """The reply that is kept, else the server's."""
+        """Return the cached reply, else the server's."""
         if self._cache is None:
             return self._paid(request, on_text)
         key = self._cache.key(self._endpoint.base_url, request)
@@ -140,7 +142,7 @@ class OpenAIChat:
         return Reply(kept.text, request["model"], usage, kept.cut, kept.model)
 
     def request(self, messages: Sequence[Message], task: str, json: Mapping[str, Any] | None) -> dict[str, Any]:
-        """What is meant to be sent, and what a reply is kept by; a server may take it in another form only."""
+        """Return the request as intended, by which replies are cached; a server may accept it in another form only."""
         settings = self._settings
         request: dict[str, Any] = {
             "model": self.name(task),
@@ -157,7 +159,7 @@ class OpenAIChat:
         return request | settings.extra_body
 
     def _asked_for(self, request: Mapping[str, Any]) -> dict[str, Value]:
-        """What a span says of a request, by the names of OpenTelemetry's conventions."""
+        """Return the request's part of a span, by the names of OpenTelemetry's conventions."""
         found: dict[str, Value] = {"gen_ai.operation.name": "chat", "gen_ai.provider.name": "openai"}
         found |= {"gen_ai.request.max_tokens": request[self._settings.limit]}
         if self._settings.temperature is not None:
@@ -166,18 +168,18 @@ class OpenAIChat:
         return found | self._endpoint.attributes(request["model"])
 
     def most(self, request: Mapping[str, Any]) -> float | None:
-        """The most that a request can cost; None where the price is unknown."""
+        """Return the most that a request can cost; None where the price is unknown."""
         most_read = sum(len(m["content"].encode("utf-8", "replace")) + _OVERHEAD for m in request["messages"])
         longest = next((request[name] for name in LIMITS if name in request), self._settings.max_tokens)
         return self._budget.cost(request["model"], most_read, longest)
 
     def cost(self, model: str, reply: Kept) -> float | None:
-        """What a reply cost; None where the price is unknown."""
+        """Return the cost of a reply; None where the price is unknown."""
         return self._budget.cost(model, reply.prompt_tokens, reply.completion_tokens)
 
     @contextmanager
     def _alone(self, key: str) -> Iterator[None]:
-        """Whoever asks the same at the same time waits for the first, and finds its reply in the cache."""
+        """Let one of several equal requests go first; the others find its reply in the cache."""
         with self._lock:
             asked = self._asked.setdefault(key, threading.Lock())
         try:
@@ -188,7 +190,7 @@ class OpenAIChat:
                 self._asked.pop(key, None)
 
     def _paid(self, request: dict[str, Any], on_text: OnText | None, key: str = "") -> Reply:
-        """A reply of the server, kept as soon as it is there; one that a task's limit cut is asked for with more."""
+        """Return a reply of the server, cached at once; one cut by a task's limit is requested with a higher one."""
         reply, cost = self._bought(request, on_text)
         limit, calls = self._settings.limit, 1
         if reply.cut and not reply.repeats and request.get(limit, math.inf) < self._settings.max_tokens:
@@ -202,7 +204,7 @@ class OpenAIChat:
         return Reply(reply.text, request["model"], usage, reply.cut, reply.model)
 
     def _bought(self, request: dict[str, Any], on_text: OnText | None) -> tuple[Kept, float | None]:
-        """A reply and what it cost, with what was lost on the way, for which there is room in the budget."""
+        """Return a reply and its cost, lost attempts included, within the budget."""
         lost: list[Kept] = []
         with self._budget.set_aside(self.most(request)) as spending:
             try:
@@ -223,7 +225,7 @@ class OpenAIChat:
         return reply, cost
 
     def _ask(self, request: dict[str, Any], on_text: OnText | None, lost: list[Kept]) -> Kept:
-        """A whole reply; what was written of others is added to `lost`.
+        """Return a complete reply; the tokens of incomplete ones are added to `lost`.
 
         It is streamed, whoever listens: only so can it be ended early, and is what was written known of one that is
         lost. Raises ModelError when there is none after all retries, or retrying will not help.
@@ -279,7 +281,7 @@ class OpenAIChat:
                     time.sleep(pause if left is None else min(pause, left))
 
     def _once(self, client: "openai.OpenAI", sent: dict[str, Any], on_text: OnText | None) -> tuple[Kept, bool]:
-        """One request, when the pace allows it, and what comes within the time for it."""
+        """Send one request, when the pace allows it, and return the reply within its time."""
         from openai import Timeout
 
         longest = next((sent[name] for name in LIMITS if name in sent), 0)
@@ -313,7 +315,7 @@ class OpenAIChat:
 
 
 def load_chat(settings: Settings) -> OpenAIChat:
-    """The language models that the settings name, with the cache of replies.
+    """Return the settings' language models, with the cache of replies.
 
     Raises ConfigurationError: see OpenAIChat.
     """
@@ -321,7 +323,7 @@ def load_chat(settings: Settings) -> OpenAIChat:
 
 
 def _replied(reply: Reply) -> dict[str, Value]:
-    """What a span says of a reply; one that was kept took no tokens of the server."""
+    """Return the reply's part of a span; a cached one took no tokens of the server."""
     found: dict[str, Value] = {"kept": reply.usage.cached, "gen_ai.response.model": reply.served or reply.model}
     found["gen_ai.response.finish_reasons"] = ("length" if reply.cut else "stop",)
     if not reply.usage.cached:
@@ -331,7 +333,7 @@ def _replied(reply: Reply) -> dict[str, Value]:
 
 
 def _while_wanted(pieces: Iterable[bytes]) -> Iterator[bytes]:
-    """What comes of a reply, until the caller's own time is over, or it has left."""
+    """Yield the pieces of a reply, until the caller's own time is over, or it has left."""
     for piece in pieces:
         limits.remaining()
         yield piece
@@ -347,7 +349,7 @@ def _hang_up(response: Any) -> None:
 
 
 def _counted(reply: Kept, sent: Mapping[str, Any]) -> Kept:
-    """The reply with its tokens estimated, rather too high, where the server counted none."""
+    """Return the reply with estimated tokens, rather too high, where the server counted none."""
     read, written = reply.prompt_tokens, reply.completion_tokens
     if read <= 0:
         read = _estimate(sent, FEWEST)
@@ -357,6 +359,6 @@ def _counted(reply: Kept, sent: Mapping[str, Any]) -> Kept:
 
 
 def _estimate(sent: Mapping[str, Any], bytes_of_token: float) -> int:
-    """The tokens of a request's messages."""
+    """Return the tokens of a request's messages."""
     size = sum(len(m["content"].encode("utf-8", "replace")) for m in sent["messages"])
     return math.ceil(size / bytes_of_token)

@@ -13,7 +13,7 @@ Result = TypeVar("Result")
 def in_parallel(
     function: Callable[[Item], Result], items: Iterable[Item], threads: int
 ) -> Iterator[tuple[Item, Result | Exception]]:
-    """Each item with its result, or with the exception that was raised for it, as they come.
+    """Yield each item with its result, or with the exception that was raised for it, as they come.
 
     Items are taken in the caller's own thread, at most twice as many as threads ahead of the results. When the
     generator is closed, or the caller fails or is interrupted, no further item is begun, and what is under way is not

@@ -1,4 +1,4 @@
-"""What `kgrag doctor` asks the servers of models: do they answer, in JSON too, how quickly; how much do they read?"""
+"""What `kgrag doctor` asks the servers of models: whether they answer, in JSON too, how quickly; how much they read."""
 
 import time
 from collections.abc import Iterator
@@ -77,7 +77,7 @@ def _chat(settings: Settings, model: OpenAIChat) -> Iterator[Check]:
 
 
 def _json(tasks: Tasks, model: OpenAIChat) -> Check:
-    """Whether a task that wants JSON gets it, and how it is asked for."""
+    """Check whether a task that needs JSON gets it, and by which parameters."""
     try:
         found = tasks.structured(
             "read", Facts, passages=f"[1]\n{framed(_TEXT)}", question="Where was the Halcyon built?"
@@ -88,7 +88,10 @@ def _json(tasks: Tasks, model: OpenAIChat) -> Check:
 
 
 def _context(settings: Settings, model: OpenAIChat) -> int | None:
-    """How many tokens a request and its reply may have, as the server tells, or says in refusing one; None: unknown."""
+    """Return how many tokens a request and its reply may have, as the server tells, or says in refusing one.
+
+    None: unknown.
+    """
     chat = settings.chat
     assert chat.model is not None
     endpoint = Endpoint.of("CHAT", chat.model, chat.base_url, chat.api_key, chat.extra_headers)
@@ -106,7 +109,7 @@ def _context(settings: Settings, model: OpenAIChat) -> int | None:
 
 
 def _told(endpoint: Endpoint, model: str) -> int | None:
-    """The length that one of the servers' own pages tells: of llama.cpp, LM Studio, Ollama, vLLM."""
+    """Return the length by one of the servers' own pages: of llama.cpp, LM Studio, Ollama, vLLM."""
     import urllib3  # the client of openai may stand on another library in each of its versions
 
     root = endpoint.base_url.partition("?")[0].removesuffix("/v1")
@@ -150,7 +153,7 @@ def _embeddings(settings: Settings) -> Check:
 
 
 def _reranker(settings: RerankerSettings) -> Check:
-    """Whether it finds a text about the question more relevant than another one."""
+    """Return whether it finds a text about the question more relevant than another one."""
     try:
         server = RerankServer(settings)
         began = time.perf_counter()

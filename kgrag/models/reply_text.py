@@ -33,12 +33,12 @@ _DECODER = json.JSONDecoder(strict=False)
 
 
 def plain(text: str) -> str:
-    """A reply without what a thinking model says before it."""
+    """Return a reply without the thoughts of a thinking model before it."""
     return _THOUGHT.sub("", text, count=1).strip()
 
 
 def spoken(text: str) -> str:
-    """A reply without thoughts, without a preamble such as "Sure! Here it is:", without quotation marks around it."""
+    """Return a reply without thoughts, quotation marks around it, and a preamble such as "Sure! Here it is:"."""
     said = plain(text)
     for _ in range(3):  # "Sure! Here it is: Next question: ..."
         said = _PREAMBLE.sub("", said, count=1).strip()
@@ -48,7 +48,7 @@ def spoken(text: str) -> str:
 
 
 def json_in(text: str) -> Iterator[Any]:
-    """The objects and lists of JSON in a reply, the likeliest first; keys are in lower case.
+    """Yield the objects and lists of JSON in a reply, the likeliest first; keys are in lower case.
 
     They may stand in a fence or between words, in single quotes, with comments and trailing commas; of one that was cut
     off there is what is whole. Raises ValueError when there is none.
@@ -84,7 +84,7 @@ def _values(said: str) -> Iterator[Any]:
 
 
 def _end(said: str, start: int) -> int:
-    """Where the damaged object or list that begins there ends, if another one follows it; else the end of the text.
+    """Return the end of a damaged object or list, if another one follows it; else the end of the text.
 
     Of several in one text json_repair gives the last.
     """
@@ -103,7 +103,7 @@ def _end(said: str, start: int) -> int:
 
 
 def _repaired(said: str) -> Iterator[Any]:
-    """What a damaged object or list holds, up to where its last part that is whole ends."""
+    """Yield a damaged object or list, up to the end of its last complete part."""
     import json_repair
 
     end = max(said.rfind("}"), said.rfind("]")) + 1
@@ -118,7 +118,7 @@ def _repaired(said: str) -> Iterator[Any]:
 
 
 def _lowered(value: Any) -> Any:
-    """The value with all keys in lower case, but for those that are names: models write "Triples" as well."""
+    """Return the value with all keys in lower case, but for those that are names: models write "Triples" as well."""
     if isinstance(value, dict):
         lowered = {str(key).strip().lower(): item for key, item in value.items()}
         return {

@@ -54,18 +54,18 @@ class Slots:
         return self._limit
 
     def one_at_a_time(self) -> None:
-        """From now on, for good: the server ends a reply when another request comes."""
+        """Send one request at a time from now on: the server ends a reply when another request comes."""
         with self._changed:
             self._most = self._limit = 1
 
     def late(self, place: "Place") -> None:
-        """A call was not answered in time."""
+        """Record a call that was not answered in time."""
         with self._changed:
             if place.wave == self._wave:  # those that were under way together count once
                 self._wave, self._limit, self._good = self._wave + 1, max(1, self._limit // 2), 0
 
     def good(self) -> None:
-        """A call was answered."""
+        """Record a call that was answered."""
         with self._changed:
             self._good += 1
             if self._good >= self._limit and self._limit < self._most:
@@ -89,7 +89,7 @@ class Pace:
     """Lets requests through so that no minute has more of them, or of their tokens, than it may."""
 
     def __init__(self, requests: int | None, tokens: int | None) -> None:
-        """The most of a minute, None: any number."""
+        """Set the most calls of a minute; None: any number."""
         self._requests, self._tokens = requests, tokens
         self._turns: deque[Turn] = deque()
         self._not_before = 0.0
@@ -123,7 +123,7 @@ class Pace:
             self._not_before = max(self._not_before, time.monotonic() + seconds)
 
     def _wait(self, tokens: int) -> float:
-        """Seconds until there may be room."""
+        """Return seconds until there may be room."""
         now = time.monotonic()
         while self._turns and self._turns[0].at <= now - _WINDOW:
             self._turns.popleft()

@@ -45,7 +45,7 @@ class RerankServer:
     """The reranker at the server of the settings. Safe to share between threads."""
 
     def __init__(self, settings: RerankerSettings) -> None:
-        """Nothing is sent yet. Raises ConfigurationError for an address that is none."""
+        """Make the client; nothing is sent yet. Raises ConfigurationError for an invalid address."""
         url = settings.base_url or ""
         if not url.startswith(("http://", "https://")):
             raise ConfigurationError(
@@ -73,7 +73,7 @@ class RerankServer:
         return self._endpoint.address
 
     def scores(self, question: str, texts: Sequence[str]) -> list[float]:
-        """The relevance of each text to the question, 0 to 1, in the order of the texts.
+        """Return the relevance of each text to the question, 0 to 1, in the order of the texts.
 
         Raises UnavailableError when the server cannot be reached, refuses the key or ranks nothing, ModelError for any
         other failure, DeadlineError or CancelledError when the caller's limits end the wait.
@@ -87,7 +87,7 @@ class RerankServer:
         return [_sigmoid(score) if self._logits else min(1.0, max(0.0, score)) for score in found]
 
     def _part(self, question: str, texts: Sequence[str]) -> list[float]:
-        """What one call brings; nothing where there were too many texts for one."""
+        """Return the scores of one call; none where there were too many texts for one."""
         import openai
 
         client, tried, least = self._connected(), 0, self._settings.timeout
@@ -125,7 +125,7 @@ class RerankServer:
                 return self._read(said, len(texts))
 
     def _learnt(self, status: int, refused: str, body: dict[str, Any]) -> bool:
-        """Whether a refusal says how the server may be asked instead."""
+        """Return whether a refusal names another form of request."""
         if status in (400, 422) and "documents" in body and re.search(r"\btexts\b", refused):
             self._texts = "texts"
         elif TOO_LONG.search(refused) and not _CUTS[self._texts].keys() <= body.keys():
@@ -141,7 +141,7 @@ class RerankServer:
         return body | (_CUTS[self._texts] if self._cuts or self._texts == "texts" else {})
 
     def _read(self, said: str, number: int) -> list[float]:
-        """The scores of a reply in the order of the texts. Raises ModelError unless each text has one alone."""
+        """Return the scores of a reply in the order of the texts. Raises ModelError unless each text has one alone."""
         scores: dict[int, float] = {}
         try:
             value = json.loads(said)

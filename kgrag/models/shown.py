@@ -12,7 +12,7 @@ _NEXT = re.compile(r"(?<=</passage>)\n\n(?=\[\d+\]\n<passage>)")
 
 
 def numbered(passages: Iterable[Passage | Item]) -> str:
-    """Passages as a model is shown them: numbers from 1, and titles and texts in frames that they cannot leave.
+    """Return passages for a model: numbers from 1, and titles and texts in frames that they cannot leave.
 
     A path of several passages has one number, and so has a summary.
     """
@@ -20,12 +20,12 @@ def numbered(passages: Iterable[Passage | Item]) -> str:
 
 
 def framed(text: str) -> str:
-    """A harmless text between <passage> and </passage>, which the prompts call data, never instructions."""
+    """Return a harmless text between <passage> and </passage>, which the prompts call data, never instructions."""
     return f"<passage>\n{text}\n</passage>"
 
 
 def harmless(text: str) -> str:
-    """A text of a document without what could end its frame, begin another passage, or steer a chat template.
+    """Return a text without marks that end its frame, begin another passage, or steer a chat template.
 
     That is broken up, and can still be read.
     """
@@ -33,17 +33,17 @@ def harmless(text: str) -> str:
 
 
 def titled(*titles: str) -> str:
-    """Titles of a document as a model is shown them: harmless, and on one line."""
+    """Return titles of a document for a model: harmless, and on one line."""
     return harmless(": ".join(" ".join(title.split()) for title in titles if title))
 
 
 def passages_in(shown: str) -> list[str]:
-    """The passages of what `numbered` made, each with its number; what stood before the first is part of it."""
+    """Return the passages of a text by `numbered`, each with its number; text before the first is part of it."""
     return _NEXT.split(shown)
 
 
 def fewer(shown: str, letters: int) -> str:
-    """Passages shown without the last ones, by so many letters shorter if one is left then; empty where there is one.
+    """Return passages without the last ones, by so many letters shorter if one remains; empty where there is one.
 
     At least one is left out.
     """

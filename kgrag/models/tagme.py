@@ -60,7 +60,9 @@ class Tagme:
     """
 
     def __init__(self, settings: TagmeSettings, cache: Path | None = None) -> None:
-        """`cache`: folder where replies are kept. Nothing is sent yet.
+        """Make the client; nothing is sent yet.
+
+        `cache`: folder of cached replies.
 
         Raises ConfigurationError when the token or the package is missing, or the address or the folder cannot be used.
         """
@@ -164,7 +166,7 @@ class Tagme:
         return found
 
     def _read(self, endpoint: str, request: Mapping[str, str | list[str]], read: Callable[[dict[str, Any]], T]) -> T:
-        """What is read of the reply to a request, kept or new; only what can be read is kept."""
+        """Return the parsed reply to a request, cached or new; only parsable ones are cached."""
         key = ReplyCache.key(endpoint, {**request, "reply": "whole"})
         kept = self._cache.get(key) if self._cache is not None else None
         if kept is not None:
@@ -242,18 +244,18 @@ class Tagme:
 
 
 def load_tagme(settings: Settings) -> Tagme:
-    """The TAGME server that the settings name, with the cache of its replies. Raises ConfigurationError: see Tagme."""
+    """Return the settings' TAGME server, with the cache of its replies. Raises ConfigurationError: see Tagme."""
     return Tagme(settings.tagme, settings.cache / "tagme" if settings.tagme.cache else None)
 
 
 def check_tagme(settings: Settings) -> None:
-    """Raises ConfigurationError when the settings name no server that can be asked; nothing is sent."""
+    """Check the settings without a call. Raises ConfigurationError when they name no usable server."""
     if settings.tagme.endpoint != TITLES:
         load_tagme(settings).close()
 
 
 def can_tag(settings: Settings) -> bool:
-    """Whether passages can be tagged, as far as the settings say."""
+    """Return whether passages can be tagged, as far as the settings say."""
     try:
         check_tagme(settings)
     except ConfigurationError:
@@ -262,13 +264,13 @@ def can_tag(settings: Settings) -> bool:
 
 
 def address(settings: TagmeSettings) -> str:
-    """The address of the server as it may be shown: without name, password and query."""
+    """Return the address of the server for messages: without name, password and query."""
     parts = urlsplit(settings.endpoint)
     return parts._replace(netloc=parts.netloc.rpartition("@")[2], query="").geturl()
 
 
 def _letters(text: str, *places: int) -> list[int]:
-    """Places in a text as Java counts them, in units of UTF-16, as numbers of letters."""
+    """Return places in a text in units of UTF-16, as in Java, as numbers of letters."""
     if text.isascii():
         return [min(place, len(text)) for place in places]
     units = text.encode("utf-16-le")

@@ -41,17 +41,17 @@ class Tasks:
     max_facts: int = 100
 
     def with_listener(self, listener: Listener | None) -> Self:
-        """The same, whose calls another listener hears of; None: as it is."""
+        """Return the same tasks with another listener; None: unchanged."""
         return self if listener is None else replace(self, listener=listener)
 
     def prompt(self, name: str) -> Prompt:
-        """The prompt of that name; the user's own, if there is one."""
+        """Return the prompt of that name; the user's own, if there is one."""
         return load_prompt(name, self.prompts)
 
     def text(
         self, task: str, *, prompt: str | None = None, on_text: Callable[[str], None] | None = None, **values: str
     ) -> str:
-        """What the model says, without thoughts and preamble. Raises ModelError, also for an empty reply.
+        """Return the model's text, without thoughts and preamble. Raises ModelError, also for an empty reply.
 
         `on_text` is called with all that there is of it whenever it grows.
         """
@@ -68,7 +68,7 @@ class Tasks:
         return said
 
     def structured(self, task: str, shape: type[Shape], *, prompt: str | None = None, **values: str) -> Shape:
-        """What the model says as an object of a shape; what is none is asked for once more.
+        """Return the model's reply as an object of a shape; an invalid one is requested once more.
 
         Raises ModelError when the second reply is none either.
         """
@@ -95,7 +95,7 @@ class Tasks:
         return found
 
     def _first(self, prompt: str, values: dict[str, str], **options: Any) -> tuple[list[Message], Reply]:
-        """A prompt filled in, and the first reply to it; passages that a short context has no room for are left out.
+        """Return a filled-in prompt, and the first reply to it, without passages that a short context has no room for.
 
         These are the last ones, which are the least of a ranking.
         """
@@ -116,7 +116,7 @@ class Tasks:
                 values = {**values, "passages": shown}
 
     def chat(self, messages: list[Message], *, task: str, **options: Any) -> Reply:
-        """The reply to messages, within the limits of the call; `options` are those of ChatModel.chat."""
+        """Send messages within the limits of the call; `options` are those of ChatModel.chat."""
         limits.remaining()
         limits.check_budget()
         started = time.perf_counter()
@@ -137,7 +137,7 @@ class Tasks:
 
 
 def reply_schema(shape: type[BaseModel]) -> Mapping[str, Any]:
-    """The JSON schema of the replies for a shape: its `REPLY`, or what its fields say, all of them required."""
+    """Return the JSON schema of the replies for a shape: its `REPLY`, or that of its fields, all of them required."""
     own: Mapping[str, Any] | None = getattr(shape, "REPLY", None)
     if own is not None:
         return own
@@ -166,7 +166,7 @@ def _unless_thinking(on_text: Callable[[str], None] | None) -> Callable[[str], N
 
 
 def shaped(reply: Reply, shape: type[Shape]) -> tuple[Shape | None, str]:
-    """The first object of a reply that has the shape, or None and what is wrong with the first.
+    """Return the first object of a reply that has the shape, or None and the fault of the first object.
 
     The context of the validators of the shape says whether the reply was `cut` off.
     """

@@ -25,19 +25,22 @@ class PassageIndex(Protocol):
     """
 
     def __init__(self, settings: Settings, name: str, dimension: int) -> None:
-        """`name`: letters, digits and underscores, its own for each collection and embedder. Makes nothing yet."""
+        """Name the index; makes nothing yet.
+
+        `name`: letters, digits and underscores, its own for each collection and embedder.
+        """
         ...
 
     def words(self, stems: Sequence[str], title: float, limit: int) -> Scores:
-        """(passage id, BM25 over its words + `title` x BM25 over its title's), best first, ties by id."""
+        """Return (passage id, BM25 over its words + `title` x BM25 over its title's), best first, ties by id."""
         ...
 
     def nearest(self, vector: Sequence[float], limit: int) -> Scores:
-        """(passage id, (1 + cosine) / 2), best first, ties by id."""
+        """Return (passage id, (1 + cosine) / 2), best first, ties by id."""
         ...
 
     def ids(self) -> Iterator[str]:
-        """The ids of all passages that it holds."""
+        """Return the ids of all its passages."""
         ...
 
     def put(self, entries: Sequence[Mapping[str, Any]]) -> None:
@@ -62,7 +65,7 @@ PASSAGE_INDEXES: Plugins[type[PassageIndex]] = Plugins("kgrag.passage_indexes", 
 
 
 def open_index(settings: Settings, label: str, embedder: str, dimension: int, slot: str) -> PassageIndex | None:
-    """The index of a collection that the settings name; None where that is Neo4j's own.
+    """Return the index of a collection in the settings; None where that is Neo4j's own.
 
     `label`: of its passages, such as Passage_c7; `slot`: the property of its vectors. Raises NotFoundError,
     ConfigurationError.
@@ -75,5 +78,5 @@ def open_index(settings: Settings, label: str, embedder: str, dimension: int, sl
 
 
 def best(scores: Iterable[tuple[str, float]], limit: int) -> Scores:
-    """The best of some scores, ties by id."""
+    """Return the best of some scores, ties by id."""
     return sorted(scores, key=lambda hit: (-hit[1], hit[0]))[:limit]

@@ -99,7 +99,7 @@ class LanceIndex:
         return rows
 
     def _open(self, *, make: bool = False) -> Any:
-        """The table. Raises MismatchError when it is not there."""
+        """Open the table. Raises MismatchError when it does not exist."""
         with self._lock:
             if self._table is None:
                 database = self._connect()

@@ -22,7 +22,7 @@ class OpenSearchIndex:
     """
 
     def __init__(self, settings: Settings, name: str, dimension: int) -> None:
-        """Raises ConfigurationError without an address, or without opensearch-py."""
+        """Set up the client. Raises ConfigurationError without an address, or without opensearch-py."""
         if settings.opensearch_uri is None:
             raise ConfigurationError(
                 "KGRAG_PASSAGE_INDEX=opensearch needs the address of an OpenSearch.",

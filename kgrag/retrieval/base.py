@@ -68,12 +68,21 @@ Use = Literal["words", "vectors", "names", "triples", "mentions of TAGME", "a la
 
 @dataclass(frozen=True, slots=True)
 class Query:
-    """A question, and which documents may answer it. `listener` hears of what happens while it is searched.
+    """A question with the documents that may answer it. A lone surrogate, which no server accepts, becomes U+FFFD.
 
-    `memory`: what retrievers keep between the queries of one question, each under itself: {retriever: state}.
-    `knowledge`: collections of kind knowledge whose facts may bridge between passages.
-    Half a character (a lone surrogate), which no server takes, becomes U+FFFD. Raises InputError for a text of more
-    than LONGEST characters: each word of it would be looked up.
+    Attributes:
+        text: at most LONGEST characters, since each word is looked up.
+        filter: which documents may match.
+        listener: receives each event of the search; None: nobody does.
+        memory: the state that retrievers keep between the queries of one question: {retriever: state}.
+        knowledge: collections of kind knowledge whose facts may bridge between passages.
+
+    Raises:
+        InputError: the text is too long.
+
+    Example:
+        >>> query = Query("Who designed the Fram?", Filter(source="ships"))
+        >>> ranking = Bm25(collection.context).retrieve(query, k=3)
     """
 
     LONGEST: ClassVar[int] = 100_000
@@ -95,7 +104,14 @@ class Query:
         object.__setattr__(self, "text", whole)
 
     def vector(self, embedder: Embedder) -> list[float]:
-        """The question's unit vector [d]; embedded once, however many retrievers of a composition ask for it."""
+        """Return the question's vector, computed once for all retrievers of a composition.
+
+        Args:
+            embedder: the embedder.
+
+        Returns:
+            [d], of length 1.
+        """
         if embedder.name not in self._vectors:
             self._vectors[embedder.name] = embed_questions(embedder, [self.text])[0].tolist()
         return self._vectors[embedder.name]
@@ -103,7 +119,18 @@ class Query:
 
 @dataclass(frozen=True, slots=True)
 class Scored:
-    """A passage's id with its score and the trail that led to it."""
+    """The score of a passage.
+
+    Attributes:
+        id: that of the passage.
+        score: comparable only within its ranking.
+        why: the trail that led to the passage.
+
+    Example:
+        >>> best = Bm25(collection.context).rank(Query("Who designed the Fram?"), 1)[0]
+        >>> isinstance(best, Scored), best.score > 0
+        (True, True)
+    """
 
     id: str
     score: float
@@ -145,21 +172,36 @@ class SummaryOptions(Options):
 
 
 class Retriever(ABC):
-    """Ranks the passages of a collection. Retrievers are safe to share between threads, and compose.
+    """Ranks the passages of a collection; threads may share it.
 
-    A retriever is a class with a `name`, a `summary`, its `options` and the method `rank`, found by an entry point of
-    the group `kgrag.retrievers`. It is made over a collection, with options as keywords: `PathRank(c, cap=20)`; or over
-    other retrievers, if it works on such: `NaiveGe(Bm25(c), beams=5)`. Operators as in PyTerrier:
+    A retriever is a class with a `name`, a `summary`, its `options` and the method `rank`, registered by an entry point
+    of the group `kgrag.retrievers`. Operators as in PyTerrier:
 
     - `a % 10`: the best ten of a;  `a >> b`: b, working on a;  `a ^ b`: those of a, then the others of b;
     - `a | b`: what either finds, `a & b`: what both find, each fused by reciprocal ranks. (PyTerrier's `+` and `*`
       add and scale scores; scores of different retrievers are on different scales, so there are none here.)
 
-    `over`: the names of the retrievers that it works on when none is given, empty when it works on no other;
-    `several`: whether it takes any number of them; `paper`: where it is described; `uses`: what it works with, and its
-    parts beside; `needs`: what it cannot do without besides the graph; `calls`: of a language model, of one search at
-    most; `scale`: what its scores are, so that those of several queries can be compared: "cosine" (0 to 1), "share" (of
-    a walk's probability), "relevance" (0 to 1, as a model judges it), or "rank" (no more than an order).
+    Args:
+        on: a collection's context, or the retrievers that it works on.
+        options: those of the class.
+
+    Attributes:
+        over: the names of the default retrievers that it works on; empty when it works on none.
+        several: whether it takes any number of them.
+        paper: its source.
+        uses: what it and its parts work with.
+        needs: what it requires besides the graph.
+        calls: the most calls of a language model in one search.
+        scale: that of its scores, which compares several queries: "cosine" (0 to 1), "share" (of a walk's probability),
+            "relevance" (0 to 1, as a model judges it), or "rank" (no more than an order).
+
+    Raises:
+        ConfigurationError: an option does not exist or is out of range.
+
+    Example:
+        >>> retriever = (Bm25(collection.context) | PathRank(collection.context, cap=20)) % 10
+        >>> for hit in retriever.retrieve("Where was the designer of the Fram born?", k=3):
+        ...     print(f"{hit.score:.3f}", hit.passage.title)
     """
 
     name: str
@@ -183,7 +225,7 @@ class Retriever(ABC):
     """What it works on."""
 
     def __init__(self, *on: Searchable, **options: Any) -> None:
-        """Over a collection or other retrievers. Raises ConfigurationError for options that it does not have."""
+        """Make the retriever over a collection, or over other retrievers."""
         kind = type(self)
         self.given = options
         self.context = on[0].context if on else _nothing(kind.name)
@@ -197,7 +239,19 @@ class Retriever(ABC):
     def check(
         cls, options: Mapping[str, Any], parts: Sequence[object] = (), defaults: Mapping[str, Any] | None = None
     ) -> Options:
-        """The options in force, with `defaults` as of a SearchContext. Raises ConfigurationError."""
+        """Return the options in force.
+
+        Args:
+            options: name -> value.
+            parts: the retrievers that it is to work on.
+            defaults: part -> options, those of a SearchContext.
+
+        Returns:
+            The options, defaults included.
+
+        Raises:
+            ConfigurationError: an option does not exist or is out of range, or there are too many parts.
+        """
         if parts and not cls.over:
             raise ConfigurationError(
                 f"{cls.name!r} works on no other retriever.", f"Leave out what stands in its parentheses: {cls.name}"
@@ -211,33 +265,71 @@ class Retriever(ABC):
 
     @abstractmethod
     def rank(self, query: Query, n: int) -> list[Scored]:
-        """The best `n` passages in descending order of score, ties in a fixed order."""
+        """Rank passages.
+
+        Args:
+            query: the question.
+            n: how many.
+
+        Returns:
+            At most `n` passages in descending order of score, ties in a fixed order.
+        """
 
     def evidence(self, query: Query) -> Sequence[Evidence] | None:
-        """What a reader is to be shown after `rank`, best first: paths or summaries; None: the ranking itself."""
+        """Return the reader's evidence for the latest `rank`.
+
+        Args:
+            query: the question.
+
+        Returns:
+            Paths or summaries, best first; None: the ranking itself.
+        """
         return None
 
     def asks(self) -> int:
-        """The calls of a language model that a search takes at most, those of its parts with them."""
+        """Return the most calls of a language model that a search takes.
+
+        Returns:
+            Their number, those of its parts included.
+        """
         return type(self).calls + sum(part.asks() for part in self.parts)
 
     def remembers(self) -> bool:
-        """Whether it keeps something in a query's memory: the queries of one question then come one after another."""
+        """Return whether it has a state in a query's memory, so that the queries of one question run one after another.
+
+        Returns:
+            True if it or one of its parts has.
+        """
         own = type(self).evidence is not Retriever.evidence  # which is of the last query
         return own or any(part.remembers() for part in self.parts)
 
     def requires(self) -> frozenset[Layer]:
-        """The layers of the graph without which it would be another retriever; those of its parts beside."""
+        """Return the layers of the graph that the retriever requires.
+
+        Returns:
+            Layers, those of its parts excluded.
+        """
         return frozenset()
 
     def lacking(self) -> frozenset[Layer]:
-        """The layers that it or one of its parts requires, and its collection does not have."""
+        """Return the required layers that the collection lacks.
+
+        Returns:
+            Layers, those of its parts included.
+        """
         own = self.requires()
         found = own - self.context.reader.layers(own)
         return found.union(*(part.lacking() for part in self.parts))
 
     def notes(self, ranked: Sequence[Scored]) -> tuple[str, ...]:
-        """What to know of a ranking that it made: which layers the collection lacks."""
+        """Return remarks on a ranking, such as which layers the collection lacks.
+
+        Args:
+            ranked: the ranking.
+
+        Returns:
+            Sentences.
+        """
         walked = {step.label for x in ranked for step in x.why}
         missing = {layer for layer in self.requires() if LAYERS[layer][2] not in walked}
         lacking = sorted(missing - self.context.reader.layers(missing))
@@ -248,9 +340,17 @@ class Retriever(ABC):
         return tuple(dict.fromkeys([*(note for part in self.parts for note in part.notes(ranked)), *own]))
 
     def retrieve(self, query: str | Query, k: int = 8) -> Ranking:
-        """The best `k` passages with their texts and trails; fewer when the collection holds no more that fit.
+        """Return the best passages with their texts and trails.
 
-        Where an ingest took some away or has not yet wholly written their documents, the ranking is made again, deeper.
+        Where a concurrent ingest removes passages, or has not yet wholly written their documents, the ranking is made
+        again, deeper.
+
+        Args:
+            query: the question.
+            k: how many passages.
+
+        Returns:
+            At most `k` hits, best first; none for an empty question.
         """
         started = time.perf_counter()
         question = Query(query) if isinstance(query, str) else query
@@ -270,10 +370,17 @@ class Retriever(ABC):
         return Ranking(question.text, self.name, hits, self.notes(scored))
 
     def ranked(self, query: Query, n: int) -> list[Scored]:
-        """What `rank` gives, also when the collection was made or embedded again since it was opened, or meanwhile.
+        """Rank, again with a new context where the collection was replaced or embedded again meanwhile.
 
-        A ranking takes several queries, and none of them holds what it read: one that fails on what was removed in
-        between is made again, with growing pauses: a server takes a while to apply what a transaction removes.
+        A ranking takes several queries without a common transaction: one that fails on removed nodes is made again,
+        with growing pauses, since a server takes a while to apply what a transaction removes.
+
+        Args:
+            query: the question.
+            n: how many passages.
+
+        Returns:
+            At most `n` passages, best first.
         """
         with self.spanned(n):
             self.context.keep_up()
@@ -299,7 +406,14 @@ class Retriever(ABC):
 
     @contextmanager
     def spanned(self, n: int) -> Iterator[None]:
-        """The span of a ranking of `n` passages, by the names of OpenTelemetry's conventions."""
+        """Open a span for a ranking, by the names of OpenTelemetry's conventions.
+
+        Args:
+            n: how many passages are ranked.
+
+        Yields:
+            None, within the span.
+        """
         named = ",".join(context.reader.collection.name for context in self.contexts)
         with span(f"retrieval {named}", client=True, retriever=type(self).name, k=n) as noted:
             noted |= {"gen_ai.operation.name": "retrieval", "gen_ai.data_source.id": named}
@@ -311,20 +425,44 @@ class Retriever(ABC):
         return (self.context,)
 
     def passages(self, ids: Sequence[str]) -> dict[str, Passage]:
-        """Passages by their ids; ids that are gone are left out."""
+        """Return passages by their ids.
+
+        Args:
+            ids: ids of passages.
+
+        Returns:
+            id -> passage, without missing ones.
+        """
         return self.context.reader.passages(ids)  # it gives those of other collections, too
 
     def hits(self, scored: Sequence[Scored]) -> tuple[Hit, ...]:
-        """The passages with their texts, in order; those that are gone are left out."""
+        """Return the passages of a ranking with their texts.
+
+        Args:
+            scored: the ranking.
+
+        Returns:
+            The hits in their order, without missing passages.
+        """
         passages = self.passages([s.id for s in scored])
         return tuple(Hit(passages[s.id], s.score, s.why) for s in scored if s.id in passages)
 
     def _removed_from(self) -> bool:
-        """Whether indexes may name what was removed in place of what has been written: then they find nothing."""
+        """Return whether indexes may still have removed nodes in place of new ones.
+
+        Then they find nothing.
+        """
         return any(context.reader.stale() for context in self.contexts)
 
     def on(self, *parts: "Retriever") -> Self:
-        """The same, working on other retrievers."""
+        """Return the same retriever over other retrievers.
+
+        Args:
+            parts: the retrievers.
+
+        Returns:
+            A new retriever with the same options.
+        """
         return type(self)(*parts, **self.given)
 
     def __repr__(self) -> str:
@@ -346,7 +484,7 @@ class Retriever(ABC):
         return self._join("concat", other)
 
     def _join(self, name: str, other: "Retriever") -> "Retriever":
-        """`a | b | c` is rrf(a, b, c): what an operator has joined already is not nested."""
+        """Return `a | b | c` as rrf(a, b, c): operands that an operator joined already are not nested."""
         flat = self.expression.name == name and self.expression.parts and not self.given
         return RETRIEVERS[name](*(self.parts if flat else (self,)), other)
 
@@ -362,7 +500,7 @@ def _nothing(name: str) -> SearchContext:
 
 
 def make_retriever(expression: str | Expression, context: SearchContext) -> Retriever:
-    """The retriever that an expression describes: a name, or a composition such as `rrf(hybrid, pathrank(cap=20))`.
+    """Make the retriever of an expression: a name, or a composition such as `rrf(hybrid, pathrank(cap=20))`.
 
     Raises NotFoundError for a name that does not exist, ConfigurationError for an expression or option that is none.
     """
@@ -376,7 +514,7 @@ def make_retriever(expression: str | Expression, context: SearchContext) -> Retr
 
 
 def check_retriever(expression: str) -> str:
-    """The expression in its standard spelling. Raises as `make_retriever` does, without a graph."""
+    """Return the expression in its standard spelling. Raises as `make_retriever` does, without a graph."""
     return str(_checked(parse(expression)))
 
 

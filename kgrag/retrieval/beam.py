@@ -90,7 +90,7 @@ class BeamOptions(ChainOptions):
 
 
 def base_ranking(base: Retriever, query: Query, n: int) -> list[Scored]:
-    """The best `n` passages of the retriever that is expanded, with its rank in their trails."""
+    """Return the best `n` passages of the retriever that is expanded, with its rank in their trails."""
     found = []
     for rank, scored in enumerate(base.rank(query, n), 1):
         step = Step(f"{base.name} rank {rank}", "Passage", "", scored.score)
@@ -107,7 +107,7 @@ def expand(
     passages: Sequence[str] = (),
     triples: Sequence[str] = (),
 ) -> list[Scored]:
-    """A ranking fused with the source passages of the best chains (GEAR, section 4.2, equation 3).
+    """Return a ranking fused with the source passages of the best chains (GEAR, section 4.2, equation 3).
 
     The chains begin as in `beam_search`. Where there are none, the ranking is left as it is.
     """
@@ -126,7 +126,7 @@ def beam_search(
     passages: Sequence[str] = (),
     triples: Sequence[str] = (),
 ) -> list[Beam]:
-    """The best chains that begin with a triple of `passages` or with one of `triples` (ids); ties by ids.
+    """Return the best chains that begin with a triple of `passages` or of `triples` (ids); ties by ids.
 
     All are equally long: `settings.length` triples, or fewer where no chain leads on.
     """
@@ -149,7 +149,7 @@ def beam_search(
 
 
 def source_passages(beams: Sequence[Beam]) -> list[Scored]:
-    """The passages that state the chains' triples, breadth-first: those of all first triples, of all second ones, …"""
+    """Return the passages that state the chains' triples, breadth-first: of all first triples, all second ones, etc."""
     found: dict[str, Scored] = {}
     for position in range(max((len(beam.links) for beam in beams), default=0)):
         for beam in beams:
@@ -159,7 +159,9 @@ def source_passages(beams: Sequence[Beam]) -> list[Scored]:
 
 
 def best(branches: Sequence[Sequence[Beam]], settings: Diversity) -> list[Beam]:
-    """The best beams of all branches, where a branch holds what one beam grew into (Algorithm 1, lines 15 to 20).
+    """Return the best beams of all branches, where a branch holds the successors of one beam.
+
+    Algorithm 1, lines 15 to 20.
 
     The n-th best of a branch, from 0, counts exp(-min(n, gamma) / gamma) of its score, unless `diverse` is off.
     """
@@ -173,7 +175,7 @@ def best(branches: Sequence[Sequence[Beam]], settings: Diversity) -> list[Beam]:
 
 
 def _step(context: SearchContext, vector: list[float], beams: Sequence[Beam], s: BeamOptions) -> list[Beam]:
-    """The best of what the beams grow into with one more triple (Algorithm 1, lines 7 to 20)."""
+    """Return the best successors of the beams with one more triple (Algorithm 1, lines 7 to 20)."""
     collection = context.reader.collection
 
     def neighbours(keep: int) -> tuple[list[Mapping[str, Any]], list[Beam], list[float]]:
@@ -208,7 +210,7 @@ def _step(context: SearchContext, vector: list[float], beams: Sequence[Beam], s:
 
 
 def _grow(beam: Beam, row: Mapping[str, Any]) -> Beam:
-    """The beam with a triple more; its score is still that of the beam."""
+    """Return the beam with a further triple and its score unchanged."""
     return Beam(
         (*beam.links, _link(row, 0.0)), beam.score, beam.dot + row["cosine"], beam.square + 1 + 2 * row["cross"]
     )

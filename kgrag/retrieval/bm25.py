@@ -5,7 +5,14 @@ from kgrag.retrieval.second_stage import rank_step
 
 
 class Bm25(Retriever):
-    """Passages that share words with the question, stemmed by its language, or symbols such as `--flag`."""
+    """Passages that share words with the question, stemmed by its language, or symbols such as `--flag`.
+
+    Source: Robertson et al., 2009; GEAR, section 3.
+
+    Example:
+        >>> ranking = Bm25(collection.context).retrieve("Where was the designer of the Fram born?", k=3)
+        >>> print([hit.passage.title for hit in ranking])
+    """
 
     name = "bm25"
     summary = "words shared with the question: full-text index, stemmed"

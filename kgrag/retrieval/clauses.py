@@ -39,8 +39,10 @@ _MONTH = re.compile(f" ({'|'.join(stems(_MONTHS.split()))}) ")
 
 @dataclass(frozen=True, slots=True)
 class OuterClause:
-    """The outermost clause: its text, the stems (between spaces) of the question's unnamed words with weights that fall
-    from the first to the last and add up to 1, how many such words there are, and the kind of answer asked for.
+    """The outermost clause of a question.
+
+    Its text, the stems (between spaces) of the question's unnamed words with weights that fall from the first to the
+    last and add up to 1, how many such words there are, and the kind of answer asked for.
     """
 
     text: str
@@ -51,11 +53,17 @@ class OuterClause:
     """All stems of the question."""
 
     def strength(self, none: int, full: int) -> float:
-        """How far the clause counts in the final order: 0 with `none` unnamed words, 1 with `full` of them or more."""
+        """Return how far the clause counts in the final order.
+
+        0 with `none` unnamed words, 1 with `full` of them or more.
+        """
         return min(1.0, max(0.0, (self.words - none) / (full - none)))
 
     def weights(self, residual: Mapping[str, float], dropped: frozenset[str], share: float) -> dict[str, float]:
-        """The weights of a residual question's stems, `share` of them given to the clause without the dropped stems."""
+        """Return the weights of a residual question's stems.
+
+        The clause without the missing stems has `share` of them.
+        """
         outer = {stem: weight for stem, weight in self.terms.items() if stem not in dropped}
         total = sum(outer.values()) or 1.0
         mixed = {stem: (1 - share) * weight for stem, weight in residual.items()}
@@ -64,7 +72,7 @@ class OuterClause:
         return mixed
 
     def best_sentence(self, sentences: str) -> float:
-        """The largest weight of the clause's words in one sentence that holds an answer of the kind asked for, 0 to 1.
+        """Return the largest weight, 0 to 1, of the clause's words in one sentence with an answer of the right kind.
 
         `sentences`: of a passage, as `kgrag.text.sentences` writes them.
         """
@@ -84,7 +92,7 @@ class OuterClause:
 
 
 def outer_clause(question: LinkedQuestion, share: float, decay: float) -> OuterClause:
-    """The words up to the first break with `share` of the idf mass of unnamed words before it; names are left out.
+    """Return the words up to the first break with `share` of the idf mass of unnamed words before it, without names.
 
     The k-th unnamed word weighs idf * decay^k. Where nothing is left, the clause is the whole question.
     """
@@ -120,19 +128,19 @@ def outer_clause(question: LinkedQuestion, share: float, decay: float) -> OuterC
 
 
 def _whole(question: LinkedQuestion) -> OuterClause:
-    """The whole question, none of whose words count as unnamed ones."""
+    """Return the whole question as a clause without unnamed words."""
     terms = {term["stem"]: term["weight"] for term in question.terms()}
     return OuterClause(question.text(), terms, 0, "any", frozenset(question.stems))
 
 
 def answer_kind(words: Sequence[str]) -> AnswerKind:
-    """The kind of answer that a question, by its normalised words, asks for."""
+    """Return the kind of answer that a question, by its normalised words, asks for."""
     text = " ".join(words)
     return next((kind for kind, pattern in _ASKED if pattern.search(text)), "any")
 
 
 def _breaks(question: LinkedQuestion) -> set[int]:
-    """The places after the first word where a phrase may begin: names, prepositions and relative words."""
+    """Return the places after the first word where a phrase may begin: names, prepositions and relative words."""
     begin = {link.start for link in question.links}
     inside = {i for link in question.links for i in range(link.start + 1, link.end)}
     return {

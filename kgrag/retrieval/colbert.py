@@ -49,7 +49,7 @@ class TokenIndex:
     vectors: NDArray[np.float16]
 
     def scores(self, question: Matrix) -> NDArray[np.float32]:
-        """MaxSim [passages] of the question's vectors [words, d]: each with its best token, added up."""
+        """Return MaxSim [passages] of the question's vectors [words, d]: the sum of each one's best token."""
         found = np.zeros(len(self.ids), np.float32)
         first = 0
         while first < len(self.ids):
@@ -63,7 +63,7 @@ class TokenIndex:
 
 
 def open_index(folder: Path, state: str, listed: Callable[[], Sequence[str]], encode: Encode) -> TokenIndex:
-    """The index of that folder, brought up to date first unless it was made for this `state` of the collection.
+    """Return the index of that folder, updated first unless it was made for this `state` of the collection.
 
     `listed`: the ids of all passages. Raises InputError when the folder cannot be written.
     """
@@ -87,7 +87,7 @@ def open_index(folder: Path, state: str, listed: Callable[[], Sequence[str]], en
 
 
 def _load(folder: Path) -> tuple[str, TokenIndex] | None:
-    """The state that the index was made for, and the index; None when there is none."""
+    """Return the state that the index was made for, and the index; None when there is none."""
     try:
         about = json.loads((folder / "index.json").read_text(encoding="utf-8"))
         vectors = np.load(folder / about["vectors"], mmap_mode="r")
@@ -149,7 +149,17 @@ class ColbertOptions(Options):
 
 
 class Colbert(Retriever):
-    """The passages of a collection, or another retriever's best, in the order of a late-interaction model."""
+    """The passages of a collection, or another retriever's best, in the order of a late-interaction model.
+
+    Source: ColBERTv2, section 3.1; GEAR, section 6.1.
+
+    Raises:
+        ConfigurationError: the model, or sentence-transformers, is missing; raised by the first search.
+
+    Example:
+        >>> Colbert(Bm25(collection.context), depth=20).name
+        'colbert(bm25, depth=20)'
+    """
 
     name = "colbert"
     summary = "late interaction over another's best passages, or with depth=none over all (extra: colbert)"
@@ -171,7 +181,7 @@ class Colbert(Retriever):
         return rank_again(self, query, s.depth, n, lambda texts: max_sim(s.model, query.text, texts))
 
     def _rank_all(self, query: Query, n: int) -> list[Scored]:
-        """The best of the whole collection; its token vectors are brought up to date first."""
+        """Return the best of the whole collection, whose token vectors are updated first."""
         s, reader = self.settings, self.context.reader
         encoder = _loaded(s.model)
         name, passages = reader.collection.name, reader.question(names=[], stemmed=[], words=[])["passages"] or 0
@@ -212,7 +222,7 @@ class Colbert(Retriever):
 
 
 def max_sim(model: str, question: str, texts: list[str]) -> list[float]:
-    """The late-interaction score of each text. Raises ConfigurationError when there is no such model."""
+    """Return the late-interaction score of each text. Raises ConfigurationError when there is no such model."""
     with ONE_AT_A_TIME:
         encoder = _loaded(model)
         asked = encoder.encode_query([question], show_progress_bar=False)
@@ -241,7 +251,10 @@ def _loaded(name: str) -> Any:
 
 
 def _was_trained_for_it(name: str) -> bool:
-    """Whether a model brings its projection; else the library draws one at random, and says so only in its log."""
+    """Return whether a model brings its projection.
+
+    Else the library draws one at random, and says so only in its log.
+    """
     from sentence_transformers.util import load_file_path
 
     def read(file: str) -> Any:

@@ -37,7 +37,14 @@ class CommunitiesOptions(FusionOptions, SummaryOptions):
 
 
 class Communities(Retriever):
-    """Passages that name what the question names, that reports on their communities rest on, and that are near it."""
+    """Passages that name what the question names, that reports on their communities rest on, and that are near it.
+
+    Source: GraphRAG (Edge et al., 2024), local search.
+
+    Example:
+        >>> ranking = Communities(collection.context).retrieve("Where was the designer of the Fram born?", k=3)
+        >>> print([hit.passage.title for hit in ranking])
+    """
 
     name = "communities"
     summary = (
@@ -98,7 +105,7 @@ class Communities(Retriever):
 
 
 def _named(rows: Sequence[Mapping[str, Any]]) -> list[Scored]:
-    """Those with most of the names first, then the nearest."""
+    """Return the passages with most of the names first, then the nearest."""
     order = sorted(rows, key=lambda r: (-r["weight"], -r["score"], r["id"]))
     return [
         Scored(r["id"], r["score"], (Step("names", "Entity", r["name"]), follow("MENTIONS", "Passage", "")))
@@ -107,7 +114,7 @@ def _named(rows: Sequence[Mapping[str, Any]]) -> list[Scored]:
 
 
 def _joined(rows: Sequence[Mapping[str, Any]]) -> list[Scored]:
-    """The nearest first, each by the nearest of its communities."""
+    """Return the nearest passages, each by the nearest of its communities."""
     best: dict[str, Mapping[str, Any]] = {}
     for r in sorted(rows, key=lambda r: (-r["community"]["score"], r["community"]["id"])):
         best.setdefault(r["id"], r)
@@ -131,7 +138,10 @@ def _summed(
     shares: Mapping[str, float],
     joined: Sequence[Mapping[str, Any]],
 ) -> list[Scored]:
-    """The passages by the mean of their own nearness, that of the nearest report on them, and their share of names."""
+    """Rank passages by the mean of three.
+
+    Their similarity, that of the nearest report on them, their share of names.
+    """
     own = {x.id: x.score for ranking in rankings for x in ranking}
     reports: dict[str, float] = {}
     for r in joined:

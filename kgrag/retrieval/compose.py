@@ -43,7 +43,15 @@ class RrfOptions(FusionOptions):
 
 
 class Rrf(Retriever):
-    """The reciprocal rank fusion of other retrievers; also `a | b`."""
+    """The reciprocal rank fusion of other retrievers; also `a | b`.
+
+    Source: GEAR, section 3.
+
+    Example:
+        >>> fused = Bm25(collection.context) | Dense(collection.context)
+        >>> fused.name, len(fused.retrieve("Where was the designer of the Fram born?", k=3))
+        ('rrf(bm25, dense)', 3)
+    """
 
     name = "rrf"
     summary = "reciprocal rank fusion of any others, of bm25 and dense by itself: rrf(hybrid, pathrank)"
@@ -59,7 +67,14 @@ class Rrf(Retriever):
         return self.fuse([part.rank(query, depth) for part in self.parts])[:n]
 
     def fuse(self, rankings: Sequence[Sequence[Scored]]) -> list[Scored]:
-        """One ranking of several."""
+        """Fuse rankings into one.
+
+        Args:
+            rankings: each best first.
+
+        Returns:
+            The fused ranking, best first.
+        """
         return reciprocal_rank_fusion(rankings, self.settings.rrf)
 
 
@@ -73,10 +88,16 @@ class HybridOptions(VectorOptions):
 class Hybrid(Retriever):
     """Passages that share words with the question or are near to it, by a weighted sum of both scores.
 
-    Bruch et al., "An Analysis of Fusion Functions for Hybrid Retrieval", 2023, section 4, with another normalisation:
-    of BM25 the share of the best score; of vectors how much nearer a passage is than those that share words with the
-    question are on average, as a share of what is possible. So nothing has to be calibrated, whatever range the cosines
-    of an embedder have.
+    BM25 counts as the share of the best score; a vector by how much nearer a passage is than those that share words
+    with the question are on average, as a share of the possible. So nothing needs calibration, whatever range the
+    cosines of an embedder have.
+
+    Source: Bruch et al., "An Analysis of Fusion Functions for Hybrid Retrieval", 2023, section 4, with another
+    normalisation.
+
+    Example:
+        >>> ranking = Hybrid(collection.context).retrieve("Where was the designer of the Fram born?", k=3)
+        >>> print([hit.passage.title for hit in ranking])
     """
 
     name = "hybrid"
@@ -115,7 +136,13 @@ class Hybrid(Retriever):
 
 
 class Common(Rrf):
-    """What all of several retrievers find, by reciprocal rank fusion; also `a & b`."""
+    """The passages that all of several retrievers find, by reciprocal rank fusion; also `a & b`.
+
+    Example:
+        >>> both = Bm25(collection.context) & Dense(collection.context)
+        >>> both.name
+        'common(bm25, dense)'
+    """
 
     name = "common"
     summary = "what all of several others find among their best, fused: common(bm25, dense)"
@@ -127,7 +154,13 @@ class Common(Rrf):
 
 
 class Concat(Retriever):
-    """The passages of one retriever, then those that only the next one finds; also `a ^ b`."""
+    """The passages of one retriever, then those that only the next one finds; also `a ^ b`.
+
+    Example:
+        >>> then = Bm25(collection.context) ^ Dense(collection.context)
+        >>> then.name
+        'concat(bm25, dense)'
+    """
 
     name = "concat"
     summary = "one after the other: concat(top(pathrank, k=5), bm25)"
@@ -146,7 +179,13 @@ class TopOptions(Options):
 
 
 class Top(Retriever):
-    """The best few of another retriever; also `a % k`."""
+    """The best few of another retriever; also `a % k`.
+
+    Example:
+        >>> few = Bm25(collection.context) % 2
+        >>> len(few.retrieve("Where was the designer of the Fram born?", k=8))
+        2
+    """
 
     name = "top"
     summary = "the best few of another: top(bm25, k=5)"

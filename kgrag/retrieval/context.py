@@ -61,15 +61,15 @@ class SearchContext:
         return self
 
     def rows(self, name: str, /, **parameters: Any) -> list[Row]:
-        """The rows of a query of the catalogue."""
+        """Return the rows of a query of the catalogue."""
         return self.reader.rows(name, **parameters)
 
     def row(self, name: str, /, **parameters: Any) -> Row:
-        """The one row of a query that always gives one."""
+        """Return the single row of a query that always gives one."""
         return self.reader.row(name, **parameters)
 
     def shared(self, key: object, make: Callable[[], _T]) -> _T:
-        """What several retrievers share: made by the first of them, and held weakly, so it goes with the last."""
+        """Return a value that several retrievers share: made by the first of them, held weakly."""
         with self._lock:
             found: _T | None = self._shared.get(key)
             if found is None:
@@ -78,7 +78,7 @@ class SearchContext:
             return found
 
     def kept(self, key: object, make: Callable[[], _T]) -> _T:
-        """What is made once, and kept until the collection is opened again."""
+        """Return a value that is computed once, and cached until the collection is opened again."""
         with self._lock:
             if key not in self._kept:
                 self._kept[key] = make()
@@ -86,7 +86,7 @@ class SearchContext:
             return found
 
     def other_embedder(self, name: str) -> Embedder:
-        """An embedder besides the collection's own, by its name. Raises NotFoundError, ConfigurationError."""
+        """Return an embedder besides the collection's own, by its name. Raises NotFoundError, ConfigurationError."""
         if name == self.embedder.name:
             return self.embedder
         return load_embedder(name) if self._load is None else self._load(name)

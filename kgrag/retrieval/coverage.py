@@ -33,7 +33,7 @@ class Candidates:
 
 
 def covering(c: Candidates, places: int, tie: float, led: float, ends: int, end_place: int) -> list[int]:
-    """The places of the candidates, best first: `places` of them chosen one by one, the rest by their worth alone.
+    """Return the places of the candidates, best first: `places` of them by coverage, the rest by their worth.
 
     A passage adds the mass of its words that are new, `tie` times the rarity of the rarest name shared with one chosen
     (1 - ln k / ln 2n, where k of the n have it; 0 under one title), and `led` if one chosen was reached through it.
@@ -63,7 +63,7 @@ def covering(c: Candidates, places: int, tie: float, led: float, ends: int, end_
 
 
 def _tied(c: Candidates, rarity: Numbers, place: int) -> Numbers:
-    """[n]: the rarity of the rarest name that each passage shares with the one at `place`; 0 under the same title."""
+    """Return the rarity [n] of the rarest common name of each passage and `place`; 0 under the same title."""
     shared = c.names[place]
     tied: Numbers = (c.names[:, shared] * rarity[shared]).max(1, initial=0.0)
     tied[c.titles == c.titles[place]] = 0.0

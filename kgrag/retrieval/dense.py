@@ -5,7 +5,14 @@ from kgrag.retrieval.second_stage import rank_step
 
 
 class Dense(Retriever):
-    """Passages whose embedding is nearest to the question's."""
+    """Passages whose embedding is nearest to the question's.
+
+    Source: GEAR, appendix B.1 (SBERT).
+
+    Example:
+        >>> ranking = Dense(collection.context).retrieve("Where was the designer of the Fram born?", k=3)
+        >>> print([hit.passage.title for hit in ranking])
+    """
 
     name = "dense"
     summary = "nearest embeddings: vector index, scored again exactly"

@@ -45,7 +45,10 @@ class EntityGraph:
     def of(
         cls, passages: Iterable[Sequence[Any]], similar: Iterable[Sequence[Any]] = (), *, over_passages: bool = True
     ) -> Self:
-        """From passages ([id, element id, named, titled, subjects, objects]) and pairs of resembling names."""
+        """Make the graph of passages and pairs of resembling names.
+
+        Passages: [id, element id, named, titled, subjects, objects].
+        """
         edges: dict[tuple[int, int], float] = {}
         kinds: dict[tuple[int, int], str] = {}
         named: Counter[tuple[int, int]] = Counter()
@@ -83,7 +86,7 @@ class EntityGraph:
         return cls(graph, dict(node), numbers, sources, weights, kinds, counted)
 
     def shares(self, reset: Mapping[int, float], damping: float) -> NDArray[np.float64]:
-        """[nodes]: shares of a walk that restarts at the nodes of `reset`; they add up to 1."""
+        """Return the shares [nodes] of a walk that restarts at the nodes of `reset`; they add up to 1."""
         weights: list[float] = self.weights.tolist()
         found = rustworkx.pagerank(
             self.graph,
@@ -96,7 +99,7 @@ class EntityGraph:
         return np.array([found[i] for i in range(len(self.node))])
 
     def paths(self, reset: Mapping[int, float], damping: float, targets: Sequence[int]) -> list[list[int]]:
-        """The most probable way of the walk from a restart to each target: lists of nodes, empty where there is none.
+        """Return the most probable path of the walk from a restart to each target; an empty list where there is none.
 
         Its probability is the product of the restart's share and those of its steps.
         """
@@ -116,7 +119,7 @@ class EntityGraph:
         starts: Mapping[int, tuple[Step, ...]],
         cosines: Mapping[int, float],
     ) -> list[tuple[Step, ...]]:
-        """The steps of some paths; one begins with those of its first node, or at a passage with such a cosine."""
+        """Return the steps of paths; each begins with those of its first node, or at a passage with such a cosine."""
         element = {i: element for element, i in self.node.items()}
         elements = sorted({element[i] for path in paths for i in path})
         names = dict(context.row("retrieve/ppr_names", elements=elements)["names"])
@@ -151,7 +154,7 @@ class WholeGraph:
         self._graph: EntityGraph | None = None
 
     def __call__(self) -> EntityGraph:
-        """The graph, as it was when it was first asked for."""
+        """Return the graph, read at the first call."""
         if self._graph is None:
             key = (EntityGraph, self._same_as, self._named, self._over_passages)
             self._graph = self._context.shared(key, self._read)
@@ -166,7 +169,7 @@ class WholeGraph:
 
 
 def best(context: SearchContext, query: Query, scores: Mapping[str, float], n: int) -> list[tuple[str, float]]:
-    """The best `n` passages that the question's filter lets pass, with their scores; none with a score of 0."""
+    """Return the best `n` passages that pass the question's filter, with their scores; none with a score of 0."""
     ranked = sorted((x for x in scores if scores[x] > 0), key=lambda x: (-scores[x], x))
     if query.filter:
         allowed = context.reader.matching_filter(ranked, query.filter)

@@ -44,7 +44,7 @@ def parse(text: str) -> Expression:
 
 
 def joined(name: str, one: Expression, other: Expression) -> Expression:
-    """`a | b | c` as rrf(a, b, c): what an operator has joined already is not nested."""
+    """Return `a | b | c` as rrf(a, b, c): operands that an operator joined already are not nested."""
     parts = one.parts if one.name == name and one.parts and not one.options else (one,)
     return Expression(name, (*parts, other))
 

@@ -27,7 +27,7 @@ class Federated(Retriever):
     settings: FusionOptions
 
     def __init__(self, *on: Searchable, rrf: float = 60.0) -> None:
-        """Over one retriever a collection. It is called as they are."""
+        """Make the retriever over one retriever a collection, with their name."""
         super().__init__(*on, rrf=rrf)
         self.name = self.parts[0].name
 
@@ -58,6 +58,6 @@ class Federated(Retriever):
 
 
 def _fit(context: SearchContext, query: Query) -> float:
-    """The BM25 score of the collection's best passage for a question, 0 if none shares a word with it."""
+    """Return the BM25 score of the collection's best passage for a question, 0 if none shares a word with it."""
     best = context.reader.fulltext(query.text, 1, query.filter)
     return best[0][1] if best else 0.0

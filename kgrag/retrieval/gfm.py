@@ -54,7 +54,10 @@ class RelationGraph:
 
     @classmethod
     def of(cls, triples: Iterable[Sequence[str]], similar: Iterable[Sequence[Any]] = ()) -> Self:
-        """From triples (element ids about a predicate) and pairs of resembling names ([entity, entity, score])."""
+        """Make the graph of triples and pairs of resembling names.
+
+        Triples: element ids about a predicate; pairs: [entity, entity, score].
+        """
         facts = list(dict.fromkeys((s, p, o) for s, p, o in triples))
         alike = list(similar)
         subjects, objects = [s for s, _, _ in facts], [o for _, _, o in facts]
@@ -74,7 +77,7 @@ class WholeRelationGraph:
         self._graph: RelationGraph | None = None
 
     def __call__(self) -> RelationGraph:
-        """The graph, as it was when it was first asked for."""
+        """Return the graph, read at the first call."""
         if self._graph is None:
             self._graph = self._context.shared((RelationGraph, self._same_as), self._read)
         return self._graph
@@ -127,7 +130,7 @@ class Surroundings:
         self._whole = WholeRelationGraph(context, same_as=settings.same_as)
 
     def of(self, query: Query) -> SeededQuery | None:
-        """The graph that a question is posed over; None where it leads to no entity of a triple."""
+        """Return the graph of a question; None where it leads to no entity of a triple."""
         s, context = self.settings, self.context
         seeds = self._seeds(query)
         elements = [seed["element"] for seed in seeds]
@@ -150,7 +153,7 @@ class Surroundings:
         return SeededQuery(graph, start, steps) if steps else None
 
     def _seeds(self, query: Query) -> list[Mapping[str, Any]]:
-        """The entities of triples that the question names, or the one nearest to it: {element, name, score, df}."""
+        """Return the entities of triples that the question names, or the nearest one: {element, name, score, df}."""
         context, collection = self.context, self.context.reader.collection
         links = link_question(context, query.text, self.settings.same_as).links
         wanted = {link.entity: link.name for link in links} or {"": query.text}
@@ -174,7 +177,7 @@ class Loaded:
         self._lock = threading.Lock()
 
     def relations(self, texts: Sequence[str]) -> Vectors:
-        """The vectors of relations, then those of their inverses [2 r, d]; each text is embedded once."""
+        """Return the vectors of relations, then those of their inverses [2 r, d]; each text is embedded once."""
         both = [*texts, *(f"inverse_{text}" for text in texts)]
         with self._lock:
             new = list(dict.fromkeys(text for text in both if text not in self._vectors))
@@ -183,7 +186,7 @@ class Loaded:
             return np.stack([self._vectors[text] for text in both])
 
     def inputs(self, query: Query, posed: SeededQuery) -> "tuple[Tensor, Tensor, Tensor, Tensor]":
-        """The question's vector, those of relations, the edges, and where the question stands."""
+        """Return the question's vector, those of relations, the edges, and the places of the question's entities."""
         import torch
 
         asked = np.asarray(query.vector(self.embedder), np.float32)
@@ -192,7 +195,7 @@ class Loaded:
         return asked_, known_, edges, start
 
     def relevance(self, query: Query, posed: SeededQuery) -> NDArray[np.float32]:
-        """How relevant each entity is [n], 0 to 1."""
+        """Return how relevant each entity is [n], 0 to 1."""
         import torch
 
         given = self.inputs(query, posed)
@@ -204,7 +207,14 @@ class Loaded:
 class Gfm(Retriever):
     """Passages that mention the entities that a trained network finds relevant.
 
-    Over what surrounds the question's entities; with `exact` over the whole graph, which is read at the first question.
+    The network runs over the surroundings of the question's entities; with `exact` over the whole graph, which is read
+    at the first question.
+
+    Source: GFM-RAG (Luo et al., 2025), sections 3.2 and 3.3.
+
+    Example:
+        >>> Gfm.check({"exact": True}).exact
+        True
     """
 
     name = "gfm"
@@ -218,7 +228,11 @@ class Gfm(Retriever):
     settings: GfmOptions
 
     def __init__(self, *on: Searchable, **options: Any) -> None:
-        """Raises ConfigurationError when it has no weights, they cannot be loaded, or torch is not installed."""
+        """Load the weights.
+
+        Raises:
+            ConfigurationError: there are none, they cannot be loaded, or torch is not installed.
+        """
         super().__init__(*on, **options)
         s = self.settings
         if not s.weights:
@@ -277,7 +291,7 @@ _ONWARD = 0.5  # share of a walk that goes on at each step: a trail is its most 
 
 
 def load(context: SearchContext, path: str, embedder: str = "") -> Loaded:
-    """The network of a file, with the embedder of that name, or else that of the weights or the collection.
+    """Load the network of a file, with the embedder of that name, or else that of the weights or the collection.
 
     Raises ConfigurationError when torch is not installed, the file holds no network, or the embedder does not fit it.
     """
@@ -294,7 +308,7 @@ def load(context: SearchContext, path: str, embedder: str = "") -> Loaded:
 
 
 def new(embedder: Embedder, width: int, layers: int, seed: int) -> Loaded:
-    """A network that has learned nothing yet. Raises ConfigurationError when torch is not installed."""
+    """Return an untrained network. Raises ConfigurationError when torch is not installed."""
     module = network_module()
     import torch
 
@@ -303,7 +317,7 @@ def new(embedder: Embedder, width: int, layers: int, seed: int) -> Loaded:
 
 
 def network_module() -> Any:
-    """`kgrag.models.gfm`. Raises ConfigurationError when torch is not installed."""
+    """Import `kgrag.models.gfm`. Raises ConfigurationError when torch is not installed."""
     try:
         from kgrag.models import gfm
     except ImportError as error:

@@ -102,7 +102,10 @@ class Memory:
 
 
 def remember(before: Memory | None, vector: Sequence[float], states: Mapping[str, State], beta: float) -> Memory:
-    """A step more (RGNN-Ret, section 3.3, equation 4); `vector` [d] and `states`: those of the step's own question."""
+    """Return the memory after one more step (RGNN-Ret, section 3.3, equation 4).
+
+    `vector` [d] and `states`: those of the step's own question.
+    """
     own = {id: state for id, state in states.items() if state.trail}
     moved = {id: state.distance - state.trail[-1].distance for id, state in own.items()}
     now = np.asarray(vector, np.float64)
@@ -114,7 +117,7 @@ def remember(before: Memory | None, vector: Sequence[float], states: Mapping[str
 
 
 def nearest(states: Mapping[str, State]) -> list[str]:
-    """The passages in ascending order of distance, ties by id."""
+    """Return the passages in ascending order of distance, ties by id."""
     return sorted(states, key=lambda id: _order(states, id))
 
 
@@ -123,12 +126,12 @@ def _order(states: Mapping[str, State], id: str) -> tuple[float, str]:
 
 
 def distance(score: float) -> float:
-    """1 - cosine, from the (1 + cosine) / 2 of the graph."""
+    """Return 1 - cosine, from the (1 + cosine) / 2 of the graph."""
     return 2 - 2 * score
 
 
 def neighbours_of(context: SearchContext, s: "GnnRetOptions", vector: Sequence[float]) -> Neighbours:
-    """The edges of the graph of passages, for a question's vector: one round trip for each call."""
+    """Return the edges of the graph of passages for a question's vector: one round trip for each call."""
 
     def neighbours(senders: Sequence[str]) -> list[Edge]:
         ties = context.row(
@@ -152,7 +155,7 @@ GraphEdge = Literal["next", "keyword", "named", "mention", "title"]
 
 
 def _learned(name: str) -> BeforeValidator:
-    """Takes a file of `kgrag lab train gnn-ret` or `rgnn` in place of the value, which is read from it."""
+    """Return a validator that reads the value from a file of `kgrag lab train gnn-ret` or `rgnn` if it is a path."""
 
     def read(value: Any) -> Any:
         if not isinstance(value, str) or value.replace(".", "", 1).isdigit():  # as a variable holds a number
@@ -206,7 +209,14 @@ class GnnRetOptions(VectorOptions):
 
 
 class GnnRet(Retriever):
-    """Dense retrieval whose nearness spreads over adjacent passages and those that share names or keywords."""
+    """Dense retrieval whose nearness spreads over adjacent passages and those that share names or keywords.
+
+    Source: GNN-Ret, section 3.2; RGNN-Ret, section 3.3.
+
+    Example:
+        >>> ranking = GnnRet(collection.context).retrieve("Where was the designer of the Fram born?", k=3)
+        >>> print([hit.passage.title for hit in ranking])
+    """
 
     name = "gnn-ret"
     summary = "dense, passed on to passages that are adjacent or share names; GNN-Ret"
@@ -248,7 +258,7 @@ class GnnRet(Retriever):
         return [Scored(id, 1 - best[id].distance / 2, _steps(id, state, names, start)) for id, state in best.items()]
 
     def _add_up(self, memory: Memory, query: Query, n: int) -> dict[str, State]:
-        """At least the `n` passages that are nearest after all steps so far."""
+        """Return at least the `n` passages nearest after all steps so far."""
         reader, moved = self.context.reader, list(memory.moved)
         length = float(np.linalg.norm(memory.vector)) or 1.0
         unit = (memory.vector / length).tolist()
@@ -277,7 +287,7 @@ OVER = {
 
 
 def _steps(id: str, state: State, names: Mapping[str, str], start: Mapping[str, float]) -> tuple[Step, ...]:
-    """The way of the message: the passage that resembles the question, then what ties each one to the next."""
+    """Return the path of the message: the passage that resembles the question, then each connection."""
     origin = state.trail[0].sender if state.trail else id
     nearness = 1 - start.get(origin, state.distance) / 2
     steps = [Step("resembles the question", "Passage", names.get(origin, ""), nearness)]

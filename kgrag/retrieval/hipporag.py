@@ -64,9 +64,15 @@ class HippoRagOptions(Options):
 
 
 class HippoRag(Retriever):
-    """PageRank over entities alone, from those that a model finds named in the question.
+    """PageRank over entities alone, from those that a model finds in the question.
 
     The whole graph is read at the first question, once for all retrievers of a collection that live at the same time.
+
+    Source: HippoRAG, section 2.3.
+
+    Example:
+        >>> ranking = HippoRag(collection.context).retrieve("Where was the designer of the Fram born?", k=3)
+        >>> print([hit.passage.title for hit in ranking])
     """
 
     name = "hipporag"
@@ -81,7 +87,11 @@ class HippoRag(Retriever):
     settings: HippoRagOptions
 
     def __init__(self, *on: Searchable, **options: Any) -> None:
-        """Raises ConfigurationError when no language model is configured."""
+        """Make the retriever.
+
+        Raises:
+            ConfigurationError: no language model is configured.
+        """
         super().__init__(*on, **options)
         if self.context.tasks is None:
             raise no_model()
@@ -117,7 +127,7 @@ class HippoRag(Retriever):
         ]
 
     def _nearest(self, query: Query, n: int) -> list[Scored]:
-        """The nearest passages, where there is nothing to begin at; their scores add up to 1, as shares do."""
+        """Return the nearest passages, where there is no seed; their scores add up to 1, as shares do."""
         found = self.dense.rank(query, n)
         weights = [max(2 * x.score - 1, 0.0) for x in found]
         total = sum(weights) or 1.0
@@ -128,13 +138,13 @@ class HippoRag(Retriever):
         return frozenset({"triples"})
 
     def _names(self, query: Query) -> list[str]:
-        """What the question names, each once, in normal form. Raises ModelError."""
+        """Return the names in the question, each once, in normal form. Raises ModelError."""
         tasks = self.tasks.with_listener(query.listener)
         reply = tasks.structured("name", Names, question=query.text)
         return list(dict.fromkeys(filter(None, map(normalise, reply.names))))
 
     def _linked(self, names: Sequence[str]) -> list[Mapping[str, Any]]:
-        """The entity nearest to each name, each once."""
+        """Return the entity nearest to each name, each once."""
         if not names:
             return []
         collection = self.context.reader.collection
@@ -162,7 +172,14 @@ class HippoRag2Options(HippoRagOptions):
 
 
 class HippoRag2(HippoRag):
-    """PageRank over entities and passages, from the nearest facts that a model recognises, and from every passage."""
+    """PageRank over entities and passages, from the nearest facts that a model selects, and from every passage.
+
+    Source: HippoRAG 2, section 3.
+
+    Example:
+        >>> ranking = HippoRag2(collection.context).retrieve("Where was the designer of the Fram born?", k=3)
+        >>> print([hit.passage.title for hit in ranking])
+    """
 
     name = "hipporag2"
     summary = "PageRank over entities and passages from the nearest triples that a language model keeps; HippoRAG 2"
@@ -207,7 +224,7 @@ class HippoRag2(HippoRag):
         return [Scored(x, score, why) for (x, score), why in zip(ranked, trails, strict=True)]
 
     def _recognised(self, query: Query, facts: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
-        """Those facts that the model keeps, in their order. Raises ModelError."""
+        """Return the facts that the model selects, in their order. Raises ModelError."""
         if not facts:
             return []
         triples = [Triple(f["subject"], f["predicate"], f["object"]) for f in facts]
@@ -228,7 +245,7 @@ class HippoRag2(HippoRag):
 def _entities(
     graph: EntityGraph, facts: Sequence[Mapping[str, Any]], lowest: float, highest: float
 ) -> tuple[dict[int, float], dict[int, tuple[Step, ...]]]:
-    """Node -> weight, and the steps that lead there.
+    """Return node -> weight, and the steps that lead there.
 
     A fact's weight is where its cosine stands between the lowest and the highest of all; an entity's the mean over its
     facts, divided by the passages that name it (section 3.5, appendix).
@@ -248,7 +265,7 @@ def _entities(
 
 
 def _passages_naming(graph: EntityGraph) -> np.ndarray[Any, np.dtype[np.int64]]:
-    """[nodes]: how many passages name each entity."""
+    """Return the number of passages [nodes] that name each entity."""
     return np.bincount(graph.named[:, 1], minlength=len(graph.node))
 
 

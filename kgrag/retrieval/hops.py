@@ -9,6 +9,6 @@ _LETTERS = 4000  # an encoder reads less
 
 
 def so_far(question: str, passages: Iterable[tuple[str, str]]) -> str:
-    """A question and the (title, text) of the passages found so far, in their order."""
+    """Return a question with the (title, text) of the earlier passages, in their order."""
     read = (f"{title}: {text}" if title else text for title, text in passages)
     return "\n".join([question, *read])[:_LETTERS]

@@ -111,7 +111,14 @@ class KgpOptions(Options):
 
 
 class Kgp(Retriever):
-    """Paths of passages from those that another retriever finds; ranked as they were visited, or path by path."""
+    """Paths of passages from those that another retriever finds; ranked in the order of the visits, or path by path.
+
+    Source: KGP, section 4 and algorithm 1.
+
+    Example:
+        >>> ranking = Kgp(collection.context).retrieve("Where was the designer of the Fram born?", k=3)
+        >>> print([hit.passage.title for hit in ranking])
+    """
 
     name = "kgp"
     summary = (
@@ -125,7 +132,11 @@ class Kgp(Retriever):
     settings: KgpOptions
 
     def __init__(self, *on: Searchable, **options: Any) -> None:
-        """Raises ConfigurationError when a language model is to guide and none is configured or named."""
+        """Make the retriever.
+
+        Raises:
+            ConfigurationError: a language model is to guide, and none is configured or named.
+        """
         super().__init__(*on, **options)
         if self.settings.guide == "chat" and self.context.tasks is None:
             raise no_model()
@@ -153,12 +164,12 @@ class Kgp(Retriever):
         return [Scored(x.id, 1 / rank, x.why) for rank, x in enumerate(found[:n], 1)]
 
     def evidence(self, query: Query) -> Sequence[Sequence[str]] | None:
-        """The paths, where these have a length of their own: each is one item for the reader (listing 4)."""
+        """Return the paths, where their length is set: each is one item for the reader (listing 4)."""
         paths: list[Sequence[str]] | None = query.memory.get(self) if self.settings.hops is not None else None
         return paths
 
     def _walk(self, query: Query, paths: list[Path]) -> list[Scored]:
-        """Distinct passages in the order in which they are visited, at most `budget`, and no more once `tokens` are."""
+        """Return distinct passages in the order of the visits, at most `budget`, and within `tokens`."""
         budget = self.settings.budget
         visited = {path.passages[0]: Scored(path.passages[0], path.score, path.why) for path in paths}
         most, letters = (self.settings.tokens or _ALL) * LETTERS_A_TOKEN, self._letters(list(visited))
@@ -174,13 +185,13 @@ class Kgp(Retriever):
         return list(visited.values())
 
     def _letters(self, ids: Sequence[str]) -> int:
-        """How many letters passages have; 0 where no tokens are counted."""
+        """Return the letters of passages; 0 where no tokens are counted."""
         if self.settings.tokens is None:
             return 0
         return sum(len(p.title) + len(p.text) for p in self.context.reader.passages(ids).values())
 
     def _follow(self, query: Query, paths: list[Path], hops: int) -> list[Scored]:
-        """The passages of all paths of so many passages, path by path; one that leads nowhere stays short."""
+        """Return the passages of all paths of so many passages, path by path; a dead end stays short."""
         known = {path.passages[-1]: path for path in reversed(paths)}
         for _ in range(hops - 1 if paths else 0):
             grown = self._level(query, paths, [])
@@ -192,7 +203,7 @@ class Kgp(Retriever):
         return [Scored(id, known[id].score, known[id].why) for id in ids]
 
     def _level(self, query: Query, paths: Sequence[Path], seen: list[str]) -> list[list[Path]]:
-        """Each path with each of the passages that it goes on to, the best first (Algorithm 1, lines 5 to 10)."""
+        """Return each path with each of its next passages, the best first (Algorithm 1, lines 5 to 10)."""
         s = self.settings
         by_vector = s.encoder is None and (s.similarity == "vector" or (s.similarity is None and s.guide != "words"))
         here = s.encoder is not None or s.similarity == "tfidf"  # compared here, else by the server
@@ -225,7 +236,7 @@ class Kgp(Retriever):
         ]
 
     def _best(self, wanted: Sequence[str], found: Sequence[Sequence[dict[str, Any]]]) -> list[list[dict[str, Any]]]:
-        """Of the neighbours of each path those that are most like what is wanted (equation 1)."""
+        """Return the neighbours of each path that are most like the next query (equation 1)."""
         ids = list(dict.fromkeys(row["id"] for rows in found for row in rows))
         scores = self._alike(wanted, ids)
         scored = [
@@ -234,7 +245,7 @@ class Kgp(Retriever):
         return [sorted(rows, key=lambda r: (-r["score"], r["id"]))[: self.settings.branch] for rows in scored]
 
     def _alike(self, wanted: Sequence[str], ids: list[str]) -> list[Mapping[str, float]]:
-        """For each text how like passages are to it: by TF-IDF, or by the vectors of another encoder."""
+        """Return for each text the likeness of passages to it: by TF-IDF, or by the vectors of another encoder."""
         if self.settings.encoder is None or self.settings.similarity == "tfidf":
             distinct = list(dict.fromkeys(wanted))
             by_text = dict(zip(distinct, cosines(self.context, distinct, ids), strict=True))
@@ -246,18 +257,21 @@ class Kgp(Retriever):
         return [dict(zip(passages, row.tolist(), strict=True)) for row in scores]
 
     def _vectors(self, wanted: Sequence[str]) -> Vectors:
-        """The vectors of what is wanted [texts, d]: an imagined passage is a passage, the rest are questions."""
+        """Return the vectors of the next passages [texts, d].
+
+        An imagined passage is a passage, the rest are questions.
+        """
         name, guide = self.settings.encoder, self.settings.guide
         embedder = self.context.embedder if name is None else self.context.other_embedder(name)
         return embedder.embed(wanted) if guide in ("chat", "generator") else embed_questions(embedder, wanted)
 
     def _passages_of(self, paths: Sequence[Path]) -> list[list[Passage]]:
-        """The passages of each path."""
+        """Return the passages of each path."""
         texts = self.context.reader.passages(sorted({id for path in paths for id in path.passages}))
         return [[texts[id] for id in path.passages if id in texts] for path in paths]
 
     def _wanted(self, query: Query, read: Sequence[Sequence[Passage]]) -> list[str]:
-        """For each path what is wanted next (g of equation 1)."""
+        """Return the next query of each path (g of equation 1)."""
         if self.settings.guide == "words":
             return [query.text for _ in read]
         if self.settings.guide == "encoder":
@@ -270,14 +284,14 @@ class Kgp(Retriever):
         return wanted
 
     def _written(self, query: Query, evidence: Sequence[str]) -> list[str]:
-        """The next fact that the generator writes for each path; the question where it writes nothing."""
+        """Return the next fact that the generator writes for each path; the question where it writes nothing."""
         assert self.settings.generator is not None
         prompt = self.context.tasks.prompt("next-evidence") if self.context.tasks else load_prompt("next-evidence")
         asked = [prompt.messages(question=query.text, evidence=text) for text in evidence]
         return [text.strip() or query.text for text in load_generator(self.settings.generator).write(asked)]
 
     def _said(self, query: Query, evidence: Sequence[str]) -> list[str]:
-        """The evidence that the language model would like to see next, for each path. Raises ModelError."""
+        """Return the evidence that the language model would like to see next, for each path. Raises ModelError."""
         assert self.context.tasks is not None
         tasks = self.context.tasks.with_listener(query.listener)
 
@@ -300,7 +314,7 @@ _OVER = OVER | {
 
 
 def _steps(row: Mapping[str, Any], names: Mapping[str, str]) -> tuple[Step, ...]:
-    """From one passage to the next: over what ties them."""
+    """Return the steps from one passage to the next, over their connection."""
     kind, name, score = row["kind"], names.get(row["id"], ""), float(row["score"])
     if kind == "word":
         return Step("holds", "Keyword", row["name"]), Step("held by", "Passage", name, score)

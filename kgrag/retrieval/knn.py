@@ -33,7 +33,14 @@ class KnnOptions(FusionOptions, VectorOptions):
 
 
 class Knn(Retriever):
-    """Reciprocal rank fusion of the embedding's ranking with that of a fuzzy comparison of texts."""
+    """Reciprocal rank fusion of the embedding's ranking with that of a fuzzy comparison of texts.
+
+    Source: KGP, section 5.1.2 and appendix A.2.3.
+
+    Example:
+        >>> ranking = Knn(collection.context).retrieve("Where was the designer of the Fram born?", k=3)
+        >>> print([hit.passage.title for hit in ranking])
+    """
 
     name = "knn"
     summary = "dense, fused with the passages whose wording is most like the question (Levenshtein)"
@@ -61,7 +68,7 @@ class Knn(Retriever):
         return reciprocal_rank_fusion(rankings, self.settings.rrf)[:n]
 
     def _alike(self, question: str, text: str) -> float:
-        """How much wording agrees, 0 to 1."""
+        """Return how much wording agrees, 0 to 1."""
         if self.settings.compare == "part":
             return fuzz.partial_ratio(question, text) / 100
         return Levenshtein.normalized_similarity(question, text)

@@ -74,7 +74,7 @@ class TextVectors:
         self._lock = threading.Lock()
 
     def __call__(self, texts: Sequence[str]) -> Vectors:
-        """float32 [len(texts), d]."""
+        """Embed texts as float32 [len(texts), d]."""
         with self._lock:
             known = {text: self._kept[text] for text in texts if text in self._kept}
             for text in known:
@@ -101,13 +101,13 @@ class Knowledge:
 
     @classmethod
     def of(cls, context: SearchContext, name: str) -> "Knowledge":
-        """That collection beside the context's own. Raises NotFoundError, MismatchError for one of documents."""
+        """Open that collection beside the context's own. Raises NotFoundError, MismatchError for one of documents."""
         graph = context.reader.graph
         reader = Reader(graph, check_knowledge(open_collection(graph, name)))  # it may have been made again
         return cls(reader, context.kept(TextVectors, lambda: TextVectors(context.embedder)))
 
     def link(self, facts: Sequence[Triple], options: KnowledgeOptions) -> list[Linked]:
-        """The fact of the graph for each that was read, each once (Millions of GEAR-s, equation 3)."""
+        """Return the fact of the graph for each fact of the texts, each once (Millions of GEAR-s, equation 3)."""
         sure = options.link == "sparse" and not options.floor and not options.shared_name
         texts = [fact.text for fact in facts]
         if not texts:
@@ -136,7 +136,7 @@ class Knowledge:
         return list(linked.values())
 
     def about(self, text: str, options: KnowledgeOptions) -> list[Link]:
-        """The facts on what a text names by capitals, each with that name; of hubs the nearest by words."""
+        """Return the facts on the capitalised names of a text, each with its name; of hubs the nearest by words."""
         names = names_in(text, self.reader.collection.language)
         if not names:
             return []
@@ -153,7 +153,7 @@ class Knowledge:
         return [Link(row["id"], row["text"], "", "", 0.0, row["entity"]) for row in rows]
 
     def beams(self, query: Query, initial: Sequence[Link], options: KnowledgeOptions) -> list[Beam]:
-        """The best chains that begin at the initial facts (GEAR, Algorithm 1); ties by ids."""
+        """Return the best chains that begin at the initial facts (GEAR, Algorithm 1); ties by ids."""
         question = self.vectors([query.text])[0]
         first = list({link.id: link for link in initial}.values())
         cosines = (self.vectors([x.text for x in first]) @ question).tolist()
@@ -170,7 +170,7 @@ class Knowledge:
         return beams
 
     def _step(self, question: Vectors, text: str, beams: Sequence[Beam], s: KnowledgeOptions) -> list[Beam]:
-        """The best of what the beams grow into with one more fact (Algorithm 1, lines 7 to 20)."""
+        """Return the best successors of the beams with one more fact (Algorithm 1, lines 7 to 20)."""
         rows = self.reader.rows(
             "retrieve/knowledge_step",
             triples=sorted({beam.links[-1].id for beam in beams}),
@@ -214,7 +214,7 @@ class Knowledge:
         place: dict[str, int],
         vectors: Vectors,
     ) -> list[Beam]:
-        """The beam with each of the facts (id, text, shared name) behind it."""
+        """Return the beam's successors, one for each of the facts (id, text, shared name)."""
         if not tried:
             return []
         own = self.vectors([link.text for link in beam.links]).sum(axis=0)
@@ -235,7 +235,9 @@ class Knowledge:
 def passages_of(
     context: SearchContext, name: str, beams: Sequence[Beam], only: Filter, *, limit: int = 100
 ) -> list[Scored]:
-    """The passage that shares most words with each fact of the beams, breadth-first, each once; `name`: whose facts.
+    """Return the passage that shares most words with each fact of the beams, breadth-first, each once.
+
+    `name`: that of the facts' collection.
 
     Millions of GEAR-s, section 4.1: the soft alignment of facts with passages.
     """
@@ -264,7 +266,7 @@ def passages_of(
 
 
 def names_in(text: str, language: Language) -> list[str]:
-    """What may be names of a knowledge graph in a text, in stems: runs of words that begin and end with a capital.
+    """Return possible names of a knowledge graph in a text, in stems: runs of words with capitals at both ends.
 
     Where a text has none but its first word's, or its script has none, any run of words.
     """
@@ -282,14 +284,14 @@ def names_in(text: str, language: Language) -> list[str]:
 
 
 def _share_a_name(fact: Triple, row: dict[str, Any], language: Language) -> bool:
-    """Whether subject or object of a fact is one of those of a fact of the graph, or a part of one's words."""
+    """Return whether subject or object of a fact is one of those of a fact of the graph, or a part of one's words."""
     ours = [set(normalise(part, language).split()) for part in (fact.subject, fact.object)]
     theirs = [set(normalise(part, language).split()) for part in (row["subject"], row["object"])]
     return any(one and other and (one <= other or other <= one) for one in ours for other in theirs)
 
 
 def _trail(name: str, links: Sequence[Link]) -> tuple[Step, ...]:
-    """The chain of facts, told apart from the collection's own by the name of theirs."""
+    """Return the chain of facts, prefixed with the name of their collection."""
     steps: list[Step] = []
     for link in links:
         if link.entity:

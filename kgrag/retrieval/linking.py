@@ -52,8 +52,7 @@ class LinkedQuestion:
 
     `density`: the share of passages that mention two names or more that can serve as bridges; `density0`: the same
     without mentions that are known from triples alone. `symbols`: those of its words that hold signs, such as `$@`, as
-    they are counted.
-    `tied`: names of one entity are tied in the graph, and are to be followed.
+    they are counted. `tied`: names of one entity are tied in the graph, and are to be followed.
     """
 
     words: tuple[Token, ...]
@@ -68,7 +67,7 @@ class LinkedQuestion:
     language: Language = ENGLISH
 
     def terms(self, without: frozenset[int] = frozenset()) -> list[dict[str, Any]]:
-        """The stems of the question's words, some left out, and its symbols: {stem (between spaces), weight}.
+        """Return the stems of the question's words but some, and its symbols: {stem (between spaces), weight}.
 
         The weights add up to 1.
         """
@@ -78,7 +77,7 @@ class LinkedQuestion:
         return [{"stem": f" {stem} ", "weight": weight / total} for stem, weight in weights.items()] if total else []
 
     def text(self, without: frozenset[int] = frozenset()) -> str:
-        """The question without some of its words."""
+        """Return the question without some of its words."""
         joint = "" if self.language.unparted else " "
         return joint.join(word.raw for i, word in enumerate(self.words) if i not in without)
 
@@ -132,7 +131,7 @@ def link_question(context: SearchContext, text: str, same_as: bool = True) -> Li
 
 
 def question_terms(context: SearchContext, text: str) -> list[dict[str, Any]]:
-    """The stems of a question's words as {stem (between spaces), weight}, weighed by idf; they add up to 1."""
+    """Return the stems of a question's words as {stem (between spaces), weight}, weighted by idf; they add up to 1."""
     reader = context.reader
     collection, language = reader.collection.name, reader.collection.language
     words = tokens(text, language)[:MOST_WORDS]
@@ -159,7 +158,7 @@ def _link(
     language: Language,
     uncased: bool,
 ) -> Link | None:
-    """The link of one word sequence, if its words may be a name at all.
+    """Return the link of one word sequence, if its words may be a name at all.
 
     Without a capital only a title is one: of two content words or more at half its weight, but any in full where the
     question is `uncased`, typed without capitals.
@@ -191,7 +190,7 @@ def _link(
 
 
 def _other_names(link: Link, entities: Sequence[Mapping[str, Any]]) -> list[Link]:
-    """The links to the names that a SAME_AS edge ties to the one that is linked; weighed by how sure that is.
+    """Return the links to the names that a SAME_AS edge ties to the linked one, weighted by their certainty.
 
     Where titles bear the linked name, only to others that titles bear.
     """
@@ -204,7 +203,7 @@ def _other_names(link: Link, entities: Sequence[Mapping[str, Any]]) -> list[Link
 
 
 def _misspelt(context: SearchContext, words: Sequence[Token], links: list[Link], language: Language) -> list[Link]:
-    """Runs of capitalised words that no title covers: the nearest title, if it is near enough."""
+    """Return links of capitalised words that no title covers: the nearest title, if it is near enough."""
     if language.capitals == "none":
         return links
     named = name_words(words, language)
@@ -232,7 +231,7 @@ def _misspelt(context: SearchContext, words: Sequence[Token], links: list[Link],
 
 
 def _similar_titles(context: SearchContext, names: Sequence[str], limit: int = 20) -> list[list[Mapping[str, Any]]]:
-    """For each normalised name the entities with titles that are called alike: a letter apart in each word."""
+    """Return for each normalised name the entities with similar titles: a letter apart in each word."""
     if not names:
         return []
     index = context.reader.collection.index("entity_name")
@@ -244,7 +243,7 @@ def _similar_titles(context: SearchContext, names: Sequence[str], limit: int = 2
 
 
 def _run(words: Sequence[Token], start: int, language: Language) -> int:
-    """One past the last of a run of capitalised words; small words may stand inside."""
+    """Return the end of a run of capitalised words; small words may stand inside."""
     end = start + 1
     while end < len(words):
         if words[end].is_capital:
@@ -262,7 +261,7 @@ def _run(words: Sequence[Token], start: int, language: Language) -> int:
 
 
 def prefixes(words: Sequence[Token], language: Language = ENGLISH) -> list[str]:
-    """The first five letters of the longer words of a question, opening words left out.
+    """Return the first five letters of the longer words of a question, opening words left out.
 
     Where no spaces part words, every two characters.
     """

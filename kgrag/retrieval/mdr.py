@@ -42,7 +42,14 @@ class MdrOptions(VectorOptions):
 
 
 class Mdr(Retriever):
-    """The passages of the best chains, best chain first; then the others that are near to the question."""
+    """The passages of the best chains, best chain first; then the others that are near to the question.
+
+    Source: KGP, appendix A.2.3, after Xiong et al. (2021).
+
+    Example:
+        >>> ranking = Mdr(collection.context).retrieve("Where was the designer of the Fram born?", k=3)
+        >>> print([hit.passage.title for hit in ranking])
+    """
 
     name = "mdr"
     summary = "chains of passages, each nearest to the question and those before it; MDR"
@@ -78,7 +85,10 @@ class Mdr(Retriever):
         return [Scored(id, 1 / rank, why) for rank, (id, why) in enumerate(list(found.items())[:n], 1)]
 
     def evidence(self, query: Query) -> Sequence[Sequence[str]] | None:
-        """The chains, best first: a pair of passages is one item for the reader (KGP, appendix A.2.3 and listing 4)."""
+        """Return the chains, best first: a pair of passages is one item for the reader.
+
+        KGP, appendix A.2.3 and listing 4.
+        """
         chains: list[Sequence[str]] | None = query.memory.get(self)
         return chains
 
@@ -86,7 +96,7 @@ class Mdr(Retriever):
         return max(0.0, 2 * score - 1) if self.settings.score == "cosine" else score
 
     def _longer(self, question: str, chains: list[Chain]) -> list[Chain]:
-        """The best chains of one passage more; those of all chains are searched in one round trip."""
+        """Return the best chains of one passage more; all chains are searched in one round trip."""
         s, reader = self.settings, self.context.reader
         if not chains:
             return []
@@ -106,7 +116,7 @@ class Mdr(Retriever):
         return sorted(longer, key=lambda chain: (-chain.score, chain.ids))[: s.beams]
 
     def _nearest(self, chains: list[dict[str, Any]]) -> list[list[dict[str, Any]]]:
-        """For each chain the passages nearest to its vector: see `cypher/retrieve/mdr.cypher`."""
+        """Return for each chain the passages nearest to its vector: see `cypher/retrieve/mdr.cypher`."""
         collection = self.context.reader.collection
         row = self.context.row(
             "retrieve/mdr",

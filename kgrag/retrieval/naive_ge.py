@@ -17,7 +17,15 @@ class NaiveGeOptions(BeamOptions):
 
 
 class NaiveGe(Retriever):
-    """The base retriever's passages, fused with those that chains of triples lead to from them."""
+    """The base retriever's passages, fused with those that chains of triples lead to from them.
+
+    Source: GEAR, section 6.2.
+
+    Example:
+        >>> expanded = NaiveGe(Bm25(collection.context), beams=5)
+        >>> len(expanded.retrieve("Where was the designer of the Fram born?", k=3))
+        3
+    """
 
     name = "naive-ge"
     summary = "another's passages, and those that chains of triples lead to from them; GEAR without a language model"

@@ -74,7 +74,9 @@ class Walk:
 
 
 def pagerank(edges: NDArray[np.float64], reset: NDArray[np.float64], damping: float) -> NDArray[np.float64]:
-    """Personalised PageRank [n + m] of n passages and m names, tied by `edges` [n, m] in both directions.
+    """Return the personalised PageRank [n + m] of n passages and m names.
+
+    `edges` [n, m] lead in both directions.
 
     `reset` [n + m]: where the walk begins again with probability 1 - damping, or stands at a node without edges.
     """
@@ -94,7 +96,7 @@ def pagerank(edges: NDArray[np.float64], reset: NDArray[np.float64], damping: fl
 
 
 def _path_to(walk: Walk, x: str) -> list[Hop]:
-    """The hops from a seed to passage x, in order."""
+    """Return the hops from a seed to passage x, in order."""
     path: list[Hop] = []
     seen = {x}
     while (parent := walk.passages[x].parent) is not None and parent[0] not in seen:
@@ -105,7 +107,7 @@ def _path_to(walk: Walk, x: str) -> list[Hop]:
 
 
 def trail_to(walk: Walk, x: str, names: Mapping[str, str]) -> tuple[Step, ...]:
-    """How the walk came to passage x, to be shown; `names`: of passages, by their ids."""
+    """Return the trail of the walk to passage x; `names`: of passages, by their ids."""
     path = _path_to(walk, x)
     seed = path[0][0] if path else x
     link = walk.passages[seed].named_by
@@ -126,7 +128,7 @@ def trail_to(walk: Walk, x: str, names: Mapping[str, str]) -> tuple[Step, ...]:
 
 
 def spent_words(walk: Walk, x: str) -> frozenset[int]:
-    """The words of the question that are spent once the walk stands on passage x: they named it."""
+    """Return the words of the question that name passage x or an earlier one of its path."""
     details, question = walk.details[x], walk.question
     before = walk.passages[x].dropped
     own = {o["id"] for o in details["own"]}
@@ -141,7 +143,7 @@ def spent_words(walk: Walk, x: str) -> frozenset[int]:
 
 
 def rest_weights(walk: Walk, dropped: frozenset[int], outer: float) -> dict[str, float]:
-    """The weights of the stems (between spaces) of the rest of the question; they add up to 1."""
+    """Return the weights of the stems (between spaces) of the rest of the question; they add up to 1."""
     residual = {term["stem"]: term["weight"] for term in walk.question.terms(dropped)}
     if not dropped:
         return residual
@@ -149,7 +151,7 @@ def rest_weights(walk: Walk, dropped: frozenset[int], outer: float) -> dict[str,
 
 
 def answers_clause(walk: Walk, x: str) -> float:
-    """How well passage x answers the outer clause."""
+    """Return how well passage x answers the outer clause."""
     known, parent = walk.outer[x], walk.passages[x].parent
     far = parent is not None and walk.passages[parent[0]].parent is not None
     return _CLAUSE_COSINE * known.cosine + _CLAUSE_SENTENCE * walk.clause.best_sentence(known.sentences) + _FAR * far

@@ -44,7 +44,13 @@ from kgrag.values.results import Step
 
 
 class PathRank(Retriever):
-    """Walks from the names in the question over the names that passages mention."""
+    """Walks from the names in the question over the names that passages mention.
+
+    Example:
+        >>> ranking = PathRank(collection.context, cap=20).retrieve("Where was the designer of the Fram born?")
+        >>> for hit in ranking:
+        ...     print(hit.passage.title, hit.why)
+    """
 
     name = "pathrank"
     summary = "walks from the question's names over the names that passages mention; multi-hop, no model"
@@ -194,7 +200,7 @@ class PathRank(Retriever):
                     passage.dropped = dropped[step[0]]
 
     def _vectors(self, walk: Walk, texts: Sequence[str]) -> list[list[float]]:
-        """The unit vectors [n, d] of rests of the question; those that lack words lean to the outer clause."""
+        """Return the unit vectors [n, d] of the question's rests; those without some words lean to the outer clause."""
         c = self.constants
         outer, whole = walk.clause.text, walk.question.text()
         new = [text for text in dict.fromkeys([*texts, outer]) if text not in walk.embedded]
@@ -209,7 +215,7 @@ class PathRank(Retriever):
         return vectors
 
     def _pagerank(self, walk: Walk) -> dict[str, float]:
-        """Path scores plus the weighted log10 of the personalised PageRank on the passages at hand and their names."""
+        """Return path scores plus the weighted log10 of the personalised PageRank on the passages and their names."""
         s, c = self.settings, self.constants
         order = sorted(walk.passages, key=lambda x: (-walk.passages[x].score, x))
         top = order[: c.pagerank_passages]
@@ -267,7 +273,7 @@ class PathRank(Retriever):
         }
 
     def _order(self, walk: Walk, final: Mapping[str, float]) -> dict[str, float]:
-        """All passages with their scores, best first: those of a long question as a set (kgrag.retrieval.coverage).
+        """Return all passages with their scores, best first; of a long question as a set (kgrag.retrieval.coverage).
 
         Scores fall: the best goes to the first place, and so on.
         """
@@ -305,14 +311,14 @@ class PathRank(Retriever):
 
 
 def _faded(question: LinkedQuestion, link: Link, few: float) -> Link:
-    """A link where names are few (0 to 1): it weighs less if even the rarest of its words is common."""
+    """Return a link with less weight where names are few (0 to 1) if even the rarest of its words is common."""
     stems = question.stems[link.start : link.end]
     rarest = max((question.idf.get(stem, 0.0) for stem in stems), default=0.0) / math.log(question.passages + 2)
     return replace(link, weight=link.weight * min(1.0, 2 * rarest) ** (4 * few))
 
 
 def _bonuses(link: Link, rows: Sequence[Mapping[str, Any]], cap: int, c: PathRankConstants) -> list[tuple[str, float]]:
-    """What a link adds to the passages that it leads to: the best few of its title, or of those that mention it."""
+    """Return a link's bonus for its passages: the best few of its title, or of those that mention it."""
     titled = []
     for row in rows:
         weight = max((o["weight"] for o in row["own"] if o["id"] == link.entity), default=0.0)

@@ -40,19 +40,17 @@ class PathRankConstants:
     Seeds. `candidates`: the vector index is asked for so many, which are scored again exactly; `titled`: passages of a
     long document that its title reaches; bonus of a passage whose title the question names (`title`), with the k-th of
     one title k to the power of minus `crowding` of it, that mentions a name without a title (`mention`), or a triple of
-    which is about one (`fact`).
-    Hops. Weights of a name's rarity, of a question word `near` it, of it being the target's title (`is_title`) or part
-    of it (`in_title`), and of a triple of the source being `about` it; `rivals`: cost, in collections of more than
-    `large` passages, of a hop to one of many passages that mention a name.
-    Few names. Below this `density` of names words count more and paths less, by `slack`, and names of triples lead on;
-    `lexical`: weight of BM25 there.
-    The outer clause has at least the share `clause` of the unnamed words' weight, each word `decay` of the one before;
-    `clause_vector`: its weight beside the rest of the question, `clause_words`: its share of the weight of words.
-    The list as a set begins to count with `order_words[0]` unnamed words, and counts in full with `order_words[1]`.
-    Weights of the question's words that no passage before has (`cover`), of a rare name shared with one before (`tie`),
-    of being on the path to one before (`led`), of what answers the outer clause (`outer`); the `ends` that answer it
-    best have a place kept after `end_place`.
-    PageRank is over `pagerank_passages`, reset to `pagerank_seeds` of them and to the names of the question.
+    which is about one (`fact`). Hops. Weights of a name's rarity, of a question word `near` it, of it being the
+    target's title (`is_title`) or part of it (`in_title`), and of a triple of the source being `about` it; `rivals`:
+    cost, in collections of more than `large` passages, of a hop to one of many passages that mention a name. Few names.
+    Below this `density` of names words count more and paths less, by `slack`, and names of triples lead on; `lexical`:
+    weight of BM25 there. The outer clause has at least the share `clause` of the unnamed words' weight, each word
+    `decay` of the one before; `clause_vector`: its weight beside the rest of the question, `clause_words`: its share of
+    the weight of words. The list as a set begins to count with `order_words[0]` unnamed words, and counts in full with
+    `order_words[1]`. Weights of the question's words that no passage before has (`cover`), of a rare name shared with
+    one before (`tie`), of being on the path to one before (`led`), of what answers the outer clause (`outer`); the
+    `ends` that answer it best have a place kept after `end_place`. PageRank is over `pagerank_passages`, reset to
+    `pagerank_seeds` of them and to the names of the question.
     """
 
     candidates: int = 120

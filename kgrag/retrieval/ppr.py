@@ -73,6 +73,12 @@ class Ppr(Retriever):
     """Personalised PageRank from the question's triples, names and nearest passages.
 
     With `exact` the whole collection is read at the first question, once for all retrievers that live at the same time.
+
+    Source: HippoRAG 2, section 3, without its model.
+
+    Example:
+        >>> ranking = Ppr(collection.context).retrieve("Where was the designer of the Fram born?", k=3)
+        >>> print([hit.passage.title for hit in ranking])
     """
 
     name = "ppr"
@@ -106,7 +112,7 @@ class Ppr(Retriever):
         return [Scored(x, score, why) for (x, score), why in zip(ranked, trails, strict=True)]
 
     def _seeds(self, query: Query, s: PprOptions) -> _Seeds:
-        """What the walk restarts at (HippoRAG 2, section 3.3); an entity's weight is the mean over its triples."""
+        """Return the seeds of the walk (HippoRAG 2, section 3.3); an entity's weight is the mean over its triples."""
         vector = query.vector(self.context.embedder)
         collection = self.context.reader.collection
         found = self.context.row(
@@ -181,7 +187,7 @@ def _places(seeds: Iterable[Sequence[Any]], graph: EntityGraph) -> _Places:
 
 
 def _reset(graph: EntityGraph, places: _Places, seeds: _Seeds) -> dict[int, float]:
-    """Node -> weight; an entity counts the less the more passages mention it (HippoRAG: node specificity)."""
+    """Return node -> weight; an entity counts the less the more passages mention it (HippoRAG: node specificity)."""
     reset = {}
     for id, (i, df) in places.items():
         if seeds.entities[id] > 0:

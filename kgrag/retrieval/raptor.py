@@ -27,7 +27,14 @@ class RaptorOptions(SummaryOptions):
 
 
 class Raptor(Retriever):
-    """Passages that are near the question, or under summaries that are."""
+    """Passages that are near the question, or under summaries that are.
+
+    Source: RAPTOR (Sarthi et al., 2024), section 4.
+
+    Example:
+        >>> ranking = Raptor(collection.context).retrieve("Where was the designer of the Fram born?", k=3)
+        >>> print([hit.passage.title for hit in ranking])
+    """
 
     name = "raptor"
     summary = "nearest passages and summaries of a tree (kgrag enrich tree); a summary lifts the passages under it"
@@ -81,7 +88,7 @@ class Raptor(Retriever):
 
 
 def _collapsed(rows: Sequence[Mapping[str, Any]], sources: int) -> list[Evidence]:
-    """Passages and summaries, the nearest first; a summary with some passages under it that are nearest."""
+    """Return passages and summaries, the nearest first; a summary with its nearest passages."""
     found: list[tuple[float, str, Evidence]] = [(-row["score"], row["id"], (row["id"],)) for row in rows]
     summaries = {above["id"]: above for row in rows for above in row["above"]}
     leaves: dict[str, list[tuple[float, str]]] = {}

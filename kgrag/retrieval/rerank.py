@@ -41,7 +41,14 @@ class RerankOptions(Options):
 
 
 class Rerank(Retriever):
-    """The best passages of another retriever in the order of a cross-encoder."""
+    """The best passages of another retriever in the order of a cross-encoder.
+
+    Source: Nogueira and Cho, "Passage re-ranking with BERT", 2019.
+
+    Example:
+        >>> Rerank.check({"top": 30}).top
+        30
+    """
 
     name = "rerank"
     summary = "another's best passages, ranked again by a cross-encoder (extra: sbert) or a server"
@@ -53,7 +60,11 @@ class Rerank(Retriever):
     settings: RerankOptions
 
     def __init__(self, *on: Searchable, **options: Any) -> None:
-        """See Retriever. Raises ConfigurationError also when the server has no address."""
+        """Make the retriever.
+
+        Raises:
+            ConfigurationError: an option does not exist or is out of range, or the server has no address.
+        """
         super().__init__(*on, **options)
         s, server = self.settings, self.context.reranker
         if s.url:  # which the key of the settings is not meant for
@@ -89,7 +100,7 @@ class Rerank(Retriever):
 
 
 def read_beside(model: str, question: str, texts: Sequence[str], batch: int) -> list[float]:
-    """The relevance of each text to the question, 0 to 1, by a cross-encoder.
+    """Return the relevance of each text to the question, 0 to 1, by a cross-encoder.
 
     Raises ConfigurationError when there is no such model.
     """

@@ -13,7 +13,7 @@ ONE_AT_A_TIME = threading.Lock()
 def rank_again(
     retriever: Retriever, query: Query, depth: int, n: int, score: Callable[[list[str]], Sequence[float]]
 ) -> list[Scored]:
-    """The best `n` among the first `depth` passages of the retriever's base, by `score` of their texts.
+    """Return the best `n` among the first `depth` passages of the retriever's base, by `score` of their texts.
 
     Passages that are gone meanwhile are left out; a tie goes by the base's order. What led to a passage stays, with its
     new rank.
@@ -33,10 +33,10 @@ def rank_again(
 
 
 def rank_step(name: str, rank: int, score: float) -> Step:
-    """Where a ranking put a passage."""
+    """Return the step of a passage's rank."""
     return Step(f"{name} rank {rank}", "Passage", "", score)
 
 
 def text_of(passage: Passage) -> str:
-    """A passage as a model reads it: its title and its text."""
+    """Return a passage as text for a model: its title and its text."""
     return f"{passage.title}\n{passage.text}".strip()

@@ -28,7 +28,7 @@ class Snippet:
 
 
 def snippet(text: str, question: str, width: int = WIDTH) -> Snippet:
-    """The window of about `width` characters that holds most different words of the question, the first of equals.
+    """Return the window of about `width` characters with the most different words of the question; the first of ties.
 
     Words are compared by stem, stop words do not count. Without a match it is the beginning of the text.
     """
@@ -42,12 +42,12 @@ def snippet(text: str, question: str, width: int = WIDTH) -> Snippet:
 
 
 def one_line(text: str) -> str:
-    """`text` with composed characters, single blanks, and nothing that could steer a terminal."""
+    """Return `text` with composed characters, single blanks, and nothing that could steer a terminal."""
     return " ".join(unicodedata.normalize("NFC", text).translate(_CONTROLS).split())
 
 
 def crop(text: str, width: int) -> str:
-    """`text` on one line, cut at a word with an ellipsis if it is longer than `width`."""
+    """Return `text` on one line, cut at a word with an ellipsis if it is longer than `width`."""
     line = one_line(text)
     if len(line) <= width:
         return line
@@ -56,7 +56,7 @@ def crop(text: str, width: int) -> str:
 
 
 def _matches(line: str, question: str) -> list[tuple[int, int, str]]:
-    """(start, end, stem) of the words of `line` that the question shares."""
+    """Return (start, end, stem) of the words of `line` that occur in the question."""
     wanted = set(stems([t.norm for t in tokens(question) if is_content(t.norm)]))
     if not wanted:
         return []
@@ -66,7 +66,7 @@ def _matches(line: str, question: str) -> list[tuple[int, int, str]]:
 
 
 def _window(line: str, matches: list[tuple[int, int, str]], width: int) -> tuple[int, int]:
-    """Where the best window begins and ends, at word boundaries; it may be a word longer than `width`."""
+    """Return the start and end of the best window, at word boundaries; it may be a word longer than `width`."""
     if len(line) <= width:
         return 0, len(line)
     best, anchor = (0, 0), 0

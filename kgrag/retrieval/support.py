@@ -210,7 +210,10 @@ class _Words:
 
     @classmethod
     def of(cls, text: str, known: Iterable[str] = ()) -> "_Words":
-        """`known`: stems of names; a name at the beginning of a sentence is one of these, or two in a row."""
+        """Make the words of a text.
+
+        `known`: stems of names; a name at the beginning of a sentence is one of these, or two in a row.
+        """
         order, found = list[tuple[str, str, int]](), _WORD.findall(_SPACED.sub("", text))
         places = [match.start() for match in _WORD.finditer(_SPACED.sub("", text))]
         lower = [word.lower().removesuffix("'s").removesuffix("’s") for word in found]
@@ -435,7 +438,7 @@ _OTHER = frozenset(
 
 
 def _names_and_numbers(text: str) -> list[str]:
-    """Names of several words, and numbers of several digits."""
+    """Return names of several words, and numbers of several digits."""
     said = _CITATION.sub("", text)
     return [*_names(said), *(number for number in _NUMBER.findall(said) if len(number) > 1)]
 
@@ -453,7 +456,7 @@ def _forms(text: str) -> frozenset[str]:
 
 
 def _names(text: str) -> list[str]:
-    """Two words or more in a row that are written with capitals, without an article before them."""
+    """Return runs of two or more capitalised words, without an article before them."""
     names: list[str] = []
     row: list[re.Match[str]] = []
     for word in _NAME_WORD.finditer(text):

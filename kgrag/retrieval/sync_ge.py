@@ -39,7 +39,14 @@ class SyncGeOptions(BeamOptions, VectorOptions):
 
 
 class SyncGe(Retriever):
-    """The base retriever's passages, fused with those that chains of triples lead to from what a model read there."""
+    """The base retriever's passages, fused with those that chains of triples lead to from facts that a model read.
+
+    Source: GEAR, sections 4.1 and 4.2.
+
+    Example:
+        >>> ranking = SyncGe(collection.context).retrieve("Where was the designer of the Fram born?", k=3)
+        >>> print([hit.passage.title for hit in ranking])
+    """
 
     name = "sync-ge"
     summary = "the same from the triples like the facts that a language model reads there; GEAR's retriever"
@@ -52,7 +59,11 @@ class SyncGe(Retriever):
     settings: SyncGeOptions
 
     def __init__(self, *on: Searchable, **options: Any) -> None:
-        """Raises ConfigurationError when no language model is configured."""
+        """Make the retriever.
+
+        Raises:
+            ConfigurationError: no language model is configured.
+        """
         super().__init__(*on, **options)
         if self.context.tasks is None:
             raise no_model()
@@ -65,7 +76,18 @@ class SyncGe(Retriever):
         return self.expand(query, base, self.read(query, base[:read_first]))[:n]
 
     def read(self, query: Query, base: Sequence[Scored]) -> tuple[Triple, ...]:
-        """The facts (proximal triples) that the model finds in passages. Raises ModelError."""
+        """Read facts (proximal triples) in passages by the language model (section 4.1, equation 1).
+
+        Args:
+            query: the question.
+            base: the passages.
+
+        Returns:
+            The facts.
+
+        Raises:
+            ModelError: the model fails.
+        """
         ids = [x.id for x in base]
         texts = self.context.reader.passages(ids)
         facts = read(self.tasks.with_listener(query.listener), query.text, [texts[id] for id in ids if id in texts])
@@ -74,12 +96,29 @@ class SyncGe(Retriever):
         return facts
 
     def expand(self, query: Query, base: Sequence[Scored], facts: Sequence[Triple]) -> list[Scored]:
-        """The base passages fused with those of the chains that begin at the triples most like the facts."""
+        """Fuse base passages with those of chains that begin at the triples most like the facts (section 4.2).
+
+        Args:
+            query: the question.
+            base: the passages, best first.
+            facts: the facts that were read in them.
+
+        Returns:
+            The fused ranking; the base itself where no fact can be linked.
+        """
         linked = self.link(query, facts)
         return expand(self.context, query, base, self.settings, triples=linked) if linked else list(base)
 
     def link(self, query: Query, facts: Sequence[Triple]) -> list[str]:
-        """tripleLink (section 4.1, equation 2): the id of the triple most similar to each fact, each once."""
+        """Return the triple most similar to each fact (tripleLink, section 4.1, equation 2).
+
+        Args:
+            query: the question, whose listener receives the links.
+            facts: the facts.
+
+        Returns:
+            Ids of triples, each once.
+        """
         settings = self.settings
         hybrid = settings.link == "hybrid"
         texts = [fact.text for fact in facts]

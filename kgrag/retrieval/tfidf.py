@@ -29,7 +29,14 @@ class TfIdfOptions(Options):
 
 
 class TfIdf(Retriever):
-    """The full-text index's best passages, ranked by the cosine of their TF-IDF vectors to the question's."""
+    """The full-text index's best passages, ranked by the cosine of their TF-IDF vectors to the question's.
+
+    Source: KGP, section 5.1.2; Salton and Buckley (1988).
+
+    Example:
+        >>> ranking = TfIdf(collection.context).retrieve("Where was the designer of the Fram born?", k=3)
+        >>> print([hit.passage.title for hit in ranking])
+    """
 
     name = "tfidf"
     summary = "words shared with the question, by cosine of TF-IDF, among bm25's best"
@@ -60,7 +67,7 @@ class Alike:
 
 
 def cosines(context: SearchContext, texts: Sequence[str], ids: Sequence[str]) -> list[dict[str, Alike]]:
-    """For each text those of some passages that share words with it; two round trips in all."""
+    """Return for each text the passages among some that share words with it; two round trips in all."""
     language = context.reader.collection.language
     words = ((word for word in words_of(text, language)[:MOST_WORDS] if is_content(word, language)) for text in texts)
     asked = [Counter(stems(its, language)) for its in words]
@@ -85,7 +92,7 @@ def _alike(question: Mapping[str, float], passage: Mapping[str, float], length: 
 
 
 def _idf(context: SearchContext, all_stems: set[str]) -> dict[str, float]:
-    """The weight of each stem that the collection counts; stop words are not counted."""
+    """Return the weight of each stem that the collection counts; stop words are not counted."""
     collection = context.reader.collection.name
     ids = [word_id(collection, stem) for stem in sorted(all_stems)]
     known = context.reader.question(names=[], stemmed=[], words=ids)

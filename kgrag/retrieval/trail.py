@@ -30,12 +30,12 @@ _PHRASES = {
 
 
 def follow(edge: str, label: str, name: str, score: float | None = None) -> Step:
-    """The step over an edge of the graph to a node."""
+    """Return the step over an edge of the graph to a node."""
     return Step(_PHRASES[edge, label], label, name, score, edge)
 
 
 def trail(hit: Hit) -> str:
-    """The trail of a hit: "bm25 rank 3 (12.1) + dense rank 1 (0.83)", or "question —names→ Entity Fram —…→ …".
+    """Return the trail of a hit as text, such as "bm25 rank 3 (12.1) + dense rank 1 (0.83)".
 
     Steps that only name an index and a rank stand side by side; steps that lead to a named node form a path.
     """
@@ -43,7 +43,7 @@ def trail(hit: Hit) -> str:
 
 
 def score(value: float) -> str:
-    """A score in three significant digits, without an exponent where that stays short."""
+    """Return a score in three significant digits, without an exponent where that stays short."""
     return f"{value:#.3g}".rstrip(".") if 1e-4 <= abs(value) < 1000 else f"{value:.3g}"
 
 

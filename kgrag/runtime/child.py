@@ -58,7 +58,10 @@ class Child:
             self._process.stdin.flush()
 
     def receive(self, seconds: float | None = None) -> Any:
-        """What it says next. Raises Died if it ends before, or takes longer and is ended therefore."""
+        """Return the next message.
+
+        Raises Died if the process ends before, or is ended because it takes longer.
+        """
         try:
             line = self._lines.get(timeout=None if seconds is None else max(0.0, seconds))
         except queue.Empty:
@@ -73,7 +76,7 @@ class Child:
         return json.loads(line)
 
     def is_large(self, memory_mb: float) -> bool:
-        """Whether it holds more than that, or has ended: a new one is to be preferred."""
+        """Return whether the process has more memory than that, or has ended, and is to be replaced."""
         import psutil
 
         with suppress(psutil.Error):
@@ -105,7 +108,7 @@ def begin() -> Callable[[object], None]:
 
 
 def messages() -> Iterator[Any]:
-    """What the parent sends, until it sends no more."""
+    """Yield the messages of the parent until it closes the pipe."""
     with suppress(EOFError, OSError):
         while True:
             yield pickle.load(sys.stdin.buffer)

@@ -55,7 +55,7 @@ class DocumentProgress:
             self._progress(stage, done, total)
 
     def at(self, what: str, unit: str, counts: Sequence[int]) -> None:
-        """From now on this is worked on, nothing if it is empty; `counts`: [done, total] in units, as they change."""
+        """Set the current item, none if it is empty; `counts`: [done, total] in units, as they change."""
         with self._lock:
             self._what, self._unit, self._counts, self._begun = what, unit, counts, time.monotonic()
 

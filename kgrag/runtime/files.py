@@ -69,7 +69,7 @@ def locked(path: Path, progress: Progress | None) -> Iterator[None]:
 
 
 def explain(error: OSError, place: Path, setting: str) -> LocalServerError:
-    """The LocalServerError for a failed write below `place`."""
+    """Return the LocalServerError for a failed write below `place`."""
     if error.errno in _FULL:
         return LocalServerError(
             f"There is no space left for {error.filename or place} ({megabytes(free_bytes(place))} free).",
@@ -101,5 +101,5 @@ def free_bytes(place: Path) -> int:
 
 
 def megabytes(size: int) -> str:
-    """`size` in bytes as text in MB."""
+    """Return `size` in bytes as text in MB."""
     return f"{size / 1e6:,.0f} MB"

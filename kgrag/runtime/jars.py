@@ -58,7 +58,7 @@ class Jar:
 
 
 def parse_lock(text: str) -> Iterator[tuple[str, tuple[Jar, ...]]]:
-    """The groups of a lock file's text. Raises ValueError with the line that cannot be read."""
+    """Yield the groups of a lock file's text. Raises ValueError with the invalid line."""
     for block in re.split(r"^(?=\[)", text, flags=re.MULTILINE)[1:]:
         head, *lines = block.splitlines()
         yield head.strip("[] "), tuple(_parse_line(line) for line in lines if line.strip() and not line.startswith("#"))
@@ -80,15 +80,15 @@ class JarStore:
         self._repository = repository
 
     def paths(self, jars: Iterable[Jar]) -> list[Path]:
-        """Where the files of `jars` are, or will be."""
+        """Return the present or future paths of `jars`."""
         return [self.folder / jar.filename for jar in jars]
 
     def missing(self, jars: Iterable[Jar]) -> list[Jar]:
-        """The jars that are absent or of the wrong size: the cheap check of every start."""
+        """Return the jars that are absent or of the wrong size: the cheap check of every start."""
         return [jar for jar in jars if not _has_size(self.folder / jar.filename, jar.size)]
 
     def damaged(self, jars: Iterable[Jar]) -> list[Jar]:
-        """The jars whose content is not what the lock file says; reads every byte."""
+        """Return the jars whose content differs from the lock file; reads every byte."""
         return [
             jar
             for jar in jars
@@ -182,7 +182,7 @@ Source = Callable[[str, Path, Callable[[int], None]], tuple[str, int]]
 
 
 def open_source(repository: str | None) -> Source:
-    """How to read a Maven repository: a folder, a URL, or (None) the one that jgo knows.
+    """Return how to read a Maven repository: a folder, a URL, or (None) the one that jgo knows.
 
     Raises ConfigurationError if the extra `local` is needed and missing.
     """
@@ -255,7 +255,7 @@ def _download(
 
 
 def sha256(path: Path) -> str:
-    """The SHA-256 of a file's content, in hex. Raises OSError."""
+    """Return the SHA-256 of a file's content, in hex. Raises OSError."""
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 

@@ -56,7 +56,7 @@ def limited(
 
 
 def remaining() -> float | None:
-    """Seconds until the deadline, None without one.
+    """Return seconds until the deadline, None without one.
 
     Raises DeadlineError when it has passed, CancelledError when the call was cancelled.
     """
@@ -112,7 +112,7 @@ def report_retry(tries: int) -> None:
 
 
 def passed() -> DeadlineError:
-    """The error for a deadline that has passed."""
+    """Return the error for a passed deadline."""
     return DeadlineError("The deadline of this call has passed.", "Give it more time: deadline=SECONDS.")
 
 

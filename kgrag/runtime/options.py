@@ -17,6 +17,12 @@ class Options(BaseModel):
     """The options of a part, each with its default and a description that names the paper's section.
 
     Any caller of a server may set them: each number has bounds, which the server's memory and time can bear.
+
+    Example:
+        >>> class MyOptions(Options):
+        ...     depth: int = 10
+        >>> MyOptions(depth=5).depth
+        5
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -28,7 +34,7 @@ O = TypeVar("O", bound=Options)  # noqa: E741
 def resolve(
     kind: type[O], name: str, given: Mapping[str, Any], own: Mapping[str, Any], shared: Mapping[str, Any] | None = None
 ) -> O:
-    """The options of the part `name`: those `given`, else its `own` defaults, else `shared` ones that it has.
+    """Return the options of the part `name`: `given`, else its `own` defaults, else matching `shared` ones.
 
     Raises ConfigurationError for an option that it does not have or a value that is invalid.
     """

@@ -61,7 +61,7 @@ class Plugins(Mapping[str, T], Generic[T]):
         return part  # type: ignore[no-any-return]
 
     def find(self, name: str) -> T:
-        """The part of that name. Raises NotFoundError, naming the nearest and all there are."""
+        """Return the part of that name. Raises NotFoundError with the nearest and all names."""
         if name not in self._found:
             near = difflib.get_close_matches(name, self._found, n=1)
             hint = f"Did you mean {near[0]!r}? " if near else ""

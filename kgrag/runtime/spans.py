@@ -19,7 +19,7 @@ _TRACER: ContextVar["Tracer | None"] = ContextVar("kgrag_tracer", default=None)
 
 @contextmanager
 def traced(tracer: "Tracer") -> Iterator[None]:
-    """While the `with` block runs, also in threads that copy its context, spans go to a tracer."""
+    """Send spans to a tracer within the block, also from threads that copy its context."""
     token = _TRACER.set(tracer)
     try:
         yield
@@ -29,7 +29,7 @@ def traced(tracer: "Tracer") -> Iterator[None]:
 
 @contextmanager
 def span(name: str, *, client: bool = False, **attributes: Value) -> Iterator[dict[str, Value]]:
-    """A step of the work of this context; what is put into the map becomes the span's attributes, too.
+    """Open a span for a step of the work of this context; entries of the map become its attributes, too.
 
     `client`: whether it is a call of a server. An error that leaves it is noted by its class: its message may hold
     texts. Calls of models, searches and tools have the names of OpenTelemetry's conventions for generative AI, version

@@ -19,13 +19,16 @@ from kgrag.values.rows import Rows
 
 
 def check_asked_retriever(expression: str) -> str:
-    """The expression as it is. Raises RefusedError for an option that is text, NotFoundError for an unknown name."""
+    """Return the expression unchanged.
+
+    Raises RefusedError for an option that is text, NotFoundError for an unknown name.
+    """
     _check_parts(parse(expression))
     return expression
 
 
 def check_asked_system(name: str) -> str:
-    """The name of a system as it is. Raises as `check_asked_retriever` does."""
+    """Return the name of a system unchanged. Raises as `check_asked_retriever` does."""
     strategy, retriever = split_system(name)
     _check(strategy, STRATEGIES[strategy.name].options)
     _check_parts(parse(retriever))
@@ -33,12 +36,12 @@ def check_asked_system(name: str) -> str:
 
 
 def is_of_a_collection(query: str) -> bool:
-    """Whether a saved query is about one collection. Raises NotFoundError."""
+    """Return whether a saved query is about one collection. Raises NotFoundError."""
     return any(p.name == "collection" for p in find_query(query).parameters)
 
 
 def saved_rows(kg: KnowledgeGraph, name: str, parameters: Mapping[str, Any], collection: str | None) -> Rows:
-    """The rows of a saved query on a collection, or with None on all; moments are text in ISO form.
+    """Return the rows of a saved query on a collection, or with None on all; moments are text in ISO form.
 
     Raises RefusedError for a query that is about one collection without one, or the other way round, and what
     `run_saved` raises.
@@ -54,7 +57,7 @@ def saved_rows(kg: KnowledgeGraph, name: str, parameters: Mapping[str, Any], col
 
 
 def _moment(value: Any) -> Any:
-    """A time that was written as text; without a zone it is local time."""
+    """Return a time from its text; without a zone it is local time."""
     if not isinstance(value, str):
         return value
     try:
@@ -93,7 +96,7 @@ def _texts(value: Any) -> Iterator[str]:
 
 
 def _words(annotation: Any) -> Iterator[str]:
-    """The fixed words that an annotation allows."""
+    """Yield the fixed words that an annotation allows."""
     if get_origin(annotation) is Literal:
         yield from (word for word in get_args(annotation) if isinstance(word, str))
     else:

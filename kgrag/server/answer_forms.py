@@ -42,7 +42,7 @@ def markdown(text: str, citations: Sequence[Citation] = (), spans: Spans | None 
 
 
 def step_form(event: Event) -> dict[str, Any] | None:
-    """What an event says in words: its step, topic, (label, text) lines, of a search its best trail; None: nothing."""
+    """Return an event in words: its step, topic, (label, text) lines, of a search its best trail; None: nothing."""
     said = [(label, crop(text, _LINE)) for label, text in narration.lines(event)]
     topic = crop(narration.topic(event), _LINE)
     if not said and not topic:
@@ -156,7 +156,7 @@ def _mark_citations(state: Any) -> None:
 
 
 def _parted(tokens: Iterable[Token], env: dict[str, Any], whole: str) -> Iterable[Token]:
-    """The tokens of a paragraph; `whole`: its text, of which each citation stands behind what it bears out."""
+    """Yield the tokens of a paragraph; `whole`: its text, in which each citation follows the claim it supports."""
     cited: dict[int, Passage] = env["cited"]
     begin = 0
     for token in tokens:

@@ -57,7 +57,7 @@ _ROUTERS = (
 
 
 def create_app(kg: KnowledgeGraph, keys: Keys, options: ServeOptions) -> FastAPI:
-    """The application, not yet running.
+    """Make the application, not yet running.
 
     Raises ConfigurationError without keys on another address than loopback, and as `Tracing` does.
     """
@@ -108,7 +108,10 @@ def create_app(kg: KnowledgeGraph, keys: Keys, options: ServeOptions) -> FastAPI
 
 
 def config_of(app: FastAPI, options: ServeOptions) -> uvicorn.Config:
-    """How the application is run: its own log is the one of requests, and no header says with what it is made."""
+    """Return the configuration of the application's server.
+
+    Its own log is the one of requests, and no header says with what it is made.
+    """
     return uvicorn.Config(
         app,
         host=options.host,
@@ -138,7 +141,7 @@ def run_server(config: uvicorn.Config, listening: socket.socket, ready: Callable
 
 
 def check_locked(keys: Keys, options: ServeOptions) -> bool:
-    """Whether there are no keys, which loopback alone allows. Raises ConfigurationError elsewhere."""
+    """Return whether there are no keys, which loopback alone allows. Raises ConfigurationError elsewhere."""
     unlocked = not len(keys)
     if unlocked and options.host not in LOOPBACK:
         raise ConfigurationError(
@@ -149,7 +152,7 @@ def check_locked(keys: Keys, options: ServeOptions) -> bool:
 
 
 def serving_checks(settings: Settings) -> Iterator[Check]:
-    """Every check, one after the other, those of `kgrag doctor` first. Changes nothing."""
+    """Run every check in turn, those of `kgrag doctor` first. Changes nothing."""
     yield from run_checks(settings)
     yield _keys(settings)
     yield _port(settings)

@@ -74,7 +74,7 @@ class Asking:
         live.task = asyncio.get_running_loop().create_task(self._work(live, chosen, tasks, before))
 
     def now(self, turn: Turn) -> Turn:
-        """A turn as it is: one that was under way in a server that ended has stopped."""
+        """Return the current state of a turn: one in progress in a server that ended has stopped."""
         if turn.state in _ENDED or turn.id in self._live:
             return turn
         return self.conversations.change(turn.id, state="stopped", error=_LOST)
@@ -86,7 +86,7 @@ class Asking:
             live.task.cancel()
 
     async def follow(self, id: str) -> AsyncGenerator[tuple[str, Any]]:
-        """What has happened in a turn, and what happens, until it has ended; last the turn as it is then."""
+        """Yield the past and coming events of a turn, until it has ended; last its final state."""
         live = self._live.get(id)
         if live is not None:
             seen, written = 0, ""

@@ -57,7 +57,7 @@ class Said:
 
 
 def reply(name: str, system: Strategy, tasks: Tasks, messages: Sequence[Message], hear: Listener | None = None) -> Said:
-    """What is said to the last message, of the collections of that name by a system over them.
+    """Reply to the last message, about the collections of that name by a system over them.
 
     `hear` is called with each step and with the answer as it grows.
 
@@ -84,30 +84,30 @@ def reply(name: str, system: Strategy, tasks: Tasks, messages: Sequence[Message]
 
 
 def understood(tasks: Tasks, before: Sequence[Message], question: str) -> str:
-    """A question that says by itself what it asks after what was said `before`. Raises ModelError."""
+    """Return a question that can be understood without the messages `before`. Raises ModelError."""
     history = "\n".join(f"{m.role.capitalize()}: {m.content[:_LONGEST]}" for m in before[-TURNS:])
     return tasks.text("follow-up", history=history, question=question)
 
 
 def is_chore(messages: Sequence[Message]) -> bool:
-    """Whether the last message asks for a title, tags or the like, not about documents."""
+    """Return whether the last message asks for a title, tags or the like, not about documents."""
     return _CHORE.search(messages[-1].content[:2000]) is not None
 
 
 def with_sources(answer: Answer) -> Said:
-    """The text of an answer with a list of the passages that it cites below, and where it cites them."""
+    """Return the text of an answer with a list of the cited passages below, and the places of the citations."""
     sources = "\n".join(_source(citation) for citation in answer.citations)
     text = "\n\n".join(filter(None, (without_pictures(answer.text), answer.doubt and f"({answer.doubt})")))
     return Said(f"{text}{_SOURCES}{sources}" if sources else text, marks_in(text, answer.citations))
 
 
 def without_pictures(text: str) -> str:
-    """A text in which nothing is fetched by whoever draws it: a picture's address could carry away what was said."""
+    """Return a text without pictures, whose address could leak the conversation to a third server."""
     return _FETCHED.sub(" ", text)
 
 
 def marks_in(text: str, citations: Sequence[Citation]) -> tuple[Mark, ...]:
-    """Where a text cites, in whatever form, but for the list of sources below it."""
+    """Return the places of citations in a text, in any form, but for the list of sources below it."""
     by_number: dict[int, Citation] = {}
     for citation in citations:
         by_number.setdefault(citation.number, citation)
@@ -121,12 +121,12 @@ def marks_in(text: str, citations: Sequence[Citation]) -> tuple[Mark, ...]:
 
 
 def steady(text: str) -> str:
-    """What of a text that grows is sure to stay: a citation or a picture that has begun, and may go, is left out."""
+    """Return the part of a growing text that is final, without an incomplete citation or picture."""
     return without_pictures(_OPEN.sub("", text))
 
 
 def rest(whole: str, sent: str) -> str:
-    """What of a text is not sent yet; citations may have been sent in another form, or been taken out of it."""
+    """Return the unsent part of a text; sent citations may have another form by now, or have been removed."""
     if whole.startswith(sent):
         return whole[len(sent) :]
     left = len("".join(_MARK.sub("", sent).split()))
@@ -144,7 +144,7 @@ def rest(whole: str, sent: str) -> str:
 
 
 def _source(citation: Citation) -> str:
-    """A line of the list; titles are texts of documents, in which nothing is markup."""
+    """Return a line of the list; titles are texts of documents, in which nothing is markup."""
     passage = citation.passage
     shown = ", ".join(filter(None, (passage.title or passage.document, passage.section, passage.place)))
     where = f" ({passage.source})" if passage.source and passage.source != passage.title else ""

@@ -110,14 +110,14 @@ class Conversations:
         return turn
 
     def turn(self, id: str) -> Turn:
-        """One turn. Raises NotFoundError."""
+        """Return one turn. Raises NotFoundError."""
         found = self._rows("SELECT form FROM turns WHERE id = ?", id)
         if not found:
             raise _no_turn(id)
         return _turn(found[0][0])
 
     def result(self, id: str) -> Answer | Ranking | None:
-        """What came of a turn; None if nothing has, or it cannot be read."""
+        """Return the result of a turn; None if there is none, or it cannot be read."""
         found = self._rows("SELECT result FROM turns WHERE id = ?", id)
         if not found or found[0][0] is None:
             return None
@@ -129,7 +129,10 @@ class Conversations:
             return None
 
     def turns(self, conversation: str) -> list[Turn]:
-        """Those of a conversation that nothing replaced, in their order. Raises NotFoundError where there is none."""
+        """Return the turns of a conversation without replaced ones, in their order.
+
+        Raises NotFoundError where there is none.
+        """
         asked = "SELECT form FROM turns WHERE conversation = ? AND NOT replaced ORDER BY created, id"
         found = [_turn(form) for (form,) in self._rows(asked, conversation)]
         if not found:
@@ -137,7 +140,7 @@ class Conversations:
         return found
 
     def headings(self, owner: str, most: int) -> list[Heading]:
-        """The newest conversations of somebody."""
+        """Return the newest conversations of somebody."""
         asked = (
             "SELECT conversation, count(*), max(created) AS last, (SELECT form FROM turns AS first WHERE "
             "first.conversation = turns.conversation AND NOT replaced ORDER BY created, id LIMIT 1), "
@@ -157,12 +160,12 @@ class Conversations:
             file.execute("INSERT OR REPLACE INTO titles VALUES (?, ?, ?)", (conversation, owner, title))
 
     def rated(self, most: int) -> list[Turn]:
-        """The newest turns of all that somebody gave an opinion of."""
+        """Return the newest rated turns of all users."""
         asked = "SELECT form FROM turns WHERE json_extract(form, '$.good') IS NOT NULL ORDER BY created DESC LIMIT ?"
         return [_turn(form) for (form,) in self._rows(asked, most)]
 
     def spent(self) -> list[tuple[str, int, int, float | None]]:
-        """For each key its questions, and the tokens and cost of their answers; those with most tokens first.
+        """Return the questions of each key, and the tokens and cost of their answers; most tokens first.
 
         The cost is None where the price of an answer is not known.
         """
@@ -209,7 +212,7 @@ def _text(turn: Turn) -> str:
 
 
 def _turn(form: str) -> Turn:
-    """A turn as it was kept, by this release or another one."""
+    """Return a turn from its stored form, of this release or another one."""
     its, known = json.loads(form), {field.name for field in fields(Turn)}
     its["collections"] = tuple(its["collections"])
     return Turn(**{key: value for key, value in its.items() if key in known})

@@ -40,7 +40,10 @@ class Guard:
     """Lets a request through, with its Access in the state of the scope, or answers it."""
 
     def __init__(self, app: ASGIApp, keys: Keys, hosts: Iterable[str] = (), *, unlocked: bool) -> None:
-        """`unlocked`: the server has no keys and listens on loopback alone; it locks itself when a key is made."""
+        """Make the guard.
+
+        `unlocked`: the server has no keys and listens on loopback alone; it locks itself when a key is made.
+        """
         self._app = app
         self._keys = keys
         self._sessions = Sessions(keys)
@@ -69,7 +72,7 @@ class Guard:
             await refused(scope, receive, send)
 
     def _access(self, connection: HTTPConnection) -> Access | None:
-        """What the caller may do, None if it has no key that counts. Raises AccessError for a foreign page."""
+        """Return the caller's access, None without a valid key. Raises AccessError for a foreign page."""
         headers = connection.headers
         unlocked = self._unlocked and not len(self._keys)
         if len(headers.getlist("host")) != 1 or not self._is_own(_host_name(headers["host"]), unlocked):
@@ -89,14 +92,17 @@ class Guard:
         return None if cookie is None else self._sessions.resolve(cookie)
 
     def _is_own(self, name: str, unlocked: bool) -> bool:
-        """Whether a name of a host is one of this server's. An address is nobody else's: none can be rebound to it."""
+        """Return whether a name of a host is one of this server's.
+
+        An address is nobody else's: none can be rebound to it.
+        """
         if self._hosts:
             return name in self._hosts
         return name in LOOPBACK or (not unlocked and (name in _names_of_this_machine() or _is_address(name)))
 
 
 def access_of(connection: HTTPConnection) -> Access:
-    """What the caller of a request may do. Raises AccessError on an open page without a key."""
+    """Return the access of a request's caller. Raises AccessError on an open page without a key."""
     access = connection.scope.get("state", {}).get("access")
     if not isinstance(access, Access):
         raise AccessError("This takes a key.", "Send it: Authorization: Bearer KEY")
@@ -104,7 +110,7 @@ def access_of(connection: HTTPConnection) -> Access:
 
 
 def is_open(path: str) -> bool:
-    """Whether anybody may ask for this path."""
+    """Return whether the path is public."""
     return path in _OPEN or path.startswith(f"{ASSETS}/")
 
 
@@ -120,7 +126,7 @@ def _locked(connection: HTTPConnection) -> Response:
 
 
 def _bearer(headers: Headers) -> str | None:
-    """The token that was sent, "" for anything else in its place; None if there is no such header."""
+    """Return the token, "" for anything else in its place; None if there is no such header."""
     given = headers.getlist("authorization")
     if not given:
         return None
@@ -150,7 +156,7 @@ def _is_address(name: str) -> bool:
 
 
 def _is_foreign(connection: HTTPConnection) -> bool:
-    """Whether a page of another origin made this request, or anything but a link that somebody followed."""
+    """Return whether a page of another origin made this request, other than by a followed link."""
     headers = connection.headers
     origin = headers.get("origin")
     if origin is not None and urlsplit(origin).netloc.lower() != headers["host"].lower():
@@ -160,7 +166,7 @@ def _is_foreign(connection: HTTPConnection) -> bool:
 
 
 def _host_name(host: str) -> str:
-    """The name in a Host header, without port and brackets; "" for one that is none."""
+    """Return the name in a Host header, without port and brackets; "" for an invalid one."""
     try:
         parts = urlsplit(f"//{host}")
         return parts.hostname or "" if parts.netloc == host and parts.username is None else ""

@@ -26,7 +26,7 @@ class EventStream(Response):
     media_type = MEDIA_TYPE
 
     def __init__(self, events: Events, write: Callable[[str, Any], str] | None = None) -> None:
-        """`write`: the text of an event, where that is not the usual one."""
+        """Make the stream; `write`: the text of an event, where that is not the usual one."""
         super().__init__(headers={"Cache-Control": "no-store", "X-Accel-Buffering": "no"})
         del self.headers["content-length"]
         self._events = events
@@ -46,7 +46,7 @@ class EventStream(Response):
 
 
 async def _lines(events: Events, gone: "asyncio.Future[None]", write: Callable[[str, Any], str]) -> AsyncGenerator[str]:
-    """The text of each event; ends when the client has gone, and with it the events."""
+    """Yield the text of each event; ends when the client has gone, and closes the events."""
     following: asyncio.Future[tuple[str, Any]] | None = None
     try:
         while not gone.done():

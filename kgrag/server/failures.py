@@ -63,7 +63,7 @@ class Reply(JSONResponse):
     """JSON in the forms of kgrag.wire, whatever a text holds."""
 
     def render(self, content: Any) -> bytes:
-        """The body."""
+        """Return the body."""
         return wire.dumps(content).encode()
 
 
@@ -74,12 +74,12 @@ _UNEXPECTED = KgragError("Something went wrong here.", "The log of the server sa
 
 
 def status_of(error: KgragError) -> int:
-    """The HTTP status that fits an error."""
+    """Return the HTTP status of an error."""
     return next((status for kind, status in _STATUS if isinstance(error, kind)), 500)
 
 
 def form_of(error: KgragError) -> dict[str, str]:
-    """An error as a reply states it, without the login of an address."""
+    """Return an error as a reply states it, without the login of an address."""
     return {
         "error": without_login(error.message),
         "remedy": without_login(error.remedy),
@@ -95,7 +95,7 @@ def for_reader(text: str) -> str:
 
 
 def told(error: Exception) -> KgragError:
-    """The error that a caller sees: kgrag's own errors as they are; anything else is logged and hidden.
+    """Return the error for the caller: kgrag's own errors unchanged; anything else is logged and hidden.
 
     Where the database is, and why it does not answer, is for whoever runs the server.
     """
@@ -111,7 +111,7 @@ def told(error: Exception) -> KgragError:
 
 
 def response(error: KgragError, status: int | None = None) -> Reply:
-    """The response that tells an error."""
+    """Return the response for an error."""
     headers: dict[str, str] = {}
     status = status_of(error) if status is None else status
     if isinstance(error, errors.BusyError):

@@ -27,13 +27,13 @@ class Gauges(Collector):
         self._uploads, self._held_mb = uploads, held_mb
 
     def text(self) -> bytes:
-        """In the format of Prometheus."""
+        """Return the gauges in the format of Prometheus."""
         registry = CollectorRegistry()
         registry.register(self)
         return generate_latest(registry)
 
     def describe(self) -> Iterable[Metric]:
-        """Nothing is asked of the database before it is wanted."""
+        """Read nothing from the database before a scrape."""
         return ()
 
     def collect(self) -> Iterable[Metric]:

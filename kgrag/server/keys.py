@@ -41,11 +41,11 @@ class Access:
     key: str = field(default="", repr=False)
 
     def may(self, role: Role) -> bool:
-        """Whether it has that role, or a higher one."""
+        """Return whether it has that role, or a higher one."""
         return ROLES.index(self.role) >= ROLES.index(role)
 
     def sees(self, collection: str) -> bool:
-        """Whether it may see that collection."""
+        """Return whether it may see that collection."""
         return not self.collections or collection in self.collections
 
     def check(self, role: Role, collection: str | None = None) -> None:
@@ -72,7 +72,7 @@ LOCAL = Access("local", "admin")
 
 
 def hidden(collection: str, seen: Sequence[str]) -> NotFoundError:
-    """The error for a collection that does not exist, or may not be seen: it does not tell which."""
+    """Return the error for a collection that does not exist, or is hidden: it does not tell which."""
     return NotFoundError(f"There is no collection {collection!r}.", f"There are: {', '.join(seen)}." if seen else "")
 
 
@@ -107,7 +107,10 @@ class KeptFile(Generic[M]):
         self._state: tuple[tuple[int, int, int] | None, M | None] = (None, None)
 
     def read(self) -> M:
-        """What it holds. Raises OSError, FileNotFoundError where there is none, and ValidationError."""
+        """Return the contents.
+
+        Raises OSError, FileNotFoundError where there is no file, and ValidationError.
+        """
         found = self._path.stat()
         stamp = (found.st_ino, found.st_mtime_ns, found.st_size)
         known, value = self._state
@@ -126,14 +129,14 @@ class Keys:
 
     @classmethod
     def of(cls, settings: Settings) -> "Keys":
-        """Those of the home that the settings name."""
+        """Return the keys of the settings' home."""
         return cls(settings.home / "keys.json")
 
     def __len__(self) -> int:
         return len(self.kept())
 
     def kept(self) -> tuple[Key, ...]:
-        """All keys, by name. Raises ConfigurationError when the file cannot be read."""
+        """Return all keys, by name. Raises ConfigurationError when the file cannot be read."""
         try:
             return self._file.read().keys
         except FileNotFoundError:
@@ -142,7 +145,7 @@ class Keys:
             raise self._unreadable(error) from error
 
     def resolve(self, token: str) -> Access | None:
-        """What a token allows, None if it is of no key; it takes as long whichever it is."""
+        """Return the access of a token, None for an unknown one; both take equally long."""
         given = hashed(token)
         found = None
         for key in self.kept():
@@ -151,7 +154,10 @@ class Keys:
         return found
 
     def holds(self, access: Access) -> bool:
-        """Whether what a caller was let in with still counts: its key is kept, or there are none as there were."""
+        """Return whether a caller's credentials are still valid.
+
+        Its key is kept, or there are none as there were.
+        """
         kept = self.kept()
         return any(key.access == access for key in kept) if kept else access is LOCAL
 
@@ -200,5 +206,5 @@ class Keys:
 
 
 def hashed(token: str) -> str:
-    """The hash by which a token is kept."""
+    """Return the hash of a token for storage."""
     return hashlib.sha256(token.encode("utf-8", "surrogatepass")).hexdigest()

@@ -61,7 +61,9 @@ class Tools:
         deadline: float | None = None,
         budget: float | None = None,
     ) -> None:
-        """`collections`: those that may be asked, none for all; `characters`: of a reply's texts, about 4 a token.
+        """Make the tools.
+
+        `collections`: the allowed ones, none for all; `characters`: of a reply's texts, about 4 a token.
 
         `deadline`: seconds, `budget`: cost of language models, both of one call.
         """
@@ -72,7 +74,7 @@ class Tools:
         self._budget = budget
 
     def describe(self) -> DescribeReply:
-        """Which collections there are and how large they are, and the saved queries with their parameters."""
+        """List the collections with their sizes, and the saved queries with their parameters."""
         every = [replies.described(info) for info in self.kg.collections()]
         queries = [
             replies.saved(name, query)
@@ -94,7 +96,7 @@ class Tools:
             str, Field(description="pathrank walks from the question's names over several documents")
         ] = DEFAULT_RETRIEVER,
     ) -> SearchReply:
-        """The passages that answer a question best, also where it takes several documents, each with the path to it."""
+        """Find the passages that answer a question best, also across several documents, each with the path to it."""
         chosen = self._searched(collection)
         ranking = chosen.search(question, k=k, retriever=check_asked_retriever(retriever), deadline=self._deadline)
         return replies.found(ranking, chosen.name, self._characters)
@@ -107,7 +109,7 @@ class Tools:
             str | None, Field(description="strategy+retriever, such as gear+pathrank or auto+pathrank")
         ] = None,
     ) -> AskReply:
-        """An answer that kgrag's own language model writes from passages that it cites. Slower than search."""
+        """Answer a question by kgrag's own language model from passages that it cites. Slower than search."""
         chosen = self._searched(collection)
         if system is not None:
             check_asked_system(system)
@@ -119,7 +121,7 @@ class Tools:
         question: Annotated[str, Field(description="it names a page, table or section: What is on page 12?")],
         collection: Name = None,
     ) -> LookUpReply:
-        """What stands on a page, in a table or in a section of a document, as it stands there."""
+        """Return what stands on a page, in a table or in a section of a document, as it stands there."""
         return replies.looked_up(self._collection(collection).look_up(question), self._characters)
 
     def passage(
@@ -127,7 +129,7 @@ class Tools:
         id: Annotated[str, Field(description="the id of a passage, or the key or title of a document")],
         collection: Name = None,
     ) -> OpenedReply:
-        """A passage whole, and the names, facts, pages and passages beside it in the graph."""
+        """Return a passage whole, and the names, facts, pages and passages beside it in the graph."""
         found = self._collection(collection).passage(id)
         return replies.opened(found, self.kg.neighbourhood(found.id), self._characters)
 
@@ -137,7 +139,7 @@ class Tools:
         parameters: Annotated[dict[str, Any] | None, Field(description="name -> value")] = None,
         collection: Name = None,
     ) -> RowsReply:
-        """The rows of a saved query: what is in the graph, counted, listed or compared."""
+        """Run a saved query: what is in the graph, counted, listed or compared."""
         arguments = dict(parameters or {})
         chosen = None
         if is_of_a_collection(name):
@@ -147,7 +149,7 @@ class Tools:
         return replies.listed(saved_rows(self.kg, name, arguments, chosen), self._characters)
 
     def get_schema(self) -> str:
-        """Every label, relationship and property of the graph, and what it means. Read it before read-cypher."""
+        """Return every label, relationship and property of the graph, and its meaning. Read it before read-cypher."""
         return describe().text()
 
     def read_cypher(
@@ -156,7 +158,7 @@ class Tools:
         params: Annotated[dict[str, Any] | None, Field(description="name -> value")] = None,
         collection: Name = None,
     ) -> RowsReply:
-        """The rows of a Cypher query, which can only read. $collection is the collection, where it stands there."""
+        """Run a Cypher query, which can only read. $collection is the collection, where it stands there."""
         if "$collection" in query:
             rows = self._collection(collection).cypher(query, params)
         else:
@@ -164,13 +166,13 @@ class Tools:
         return replies.listed(rows, self._characters)
 
     def text(self, collection: str, id: str) -> str:
-        """A passage as text, whole, with its title and where it stands."""
+        """Return a passage as text, whole, with its title and place."""
         found = self._collection(collection).passage(id)
         head = ", ".join(filter(None, (found.title, found.section, found.place, found.source)))
         return f"{head}\n\n{found.text}"
 
     def _searched(self, names: str | None) -> Collection | Federation:
-        """The same, or several that are named with commas between, as one."""
+        """Return the collection, or several with commas between their names as one."""
         if names is None or names in self.scope:
             return self._collection(names)
         if not self.scope:
@@ -179,7 +181,10 @@ class Tools:
         return Federation([self._collection(name) for name in several]) if several else self._collection(names)
 
     def _collection(self, name: str | None) -> Collection:
-        """That collection, or the one that is meant. Raises NotFoundError, also for one that may not be asked."""
+        """Return the collection of that name, or the default.
+
+        Raises NotFoundError, also for a forbidden one.
+        """
         if name is None and len(self.scope) == 1:
             return self.kg[self.scope[0]]
         if self.scope and name is None:
@@ -191,7 +196,7 @@ class Tools:
 
 @contextmanager
 def _logging_kept() -> Iterator[None]:
-    """While the block runs, the handlers of the root logger are set; MCPServer would add one that logs all twice."""
+    """Set the root logger's handlers within the block; MCPServer would add one that logs all twice."""
     root, none = logging.getLogger(), logging.NullHandler()
     root.addHandler(none)
     try:
@@ -201,7 +206,10 @@ def _logging_kept() -> Iterator[None]:
 
 
 def mcp_server(tools: Tools) -> MCPServer[Any]:
-    """A server with these tools, not yet running: `run("stdio")` serves one client on standard input and output."""
+    """Make a server with these tools, not yet running.
+
+    `run("stdio")` serves one client on standard input and output.
+    """
     with _logging_kept():
         server: MCPServer[Any] = MCPServer(
             "kgrag", title="kgrag", version=__version__, instructions=_INSTRUCTIONS, log_level="WARNING"
@@ -231,7 +239,7 @@ def mcp_server(tools: Tools) -> MCPServer[Any]:
 
 
 def _spanned(name: str, call: Callable[P, R]) -> Callable[P, R]:
-    """The call within a span of its own, by the names of OpenTelemetry's conventions."""
+    """Return the call within a span of its own, by the names of OpenTelemetry's conventions."""
 
     @wraps(call)
     def spanned(*args: P.args, **kwargs: P.kwargs) -> R:
@@ -243,7 +251,7 @@ def _spanned(name: str, call: Callable[P, R]) -> Callable[P, R]:
 
 
 def _told(call: Callable[P, R], kind: type[Exception]) -> Callable[P, R]:
-    """The call, whose errors reach the model with what to do about them."""
+    """Return the call with errors that give the model their remedy."""
 
     @wraps(call)
     def told(*args: P.args, **kwargs: P.kwargs) -> R:

@@ -69,7 +69,7 @@ class ChatMessage(BaseModel):
     content: Annotated[str | Annotated[list[Part], Field(max_length=1000)] | None, Field(description="its text")] = None
 
     def turn(self) -> Turn:
-        """The message as models take it. Raises InputError where it holds more than text."""
+        """Return the message in the form of models. Raises InputError where it has more than text."""
         parts = [Part(type="text", text=self.content)] if isinstance(self.content, str) else self.content or []
         if other := next((part.type for part in parts if part.type != "text"), None):
             raise InputError(f"Messages here are texts, and this one holds {other[:40]!r}.", "Send text alone.")
@@ -97,7 +97,7 @@ class Chat(BaseModel):
 
 @router.get("/models", responses={200: {"model": Models}})
 async def models(caller: Called) -> Reply:
-    """The collections of documents that the key may see."""
+    """Return the collections of documents that the key may see."""
 
     def names() -> list[str]:
         return [c.name for c in caller.kg.records() if c.kind == DOCUMENTS and caller.access.sees(c.name)]
@@ -107,14 +107,14 @@ async def models(caller: Called) -> Reply:
 
 @router.get("/models/{model:path}", responses={200: {"model": Model}})
 async def model(caller: Called, model: Annotated[str, Path(max_length=700)]) -> Reply:
-    """One of them."""
+    """Return one of the models."""
     await caller.work(lambda: _meant(caller, model))
     return Reply(Model(id=model))
 
 
 @router.post("/chat/completions", responses=_CHAT)
 async def completions(caller: Called, asked: Chat) -> Response:
-    """An answer to the last message, with its sources; the messages before it say what it is about.
+    """Answer the last message, with sources; the messages before it are its context.
 
     With `stream` it is sent as it is written. Closing the connection ends the work.
     """
@@ -133,7 +133,7 @@ async def completions(caller: Called, asked: Chat) -> Response:
 
 @router.api_route("/{path:path}", methods=["GET", "POST", "DELETE"], include_in_schema=False)
 async def others(path: str) -> None:
-    """Whatever else OpenAI has. Raises NotFoundError."""
+    """Refuse the other routes of OpenAI. Raises NotFoundError."""
     raise NotFoundError(f"There is no {PREFIX}/{path} here.", "There are: models, chat/completions.")
 
 
@@ -229,14 +229,17 @@ def _error(form: dict[str, Any], status: int) -> Refusal:
 
 
 def _data(name: str, form: Any) -> str:
-    """An event as OpenAI's clients read it."""
+    """Return an event in the form of OpenAI's clients."""
     if name == "error":
         form = _error(form, 500)
     return f"data: {'[DONE]' if form is None else wire.dumps(form)}\n\n"
 
 
 def _meant(caller: Caller, model: str) -> tuple[str, Strategy]:
-    """The name of the collections that a model names, and the system over them. Raises NotFoundError, RefusedError."""
+    """Return the name of the collections of a model's name, and the system over them.
+
+    Raises NotFoundError, RefusedError.
+    """
     name, system, chosen = model, None, _named(caller, model)
     if chosen is None and ":" in model:
         name, _, system = model.rpartition(":")
@@ -247,7 +250,7 @@ def _meant(caller: Caller, model: str) -> tuple[str, Strategy]:
 
 
 def _named(caller: Caller, name: str) -> Searching | None:
-    """A collection that the caller may see, or several that have commas between them; None where one is not there."""
+    """Return a collection that the caller may see, or several with commas between; None where one does not exist."""
 
     def exists(one: str) -> bool:
         return caller.access.sees(one) and find_collection(caller.kg.graph, one) is not None
@@ -259,7 +262,7 @@ def _named(caller: Caller, name: str) -> Searching | None:
 
 
 def _link(caller: Caller, passage: Passage) -> str:
-    """The page of a passage, or without pages what REST says of it."""
+    """Return the page of a passage, or without pages its REST address."""
     if caller.serving.pages:
         place = address("passage", passage.collection, passage.id)
     else:

@@ -53,11 +53,11 @@ class Picture:
     pages: int
 
     def boxes(self, text: str) -> list[Box]:
-        """Where a text stands on the page: a box for each line or part of one; empty if it is not there."""
+        """Return the places of a text on the page: a box for each line or part of one; empty if it is absent."""
         return list(_lines([self.words[place][1] for place in self.places(text)]))
 
     def places(self, text: str) -> list[int]:
-        """Which of the page's words, from 0, a text consists of."""
+        """Return the places of a text's words among the page's, from 0."""
         return _found(text, [word for word, _ in self.words])
 
 
@@ -80,7 +80,7 @@ class Pictures:
         self._readers.__exit__(None, None, None)
 
     def draw(self, path: Path, number: int) -> Picture:
-        """The page with that number, from 1. Raises InputError if the file or the page cannot be drawn."""
+        """Draw the page with that number, from 1. Raises InputError if the file or the page cannot be drawn."""
         seconds = self._readers.settings.page_seconds
         try:
             reader, header = self._readers.open(path, _FORMAT, seconds)
@@ -95,7 +95,7 @@ class Pictures:
 
 
 def file_of(kg: KnowledgeGraph, collection: str, document: str) -> Path:
-    """The PDF that a document was read from, as it was then. Raises NotFoundError if it is not there any more."""
+    """Return the PDF of a document, unchanged since it was read. Raises NotFoundError otherwise."""
     uploads, graph = Uploads(kg.settings.home), kg.graph
     for state in known_files(graph, open_collection(graph, collection), [document]).get(document, ()):
         read, path = Fingerprint.parse(state.fingerprint), Path(state.path)
@@ -110,12 +110,12 @@ def file_of(kg: KnowledgeGraph, collection: str, document: str) -> Path:
 
 
 def _found(text: str, words: Sequence[str]) -> list[int]:
-    """The places of those words of a page that a text consists of, with the names of cells or without."""
+    """Return the places of the words of a page that form a text, with the names of cells or without."""
     return max((_compared(form, words) for form in dict.fromkeys((text, _NAME.sub("", text)))), key=len)
 
 
 def _compared(text: str, words: Sequence[str]) -> list[int]:
-    """The places of those words of a page that a text consists of; its parts may stand there in another order.
+    """Return the places of the words of a page that form a text; its parts may be in another order there.
 
     Letters are compared, not words: these are hyphenated at the ends of lines, glued together, or spelt with signs.
     """
@@ -141,12 +141,12 @@ def _compared(text: str, words: Sequence[str]) -> list[int]:
 
 
 def _is_marked(found: bytearray, start: int, end: int) -> bool:
-    """Whether most letters of a word were found; of one of marks alone, the letters on both sides."""
+    """Return whether most letters of a word match; of one of marks alone, the letters on both sides."""
     return sum(found[start:end]) > (end - start) / 2 if end > start else found[start - 1 : start + 1] == b"\1\1"
 
 
 def _chains(wanted: Sequence[str], there: Sequence[str], size: int) -> list[list[Match]]:
-    """Runs of letters that both have, in an order that both have, near each other in both."""
+    """Return the common runs of letters, in an order that both have, near each other in both."""
     chains: list[list[Match]] = []
     for a, b, count in SequenceMatcher(None, wanted, there).get_matching_blocks():
         if count:
@@ -158,7 +158,7 @@ def _chains(wanted: Sequence[str], there: Sequence[str], size: int) -> list[list
 
 
 def _is_alike(runs: Sequence[Match], least: int) -> bool:
-    """Whether the letters of runs are so many, and so near each other, that they are no coincidence."""
+    """Return whether the letters of runs are so many, and so near each other, that they are no coincidence."""
     first, last = runs[0], runs[-1]
     found = sum(run.size for run in runs)
     return found >= max(least, _LIKE * (last.size + max(last.a - first.a, last.b - first.b)))
@@ -169,12 +169,12 @@ def _shingles(letters: str, size: int) -> list[str]:
 
 
 def _letters(text: str) -> str:
-    """Letters and digits without case, marks, blanks and ligatures."""
+    """Return letters and digits without case, marks, blanks and ligatures."""
     return re.sub(r"[\W_]+", "", unicodedata.normalize("NFKC", text).casefold())
 
 
 def _lines(boxes: Sequence[Box]) -> Iterator[Box]:
-    """Boxes of successive words joined where they stand on one line."""
+    """Yield boxes of successive words, joined on one line."""
     line: Box | None = None
     for box in boxes:
         if line is not None and _beside(line, box):
@@ -188,7 +188,7 @@ def _lines(boxes: Sequence[Box]) -> Iterator[Box]:
 
 
 def _beside(line: Box, box: Box) -> bool:
-    """Whether a box goes on where a line ends: over half as high, and at most three heights on."""
+    """Return whether a box goes on where a line ends: over half as high, and at most three heights on."""
     common = min(line.y1, box.y1) - max(line.y0, box.y0)
     height = min(line.y1 - line.y0, box.y1 - box.y0)
     return common > height / 2 and box.x1 - line.x1 >= 0 and box.x0 - line.x1 < 3 * max(height, 0.01)

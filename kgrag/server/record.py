@@ -49,7 +49,7 @@ class Metrics:
         self.under_way = Gauge("kgrag_requests_under_way", "Requests being answered.", registry=self.registry)
 
     def text(self) -> bytes:
-        """In the format of Prometheus."""
+        """Return the metrics in the format of Prometheus."""
         return generate_latest(self.registry)
 
 
@@ -107,13 +107,13 @@ class Record:
 
 
 def _route(scope: Scope) -> str:
-    """The path of a route with its parameters by their names; one label for all others."""
+    """Return the path of a route with its parameters by their names; one label for all others."""
     found = getattr(scope.get("route"), "path", "") or "other"
     return f"{API}{found}" if scope["path"].startswith(API) and not found.startswith(API) else found
 
 
 def _method(scope: Scope) -> str:
-    """The method; one that nobody knows would be another label for each."""
+    """Return the method, a single label for unknown ones."""
     method = scope["method"]
     return method if method in ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS") else "other"
 

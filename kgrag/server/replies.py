@@ -140,12 +140,12 @@ class DescribeReply(BaseModel):
 
 
 def address(collection: str, passage: str) -> str:
-    """The address of a passage as a resource."""
+    """Return the address of a passage as a resource."""
     return f"kgrag://{collection}/passage/{passage}"
 
 
 def described(info: CollectionInfo) -> CollectionReply:
-    """A collection at a glance."""
+    """Return a collection at a glance."""
     documents, passages, entities, triples = (
         info.counts.get(label, 0) for label in ("Document", "Passage", "Entity", "Triple")
     )
@@ -155,12 +155,12 @@ def described(info: CollectionInfo) -> CollectionReply:
 
 
 def open_parameters(query: Query) -> list[Parameter]:
-    """The parameters of a saved query without those that are filled in: the collection, and a vector for words."""
+    """Return the parameters of a saved query for the caller: without the collection, and a vector of words."""
     return [p for p in query.parameters if p.name not in ("collection", "vector")]
 
 
 def saved(name: str, query: Query) -> SavedQueryReply:
-    """A saved query with its open parameters."""
+    """Return a saved query with its open parameters."""
     parameters = [
         f"{p.name}: {p.type}" if p.default is None else f"{p.name}: {p.type} = {p.default}"
         for p in open_parameters(query)
@@ -169,7 +169,7 @@ def saved(name: str, query: Query) -> SavedQueryReply:
 
 
 def found(ranking: Ranking, collection: str, characters: int) -> SearchReply:
-    """The passages of a ranking, their texts of at most so many characters together."""
+    """Return the passages of a ranking, their texts of at most so many characters together."""
     share = _share(characters, len(ranking))
     hits = [
         HitReply(
@@ -181,7 +181,7 @@ def found(ranking: Ranking, collection: str, characters: int) -> SearchReply:
 
 
 def answered(answer: Answer, collection: str, characters: int) -> AskReply:
-    """An answer and what it cites."""
+    """Return an answer and its citations."""
     share = _share(characters - len(answer.text), len(answer.citations))
     return AskReply(
         collection=collection,
@@ -198,7 +198,7 @@ def answered(answer: Answer, collection: str, characters: int) -> AskReply:
 
 
 def looked_up(lookup: Lookup | None, characters: int) -> LookUpReply:
-    """What a structural question led to; where it asks for contents, the texts that stand there."""
+    """Return the result of a structural question; where it is about contents, their texts."""
     if lookup is None:
         return LookUpReply(named=False)
     whole = "\n\n".join([lookup.text, *(hit.passage.text for hit in lookup.hits)] if lookup.content else [lookup.text])
@@ -207,13 +207,13 @@ def looked_up(lookup: Lookup | None, characters: int) -> LookUpReply:
 
 
 def opened(passage: Passage, edges: Iterable[Json], characters: int) -> OpenedReply:
-    """A passage with its neighbours."""
+    """Return a passage with its neighbours."""
     beside = [NeighbourReply(edge=e["type"], label=e["label"], name=e["name"] or "") for e in edges]
     return OpenedReply(passage=PassageReply(**_passage(passage, characters)), neighbours=beside)
 
 
 def listed(rows: Rows, characters: int) -> RowsReply:
-    """Rows, as many as fit; long texts in them are cut."""
+    """Return rows, as many as fit; long texts in them are cut."""
     kept: list[Json] = []
     left, cut = characters, rows.cut or ""
     for row in rows:
@@ -245,7 +245,7 @@ def _share(characters: int, texts: int) -> int:
 
 
 def _cut(text: str, characters: int) -> str:
-    """The beginning of a text, cut between words, its lines kept."""
+    """Return the beginning of a text, cut between words, its lines unchanged."""
     if len(text) <= characters:
         return text
     begun = text[: characters - 2]
@@ -254,7 +254,7 @@ def _cut(text: str, characters: int) -> str:
 
 
 def _value(value: Any) -> Any:
-    """A value of a row in plain forms: nodes and edges by what they are and hold, upkeep apart; long texts are cut."""
+    """Return a value of a row in plain forms: nodes and edges by label and properties, upkeep apart; long texts cut."""
     if isinstance(value, str):
         return _cut(value, _VALUE)
     if isinstance(value, Node):

@@ -27,7 +27,7 @@ class Workers:
     """Threads for the calls of requests of one kind; close them, or use `with`. Of one event loop."""
 
     def __init__(self, most: int, deadline: float, budget: float | None = None, waiting: int = 0) -> None:
-        """`most`: calls at once, further ones wait, so many as `waiting`.
+        """Set the limits; `most`: calls at once, `waiting`: further ones in the queue.
 
         `deadline`: seconds, `budget`: cost of language models, both of one call.
         """
@@ -47,7 +47,7 @@ class Workers:
         self._threads.shutdown(wait=False, cancel_futures=True)
 
     async def run(self, request: Request, call: Callable[[], T], *, deadline: float | None = None) -> T:
-        """The result of a call; `deadline`: a shorter one than that of all.
+        """Run a call; `deadline`: a shorter one than that of all.
 
         It ends at its next query, or call of a model, when the client closes the connection. Raises what it raises,
         BusyError when too many wait or none is ready in time, DeadlineError, and CancelledError when the client left.
@@ -77,7 +77,7 @@ class Workers:
     async def stream(
         self, call: Callable[[Callable[[Any], None]], T], waiting: Callable[[int], None] | None = None
     ) -> AsyncGenerator[Any]:
-        """What a call tells, as it tells it, and last its result; closing the generator ends it.
+        """Yield the events of a call as they happen, and last its result; closing the generator ends it.
 
         The call has begun when this returns. Raises BusyError as `run` does; with `waiting` it waits as long as it
         takes, hears how many are before it, and its deadline begins when it does.

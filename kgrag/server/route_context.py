@@ -46,7 +46,7 @@ class Serving:
 
 
 def serving_of(request: Request) -> Serving:
-    """What the application of a request serves."""
+    """Return the Serving of a request's application."""
     return cast(Serving, request.app.state.serving)
 
 
@@ -64,11 +64,11 @@ class Caller:
         return self.serving.kg
 
     async def work(self, call: Callable[[], T], *, deadline: float | None = None, workers: Workers | None = None) -> T:
-        """The result of a call in a thread, one of `workers` if given; see `Workers.run`."""
+        """Run a call in a thread, one of `workers` if given; see `Workers.run`."""
         return await (workers or self.serving.workers).run(self.request, call, deadline=deadline)
 
     def collection(self, name: str, role: Role = "read", *, new: bool = False) -> Collection:
-        """A collection that the caller may use in that role; to be called in a thread.
+        """Return a collection that the caller may use in that role; to be called in a thread.
 
         `new`: it need not exist yet. Raises NotFoundError for one that does not exist or may not be seen, naming those
         only that may be.
@@ -79,11 +79,11 @@ class Caller:
         return self.kg[name]
 
     def select(self, names: tuple[str, ...]) -> Federation:
-        """Several collections as one, all of which the caller may see; to be called in a thread."""
+        """Return several collections as one, all visible to the caller; to be called in a thread."""
         return Federation([self.collection(name) for name in names])
 
     def seen(self, names: tuple[str, ...]) -> tuple[str, ...]:
-        """The names of collections as they are. Raises NotFoundError for one that the caller may not see."""
+        """Return the names of collections unchanged. Raises NotFoundError for one that the caller may not see."""
         for name in names:
             self.access.check("read", name)
         return names

@@ -51,7 +51,7 @@ class Sessions:
         return id
 
     def resolve(self, id: str) -> Access | None:
-        """What a session allows now; None for one that has ended, or whose key was removed."""
+        """Return the current access of a session; None for an expired one, or one with a removed key."""
         found = self._kept().get(hashed(id))
         if found is None or found.until < datetime.now(UTC):
             return None
@@ -70,7 +70,7 @@ class Sessions:
             write_atomic(self._path, _File(sessions=newest).model_dump_json() + "\n", mode=0o600)
 
     def _kept(self) -> dict[str, _Session]:
-        """All sessions; none where the file is not what was written: people log in again."""
+        """Return all sessions; none where the file is invalid: people log in again."""
         try:
             return self._file.read().sessions
         except (OSError, ValidationError):

@@ -72,7 +72,7 @@ class Throttle:
         return None, None
 
     def _wait(self, name: str) -> float:
-        """Seconds until the next request of a key may come; 0: it may now, and is counted."""
+        """Return the seconds until the next request of a key; 0: it may come now, and is counted."""
         now = time.monotonic()
         left, then = self._left.get(name, (self._most, now))
         left = min(self._most, left + (now - then) * self._rate)
@@ -80,7 +80,7 @@ class Throttle:
         return 0.0 if left >= 1 else (1 - left) / self._rate
 
     def _limit(self, scope: Scope) -> int:
-        """How many bytes a request may have: many where its key may upload files, few at the login."""
+        """Return how many bytes a request may have: many where its key may upload files, few at the login."""
         if scope["path"] == LOGIN:
             return _FORM
         access = scope.get("state", {}).get("access")
@@ -102,7 +102,7 @@ class _Body:
         self.failed: tuple[KgragError, int | None] | None = None
 
     async def receive(self) -> Message:
-        """The next part; one that is too much, or too late, ends the request as if the client had left."""
+        """Return the next part; one that is too large, or too late, ends the request as if the client had left."""
         if self._whole:
             return await self._receive()
         if self.failed is None:
@@ -119,7 +119,7 @@ class _Body:
         return {"type": "http.disconnect"}
 
     def _left(self) -> float:
-        """Seconds for the next part: each of an upload has so many, all of another request together."""
+        """Return the seconds for the next part: each of an upload has so many, all of another request together."""
         return self._seconds if self._in_parts else max(0.0, self._until - time.monotonic())
 
 

@@ -24,7 +24,7 @@ class Tracing:
     """The spans of one application. A context manager: what is left to be sent is sent at its end."""
 
     def __init__(self) -> None:
-        """Raises ConfigurationError when spans are wanted and their package is not installed."""
+        """Set up tracing. Raises ConfigurationError when spans are configured and their package is not installed."""
         self._provider: TracerProvider | None = None
         if not any(map(os.environ.get, _WANTED)):
             return
@@ -50,7 +50,7 @@ class Tracing:
             self._provider.shutdown()
 
     def request(self, headers: Mapping[str, str]) -> AbstractContextManager[dict[str, Value]]:
-        """The span of a request, a part of the caller's trace if its headers name one."""
+        """Open the span of a request, a part of the caller's trace if its headers name one."""
         return nullcontext({}) if self._provider is None else self._request(self._provider, headers)
 
     @contextmanager

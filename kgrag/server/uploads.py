@@ -41,7 +41,7 @@ class Uploads:
         self._counted = 0.0
 
     def folder(self, collection: str) -> Path:
-        """Where the uploads of a collection lie."""
+        """Return the folder of a collection's uploads."""
         return self._top / node_id(collection)
 
     def keep(self, collection: str, name: str, chunks: Iterable[bytes]) -> Upload:
@@ -68,7 +68,7 @@ class Uploads:
         return kept
 
     def held(self, *, now: bool = False) -> int:
-        """Bytes that all uploads have, as counted in the last minute, and with `now` this moment."""
+        """Return the bytes of all uploads, as counted in the last minute, and with `now` this moment."""
         with self._lock:
             if now or self._held is None or time.monotonic() - self._counted > _COUNTED:
                 self._held, self._counted = self._count(), time.monotonic()
@@ -100,7 +100,7 @@ class Uploads:
                     file.unlink()
 
     def find(self, collection: str, name: str) -> Upload:
-        """The upload of that name. Raises NotFoundError, or InputError for a name that cannot be one."""
+        """Return the upload of that name. Raises NotFoundError, or InputError for an invalid name."""
         name = checked_name(name)
         path = self._path(collection, name)
         try:
@@ -109,13 +109,13 @@ class Uploads:
             raise NotFoundError(f"Nothing is uploaded under the name {name!r}.", "Upload it first.") from None
 
     def holds(self, collection: str, name: str) -> bool:
-        """Whether a file of that name is held."""
+        """Return whether a file of that name is stored."""
         with suppress(NotFoundError, InputError):
             return bool(self.find(collection, name))
         return False
 
     def list(self, collection: str) -> list[Upload]:
-        """What is held of a collection, by name."""
+        """Return the uploads of a collection, by name."""
         found = []
         for file in self.folder(collection).glob(f"*{_NAME}"):
             with suppress(FileNotFoundError, NotFoundError):  # removed meanwhile, or not there yet
@@ -141,7 +141,7 @@ class Uploads:
 
 
 def checked_name(name: str) -> str:
-    """A name as it is kept: relative, with "/" between folders. Raises InputError for one that leads elsewhere."""
+    """Return a name as stored: relative, with "/" between folders. Raises InputError for one that leads elsewhere."""
     cleaned = clean(name).replace("\\", "/")
     parts = cleaned.split("/")
     if (
@@ -159,5 +159,5 @@ def checked_name(name: str) -> str:
 
 
 def _named(path: Path) -> Path:
-    """What holds the name of an upload."""
+    """Return the path of an upload."""
     return path.with_name(f"{path.name}{_NAME}")

@@ -43,12 +43,12 @@ class Alias:
 
 
 def without_parenthesis(title: str) -> str:
-    """`title` without a trailing parenthesis: "Mercury (planet)" -> "Mercury"."""
+    """Return `title` without a trailing parenthesis: "Mercury (planet)" -> "Mercury"."""
     return _PARENTHESIS.sub("", title).strip()
 
 
 def title_aliases(title: str, lead: str, language: Language = ENGLISH) -> list[Alias]:
-    """The names by which a document of this title is known; `lead` is the beginning of its text.
+    """Return the names of a document with this title; `lead` is the beginning of its text.
 
     Weights: the title and the title without its parenthesis 1; without article .9; without middle initials .8; the
     name that the text begins with .8; the part before a comma .6.
@@ -83,7 +83,7 @@ def title_aliases(title: str, lead: str, language: Language = ENGLISH) -> list[A
 
 
 def _lead_name(text: str, language: Language) -> str | None:
-    """The name that a text begins with ("Fram" of "The Fram was a ship"), if it does."""
+    """Return the name at the beginning of a text ("Fram" of "The Fram was a ship"), if there is one."""
     match = (_LEAD if language is ENGLISH else _OTHER_LEAD).match(text)
     if not match:
         return None
@@ -96,7 +96,7 @@ def _lead_name(text: str, language: Language) -> str | None:
 
 
 def passage_aliases(section: str, text: str, known: Collection[str] = (), language: Language = ENGLISH) -> list[Alias]:
-    """The names by which a passage of a long document is known: its headings, and names that its paragraphs begin with.
+    """Return the names of a passage of a long document: its headings, and names at the beginning of its paragraphs.
 
     `section`: the path of headings it stands under; `known`: the document's headings, which may end on a stop; other
     lines of the text are headings by their looks, if it has none. Headings weigh what titles weigh, the other names .8.
@@ -129,7 +129,7 @@ def passage_aliases(section: str, text: str, known: Collection[str] = (), langua
 
 
 def _heading_aliases(heading: str, known: Collection[str], language: Language) -> list[Alias]:
-    """The names that a heading gives, without its number; a single number may belong to the name: "12 Angry Men".
+    """Return the names in a heading, without its number; a single number may belong to the name: "12 Angry Men".
 
     It does not where the heading after it, or before, of those `known` has the next number.
     """
@@ -149,12 +149,12 @@ def _in_sequence(number: int, known: Collection[str]) -> bool:
 
 
 def _is_heading(line: str, language: Language) -> bool:
-    """Whether a line of a text looks like a heading that names something: one that does not end on a stop."""
+    """Return whether a line of a text looks like a heading that names something: one that does not end on a stop."""
     return _may_name(line, language) and line[-1] not in ".,:;!?"
 
 
 def _may_name(heading: str, language: Language) -> bool:
-    """Whether a heading may name something: it is short, its first and last word capitals."""
+    """Return whether a heading may name something: it is short, its first and last word capitals."""
     words = tokens(_PARENTHESIS.sub("", heading), language) if 1 < len(heading) <= _LONGEST_HEADING else []
     return (
         0 < len(words) <= LONGEST_CAPTION

@@ -33,7 +33,7 @@ _POSSESSIVE = re.compile(r"(?<=\w)(?:'s|\*+)$")
 
 
 def identity(word: str) -> str:
-    """A word as names are known by it, without the signs around it: in one case, with marks, "1.5" with its point.
+    """Return a word in its form in names, without the signs around it: in one case, with marks, "1.5" with its point.
 
     `word`: composed, of the usual width (`same_letters`). A possessive 's belongs to it ("st john's").
     """
@@ -46,7 +46,7 @@ def identity(word: str) -> str:
 
 
 def searched(word: str) -> str:
-    """The letters, marks and digits, and the points of numbers, of a word that is folded, and in lower case."""
+    """Return the letters, marks and digits, and the points of numbers, of a folded word in lower case."""
     return "".join([c for i, c in enumerate(word) if _is_letter(c) or (c == "." and _between_digits(word, i))])
 
 
@@ -73,27 +73,27 @@ def _between_digits(word: str, place: int) -> bool:
 
 
 def is_number(word: str) -> bool:
-    """Whether a word is digits, and points between them."""
+    """Return whether a word is digits, and points between them."""
     return word.replace(".", "").isdigit()
 
 
 def is_plain(word: str) -> bool:
-    """Whether a word of a name is letters alone, of which a stem may stand for it."""
+    """Return whether a word of a name is letters alone, of which a stem may stand for it."""
     return all(map(_is_letter, word.removesuffix("'s"))) and not any(map(str.isdigit, word))
 
 
 def without_possessive(name: str) -> str:
-    """A name without the 's, or the asterisk, that a text put behind it: "scott's" -> "scott"."""
+    """Return a name without a 's, or an asterisk, behind it: "scott's" -> "scott"."""
     return _POSSESSIVE.sub("", name)
 
 
 def signs_of(name: str) -> str:
-    """The signs of a name that tell it from others; "AT&T" may be written without."""
+    """Return the signs of a name that distinguish it; "AT&T" may be written without."""
     return "".join([c for c in name if c in _SIGNS and c != "&"])
 
 
 def with_signs(name: str, raw: str) -> str:
-    """How a word is written (`raw`), with the signs that its name has: "C++"."""
+    """Return how a word is written (`raw`), with the signs that its name has: "C++"."""
     bare = name.lstrip(_SIGNS)
     lead, rest = name[: len(name) - len(bare)], bare.rstrip(_SIGNS)
     own = "'s" if rest.endswith("'s") else ""
@@ -101,7 +101,7 @@ def with_signs(name: str, raw: str) -> str:
 
 
 def sign_between(one: str, gap: str, other: str) -> str:
-    """The sign that parts two numbers, or parts of words that end and begin on one."""
+    """Return the sign that parts two numbers, or parts of words that end and begin on one."""
     if len(gap) == 1 and one[-1].isdigit() and other[0].isdigit():
         sign = gap.translate(_HYPHENS)
         return sign if sign in _BETWEEN_NUMBERS else ""
@@ -109,12 +109,12 @@ def sign_between(one: str, gap: str, other: str) -> str:
 
 
 def signs_after(gap: str, ends: bool = False) -> str:
-    """The signs at the beginning of a gap between two words that belong to the first; `ends`: the text ends on it."""
+    """Return the signs at the beginning of a gap that belong to the word before it; `ends`: the text ends there."""
     return _AFTERS[gap, ends]
 
 
 def signs_before(gap: str, number: bool, first: bool) -> str:
-    """The signs at the end of a gap that belong to the word behind it, which is a `number`, or the `first` of all."""
+    """Return the signs at the end of a gap that belong to the word behind it, a `number`, or the `first` of all."""
     return _BEFORES[gap, number, first]
 
 
@@ -147,7 +147,7 @@ _BEFORES: Memo[tuple[str, bool, bool], str] = Memo(_signs_before, 4096)
 
 @cache
 def marks() -> str:
-    """All combining marks of Unicode, as ranges within brackets of a pattern."""
+    """Return all combining marks of Unicode, as ranges within brackets of a pattern."""
     found = {i for i in range(0x300, sys.maxunicode + 1) if unicodedata.category(chr(i))[0] == "M"}
     starts, ends = sorted(i for i in found if i - 1 not in found), sorted(i for i in found if i + 1 not in found)
     return "".join([f"{chr(a)}-{chr(b)}" for a, b in zip(starts, ends, strict=True)])

@@ -114,11 +114,11 @@ class Language:
     letters: str = ""
 
     def __reduce__(self) -> "tuple[Callable[[str], Language], tuple[str]]":
-        """Other processes make their own."""
+        """Pickle the code, by which other processes make their own."""
         return language_of, (self.code,)
 
     def is_determiner(self, word: str) -> bool:
-        """Whether a noun stands behind this word, where nouns have capitals, too."""
+        """Return whether a noun stands behind this word, where nouns have capitals, too."""
         return self.capitals == "nouns" and _DETERMINER.fullmatch(word) is not None
 
 
@@ -132,7 +132,7 @@ def _stem(word: str, algorithm: str) -> str:
 
 
 def _root(word: str, algorithm: str) -> str:
-    """The stem of the stem, until it stays: "Сомова" is "сомов", but "Сомов" is "сом"."""
+    """Return the stem of the stem, until it is stable: "Сомова" is "сомов", but "Сомов" is "сом"."""
     while (stem := _stem(word, algorithm)) != word:
         word = stem
     return word
@@ -152,7 +152,7 @@ ENGLISH = Language(
 
 @cache
 def language_of(code: str) -> Language:
-    """The language of an ISO 639-1 code; "xx" (several) is read as English is."""
+    """Return the language of an ISO 639-1 code; "xx" (several) is read as English."""
     if code in ("en", "xx"):
         return ENGLISH
     letters = _SHORT_I if code in _CYRILLIC else ""
@@ -178,12 +178,12 @@ def language_of(code: str) -> Language:
 
 
 def _words(texts: Iterable[str]) -> frozenset[str]:
-    """The words in texts: "qu'" is "qu"."""
+    """Return the words in texts: "qu'" is "qu"."""
     return frozenset(word for text in texts for word in re.findall(r"[^\W_]+", text))
 
 
 def is_known(code: str) -> bool:
-    """Whether there is a language of this code."""
+    """Return whether there is a language of this code."""
     return code in _KNOWN
 
 
@@ -197,7 +197,7 @@ def check_language(code: str) -> None:
 
 
 def _stop_words(code: str) -> Iterable[str]:
-    """The stop words of a language, none where none are known."""
+    """Return the stop words of a language, none for an unknown one."""
     import stopwordsiso
 
     code = "no" if code in ("nb", "nn") else code

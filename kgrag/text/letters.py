@@ -52,7 +52,9 @@ class Memo(dict[K, V], Generic[K, V]):
 
 
 def same_letters(text: str) -> str:
-    """`text` with each letter and sign in one form: composed (NFC), of the usual width ("ＡＢ" -> "AB"), no ligature.
+    """Return `text` with each letter and sign in one form.
+
+    Composed (NFC), of the usual width ("ＡＢ" -> "AB"), no ligature.
 
     Letters that only look alike stay what they are. Source: Unicode Standard Annex 15.
     """
@@ -64,7 +66,7 @@ def same_letters(text: str) -> str:
 
 
 def fold(text: str, kept: str = "") -> str:
-    """`text` without diacritics ("Tromsø" -> "Tromso", "Cœur" -> "Coeur"), but for the letters `kept`.
+    """Return `text` without diacritics ("Tromsø" -> "Tromso", "Cœur" -> "Coeur"), but for the letters `kept`.
 
     Marks of scripts in which they are letters stay ("パリ", "हिन्दी").
     """
@@ -95,7 +97,7 @@ def _without_marks(text: str) -> str:
 
 @cache
 def _latin() -> dict[int, str]:
-    """Latin letters that are not decomposed, and letters of ASCII for them, as Unicode's names of letters say it."""
+    """Return Latin letters without a decomposition -> ASCII letters, by Unicode's names of letters."""
     table = {ord(letter): plain for letter, plain in _CALLED.items()}
     for first, last in _LATIN:
         for code in range(first, last + 1):

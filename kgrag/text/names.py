@@ -57,7 +57,7 @@ QUESTION_WORDS = frozenset("name film movie song located born die died year date
 
 
 def without_initials(name: str) -> str | None:
-    """A normalised name without its middle initials ("albert s rogell" -> "albert rogell"), or None if it has none."""
+    """Return a normalised name without middle initials ("albert s rogell" -> "albert rogell"); None without any."""
     words = name.split()
     last = len(words) - 1
     kept = [w for i, w in enumerate(words) if len(w) > 1 or w in _NO_INITIALS or i in (0, last)]
@@ -67,7 +67,7 @@ def without_initials(name: str) -> str | None:
 
 
 def number_or_date(language: Language = ENGLISH) -> str:
-    """The pattern, of Python and Java alike, of a name that is only a number, with its signs, or a date."""
+    """Return the pattern, of Python and Java alike, of a name that is only a number, with its signs, or a date."""
     return rf"[0-9 {_SIGNS_OF_NUMBERS}]+|(\d+ )?({language.months})( \d+)*"
 
 
@@ -77,12 +77,12 @@ def _number_or_date(language: Language) -> re.Pattern[str]:
 
 
 def begins_sentence(word: str) -> bool:
-    """Whether a normalised word has a capital only because a sentence begins with it."""
+    """Return whether a normalised word has a capital only because a sentence begins with it."""
     return word in _OPENERS or _ADVERB.fullmatch(word) is not None
 
 
 def names_something(words: Sequence[Token], language: Language) -> bool:
-    """Whether words may be a name: not only numbers, single letters, dates, or parts of documents (Table 2)."""
+    """Return whether words may be a name: not only numbers, single letters, dates, or parts of documents (Table 2)."""
     norms = [word.norm for word in words]
     telling = {n for n in norms if _telling(n, language)} - (_DAYS if len(norms) > 1 else frozenset())
     numbers = sum(map(is_number, norms))
@@ -99,7 +99,7 @@ def _telling(word: str, language: Language) -> bool:
 
 
 def capitalised_phrases(words: Sequence[Token], language: Language = ENGLISH) -> dict[str, str]:
-    """The capitalised phrases of a text, which may be names: normal form -> how it is written.
+    """Return the capitalised phrases of a text, which may be names: normal form -> spelling.
 
     A run of capitalised words, with a small word or two allowed after the first ("House of the Seven Gables"), or of
     numbers of three or four digits; stop words at its ends do not belong to it, nor does what sentences begin with
@@ -134,12 +134,12 @@ def capitalised_phrases(words: Sequence[Token], language: Language = ENGLISH) ->
 
 
 def _is_mark(words: Sequence[Token]) -> bool:
-    """Whether what a phrase begins with is a sign or a quantity before a common word: "Z in the Cholesky"."""
+    """Return whether what a phrase begins with is a sign or a quantity before a common word: "Z in the Cholesky"."""
     return (len(words[0].norm) == 1 or words[0].raw.isdigit()) and words[1].raw.islower()
 
 
 def common_nouns(words: Sequence[Token], language: Language) -> frozenset[int]:
-    """Where all nouns have capitals: the places of words that an article, or an article and an adjective, precede.
+    """Return the places of words after an article, or an article and an adjective, where all nouns have capitals.
 
     "der Leuchtturm", "am alten Leuchtturm"; "Bergen" of "in Bergen" is none.
     """
@@ -159,7 +159,9 @@ def common_nouns(words: Sequence[Token], language: Language) -> frozenset[int]:
 
 
 def _is_phrase(words: Sequence[Token], language: Language, numbered: bool) -> bool:
-    """Whether capitalised words may be a name: one word is none that has its capital from a sentence's beginning.
+    """Return whether capitalised words may be a name.
+
+    One word is none that has its capital from a sentence's beginning.
 
     `numbered`: a number follows them ("Chap. 4"), so that a part of a document is meant; without one, what the corpus
     mostly writes with a capital may be a name ("State").
@@ -180,7 +182,9 @@ def _is_phrase(words: Sequence[Token], language: Language, numbered: bool) -> bo
 
 
 def _split(run: Sequence[Token], language: Language) -> list[tuple[int, list[Token]]]:
-    """The parts of a phrase that a small word joins, "Zambia" and "Zimbabwe" of "Zambia and Zimbabwe"; or nothing.
+    """Return the parts of a phrase with a small word between, "Zambia" and "Zimbabwe" of "Zambia and Zimbabwe".
+
+    Or nothing.
 
     Each with its place in the phrase.
     """
@@ -216,7 +220,7 @@ def _shape_of(language: Language) -> Memo[Token, str]:
 
 
 def _having(all_of: int, any_of: int) -> str:
-    """The shapes with these bits, as a pattern."""
+    """Return the shapes with these bits, as a pattern."""
     return f"[{''.join(s for bits, s in enumerate(_ALL_SHAPES) if bits & all_of == all_of and bits & any_of)}]"
 
 
@@ -231,7 +235,9 @@ _PHRASE = re.compile(  # first word, one or two small ones before a capital, wha
 def find_names(
     words: Sequence[Token], known: Callable[[str], bool], skip: Collection[str] = (), language: Language = ENGLISH
 ) -> dict[str, list[int]]:
-    """The known names in a text, longest first and from left to right: normal form -> positions (word numbers from 0).
+    """Return the known names in a text, longest first and from left to right.
+
+    Normal form -> positions (word numbers from 0).
 
     A name begins and ends on a capital, a digit or a letter without case; one word alone must be longer than two
     letters, no stop word, and no number. None goes over the end of a sentence; where no spaces part words, no sign
@@ -281,19 +287,22 @@ def find_names(
 
 
 def _abbreviates(word: Token) -> bool:
-    """Whether a full stop behind a word need not end a sentence."""
+    """Return whether a full stop behind a word need not end a sentence."""
     short = word.norm in _ABBREVIATIONS or "." in word.raw or (word.raw.islower() and len(word.raw) < 5)
     return short or _ORDINAL.fullmatch(word.raw) is not None
 
 
 def _is_apart(words: Sequence[Token], single: int, behind: int) -> bool:
-    """Whether a sign parts a single character from those beside it; `behind`: the one that stands behind the sign."""
+    """Return whether a sign parts a single character from those beside it.
+
+    `behind`: the one that stands behind the sign.
+    """
     word = words[behind]
     return not (word.joined or word.starts) and UNPARTED.match(words[single].norm) is not None
 
 
 def _can_stand_alone(word: str, place: int, language: Language) -> bool:
-    """Whether a word may be a whole name; the words that questions begin with are none at the beginning."""
+    """Return whether a word may be a whole name; the words that questions begin with are none at the beginning."""
     short = len(word) < 3 and (word.isascii() or (language.unparted and len(word) < 2))
     if short or word in language.stop_words or is_number(word):
         return False

@@ -10,7 +10,7 @@ _BLOCK = 50_000  # characters that are cut at once: runs of opening quotation ma
 
 
 def sentences(paragraph: str, language: str) -> Iterator[str]:
-    """The sentences of a paragraph, without the white space around them, by the rules of a language ("en", "de", ...).
+    """Yield the sentences of a paragraph, stripped, by the rules of a language ("en", "de", ...).
 
     Where a language has no rules of its own, those of a related one or of English serve ("xx": of several). Raises
     ConfigurationError for a code that names no language.

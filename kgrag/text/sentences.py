@@ -27,10 +27,10 @@ def join_sentences(words: Sequence[Token], stems: Sequence[str], title: Iterable
 
 
 def split_sentences(kept: str) -> list[str]:
-    """The sentences of that string, each with its stems between spaces."""
+    """Return the sentences of a text, each with its stems between spaces."""
     return kept.split(_BAR)
 
 
 def names_in(sentence: str) -> list[str]:
-    """The stems in a sentence that may be names."""
+    """Return the stems in a sentence that may be names."""
     return [stem for stem, mark in pairwise(sentence.split()) if mark == _CARET]

@@ -29,7 +29,7 @@ _LONGEST = 40  # characters; what is longer is an address or a line of code
 
 
 def symbols(text: str, language: str = "en") -> list[str]:
-    """The words of a text that hold signs with a meaning, each once, without the quotes and brackets around them.
+    """Return the words of a text with meaningful signs, each once, without the quotes and brackets around them.
 
     Of `&>word` the signs count by themselves, too; dashes are hyphens. `1,000` is 1000 as well, and so is 1.000 where
     the `language` writes it so. A code is there with its parts, marked: "M5799DWF" is "~m5799dwf" and "~m5799".

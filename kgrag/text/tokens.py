@@ -53,7 +53,7 @@ class Token(NamedTuple):
 
 
 def tokens(text: str, language: Language = ENGLISH) -> list[Token]:
-    """The words of `text`; initials written apart are joined ("R. G." = "R.G." = "rg").
+    """Return the words of `text`; initials written apart are joined ("R. G." = "R.G." = "rg").
 
     A possessive 's belongs to the name of a word alone. Where no spaces part words, each character is one.
     """
@@ -93,7 +93,7 @@ def tokens(text: str, language: Language = ENGLISH) -> list[Token]:
 
 
 def _signed(before: list[Token], gap: str, token: Token) -> Token:
-    """A token with the signs that stand before it; those of the gap that belong to the word before go there."""
+    """Return a token with the signs before it, without those that belong to the word before."""
     if before and (sign := sign_between(before[-1].raw, gap, token.raw)):
         return token._replace(name=sign + token.name)
     if before and (signs := signs_after(gap)):
@@ -110,13 +110,13 @@ def _is_initial(token: Token) -> bool:
 
 
 def _are_initials(one: Token, two: Token) -> bool:
-    """Whether two words, a full stop between them, are initials of one name, in capitals or not."""
+    """Return whether two words, a full stop between them, are initials of one name, in capitals or not."""
     same_case = (one.raw.isupper() and two.raw.isupper()) or (one.raw.islower() and two.raw.islower())
     return len(one.norm) == len(two.norm) == 1 and same_case
 
 
 def _token(word: str, letters: str, starts: bool, joined: bool, apart: bool) -> Token | None:
-    """The token of a word; None if it has neither letters nor digits."""
+    """Return the token of a word; None if it has neither letters nor digits."""
     raw = word
     if raw[-1] in "sS":
         raw = _POSSESSIVE.sub("", raw)
@@ -133,7 +133,7 @@ _After = Memo[str, _Tokens]
 
 @cache
 def _tables(letters: str) -> tuple[_Tokens, _Tokens, _After, _After]:
-    """The tokens of first words, of those after a sentence, after a word, and after an initial."""
+    """Return the tokens of first words, of those after a sentence, after a word, and after an initial."""
 
     def table(starts: bool, joined: bool, apart: bool = False) -> _Tokens:
         return Memo(partial(_token, letters=letters, starts=starts, joined=joined, apart=apart))
@@ -158,7 +158,7 @@ def _tables(letters: str) -> tuple[_Tokens, _Tokens, _After, _After]:
 
 @cache
 def _words(ascii: bool, language: Language) -> re.Pattern[str]:
-    """What a text is split by into gaps and words; an ASCII text has no marks."""
+    """Return the pattern of gaps and words; an ASCII text has no marks."""
     letter = r"\w" if ascii else rf"[\w{marks()}]"
     inside = _INSIDE
     if language.unparted:
@@ -171,23 +171,23 @@ def _words(ascii: bool, language: Language) -> re.Pattern[str]:
 
 
 def normalise(name: str, language: Language = ENGLISH) -> str:
-    """The form by which a name is known: "The  Hague" -> "the hague", "C++" -> "c++"; see `kgrag.text.identity`."""
+    """Return the normal form of a name: "The  Hague" -> "the hague", "C++" -> "c++"; see `kgrag.text.identity`."""
     return _normals(language)[name]
 
 
 def search_form(text: str, language: Language = ENGLISH) -> str:
-    """The words of a text as searches look for them, of names without the marks and signs that tell two apart."""
+    """Return the words of a text in the form of searches, names without distinguishing marks and signs."""
     return " ".join([word.norm for word in tokens(text, language)])
 
 
 def folded_name(normal: str) -> str | None:
-    """A name, in the form it is known by, without diacritics; None if it has none."""
+    """Return a name in normal form without diacritics; None if it has none."""
     folded = fold(normal)
     return None if folded == normal else folded
 
 
 def known_by(normal: str, language: Language = ENGLISH) -> dict[str, str | None]:
-    """The properties that an entity of this name, in the form it is known by, is found by."""
+    """Return the properties by which searches find an entity of this name, given in normal form."""
     return {"normal": normal, "folded": folded_name(normal), "stemmed": " ".join(name_stems(normal, language))}
 
 
@@ -197,20 +197,23 @@ def _normals(language: Language) -> Memo[str, str]:
 
 
 def name_words(words: Sequence[Token], language: Language = ENGLISH) -> list[str]:
-    """What each word is in a name: itself, or its stem in a language that inflects names, where it is letters alone."""
+    """Return the form of each word of a name.
+
+    Itself, or its stem in an inflecting language, if it has letters alone.
+    """
     if not language.inflects:
         return [word.name for word in words]
     return [language.stem[word.norm] if is_plain(word.name) else word.name for word in words]
 
 
 def join_name(words: Iterable[str], language: Language = ENGLISH) -> str:
-    """The normal form of a name of these words, as `name_words` gives them."""
+    """Return the normal form of a name with these words, as `name_words` gives them."""
     name = " ".join(words)
     return _UNPARTED_GAP.sub("", name) if language.unparted else name
 
 
 def name_stems(normal: str, language: Language = ENGLISH) -> list[str]:
-    """The stems that stand for a name, given in normal form, in the passages that hold it."""
+    """Return the stems of a name, given in normal form, in the passages that mention it."""
     words = tokens(normal, language)
     if not language.unparted:
         norms = [word.norm for word in words]
@@ -220,7 +223,7 @@ def name_stems(normal: str, language: Language = ENGLISH) -> list[str]:
 
 
 def embedding_text(*parts: str) -> str:
-    """What a vector is made of: the last part, below a heading of those before it, such as title and section."""
+    """Return the text to embed: the last part, below a heading of those before it, such as title and section."""
     *heading, text = parts
     while heading and not heading[-1]:
         heading.pop()
@@ -228,7 +231,7 @@ def embedding_text(*parts: str) -> str:
 
 
 def caption(text: str) -> str:
-    """`text` as the name of a node: on one line, and cut after a word when it is longer than LONGEST_CAPTION."""
+    """Return `text` as the name of a node: on one line, and cut after a word beyond LONGEST_CAPTION."""
     text = " ".join(text.split())
     if len(text) <= LONGEST_CAPTION:
         return text
@@ -239,13 +242,15 @@ def caption(text: str) -> str:
 
 
 def stems(words: Iterable[str], language: Language = ENGLISH) -> list[str]:
-    """The stem of each word (Snowball; of a language without a stemmer, the word)."""
+    """Return the stem of each word (Snowball; of a language without a stemmer, the word)."""
     stem = language.stem
     return [stem[word] for word in words]
 
 
 def text_words(words: Sequence[Token], language: Language = ENGLISH) -> list[str]:
-    """The words of a text as searches know them, one a token: where no spaces part words, each character with the next.
+    """Return the words of a text in the form of searches, one a token.
+
+    Where no spaces separate words, each character with the next.
 
     "巴黎在" is "巴黎", "黎在", "在".
     """
@@ -258,12 +263,14 @@ def text_words(words: Sequence[Token], language: Language = ENGLISH) -> list[str
 
 
 def words_of(text: str, language: Language = ENGLISH) -> list[str]:
-    """The words of a text as searches know them, normalised."""
+    """Return the words of a text in the form of searches, normalised."""
     return text_words(tokens(text, language), language)
 
 
 def question_stems(text: str, language: Language = ENGLISH) -> list[str]:
-    """What a question looks for among the stems of passages: all but the words of every question ("what does").
+    """Return the search terms of a question among the stems of passages, without the words of every question.
+
+    Such are "what does".
 
     A question of nothing else is taken as it is. Each counts once.
     """
@@ -276,14 +283,14 @@ def question_stems(text: str, language: Language = ENGLISH) -> list[str]:
 
 
 def is_content(word: str, language: Language = ENGLISH) -> bool:
-    """Whether a normalised word carries meaning: no stop word, no single letter, no stray digit."""
+    """Return whether a normalised word carries meaning: no stop word, no single letter, no stray digit."""
     if len(word) < 2 or word in language.stop_words:
         return False
     return not language.unparted or _PARTICLES.isdisjoint(word)
 
 
 def content_stems(words: Iterable[str], language: Language = ENGLISH) -> list[str | None]:
-    """The stem of each normalised word that carries meaning; None for others."""
+    """Return the stem of each normalised word that carries meaning; None for others."""
     found = _content(language)
     return [found[word] for word in words]
 
@@ -294,7 +301,7 @@ def _content(language: Language) -> Memo[str, str | None]:
 
 
 def iso_moment(text: str) -> datetime | None:
-    """A day or a moment in ISO form; a year or a month stand for their first day; None for anything else."""
+    """Return a day or a moment in ISO form; a year or a month stand for their first day; None for anything else."""
     for rest in ("", "-01", "-01-01"):
         with suppress(ValueError):
             return datetime.fromisoformat(f"{text.strip()}{rest}")

@@ -8,9 +8,16 @@ from typing import Any
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """A stretch of a document under one heading; `heading` is the path of headings, "Guide > Install", or empty.
+    """A stretch of a document under one heading.
 
-    `breaks`: (where in the text, number of the page that begins there), in order; empty where there are no pages.
+    Attributes:
+        text: the text without its heading.
+        heading: the path of headings, "Guide > Install", or empty.
+        breaks: (offset in the text, number of the page that begins there), in order; empty in a document without pages.
+
+    Example:
+        >>> Section("Pull the lever.", "Guide > Brakes").heading
+        'Guide > Brakes'
     """
 
     text: str
@@ -20,9 +27,16 @@ class Section:
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """A page, slide or sheet; `number` counts from 1, `label` is what the document calls it ("iv"), or empty.
+    """A page, slide or sheet.
 
-    `text` is what stands on it, without its tables.
+    Attributes:
+        number: counted from 1.
+        text: the text of the page without its tables.
+        label: the document's own number, such as "iv"; empty without one.
+
+    Example:
+        >>> Page(3, "Preface", label="iv").name
+        'p. 3 (iv)'
     """
 
     number: int
@@ -38,9 +52,19 @@ class Page:
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """A table; `number` counts from 1 in its document, the first of the rows is its head.
+    """A table of a document.
 
-    `page` to `last_page` is where it stands, 0 in a document without pages.
+    Attributes:
+        number: counted from 1 in the document.
+        rows: texts of the cells; the first row is the header.
+        caption: empty without one.
+        page: the page where the table begins, 0 in a document without pages.
+        last_page: the page where it ends, 0 in a document without pages.
+
+    Example:
+        >>> table = Table(2, (("Ship", "Launched"), ("Fram", "1892")))
+        >>> table.name
+        'Table 2'
     """
 
     number: int
@@ -67,7 +91,17 @@ class Table:
 
 @dataclass(frozen=True, slots=True)
 class Triple:
-    """A fact (subject, predicate, object) that one passage states."""
+    """A fact (subject, predicate, object) that one passage states.
+
+    Attributes:
+        subject: a name, as the passage writes it.
+        predicate: the relation in words.
+        object: a name or a value.
+
+    Example:
+        >>> Triple("Fram", "designed by", "Colin Archer").text
+        'Fram designed by Colin Archer'
+    """
 
     subject: str
     predicate: str
@@ -104,11 +138,24 @@ class FileState:
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """One document as a loader yields it.
+    """A document as a loader yields it.
 
-    `key` is the user's own id or path, unique in a collection. `metadata` holds scalars or JSON-able values.
-    `triples` are facts that were extracted elsewhere; each is attached to the passage that mentions its names.
-    `file`: what it was read from, if that was a file; no part of its content.
+    Attributes:
+        key: the user's own id or path, unique in a collection.
+        sections: its text, in order.
+        title: empty without one.
+        source: the path or address that it comes from, or empty.
+        metadata: name -> scalar or JSON-able value.
+        triples: facts extracted elsewhere; each is attached to the passage that mentions its names.
+        pages: of a PDF, slides or a workbook; empty for others.
+        tables: its tables.
+        file: the file that it was read from, None without one; not part of its content.
+
+    Example:
+        >>> document = Document("fram", (Section("The Fram was built at Larvik."),), title="Fram")
+        >>> report = kg["notes"].ingest([document])
+        >>> document.text
+        'The Fram was built at Larvik.'
     """
 
     key: str
@@ -123,7 +170,7 @@ class Document:
 
     @property
     def text(self) -> str:
-        """All sections' text, a blank line between them."""
+        """The text of all sections, a blank line between them."""
         return "\n\n".join(s.text for s in self.sections)
 
 
@@ -163,7 +210,7 @@ class Scan:
     left_out: dict[str, int] = field(default_factory=dict)
 
     def root_of(self, key: str) -> str:
-        """The folder in which the key of a file is a path; empty for an absolute path."""
+        """Return the folder that a file's key is relative to; empty for an absolute path."""
         return "" if PurePath(key).is_absolute() else self.root
 
 
@@ -178,9 +225,17 @@ class Replaced:
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """Something in the input that could not be read; `place` is a path, with ":LINE" where a line is to blame.
+    """A part of the input that could not be read.
 
-    `lasting`: part of the file, such as a scanned page; the file need not be read again to find the same.
+    Attributes:
+        place: a path, with ":LINE" where a line is to blame.
+        message: what is wrong.
+        lasting: whether it is part of the file, such as a scanned page, so that reading again gives the same.
+
+    Example:
+        >>> report = kg["notes"].ingest([Problem("notes.pdf", "it is encrypted")])
+        >>> [problem.place for problem in report.problems]
+        ['notes.pdf']
     """
 
     place: str

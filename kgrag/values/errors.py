@@ -5,9 +5,18 @@ from typing import Self
 
 
 class KgragError(Exception):
-    """Base of every error that kgrag raises on purpose.
+    """Base of every error that kgrag raises on purpose; its `exit_code` is that of the command line.
 
-    `message` says what happened, `remedy` what to do next; `exit_code` is what the command line ends with.
+    Args:
+        message: what happened.
+        remedy: what to do next, empty where nothing is known to help.
+
+    Example:
+        >>> try:
+        ...     kg["nothing-here"].search("Who designed the Fram?")
+        ... except KgragError as error:
+        ...     print(type(error).__name__, error.exit_code)
+        NotFoundError 4
     """
 
     exit_code = 1
@@ -22,66 +31,147 @@ class KgragError(Exception):
 
     @property
     def in_full(self) -> str:
-        """What happened and what to do about it, in one paragraph."""
+        """The message and the remedy in one paragraph."""
         return " ".join(filter(None, (self.message, self.remedy)))
 
 
 class ConfigurationError(KgragError):
-    """A setting is missing or invalid, or an optional package is not installed."""
+    """A setting is missing or invalid, or an optional package is not installed.
+
+    Example:
+        >>> try:
+        ...     Bm25(collection.context, steps=3)
+        ... except ConfigurationError as error:
+        ...     print(error.remedy)
+    """
 
     exit_code = 2
 
 
 class DatabaseError(KgragError):
-    """Neo4j cannot be reached, refuses the login, or failed while answering."""
+    """Neo4j cannot be reached, refuses the login, or failed while answering.
+
+    Example:
+        >>> try:
+        ...     KnowledgeGraph.connect("bolt://localhost:1", "neo4j", "secret")
+        ... except DatabaseError as error:
+        ...     print(error.exit_code)
+        3
+    """
 
     exit_code = 3
 
 
 class UnreachableError(DatabaseError):
-    """Neo4j does not answer, or does not let kgrag in."""
+    """Neo4j does not answer, or refuses the login.
+
+    Example:
+        >>> try:
+        ...     KnowledgeGraph.connect("bolt://localhost:1", "neo4j", "secret")
+        ... except UnreachableError as error:
+        ...     print(error.remedy)
+    """
 
 
 class StatementError(DatabaseError):
-    """Neo4j does not take a statement of the caller's, or ended it for what it took: it is to be corrected."""
+    """Neo4j refuses a statement of the caller, or ended it for its time or memory.
+
+    Example:
+        >>> try:
+        ...     kg.cypher("MATCH (n) RETURN m")
+        ... except StatementError as error:
+        ...     print(error.message)
+    """
 
 
 class DeadlineError(DatabaseError):
-    """A call took longer than it was given."""
+    """A call exceeded its deadline.
+
+    Example:
+        >>> try:
+        ...     collection.search("Where was the designer of the Fram born?", deadline=1e-6)
+        ... except DeadlineError as error:
+        ...     print(error.message)
+    """
 
 
 class CancelledError(KgragError):
-    """The call was cancelled by its caller."""
+    """The caller cancelled the call.
+
+    Example:
+        >>> try:
+        ...     raise CancelledError("The job was cancelled.", "Retry it to resume it.")
+        ... except CancelledError as error:
+        ...     print(error.exit_code)
+        130
+    """
 
     exit_code = 130
 
 
 class LocalServerError(DatabaseError):
-    """The local Neo4j cannot be set up, started or stopped."""
+    """The local Neo4j cannot be set up, started or stopped.
+
+    Example:
+        >>> try:
+        ...     raise LocalServerError("Neo4j does not start.", "Read `kgrag logs`.")
+        ... except LocalServerError as error:
+        ...     print(error.remedy)
+        Read `kgrag logs`.
+    """
 
 
 class NotFoundError(KgragError):
-    """A collection, document, passage or retriever of that name does not exist."""
+    """A collection, document, passage or retriever of that name does not exist.
+
+    Example:
+        >>> try:
+        ...     collection.document("no such key")
+        ... except NotFoundError as error:
+        ...     print(error.exit_code)
+        4
+    """
 
     exit_code = 4
 
 
 class InputError(KgragError):
-    """What the user gave to read cannot be read."""
+    """The input cannot be read.
+
+    Example:
+        >>> try:
+        ...     collection.ingest("no/such/folder")
+        ... except InputError as error:
+        ...     print(error.exit_code)
+        5
+    """
 
     exit_code = 5
 
 
 class MismatchError(KgragError):
-    """A collection was made with another embedder, dimension, schema version or chunking."""
+    """A collection was made with another embedder, dimension, schema version or chunking.
+
+    Example:
+        >>> try:
+        ...     collection.ingest([], language="de")
+        ... except MismatchError as error:
+        ...     print(error.exit_code)
+        6
+    """
 
     exit_code = 6
 
 
 class ModelError(KgragError):
-    """A language model, or TAGME, cannot be reached, refuses, or answers nothing that can be used.
+    """A language model, or TAGME, cannot be reached, refuses, or gives no valid reply.
 
-    `lost`: tokens that were read and written without a reply in the end, and their cost, None where it is unknown.
+    `lost`: the tokens read and written without a valid reply, and their cost, None where it is unknown.
+
+    Example:
+        >>> answer = collection.ask("Who designed the Fram?")
+        >>> if answer.problem:  # a failed call does not raise here
+        ...     print(answer.problem)
     """
 
     exit_code = 7
@@ -89,9 +179,17 @@ class ModelError(KgragError):
 
 
 class TooLongError(ModelError):
-    """A model's context is too short for what it is to read; `share`: how much of that it can read, about.
+    """A prompt exceeds a model's context.
 
-    `context`: how many tokens it has, 0 where that is not known.
+    `share`: about how much of the prompt fits, 0 to 1. `context`: the size of the context in tokens, 0 where it is
+    unknown.
+
+    Example:
+        >>> try:
+        ...     raise TooLongError("The context has 4,096 tokens.", "Read fewer passages.")
+        ... except TooLongError as error:
+        ...     print(error.share)
+        0.5
     """
 
     share: float = 0.5
@@ -99,27 +197,62 @@ class TooLongError(ModelError):
 
 
 class UnavailableError(ModelError):
-    """The server of a model, or TAGME, cannot be reached, or refuses every call: retrying will not help."""
+    """The server of a model, or TAGME, cannot be reached, or refuses every call; a retry does not help.
+
+    Example:
+        >>> try:
+        ...     raise UnavailableError("No server answers.", "Start it.")
+        ... except ModelError as error:
+        ...     print(error.in_full)
+        No server answers. Start it.
+    """
 
 
 class BudgetError(ModelError):
-    """A call could cross the budget, so it was not made."""
+    """A call could exceed the budget, so it was not made.
+
+    Example:
+        >>> try:
+        ...     raise BudgetError("The budget of 1.00 is spent.", "Raise it.")
+        ... except ModelError as error:
+        ...     print(error.message)
+        The budget of 1.00 is spent.
+    """
 
 
 class RefusedError(KgragError):
-    """A Cypher statement that the read-only gateway does not run: the message names the rule that it breaks."""
+    """The read-only gateway refuses a Cypher statement; the message names the violated rule.
+
+    Example:
+        >>> try:
+        ...     kg.cypher("CREATE (:Passage)")
+        ... except RefusedError as error:
+        ...     print(error.exit_code)
+        8
+    """
 
     exit_code = 8
 
 
 class EngineError(KgragError):
-    """The workers of an engine cannot be reached, or are lost again and again."""
+    """The workers of an engine cannot be reached, or died again and again.
+
+    Example:
+        >>> print(EngineError.lost(3).remedy)
+    """
 
     exit_code = 11
 
     @classmethod
     def lost(cls, times: int) -> Self:
-        """The error for work whose workers were lost so many times."""
+        """Return the error for work whose workers died.
+
+        Args:
+            times: how often they died.
+
+        Returns:
+            The error with its remedy.
+        """
         return cls(
             f"{times} workers ended at the same work: it needs too much memory, or they were killed.",
             "Give them more memory, or less at once: fewer workers, KGRAG_BATCH_PASSAGES=128. What was written stays.",
@@ -127,27 +260,71 @@ class EngineError(KgragError):
 
 
 class AccessError(KgragError):
-    """A server does not let a caller in: no key, an unknown one, or one that does not allow it."""
+    """A server rejects a caller without a key, with an unknown one, or with one that lacks the right.
+
+    Example:
+        >>> try:
+        ...     raise AccessError("The key is unknown.", "Ask for another.")
+        ... except AccessError as error:
+        ...     print(error.exit_code)
+        9
+    """
 
     exit_code = 9
 
 
 class ServerError(KgragError):
-    """A server of kgrag cannot be reached, or fails in a way that it does not explain."""
+    """A server of kgrag cannot be reached, or fails without an explanation.
+
+    Example:
+        >>> try:
+        ...     RemoteKnowledgeGraph("http://localhost:1").collections()
+        ... except ServerError as error:
+        ...     print(error.exit_code)
+        10
+    """
 
     exit_code = 10
 
 
 class TooLargeError(InputError):
-    """A request is larger than a server takes."""
+    """A request is larger than a server accepts.
+
+    Example:
+        >>> try:
+        ...     raise TooLargeError("The file has 300 MB; at most 200 are accepted.", "Split it.")
+        ... except InputError as error:
+        ...     print(error.remedy)
+        Split it.
+    """
 
 
 class FullError(KgragError):
-    """A server holds as many uploads as it may."""
+    """A server holds as many uploads as it may.
+
+    Example:
+        >>> try:
+        ...     raise FullError("No space is left for uploads.", "Delete some.")
+        ... except FullError as error:
+        ...     print(error.remedy)
+        Delete some.
+    """
 
 
 class BusyError(KgragError):
-    """A server has too much to do, or a key asks too often; `seconds`: after how long to try again."""
+    """A server is overloaded, or a key sends requests too often.
+
+    Args:
+        message: what happened.
+        remedy: what to do next.
+        seconds: the time until a retry.
+
+    Example:
+        >>> try:
+        ...     raise BusyError("Too many requests.", seconds=2.0)
+        ... except BusyError as error:
+        ...     time.sleep(error.seconds)
+    """
 
     def __init__(self, message: str, remedy: str = "", seconds: float = 1.0) -> None:
         super().__init__(message, remedy)
@@ -155,7 +332,7 @@ class BusyError(KgragError):
 
 
 def error_of(kind: str, message: str, remedy: str) -> KgragError:
-    """The error of the class of that name; ServerError for a name that is none, as of a newer server's class."""
+    """Return the error of the class of that name; a ServerError for an unknown name, as of a newer server's class."""
     named = globals().get(kind)
     if isinstance(named, type) and issubclass(named, KgragError):
         return named(message, remedy)
@@ -163,7 +340,10 @@ def error_of(kind: str, message: str, remedy: str) -> KgragError:
 
 
 def tls_hint(address: str, error: BaseException | None) -> str:
-    """What to do where one side of a failed connection speaks TLS and the other does not; empty where both may."""
+    """Return the remedy where one side of a failed connection speaks TLS and the other does not.
+
+    Empty where both may.
+    """
     causes: list[BaseException] = []
     while error is not None and error not in causes:
         causes.append(error)
@@ -184,5 +364,5 @@ def tls_hint(address: str, error: BaseException | None) -> str:
 
 
 def without_login(text: str) -> str:
-    """A text in which addresses show no name and password: bolt://***@host."""
+    """Return a text with the names and passwords in addresses hidden: bolt://***@host."""
     return re.sub(r"((?:\w|\+)+://)?[^\s'\"/@]*:[^\s'\"]*@", r"\1***@", text)

@@ -23,7 +23,16 @@ def no_progress(stage: str, done: int, total: int | None) -> None:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Event:
-    """Something that happened in a step."""
+    """An event of a step while a question is answered.
+
+    Attributes:
+        step: counted from 1; 0 outside the loop.
+
+    Example:
+        >>> events: list[Event] = []
+        >>> answer = collection.ask("Who designed the Fram?", listener=events.append)
+        >>> print(type(events[0]).__name__)
+    """
 
     step: int = 0
 
@@ -193,9 +202,16 @@ class Answered(Event):
 
 @dataclass(frozen=True, slots=True)
 class Citation:
-    """A passage that an answer cites, by the `number` that stands in its text as [number].
+    """A passage that an answer cites.
 
-    `summary`: the title of the summary or report that was read in its place, empty where the passage itself was read.
+    Attributes:
+        number: the number that stands in the text as [number].
+        passage: the passage.
+        summary: the title of the summary or report that was read in its place, empty where the passage itself was read.
+
+    Example:
+        >>> for citation in collection.ask("Who designed the Fram?").citations:
+        ...     print(citation.number, citation.passage.title)
     """
 
     number: int
@@ -212,12 +228,25 @@ class AnswerSources(Event):
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What a system answers.
+    """The answer of a system.
 
-    `text` is empty when there is none: then `problem` says why. `found` is False when the evidence does not hold the
-    answer, and `text` says so. `ranking` is what was retrieved, best first. `problem` is also set when a step failed
-    and the answer was made from what there was. `by_task`: task -> usage; their sum is `usage`. `unsupported`: names
-    and numbers of the answer, or all of a short one, that stand in no passage that it was read from.
+    Attributes:
+        question: the question.
+        text: the answer; empty when there is none, and then `problem` says why.
+        found: False when the evidence does not hold the answer, which `text` then says.
+        system: the name of the system.
+        ranking: the retrieved passages, best first.
+        citations: the cited passages.
+        trace: what happened, in order.
+        usage: of all language models.
+        by_task: task -> usage; their sum is `usage`.
+        seconds: duration.
+        problem: why there is no answer, or which step failed while the answer was made from the rest.
+        unsupported: names and numbers of the answer, or all of a short one, that stand in no passage of its evidence.
+
+    Example:
+        >>> answer = collection.ask("Who designed the Fram?", k=5)
+        >>> print(answer.text, [c.passage.title for c in answer.citations], answer.doubt)
     """
 
     question: str
@@ -235,7 +264,7 @@ class Answer:
 
     @property
     def doubt(self) -> str:
-        """What a reader of the answer should know of what it rests on, in a sentence; empty if there is nothing."""
+        """A warning for the reader of unsupported statements, in a sentence; empty if there are none."""
         if not self.unsupported:
             return ""
         more = len(self.unsupported) - _LISTED

@@ -7,13 +7,13 @@ _LONGEST = 300
 
 
 def html_table(head: Iterable[str], rows: Iterable[Iterable[str]], notes: Iterable[str] = ()) -> str:
-    """A table of texts under their names, long ones cut to 300 characters, with a line for each note below it."""
+    """Return an HTML table of texts under their names, long ones cut to 300 characters, with notes below."""
     lines = [_line(head, "th"), *(_line(row, "td") for row in rows)]
     return f"<table>{''.join(lines)}</table>{paragraphs(notes)}"
 
 
 def paragraphs(texts: Iterable[str]) -> str:
-    """A paragraph for each text."""
+    """Return an HTML paragraph for each text."""
     return "".join(f"<p>{escape(text)}</p>" for text in texts)
 
 

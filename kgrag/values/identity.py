@@ -10,12 +10,12 @@ from kgrag.values.documents import Document
 
 
 def node_id(*parts: str | int) -> str:
-    """A 32-digit hexadecimal id of the parts, in order; no two different lists of parts share one in practice."""
+    """Return a 32-digit hexadecimal id of the parts, in order; different lists of parts share none in practice."""
     return hashlib.blake2b("\x1f".join(map(str, parts)).encode(), digest_size=16).hexdigest()
 
 
 def _named(collection: str, kind: str, name: str) -> str:
-    """node_id(collection, kind, name), quicker: these are made by the million."""
+    """Return node_id(collection, kind, name), quicker: these are made by the million."""
     hashed = _beginning(collection, kind).copy()
     hashed.update(name.encode())
     return str(hashed.hexdigest())
@@ -27,47 +27,47 @@ def _beginning(collection: str, kind: str) -> Any:
 
 
 def document_id(collection: str, key: str) -> str:
-    """The id of a document: its collection and the user's own key."""
+    """Return the id of a document: its collection and the user's own key."""
     return node_id(collection, "document", key)
 
 
 def passage_id(document: str, text: str, occurrence: int) -> str:
-    """The id of the `occurrence`-th passage (from 0) with exactly this text in the document with that id."""
+    """Return the id of the `occurrence`-th passage (from 0) with exactly this text in a document."""
     return node_id(document, "passage", text, occurrence)
 
 
 def entity_id(collection: str, name: str) -> str:
-    """The id of an entity by its normalised name."""
+    """Return the id of an entity by its normalised name."""
     return _named(collection, "entity", name)
 
 
 def word_id(collection: str, stem: str) -> str:
-    """The id of a word by its stem."""
+    """Return the id of a word by its stem."""
     return _named(collection, "word", stem)
 
 
 def keyword_id(collection: str, stem: str) -> str:
-    """The id of a keyword by its stem."""
+    """Return the id of a keyword by its stem."""
     return _named(collection, "keyword", stem)
 
 
 def triple_id(passage: str, subject: str, predicate: str, obj: str) -> str:
-    """The id of a triple within its passage."""
+    """Return the id of a triple within its passage."""
     return node_id(passage, "triple", subject, predicate, obj)
 
 
 def page_id(document: str, number: int) -> str:
-    """The id of a page by its number in the document with that id."""
+    """Return the id of a page by its number in the document with that id."""
     return node_id(document, "page", number)
 
 
 def table_id(document: str, number: int) -> str:
-    """The id of a table by its number in the document with that id."""
+    """Return the id of a table by its number in the document with that id."""
     return node_id(document, "table", number)
 
 
 def content_hash(document: Document) -> str:
-    """A hash of everything in a document that ends up in the graph, for telling whether it changed.
+    """Return a hash of everything in a document that ends up in the graph, to detect changes.
 
     The source is left out: the same file reached by another path has not changed.
     """

@@ -11,7 +11,7 @@ _SOURCE = Path(__file__).parents[2]
 
 
 def install_hint(*extras: str) -> str:
-    """The command that installs extras of kgrag.
+    """Return the command that installs extras of kgrag.
 
     Args:
         extras: names of extras in pyproject.toml, such as "pdf".
@@ -25,7 +25,7 @@ def install_hint(*extras: str) -> str:
 
 
 def update_hint() -> str:
-    """How a newer version of kgrag is installed.
+    """Return the command that installs a newer version of kgrag.
 
     Returns:
         A shell command in a clone; elsewhere an instruction in words, since no package index holds kgrag.
@@ -34,7 +34,7 @@ def update_hint() -> str:
 
 
 def runs_in_clone(source: Path = _SOURCE, prefix: str = sys.prefix) -> bool:
-    """Whether kgrag runs in the virtual environment that its own Makefile set up.
+    """Return whether kgrag runs in the virtual environment that its own Makefile set up.
 
     Args:
         source: the folder that holds the package `kgrag`; of an installed package, site-packages.

@@ -14,9 +14,24 @@ Range = tuple[Scalar | None, Scalar | None]
 
 @dataclass(frozen=True, slots=True)
 class Passage:
-    """A passage as it stands in the graph. `ordinal` counts from 0 within its document.
+    """A passage of the graph.
 
-    `page` to `last_page` is where it stands in a document that has pages. `collection`: which one it is of.
+    Attributes:
+        id: 32 hexadecimal digits.
+        document: the key of its document.
+        title: the title of its document.
+        text: the text without headings.
+        ordinal: its place in its document, from 0.
+        section: the path of headings, or empty.
+        source: the path or address that the document came from, or empty.
+        metadata: that of its document.
+        page: where it begins, None in a document without pages.
+        last_page: where it ends, None in a document without pages.
+        collection: the name of its collection.
+
+    Example:
+        >>> passage = collection.search("Who designed the Fram?", k=1)[0].passage
+        >>> print(passage.heading, passage.text)
     """
 
     id: str
@@ -49,7 +64,18 @@ class Passage:
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """A summary, or a report on a community, as a reader is shown it; `passages`: what it rests on, which is cited."""
+    """A summary, or a report on a community, as evidence of an answer.
+
+    Attributes:
+        title: its title.
+        text: its text.
+        passages: the passages that it rests on, which an answer cites.
+
+    Example:
+        >>> summary = Summary("Polar ships", "The Fram and the Gauss sailed in ice.")
+        >>> summary.passages
+        ()
+    """
 
     title: str
     text: str
@@ -62,9 +88,18 @@ Item = Sequence[Passage] | Summary
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One node on the trail to a passage, and the edge (or index) that led to it: `via` -> (`label` `name`).
+    """A node on the trail to a passage, and the edge (or index) that led to it.
 
-    `edge` is the type of that edge in the graph, such as MENTIONS; empty where none was followed.
+    Attributes:
+        via: the edge or index, in words.
+        label: the label of the node.
+        name: its short name.
+        score: that of the edge or index, None where it has none.
+        edge: the type of the edge in the graph, such as MENTIONS; empty where none was followed.
+
+    Example:
+        >>> for step in collection.search("Who designed the Fram?")[0].why:
+        ...     print(step.via, step.label, step.name)
     """
 
     via: str
@@ -76,9 +111,17 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """A retrieved passage. `score` is comparable only within its ranking; `why` is the trail that led to it.
+    """A retrieved passage.
 
-    `copies`: other passages of the same text, which a search ranks as one.
+    Attributes:
+        passage: the passage with its text.
+        score: comparable only within its ranking.
+        why: the trail that led to the passage.
+        copies: other passages of the same text, which a search ranks as one.
+
+    Example:
+        >>> hit = collection.search("Who designed the Fram?")[0]
+        >>> print(f"{hit.score:.2f}", hit.passage.title, hit.also_in)
     """
 
     passage: Passage
@@ -97,7 +140,19 @@ class Hit:
 
 @dataclass(frozen=True, slots=True)
 class Ranking:
-    """Passages in descending order of score; iterates over its hits."""
+    """Passages in descending order of score; iterates over its hits.
+
+    Attributes:
+        query: the question.
+        retriever: the expression of the retriever.
+        hits: best first.
+        notes: remarks, such as which layers of the graph are missing.
+
+    Example:
+        >>> ranking = collection.search("Who designed the Fram?", k=3)
+        >>> len(ranking), ranking[0] is ranking.hits[0]
+        (3, True)
+    """
 
     query: str
     retriever: str
@@ -124,10 +179,18 @@ class Ranking:
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """What calls of a language model took.
+    """The usage of a language model.
 
-    `calls` were answered, `cached` of them from the cache. Tokens are those of all calls; `cost` is that of the calls
-    that were not cached, in the currency of the prices that are set, and None where a price is unknown.
+    Attributes:
+        calls: how many were answered.
+        cached: how many of them from the cache.
+        prompt_tokens: tokens read, cached calls included.
+        completion_tokens: tokens written, cached calls included.
+        cost: that of the calls that were not cached, in the currency of the prices; None where a price is unknown.
+
+    Example:
+        >>> (Usage(calls=1, prompt_tokens=200) + Usage(calls=2, prompt_tokens=300)).tokens
+        500
     """
 
     calls: int = 0
@@ -154,12 +217,17 @@ class Usage:
 
 @dataclass(frozen=True, slots=True)
 class Filter:
-    """Which documents may be searched.
+    """A condition on documents.
 
-    `where`: metadata key -> value, compared as text, and with numbers as the number that it is or is written as; or
-    (least, most), of which either may be None and both belong to the range; of a list, one that fits is enough.
-    `source`: part of the document's source; `since`: only documents dated at or after this time by what their metadata
-    says, or ingested then, if it says nothing.
+    Attributes:
+        where: metadata key -> value, compared as text, and with numbers as a number; or a range (least, most), both
+            inclusive and either None. Of a list one matching value is enough.
+        source: a part of the document's source; None for any.
+        since: documents dated at or after this time by their metadata, or ingested then without a date; None for any.
+
+    Example:
+        >>> ships = Filter(source="ships")
+        >>> ranking = collection.search("Who designed the Fram?", filter=ships)
     """
 
     where: Mapping[str, Scalar | Range] = field(default_factory=dict)
@@ -172,11 +240,29 @@ class Filter:
 
 @dataclass(frozen=True, slots=True)
 class IngestReport:
-    """What an ingest did. Counts are of documents, except `passages` (written) and `embedded` (vectors computed).
+    """The result of an ingest.
 
-    `gone`: keys of documents whose files, or rows, are no longer there; `pruned`: how many of them were deleted.
-    `replaced`: changed documents that came from another file or address than before. `skipped`, `converted`,
-    `left_out` and `unsettled` are as in Scan.
+    Attributes:
+        added: new documents.
+        changed: documents that were replaced by a newer content.
+        unchanged: documents that were skipped.
+        passages: passages written.
+        embedded: vectors computed.
+        embedded_batches: calls of the embedder.
+        problems: parts of the input that could not be read.
+        seconds: duration.
+        gone: keys of documents whose files, or rows, do not exist any more.
+        pruned: how many of these were deleted.
+        replaced: changed documents that came from another file or address before.
+        skipped: files that no loader reads: extension -> number.
+        converted: files in a legacy encoding: encoding -> number.
+        unsettled: files left for later because they changed a moment ago.
+        left_out: parts that are only counted, such as comments: kind -> number.
+
+    Example:
+        >>> report = kg["notes"].ingest([Document("note", (Section("The Fram was built at Larvik."),))])
+        >>> report.added + report.changed + report.unchanged
+        1
     """
 
     added: int = 0
@@ -198,9 +284,19 @@ class IngestReport:
 
 @dataclass(frozen=True, slots=True)
 class RepairReport:
-    """What a repair made: names of indexes, numbers of vectors by what has them, nodes whose linking was finished.
+    """The result of a repair.
 
-    `problems`: what the embedder gives no vector for.
+    Attributes:
+        indexes: names of the indexes made.
+        vectors: label -> vectors computed.
+        finished: nodes whose corpus-wide stages were completed.
+        seconds: duration.
+        problems: texts that the embedder gives no vector for.
+
+    Example:
+        >>> report = collection.repair()
+        >>> report.indexes
+        ()
     """
 
     indexes: tuple[str, ...] = ()
@@ -212,10 +308,22 @@ class RepairReport:
 
 @dataclass(frozen=True, slots=True)
 class DocumentInfo:
-    """A document at a glance, with how many passages, pages and tables it has; `updated`: when it was last written.
+    """A document at a glance.
 
-    `file`: what it was read from, by its key; empty where that was no file. `problems`: what could not be read of that
-    file, on the last of its documents.
+    Attributes:
+        key: its key, unique in its collection.
+        title: its title.
+        source: the path or address that it came from, or empty.
+        passages: how many it has.
+        pages: how many it has, 0 without pages.
+        tables: how many it has.
+        updated: when it was last written.
+        file: the key of its file; empty without one.
+        problems: unreadable parts of that file, recorded on the last of its documents.
+
+    Example:
+        >>> for info in collection.documents(limit=3):
+        ...     print(info.key, info.title, info.passages)
     """
 
     key: str
@@ -231,7 +339,21 @@ class DocumentInfo:
 
 @dataclass(frozen=True, slots=True)
 class CollectionInfo:
-    """A collection at a glance; `counts` is label or relationship type -> number; `kind`: documents or knowledge."""
+    """A collection at a glance.
+
+    Attributes:
+        name: its name.
+        embedder: the name of its embedder.
+        dimension: that of its vectors.
+        schema_version: that of the kgrag that made it.
+        counts: label or relationship type -> number.
+        finished: whether all corpus-wide stages are complete.
+        kind: "documents" or "knowledge".
+
+    Example:
+        >>> info = collection.info()
+        >>> print(info.embedder, info.counts["Passage"])
+    """
 
     name: str
     embedder: str

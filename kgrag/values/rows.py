@@ -10,7 +10,18 @@ from kgrag.values.html_table import html_table
 
 @dataclass(frozen=True, slots=True)
 class Node:
-    """A node: `element` is the database's own id, good within one answer."""
+    """A node of the graph in a result.
+
+    Attributes:
+        element: the database's id, valid within one result.
+        labels: all labels.
+        properties: name -> value.
+
+    Example:
+        >>> row = next(iter(collection.cypher("MATCH (d:Document {collection: $collection}) RETURN d LIMIT 1")))
+        >>> row["d"].kinds
+        ('Document',)
+    """
 
     element: str
     labels: tuple[str, ...]
@@ -18,13 +29,26 @@ class Node:
 
     @property
     def kinds(self) -> tuple[str, ...]:
-        """Its labels but those of one collection, such as Passage_c7."""
+        """The labels without those of one collection, such as Passage_c7."""
         return tuple(label for label in self.labels if "_c" not in label)
 
 
 @dataclass(frozen=True, slots=True)
 class Edge:
-    """A relationship between the nodes whose `element` are `start` and `end`."""
+    """A relationship of the graph in a result.
+
+    Attributes:
+        element: the database's id, valid within one result.
+        type: such as MENTIONS.
+        start: the `element` of the node where it begins.
+        end: the `element` of the node where it ends.
+        properties: name -> value.
+
+    Example:
+        >>> row = next(iter(kg.cypher("MATCH (:Document)-[e:HAS_PASSAGE]->() RETURN e LIMIT 1")))
+        >>> row["e"].type
+        'HAS_PASSAGE'
+    """
 
     element: str
     type: str
@@ -35,7 +59,17 @@ class Edge:
 
 @dataclass(frozen=True, slots=True)
 class Path:
-    """Nodes with the edges between them: one edge fewer than nodes, each in the direction that it is stored."""
+    """A path of the graph in a result.
+
+    Attributes:
+        nodes: in order.
+        edges: those between them, one fewer than nodes, each in its stored direction.
+
+    Example:
+        >>> row = next(iter(kg.cypher("MATCH p = (:Document)-[:HAS_PASSAGE]->() RETURN p LIMIT 1")))
+        >>> len(row["p"].nodes), len(row["p"].edges)
+        (2, 1)
+    """
 
     nodes: tuple[Node, ...]
     edges: tuple[Edge, ...]
@@ -43,11 +77,21 @@ class Path:
 
 @dataclass(frozen=True, slots=True)
 class Rows:
-    """The answer to a statement.
+    """The result of a statement; iterates over its rows as maps.
 
-    A value is None, bool, int, float, str, list, dict, Node, Edge or Path; dates, times, durations and points are
-    text. `cut` says why rows are missing, None if none are. `seconds`: how long it took, as the caller saw it. `notes`:
-    names of the statement that nothing in the database has.
+    Attributes:
+        columns: names.
+        values: a tuple a row, of None, bool, int, float, str, list, dict, Node, Edge or Path; dates, times, durations
+            and
+            points are text.
+        cut: why rows are missing, None if none are.
+        seconds: duration, as the caller saw it.
+        notes: names of the statement that do not occur in the database.
+
+    Example:
+        >>> rows = kg.cypher("UNWIND [1, 2] AS n RETURN n, n * n AS square")
+        >>> list(rows)
+        [{'n': 1, 'square': 1}, {'n': 2, 'square': 4}]
     """
 
     columns: tuple[str, ...]
@@ -60,7 +104,11 @@ class Rows:
         return len(self.values)
 
     def __iter__(self) -> Iterator[dict[str, Any]]:
-        """Each row as a map from column to value."""
+        """Iterate over the rows.
+
+        Returns:
+            Each row as a map from column to value.
+        """
         return (dict(zip(self.columns, row, strict=True)) for row in self.values)
 
     def _repr_html_(self) -> str:
@@ -68,7 +116,7 @@ class Rows:
 
 
 def cell(value: Any) -> str:
-    """A value as one text: nodes by their names, paths as Cypher would draw them, lists of texts with semicolons."""
+    """Return a value as one text: nodes by their names, paths as Cypher draws them, lists of texts with semicolons."""
     if value is None:
         return ""
     if isinstance(value, Node | Edge | Path):
@@ -84,7 +132,7 @@ def cell(value: Any) -> str:
 
 
 def _drawn(value: Any) -> str:
-    """A node, an edge or a path as Cypher would draw it: (Fram)<-[:MENTIONS]-(Tromsø)."""
+    """Return a node, an edge or a path as Cypher draws it: (Fram)<-[:MENTIONS]-(Tromsø)."""
     if isinstance(value, Node):
         return f"({value.properties.get('name') or ':'.join(value.labels)})"
     if isinstance(value, Edge):

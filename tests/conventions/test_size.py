@@ -7,8 +7,8 @@ import pytest
 ROOT = Path(__file__).parents[2]
 PRODUCT = ("kgrag", "loaders", "cypher")
 LIMITS = {
-    "lines of product": (PRODUCT, (".py", ".cypher"), 74_700),
-    "lines of tests": (("tests",), (".py",), 52_700),
+    "lines of product": (PRODUCT, (".py", ".cypher"), 76_900),
+    "lines of tests": (("tests",), (".py",), 52_900),
     "lines of JavaScript and CSS": (("kgrag/server/web",), (".js", ".css"), 6_400),
 }
 

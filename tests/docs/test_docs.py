@@ -1,10 +1,13 @@
-"""Every code block of README.md and docs/ runs as it is written, in the order of the page."""
+"""Every code block of README.md and docs/ runs as it is written, in the order of the page; so does every example."""
 
+import asyncio
+import doctest
 import gzip
 import json
 import re
 import subprocess
 import sys
+import time
 import tomllib
 from collections.abc import Iterator
 from contextlib import ExitStack
@@ -18,7 +21,8 @@ from code_blocks import Block, Command, blocks, commands, mentioned
 from scripted import Scripted
 from served import Served
 
-from kgrag import KnowledgeGraph
+import kgrag
+from kgrag import KnowledgeGraph, loaders
 from kgrag.cli import main
 from kgrag.demo import COLLECTION, corpus
 from kgrag.settings import Settings
@@ -72,6 +76,7 @@ def reader(
     scripted.say("think", "So the answer is: Larvik.")
     scripted.say("rewrite-or-stop", "{No} {Where was Colin Archer born?}")
     scripted.say("filter", "[1]")
+    scripted.say("name", {"names": ["Fram"]})
     scripted.say("answer", "Colin Archer designed it [1].")
     scripted.say("cypher", "```cypher\nMATCH (d:Document {collection: $collection}) RETURN count(d) AS documents\n```")
     for name, value in {**neo4j_env, **scripted.env()}.items():
@@ -124,6 +129,30 @@ def test_every_block_runs(page: Path, reader: KnowledgeGraph, tmp_path: Path) ->
                 run(block, reader, names)
             except Exception as error:
                 raise AssertionError(f"{block} does not run: {error}\n\n{block.text}") from error
+
+
+class _Shown(doctest.OutputChecker):
+    """Compares what an example prints where it says what that is."""
+
+    def check_output(self, want: str, got: str, optionflags: int) -> bool:
+        return not want or super().check_output(want, got, optionflags)
+
+
+@pytest.mark.long
+@pytest.mark.alone
+def test_every_example_runs(reader: KnowledgeGraph) -> None:
+    names = {name: getattr(package, name) for package in (kgrag, loaders) for name in package.__all__}
+    names |= {"kg": reader, "collection": reader[COLLECTION], "Path": Path, "asyncio": asyncio, "time": time}
+    question = {"id": "q", "question": "Who designed the Fram?", "gold": ["fram"], "answers": ["Colin Archer"]}
+    Path("questions").mkdir()
+    Path("questions/queries.jsonl").write_text(json.dumps(question), encoding="utf-8")
+    Path("questions/corpus.jsonl").write_text(json.dumps({"id": "fram", "text": "A ship."}), encoding="utf-8")
+    report: list[str] = []
+    for name, kind in names.items():
+        if isinstance(kind, type) and kind.__module__.startswith("kgrag."):
+            example = doctest.DocTestParser().get_doctest(kind.__doc__ or "", dict(names), name, None, 0)
+            doctest.DocTestRunner(_Shown()).run(example, out=report.append)
+    assert not report, "".join(report)
 
 
 def run(block: Block, reader: KnowledgeGraph, names: dict[str, object]) -> None:

@@ -78,7 +78,8 @@ def test_a_name_is_told_by_its_signature_docstring_and_options(site: Path) -> No
     client, ppr = _said(site / "api" / "client.html"), _said(site / "api" / "retrievers.html")
     assert "from kgrag import Collection Collection(kg: KnowledgeGraph, name: str)" in client
     assert "k: int = 8, retriever: str | Retriever = 'pathrank', filter: Filter | None = None," in client
-    assert "The k best passages for a question, each with the trail that led to it" in client
+    assert "Return the best passages for a question, each with its trail" in client
+    assert "Arguments query: the question. k: how many passages." in client
     assert "with RemoteKnowledgeGraph(" in client and ">>>" not in client
     assert "Initialize self" not in client and " object at 0x" not in client
     assert "damping float > 0 and < 1 0.5 share of the walk that goes on at each step" in ppr
@@ -90,7 +91,7 @@ def test_the_search_finds_settings_errors_and_methods(site: Path) -> None:
     assert "bolt://, neo4j:// or neo4j+s:// address" in found["settings.html"]
     assert "KGRAG_LOCAL__HEAP" in found["settings.html#local"]
     assert "There is no collection" in found["errors.html"]
-    assert "trail that led to it" in found["api/client.html#Collection.search"]
+    assert "each with its trail" in found["api/client.html#Collection.search"]
     words = re.split(index["config"]["separator"], "KGRAG_LOCAL__HEAP Collection.search 5.26")
     assert [word for word in words if word] == ["KGRAG", "LOCAL", "HEAP", "Collection", "search", "5.26"]
 

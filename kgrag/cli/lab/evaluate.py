@@ -219,7 +219,10 @@ def evaluate(given: _Given) -> None:
 
 
 def _experiment(given: _Given, max_file_mb: int) -> "Experiment":
-    """What is to be measured. Raises NotFoundError, ConfigurationError, InputError; no graph is asked."""
+    """Return the experiment.
+
+    Raises NotFoundError, ConfigurationError, InputError; no graph is read.
+    """
     from kgrag.agents.system import check_system
     from kgrag.lab.baselines import BASELINES
     from kgrag.lab.experiment import Experiment
@@ -284,7 +287,7 @@ def _write_samples(folder: Path, found: "Result", data: "Dataset", collection: "
 
 
 def _command() -> str:
-    """The command as it was given, options in the order of the help."""
+    """Return the command as typed, options in the order of the help."""
     context = click.get_current_context()
     words = [context.command_path]
     for parameter in sorted(context.command.params, key=lambda parameter: isinstance(parameter, click.Option)):

@@ -32,7 +32,7 @@ class _Given(Asking):
 @click.command()
 @options
 def grade(given: _Given) -> None:
-    """Mark the answers in FILE: are they correct, and do they keep to what was shown?
+    """Mark the answers in FILE: whether they are correct, and keep to what was shown.
 
     FILE holds an answer a line: {"id", "question", "answers" (the right ones), "said", "shown" (the texts that it was
     written from)}, or what `kgrag ask --json` prints, to which "answers" may be added. Correctness is 0 (wrong, or no

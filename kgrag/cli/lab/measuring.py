@@ -35,7 +35,7 @@ class Asking(Given):
     budget: float | None = Field(None, ge=0, description="What the language models may cost, at most.")
 
     def apply(self, settings: "Settings") -> "Settings":
-        """The settings with this budget, and as many calls at once, where they do not say how many."""
+        """Return the settings with this budget, and as many calls at once, where they do not say how many."""
         threads = max(self.threads, settings.chat.concurrency)
         own = "concurrency" in settings.chat.model_fields_set
         return changed(settings, "chat", budget=self.budget, concurrency=None if own else threads)
@@ -62,7 +62,7 @@ class OnQuestions(Given):
     limit: int | None = Field(None, ge=1, description="Only the first N questions.")
 
     def read(self) -> "Dataset":
-        """The question set. Raises NotFoundError, InputError."""
+        """Read the question set. Raises NotFoundError, InputError."""
         from kgrag.lab.readers import read_dataset
 
         return read_dataset(self.dataset, self.format).first(self.limit)
@@ -78,7 +78,7 @@ class OnCollection(OnQuestions):
 
     @contextmanager
     def opened(self, data: "Dataset") -> Iterator[tuple["Collection", Progress]]:
-        """The collection, into which the data set was ingested, and what shows progress."""
+        """Open the collection, with the data set ingested, and a progress."""
         settings, paper = as_paper(load_settings(), self.paper)
         its = data.collection(settings.embedder, settings.max_file_mb, settings.indexing, paper)
         with connect(settings) as kg, progress_bars() as progress:
@@ -100,7 +100,7 @@ class OnSample(OnCollection):
     plot: Path | None = Field(None, description="Draw it: .png, .svg or .pdf.")
 
     def drawn(self, data: "Dataset") -> "Dataset":
-        """The questions of a data set that are measured, with the gold that is meant."""
+        """Return the questions of the sample with the chosen gold."""
         from kgrag.lab.variants import sentences
 
         data = sentences(data) if self.sentences else data
@@ -124,7 +124,7 @@ def print_notes(data: "Dataset") -> None:
 
 
 def whole_articles(data: "Dataset", extract: Path | None) -> "Dataset":
-    """The data set with the whole articles of an extract of Wikipedia in place of its paragraphs; None: as it is."""
+    """Return the data set with the whole articles of an extract of Wikipedia as documents; None: unchanged."""
     if extract is None:
         return data
     from kgrag.lab.articles import articles

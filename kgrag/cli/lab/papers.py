@@ -16,7 +16,7 @@ paper_option = click.option("--paper", metavar="NAME", help=PAPER_HELP)
 
 
 def as_paper(settings: "Settings", name: str | None, *, quiet: bool = False) -> "tuple[Settings, Paper | None]":
-    """The settings as a paper has them, and the paper; unless `quiet` it is said on standard error.
+    """Return the settings of a paper, and the paper; unless `quiet` standard error names it.
 
     Raises NotFoundError.
     """
@@ -36,7 +36,7 @@ def as_paper(settings: "Settings", name: str | None, *, quiet: bool = False) -> 
 
 
 def rows(paper: "Paper", settings: "Settings") -> list[dict[str, str]]:
-    """Every setting of a paper as text, with the value in force and where the paper says so."""
+    """Return every setting of a paper as text, with the value in force and its place in the paper."""
     from kgrag.lab.papers import EVALUATION, value_of
 
     found = []
@@ -48,5 +48,5 @@ def rows(paper: "Paper", settings: "Settings") -> list[dict[str, str]]:
 
 
 def said(value: Any) -> str:
-    """A value as text: as an environment variable would hold it."""
+    """Return a value as an environment variable would hold it."""
     return value if isinstance(value, str) else json.dumps(value)

@@ -186,7 +186,7 @@ def _run(paper: "Paper", table: "PaperTable", settings: "Settings", given: _Give
 
 
 def _printed(table: "PaperTable") -> "Sheet":
-    """The numbers of a table as the paper prints them."""
+    """Return the numbers of a table as printed in the paper."""
     from kgrag.lab.report import Sheet
 
     lines = [
@@ -198,7 +198,7 @@ def _printed(table: "PaperTable") -> "Sheet":
 
 
 def _pairs(texts: tuple[str, ...], option: str) -> dict[str, str]:
-    """Names and values of an option that is repeatable. Raises click.BadParameter."""
+    """Return names and values of an option that is repeatable. Raises click.BadParameter."""
     for text in texts:
         if not all(text.partition("=")):
             raise click.BadParameter(f"{text!r} is not NAME=VALUE.", param_hint=option)
@@ -235,7 +235,7 @@ def _list(paper: "Paper", *, as_json: bool) -> None:
 
 
 def _sets(given: tuple[str, ...], known: tuple[str, ...]) -> "dict[str, Dataset]":
-    """The data sets that are named. Raises ConfigurationError for one that the table has not, or none at all."""
+    """Return the named data sets. Raises ConfigurationError for one that the table lacks, or none at all."""
     from kgrag.lab.readers import read_dataset
 
     named = _pairs(given, "--data")

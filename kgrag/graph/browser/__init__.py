@@ -40,7 +40,7 @@ _DEMO = ("demo", "roosevelt", "rockwell kent")
 
 
 def style(numbers: Iterable[int] = _AHEAD) -> str:
-    """The style sheet (.grass) of every label and relationship type.
+    """Return the style sheet (.grass) of every label and relationship type.
 
     `numbers`: those of the collections whose second labels (Passage_c7) get the colours of the first, so that they
     look the same in the legend; without it the first 99.
@@ -69,7 +69,7 @@ def _rule(selector: str, look: Mapping[str, str]) -> str:
 
 
 def guide(collection: str, start: str, goal: str, place: str) -> str:
-    """The guide (HTML slides for `:play` and `:guide`) to a collection.
+    """Return the guide to a collection, HTML slides for `:play` and `:guide`.
 
     `start`, `goal`: the normal forms of two names that the walk begins with and leads to; `place`: the address below
     which the two files are.
@@ -86,12 +86,12 @@ def guide(collection: str, start: str, goal: str, place: str) -> str:
 
 
 def demo_guide(place: str) -> str:
-    """The guide to the collection that `kgrag demo` makes."""
+    """Return the guide to the collection that `kgrag demo` makes."""
     return guide(*_DEMO, place)
 
 
 def steps(page: str) -> list[tuple[str, str]]:
-    """The title and the first query of each slide of a guide."""
+    """Return the title and the first query of each slide of a guide."""
     found = []
     for slide in re.findall(r"<slide>(.*?)</slide>", page, re.DOTALL):
         title = re.search(r"<h3>(.*?)</h3>", slide, re.DOTALL)
@@ -102,13 +102,13 @@ def steps(page: str) -> list[tuple[str, str]]:
 
 
 def connect_address(browser: str, uri: str, user: str) -> str:
-    """The address of Browser with the connection filled in; the password is asked for."""
+    """Return the address of Browser with the connection filled in; Browser prompts for the password."""
     scheme, _, place = uri.partition("://")
     return f"{browser}?dbms={quote(f'{scheme}://{user}@{place}', safe=':/@')}"
 
 
 def _literal(text: str) -> str:
-    """`text` as it stands between single quotes in Cypher."""
+    """Return `text` for single quotes in Cypher."""
     return text.replace("\\", "\\\\").replace("'", "\\'")
 
 

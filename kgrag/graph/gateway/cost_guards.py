@@ -14,7 +14,7 @@ _AFTER_NUMBER = f"] | CASE WHEN {_ITEM} > {{0}} THEN date('{MARK} {{0}} not ' + 
 
 
 def guarded(statement: Statement, length: int, numbers: Iterable[tuple[int, int]], most: int) -> str:
-    """The text with a guard around whatever makes a list, and around each of `numbers` (ranges of tokens).
+    """Return the text with a guard around each list, and around each of `numbers` (ranges of tokens).
 
     It fails where a list is longer than `length`, or a number larger than `most`.
     """
@@ -43,7 +43,7 @@ def guarded(statement: Statement, length: int, numbers: Iterable[tuple[int, int]
 
 
 def unguarded(text: str) -> str:
-    """The text (of a column's name, of an error) without the guards in it."""
+    """Return the text (of a column's name, of an error) without its guards."""
     for guard in (_AFTER_LIST, _AFTER_NUMBER):
         text = re.sub(re.escape(guard).replace(r"\{0\}", r"\d+"), "", text)
     return text.replace(_BEFORE, "")

@@ -78,7 +78,10 @@ class Growth:
         self.factor *= replacements(self.statement)
 
     def list_length(self, limits: GatewaySettings) -> int:
-        """How long the lists that the statement makes may be. Raises RefusedError if hardly longer than nothing."""
+        """Return the longest length of the statement's lists.
+
+        Raises RefusedError if hardly longer than nothing.
+        """
         if self.factor > _MOST_GROWTH:
             raise RefusedError(
                 "Texts or lists grow from step to step (each time a value is joined with itself).",
@@ -126,7 +129,7 @@ class Growth:
                         self.plain.discard(name)
 
     def _expression(self, start: int, end: int) -> tuple[float, float]:
-        """The degree of a value, and that of the work to make it."""
+        """Return the degree of a value, and that of the work to compute it."""
         statement, size, work, index = self.statement, 0.0, 0.0, start
         while index < end:
             close = statement.partner.get(index, -1)
@@ -195,7 +198,10 @@ class Growth:
         return max(source, walked), work
 
     def _short(self, start: int, end: int) -> float:
-        """The degree of a list that no other rule knows: small ones, the others as long as a property can be."""
+        """Return the degree of a list that no other rule covers.
+
+        0 for small ones, else that of the longest property.
+        """
         statement = self.statement
         if end - start >= 2 and statement.partner.get(end - 1) == start:
             few = sum(statement.at(i) == "," for i in statement.top(start + 1, end - 1)) < FEW
@@ -212,7 +218,10 @@ class Growth:
         return 1.0 if items_in(value) > FEW else 0.0
 
     def _joined(self, start: int, end: int) -> int:
-        """How many times as large as what the statement began with a value can be: the sum of what it is joined of."""
+        """Return the largest factor by which a value can outgrow the statement's inputs.
+
+        The sum of what it is joined of.
+        """
         statement = self.statement
         inside = [loop for opened, loop in self.loops.items() if start <= opened < end]
         skipped = never_values(statement, start, end, inside)
@@ -268,7 +277,7 @@ class Growth:
             )
 
     def _is_variable(self, index: int) -> bool:
-        """Whether the token there names a value: not a keyword, property, label, function or new name."""
+        """Return whether the token there names a value: not a keyword, property, label, function or new name."""
         statement = self.statement
         if not statement.is_name(index) or statement.names_something(index):
             return False
@@ -280,16 +289,16 @@ class Growth:
         return statement.at(end + 1) != "(" and statement.at(index - 1) != "AS"
 
     def longest_text(self) -> int:
-        """Characters of the longest text in the statement and its parameters."""
+        """Return the characters of the longest text in the statement and its parameters."""
         return max(map(len, self.texts()), default=0)
 
     def texts(self) -> list[str]:
-        """Every text in the statement and its parameters."""
+        """Return every text in the statement and its parameters."""
         written = [token.name for token in self.statement.tokens if token.kind == "string"]
         return [*written, *texts_in(dict(self.parameters))]
 
     def is_made(self, start: int, end: int) -> bool:
-        """Whether the value of the tokens is put together in the statement, so that it may be long."""
+        """Return whether the statement composes the value of the tokens, so that it may be long."""
         return any(self._makes(index) for index in range(start, end))
 
     def _makes(self, index: int) -> bool:
@@ -302,7 +311,7 @@ class Growth:
         )
 
     def _is_factor(self, index: int) -> bool:
-        """Whether the value there is multiplied, divided or taken away, so that it must be a number."""
+        """Return whether the value there is multiplied, divided or taken away, so that it must be a number."""
         statement = self.statement
         end = index + 1
         while statement.at(end) in (".", "["):
@@ -322,7 +331,7 @@ class Growth:
         return function in SCALARS and bracket - parts == start
 
     def _nested(self) -> int:
-        """How many lists whose length nothing bounds, those of properties, are walked over within one another."""
+        """Return how many unbounded lists, those of properties, are walked over within one another."""
         long = [loop for loop in self.loops.values() if not self._is_short(loop)]
         nests = [
             sum(other.test[0] <= loop.opened < max(other.test[1], other.result[1]) for other in long) for loop in long
@@ -330,7 +339,7 @@ class Growth:
         return max(nests, default=-1) + 1
 
     def _fixed(self) -> int:
-        """How often what is within loops over lists that are written out, or short by themselves, is done."""
+        """Return how often the body of loops over literal or short lists runs."""
         times = {opened: self._written(loop) for opened, loop in self.loops.items()}
         return max(
             (
@@ -345,7 +354,7 @@ class Growth:
         )
 
     def _written(self, loop: Loop) -> int:
-        """How many values the list has that is walked over, where its items are written out; else 1."""
+        """Return the number of items of a literal list of a loop; else 1."""
         statement = self.statement
         start, end = loop.source
         if statement.partner.get(end - 1) == start:
@@ -363,7 +372,7 @@ class Growth:
 
 
 def check_walked(growth: Growth, length: int) -> None:
-    """No parameter in a loop is longer than the lists that it may walk over. Raises RefusedError."""
+    """Check that no parameter in a loop is longer than the lists that it may walk over. Raises RefusedError."""
     statement = growth.statement
     for loop in growth.loops.values():
         for index in range(loop.opened, statement.partner[loop.opened]):

@@ -57,34 +57,34 @@ class Statement:
         self.partner, self.parent = _partners(self.tokens)
 
     def at(self, index: int) -> str:
-        """The name of the token there; of a quoted one in backticks; the empty string beyond either end."""
+        """Return the name of a token; of a quoted one in backticks; the empty string beyond either end."""
         if not 0 <= index < len(self.tokens):
             return ""
         token = self.tokens[index]
         return {"quoted": f"`{token.name}`", "string": "''", "parameter": "$"}.get(token.kind, token.name)
 
     def kind(self, index: int) -> str:
-        """The kind of the token there; the empty string beyond either end."""
+        """Return the kind of a token; the empty string beyond either end."""
         return self.tokens[index].kind if 0 <= index < len(self.tokens) else ""
 
     def name(self, index: int) -> str:
-        """What the word there calls: names that differ in capitals or backticks alone count as one."""
+        """Return the name of a word; names that differ in capitals or backticks alone count as one."""
         return self.tokens[index].name.upper() if self.is_name(index) else ""
 
     def is_name(self, index: int) -> bool:
-        """Whether the token there can be (a part of) a name."""
+        """Return whether the token there can be (a part of) a name."""
         return self.kind(index) in ("word", "quoted")
 
     def after(self, name: str) -> list[int]:
-        """The tokens that follow a token of that name."""
+        """Return the tokens that follow a token of that name."""
         return [index for index in range(1, len(self.tokens)) if self.at(index - 1) == name]
 
     def written(self, start: int, end: int) -> str:
-        """The text from token `start` up to token `end`."""
+        """Return the text from token `start` up to token `end`."""
         return self.text[self.tokens[start].start : self.tokens[end - 1].end] if start < end else ""
 
     def names_something(self, index: int) -> bool:
-        """Whether the word there is a property, label, type or the key of a map, and so no keyword or variable."""
+        """Return whether the word is a property, label, type or the key of a map, and so no keyword or variable."""
         if self.at(index - 1) == ".":
             return True
         in_map = self.at(self.parent[index]) == "{" if self.parent[index] >= 0 else False
@@ -93,7 +93,7 @@ class Statement:
         return in_map and self.at(index + 1) == ":" and self.at(index - 1) in ("{", ",")
 
     def begins_clause(self, index: int, words: frozenset[str]) -> bool:
-        """Whether the word there begins a clause, one of `words` (no variable bears such a name: `check_words`)."""
+        """Return whether the word begins a clause, one of `words`; `check_words` forbids variables of such names."""
         if self.kind(index) != "word" or self.at(index) not in words or self.names_something(index):
             return False
         if self.at(index - 1) in ("|", "&", "!"):
@@ -101,14 +101,14 @@ class Statement:
         return self.at(index) != "WITH" or not self.is_operator(index - 1)
 
     def is_operator(self, index: int) -> bool:
-        """Whether the word there is STARTS or ENDS after a value, and so no variable of that name."""
+        """Return whether the word there is STARTS or ENDS after a value, and so no variable of that name."""
         if self.at(index) not in ("STARTS", "ENDS") or self.names_something(index):
             return False
         before = self.at(index - 1)
         return before in (")", "]", "}") or (self.kind(index - 1) not in ("symbol", "") and before not in KEYWORDS)
 
     def top(self, start: int, end: int) -> list[int]:
-        """The tokens from `start` up to `end` that no bracket between them holds; of a bracket, both ends."""
+        """Return the tokens from `start` up to `end` outside brackets, with the brackets themselves."""
         found, index = [], start
         while index < end:
             found.append(index)
@@ -139,7 +139,7 @@ def _resolved(text: str) -> str:
 
 
 def _spaced(text: str) -> str:
-    """Every comment and every space that is not plain as plain spaces, lines kept."""
+    """Return the text with comments and odd spaces as plain spaces, lines unchanged."""
     parts, position = [], 0
     while position < len(text):
         match = _TOKEN.match(text, position)
@@ -190,7 +190,7 @@ def _ascii(word: str) -> bool:
 
 
 def _partners(tokens: list[Token]) -> tuple[dict[int, int], list[int]]:
-    """For each bracket the one that closes or opens it; for each token the bracket that it is in, -1 if none."""
+    """Return the partner of each bracket; of each token the enclosing bracket, -1 if none."""
     partner: dict[int, int] = {}
     parent: list[int] = []
     opened: list[int] = []

@@ -8,7 +8,7 @@ from kgrag.values.errors import RefusedError
 
 
 def check_parameters(parameters: Mapping[str, Any], limits: GatewaySettings) -> None:
-    """Values that the server takes, not more than the limits in all. Raises RefusedError."""
+    """Check that the server accepts the values, and that they are within the limits. Raises RefusedError."""
     for value in _values_in(dict(parameters)):
         if isinstance(value, int) and not -(2**63) <= value < 2**63:
             raise RefusedError(
@@ -38,7 +38,7 @@ def _values_in(value: Any) -> Iterator[Any]:
 
 
 def items_in(value: Any) -> int:
-    """How many values lie in lists and maps, at any depth."""
+    """Return how many values lie in lists and maps, at any depth."""
     if isinstance(value, Mapping):
         return sum(1 + items_in(v) for v in value.values())
     if isinstance(value, list | tuple | set):
@@ -47,7 +47,7 @@ def items_in(value: Any) -> int:
 
 
 def texts_in(value: Any) -> list[str]:
-    """Every text in a value, at any depth."""
+    """Return every text in a value, at any depth."""
     if isinstance(value, Mapping):
         return [text for item in value.values() for text in texts_in(item)]
     if isinstance(value, list | tuple | set):

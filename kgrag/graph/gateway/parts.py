@@ -26,7 +26,7 @@ class Loop:
 
 
 def loop_at(statement: Statement, opened: int) -> Loop | None:
-    """The loop whose bracket opens there; None if none does."""
+    """Return the loop whose bracket opens at a token; None if none does."""
     close = statement.partner[opened]
     if close < opened:
         return None
@@ -48,7 +48,7 @@ def loop_at(statement: Statement, opened: int) -> Loop | None:
 
 
 def makes_list(statement: Statement, opened: int) -> bool:
-    """Whether the bracket there makes a list of a length that only running it tells."""
+    """Return whether the bracket there makes a list of a length that only running it tells."""
     bracket = statement.at(opened)
     if bracket == "(":
         return called(statement, opened) in ("collect", "range", "split")
@@ -65,7 +65,7 @@ def makes_list(statement: Statement, opened: int) -> bool:
 
 
 def entities(statement: Statement) -> set[str]:
-    """Names of nodes and relationships of patterns: (n), (n:Label), -[r:TYPE]-."""
+    """Return names of nodes and relationships of patterns: (n), (n:Label), -[r:TYPE]-."""
     found = set()
     for opened in statement.partner:
         if statement.partner[opened] < opened or not statement.is_name(opened + 1):
@@ -82,7 +82,7 @@ def entities(statement: Statement) -> set[str]:
 
 
 def items(statement: Statement, start: int) -> list[tuple[int, int]]:
-    """The ranges between the commas of the clause whose first token is `start`."""
+    """Return the ranges between the commas of the clause whose first token is `start`."""
     found, begin, index = [], start, start
     if statement.at(start) == "DISTINCT":
         begin = index = start + 1
@@ -102,7 +102,10 @@ def items(statement: Statement, start: int) -> list[tuple[int, int]]:
 
 
 def never_values(statement: Statement, start: int, end: int, loops: list[Loop]) -> set[int]:
-    """Tokens that decide or count, and are not part of the value: tests, WHEN to THEN, what scalar functions take."""
+    """Return tokens that decide or count, and are not part of the value.
+
+    Such are tests, WHEN to THEN, and the arguments of scalar functions.
+    """
     skipped: set[int] = set()
     when = -1
     for index in range(start, end):
@@ -123,13 +126,13 @@ def never_values(statement: Statement, start: int, end: int, loops: list[Loop]) 
 
 
 def passes(statement: Statement, index: int, start: int, end: int) -> bool:
-    """Whether the value there is handed on as it is."""
+    """Return whether the value is passed on unchanged."""
     before = index == start or statement.at(index - 1) in ("THEN", "ELSE")
     return before and (index == end - 1 or statement.at(index + 1) in ("ELSE", "END", "WHEN"))
 
 
 def is_index(statement: Statement, opened: int) -> bool:
-    """Whether a square bracket takes something out of what stands before it (or is a relationship of a pattern)."""
+    """Return whether a square bracket indexes what stands before it (or is a relationship of a pattern)."""
     if statement.at(opened) != "[":
         return False
     before = statement.at(opened - 1)
@@ -141,7 +144,7 @@ def is_index(statement: Statement, opened: int) -> bool:
 
 
 def literal_range(statement: Statement, opened: int, most: int = FEW) -> int:
-    """About how many values a range() of plain numbers has; 0 if they are more than `most`, or not to be seen."""
+    """Return about how many values a range() of plain numbers has; 0 if more than `most`, or unknown."""
     parts = [statement.at(i) for i in range(opened + 1, statement.partner[opened])]
     if not all(p.isdecimal() for p in parts[::2]) or any(p != "," for p in parts[1::2]) or len(parts) < 3:
         return 0
@@ -150,7 +153,7 @@ def literal_range(statement: Statement, opened: int, most: int = FEW) -> int:
 
 
 def replacements(statement: Statement) -> int:
-    """How many times as long replace() can make a text, all of them together."""
+    """Return how many times as long replace() can make a text, all of them together."""
     factor = 1
     for opened in statement.partner:
         if called(statement, opened) != "replace":

@@ -25,7 +25,10 @@ _MOST_COMBINATIONS = 2**12
 
 
 def check_paths(statement: Statement, hops: int) -> None:
-    """Paths of variable length have an upper bound of at most `hops`, shortest ones apart. Raises RefusedError."""
+    """Check that paths of variable length have an upper bound of at most `hops`, shortest ones apart.
+
+    Raises RefusedError.
+    """
     for index in range(len(statement.tokens)):
         most: float | None = None
         opened = statement.partner.get(index, -1)
@@ -43,7 +46,10 @@ def check_paths(statement: Statement, hops: int) -> None:
 
 
 def check_labels(statement: Statement) -> None:
-    """Few combinations of labels (or alternatives), which the planner multiplies out. Raises RefusedError."""
+    """Check that labels (or alternatives), which the planner multiplies out, have few combinations.
+
+    Raises RefusedError.
+    """
     combinations, alternatives = (
         1.0,
         dict[int, int](),
@@ -74,7 +80,7 @@ def _has_labels(statement: Statement, opened: int) -> bool:
 
 
 def check_regular_expressions(growth: Growth, parameters: Mapping[str, Any]) -> None:
-    """Only patterns that cannot run away, and none while a list is walked over. Raises RefusedError."""
+    """Check that patterns cannot run away, and that none is used while a list is walked over. Raises RefusedError."""
     statement = growth.statement
     for index in range(len(statement.tokens)):
         if statement.at(index) != "=~":
@@ -101,7 +107,7 @@ def check_regular_expressions(growth: Growth, parameters: Mapping[str, Any]) -> 
 
 
 def check_searches(growth: Growth) -> None:
-    """Full-text queries are short and have few wildcards: the index does not look at the clock. Raises RefusedError."""
+    """Check that full-text queries are short with few wildcards: the index ignores the clock. Raises RefusedError."""
     if not any(token.name.upper() == "FULLTEXT" for token in growth.statement.tokens):
         return
     wild = sum(text.count(sign) for text in growth.texts() for sign in "*?~/")
@@ -113,7 +119,7 @@ def check_searches(growth: Growth) -> None:
 
 
 def _operand(statement: Statement, index: int) -> tuple[int, int]:
-    """What stands on the left of the sign there: back to what an expression can begin after."""
+    """Return the start of the operand to the left of a sign."""
     start = index
     while start > 0 and statement.at(start - 1) not in _BEFORE_OPERAND:
         start = statement.partner[start - 1] if statement.partner.get(start - 1, start) < start - 1 else start - 1
@@ -121,7 +127,7 @@ def _operand(statement: Statement, index: int) -> tuple[int, int]:
 
 
 def unsafe(pattern: str) -> str:
-    """Why a (Java) regular expression could take long on some text; the empty string if none can be long.
+    """Return why a (Java) regular expression could be slow on some text; the empty string if it cannot.
 
     At most two signs that repeat without a small bound, each after one character or class; no repeated groups, no
     references back, no looking around: so the work is at most the square of the text's length.
@@ -183,7 +189,7 @@ def _star(statement: Statement, start: int, end: int) -> float | None:
 
 
 def _bound(parts: list[str], sign: str) -> float | None:
-    """The upper bound of n, n..m, ..m and the like; infinite if there is none."""
+    """Return the upper bound of n, n..m, ..m and the like; infinite if there is none."""
     if any(not p.isdecimal() and p != sign for p in parts):
         return None  # no quantifier: a map
     if not parts or parts[-1] == sign:
@@ -192,7 +198,7 @@ def _bound(parts: list[str], sign: str) -> float | None:
 
 
 def _repeats(statement: Statement, index: int) -> bool:
-    """Whether the token there ends a relationship or a path pattern in brackets, so that a quantifier may follow."""
+    """Return whether the token ends a relationship or a path pattern in brackets, so that a quantifier may follow."""
     token = statement.at(index)
     if token == ">":
         return statement.at(index - 1) == "-"
@@ -208,7 +214,7 @@ def _repeats(statement: Statement, index: int) -> bool:
 
 
 def _is_shortest(statement: Statement, index: int) -> bool:
-    """Whether the path there is one of which only the shortest are looked for."""
+    """Return whether the path is a shortest path."""
     index -= 1
     while index >= 0:
         if statement.partner.get(index, index) < index:

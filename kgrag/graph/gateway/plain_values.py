@@ -15,7 +15,7 @@ _LONG = 8
 
 
 def plain(value: Any, embeddings: bool = False) -> Any:
-    """A value of the driver as one of Rows; without `embeddings`, lists of numbers named so are left out of maps."""
+    """Return a driver's value as one of Rows; without `embeddings`, vectors are removed from maps."""
     match value:
         case None | bool() | int() | float() | str():
             return value
@@ -43,7 +43,7 @@ def plain(value: Any, embeddings: bool = False) -> Any:
 
 
 def size_of(value: Any) -> int:
-    """About how many bytes a plain value takes as text."""
+    """Return about how many bytes a plain value takes as text."""
     match value:
         case str():
             return len(value) + 2

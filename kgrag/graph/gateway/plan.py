@@ -14,7 +14,7 @@ _COLUMNS = ("operator", "details", "estimated rows", "rows", "database hits")
 
 
 def check_plan(query_type: str | None, plan: Mapping[str, Any] | None) -> None:
-    """The plan reads and does nothing else. Raises RefusedError."""
+    """Check that a plan only reads. Raises RefusedError."""
     if query_type != "r" or plan is None:
         raise RefusedError("The server says that this statement does not only read.", "Write one that only reads.")
     for operator in _operators(plan):
@@ -26,7 +26,7 @@ def check_plan(query_type: str | None, plan: Mapping[str, Any] | None) -> None:
 
 
 def plan_rows(plan: Mapping[str, Any] | None) -> tuple[tuple[str, ...], tuple[tuple[Any, ...], ...]]:
-    """The columns and a row for each operator, the last that runs first; what feeds one is indented below it.
+    """Return the columns and a row for each operator, the last one first; its inputs are indented below it.
 
     Rows and database hits are there in a profile alone.
     """

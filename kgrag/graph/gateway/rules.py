@@ -20,7 +20,7 @@ _DEEPEST_QUERY = 6
 
 
 def check_words(statement: Statement) -> None:
-    """One statement that only reads. Raises RefusedError."""
+    """Check that the text is one statement that only reads. Raises RefusedError."""
     if not statement.tokens:
         raise RefusedError("The statement is empty.", "Write one that begins with MATCH, for example.")
     first = statement.at(0)
@@ -46,7 +46,10 @@ def check_words(statement: Statement) -> None:
 
 
 def _names_a_variable(statement: Statement, index: int) -> bool:
-    """Whether the word there is the name that a value, a node or a path gets: the rules take it for a keyword."""
+    """Return whether the word is a new name of a value, a node or a path.
+
+    The rules take it for a keyword.
+    """
     before, after = statement.at(index - 1), statement.at(index + 1)
     if statement.names_something(index):
         return False
@@ -58,7 +61,7 @@ def _names_a_variable(statement: Statement, index: int) -> bool:
 
 
 def check_calls(statement: Statement) -> None:
-    """Procedures and functions of the lists alone. Raises RefusedError."""
+    """Check that all procedures and functions are on the lists. Raises RefusedError."""
     for index in range(len(statement.tokens)):
         if statement.at(index) == "CALL" and statement.is_name(index + 1) and not statement.names_something(index):
             name, last = path(statement, index + 1)
@@ -77,7 +80,7 @@ def check_calls(statement: Statement) -> None:
 
 
 def called(statement: Statement, bracket: int) -> str:
-    """The function (small letters) that the round bracket there belongs to; the empty string if none."""
+    """Return the function (in small letters) of a round bracket; the empty string if there is none."""
     if statement.at(bracket) != "(" or not statement.is_name(bracket - 1):
         return ""
     begin = _begin(statement, bracket)
@@ -100,7 +103,7 @@ class _Level:
 
 
 def check_size(statement: Statement) -> None:
-    """Not so involved that the server's planner, which nothing interrupts, takes long. Raises RefusedError."""
+    """Check that the server's planner, which nothing interrupts, is quick. Raises RefusedError."""
     levels = [_Level()]
     exclusive = clauses = queries = 0
     for index in range(len(statement.tokens)):
@@ -140,7 +143,7 @@ def check_size(statement: Statement) -> None:
 
 
 def check_cases(statement: Statement) -> None:
-    """No CASE in what a CASE compares: the planner repeats that at every WHEN. Raises RefusedError."""
+    """Check that no CASE compares another CASE: the planner repeats that at every WHEN. Raises RefusedError."""
     comparing = False
     for index in range(len(statement.tokens)):
         if statement.at(index) not in ("CASE", "WHEN") or statement.names_something(index):
@@ -151,7 +154,7 @@ def check_cases(statement: Statement) -> None:
 
 
 def is_query(statement: Statement, bracket: int) -> bool:
-    """Whether the curly bracket there holds a subquery."""
+    """Return whether the curly bracket there holds a subquery."""
     if statement.at(bracket) != "{" or bracket == 0:
         return False
     return statement.at(bracket - 1) in ("EXISTS", "COUNT", "COLLECT", "CALL", ")")
@@ -169,7 +172,7 @@ def _begin(statement: Statement, bracket: int) -> int:
 
 
 def path(statement: Statement, index: int) -> tuple[str, int]:
-    """The dotted name that begins there, in small letters, and where it ends."""
+    """Return the dotted name at a token, in small letters, and its end."""
     parts = [statement.tokens[index].name]
     while statement.at(index + 1) == "." and statement.is_name(index + 2):
         index += 2

@@ -73,7 +73,7 @@ def read_only(
 
 
 def prepared(statement: str, parameters: Mapping[str, Any], limits: GatewaySettings) -> str:
-    """The text to send, after every rule on tokens. Raises RefusedError."""
+    """Return the text to send, after every rule on tokens. Raises RefusedError."""
     if len(statement) > limits.characters:
         raise RefusedError(
             f"The statement has {len(statement):,} characters; at most {limits.characters:,} are taken.",
@@ -97,7 +97,7 @@ def prepared(statement: str, parameters: Mapping[str, Any], limits: GatewaySetti
 
 
 def _unknown(summary: neo4j.ResultSummary) -> tuple[str, ...]:
-    """The names of a statement that are not in the database, as the server tells of them, and what may be meant."""
+    """Return the names of a statement that the database lacks, by the server's notes, and similar names."""
     kinds: tuple[NodeKind | EdgeKind, ...] = (*describe().nodes, *describe().edges)
     known = {name for kind in kinds for name in (_name(kind), *(p.name for p in kind.properties))}
     found = []
@@ -137,7 +137,7 @@ def _rows(
 
 
 def _explained(error: Neo4jError, limits: GatewaySettings) -> KgragError | None:
-    """The error for the caller, None for one that is not about the statement."""
+    """Return the error for the caller, None for one that is not about the statement."""
     code, message = error.code or "", error.message or str(error)
     if length := re.search(rf"{MARK} (\d+) not (\d+)", message):
         most, found = (f"{int(number):,}" for number in length.groups())
@@ -170,6 +170,9 @@ def _explained(error: Neo4jError, limits: GatewaySettings) -> KgragError | None:
 
 
 def _complaint(message: str) -> str:
-    """The server's message without what was added to the statement, and without places, which that displaces."""
+    """Return the server's message without the parts added to the statement, and without positions.
+
+    The added parts displace them.
+    """
     first, _, _ = unguarded(message).partition("\n")
     return re.sub(r" \(line \d+, column \d+ \(offset: \d+\)\)", "", first)

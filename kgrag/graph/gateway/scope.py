@@ -12,7 +12,9 @@ _MATCH = frozenset(["MATCH"])
 
 
 def check_collection(text: str, collection: str) -> None:
-    """Every pattern, and every search of an index, is of that collection, or of $collection. Raises RefusedError.
+    """Check that every pattern, and every search of an index, is of that collection, or $collection.
+
+    Raises RefusedError.
 
     It holds a model to what it was told; a condition that undoes itself (... OR true) passes.
     """
@@ -33,7 +35,7 @@ def check_collection(text: str, collection: str) -> None:
 
 
 def _patterns(statement: Statement) -> list[tuple[int, int]]:
-    """The patterns that may begin anywhere: those of MATCH, of subqueries without it, and of comprehensions."""
+    """Return the patterns that may begin anywhere: those of MATCH, of subqueries without it, and of comprehensions."""
     found = []
     for index in range(len(statement.tokens)):
         if statement.begins_clause(index, _MATCH) or (is_query(statement, index) and statement.at(index + 1) == "("):

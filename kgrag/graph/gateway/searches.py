@@ -13,7 +13,7 @@ _NUMBERS = ("LIMIT", "SKIP")
 
 
 def computed_results(statement: Statement, parameters: Mapping[str, Any], most: int) -> list[Range]:
-    """The tokens of each number of results that only running the statement tells; the others are at most `most`.
+    """Return the tokens of each number of results that is known only at run time; the others are at most `most`.
 
     Raises RefusedError for one that is larger, or that cannot be seen.
     """
@@ -25,7 +25,7 @@ def computed_results(statement: Statement, parameters: Mapping[str, Any], most: 
 
 
 def _numbers(statement: Statement, parameters: Mapping[str, Any], most: int) -> Iterator[tuple[Range, int]]:
-    """The tokens of each number of results, and the least that it may be: the nearest vectors are one or more."""
+    """Yield the tokens of each number of results, and its least value: the nearest vectors are one or more."""
     for index in range(len(statement.tokens)):
         if statement.at(index) != "CALL" or not statement.is_name(index + 1) or statement.names_something(index):
             continue
@@ -43,7 +43,7 @@ def _numbers(statement: Statement, parameters: Mapping[str, Any], most: int) -> 
 
 
 def _options(statement: Statement, start: int, end: int, parameters: Mapping[str, Any], most: int) -> Iterator[Range]:
-    """The numbers in the options of a full-text search: a map, or a parameter."""
+    """Yield the numbers in the options of a full-text search: a map, or a parameter."""
     if statement.at(start) == "{" and statement.partner[start] == end - 1:
         for begin, stop in items(statement, start + 1):
             if statement.name(begin) in _NUMBERS:
@@ -60,7 +60,7 @@ def _options(statement: Statement, start: int, end: int, parameters: Mapping[str
 
 
 def _is_known(statement: Statement, start: int, end: int, parameters: Mapping[str, Any], least: int, most: int) -> bool:
-    """Whether the number can be read here; one that is too small or too large is refused."""
+    """Return whether the number can be read here; one that is too small or too large is refused."""
     if end != start + 1 or statement.kind(start) not in ("number", "parameter"):
         return False
     token = statement.tokens[start]

@@ -27,7 +27,7 @@ _KEPT = 2  # of a line, for two versions of Java
 
 
 def archived_first(jars: Sequence[Path]) -> list[Path]:
-    """`jars` in the order of the class path: an archive is good for every one that begins as its own did."""
+    """Return `jars` in the order of the class path: an archive is valid for all that begin as its own did."""
     return sorted(jars, key=lambda jar: jar.name.startswith(_OUTSIDE))
 
 
@@ -58,11 +58,11 @@ class Archive:
         return placed if self._java.version >= _RELOCATED else ()
 
     def options(self) -> list[str]:
-        """The options of Java that use the archive, none if it is not there; Java goes on without a damaged one."""
+        """Return Java's options for the archive, none if it does not exist; Java ignores a damaged one."""
         return [*self._flags, f"-XX:SharedArchiveFile={self.path}"] if self.path.exists() else []
 
     def refusal(self) -> str | None:
-        """Why Java does not take the archive, None if it does. Raises LocalServerError if Java cannot be run."""
+        """Return why Java rejects the archive, None if it accepts it. Raises LocalServerError if Java cannot be run."""
         command = ["-Xshare:on", *self.options(), *self._class_path(), "-version"]
         code, output = run_java(self._java, command, cwd=self.folder, env=clean_environment(), timeout=60)
         return output.strip() if code else None
@@ -92,12 +92,12 @@ class Archive:
 
 
 def list_name(line: Line) -> str:
-    """The name of the packed file, beside this module, that lists the classes of a line."""
+    """Return the name of the packed file, beside this module, that lists the classes of a line."""
     return f"classes-{line.name}.xz"
 
 
 def class_names(line: Line) -> str:
-    """The classes of a line, one on each line of the text."""
+    """Return the classes of a line, one on each line of the text."""
     return lzma.decompress(_packed(line)).decode()
 
 

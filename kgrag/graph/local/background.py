@@ -77,7 +77,7 @@ def _prepare(graph: Graph) -> None:
 
 
 def _within(settings: Settings, home: Path, line: Line) -> Settings:
-    """The settings for a server whose home is that folder, and which prepares nothing itself."""
+    """Return the settings for a server whose home is that folder, and which prepares nothing itself."""
     local = settings.local.model_copy(update={"archive": False, "version": line.name})
     return settings.model_copy(update={"home": home, "local": local})
 

@@ -192,7 +192,10 @@ def _replace(
 
 
 def occupants(server: LocalServer, progress: Progress) -> list[str]:
-    """What the database holds, in words; empty: nothing. Starts the server unless it was never started."""
+    """Return the contents of the database in words; empty: none.
+
+    Starts the server unless it was never started.
+    """
     if not server.home.has_data():
         return []
     endpoint = server.ensure_running(progress=progress)
@@ -221,7 +224,7 @@ def _checked(server: LocalServer, dump: Path | None, started: float, progress: P
 
 @contextmanager
 def _as_dump(folder: Path, database: str, source: Path) -> Iterator[Path]:
-    """A folder where the backup has the name that the load wants."""
+    """Hold a folder where the backup has the name that the load expects."""
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True, mode=0o700)
     try:
@@ -232,7 +235,7 @@ def _as_dump(folder: Path, database: str, source: Path) -> Iterator[Path]:
 
 
 def _size_of(admin: bulk.Admin, database: str, folder: Path, source: Path) -> int:
-    """Bytes that a dump takes when it is loaded. Raises InputError if it cannot be read."""
+    """Return the bytes of a loaded dump. Raises InputError if it cannot be read."""
     try:
         output = admin("database", "load", database, f"--from-path={folder}", "--info")
     except LocalServerError as error:

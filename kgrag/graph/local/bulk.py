@@ -45,8 +45,10 @@ class Tick(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Files:
-    """What is imported: (labels or relationship type, header and data files), the files whose fields hold line breaks,
-    and the length of the longest row in bytes.
+    """The files of an import.
+
+    (labels or relationship type, header and data files), the files whose fields hold line breaks, and the length of the
+    longest row in bytes.
     """
 
     nodes: Sequence[tuple[str, Sequence[Path]]]
@@ -60,7 +62,7 @@ class Files:
         return [path for _, paths in (*self.nodes, *self.relationships) for path in paths]
 
     def size(self) -> int:
-        """Bytes in all."""
+        """Return the sum of bytes."""
         return sum(path.stat().st_size for path in self.paths)
 
 
@@ -169,7 +171,7 @@ def forget(home: Home) -> None:
 
 
 def read_note(home: Home) -> Note | None:
-    """What the latest bulk import, backup, restore or upgrade left in the home folder, None if it is complete."""
+    """Return the note of an incomplete bulk import, backup, restore or upgrade in the home folder, else None."""
     try:
         return Note(**json.loads(_file(home).read_text(encoding="utf-8")))
     except FileNotFoundError:
@@ -181,7 +183,7 @@ def read_note(home: Home) -> Note | None:
 
 
 def occupants(graph: Graph) -> list[str]:
-    """What is lost when the database is replaced: collections by name, or else nodes that are not kgrag's, if any."""
+    """Return what a replacement of the database destroys: collections by name, or else foreign nodes, if any."""
     records = graph.run("look_up/collections", name=None)
     found = [f"collection {record['collection']['name']!r}" for record in records]
     if not found and (foreign := graph.run("inspect/foreign_nodes")[0]["number"]):
@@ -190,13 +192,13 @@ def occupants(graph: Graph) -> list[str]:
 
 
 def dump_folder(home: Home) -> Path:
-    """A new folder's name for a dump of the database."""
+    """Return a new folder's name for a dump of the database."""
     return home.root / "dumps" / datetime.now().strftime("%Y-%m-%d-%H%M%S")
 
 
 @contextmanager
 def work_folder(home: Home) -> Iterator[Path]:
-    """An empty folder for the files of a bulk load, removed at the end; what a killed one left is removed, too."""
+    """Hold an empty folder for the files of a bulk load; it is removed at the end, with those of killed loads."""
     folder = home.root / "bulk"
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True, mode=0o700)
@@ -212,7 +214,7 @@ def _arguments(files: Files, home: Home) -> Iterator[str]:
 
 
 def import_arguments(files: Files, folder: Path) -> Iterator[str]:
-    """The arguments that name the files to the import tool, which runs in that folder."""
+    """Yield the arguments that name the files to the import tool, which runs in that folder."""
     yield f"--read-buffer-size={max(_BUFFER, 2 * files.longest)}"
 
     def joined(paths: Sequence[Path]) -> str:
@@ -232,7 +234,7 @@ def _store(home: Home, database: str) -> list[Path]:
 
 
 def store_size(home: Home, database: str) -> int:
-    """Bytes that the database takes."""
+    """Return the bytes of the database."""
     return sum(f.stat().st_size for folder in _store(home, database) for f in folder.rglob("*") if f.is_file())
 
 

@@ -56,7 +56,7 @@ def run_checks(settings: Settings) -> Iterator[Check]:
 
 
 def _schema(graph: Graph) -> Check:
-    """Whether the database has the schema of this version, or is empty."""
+    """Return whether the database has the schema of this version, or is empty."""
     try:
         schema.check_schema(graph)
     except KgragError as error:
@@ -119,7 +119,7 @@ def _jars(server: LocalServer, line: Line, status: ServerStatus) -> Check:
 
 
 def _archive(server: LocalServer, line: Line) -> Iterator[Check]:
-    """Whether Java takes the archive of Neo4j's classes; nothing without a Java."""
+    """Yield whether Java takes the archive of Neo4j's classes; nothing without a Java."""
     try:
         archive = server.home.archive(find_java(line.java), line)
         if archive is None:
@@ -178,7 +178,7 @@ def _answer(line: Line, status: ServerStatus) -> Check:
 
 
 def _heap(graph: Graph, setting: str) -> Iterator[Check]:
-    """Whether queries have room; nothing, where the server does not tell."""
+    """Yield whether queries have room; nothing, where the server does not tell."""
     if (heap := vitals.heap(graph)) is not None:
         full = heap.share > vitals.LIVE
         detail = f"{megabytes(heap.live)} of {megabytes(heap.most)} are left in use when garbage is collected"

@@ -1,7 +1,8 @@
-"""Write the lists of Neo4j's classes again: python -m kgrag.graph.local.classes [LINE ...]
+"""Write the lists of Neo4j's classes again.
 
-For maintainers, after the lock files. A list holds what a server has loaded when the demo is ingested and asked. What
-is not in it is read from its jar, and one that there is no longer is passed over. Takes about a minute a line.
+`python -m kgrag.graph.local.classes [LINE ...]`, for maintainers, after the lock files. A list holds what a server has
+loaded when the demo is ingested and asked. What is not in it is read from its jar, and one that there is no longer is
+passed over. Takes about a minute a line.
 """
 
 import lzma
@@ -21,7 +22,7 @@ _MADE_UP = re.compile(r"[#@]|java/lang/invoke/|.*(\$Proxy|LambdaForm|\$\$Lambda)
 
 
 def loaded_classes(line: Line) -> list[str]:
-    """The classes that a server of this line loads, by their names in Java's own form."""
+    """Return the classes that a server of this line loads, by their names in Java's own form."""
     with tempfile.TemporaryDirectory() as folder:
         listed = Path(folder) / "listed"
         env = os.environ | {

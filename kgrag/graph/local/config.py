@@ -34,13 +34,13 @@ class Ports:
 
 
 def choose_ports(settings: LocalSettings) -> Ports:
-    """The preferred ports, or the next free ones. Raises LocalServerError if there is none near them."""
+    """Return the preferred ports, or the next free ones. Raises LocalServerError if there is none near them."""
     bolt = free_port(settings.bolt_port)
     return Ports(bolt, free_port(settings.http_port, but=bolt))
 
 
 def free_port(preferred: int, but: int | None = None) -> int:
-    """The first port from `preferred` on that nobody listens on, other than `but`."""
+    """Return the first free port from `preferred` on, other than `but`."""
     for port in range(preferred, min(preferred + _PORTS_TRIED, 65536)):
         if port != but and port_is_free(port):
             return port
@@ -51,7 +51,7 @@ def free_port(preferred: int, but: int | None = None) -> int:
 
 
 def port_is_free(port: int) -> bool:
-    """Whether a server could listen on `port` of the loopback address now."""
+    """Return whether a server could listen on `port` of the loopback address now."""
     with socket.socket(socket.AF_INET, socket.SOCK_STREAM) as probe:
         if sys.platform != "win32":
             # As the server does, so that connections of a server stopped a moment ago do not count.
@@ -67,7 +67,7 @@ def port_is_free(port: int) -> bool:
 
 
 def is_listening(port: int) -> bool:
-    """Whether somebody accepts connections on `port` of the loopback address."""
+    """Return whether somebody accepts connections on `port` of the loopback address."""
     try:
         with socket.create_connection((HOST, port), timeout=2):
             return True
@@ -76,12 +76,12 @@ def is_listening(port: int) -> bool:
 
 
 def browser_url(ports: Ports) -> str:
-    """The address of Neo4j Browser."""
+    """Return the address of Neo4j Browser."""
     return f"http://{HOST}:{ports.http}/browser/"
 
 
 def conf_text(settings: LocalSettings, line: Line, ports: Ports, plugins: Sequence[str], guide: str) -> str:
-    """The text of neo4j.conf; `guide` is the address of the guide that Browser opens.
+    """Return the text of neo4j.conf; `guide` is the address of the guide that Browser opens.
 
     Raises ConfigurationError if the heap setting is no memory size.
     """
@@ -119,7 +119,7 @@ def conf_text(settings: LocalSettings, line: Line, ports: Ports, plugins: Sequen
 
 
 def ports_of(conf: Path) -> Ports | None:
-    """The ports that a neo4j.conf of ours names, None if it names none."""
+    """Return the ports that a neo4j.conf of ours names, None if it names none."""
     try:
         text = conf.read_text(encoding="utf-8")
     except OSError:
@@ -129,7 +129,7 @@ def ports_of(conf: Path) -> Ports | None:
 
 
 def memory_size(text: str) -> int:
-    """A JVM memory size ("512m", "2g") in bytes. Raises ConfigurationError."""
+    """Return a JVM memory size ("512m", "2g") in bytes. Raises ConfigurationError."""
     units = {"k": 1 << 10, "m": 1 << 20, "g": 1 << 30, "t": 1 << 40}
     unit = units.get(text[-1:].lower(), 1)
     number = text if unit == 1 else text[:-1]
@@ -139,7 +139,7 @@ def memory_size(text: str) -> int:
 
 
 def first_login(password: SecretStr) -> str:
-    """The text of auth.ini, from which a server takes its user at its very first start.
+    """Return the text of auth.ini, from which a server reads its user at its very first start.
 
     It is what `neo4j-admin dbms set-initial-password` writes, without the second that its Java takes.
     """
@@ -157,11 +157,11 @@ class PasswordFile:
         self.path = path
 
     def exists(self) -> bool:
-        """Whether a password was generated before."""
+        """Return whether a password was generated before."""
         return self.path.exists()
 
     def read(self) -> SecretStr:
-        """The password. Raises LocalServerError if the file is missing, empty or cannot be read."""
+        """Return the password. Raises LocalServerError if the file is missing, empty or cannot be read."""
         try:
             text = self.path.read_text(encoding="utf-8").strip()
         except FileNotFoundError:
@@ -183,7 +183,7 @@ class PasswordFile:
         return SecretStr(password)
 
     def is_private(self) -> bool:
-        """Whether nobody but the owner may read the file (always true on Windows)."""
+        """Return whether nobody but the owner may read the file (always true on Windows)."""
         return sys.platform == "win32" or not self.path.stat().st_mode & (stat.S_IRWXG | stat.S_IRWXO)
 
     def make_private(self) -> None:

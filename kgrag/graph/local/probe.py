@@ -15,7 +15,7 @@ class LoginRefused(DatabaseError):
 
 
 def server_version(uri: str, user: str, password: SecretStr | None) -> str:
-    """The version of the Neo4j at `uri`, as it names it. Raises DatabaseError, LoginRefused for a refused login."""
+    """Return the version of the Neo4j at `uri`. Raises DatabaseError, LoginRefused for a refused login."""
     auth = None if password is None else (user, password.get_secret_value())
     try:
         with (

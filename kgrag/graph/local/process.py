@@ -36,7 +36,7 @@ class Running:
         return Ports(self.bolt_port, self.http_port)
 
     def process(self) -> psutil.Process | None:
-        """The live process, None if it has ended or the pid belongs to somebody else by now."""
+        """Return the live process, None if it has ended or another one has the pid by now."""
         try:
             process = psutil.Process(self.pid)
             if abs(process.create_time() - self.created) > 1 or process.status() == psutil.STATUS_ZOMBIE:
@@ -46,7 +46,7 @@ class Running:
         return process
 
     def holds_ports(self) -> bool:
-        """Whether its ports are its own; if another server was quicker, it is about to end."""
+        """Return whether its ports are its own; if another server was quicker, it is about to end."""
         process = self.process()
         if process is None:
             return False
@@ -58,7 +58,7 @@ class Running:
 
 
 def read_pid_file(path: Path) -> Running | None:
-    """What the pid file says; None if it is absent or not one of ours."""
+    """Return the contents of the pid file; None if it is absent or not one of ours."""
     try:
         values = json.loads(path.read_text(encoding="utf-8"))
         return Running(**{**values, "plugins": tuple(values["plugins"])})
@@ -84,14 +84,14 @@ def start_detached(command: Sequence[str | Path], *, cwd: Path, output: Path) ->
 
 
 def clean_environment() -> dict[str, str]:
-    """The environment of a Java: ours without kgrag's settings and anything that looks like a secret."""
+    """Return the environment of a Java: ours without kgrag's settings and likely secrets."""
     kept = {k: v for k, v in os.environ.items() if not k.startswith("KGRAG_") and not k.upper().endswith(_SECRET)}
     # Java reads paths in the locale's encoding, and words its errors, which we look for, in its language.
     return kept | {"LC_ALL": "C.UTF-8"} if sys.platform == "linux" else kept
 
 
 def find_server(argument: str) -> psutil.Process | None:
-    """A process with that command line argument: a server whose `up` was killed before it wrote the pid file."""
+    """Return a process with that argument: a server whose `up` was killed before it wrote the pid file."""
     for process in psutil.process_iter(["cmdline", "status"]):
         if argument in (process.info["cmdline"] or ()) and process.info["status"] != psutil.STATUS_ZOMBIE:
             return process

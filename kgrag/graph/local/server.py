@@ -130,16 +130,16 @@ class LocalServer:
             return self._stop_locked(force=True)
 
     def line(self) -> Line:
-        """The line of Neo4j that wrote the data; without data the one that the settings name, or the default."""
+        """Return the line of Neo4j that wrote the data; without data that of the settings, or the default."""
         return self.home.line() or (line_named(self._settings.version) if self._settings.version else DEFAULT)
 
     def died(self) -> bool:
-        """Whether the server ended though nobody stopped it."""
+        """Return whether the server ended though nobody stopped it."""
         left = process.read_pid_file(self.home.pid_file)
         return left is not None and left.process() is None
 
     def status(self) -> ServerStatus:
-        """What the server is doing now; changes nothing."""
+        """Return the state of the server; changes nothing."""
         running = self._running()
         live = running.process() if running else None
         if running is None or live is None:
@@ -232,7 +232,7 @@ class LocalServer:
 
     @contextmanager
     def _choosing_ports(self) -> Iterator[None]:
-        """One server of this user at a time: two that start at once would choose the same ports."""
+        """Lock the choice of ports: two servers of a user that start at once would choose the same ones."""
         with suppress(Timeout, OSError):  # a very long start, or a folder that is not ours: most likely all is well
             self._starting.acquire(timeout=_OTHER_START)
         try:
@@ -311,7 +311,7 @@ class LocalServer:
         return None if live is None else "cleanly" if clean else "by force"
 
     def _find_running(self) -> process.Running | None:
-        """The running server, also one whose `up` was killed before it wrote the pid file."""
+        """Return the running server, also one whose `up` was killed before it wrote the pid file."""
         running = self._running()
         if running is not None:
             return running
@@ -338,7 +338,10 @@ class LocalServer:
         )
 
     def _ask(self, endpoint: Endpoint) -> str:
-        """The server's version. Raises DatabaseError if it does not answer, WrongPassword if it refuses ours."""
+        """Return the server's version.
+
+        Raises DatabaseError if it does not answer, WrongPassword if it refuses ours.
+        """
         from kgrag.graph.local.probe import LoginRefused, server_version
 
         try:

@@ -22,7 +22,7 @@ class Supervisor:
     """Starts the server again when its process has died, while the `with` block runs; one that was stopped rests."""
 
     def __init__(self, settings: Settings) -> None:
-        """Of the server in the home that the settings name, which runs."""
+        """Supervise the running server in the settings' home."""
         status = LocalServer(settings).status()
         ports = {"bolt_port": urlsplit(status.uri or "").port, "http_port": urlsplit(status.browser_url or "").port}
         local = settings.local.model_copy(update={name: port for name, port in ports.items() if port})
@@ -59,5 +59,5 @@ class Supervisor:
 
 
 def supervised(settings: Settings) -> AbstractContextManager[object]:
-    """A supervisor, where the settings name no other server than that of this machine."""
+    """Supervise this machine's server, where the settings name no other one."""
     return nullcontext() if settings.neo4j_uri is not None else Supervisor(settings)

@@ -149,7 +149,7 @@ def import_knowledge(
 
 
 def format_of(path: Path) -> str:
-    """The format that the name of a file tells. Raises InputError."""
+    """Return the format by the name of a file. Raises InputError."""
     suffixes = [suffix.lower() for suffix in path.suffixes if suffix.lower() not in (".gz", ".bz2")]
     for format, known in FORMATS.items():
         if suffixes and suffixes[-1] in known:
@@ -199,7 +199,7 @@ def _reader(
 
 
 def _lines(path: Path, counts: Counter[str]) -> Iterator[Line]:
-    """The lines of a file, with how many of its bytes were read by then, and how many it has."""
+    """Yield the lines of a file, each with the number of bytes read so far, and of all bytes."""
     size = path.stat().st_size
     with path.open("rb") as raw:
         begin = raw.read(3)
@@ -224,7 +224,7 @@ def _lines(path: Path, counts: Counter[str]) -> Iterator[Line]:
 
 
 def _rows(lines: Iterator[Line], read: CsvReader) -> Iterator[Line]:
-    """Rows of CSV: a line goes on in the next ones while a cell in quotes is open, unless that never ends."""
+    """Yield rows of CSV: a line continues in the next ones while a cell in quotes is open, unless that never ends."""
     held: deque[Line] = deque()
     while (current := held.popleft() if held else next(lines, None)) is not None:
         line, place, size = current
@@ -283,7 +283,7 @@ def _endpoint(settings: Settings, local: LocalServer | None, progress: Progress)
 
 
 def _names_of(graph: Graph, collection: str | None) -> frozenset[str]:
-    """The names of a collection of documents in normal form, and the articles that they are known to stand for."""
+    """Return the names of a collection of documents in normal form, and their known articles."""
     if collection is None:
         return frozenset()
     found = registry.check_documents(registry.open_collection(graph, collection))
@@ -292,7 +292,7 @@ def _names_of(graph: Graph, collection: str | None) -> frozenset[str]:
 
 
 def _standing_for(store: Store, names: frozenset[str], language: Language) -> Iterator[str]:
-    """The keys of the entities that have one of these names, or that are the subject of one of these articles."""
+    """Yield the keys of the entities with one of these names, or with a fact on one of these articles."""
     if names:
         for key, name, wikipedia in store.names():
             if normalise(name, language) in names or (wikipedia and wikipedia in names):
@@ -307,7 +307,7 @@ def _timed(stages: dict[str, float], stage: str) -> Iterator[None]:
 
 
 def _fingerprint(path: Path, selection: Selection, format: str) -> str:
-    """What tells one import from another: the file by name, size and time, and what is taken of it."""
+    """Return the identity of an import: the file's name, size and time, and the selection."""
     try:
         stat = path.stat()
     except OSError as error:
@@ -321,7 +321,7 @@ def _digest(text: str) -> str:
 
 
 def ids_in(path: Path) -> Sequence[str]:
-    """The ids of entities in a file: the first word of each line. Raises InputError."""
+    """Return the ids of entities in a file: the first word of each line. Raises InputError."""
     try:
         lines = path.read_text(encoding="utf-8-sig").splitlines()
     except (OSError, ValueError) as error:

@@ -35,7 +35,7 @@ _EDGES = dict.fromkeys(("SUBJECT", "OBJECT"), (":START_ID(Triple)", ":END_ID(Ent
 
 
 def triple_properties(collection: str, row: FactRow) -> dict[str, str]:
-    """The properties of a fact but its collection; a predicate without a name is called by its key."""
+    """Return the properties of a fact without its collection; a predicate without a name has its key as one."""
     s, subject, p, predicate, o, object, note = row
     key, said = f"{s} {p} {o}", predicate or p or "is tied to"
     return {
@@ -50,7 +50,7 @@ def triple_properties(collection: str, row: FactRow) -> dict[str, str]:
 
 
 def entity_properties(collection: str, row: EntityRow, language: Language) -> dict[str, Any]:
-    """The properties of an entity but its collection and counts."""
+    """Return the properties of an entity without its collection and counts."""
     key, name, alias, wikipedia = row
     return {
         "id": entity_id(collection, key),

@@ -54,17 +54,17 @@ class Entry:
 
 
 def value(text: str, unit: str = "") -> Named:
-    """The entity that a value is: a date, a quantity, a place on the globe, another name."""
+    """Return the entity of a value: a date, a quantity, a place on the globe, another name."""
     return Named(f"={text} {unit}" if unit else f"={text}", text, unit=unit)
 
 
 def one_line(text: str) -> str:
-    """A name as it is written, each run of white space a single space."""
+    """Return a name as written, each run of white space a single space."""
     return " ".join(text.split())
 
 
 def code(key: str) -> int:
-    """A key as an integer below 2^63: numbers of Wikidata in their order, others hashed (61 bits)."""
+    """Return a key as an integer below 2^63: numbers of Wikidata in their order, others hashed (61 bits)."""
     digits = key[1:]
     if key[:1] in _KINDS and digits.isascii() and digits.isdigit() and len(digits) < 18:
         return int(digits) * 4 + _KINDS.index(key[0])
@@ -199,7 +199,7 @@ class Store:
             self._put("counts", json.dumps(counts))
 
     def finish(self) -> None:
-        """All lines are in it: units get their names, and redirects lead to what they stand for."""
+        """Complete the store: units get their names, and redirects are resolved."""
         with self._database:
             self._database.execute(_UNITS)
             for statement in _REDIRECTS:
@@ -223,7 +223,7 @@ class Store:
         return self._number("SELECT count(*) FROM part")
 
     def names(self) -> Iterator[tuple[str, str, str | None]]:
-        """Key, name and Wikipedia title of every entity but values."""
+        """Yield key, name and Wikipedia title of every entity but values."""
         rows = self._database.execute("SELECT key, name, wikipedia FROM entity WHERE substr(key, 1, 1) <> '='")
         yield from rows
 
@@ -239,11 +239,11 @@ class Store:
         return self._number("SELECT count(*) FROM used JOIN entity e ON e.code = used.code"), facts
 
     def entities(self) -> Iterator[EntityRow]:
-        """(key, name, alias, Wikipedia title) of what is written."""
+        """Yield (key, name, alias, Wikipedia title) of the entities to write."""
         yield from self._database.cursor().execute(_ENTITIES)
 
     def facts(self, *, part: bool) -> Iterator[FactRow]:
-        """(key, name) of subject, predicate and object, and the note, of what is written; not of what has no name."""
+        """Yield (key, name) of subject, predicate and object, and the note, of the named facts to write."""
         yield from self._database.cursor().execute(_FACTS + (_IN_PART if part else ""))
 
     def _note(self, name: str) -> str | None:

@@ -33,7 +33,7 @@ _FORMS = {".rdf": "xml", ".owl": "xml", ".trig": "trig", ".n3": "n3"}
 
 
 def rdf_lines(path: Path) -> Iterator[tuple[bytes, int, int]]:
-    """The triples of a file in N-Triples, sorted, so that an import that was interrupted goes on where it was.
+    """Yield the triples of a file in N-Triples, sorted, so that an interrupted import resumes at the same place.
 
     Each with how many there were by then, and how many there are. Raises InputError, and ConfigurationError without
     rdflib.
@@ -131,7 +131,7 @@ class NTriplesReader:
     counts: Counter[str] = field(default_factory=Counter)
 
     def __call__(self, line: bytes) -> Entry | None:
-        """What a line says; None if nothing."""
+        """Return the entry of a line; None if there is none."""
         text = line.decode("utf-8", "replace").strip().lstrip("\ufeff")
         if not text or text.startswith("#"):
             return None
@@ -198,7 +198,7 @@ class CsvReader:
     counts: Counter[str] = field(default_factory=Counter)
 
     def is_open(self, line: bytes) -> bool:
-        """Whether a cell in quotes goes on in the next line."""
+        """Return whether a cell in quotes goes on in the next line."""
         if b'"' not in line:
             return False
         try:
@@ -211,7 +211,7 @@ class CsvReader:
         return False
 
     def __call__(self, line: bytes) -> Entry | None:
-        """What a row says; None if nothing."""
+        """Return the entry of a row; None if there is none."""
         text = line.decode("utf-8", "replace").strip("\r\n").lstrip("\ufeff")
         if not text.strip():
             return None
@@ -237,7 +237,10 @@ def _is_about_dump(subject: str, predicate: str, object: str) -> bool:
 
 
 def _value(text: str, type: str | None, *, direct: bool) -> Named:
-    """A value in words, as of Wikidata's JSON. `direct`: its RDF writes a year as the first of January."""
+    """Return a value in words, as of Wikidata's JSON.
+
+    `direct`: its RDF writes a year as the first of January.
+    """
     name = (type or "").removeprefix(_XSD)
     try:
         if name in _DATES:
@@ -265,7 +268,7 @@ def _named(key: str) -> Named:
 
 
 def _words(address: str) -> str:
-    """What an address ends with, as words: http://x.org/ns#hasPart is has part."""
+    """Return the end of an address as words: http://x.org/ns#hasPart is has part."""
     end = unquote(re.split(r"[/#:]", address.rstrip("/#"))[-1])
     return one_line(re.sub(r"(?<=[a-z])(?=[A-Z])", " ", end.replace("_", " "))) or address
 

@@ -127,7 +127,10 @@ _VARIANT = 50  # the rank of what is of the same language, and not in its chain
 
 
 def language_rank(tag: str, wanted: Sequence[str]) -> int | None:
-    """How near the language of a label is to those that are wanted, 0 the nearest; None: it is another language."""
+    """Return how near the language of a label is to the wanted ones, 0 the nearest.
+
+    None: it is another language.
+    """
     tag = tag.lower()
     for place, language in enumerate(wanted):
         chain = (language.lower(), *_FALLBACKS.get(language.lower(), ()))
@@ -139,13 +142,13 @@ def language_rank(tag: str, wanted: Sequence[str]) -> int | None:
 
 
 def nearest(tags: Iterable[str], wanted: Sequence[str]) -> list[str]:
-    """Those of languages that are wanted, the nearest first, then what stands for all languages."""
+    """Return the wanted languages, the nearest first, then the one that stands for all."""
     ranks = {tag: rank for tag in tags if (rank := language_rank(tag, wanted)) is not None}
     return [*sorted(ranks, key=lambda tag: (ranks[tag], tag)), "mul"]
 
 
 def base(language: str) -> str:
-    """A language without its script and country: zh of zh-hans."""
+    """Return a language without its script and country: zh of zh-hans."""
     return language.lower().partition("-")[0]
 
 
@@ -180,7 +183,7 @@ class WikidataReader:
     counts: Counter[str] = field(default_factory=Counter)
 
     def __call__(self, line: bytes) -> Entry | None:
-        """What a line says; None for the brackets around the dump, and for what cannot be read."""
+        """Return the entry of a line; None for the brackets around the dump, and for unreadable lines."""
         text = line.strip(b" \t\r\n,[]\xef\xbb\xbf\x1e")
         if not text:
             return None
@@ -215,7 +218,7 @@ class WikidataReader:
         return entry
 
     def _name(self, entry: Entry, key: str, found: Mapping[str, Any]) -> None:
-        """The label in the first language that has one, else the title of the article, else a label in any language."""
+        """Set the name: the label in the first language that has one, else the article's title, else any label."""
         labels, links = _mapping(found, "labels"), _mapping(found, "sitelinks")
         language = base(self.languages[0])
         link = links.get(f"{_WIKIS.get(language, language)}wiki")
@@ -256,7 +259,7 @@ class WikidataReader:
                     entry.facts.append(Fact(key, predicate.upper(), object.key, note))
 
     def _best(self, statements: Sequence[Any]) -> list[Any]:
-        """The statements of a property that hold now, as in Wikidata's dump of "truthy" ones: of the highest rank."""
+        """Return the statements of a property with the highest rank, as in Wikidata's dump of "truthy" ones."""
         ranks = [statement.get("rank") if isinstance(statement, dict) else None for statement in statements]
         wanted = "preferred" if "preferred" in ranks else None
         best = []
@@ -270,7 +273,7 @@ class WikidataReader:
         return best
 
     def _note(self, statement: Mapping[str, Any]) -> str:
-        """When a statement held, by its qualifiers: "from 1990 until 3 May 1994"; others are counted."""
+        """Return a statement's period by its qualifiers: "from 1990 until 3 May 1994"; others are counted."""
         words = []
         qualifiers = _mapping(statement, "qualifiers")
         for name, word in _WHEN.items():
@@ -286,7 +289,7 @@ class WikidataReader:
         return " ".join(words)
 
     def _object(self, snak: Mapping[str, Any]) -> Iterator[Named]:
-        """The object of a statement; without a name if it is an entity that has a line of its own."""
+        """Yield the object of a statement; without a name if it is an entity with a line of its own."""
         kind = snak["snaktype"]
         if kind != "value":
             self.counts["statements without a value" if kind == "novalue" else "statements of an unknown value"] += 1
@@ -318,7 +321,9 @@ class WikidataReader:
 
 
 def time(text: str, precision: int) -> str:
-    """A time of Wikidata in words: +1952-03-11T00:00:00Z is 11 March 1952, 1952, the 1950s, ... by its precision.
+    """Return a time of Wikidata in words.
+
+    +1952-03-11T00:00:00Z is 11 March 1952, 1952, the 1950s, ... by its precision.
 
     Raises ValueError.
     """
@@ -338,7 +343,7 @@ def time(text: str, precision: int) -> str:
 
 
 def place(latitude: float, longitude: float, precision: float | None = None, globe: str = "") -> Named:
-    """A place on the globe: 59.9139 N, 10.7522 E, with the digits of its precision in degrees; on others: on Mars.
+    """Return a place on the globe: 59.9139 N, 10.7522 E, with the digits of its precision; on others: on Mars.
 
     `globe`: the key of another one than the earth.
     """
@@ -359,7 +364,7 @@ def _ordinal(n: int) -> str:
 
 
 def _mapping(found: Mapping[str, Any], name: str) -> Mapping[str, Any]:
-    """A part of an entity; an empty one stands as a list in some dumps."""
+    """Return a part of an entity; an empty one is a list in some dumps."""
     its = found.get(name)
     return its if isinstance(its, dict) else {}
 

@@ -41,8 +41,10 @@ class Question:
 
 @dataclass(slots=True)
 class Verdicts:
-    """What the model said: place of a question -> whether the names are one entity's; how many calls failed, and why
-    it ended early, if it did."""
+    """The verdicts of the model.
+
+    Place of a question -> whether the names are one entity's; how many calls failed, and why it ended early, if it did.
+    """
 
     same: dict[int, bool] = field(default_factory=dict)
     failed: int = 0
@@ -50,17 +52,17 @@ class Verdicts:
 
 
 def batched(items: Sequence[Item], size: int) -> Iterator[Sequence[Item]]:
-    """The items in their order, `size` at a time."""
+    """Return the items in their order, `size` at a time."""
     return (items[start : start + size] for start in range(0, len(items), size))
 
 
 def spread(items: Sequence[Item], most: int) -> Sequence[Item]:
-    """At most so many of the items, at even distances."""
+    """Return at most so many of the items, at even distances."""
     return items if len(items) <= most else [items[i * len(items) // most] for i in range(most)]
 
 
 def estimate(chat: ChatSettings, sample: Sequence[Question], pairs: int) -> Estimate:
-    """What asking about so many pairs would take, if they are like the sample; nothing is asked."""
+    """Estimate the calls for so many pairs like those of the sample; calls no model."""
     prompt = load_prompt(TASK, chat.prompts)
     tried = list(batched(sample, PAIRS_A_CALL))
     messages = [m.content for call in tried for m in prompt.messages(pairs=_shown(call))]
@@ -96,7 +98,7 @@ def ask(tasks: Tasks, questions: Sequence[Question], report: Callable[[int, int]
 
 
 def around(name: str, passages: Sequence[Mapping[str, str]]) -> tuple[str, ...]:
-    """What passages say of a name: a line each, from where it stands or else from the beginning."""
+    """Return the lines of passages on a name, from where it stands or else from the beginning."""
     lines = []
     for passage in passages:
         text = " ".join(passage["text"].split())
@@ -107,7 +109,7 @@ def around(name: str, passages: Sequence[Mapping[str, str]]) -> tuple[str, ...]:
 
 
 def _shown(questions: Sequence[Question]) -> str:
-    """Pairs as a model is shown them, numbered from 1."""
+    """Return pairs as text for a model, numbered from 1."""
     blocks = []
     for number, question in enumerate(questions, 1):
         lines = [f"Pair {number}"]

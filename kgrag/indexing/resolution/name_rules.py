@@ -29,7 +29,7 @@ class Likeness:
 
 
 def contradiction(a: Name, b: Name) -> str:
-    """Why two names cannot be those of one entity; empty if they can."""
+    """Return why two names cannot be those of one entity; empty if they can."""
     if a.numbers and b.numbers and a.numbers != b.numbers:
         return "other numbers"
     if a.signs != b.signs:
@@ -55,7 +55,10 @@ def contradiction(a: Name, b: Name) -> str:
 
 
 def compare(a: Name, b: Name) -> Likeness | None:
-    """How sure two names are to be one entity's; None where they contradict each other or have nothing in common."""
+    """Return the certainty that two names are one entity's.
+
+    None where they contradict each other or have nothing in common.
+    """
     if contradiction(a, b):
         return None
     if _inverted(a, b):
@@ -80,13 +83,13 @@ def compare(a: Name, b: Name) -> Likeness | None:
 
 
 def _same_words(a: Name, b: Name) -> Likeness | None:
-    """The likeness of names whose words fit each other."""
+    """Return the likeness of names whose words fit each other."""
     found = _as_written(a, b)
     return found and _less_sure(found, a, b)
 
 
 def _less_sure(found: Likeness, a: Name, b: Name) -> Likeness:
-    """The likeness, less sure where the names differ in what stands around their words."""
+    """Return the likeness, lowered where the names differ around their words."""
     if found.evidence.startswith("both"):
         return found  # what stands after a comma is a word of the other name
     for most, difference in _differences(a, b):
@@ -114,7 +117,7 @@ def _as_written(a: Name, b: Name) -> Likeness | None:
 
 
 def _differences(a: Name, b: Name) -> Iterator[tuple[float, str]]:
-    """What two names differ in besides their words, each with the most that they can be worth."""
+    """Yield the differences of two names besides their words, each with the largest likeness it allows."""
     if a.qualifier != b.qualifier:
         yield 0.55, f"without “{_only(set(a.qualifier), set(b.qualifier))}”"
     if a.generation != b.generation:
@@ -132,17 +135,17 @@ def _differences(a: Name, b: Name) -> Iterator[tuple[float, str]]:
 
 
 def _only_word(name: Name) -> bool:
-    """Whether it has one word besides numbers, as kings have, and years of an event."""
+    """Return whether it has one word besides numbers, as kings have, and years of an event."""
     return sum(word.isalpha() for word in name.words) < 2
 
 
 def _little(name: Name) -> list[str]:
-    """The words between that say how things belong together; an article at the beginning is none."""
+    """Return the words in between that say how things belong together; an initial article is none."""
     return [w for w in name.plain.split() if w in ("of", "in", "at", "on", "for")]
 
 
 def _short_and_long(short: Name, long: Name, extra: Sequence[int]) -> Likeness | None:
-    """`extra`: places of the words that only the long name has."""
+    """Compare a short and a long name; `extra`: places of the words that only the long name has."""
     words = [long.words[i] for i in extra]
     if any(any(c.isdigit() for c in word) for word in words) or short.legal - long.legal or short.generation:
         return None
@@ -175,7 +178,7 @@ def _short_and_long(short: Name, long: Name, extra: Sequence[int]) -> Likeness |
 
 
 def _tail(long: Name, extra: Sequence[int]) -> bool:
-    """Whether the extra words say where or whose: "of London" at the end."""
+    """Return whether the extra words say where or whose: "of London" at the end."""
     plain = long.plain.split()
     first = long.words[extra[0]]
     places = [i for i, w in enumerate(plain) if w == first]
@@ -183,14 +186,14 @@ def _tail(long: Name, extra: Sequence[int]) -> bool:
 
 
 def _letters(a: Name, b: Name) -> bool:
-    """Whether one is an acronym of the other."""
+    """Return whether one is an acronym of the other."""
     return (a.is_acronym and not b.is_acronym and a.plain in acronyms(b)) or (
         b.is_acronym and not a.is_acronym and b.plain in acronyms(a)
     )
 
 
 def _inverted(a: Name, b: Name) -> bool:
-    """Whether one writes the last name first: "Lund, Ada"."""
+    """Return whether one writes the last name first: "Lund, Ada"."""
     return bool(
         (a.qualifier and not b.qualifier and "," in a.text and a.qualifier + a.words == b.words)
         or (b.qualifier and not a.qualifier and "," in b.text and b.qualifier + b.words == a.words)
@@ -198,12 +201,12 @@ def _inverted(a: Name, b: Name) -> bool:
 
 
 def _joined(name: Name) -> str:
-    """The letters of a name without initials or a qualifier; else what no other name has."""
+    """Return the letters of a name without initials or a qualifier; else a text that no other name has."""
     return spelling("".join(name.words)) if not name.qualifier and not name.initials else name.text
 
 
 def _fit(a: Name, i: int, b: Name, j: int) -> bool:
-    """Whether two words may be the same: as they are, in another spelling, or one the initial of the other."""
+    """Return whether two words may be the same: as they are, in another spelling, or one the initial of the other."""
     one, other = a.words[i], b.words[j]
     if one == other:
         return True
@@ -213,7 +216,7 @@ def _fit(a: Name, i: int, b: Name, j: int) -> bool:
 
 
 def _apart(a: Name, b: Name) -> tuple[list[int], list[int]]:
-    """The places of the words of each that fit no word of the other; the same words first, then in order."""
+    """Return the places of the unmatched words of each name; equal words match first, then by order."""
     free = list(range(len(b.words)))
     open_ = []
     for i, word in enumerate(a.words):
@@ -254,8 +257,10 @@ _ACRONYM = re.compile(r"^(?:the )?([A-Z][A-Za-z.&]{1,9})$")
 
 @dataclass(frozen=True, slots=True)
 class Seen:
-    """Where a name stands: its documents, those where it stands by itself (not only within a longer name), those whose
-    title it is, and the other names that its passages mention.
+    """The places of a name.
+
+    Its documents, those where it stands by itself (not only within a longer name), those whose title it is, and the
+    other names that its passages mention.
 
     All are sets of hashes; of a frequent name, some of them.
     """
@@ -267,7 +272,7 @@ class Seen:
 
 
 def homonyms(a: Seen, b: Seen) -> str:
-    """Why two names are of different things by the titles that bear them; empty if these do not say so."""
+    """Return why two names are of different things by the titles with them; empty if these do not tell."""
     if a.titles - b.titles and b.titles - a.titles:
         return "titles of different documents"
     if a.titles and b.titles and a.titles != b.titles:
@@ -276,7 +281,10 @@ def homonyms(a: Seen, b: Seen) -> str:
 
 
 def weigh(likeness: Likeness, short: Seen, long: Seen, defined: bool = False) -> Likeness:
-    """The likeness of two names, with what their passages say; `defined`: a text explains one by the other."""
+    """Return the likeness of two names with the evidence of their passages.
+
+    `defined`: a text defines one by the other.
+    """
     if reason := homonyms(short, long):
         return replace(likeness, score=0.0, evidence=f"{likeness.evidence}; {reason}")
     score, said = likeness.score, [likeness.evidence]
@@ -307,7 +315,7 @@ def weigh(likeness: Likeness, short: Seen, long: Seen, defined: bool = False) ->
 
 
 def definitions(text: str) -> Iterator[tuple[str, str]]:
-    """The acronyms that a text explains, in normal form: ("who", "world health organization").
+    """Yield the acronyms that a text explains, in normal form: ("who", "world health organization").
 
     Both "World Health Organization (WHO)" and "WHO (World Health Organization)" are read.
     """

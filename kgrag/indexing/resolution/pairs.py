@@ -20,14 +20,14 @@ LARGEST_GROUP = 12
 
 
 def pair(one: str, other: str) -> Pair:
-    """The two in their order."""
+    """Return two names as a sorted pair."""
     return (one, other) if one < other else (other, one)
 
 
 def ambiguous(
     scores: Mapping[Pair, float], sure: float, apart: Callable[[str, str], bool]
 ) -> dict[Pair, tuple[str, ...]]:
-    """The sure pairs of a name that may as well be another's, with the others that it may be.
+    """Return the sure pairs of a name that fit another name as well, with these names.
 
     `scores` holds all pairs that are not ruled out; `apart`: whether two names cannot be one entity's.
     """
@@ -50,7 +50,9 @@ def ambiguous(
 
 
 def groups(scores: Mapping[Pair, float], apart: Callable[[str, str], bool]) -> list[list[str]]:
-    """Groups of names that sure pairs join, each with at least two: complete linkage, the surest pairs first.
+    """Return groups of names that sure pairs join, each with at least two.
+
+    Complete linkage, the surest pairs first.
 
     Two groups are joined only if no name of one is `apart` from a name of the other.
     """
@@ -75,7 +77,7 @@ _TAILS = frozenset(("of", "in", "at", "for"))
 
 
 def pairs(names: Sequence[Name]) -> Iterator[tuple[int, int]]:
-    """The places (i, j), i < j, of names that share a key; a pair may come more than once."""
+    """Yield the places (i, j), i < j, of names that share a key; a pair may occur more than once."""
     equal: defaultdict[str, list[int]] = defaultdict(list)
     short: defaultdict[str, list[int]] = defaultdict(list)
     long: defaultdict[str, list[int]] = defaultdict(list)
@@ -103,7 +105,7 @@ def _parts(names: Sequence[Name], block: Sequence[int]) -> Iterator[list[int]]:
 
 
 def _keys(name: Name) -> set[str]:
-    """What names that differ in form, spelling, order, initials or middle names have in common."""
+    """Return the keys that names share which differ in form, spelling, order, initials or middle names."""
     words = name.words
     keys = {"words " + " ".join(sorted(map(spelling, words)))}
     if not name.qualifier and len(words) < 4:

@@ -102,7 +102,7 @@ class _Decision:
     ties: Mapping[Pair, Mapping[str, Any]] = field(default_factory=dict)
 
     def apart(self, one: str, other: str) -> bool:
-        """Whether two names cannot be one entity's."""
+        """Return whether two names cannot be one entity's."""
         verdict = self.judged.get(pair(one, other))
         if verdict is not None:
             return not verdict
@@ -115,7 +115,7 @@ class _Decision:
         return bool(contradiction(self.names[one], self.names[other]))
 
     def scores(self, sure: float) -> dict[Pair, float]:
-        """The scores of the pairs that are not ruled out."""
+        """Return the scores of the pairs that are not ruled out."""
         scores = {p: its.score for p, its in self.found.items() if its.score >= DOUBTFUL and self.judged.get(p, True)}
         return scores | {p: max(_JUDGED, sure) for p, same in self.judged.items() if same}
 
@@ -300,7 +300,7 @@ def _seen(row: Mapping[str, Any]) -> Seen:
 
 
 def _decide(known: _Decision, sure: float) -> tuple[dict[Pair, NamePair], dict[Pair, NamePair]]:
-    """The pairs of one entity, every pair of a group among them, and the doubtful ones."""
+    """Return the pairs of one entity, every pair of a group among them, and the doubtful ones."""
     scores = known.scores(sure)
     unclear = ambiguous(scores, sure, known.apart)
     taken = {p: score for p, score in scores.items() if score >= sure and p not in unclear}
@@ -379,7 +379,7 @@ def _order(x: NamePair) -> tuple[float, str, str]:
 
 
 def _count(same: Mapping[Pair, NamePair]) -> int:
-    """How many groups the pairs make; all pairs of a group are there."""
+    """Return how many groups the pairs make; all pairs of a group are there."""
     least: dict[str, str] = {}
     for one, other in sorted(same):
         least[other] = min(least.get(other, one), one)
@@ -393,7 +393,7 @@ _END = re.compile(r"[.!?][\"'”’)]*\s|[。!?]")
 
 
 def contexts(graph: Graph, pairs: Sequence[NamePair]) -> list[tuple[str, str]]:
-    """For each pair a sentence with the first name, and one with the other; empty where no passage writes it so."""
+    """Return for each pair a sentence with the first name, and one with the other; empty where there is none."""
     ids = sorted({id for pair in pairs for id in pair.ids})
     rows = graph.run("resolve/texts", ids=ids, most=_TEXTS)
     texts = {row["id"]: [passage["text"] for passage in row["passages"]] for row in rows}
@@ -404,7 +404,7 @@ def contexts(graph: Graph, pairs: Sequence[NamePair]) -> list[tuple[str, str]]:
 
 
 def sentence(name: str, texts: Iterable[str]) -> str:
-    """The first sentence of texts that holds a name, or of a long one what is near it; empty if none does.
+    """Return the first sentence of texts with a name, or of a long one the part near it; empty if there is none.
 
     The marks between the words of the name may be others: Ada M Lund is also Ada M. Lund.
     """

@@ -80,7 +80,7 @@ _GENERIC = _words(
 
 
 def is_generic(word: str) -> bool:
-    """Whether a word is one that many names of organisations, places and works have."""
+    """Return whether a word is one that many names of organisations, places and works have."""
     return word in _GENERIC or word in _LITTLE
 
 
@@ -88,13 +88,12 @@ def is_generic(word: str) -> bool:
 class Name:
     """A name taken apart.
 
-    `words`: in order and normal form, abbreviations written out, without little words, titles, degrees and legal
-    forms; numbers as digits. `initials`: places of words that are initials, joined ones taken apart. `qualifier`: what
-    stands in parentheses or after a comma. `plain`: every word as written, in normal form.
-    `article`: as written; `is_proper`: all words that count are capitals;
-    `ordinary`: those of the words that texts write small;
-    `signs`: those that tell it from others: "++" of "C++".
-    `is_person`: it may be a person's, with two to five words, none of them ordinary, no number and no "of".
+    `words`: in order and normal form, abbreviations written out, without little words, titles, degrees and legal forms;
+    numbers as digits. `initials`: places of words that are initials, joined ones taken apart. `qualifier`: what stands
+    in parentheses or after a comma. `plain`: every word as written, in normal form. `article`: as written; `is_proper`:
+    all words that count are capitals; `ordinary`: those of the words that texts write small; `signs`: those that tell
+    it from others: "++" of "C++". `is_person`: it may be a person's, with two to five words, none of them ordinary, no
+    number and no "of".
     """
 
     text: str
@@ -124,7 +123,7 @@ class Name:
 
 
 def parse(text: str, common: IsCommon = is_generic) -> Name:
-    """A name as written, taken apart."""
+    """Parse a name as written."""
     bare = without_parenthesis(text) or text
     qualifier = [t.norm for t in tokens(text[len(bare) :])]
     head, comma, tail = bare.partition(",")
@@ -205,7 +204,7 @@ def _is_person(name: Name) -> bool:
 
 
 def _is_title(kept: list[Token], common: IsCommon) -> bool:
-    """Whether the first word is a title, that is, whether what follows may be a person's name."""
+    """Return whether the first word is a title, that is, whether what follows may be a person's name."""
     first, rest = kept[0].norm, kept[1:]
     if _SHORT.get(first, first) not in _TITLES or first in ("st", "saint", "sainte"):
         return False
@@ -246,12 +245,12 @@ _SPELLINGS = Memo(_spelling)
 
 
 def spelling(word: str) -> str:
-    """A word in a spelling that others of it share: Johanssen and Johansen, Mueller and Muller."""
+    """Return a spelling that variants of a word share: Johanssen and Johansen, Mueller and Muller."""
     return _SPELLINGS[word]
 
 
 def is_name(name: Name) -> bool:
-    """Whether a name is worth a comparison: it begins with a capital, and is no date, number or sum."""
+    """Return whether a name is worth a comparison: it begins with a capital, and is no date, number or sum."""
     return (
         name.is_proper
         and "/" not in name.text
@@ -261,12 +260,12 @@ def is_name(name: Name) -> bool:
 
 
 def particles() -> frozenset[str]:
-    """The little words of surnames: van, von, de, bin."""
+    """Return the little words of surnames: van, von, de, bin."""
     return _PARTICLES
 
 
 def acronyms(name: Name) -> set[str]:
-    """The acronyms that a name of three words or more may have: "who" of World Health Organization; with "of", too."""
+    """Return the acronyms of a name of three words or more: "who" of World Health Organization; with "of", too."""
     plain = name.plain.split()
     if plain and plain[0] in ("the", "a", "an"):
         plain = plain[1:]

@@ -54,8 +54,7 @@ class Totals:
     """What a collection records of itself when all its rows are made: passages, their log2, and the density of names.
 
     `density0`: without the mentions that are known from triples alone. `linked`: true if documents have links, else
-    None. `finished`: whether the corpus-wide stages have
-    nothing left to do.
+    None. `finished`: whether the corpus-wide stages have nothing left to do.
     """
 
     passages: int
@@ -154,13 +153,13 @@ class CollectionRows:
             counts[0] += part.passages
 
     def _preparing(self) -> Engine:
-        """The engine that the settings name; unless they do, processes of this machine."""
+        """Return the engine of the settings, by default processes of this machine."""
         return self._processes if self._settings.engine.name == "here" else open_engine(self._settings.engine)
 
     def _groups(
         self, items: Iterable[Document | Problem], waiting: dict[int, list[tuple[Document, list[object]]]]
     ) -> Iterator[Group]:
-        """Documents that are loaded, some at a time; with the fields of their metadata they are put into `waiting`."""
+        """Yield loaded documents in groups, and put them with the fields of their metadata into `waiting`."""
         stream = self._fresh(items)
         most = min(_GROUP_IN_MEMORY, self._settings.batch_passages) if self._in_memory else _GROUP
         for number in count():
@@ -233,8 +232,10 @@ class CollectionRows:
             all_titles.extend(titles)
 
     def _write_unrelated(self, part: Part, vectors: Sequence[object]) -> None:
-        """Write the passages of a part, and the names that its titles and triples bring, as an ingest leaves them
-        before its corpus-wide stages: with the marks that have these done if they are not done here."""
+        """Write the passages of a part, and the names of its titles and triples, as an ingest does before its stages.
+
+        They have the marks of the stages, which complete what is not done here.
+        """
         assert not isinstance(part.kept, bytes)
         for passage, vector in zip(part.kept, vectors, strict=True):
             self._tables.write("Passage", *passage_values(passage, vector, None, list(STAGES)))
@@ -371,7 +372,7 @@ class CollectionRows:
         )
 
     def _near_passages(self) -> Nearest | None:
-        """The nearest neighbours of passages; None where there are so many vectors that the index must find them."""
+        """Return the nearest neighbours of passages; None where the index must find them among so many vectors."""
         vectors = self._vectors.read()
         if vectors.nbytes > self._settings.exact_neighbours_mb * 2**20:
             return None
@@ -421,7 +422,7 @@ class CollectionRows:
         return floors is not None
 
     def _name_vectors(self, rows: Iterable[tuple[Any, ...]]) -> tuple[Vectors, dict[str, object]]:
-        """The vectors of those names that have one (link_synonyms): as a matrix, and as values by id."""
+        """Return the vectors of the names that have one (link_synonyms): as a matrix, and as values by id."""
         synonyms = self._settings.indexing.synonyms
         fit = [(row[0], row[1]) for row in rows if row[2] is not None and is_fit(row[1])] if synonyms else []
         vectors = embed_each(self._embedder, [name for _, name in fit])[0]
@@ -430,7 +431,7 @@ class CollectionRows:
         return vectors[there], {fit[i][0]: values[i] for i in there}
 
     def _near_names(self) -> tuple[dict[str, object], Nearest | None]:
-        """The vectors of all names that have one, and their neighbours; None where the index must find these."""
+        """Return the vectors of all names that have one, and their neighbours; None where the index must find these."""
         vectors, values = self._name_vectors(row for rows in self._entities for row in rows)
         if vectors.nbytes > self._settings.exact_neighbours_mb * 2**20:
             return values, None
@@ -440,7 +441,7 @@ class CollectionRows:
 
 
 def _begun(pool: ThreadPoolExecutor | None, work: Callable[[], T]) -> Callable[[], T]:
-    """What gives the result of work that is begun in the background; without a pool, when it is asked for."""
+    """Return a function for the result of work that runs in the background; without a pool, at its call."""
     return work if pool is None else pool.submit(copy_context().run, work).result
 
 

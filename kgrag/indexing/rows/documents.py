@@ -60,7 +60,7 @@ class Part:
     titles: "tuple[array[int], array[int]]" = field(default_factory=lambda: (array("Q"), array("Q")))
 
     def embed(self, embedder: Embedder) -> Vectors:
-        """The vectors, made unless they are there."""
+        """Return the vectors, computed at the first call."""
         if self.vectors is None:
             self.vectors, reasons = embed_each(embedder, self.texts)
             self.problems = unembedded(self.texts, self.places, reasons)
@@ -83,7 +83,7 @@ class Reading:
     in_memory: bool
 
     def __call__(self, group: Group) -> tuple[list[Prepared], list[Part]]:
-        """What is written of documents, their passages in parts."""
+        """Return the rows of documents, their passages in parts."""
         language = language_of(self.indexing.language or "en")
         plans = [local.plan(self.collection, document, self.indexing, language) for document in group.documents]
         about: dict[str, list[str]] = {}  # entities that the title of a document names

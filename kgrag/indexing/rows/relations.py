@@ -76,11 +76,11 @@ class Counts:
 
     @classmethod
     def of(cls, keys: "array[int]") -> "Counts":
-        """How often each key stands in the array."""
+        """Return how often each key stands in the array."""
         return cls(*np.unique(np.frombuffer(keys, np.uint64), return_counts=True))
 
     def get(self, keys: NDArray[np.uint64]) -> list[int]:
-        """The number of each key."""
+        """Return the number of each key."""
         if not len(self._keys):
             return [0] * len(keys)
         at = np.minimum(np.searchsorted(self._keys, keys), len(self._keys) - 1)
@@ -89,7 +89,7 @@ class Counts:
 
 
 def among(keys: NDArray[np.uint64], ids: Iterable[str]) -> set[str]:
-    """Those of the ids whose 64 bits are among the keys, which are sorted."""
+    """Return the ids whose 64 bits are among the sorted keys."""
     wanted = list(ids)
     if not len(keys):
         return set()
@@ -120,7 +120,7 @@ class Mentioned:
         self.sizes.extend(other.sizes)
 
     def density(self, sample: int = DENSITY_SAMPLE) -> float:
-        """The share of the passages that mention two names or more that can serve as bridges (write/density)."""
+        """Return the share of the passages that mention two names or more that can serve as bridges (write/density)."""
         keys = np.frombuffer(self.entities, np.uint64)
         df = np.array(Counts.of(self.entities).get(keys), np.int64)
         bridges = np.concatenate([[0], np.cumsum((df > 1) & (df <= BRIDGE_CAP))])
@@ -145,7 +145,7 @@ def related_rows(
     similar: Similar,
     tables: Tables,
 ) -> tuple[dict[str, Lines], Mentioned, Mentioned, list[tuple[str, str, str]]]:
-    """The mentions and keywords of passages from number `start` on, and their rows unless these are written already.
+    """Return the mentions and keywords of passages from number `start` on, and their rows unless already written.
 
     Also: what they mention, the same without what triples alone name, and (stem, passage, surface) of keywords.
     """

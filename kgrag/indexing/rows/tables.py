@@ -55,7 +55,7 @@ class Spill:
 
 
 def pickled(value: object) -> bytes:
-    """A value as it stands in a Spill."""
+    """Return a value in the form of a Spill."""
     return pickle.dumps(value, pickle.HIGHEST_PROTOCOL)
 
 
@@ -63,7 +63,7 @@ _PARTS = 64
 
 
 def partition(rows: Iterable[tuple[Any, ...]]) -> list[bytes]:
-    """Rows for Partitions, pickled part by part; each row begins with the id of its node."""
+    """Return rows for Partitions, pickled part by part; each row begins with the id of its node."""
     parts: list[list[tuple[Any, ...]]] = [[] for _ in range(_PARTS)]
     for row in rows:
         parts[int(row[0][:8], 16) % _PARTS].append(row)
@@ -81,7 +81,7 @@ class Held:
         self._rows.extend(rows)
 
     def __iter__(self) -> Iterator[Iterator[tuple[Any, ...]]]:
-        """All rows, in their order."""
+        """Yield all rows, in their order."""
         yield iter(self._rows)
 
     def close(self) -> None:
@@ -102,7 +102,7 @@ class Partitions:
                 spill.put(rows)
 
     def __iter__(self) -> Iterator[Iterator[tuple[Any, ...]]]:
-        """The rows of each part; all rows of one id are in one part, in their order."""
+        """Yield the rows of each part; all rows of one id are in one part, in their order."""
         for spill in self._spills:
             yield (row for rows in spill for row in rows)
 
@@ -138,7 +138,7 @@ class VectorFile:
         self.rows += len(vectors)
 
     def read(self) -> Vectors:
-        """All rows, once they are written."""
+        """Return all rows, once they are written."""
         if self.rows == 0:
             return np.empty((0, self._dimension), np.float32)
         return np.memmap(self._path, np.float32, "r", shape=(self.rows, self._dimension))

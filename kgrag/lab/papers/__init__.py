@@ -97,11 +97,11 @@ class Paper:
     figures: Mapping[str, PaperTable]
 
     def setting(self, name: str) -> Any:
-        """The value of a setting, None where the paper sets none."""
+        """Return the value of a setting, None where the paper sets none."""
         return next((s.value for s in self.settings if s.name == name), None)
 
     def sample(self, data: str) -> int | None:
-        """How many questions of a data set the paper asks, None where it does not say.
+        """Return how many questions of a data set the paper asks, None where it does not say.
 
         Where it says so for each of its sets, the set is the one whose name stands in `data`; the least for any other.
         """
@@ -116,21 +116,21 @@ class Paper:
         return IndexingSettings(**{s.path[1]: s.value for s in self.settings if s.path[0] == "indexing"})
 
     def table(self, number: str) -> PaperTable:
-        """The table of that number. Raises NotFoundError."""
+        """Return the table of that number. Raises NotFoundError."""
         if number not in self.tables:
             known = ", ".join(self.tables) or "none"
             raise NotFoundError(f"There is no table {number} of {self.name} here.", f"There are: {known}.")
         return self.tables[number]
 
     def figure(self, number: str) -> PaperTable:
-        """The figure of that number. Raises NotFoundError."""
+        """Return the figure of that number. Raises NotFoundError."""
         if number not in self.figures:
             known = ", ".join(self.figures) or "none"
             raise NotFoundError(f"There is no figure {number} of {self.name} here.", f"There are: {known}.")
         return self.figures[number]
 
     def apply(self, settings: Settings) -> Settings:
-        """The settings with those of the paper where they were not set otherwise."""
+        """Return the settings with those of the paper where they were not set otherwise."""
         values: dict[str, Any] = {}
         for setting in self.settings:
             if setting.path[0] != EVALUATION:
@@ -140,12 +140,12 @@ class Paper:
 
 
 def papers() -> list[str]:
-    """The names of the papers."""
+    """Return the names of the papers."""
     return sorted(f.name.removesuffix(".toml") for f in files(__name__).iterdir() if f.name.endswith(".toml"))
 
 
 def find_paper(name: str) -> Paper:
-    """The paper of that name. Raises NotFoundError, naming those there are."""
+    """Return the paper of that name. Raises NotFoundError with the known ones."""
     if name not in papers():
         raise NotFoundError(f"There is no paper {name!r}.", f"Choose one of: {', '.join(papers())}.")
     read = tomllib.loads(files(__name__).joinpath(f"{name}.toml").read_text(encoding="utf-8"))
@@ -167,7 +167,7 @@ def find_paper(name: str) -> Paper:
 
 
 def value_of(settings: Settings, path: Sequence[str]) -> Any:
-    """The value of a setting; None where it is an option that nobody has set."""
+    """Return the value of a setting; None for an option that is not set."""
     found: Any = settings
     for part in path:
         found = found.get(part) if isinstance(found, Mapping) else getattr(found, part, None)
@@ -182,7 +182,7 @@ def put(values: dict[str, Any], path: Sequence[str], value: Any) -> None:
 
 
 def override(settings: Settings, values: Mapping[str, Any]) -> Settings:
-    """The settings with other values, by their places with dots, whatever was set."""
+    """Return the settings with other values, by their dotted names, in any case."""
     for name, value in values.items():
         settings = _set(settings, name.split("."), value)
     return settings
@@ -198,7 +198,7 @@ def _set(model: Any, path: Sequence[str], value: Any) -> Any:
 
 
 def _under(model: Any, values: Mapping[str, Any]) -> Any:
-    """A model of settings with values in place of what was not set."""
+    """Return a model of settings with values in place of unset ones."""
     update: dict[str, Any] = {}
     for name, value in values.items():
         now = getattr(model, name)
@@ -212,7 +212,7 @@ def _under(model: Any, values: Mapping[str, Any]) -> Any:
 
 
 def _options(values: Mapping[str, Any], given: Mapping[str, Any]) -> dict[str, Any]:
-    """Options of retrievers or strategies; one that is set for all wins over a paper's for a single one."""
+    """Return options of retrievers or strategies; one set for all wins over a paper's for a single one."""
     shared = {*given, *given.get("answer", {})}
     found: dict[str, Any] = {}
     for name, value in values.items():
@@ -225,7 +225,7 @@ def _options(values: Mapping[str, Any], given: Mapping[str, Any]) -> dict[str, A
 
 
 def _figure(number: str, its: Mapping[str, Any]) -> PaperTable:
-    """A figure as a table without numbers, a row a system; its settings are those of all of them."""
+    """Return a figure as a table without numbers, a row a system; its settings are those of all of them."""
     given = {name: its[name] for name in ("drawn", "options", "command", "sample") if name in its}
     nothing = tuple((None,) for _ in its["data"])
     settings = its.get("settings", {})

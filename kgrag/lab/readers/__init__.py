@@ -13,9 +13,18 @@ FORMATS: Plugins[Format] = Plugins("kgrag.datasets", "format")
 
 
 def read_dataset(path: Path | str, format: str | None = None) -> Dataset:
-    """Read a question set from a file, or a folder that holds one; its content tells the format unless it is named.
+    """Read a question set from a file, or a folder that holds one.
 
-    Raises NotFoundError for an unknown format, InputError when the path is in none, or a file not as it should be.
+    Args:
+        path: the file or folder.
+        format: its name (`kgrag list datasets`); None: detected from the content.
+
+    Returns:
+        The questions and the corpus.
+
+    Raises:
+        NotFoundError: there is no such format.
+        InputError: the path does not exist, or its content is in no known format, or damaged.
     """
     path = Path(path).resolve()
     named = None if format is None else FORMATS.find(format)
@@ -30,7 +39,7 @@ def read_dataset(path: Path | str, format: str | None = None) -> Dataset:
 
 
 def recognise(path: Path) -> tuple[str, Path]:
-    """The format of a file or folder by its content, and the file to read. Raises InputError when it is in none."""
+    """Detect the format of a file or folder, and the file to read. Raises InputError for an unknown format."""
     if path.is_file():
         if path.parent.name == beir.QRELS and path.suffix == ".tsv":
             return "beir", path

@@ -46,7 +46,7 @@ def read(path: Path) -> Dataset:
 
 
 def documents(corpus: Path) -> Iterator[Document | Problem]:
-    """The documents of a corpus.jsonl; those without a word are left out."""
+    """Yield the documents of a corpus.jsonl with at least a word."""
     for place, row in json_lines(corpus, _CORPUS_FORM):
         text = clean(text_of(place, row, "text", _CORPUS_FORM)).strip()
         title = one_line(str(row.get("title") or ""))
@@ -63,7 +63,7 @@ def _split(folder: Path) -> Path:
 
 
 def _gold(path: Path) -> dict[str, list[str]]:
-    """Query id -> the documents that are relevant to it."""
+    """Return query id -> the documents that are relevant to it."""
     found: dict[str, list[str]] = {}
     for place, row in tsv_rows(path, _QRELS_FORM):
         try:

@@ -35,7 +35,7 @@ def read(path: Path) -> Dataset:
 
 
 def _rows(path: Path, form: str) -> Iterator[Row]:
-    """The questions of a file with their paragraphs."""
+    """Yield the questions of a file with their paragraphs."""
     for place, item in json_rows(path, form):
         paragraphs = [(title, " ".join(map(str.strip, sentences))) for title, sentences in _context(place, item, form)]
         facts = _pairs(place, item, "supporting_facts", "sent_id", form)
@@ -60,7 +60,7 @@ def _rows(path: Path, form: str) -> Iterator[Row]:
 
 
 def _supports(context: list[tuple[str, list[str]]], facts: list[tuple[str, Any]]) -> Iterator[GoldText]:
-    """The sentences that the facts name by the title of their paragraph and their number."""
+    """Yield the sentences that the facts name by the title of their paragraph and their number."""
     for title, sentences in context:
         key = passage_key(title, " ".join(map(str.strip, sentences)))
         for number in dict.fromkeys(number for named, number in facts if named == title):
@@ -69,7 +69,7 @@ def _supports(context: list[tuple[str, list[str]]], facts: list[tuple[str, Any]]
 
 
 def _path(evidences: Any, gold: dict[str, str]) -> tuple[str, ...]:
-    """The gold (key -> title) in the order in which the triples speak of it, where they name all of it.
+    """Return the gold (key -> title) in the order in which the triples name it, where they name all of it.
 
     They have names as in Wikidata: what a title says in parentheses is no part of them.
     """
@@ -92,7 +92,7 @@ def _context(place: str, item: dict[str, Any], form: str) -> list[tuple[str, lis
 
 
 def _pairs(place: str, item: dict[str, Any], name: str, second: str, form: str) -> list[tuple[str, Any]]:
-    """A list of pairs; where columns of lists stand in its place, or JSON within a text, what these say."""
+    """Return a list of pairs, also from columns of lists, or JSON within a text."""
     value = item.get(name) or []
     if isinstance(value, str):
         try:

@@ -67,7 +67,7 @@ def _rows(path: Path) -> Iterator[Row]:
 
 
 def _answers(objects: list[Any]) -> Iterator[str]:
-    """The texts of answers: spans, a number, or a date as "12 May 1901"."""
+    """Yield the texts of answers: spans, a number, or a date as "12 May 1901"."""
     for given in objects:
         if isinstance(given, dict):
             yield from (str(span) for span in given.get("spans") or [] if span)

@@ -55,7 +55,7 @@ def read(path: Path) -> Dataset:
             _triple(*row)
 
     def corpus(max_file_mb: int) -> Iterator[Document | Problem]:
-        """The corpus with its triples; other files of the folder are left out."""
+        """Return the corpus with its triples, without other files of the folder."""
         items = load(path, max_file_mb=max_file_mb, loading=LoadingSettings(follow_links=True))
         return (item for item in items if isinstance(item, Problem) or item.key in keys)
 
@@ -63,7 +63,7 @@ def read(path: Path) -> Dataset:
 
 
 def _keys(files: Path) -> frozenset[str]:
-    """The keys that the loaders give to the files of a folder."""
+    """Return the keys that the loaders give to the files of a folder."""
     found = (f.relative_to(files) for f in files.rglob("*") if f.is_file())
     return frozenset(clean(f.as_posix()) for f in found if not any(part.startswith(".") for part in f.parts))
 
@@ -93,7 +93,7 @@ def _question(place: str, record: dict[str, Any]) -> Question:
 
 
 def _supports(place: str, value: object) -> Iterator[GoldText]:
-    """The sentences that lead to the answer."""
+    """Yield the sentences that lead to the answer."""
     if not isinstance(value, list) or not all(isinstance(item, dict) for item in value):
         raise InputError(f"{place}: supports is not a list of objects.", _QUERIES_FORM)
     for item in value:
@@ -102,7 +102,7 @@ def _supports(place: str, value: object) -> Iterator[GoldText]:
 
 
 def _structure(place: str, value: object) -> tuple[str, ...]:
-    """The texts of what a question names."""
+    """Return the texts of the parts that a question names."""
     texts = [value] if isinstance(value, str) else value
     if not isinstance(texts, list) or not all(isinstance(text, str) for text in texts):
         raise InputError(f"{place}: structure is neither a text nor a list of texts.", _QUERIES_FORM)
@@ -110,7 +110,7 @@ def _structure(place: str, value: object) -> tuple[str, ...]:
 
 
 def _path(place: str, steps: list[Any], gold: set[str]) -> tuple[str, ...]:
-    """The gold of the steps, where each names its own (`gold`) and together they name all."""
+    """Return the gold of the steps, where each names its own (`gold`) and together they name all."""
     named = [step.get("gold") for step in steps if isinstance(step, dict)]
     if not named or None in named:
         return ()
@@ -119,7 +119,7 @@ def _path(place: str, steps: list[Any], gold: set[str]) -> tuple[str, ...]:
 
 
 def _passage(place: str, record: dict[str, Any]) -> str:
-    """The id of a line of the corpus."""
+    """Return the id of a line of the corpus."""
     text_of(place, record, "text", _CORPUS_FORM)
     return id_of(place, record.get("id"), "id", _CORPUS_FORM)
 

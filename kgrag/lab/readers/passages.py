@@ -25,7 +25,7 @@ class Pool:
     seen: set[str] = field(default_factory=set)
 
     def new(self, passages: Iterable[tuple[str, str]], source: str) -> Iterator[Document]:
-        """Documents of those of the passages (title, text) that were not seen before and hold text."""
+        """Yield documents of the new passages (title, text) with text."""
         for title, text in passages:
             key = passage_key(title, text)
             if key not in self.seen and clean(text).strip():
@@ -34,7 +34,7 @@ class Pool:
 
 
 def passage_key(title: str, text: str) -> str:
-    """The key of a passage that has no id of its own: a digest of its title and text."""
+    """Return the key of a passage without an id of its own: a digest of its title and text."""
     content = f"{one_line(title)}\x1f{clean(text).strip()}"
     return hashlib.blake2b(content.encode("utf-8", "surrogatepass"), digest_size=8).hexdigest()
 
@@ -50,7 +50,7 @@ def context_dataset(
     left_out: str,
     others: Callable[[], Iterator[Row]] = lambda: iter(()),
 ) -> Dataset:
-    """The data set of questions that bring their passages: the distinct passages of all of them are the corpus.
+    """Return the data set of questions that bring their passages: the distinct passages of all are the corpus.
 
     `rows` reads the file again each time; `left_out` says why a question would be left out. `others`: rows of which
     only the passages are taken.
@@ -77,14 +77,14 @@ def context_dataset(
 
 
 def checked(questions: Iterable[Question], path: Path, form: str) -> tuple[Question, ...]:
-    """The questions. Raises InputError when there are none, or an id occurs twice."""
+    """Check questions. Raises InputError when there are none, or an id occurs twice."""
     found = tuple(questions)
     distinct([q.id for q in found], path, form)
     return found
 
 
 def distinct(ids: Sequence[str], path: Path, form: str) -> frozenset[str]:
-    """The ids as a set. Raises InputError when there are none, or one occurs twice."""
+    """Return the ids as a set. Raises InputError when there are none, or one occurs twice."""
     if not ids:
         raise InputError(f"{path} is empty.", form)
     found = frozenset(ids)
@@ -95,7 +95,7 @@ def distinct(ids: Sequence[str], path: Path, form: str) -> frozenset[str]:
 
 
 def text_of(place: str, record: dict[str, Any], name: str, form: str) -> str:
-    """A field that must hold text. Raises InputError."""
+    """Return a field that must hold text. Raises InputError."""
     value = record.get(name)
     if not isinstance(value, str):
         raise InputError(f"{place}: {name} is missing or no text.", form)
@@ -103,7 +103,7 @@ def text_of(place: str, record: dict[str, Any], name: str, form: str) -> str:
 
 
 def question_of(place: str, record: dict[str, Any], form: str, name: str = "question") -> str:
-    """The words of a question. Raises InputError when there are none."""
+    """Return the words of a question. Raises InputError when there are none."""
     text = text_of(place, record, name, form)
     if not text.strip():
         raise InputError(f"{place}: {name} is empty.", form)
@@ -111,7 +111,7 @@ def question_of(place: str, record: dict[str, Any], form: str, name: str = "ques
 
 
 def id_of(place: str, value: object, name: str, form: str) -> str:
-    """An id as the key of a document, which is how the loaders write it. Raises InputError."""
+    """Return an id as the key of a document, in the loaders' form. Raises InputError."""
     try:
         key = row_key(value)
     except BadInput as error:
@@ -122,7 +122,7 @@ def id_of(place: str, value: object, name: str, form: str) -> str:
 
 
 def list_of(place: str, record: dict[str, Any], name: str, form: str) -> list[Any]:
-    """A field that must hold a list. Raises InputError."""
+    """Return a field that must hold a list. Raises InputError."""
     value = record.get(name)
     if not isinstance(value, list):
         raise InputError(f"{place}: {name} is missing or not a list.", form)
@@ -130,7 +130,7 @@ def list_of(place: str, record: dict[str, Any], name: str, form: str) -> list[An
 
 
 def single_questions(steps: Iterable[object]) -> tuple[str, ...]:
-    """Single questions as they can be asked: #1 and the like stand for the answers of those before.
+    """Return single questions as they can be asked: #1 and the like become the answers of the earlier ones.
 
     `steps`: each {"question", "answer"}; empty where one of them is anything else.
     """

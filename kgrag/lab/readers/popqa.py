@@ -60,7 +60,7 @@ def read(path: Path) -> Dataset:
 
 
 def _row(place: str, row: dict[str, str]) -> Question:
-    """A question without its gold."""
+    """Return a question without its gold."""
     try:
         answers = json.loads(text_of(place, row, "possible_answers", _FORM))
     except ValueError as error:

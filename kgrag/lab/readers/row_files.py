@@ -16,13 +16,16 @@ Place = tuple[str, dict[str, Any]]
 
 
 def json_lines(path: Path, form: str) -> Iterator[Place]:
-    """The objects of a JSON Lines file. Raises InputError, naming the line and what was expected (`form`)."""
+    """Yield the objects of a JSON Lines file.
+
+    Raises InputError with the line and the expected `form`.
+    """
     with _opened(path, form) as file:
         yield from _lines(path, file, form)
 
 
 def json_rows(path: Path, form: str) -> Iterator[Place]:
-    """The objects of a JSON Lines file, or of a JSON file that holds a list of them, read one by one.
+    """Yield the objects of a JSON Lines file, or of a JSON file with a list of them, read one by one.
 
     Raises InputError, naming the place and what was expected (`form`).
     """
@@ -36,7 +39,7 @@ def json_rows(path: Path, form: str) -> Iterator[Place]:
 
 
 def json_pairs(path: Path, form: str) -> Iterator[tuple[str, Any]]:
-    """The names and values of a file that holds one large JSON object, read one by one. Raises InputError."""
+    """Yield the names and values of a file with one large JSON object, read one by one. Raises InputError."""
     with _opened(path, form) as file:
         for name, value in _streamed(path, file, form):
             if name is None:
@@ -45,7 +48,7 @@ def json_pairs(path: Path, form: str) -> Iterator[tuple[str, Any]]:
 
 
 def tsv_rows(path: Path, form: str) -> Iterator[tuple[str, dict[str, str]]]:
-    """The rows of a file of columns parted by tabs, whose first line names them. Raises InputError."""
+    """Yield the rows of a file of columns separated by tabs, whose first line names them. Raises InputError."""
     csv.field_size_limit(_LONGEST)
     with _opened(path, form, newline="") as file:
         reader = csv.DictReader(file, delimiter="\t")
@@ -60,7 +63,7 @@ def tsv_rows(path: Path, form: str) -> Iterator[tuple[str, dict[str, str]]]:
 
 
 def first_row(path: Path) -> dict[str, Any]:
-    """The first object or row of a file, by which its format is recognised; {} if it holds none."""
+    """Return the first object or row of a file, by which its format is recognised; {} if it has none."""
     try:
         if path.suffix.lower() == ".tsv":
             return dict(next(tsv_rows(path, ""), ("", {}))[1])
@@ -97,7 +100,7 @@ class _opened:  # noqa: N801 - reads as a verb in `with _opened(path):`
 
 
 def _first_character(file: TextIO) -> str:
-    """The first character that is no space; the file stands at its beginning afterwards."""
+    """Return the first character that is no space, and rewind the file."""
     while (character := file.read(1)).isspace():
         pass
     file.seek(0)
@@ -121,7 +124,7 @@ def _object(place: str, value: Any, form: str) -> dict[str, Any]:
 
 
 def _streamed(path: Path, file: TextIO, form: str) -> Iterator[tuple[str | None, Any]]:
-    """The items of a JSON list, or the names and values of an object, one by one. Raises InputError."""
+    """Yield the items of a JSON list, or the names and values of an object, one by one. Raises InputError."""
     import ijson
 
     source = file.buffer

@@ -39,7 +39,7 @@ class Prompt:
         return frozenset(Template(self.text).get_identifiers())
 
     def messages(self, **values: str) -> list[Message]:
-        """The messages with the values filled in, which are not looked into for further names."""
+        """Return the messages with the values filled in, in which no further names are replaced."""
         pieces = _ROLE.split(self.text)
         roles, contents = pieces[1::2], pieces[2::2]
         return [
@@ -49,18 +49,18 @@ class Prompt:
 
 
 def names() -> list[str]:
-    """The prompts that kgrag brings."""
+    """Return the prompts of kgrag."""
     found = (f.name for f in files(__name__).iterdir() if f.name.endswith(_SUFFIX))
     return sorted(name.removesuffix(_SUFFIX) for name in found)
 
 
 def file_name(name: str) -> str:
-    """The file that holds a prompt."""
+    """Return the file name of a prompt."""
     return f"{name}{_SUFFIX}"
 
 
 def load_prompt(name: str, folder: Path | None = None) -> Prompt:
-    """A prompt by name: that of `folder` if it has one, else the one that kgrag brings.
+    """Load a prompt by name: that of `folder` if it has one, else kgrag's.
 
     Raises ConfigurationError when there is no such folder, or its prompt cannot be used, naming what it lacks.
     """

@@ -55,7 +55,7 @@ _AMONG: Responses = {200: replies(Answer)[200] | _EVENTS}
 
 @router.post("/collections/{collection}/ask", responses=_RESPONSES)
 async def ask(caller: Called, request: Request, collection: Named, asked: AskRequest) -> Response:
-    """An answer that the server's language model writes from passages that it cites.
+    """Return an answer that the server's language model writes from passages that it cites.
 
     With `Accept: text/event-stream` each step is an event as it happens, named by its type, and the last is the answer,
     named `Answer`, or an `error`. Of a text that is being written, `Answered` whose `whole` is false, `text` is what is
@@ -70,7 +70,7 @@ async def ask(caller: Called, request: Request, collection: Named, asked: AskReq
 
 @router.post("/ask", responses=_AMONG)
 async def ask_collections(caller: Called, request: Request, asked: AskCollectionsRequest) -> Response:
-    """The same from the passages of several collections; each says its `collection`."""
+    """Return an answer from the passages of several collections; each passage has its `collection`."""
     strategy = await caller.work(lambda: _strategy(caller, caller.select(asked.collections), asked))
     return await _answered(caller, request, asked, strategy)
 
@@ -78,7 +78,7 @@ async def ask_collections(caller: Called, request: Request, asked: AskCollection
 async def _answered(
     caller: Caller, request: Request, asked: AskRequest, strategy: Strategy, collection: str | None = None
 ) -> Response:
-    """The answer, streamed to those who take it so; kept in the collection, if that is asked for."""
+    """Return the answer, streamed to those who accept it so; saved in the collection, if that is requested."""
 
     def answer(hear: Callable[[Event], None] | None) -> dict[str, Any]:
         query = Query(asked.question, asked.filter, knowledge=asked.knowledge)
@@ -94,7 +94,7 @@ async def _answered(
 
 
 def _strategy(caller: Caller, chosen: Collection | Federation, asked: AskRequest) -> Strategy:
-    """What answers, over collections that are there, once all that is asked for may be."""
+    """Return the system over existing collections, once all options are checked."""
     if asked.system is not None:
         check_asked_system(asked.system)
     caller.seen(asked.knowledge)
@@ -102,7 +102,7 @@ def _strategy(caller: Caller, chosen: Collection | Federation, asked: AskRequest
 
 
 async def _named(heard: AsyncGenerator[Any]) -> Events:
-    """The events of an answer by their types, and the answer."""
+    """Yield the events of an answer by their types, and the answer."""
     written = ""
     async with aclosing(heard):
         async for told in heard:

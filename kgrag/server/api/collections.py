@@ -16,20 +16,20 @@ router = APIRouter(tags=["collections"])
 
 @router.get("/me", responses=replies(Access))
 async def me(caller: Called) -> Reply:
-    """What the key of this request allows."""
+    """Return the rights of the key of this request."""
     return Reply(to_json(caller.access))
 
 
 @router.get("/collections", responses=holds("Collections", collections=list[CollectionInfo]))
 async def collections(caller: Called) -> Reply:
-    """The collections that the key may see, with their counts."""
+    """Return the collections that the key may see, with their counts."""
     found = await caller.work(caller.kg.collections)
     return Reply({"collections": [info for info in found if caller.access.sees(info.name)]})
 
 
 @router.get("/collections/{collection}", responses=replies(CollectionInfo))
 async def collection(caller: Called, collection: Named) -> Reply:
-    """One collection: its embedder and its counts."""
+    """Return one collection: its embedder and its counts."""
     return Reply(to_json(await caller.work(lambda: caller.collection(collection).info())))
 
 
@@ -46,11 +46,11 @@ async def delete_collection(caller: Called, collection: Named) -> Reply:
 
 @router.get("/collections/{collection}/examples", responses=holds("Examples", questions=list[str]))
 async def example_questions(caller: Called, collection: Named) -> Reply:
-    """At most three questions that its facts and names suggest."""
+    """Return at most three questions that its facts and names suggest."""
     return Reply({"questions": await caller.work(lambda: caller.collection(collection).example_questions())})
 
 
 @router.get("/collections/{collection}/inspect", responses=replies(Inspection))
 async def inspect(caller: Called, collection: Named) -> Reply:
-    """What it looks like: counts, distributions, coverage, and findings with their remedies."""
+    """Return a collection's counts, distributions, coverage, and findings with their remedies."""
     return Reply(to_json(await caller.work(lambda: caller.collection(collection).inspect())))

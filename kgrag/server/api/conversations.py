@@ -40,7 +40,7 @@ Shown = tuple[Answer | Ranking | None, frozenset[str]]
 def still_held(
     kg: KnowledgeGraph, collections: Iterable[str], results: Sequence[Answer | Ranking | None]
 ) -> list[Shown]:
-    """Results as they may be shown, with one query for each of their collections."""
+    """Return results that may be shown, by one query for each of their collections."""
     held = [{passage.id: passage for passage in _passages(result)} if result else {} for result in results]
     ids = list({id for known in held for id in known})
     now: dict[str, Passage] = {}
@@ -170,7 +170,7 @@ async def ask_turn(caller: Called, asked: TurnRequest) -> Reply:
 
 @router.get("/conversations", responses=holds("ConversationList", conversations=list[Heading]))
 async def conversations(caller: Called, limit: Annotated[int, Query(ge=1, le=2000)] = 100) -> Reply:
-    """The conversations of the caller, the newest first."""
+    """Return the conversations of the caller, the newest first."""
     found = await caller.work(lambda: caller.serving.conversations.headings(caller.access.key, limit))
     return Reply({"conversations": [heading for heading in found if _seen(caller, heading.collections)]})
 
@@ -180,7 +180,7 @@ async def conversations(caller: Called, limit: Annotated[int, Query(ge=1, le=200
     responses=holds("Conversation", id=str, mine=bool, collections=list[str], turns=list[_SHOWN]),
 )
 async def conversation(caller: Called, id: Id) -> Reply:
-    """A conversation with its answers, for whoever has its id and may see its collections."""
+    """Return a conversation with its answers, for those who have its id and may see its collections."""
 
     def shown() -> dict[str, Any]:
         turns = [caller.serving.asking.now(turn) for turn in caller.serving.conversations.turns(id)]
@@ -224,13 +224,13 @@ async def delete_conversation(caller: Called, id: Id) -> Reply:
 
 @router.get("/turns/{id}", responses={200: {"model": _SHOWN}})
 async def turn(caller: Called, id: Id) -> Reply:
-    """A question, and what came of it: the answer, its steps, its sources."""
+    """Return a question, and its result: the answer, its steps, its sources."""
     return Reply(await caller.work(lambda: _shown(caller, [_turn(caller, id)])[0]))
 
 
 @router.get("/turns/{id}/events", responses={200: {"content": {"text/event-stream": {"schema": {"type": "string"}}}}})
 async def turn_events(caller: Called, id: Id) -> Response:
-    """What has happened in a turn, and what happens, as server-sent events until it has ended.
+    """Stream the past and coming events of a turn, as server-sent events, until it has ended.
 
     `waiting`, `begun`, `asked`, `step`, `spent`, `text` with the answer as far as it is written, and last `end`.
     """
@@ -240,7 +240,7 @@ async def turn_events(caller: Called, id: Id) -> Response:
 
 @router.get("/turns/{id}/result", responses=holds("TurnResult", turn=_TURN, result=dict[str, Any] | None))
 async def turn_result(caller: Called, id: Id) -> Reply:
-    """The answer, or the ranking, with all its evidence as it is kept."""
+    """Return the answer, or the ranking, with all its stored evidence."""
 
     def kept() -> dict[str, Any]:
         turn = _turn(caller, id)
@@ -252,7 +252,7 @@ async def turn_result(caller: Called, id: Id) -> Reply:
 
 @router.get("/turns/{id}/drawing", responses=DRAWING)
 async def draw_turn(caller: Called, id: Id) -> Reply:
-    """The trails from the question to what an answer cites, or to what was found, to be drawn."""
+    """Return the trails from the question to an answer's citations, or to a search's passages, as a drawing."""
 
     def drawn() -> Reply:
         ((result, _),) = _results(caller, [_turn(caller, id)])
@@ -292,7 +292,7 @@ async def opinion(caller: Called, id: Id, given: OpinionRequest) -> Reply:
 
 @router.get("/opinions", responses=holds("Opinions", opinions=list[_TURN]))
 async def opinions(caller: Called, limit: Annotated[int, Query(ge=1, le=1000)] = 200) -> Reply:
-    """What people said of answers, the newest first (role admin, of all collections)."""
+    """Return what people said of answers, the newest first (role admin, of all collections)."""
     _check_operator(caller)
     found = await caller.work(lambda: caller.serving.conversations.rated(limit))
     return Reply({"opinions": list(map(_form, found))})
@@ -300,7 +300,7 @@ async def opinions(caller: Called, limit: Annotated[int, Query(ge=1, le=1000)] =
 
 @router.get("/spending", responses=holds("Spending", spending=list[_SPENT]))
 async def spending(caller: Called) -> Reply:
-    """What the answers took that are kept, by key (role admin, of all collections)."""
+    """Return the usage of the stored answers, by key (role admin, of all collections)."""
     _check_operator(caller)
 
     def spent() -> list[dict[str, Any]]:
@@ -335,13 +335,13 @@ def _shown(caller: Caller, turns: Sequence[Turn]) -> list[dict[str, Any]]:
 
 
 def _results(caller: Caller, turns: Sequence[Turn]) -> list[Shown]:
-    """What came of turns, without the texts of passages that are not held as they were, and the ids of these."""
+    """Return the results of turns, without the texts of changed passages, and the ids of these."""
     names = [name for turn in turns for name in turn.collections]
     return still_held(caller.kg, names, [caller.serving.conversations.result(turn.id) for turn in turns])
 
 
 def _rated(caller: Caller, turn: Turn, answer: Answer, given: OpinionRequest) -> str:
-    """The id of the run that keeps the answer with what is thought of it."""
+    """Return the id of the run that stores the answer with its rating."""
     chosen = caller.kg[turn.collections[0]]
     if turn.run:
         with suppress(NotFoundError):  # it was removed: keep another one
@@ -353,7 +353,10 @@ def _rated(caller: Caller, turn: Turn, answer: Answer, given: OpinionRequest) ->
 
 
 def _turn(caller: Caller, id: str, *, own: bool = False) -> Turn:
-    """A turn that the caller may see. Raises NotFoundError, with `own` AccessError for one of somebody else's."""
+    """Return a turn that the caller may see.
+
+    Raises NotFoundError, with `own` AccessError for one of somebody else's.
+    """
     found = caller.serving.asking.now(caller.serving.conversations.turn(id))
     if not _seen(caller, found.collections):
         raise NotFoundError(f"There is no question {id!r}.", "It may be about collections that you may not see.")
@@ -363,7 +366,7 @@ def _turn(caller: Caller, id: str, *, own: bool = False) -> Turn:
 
 
 def _own(caller: Caller, conversation: str) -> list[Turn]:
-    """The turns of a conversation of the caller. Raises AccessError for somebody else's."""
+    """Return the turns of a conversation of the caller. Raises AccessError for somebody else's."""
     turns = caller.serving.conversations.turns(conversation)
     if turns[0].owner != caller.access.key:
         raise AccessError("This conversation is somebody else's.", "Begin one of your own.")
@@ -375,7 +378,7 @@ def _seen(caller: Caller, collections: tuple[str, ...]) -> bool:
 
 
 def _messages(caller: Caller, turn: Turn) -> list[Message]:
-    """What a turn said, for one that follows it."""
+    """Return the messages of a turn, for the next one."""
     result = caller.serving.conversations.result(turn.id)
     said = result.text if isinstance(result, Answer) else ""
     return [Message("user", turn.question), *([Message("assistant", said)] if said else [])]

@@ -40,7 +40,7 @@ class SavedQueryRequest(RequestForm):
 
 @router.post("/cypher", responses=_ROWS)
 async def cypher(caller: Called, asked: CypherRequest) -> Reply:
-    """The rows of a statement, through the gateway that lets nothing write; for keys of all collections."""
+    """Run a statement through the read-only gateway; for keys of all collections."""
     caller.access.check_all()
     named = {} if asked.collection is None else {"collection": asked.collection}
     rows = await caller.work(
@@ -52,7 +52,7 @@ async def cypher(caller: Called, asked: CypherRequest) -> Reply:
 
 @router.get("/queries", responses=holds("Queries", queries=list[_QUERY]))
 async def queries(caller: Called) -> Reply:
-    """The saved queries that the key may run, with their parameters."""
+    """Return the saved queries that the key may run, with their parameters."""
     all_of_them = not caller.access.collections
     found = [
         {
@@ -69,14 +69,14 @@ async def queries(caller: Called) -> Reply:
 
 @router.post("/queries/{name}", responses=_ROWS)
 async def saved_query(caller: Called, name: QueryName, asked: SavedQueryRequest) -> Reply:
-    """The rows of a saved query on the whole database; for keys of all collections."""
+    """Run a saved query on the whole database; for keys of all collections."""
     caller.access.check_all()
     return await _rows(caller, name, asked, None)
 
 
 @router.post("/collections/{collection}/queries/{name}", responses=_ROWS)
 async def collection_query(caller: Called, collection: Named, name: QueryName, asked: SavedQueryRequest) -> Reply:
-    """The rows of a saved query on a collection."""
+    """Run a saved query on a collection."""
     return await _rows(caller, name, asked, collection)
 
 

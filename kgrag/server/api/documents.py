@@ -57,7 +57,7 @@ async def upload(
 
 @router.post("/collections/{collection}/texts", status_code=202, responses=JOB)
 async def add_texts(caller: Called, collection: Named, given: TextsRequest) -> Reply:
-    """The same with texts in place of files (role write)."""
+    """Ingest texts in place of files (role write)."""
 
     texts = [(text.name, text.text.encode()) for text in given.texts]
     files = [(name, len(data), [data]) for name, data in texts]
@@ -75,7 +75,7 @@ async def documents(
     limit: Annotated[int, Query(ge=1, le=1000)] = 100,
     search: Annotated[str, Query(max_length=500, description="words that stand in the key or the title")] = "",
 ) -> Reply:
-    """The documents by their keys, a page at a time; `after`, if it is not null, is that of the next page.
+    """Return the documents by their keys, a page at a time; `after`, if it is not null, is that of the next page.
 
     `held`: the file that it was read from is held.
     """
@@ -96,7 +96,7 @@ async def document(
     key: Annotated[str, Query(min_length=1, max_length=2000)],
     limit: Annotated[int, Query(ge=1, le=10_000, description="passages, and tables, at most")] = 1000,
 ) -> Reply:
-    """The passages and tables of a document, by its key."""
+    """Return the passages and tables of a document, by its key."""
     return Reply(to_json(await caller.work(lambda: caller.collection(collection).document(key, limit=limit))))
 
 
@@ -128,7 +128,7 @@ async def prune_documents(
 
 @router.get("/collections/{collection}/uploads", responses=holds("Uploads", uploads=list[_UPLOAD]))
 async def uploads(caller: Called, collection: Named) -> Reply:
-    """The files that are held, by name."""
+    """Return the stored files, by name."""
     found = await caller.work(lambda: _held(caller, collection))
     return Reply({"uploads": [{"name": upload.name, "size": upload.size} for upload in found]})
 

@@ -26,7 +26,7 @@ async def draw_search(
     question: Annotated[str, Query(min_length=1, max_length=10_000)],
     k: Annotated[int, Query(ge=1, le=50)] = 8,
 ) -> Reply:
-    """The question, and the trail from it to each passage that a search finds."""
+    """Return the question, and the trail from it to each passage of a search."""
     return drawing_form(await caller.work(lambda: drawing(caller.collection(collection).search(question, k=k))))
 
 
@@ -34,13 +34,13 @@ async def draw_search(
 async def draw_passage(
     caller: Called, collection: Named, id: Id, edges: Annotated[int, Query(ge=1, le=100)] = 10
 ) -> Reply:
-    """A passage and what is beside it, at most so many edges of each kind."""
+    """Return a passage and its neighbours, at most so many edges of each kind."""
     return drawing_form(await caller.work(lambda: around(caller.kg, caller.collection(collection).passage(id), edges)))
 
 
 @router.post("/collections/{collection}/drawings/queries/{name}", responses=DRAWING)
 async def draw_query(caller: Called, collection: Named, name: QueryName, asked: SavedQueryRequest) -> Reply:
-    """The nodes and edges that a saved query finds: `around` an entity, a `run`, a `document`, ..."""
+    """Return the nodes and edges of a saved query: `around` an entity, a `run`, a `document`, ..."""
 
     def drawn() -> Drawing:
         return drawing(saved_rows(caller.kg, name, asked.parameters, caller.collection(collection).name))
@@ -49,7 +49,7 @@ async def draw_query(caller: Called, collection: Named, name: QueryName, asked: 
 
 
 def around(kg: KnowledgeGraph, passage: Passage, edges: int) -> Drawing:
-    """A passage and what is beside it."""
+    """Return a passage and its neighbours."""
     found = Drawing()
     middle = found.node(passage.id, "Passage", passage.title or passage.text, {"text": passage.text})
     for edge in kg.neighbourhood(passage.id, edges):
@@ -60,5 +60,5 @@ def around(kg: KnowledgeGraph, passage: Passage, edges: int) -> Drawing:
 
 
 def drawing_form(drawn: Drawing) -> Reply:
-    """A drawing as a reply holds it."""
+    """Return a drawing as a reply has it."""
     return Reply({"nodes": list(drawn.nodes.values()), "edges": list(drawn.edges.values())})

@@ -22,13 +22,13 @@ _READY = 3.0  # seconds in which the database has to answer
 
 @router.get("/healthz", responses=_OK)
 async def alive() -> Reply:
-    """The process answers."""
+    """Report that the process answers."""
     return Reply({"status": "ok"})
 
 
 @router.get("/readyz", responses=_OK)
 async def ready(request: Request) -> Response:
-    """The database answers, too; 503 if not."""
+    """Report whether the database answers, too; 503 if not."""
     serving = serving_of(request)
     try:
         with limits.limited(_READY):
@@ -40,7 +40,7 @@ async def ready(request: Request) -> Response:
 
 @router.get("/metrics", response_class=PlainTextResponse)
 async def metrics(caller: Called) -> Response:
-    """Requests, and how near limits are, as Prometheus reads them (a key of all collections)."""
+    """Return requests and limits in the form of Prometheus (a key of all collections)."""
     caller.access.check_all()
     serving = caller.serving
     gauges = Gauges(serving.kg, serving.jobs.uploads, serving.options.held_mb)

@@ -57,7 +57,7 @@ async def submit_job(caller: Called, collection: Named, asked: JobRequest) -> Re
     responses=holds("EstimateReply", kind=str, calls=int, tokens=int, cost=float | None, lines=list[str]),
 )
 async def estimate(caller: Called, collection: Named, kind: Estimated) -> Reply:
-    """What a job that asks the language model would take of it, at most; nothing is asked (role write).
+    """Estimate the most that a job takes of the language model; calls none (role write).
 
     Of a tree and of communities it is known once they are there, without a model's texts. `tokens` go in and out;
     `cost` is null where no price is set; `lines` say it in words.
@@ -85,20 +85,20 @@ async def jobs(
     state: State | None = None,
     limit: Annotated[int, Query(ge=1, le=1000)] = 50,
 ) -> Reply:
-    """The jobs of the collections that the key may see, newest first."""
+    """Return the jobs of the collections that the key may see, newest first."""
     chosen = caller.access.collections if collection is None else caller.seen((collection,))
     return Reply({"jobs": await caller.work(lambda: caller.serving.jobs.list(chosen, state, limit))})
 
 
 @router.get("/jobs/{id}", responses=_NOW)
 async def job(caller: Called, id: Id) -> Reply:
-    """A job as it is now."""
+    """Return the current state of a job."""
     return Reply(to_json(await caller.work(lambda: _seen(caller, id))))
 
 
 @router.get("/jobs/{id}/events", responses={200: {"content": {"text/event-stream": {"schema": {"type": "string"}}}}})
 async def job_events(caller: Called, id: Id) -> Response:
-    """The job now and at each change, as server-sent events, until it has ended."""
+    """Stream the job now and at each change, as server-sent events, until it has ended."""
     await caller.work(lambda: _seen(caller, id))
     return EventStream(_changes(caller, id))
 
@@ -116,14 +116,14 @@ async def retry_job(caller: Called, id: Id) -> Reply:
 
 
 def submitted(caller: Caller, collection: str, kind: str, parameters: Mapping[str, Any], seconds: int = 0) -> Reply:
-    """A job that the caller asks for, and that waits so long. Raises as `Caller.collection` and `Jobs.submit` do."""
+    """Submit a job of the caller, with so long to wait. Raises as `Caller.collection` and `Jobs.submit` do."""
     whole = kind == "delete" and parameters.get("documents") is None
     caller.collection(collection, "admin" if whole else "write", new=kind == "ingest")
     return Reply(to_json(caller.serving.jobs.submit(kind, collection, parameters, caller.access.name, seconds)), 202)
 
 
 def _seen(caller: Caller, id: str, role: Role = "read") -> Job:
-    """A job on a collection that the caller may use; deleting a whole one takes the role admin."""
+    """Return a job on a collection that the caller may use; deletion of a whole one takes the role admin."""
     found = caller.serving.jobs.get(id)
     if not caller.access.sees(found.collection):
         raise no_job(id)
@@ -133,7 +133,7 @@ def _seen(caller: Caller, id: str, role: Role = "read") -> Job:
 
 
 async def _changes(caller: Caller, id: str) -> Events:
-    """Looks instead of waiting in a thread: many may watch."""
+    """Yield changes by polling instead of waiting in a thread: many may watch."""
     seen = None
     while seen is None or not seen.over:
         now = await asyncio.to_thread(_seen, caller, id)

@@ -41,7 +41,7 @@ async def names(
     q: Annotated[str, Query(max_length=200, description="words of a name, the last perhaps begun")],
     limit: Annotated[int, Query(ge=1, le=100)] = 8,
 ) -> Reply:
-    """Names that have these words, those with the very words first, then those of most passages."""
+    """Return names that have these words, those with the very words first, then those of most passages."""
     found = await caller.work(lambda: caller.collection(collection).names(q, limit=limit))
     return Reply({"names": [{"name": name, "passages": passages} for name, passages in found]})
 
@@ -59,7 +59,7 @@ async def name_pairs(
     limit: Annotated[int, Query(ge=1, le=500)] = 50,
     offset: Annotated[int, Query(ge=0, le=1_000_000_000)] = 0,
 ) -> Reply:
-    """Pairs of names that may be one entity's, the surest first; not those that somebody told apart.
+    """Return pairs of names that may be one entity's, the surest first, without rejected ones.
 
     `names` were compared, `number` pairs fit; `by`: rules, model, or person for what was decided.
     """

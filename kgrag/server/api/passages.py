@@ -29,7 +29,7 @@ Id = Annotated[str, Query(min_length=1, max_length=2000, description="id of a pa
     responses=holds("PassageReply", version=int, passage=Passage, edges=list[dict[str, Any]]),
 )
 async def passage(caller: Called, collection: Named, id: Id, edges: Annotated[int, Query(ge=0, le=100)] = 10) -> Reply:
-    """A passage, and the edges around it, at most so many of each kind."""
+    """Return a passage, and the edges around it, at most so many of each kind."""
 
     def found() -> dict[str, Any]:
         its = caller.collection(collection).passage(id)
@@ -48,7 +48,7 @@ async def page(
     start: Annotated[int, Query(ge=0, le=10_000_000, description="of a part of the passage that is marked darker")] = 0,
     end: Annotated[int, Query(ge=0, le=10_000_000, description="behind it; 0: no part")] = 0,
 ) -> Response:
-    """The page that a passage stands on, if its PDF is held.
+    """Return the page with a passage, if its PDF is stored.
 
     With `Accept: application/json` the picture comes in base64, with the boxes of the passage's words, as shares of the
     page's width and height from its top left corner, and as `dark` those of a part of it. Without a number it is the

@@ -17,13 +17,13 @@ Id = Annotated[str, Path(min_length=6, max_length=64, description="(the first 6 
 
 @router.get("/collections/{collection}/runs", responses=holds("Runs", runs=list[Run]))
 async def runs(caller: Called, collection: Named) -> Reply:
-    """The runs of a collection, newest first."""
+    """Return the runs of a collection, newest first."""
     return Reply({"runs": await caller.work(lambda: caller.collection(collection).runs())})
 
 
 @router.get("/collections/{collection}/runs/{id}", responses=replies(Run))
 async def run(caller: Called, collection: Named, id: Id) -> Reply:
-    """One of them; the saved query `run` draws it."""
+    """Return one run; the saved query `run` draws it."""
     return Reply(to_json(await caller.work(lambda: _run(caller, collection, id))))
 
 

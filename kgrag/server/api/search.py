@@ -48,7 +48,7 @@ class LookUpRequest(RequestForm):
 
 @router.post("/collections/{collection}/search", responses=replies(Ranking, may={"run": str}))
 async def search(caller: Called, collection: Named, asked: SearchRequest) -> Reply:
-    """The passages that answer a question best, each with the trail that led to it."""
+    """Return the passages that answer a question best, each with the trail that led to it."""
 
     def found() -> Reply:
         chosen = caller.collection(collection, "write" if asked.save else "read")
@@ -60,7 +60,7 @@ async def search(caller: Called, collection: Named, asked: SearchRequest) -> Rep
 
 @router.post("/search", responses=replies(Ranking))
 async def search_collections(caller: Called, asked: SearchCollectionsRequest) -> Reply:
-    """The passages of several collections that answer a question best; each says its `collection`."""
+    """Return the passages of several collections that answer a question best; each has its `collection`."""
     return await caller.work(
         lambda: Reply(to_json(_ranking(caller, caller.select(asked.collections), asked))), deadline=asked.deadline
     )
@@ -78,6 +78,6 @@ def _ranking(caller: Caller, chosen: Collection | Federation, asked: SearchReque
 
 @router.post("/collections/{collection}/look-up", responses=holds("LookUpReply", lookup=Lookup | None))
 async def look_up(caller: Called, collection: Named, asked: LookUpRequest) -> Reply:
-    """What stands on a page, in a table or in a section; `lookup` is null where the question names none of these."""
+    """Return a page, a table or a section; `lookup` is null where the question names none of these."""
     found = await caller.work(lambda: caller.collection(collection).look_up(asked.question, filter=asked.filter))
     return Reply({"lookup": found})

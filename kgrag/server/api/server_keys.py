@@ -30,7 +30,7 @@ class KeyRequest(RequestForm):
 
 @router.get("/keys", responses=holds("Keys", keys=list[_KEY]))
 async def keys(caller: Called) -> Reply:
-    """The keys of the server, by name, without what they open it with (role admin, all collections)."""
+    """Return the keys of the server, by name, without their secrets (role admin, all collections)."""
     its = _keys(caller)
     found = await caller.work(its.kept)
     return Reply({"keys": [{name: getattr(key, name) for name in _KEY.model_fields} for key in found]})

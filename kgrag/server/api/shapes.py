@@ -19,7 +19,7 @@ Responses = dict[int | str, dict[str, Any]]
 
 
 def shape(name: str, /, like: type | None = None, *, without: tuple[str, ...] = (), **more: Any) -> type[BaseModel]:
-    """An object with the fields of a dataclass, those `without` left out, and `more`; all of them are there."""
+    """Return an object with the fields of a dataclass, those `without` left out, and `more`; all are required."""
     own = {f.name: get_type_hints(like)[f.name] for f in fields(like) if f.name not in without} if like else {}
     given: dict[str, Any] = {key: (kind, ...) for key, kind in {**own, **more}.items()}
     return create_model(name, __doc__=like.__doc__ if like else None, **given)
@@ -48,7 +48,10 @@ _FORMS: dict[type, dict[str, Any]] = {  # what is not sent by its fields alone
 
 
 def replies(kind: type, *, code: int = 200, may: dict[str, Any] | None = None) -> Responses:
-    """A value of that kind with `version`; `may`: what it may have besides, which has a name of its own in OpenAPI."""
+    """Return a value of that kind with `version`.
+
+    `may`: optional fields, with a name of their own in OpenAPI.
+    """
     without = ("values",) if kind is Rows else ()
     made = shape(
         f"{'Saved' if may else ''}{kind.__name__}Reply",
@@ -62,5 +65,5 @@ def replies(kind: type, *, code: int = 200, may: dict[str, Any] | None = None) -
 
 
 def holds(name: str, /, **more: Any) -> Responses:
-    """An object of these keys."""
+    """Return an object of these keys."""
     return {200: {"model": shape(name, **more)}}

@@ -31,7 +31,10 @@ _START = holds(
 
 @router.get("/start", responses=_START)
 async def start(caller: Called) -> Reply:
-    """What a page begins with. `model`: that answers, "" for none; `all`: the key may see all collections."""
+    """Return the first data of a page.
+
+    `model`: that answers, "" for none; `all`: the key may see all collections.
+    """
     access, options = caller.access, caller.serving.options
     records = await caller.work(caller.kg.records)
     names = [found.name for found in records if found.kind != KNOWLEDGE and access.sees(found.name)]

@@ -110,7 +110,7 @@ class Kind:
 
 
 def checked_options(kg: KnowledgeGraph, uploads: Uploads, kind: str, collection: str, parameters: Any) -> Options:
-    """The options of a job as they are kept.
+    """Return the options of a job in their stored form.
 
     Raises NotFoundError for an unknown kind, collection or upload, ConfigurationError for an option that is unknown or
     out of range, and where no language model or TAGME is configured that the job would ask.
@@ -218,12 +218,12 @@ def _prune(work: Work, options: Options) -> Outcome:
 
 
 def _reported(report: Any) -> Outcome:
-    """A report of work that asks a service: it may have stopped early, and says what failed."""
+    """Return the report of work that calls a service: it may have stopped early, and names the failures."""
     return Outcome(plain(report), getattr(report, "stopped", None))
 
 
 def _listed(value: Any) -> Any:
-    """A result whose lists are cut: a job is kept in one node."""
+    """Return a result with its lists cut: a job is stored in one node."""
     if isinstance(value, Mapping):
         return {key: _listed(item) for key, item in value.items()}
     return [_listed(item) for item in value[:_LISTED]] if isinstance(value, list) else value

@@ -120,7 +120,7 @@ def main() -> None:
 
 
 def _done(run: Callable[[Job], work.Outcome], job: Job) -> dict[str, Any]:
-    """What a job ends with."""
+    """Return the result of a job."""
     try:
         with holding.within_job(job):
             outcome = run(job)

@@ -40,7 +40,7 @@ class _Running:
     """A job that a thread works on: what it reports, and the process that does it."""
 
     def __init__(self, job: Job, process: JobProcess, seconds: float) -> None:
-        """`seconds`: how long it may take."""
+        """Make the job's handle; `seconds`: its time limit."""
         self.job = job
         self.process = process
         self.at: tuple[str, int, int | None] = ("", 0, None)
@@ -83,7 +83,7 @@ class Jobs(AbstractContextManager["Jobs"]):
     """
 
     def __init__(self, kg: KnowledgeGraph, workers: int = 1) -> None:
-        """`workers` 0: jobs are asked for and watched here, and done elsewhere."""
+        """Set up the jobs; with `workers` 0 they are submitted and watched here, and run elsewhere."""
         self.kg = kg
         self.uploads = Uploads(kg.settings.home)
         self._holder = uuid.uuid4().hex
@@ -131,11 +131,11 @@ class Jobs(AbstractContextManager["Jobs"]):
         return job
 
     def get(self, id: str) -> Job:
-        """The job of that id as it is now. Raises NotFoundError."""
+        """Return the current state of a job. Raises NotFoundError."""
         return kept.find_job(self.kg.graph, id)
 
     def list(self, collections: Sequence[str] = (), state: State | None = None, limit: int = 50) -> list[Job]:
-        """The newest jobs first: of these collections, none for all, and in this state."""
+        """Return the newest jobs first: of these collections, none for all, and in this state."""
         return kept.list_jobs(self.kg.graph, collections, state, limit)
 
     def cancel(self, id: str) -> Job:
@@ -158,7 +158,7 @@ class Jobs(AbstractContextManager["Jobs"]):
         return self.get(id)
 
     def watch(self, id: str) -> Iterator[Job]:
-        """The job as it is now, then at each change, until it has ended. Raises NotFoundError."""
+        """Yield the job now, then at each change, until it has ended. Raises NotFoundError."""
         seen = None
         while seen is None or not seen.over:
             job = self.get(id)
@@ -212,7 +212,7 @@ class Jobs(AbstractContextManager["Jobs"]):
         return running.process
 
     def _outcome(self, running: _Running) -> dict[str, Any]:
-        """The end of a job as `end_job` takes it.
+        """Return the end of a job in the form of `end_job`.
 
         Raises DatabaseError when the database failed: the job is begun again when its lease has ended.
         """
@@ -273,7 +273,7 @@ class Jobs(AbstractContextManager["Jobs"]):
                 running.process = self._process()
 
     def _process(self) -> JobProcess:
-        """A new process. Nobody waits for it: it may wait for the database."""
+        """Start a process in the background, since it may wait for the database."""
         return JobProcess(self.kg.settings.model_copy(update={"neo4j_retry_seconds": _RETRY}))
 
     def _beat(self) -> None:

@@ -4,13 +4,13 @@ from urllib.parse import quote, urlencode
 
 
 def address(*path: str, **query: str | int) -> str:
-    """The address of a page: parts of its path, and what it shows; empty values are left out."""
+    """Return the address of a page from the parts of its path and its parameters; empty values are left out."""
     shown = {name: value for name, value in query.items() if value != ""}
     place = "/" + "/".join(quote(part, safe="") for part in path)
     return f"{place}?{urlencode(shown)}" if shown else place
 
 
 def inside(target: str) -> str:
-    """An address that somebody named, if it is one of this server; else the first page."""
+    """Return an address if it is one of this server; else the first page."""
     local = target.startswith("/") and not target.startswith(("//", "/\\")) and target.isprintable()
     return target if local else "/"

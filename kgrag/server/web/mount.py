@@ -51,7 +51,7 @@ $problem
 
 
 def login_router(keys: Keys, *, secure: bool) -> APIRouter:
-    """The routes to log in and out. `secure`: the cookie is sent over HTTPS alone."""
+    """Return the routes to log in and out. `secure`: the cookie is sent over HTTPS alone."""
     routes, sessions = APIRouter(include_in_schema=False), Sessions(keys)
 
     @routes.get(LOGIN)
@@ -88,7 +88,7 @@ def login_router(keys: Keys, *, secure: bool) -> APIRouter:
 
 
 def _is_https(request: Request) -> bool:
-    """Whether the browser speaks HTTPS, with this server or with a proxy before it."""
+    """Return whether the browser speaks HTTPS, with this server or with a proxy before it."""
     return "https" in (request.url.scheme, request.headers.get("x-forwarded-proto", "").lower())
 
 
