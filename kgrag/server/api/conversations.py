@@ -1,7 +1,7 @@
 """Routes of conversations: questions that are kept from when they are asked, followed while they are answered."""
 
 import uuid
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -41,17 +41,21 @@ def still_held(
     kg: KnowledgeGraph, collections: Iterable[str], results: Sequence[Answer | Ranking | None]
 ) -> list[Shown]:
     """Return results that may be shown, by one query for each of their collections."""
-    held = [{passage.id: passage for passage in _passages(result)} if result else {} for result in results]
-    ids = list({id for known in held for id in known})
+    ids = list({passage.id for result in results if result for passage in _passages(result)})
     now: dict[str, Passage] = {}
     for name in set(collections):
         with suppress(NotFoundError):  # the whole collection is gone
             now |= kg[name].context.reader.passages(ids)
-    found: list[Shown] = []
-    for result, known in zip(results, held, strict=True):
-        gone = frozenset(id for id, its in known.items() if id not in now or now[id].text != its.text)
-        found.append((_without(result, gone) if result and gone else result, gone))
-    return found
+    return [as_held(result, now) for result in results]
+
+
+def as_held(result: Answer | Ranking | None, now: Mapping[str, Passage]) -> Shown:
+    """Return a result without the texts of passages that are not held `now`, by their ids, or with other texts."""
+    if result is None:
+        return None, frozenset()
+    passages = {passage.id: passage for passage in _passages(result)}
+    gone = frozenset(id for id, its in passages.items() if id not in now or now[id].text != its.text)
+    return _without(result, gone) if gone else result, gone
 
 
 def _passages(result: Answer | Ranking) -> Iterable[Passage]:

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Path, Query, Response
@@ -22,6 +23,7 @@ router = APIRouter(tags=["jobs"])
 
 JOB = replies(Job, code=202)
 _NOW = replies(Job)
+_LISTED = 20  # items of a parameter that a list of jobs shows
 _LOOK = 0.5  # seconds between looks at a job that is watched
 Estimated = Annotated[Literal["extract", "resolve", "tree", "communities"], Path(description="kind of job")]
 _ESTIMATES: dict[str, Callable[[Collection], Estimate]] = {
@@ -85,9 +87,22 @@ async def jobs(
     state: State | None = None,
     limit: Annotated[int, Query(ge=1, le=1000)] = 50,
 ) -> Reply:
-    """Return the jobs of the collections that the key may see, newest first."""
+    """Return the jobs of the collections that the key may see, newest first.
+
+    Of a list among the parameters the first 20 items are shown, and under its name with `_number` how many there are;
+    `GET /jobs/{id}` has all.
+    """
     chosen = caller.access.collections if collection is None else caller.seen((collection,))
-    return Reply({"jobs": await caller.work(lambda: caller.serving.jobs.list(chosen, state, limit))})
+    listed = await caller.work(lambda: caller.serving.jobs.list(chosen, state, limit))
+    return Reply({"jobs": [replace(job, parameters=_brief(job.parameters)) for job in listed]})
+
+
+def _brief(parameters: Mapping[str, Any]) -> dict[str, Any]:
+    long = {
+        name: value for name, value in parameters.items() if isinstance(value, list | tuple) and len(value) > _LISTED
+    }
+    cut = {name: value[:_LISTED] for name, value in long.items()}
+    return {**parameters, **cut, **{f"{name}_number": len(value) for name, value in long.items()}}
 
 
 @router.get("/jobs/{id}", responses=_NOW)

@@ -297,7 +297,7 @@ class Documents {
   async findLeaving() {
     const { jobs } = await get(address(["jobs"], { collection: this.app.collection, state: "queued", limit: 100 }), this.app.signal);
     const deleting = /** @type {Job[]} */ (jobs).filter((job) => job.kind === "delete" && job.parameters["documents"]);
-    for (const job of deleting) void attempt(() => this.watch([job]));
+    for (const job of deleting) void attempt(async () => this.watch([await get(address(["jobs", job.id]), this.app.signal)]));
   }
 
   /** Tell that documents will go, with a way back, until they are gone. @param {Job[]} jobs */
