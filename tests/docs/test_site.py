@@ -76,7 +76,7 @@ def test_every_public_name_has_its_place(site: Path) -> None:
 
 def test_a_name_is_told_by_its_signature_docstring_and_options(site: Path) -> None:
     client, ppr = _said(site / "api" / "client.html"), _said(site / "api" / "retrievers.html")
-    assert "from kgrag import Collection Collection(kg: KnowledgeGraph, name: str)" in client
+    assert "from kgrag import Collection Collection(kg: Connection, name: str)" in client
     assert "k: int = 8, retriever: str | Retriever = 'pathrank', filter: Filter | None = None," in client
     assert "Return the best passages for a question, each with its trail" in client
     assert "Arguments query: the question. k: how many passages." in client
