@@ -15,7 +15,7 @@ from pydantic import Field
 from kgrag.agents.answering import AnswerOptions
 from kgrag.agents.strategy import Conclusion, Episode, Inquiry, Strategy
 from kgrag.models.facts import key, lines, read
-from kgrag.models.shown import numbered
+from kgrag.models.tasks import numbered
 from kgrag.retrieval.base import Query, Scored
 from kgrag.retrieval.beam import Link, base_ranking
 from kgrag.retrieval.bridges import named

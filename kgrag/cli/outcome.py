@@ -86,7 +86,7 @@ def end_stopped(stopped: "ModelError | None", left: int, item: str) -> None:
 def usage_line(usage: "Usage") -> str:
     """Return the usage of a model in a line."""
     cached = f" ({usage.cached:,} from the cache)" if usage.cached else ""
-    from kgrag.models.estimate import money
+    from kgrag.models.budget import money
 
     cost = "unknown price" if usage.cost is None else f"cost {money(usage.cost)}"
     tokens = f"{usage.prompt_tokens:,} tokens in, {usage.completion_tokens:,} out"

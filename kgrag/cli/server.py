@@ -137,7 +137,7 @@ def logs(follow: bool, lines: int) -> None:
     kgrag db logs -n 200
     kgrag db logs -f
     """
-    from kgrag.graph.local.failure import tail
+    from kgrag.graph.local.process import tail
     from kgrag.graph.local.server import LocalServer
 
     path = LocalServer(load_settings()).log_path

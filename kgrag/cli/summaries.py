@@ -14,7 +14,7 @@ from kgrag.cli.outcome import end, resumable, usage_line
 if TYPE_CHECKING:
     from kgrag.client.collection import Collection
     from kgrag.indexing.group_texts import WritingReport
-    from kgrag.models.estimate import Estimate
+    from kgrag.models.budget import Estimate
     from kgrag.values.events import Progress
 
 

@@ -14,7 +14,7 @@ from kgrag.graph import schema
 from kgrag.graph.connection import Graph, Transaction
 from kgrag.graph.contents import LABELS, LOCAL, Fingerprint, Item, NodeRecord, vectors_of
 from kgrag.graph.counts import count_nodes
-from kgrag.graph.holding import collection_lock
+from kgrag.graph.jobs import collection_lock
 from kgrag.values.errors import InputError, MismatchError
 from kgrag.values.events import Progress
 

@@ -30,10 +30,9 @@ from kgrag.lab.question_templates import template_drafts
 from kgrag.lab.readers.own import CORPUS, QUERIES, TRIPLES
 from kgrag.lab.records import Ledger
 from kgrag.lab.taxonomy import Kind, draw_kind
-from kgrag.models.estimate import Estimate, estimate_calls
+from kgrag.models.budget import Estimate, estimate_calls
 from kgrag.models.prompts import Prompt
-from kgrag.models.shown import harmless, numbered, titled
-from kgrag.models.tasks import Tasks
+from kgrag.models.tasks import Tasks, harmless, numbered, titled
 from kgrag.values.errors import InputError, ModelError
 from kgrag.values.events import Progress
 from kgrag.values.results import Usage

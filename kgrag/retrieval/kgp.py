@@ -21,7 +21,7 @@ from kgrag.models.embed import Vectors, embed_questions
 from kgrag.models.generator import load_generator
 from kgrag.models.parallel import in_parallel
 from kgrag.models.prompts import load_prompt
-from kgrag.models.shown import framed, harmless
+from kgrag.models.tasks import framed, harmless
 from kgrag.retrieval.base import BRIDGE_CAP, Layer, Query, Retriever, Scored
 from kgrag.retrieval.context import Searchable
 from kgrag.retrieval.gnn_ret import OVER

@@ -15,8 +15,7 @@ import numpy as np
 from pydantic import Field
 
 from kgrag.graph.collections import check_knowledge, open_collection
-from kgrag.graph.lucene import escape, question_words
-from kgrag.graph.reader import Reader
+from kgrag.graph.reader import Reader, escape, question_words
 from kgrag.models.embed import Embedder, Vectors
 from kgrag.retrieval.base import Query, Scored
 from kgrag.retrieval.beam import Beam, ChainOptions, Link, best

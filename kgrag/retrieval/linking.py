@@ -10,7 +10,7 @@ from typing import Any
 
 from rapidfuzz import fuzz
 
-from kgrag.graph.lucene import escape
+from kgrag.graph.reader import escape
 from kgrag.retrieval.context import SearchContext
 from kgrag.text.identity import is_number, without_possessive
 from kgrag.text.languages import ENGLISH, Language

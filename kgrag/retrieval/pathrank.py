@@ -19,8 +19,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from kgrag.graph.lucene import question_words
-from kgrag.graph.reader import FEW
+from kgrag.graph.reader import FEW, question_words
 from kgrag.models.embed import embed_questions
 from kgrag.retrieval.base import Query, Retriever, Scored
 from kgrag.retrieval.clauses import outer_clause

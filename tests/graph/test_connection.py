@@ -9,8 +9,7 @@ from neo4j.exceptions import ServiceUnavailable
 from pydantic import SecretStr
 
 from kgrag import KnowledgeGraph
-from kgrag.graph.connection import Graph
-from kgrag.graph.driver_errors import translated
+from kgrag.graph.connection import Graph, translated
 from kgrag.settings import Settings
 from kgrag.values.documents import Document, Section
 from kgrag.values.errors import ConfigurationError, DatabaseError, MismatchError

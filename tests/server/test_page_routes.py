@@ -14,7 +14,7 @@ from scripted import Scripted
 from served import Served
 
 from kgrag import KnowledgeGraph, RemoteKnowledgeGraph
-from kgrag.graph.lucene import begun_words
+from kgrag.graph.reader import begun_words
 from kgrag.indexing.resolution.resolve import sentence
 from kgrag.server.jobs import Jobs
 from kgrag.values.documents import Document, Section, Triple
