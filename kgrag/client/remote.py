@@ -16,7 +16,7 @@ from kgrag.agents.system import DEPTH
 from kgrag.client.arguments import check_asked, named
 from kgrag.client.federation import checked, split_names
 from kgrag.client.http import Http, Json
-from kgrag.client.stream import Stream
+from kgrag.client.searching import Stream
 from kgrag.graph.jobs import Job, State
 from kgrag.graph.runs import Run
 from kgrag.loaders.dispatch import LOADERS

@@ -6,9 +6,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any
 
-from kgrag.exchange.files import reading, received
-from kgrag.exchange.form import Footer, Header, damaged, foreign
-from kgrag.exchange.jsonl import JsonLinesReader
+from kgrag.exchange.files import Footer, Header, JsonLinesReader, damaged, foreign, reading, received
 from kgrag.graph import collections as registry
 from kgrag.graph import schema
 from kgrag.graph.connection import Graph, Transaction

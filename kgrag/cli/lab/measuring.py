@@ -109,7 +109,7 @@ class OnSample(OnCollection):
 
 def print_notes(data: "Dataset") -> None:
     """Print on standard error what was left out of the data, and which gold or answers cannot be found."""
-    from kgrag.lab.gold import unanswerable
+    from kgrag.lab.measures import unanswerable
 
     for text in data.notes:
         note(text)
@@ -127,7 +127,7 @@ def whole_articles(data: "Dataset", extract: Path | None) -> "Dataset":
     """Return the data set with the whole articles of an extract of Wikipedia as documents; None: unchanged."""
     if extract is None:
         return data
-    from kgrag.lab.articles import articles
+    from kgrag.lab.variants import articles
 
     with progress_bars() as progress:
         return articles(data, extract, progress)
