@@ -13,7 +13,7 @@ from kgrag.settings import LoadingSettings
 from kgrag.values.documents import Document
 
 if TYPE_CHECKING:
-    from kgrag.loaders.boilerplate import Boilerplate
+    from kgrag.loaders.markup import Boilerplate
     from kgrag.loaders.named_rows import Columns
 
 

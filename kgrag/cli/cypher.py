@@ -27,7 +27,7 @@ def ask_cypher(question: str, collection: str | None, *, show: bool, as_json: bo
 
 
 def _print_answer(answer: "CypherAnswer", *, as_json: bool, as_csv: bool, raw: bool) -> None:
-    from kgrag.cli.show_rows import print_outcome
+    from kgrag.cli.evidence import print_outcome
     from kgrag.narration import usage_text
     from kgrag.wire import to_json
 
@@ -293,7 +293,7 @@ def _run(statement: str, pairs: Pairs, collection: str | None, embeddings: bool,
 
 
 def _print(rows: "Rows", as_json: bool, as_csv: bool, raw: bool) -> None:
-    from kgrag.cli.show_rows import print_outcome
+    from kgrag.cli.evidence import print_outcome
     from kgrag.wire import to_json
 
     if as_json:

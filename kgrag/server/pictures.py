@@ -19,7 +19,7 @@ from kgrag.client.graph import KnowledgeGraph
 from kgrag.graph.collections import open_collection
 from kgrag.indexing.removal import known_files
 from kgrag.loaders.base import BadInput, clean
-from kgrag.loaders.fingerprint import Fingerprint, Stamp
+from kgrag.loaders.folder_walk import Fingerprint, Stamp
 from kgrag.loaders.reading import Readers
 from kgrag.server.uploads import Uploads
 from kgrag.settings import LoadingSettings

@@ -165,7 +165,7 @@ _PROGRAM = """
 import sys
 from pathlib import Path
 from kgrag import KnowledgeGraph
-from kgrag.cli.interrupt import interruptible
+from kgrag.cli.outcome import interruptible
 from kgrag.indexing import ask_each as asking
 asking._BATCH = 4
 with interruptible(), KnowledgeGraph.connect() as kg:

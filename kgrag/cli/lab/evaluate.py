@@ -10,8 +10,16 @@ from pydantic import Field
 
 from kgrag.cli.connect import connect
 from kgrag.cli.console import load_settings, note, number, print_json, print_list, progress_bars
-from kgrag.cli.lab.measuring import Asking, Compared, OnSample, ingest, print_notes, print_sheet, whole_articles
-from kgrag.cli.lab.options import options
+from kgrag.cli.lab.measuring import (
+    Asking,
+    Compared,
+    OnSample,
+    ingest,
+    options,
+    print_notes,
+    print_sheet,
+    whole_articles,
+)
 from kgrag.cli.lab.papers import as_paper
 from kgrag.values.errors import ConfigurationError, KgragError
 
