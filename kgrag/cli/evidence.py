@@ -5,7 +5,6 @@ import sys
 import time
 from collections.abc import Iterable, Iterator, Sequence
 from threading import Lock
-from types import TracebackType
 from typing import Any, Self
 
 import click
@@ -189,9 +188,7 @@ class LiveTrace:
             self._live.start()
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         if self._live is not None:
             self._live.stop()
 

@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from difflib import Match, SequenceMatcher
 from itertools import accumulate, chain, pairwise
 from pathlib import Path
-from types import TracebackType
 from typing import NamedTuple, Self
 
 from kgrag.client.graph import KnowledgeGraph
@@ -70,9 +69,7 @@ class Pictures:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     def close(self) -> None:
