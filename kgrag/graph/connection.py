@@ -173,7 +173,7 @@ class Graph:
             raise _not_an_address(uri)
         auth = (user, password.get_secret_value()) if password is not None else None
         try:
-            self._driver = neo4j.GraphDatabase.driver(
+            self.driver = neo4j.GraphDatabase.driver(
                 uri,
                 auth=auth,
                 user_agent="kgrag",
@@ -188,10 +188,10 @@ class Graph:
         self._bookmarks = neo4j.GraphDatabase.bookmark_manager() if uri.startswith("neo4j") else None
         try:
             with translated(self.uri):
-                self._driver.verify_connectivity()
+                self.driver.verify_connectivity()
             self.run("inspect/ping")  # the database, too, exists
         except BaseException:
-            self._driver.close()
+            self.driver.close()
             raise
 
     def __repr__(self) -> str:
@@ -206,7 +206,7 @@ class Graph:
 
     def close(self) -> None:
         """Close every connection."""
-        self._driver.close()
+        self.driver.close()
 
     def run(self, name: str, /, **parameters: Any) -> list[neo4j.Record]:
         """Run a query of the catalogue by name, in the mode of its header, and return its records."""
@@ -296,7 +296,7 @@ class Graph:
             elif mode == "read":
                 records = self._read_at_once(asked, parameters)
             if records is None:  # unlike a session's transaction it begins and asks in one message
-                records = self._driver.execute_query(
+                records = self.driver.execute_query(
                     asked,
                     parameters,
                     routing_=neo4j.RoutingControl.READ if mode == "read" else neo4j.RoutingControl.WRITE,
@@ -341,7 +341,7 @@ class Graph:
     def _session(
         self, fetch_size: int = _FETCH_SIZE, access: str = neo4j.WRITE_ACCESS, *, warned: bool = False
     ) -> neo4j.Session:
-        return self._driver.session(
+        return self.driver.session(
             notifications_min_severity="WARNING" if warned else None,
             database=self.database,
             fetch_size=fetch_size,

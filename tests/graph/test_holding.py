@@ -129,5 +129,5 @@ def test_one_that_was_killed_is_not_waited_for(
             kg[collection_name].ingest([_BOAT])
         other.kill()
     left = "MATCH (j:Job {collection: $name}) SET j.lease = datetime() + duration({days: 1}) RETURN count(*) AS number"
-    assert kg.graph._driver.execute_query(left, name=collection_name).records[0]["number"] == 1
+    assert kg.graph.driver.execute_query(left, name=collection_name).records[0]["number"] == 1
     assert kg[collection_name].ingest([_BOAT]).added == 1

@@ -43,7 +43,7 @@ DOCUMENTS = [
 
 
 def _run(kg: KnowledgeGraph, text: str, **parameters: Any) -> list[dict[str, Any]]:
-    with kg.graph._driver.session(database=kg.graph.database) as session:
+    with kg.graph.driver.session(database=kg.graph.database) as session:
         return [dict(record) for record in session.run(text, parameters)]  # type: ignore[arg-type]
 
 
