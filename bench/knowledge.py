@@ -21,7 +21,7 @@ from kgrag.graph.collections import open_collection
 from kgrag.graph.reader import Reader
 from kgrag.retrieval.base import Query
 from kgrag.retrieval.beam import Link
-from kgrag.retrieval.knowledge import Knowledge, KnowledgeOptions, TextVectors
+from kgrag.retrieval.bridges import Knowledge, KnowledgeOptions, TextVectors
 from kgrag.settings import LocalSettings, Settings
 from kgrag.values.documents import Triple
 

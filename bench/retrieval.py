@@ -32,8 +32,7 @@ from kgrag.lab.readers import read_dataset
 from kgrag.lab.retrieving import Record
 from kgrag.retrieval.base import Retriever
 from kgrag.retrieval.expression import parse
-from kgrag.retrieval.pathrank import PathRank
-from kgrag.retrieval.pathrank_options import PathRankConstants
+from kgrag.retrieval.pathrank import PathRank, PathRankConstants
 
 RETRIEVERS = ("pathrank", "ppr", "gnn-ret", "hybrid", "dense", "bm25")
 CUTS = (2, 5, 10)

@@ -35,7 +35,7 @@ from soak_users import FILES, Ledger, Operator, PythonUser, RestUser, use_mcp
 from synthetic import documents, questions
 
 from kgrag import KnowledgeGraph
-from kgrag.graph import vitals
+from kgrag.graph import counts
 from kgrag.graph.connection import Graph
 from kgrag.graph.contents import digest
 from kgrag.graph.local.server import LocalServer
@@ -93,7 +93,7 @@ class Heap:
             if self._jcmd is not None:
                 subprocess.run([self._jcmd, str(pid), "GC.run"], capture_output=True, check=True, timeout=60)
             with limited(LOOK):
-                found = vitals.heap(self._graph)
+                found = counts.heap(self._graph)
         except (KgragError, subprocess.SubprocessError):
             return None
         return found and found.live / 1e6

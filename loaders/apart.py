@@ -7,8 +7,7 @@ from typing import Any, TypedDict
 from xml.etree import ElementTree
 from xml.etree.ElementTree import Element
 
-from kgrag.loaders.base import MB, BadInput, Item, Source, check_size, clean_value, one_line
-from kgrag.loaders.beside import tell
+from kgrag.loaders.base import MB, BadInput, Item, Source, check_size, clean_value, one_line, tell
 from kgrag.loaders.grid import numbered
 from kgrag.loaders.outline import Outline
 from kgrag.loaders.reading import Reading

@@ -6,7 +6,7 @@ import re
 import stat
 import unicodedata
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path, PurePath
 from typing import Any, BinaryIO
@@ -402,3 +402,36 @@ def _sample(data: bytes) -> bytes:
         if len(found) > SAMPLE:
             break
     return found
+
+
+TOLD = (
+    "hidden sheet",
+    "hidden slide",
+    "hidden row",
+    "hidden column",
+    "hidden piece",
+    "comment",
+    "form value",
+    "text box",
+    "embedded part",
+)
+"""Somebody wrote it for readers who look for it: said of each file."""
+SUMMED = (
+    "deleted piece",
+    "reading of characters",
+    "running head",
+    "running foot",
+    "navigation bar",
+    "page foot",
+    "block of every page",
+    "output of code",
+)
+"""Stands on every page, or is not to be read: the numbers of all files together are said."""
+
+
+def tell(source: Source, left_out: Mapping[str, int]) -> None:
+    """Note what was left out of a file, by kind, where its problems and the sums of a load are kept."""
+    told = ", ".join(counted(left_out[kind], kind) for kind in TOLD if left_out.get(kind))
+    if told:
+        source.problems.append(f"holds {told}, left out")
+    source.left_out.update({kind: count for kind, count in left_out.items() if kind in SUMMED and count})

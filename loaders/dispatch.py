@@ -12,10 +12,20 @@ from pathlib import Path
 from zipfile import is_zipfile
 
 from kgrag.loaders.base import MB, BadInput, EmptyInput, Item, Source, check_size, clean, one_line, open_file
-from kgrag.loaders.benchmark import TRIPLES, load_benchmark
-from kgrag.loaders.fingerprint import Fingerprint, Stamp, digest
-from kgrag.loaders.folder_walk import Seen, Walk, exists, file_key, folder_prefix, is_dir, reason
-from kgrag.loaders.ignore import Ignore
+from kgrag.loaders.folder_walk import (
+    Fingerprint,
+    Ignore,
+    Seen,
+    Stamp,
+    Walk,
+    digest,
+    exists,
+    file_key,
+    folder_prefix,
+    is_dir,
+    reason,
+)
+from kgrag.loaders.jsonl import TRIPLES, load_benchmark
 from kgrag.loaders.named_rows import CORPUS, Columns
 from kgrag.loaders.reading import Format, Readers, Reading
 from kgrag.runtime.document_progress import at

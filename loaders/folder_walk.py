@@ -1,15 +1,219 @@
-"""Folders: which files they hold, in order, each once whatever links lead to it."""
+"""Which files folders hold, each once and in order; which are passed over, and which have changed."""
 
 import hashlib
 import os
-from collections.abc import Iterator
-from pathlib import Path
+import re
+import stat
+import time
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path, PurePath
+from typing import Self
 
 from kgrag.loaders.base import clean
-from kgrag.loaders.benchmark import QUERIES, TRIPLES
-from kgrag.loaders.ignore import Ignore
+from kgrag.loaders.jsonl import QUERIES, TRIPLES
 from kgrag.loaders.named_rows import CORPUS
 from kgrag.values.documents import Problem, Scan
+
+ALWAYS = ("node_modules/", ".git/", ".venv/", "__pycache__/")
+"""What holds the work of others, or of machines."""
+_NAME = ".gitignore"
+_MAX_BYTES = 1_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class _Rule:
+    path: re.Pattern[str]  # below the folder of the file that it stands in
+    base: PurePath
+    kept: bool  # "!": what matches is read nevertheless
+    folders: bool  # "/": only folders match
+
+    def matches(self, path: PurePath, is_folder: bool) -> bool:
+        if (self.folders and not is_folder) or not path.is_relative_to(self.base):
+            return False
+        return self.path.fullmatch(path.relative_to(self.base).as_posix()) is not None
+
+
+class Ignore:
+    """The patterns that hold in a folder and below it; of those that match, the last one counts."""
+
+    def __init__(self, top: Path, patterns: Iterable[str] = (), *, files: bool = True) -> None:
+        self._top = top
+        self._real = top.resolve()
+        self._files = files
+        self._given = list(filter(None, (_rule(self._real, line) for line in (*ALWAYS, *patterns))))
+        self._found: list[_Rule] = []
+        for folder in reversed(_above(self._real)):
+            self._heed(folder)
+
+    def enter(self, folder: Path) -> None:
+        """Heed the patterns of a folder that is gone into."""
+        self._heed(self._real / folder.relative_to(self._top))
+
+    def _heed(self, folder: Path) -> None:
+        if not self._files:
+            return
+        try:
+            with (folder / _NAME).open("rb") as file:
+                lines = file.read(_MAX_BYTES).decode("utf-8", "replace").splitlines()
+        except OSError:  # most folders have none
+            return
+        self._found.extend(filter(None, (_rule(folder, line) for line in lines)))
+
+    def passes_over(self, path: Path, *, is_folder: bool) -> str:
+        """Return why a path is skipped, "excluded" or "in .gitignore"; "" for one that is read."""
+        real = self._real / path.relative_to(self._top)
+        for rules, why in ((self._given, "excluded"), (self._found, f"in {_NAME}")):
+            last = next((rule for rule in reversed(rules) if rule.matches(real, is_folder)), None)
+            if last is not None and not last.kept:
+                return why
+        return ""
+
+
+def _above(top: Path) -> list[Path]:
+    """Return the folders between a folder and the root of its repository, from the inside."""
+    found: list[Path] = []
+    if not (top / ".git").exists():
+        for folder in top.parents:
+            found.append(folder)
+            if (folder / ".git").exists():
+                return found
+    return []
+
+
+def _rule(base: PurePath, line: str) -> _Rule | None:
+    """Return the rule of a line; None for a comment or nothing."""
+    line = re.sub(r"(?<!\\) +$", "", line)
+    if not line or line.startswith("#"):
+        return None
+    kept = line.startswith("!")
+    line = line.removeprefix("!")
+    folders = line.endswith("/")
+    line = line.strip("/") if "/" not in line.strip("/") and not line.startswith("/") else f"/{line.strip('/')}"
+    return _Rule(_pattern(line), base, kept, folders) if line.strip("/") else None
+
+
+def _pattern(line: str) -> re.Pattern[str]:
+    """Return a pattern as a regular expression; one with "/" before it matches in its own folder alone."""
+    parts = ["" if line.startswith("/") else "(?:.*/)?"]
+    rest = line.removeprefix("/")
+    place = 0
+    while place < len(rest):
+        character = rest[place]
+        if rest.startswith("**/", place) and (place == 0 or rest[place - 1] == "/"):
+            parts.append("(?:.*/)?")
+            place += 3
+            continue
+        if rest[place:] == "**" and (place == 0 or rest[place - 1] == "/"):
+            parts.append(".*")
+            break
+        close = rest.find("]", place + 2) if character == "[" else -1
+        if close > 0:
+            inner = rest[place + 1 : close].replace("\\", "\\\\").replace("[", "\\[")
+            parts.append(f"[{'^' + inner[1:] if inner[0] in '!^' else inner}]")
+            place = close
+        elif character == "*":
+            parts.append("[^/]*")
+        elif character == "?":
+            parts.append("[^/]")
+        elif character == "\\" and place + 1 < len(rest):
+            place += 1
+            parts.append(re.escape(rest[place]))
+        else:
+            parts.append(re.escape(character))
+        place += 1
+    try:
+        return re.compile("".join(parts), re.DOTALL)
+    except re.error:  # "[z-a]" matches nothing
+        return re.compile(r"(?!)")
+
+
+_COARSE = 2.0  # seconds: a file can change so soon after it was read without another time (FAT counts in these)
+
+
+@dataclass(frozen=True, slots=True)
+class Stamp:
+    """The size in bytes of a file, or of several together, and the time of the last change in nanoseconds."""
+
+    size: int
+    time: int
+
+    @classmethod
+    def of(cls, paths: Sequence[Path]) -> Self | None:
+        """Return the stamp of existing regular files; else None."""
+        size = newest = 0
+        for path in paths:
+            try:
+                found = path.stat()
+            except OSError:
+                return None
+            if not stat.S_ISREG(found.st_mode):
+                return None
+            size += found.st_size
+            newest = max(newest, found.st_mtime_ns)
+        return cls(size, newest)
+
+    def age(self) -> float:
+        """Return seconds since the last change; below 0 if the clocks differ."""
+        return time.time() - self.time / 1e9
+
+
+@dataclass(frozen=True, slots=True)
+class Fingerprint:
+    """What read a file, and the file's size, time and hash then; as text "READER SIZE TIME HASH".
+
+    `reader`: the format with its version, and what else decides what is read. A time of 0 says nothing: the file was
+    too new to tell a later change by it.
+    """
+
+    reader: str
+    size: int
+    time: int
+    hash: str
+
+    @classmethod
+    def of(cls, reader: str, stamp: Stamp, hash: str) -> Self:
+        """Return the current fingerprint of a file that `reader` reads."""
+        return cls(reader, stamp.size, stamp.time if stamp.age() > _COARSE else 0, hash)
+
+    @classmethod
+    def parse(cls, text: str) -> Self | None:
+        """Return the fingerprint of a text by `str`; None for any other text."""
+        parts = text.split(" ")
+        if len(parts) != 4 or not (parts[1].isdigit() and parts[2].isdigit()):
+            return None
+        return cls(parts[0], int(parts[1]), int(parts[2]), parts[3])
+
+    def __str__(self) -> str:
+        return f"{self.reader} {self.size} {self.time} {self.hash}"
+
+    def still(self, paths: Sequence[Path], stamp: Stamp) -> Self | None:
+        """Return the current fingerprint of the files, if their contents are unchanged; else None.
+
+        Reads them if need be.
+        """
+        if stamp.size != self.size:
+            return None
+        if self.time and self.time == stamp.time:
+            return self
+        if digest(paths) != self.hash:
+            return None
+        return replace(self, time=stamp.time if stamp.age() > _COARSE else 0)
+
+
+def digest(paths: Sequence[Path]) -> str | None:
+    """Return a hash of the files' contents; None if they cannot be read."""
+    total = hashlib.blake2b(digest_size=16)
+    try:
+        for path in paths:
+            with path.open("rb") as file:
+                total.update(os.fsencode(str(file.seek(0, os.SEEK_END))))
+                file.seek(0)
+                while part := file.read(1 << 20):
+                    total.update(part)
+    except OSError:
+        return None
+    return total.hexdigest()
 
 
 class Seen:

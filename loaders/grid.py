@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from itertools import count
 
 from kgrag.loaders.base import one_line
-from kgrag.loaders.page_lines import caption_number
+from kgrag.loaders.pdf_layout import caption_number
 from kgrag.values.documents import Table
 
 _MAX_SPAN = 200  # columns

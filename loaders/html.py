@@ -10,12 +10,10 @@ from bs4 import BeautifulSoup, MarkupResemblesLocatorWarning, XMLParsedAsHTMLWar
 from bs4.dammit import EncodingDetector
 from bs4.element import CData, NavigableString, PageElement, Tag
 
-from kgrag.loaders.base import BadInput, Item, Source, one_line, read_text
-from kgrag.loaders.beside import tell
-from kgrag.loaders.boilerplate import boilerplate, sample
+from kgrag.loaders.base import BadInput, Item, Source, one_line, read_text, tell
 from kgrag.loaders.grid import Cell, joined, only_lays_out
 from kgrag.loaders.inline import Inline
-from kgrag.loaders.markup import BREAK, NOTE, prepare
+from kgrag.loaders.markup import BREAK, NOTE, boilerplate, prepare, sample
 from kgrag.loaders.outline import Outline
 from kgrag.loaders.reading import Format, Reading
 from kgrag.values.documents import Document

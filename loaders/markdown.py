@@ -1,21 +1,285 @@
 """Markdown files: plain text in sections under their headings, the tables, and the values of their front matter."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from html import escape
 from typing import Any
 from urllib.parse import unquote
 
+from markdown_it import MarkdownIt
+from markdown_it.ruler import RuleOptionsType
+from markdown_it.rules_block import StateBlock, html_block
+from markdown_it.rules_inline import StateInline
 from markdown_it.token import Token
 
-from kgrag.loaders.base import BadInput, Source, clean, one_line, read_text
-from kgrag.loaders.beside import tell
+from kgrag.loaders.base import BadInput, Source, clean, one_line, read_text, tell
 from kgrag.loaders.front_matter import split_front_matter
 from kgrag.loaders.grid import Cell
 from kgrag.loaders.inline import Inline
-from kgrag.loaders.markdown_rules import only_tags, parser, tag_names
 from kgrag.loaders.outline import Outline
 from kgrag.loaders.reading import Format, whole
 from kgrag.values.documents import Document
+
+# What the Markdown parser is taught besides CommonMark: notes, mathematics as it stands, and what is no HTML tag.
+#
+# And what programs for taking notes write, as Obsidian's manual has it: [[links]], ==marks== and %%comments%%.
+
+
+_MAX_NESTING = 100  # the parser drops what is deeper; its own limit of 20 cuts lists of ten levels
+_TAGS = frozenset(
+    """a abbr acronym address applet area article aside audio b base basefont bdi bdo big blink blockquote body br
+    button canvas caption center cite code col colgroup data datalist dd del details dfn dialog dir div dl dt em embed
+    fieldset figcaption figure font footer form frame frameset h1 h2 h3 h4 h5 h6 head header hgroup hr html i iframe img
+    input ins kbd label legend li link main map mark marquee math menu meta meter nav nobr noframes noscript object ol
+    optgroup option output p param picture pre progress q rp rt ruby s samp script section select slot small source
+    span strike strong style sub summary sup svg table tbody td template textarea tfoot th thead time title tr track tt
+    u ul var video wbr""".split()
+)
+_FLAGS = frozenset(
+    """allowfullscreen async autofocus autoplay checked compact controls default defer disabled hidden ismap loop
+    multiple muted nohref noshade novalidate nowrap open readonly required reversed selected""".split()
+)
+_TAG = re.compile(r"</?([A-Za-z][A-Za-z0-9:._-]*)([^<>]*?)/?>", re.DOTALL)
+_ALONE = frozenset("br hr img wbr".split())
+_OPEN = frozenset("dd dt hr li option p tbody td tfoot th thead tr".split()) | _ALONE
+"""Tags whose end need not be written."""
+_TAG_START = re.compile(r"<(/?)([A-Za-z][A-Za-z0-9:._-]*)?(.?)", re.DOTALL)
+_ATTRIBUTE = re.compile(r"[^\s=\"'<>]+\s*=\s*(?:\"[^\"]*\"|'[^']*'|[^\s\"'=<>`]+)")
+_NOTE = re.compile(r"\[\^([^\]\s]{1,60})\]")
+_NOTE_TEXT = re.compile(r"\[\^([^\]\s]{1,60})\]:[ \t]*")
+_MATHS = (  # how mathematics within a line begins and ends
+    re.compile(r"\$\$(?:[^$\\]|\\.)+\$\$", re.DOTALL),
+    re.compile(r"\$(?![\s$])(?:[^$\\\n]|\\.)*?(?<![\s\\])\$(?![\d$])"),
+    re.compile(r"\\\((?:(?!\\\)).)+\\\)", re.DOTALL),
+    re.compile(r"\\\[(?:(?!\\\]).)+\\\]", re.DOTALL),
+)
+_DISPLAY = {"$$": "$$", "\\[": "\\]"}  # a line begins with it -> a line ends with it
+_ENVIRONMENT = re.compile(r"\\begin\{([a-zA-Z]+\*?)\}")
+_WIKI_LINK = re.compile(r"(!?)\[\[([^\[\]|\n]*[^\[\]|\n\\])(?:\\?\|([^\[\]\n]*))?\]\](?![(\[])")
+_PICTURE = re.compile(r"\.(?:png|jpe?g|gif|bmp|svg|webp|avif|mp3|wav|m4a|ogg|mp4|webm|mov)$", re.IGNORECASE)
+_CITATION = re.compile(r"\d{1,3}")
+_MARKED = re.compile(r"==(?=[^\s=])(?:[^=\n]|=(?!=))*(?<=[^\s=])==(?![\w=])")
+_REMARK = re.compile(r"%%.+?%%", re.DOTALL)
+_BEFORE, _AFTER = re.compile(r"[0-9A-Za-z]*$"), re.compile(r"[0-9A-Za-z]*")
+
+
+def parser() -> MarkdownIt:
+    """Make a parser of CommonMark with tables, notes and mathematics."""
+    found = MarkdownIt("commonmark", {"maxNesting": _MAX_NESTING}).enable(["table", "strikethrough"])
+    interrupts: RuleOptionsType = {"alt": ["paragraph", "reference", "blockquote"]}
+    found.block.ruler.at("html_block", _html_block, interrupts)
+    found.block.ruler.before("fence", "math_block", _math_block, interrupts)
+    found.block.ruler.before("reference", "note_text", _note_text, {"alt": ["paragraph", "reference"]})
+    found.inline.ruler.before("escape", "math", _math)
+    found.inline.ruler.before("emphasis", "product", _product)
+    found.inline.ruler.before("link", "note", _note)
+    found.inline.ruler.before("link", "wiki_link", _wiki_link)
+    found.inline.ruler.before("emphasis", "marked", _marked)
+    found.inline.ruler.before("emphasis", "remark", _remark)
+    found.block.ruler.before("fence", "remark_block", _remark_block, interrupts)
+    return found
+
+
+def tag_names(markups: Iterable[str]) -> list[str]:
+    """Return the names of the HTML tags of a line, in small letters, "/" before an end tag's; "" for invalid ones.
+
+    A tag by itself, without attributes and without an end, is a name in angle brackets: "the <dir> to use".
+    """
+    names = [_tag_name(markup) for markup in markups]
+    paired = {name for name, _ in names if f"/{name}" in {end for end, _ in names}}
+    return [name if name in _ALONE or bare is False or name.lstrip("/") in paired else "" for name, bare in names]
+
+
+def _tag_name(markup: str) -> tuple[str, bool]:
+    """Return the name of a tag, "" for none, and whether it has no attributes."""
+    match = _TAG.fullmatch(markup)
+    if match is None or match[1].lower() not in _TAGS:
+        return "", True
+    if not _FLAGS.issuperset(_ATTRIBUTE.sub(" ", match[2]).lower().split()):
+        return "", True  # "a<b and c>d"
+    return ("/" if markup.startswith("</") else "") + match[1].lower(), "=" not in match[2]
+
+
+def only_tags(markup: str) -> str:
+    """Return markup with all but HTML tags as text."""
+    return _TAG.sub(lambda match: match[0] if match[1].lower() in _TAGS else escape(match[0]), markup)
+
+
+def _html_block(state: StateBlock, start: int, end: int, silent: bool) -> bool:
+    """Match HTML that begins with a tag of HTML, a comment or a declaration."""
+    match = _TAG_START.match(state.src, state.bMarks[start] + state.tShift[start])
+    if match is not None and match[2]:
+        name = match[2].lower()
+        bare = not match[1] and match[3] == ">" and name not in _OPEN
+        if name not in _TAGS or (bare and f"</{name}" not in state.src[match.end() :].lower()):
+            return False
+    return html_block(state, start, end, silent)
+
+
+def _math_block(state: StateBlock, start: int, end: int, silent: bool) -> bool:
+    """Match lines of mathematics, which nothing within them ends."""
+    if state.is_code_block(start):
+        return False
+    line = _line(state, start)
+    environment = _ENVIRONMENT.match(line)
+    close = f"\\end{{{environment[1]}}}" if environment else _DISPLAY.get(line[:2], "")
+    if not close:
+        return False
+    for last in range(start, end):
+        text = _line(state, last).rstrip()
+        if text.endswith(close) and (last > start or len(text) >= len(close) + 2):
+            break
+        if last > start and state.sCount[last] < state.blkIndent and text:
+            return False
+    else:
+        return False
+    if not silent:
+        token = state.push("math_block", "", 0)
+        token.content = state.getLines(start, last + 1, state.blkIndent, False)
+        state.line = last + 1
+    return True
+
+
+def _note_text(state: StateBlock, start: int, end: int, silent: bool) -> bool:
+    """Match the text of a note, "[^1]: ...", with the lines that follow it and indented ones after them."""
+    if state.is_code_block(start):
+        return False
+    line = _line(state, start)
+    match = _NOTE_TEXT.match(line)
+    if match is None:
+        return False
+    if silent:
+        return True
+    paragraphs = [[line[match.end() :]]]
+    after = start + 1
+    while after < end and state.sCount[after] >= state.blkIndent:
+        if not state.isEmpty(after):
+            if _NOTE_TEXT.match(_line(state, after)):
+                break
+            paragraphs[-1].append(_line(state, after))
+        elif after + 1 < end and not state.isEmpty(after + 1) and state.sCount[after + 1] >= state.blkIndent + 2:
+            paragraphs.append([])
+        else:
+            break
+        after += 1
+    state.env.setdefault("notes", set()).add(match[1])
+    for number, lines in enumerate(paragraphs):
+        state.push("paragraph_open", "p", 1)
+        token = state.push("inline", "", 0)
+        token.content, token.children = "\n".join(lines).strip(), []
+        token.meta = {"note": match[1]} if number == 0 else {}
+        state.push("paragraph_close", "p", -1)
+    state.line = after
+    return True
+
+
+def _line(state: StateBlock, number: int) -> str:
+    return state.src[state.bMarks[number] + state.tShift[number] : state.eMarks[number]]
+
+
+def _math(state: StateInline, silent: bool) -> bool:
+    """Match mathematics, "$x$", as it is written."""
+    if state.src[state.pos] not in "$\\":
+        return False
+    match = next((found for form in _MATHS if (found := form.match(state.src, state.pos))), None)
+    if match is None or match.end() > state.posMax:
+        return False
+    if not silent:
+        state.push("math", "", 0).content = match[0]
+    state.pos = match.end()
+    return True
+
+
+def _product(state: StateInline, silent: bool) -> bool:
+    """Match a sign of multiplication, "2*3*4", or of a name, "b^{*}", which is no emphasis."""
+    source, place = state.src, state.pos
+    if source[place] != "*":
+        return False
+    end = place + 1
+    while end < state.posMax and source[end] == "*":
+        end += 1
+    before = _BEFORE.search(source, max(0, place - 32), place)
+    after = _AFTER.match(source, end)
+    one, other = before[0] if before else "", after[0] if after else ""
+    numbers = (one.isdigit() + other.isdigit()) if one and other else 0
+    product = end - place == 1 and (numbers > 0 or len(one) == len(other) == 1)
+    name = source[place - 1 : place] in ("^", "{") or source[end : end + 1] == "}"
+    if not (product or name or (end - place == 2 and numbers == 2)):
+        return False
+    if not silent:
+        state.pending += source[place:end]
+    state.pos = end
+    return True
+
+
+def _note(state: StateInline, silent: bool) -> bool:
+    """Match the mark of a note that the text has, "[^1]"."""
+    match = _NOTE.match(state.src, state.pos)
+    if match is None or match[1] not in state.env.get("notes", ()):
+        return False
+    if not silent:
+        state.push("note", "", 0).content = match[1]
+    state.pos = match.end()
+    return True
+
+
+def _wiki_link(state: StateInline, silent: bool) -> bool:
+    """Match a link to another note: "[[Kiln Notes|the kiln]]", "[[Kiln Notes#Firing]]", "![[Kiln Notes]]"."""
+    place = state.pos
+    match = _WIKI_LINK.match(state.src, place)
+    if match is None or match.end() > state.posMax or _CITATION.fullmatch(match[2]):
+        return False
+    if place and state.src[place - 1].isalnum():  # an index: a[[1]]
+        return False
+    if not silent:
+        target, _, part = match[2].partition("#")
+        part = "" if part.startswith("^") else part.replace("#", " > ")
+        picture = match[1] and _PICTURE.search(target)
+        shown = match[3] or " > ".join(filter(None, (target.strip(), part)))
+        token = state.push("wiki_link", "", 0)
+        token.content = "" if picture else shown.strip()
+        token.meta = {"target": "" if picture else target.strip()}
+    state.pos = match.end()
+    return True
+
+
+def _marked(state: StateInline, silent: bool) -> bool:
+    """Match the signs around marked text, which mean nothing themselves."""
+    place = state.pos
+    ends = state.env.setdefault("marks", set())
+    opens = place == 0 or not (state.src[place - 1].isalnum() or state.src[place - 1] == "=")
+    match = _MARKED.match(state.src, place) if opens else None
+    if match is not None and match.end() <= state.posMax:
+        ends.add((state.src, match.end() - 2))
+    elif (state.src, place) not in ends:
+        return False
+    state.pos += 2
+    return True
+
+
+def _remark(state: StateInline, silent: bool) -> bool:
+    """Match a comment within a paragraph."""
+    match = _REMARK.match(state.src, state.pos)
+    if match is None or match.end() > state.posMax:
+        return False
+    if not silent:
+        state.push("remark", "", 0)
+    state.pos = match.end()
+    return True
+
+
+def _remark_block(state: StateBlock, start: int, end: int, silent: bool) -> bool:
+    """Match a comment of lines of its own."""
+    if state.is_code_block(start) or _line(state, start).rstrip() != "%%":
+        return False
+    last = next((n for n in range(start + 1, end) if _line(state, n).rstrip().endswith("%%")), None)
+    if last is None:
+        return False
+    if not silent:
+        state.push("remark", "", 0)
+        state.line = last + 1
+    return True
+
 
 _CALLOUT = re.compile(r"\[!([A-Za-z]+)\][+-]?[ \t]*")
 _BLOCK_ID = re.compile(r"(?<=\S) \^[a-z0-9]{6}$")

@@ -3,11 +3,9 @@
 from collections.abc import Iterator
 from typing import Any
 
-from kgrag.loaders.base import BadInput, Item, Source, check_size, one_line
-from kgrag.loaders.beside import tell
+from kgrag.loaders.base import BadInput, Item, Source, check_size, one_line, tell
 from kgrag.loaders.grid import is_caption
-from kgrag.loaders.outline import title_of
-from kgrag.loaders.paged import PagedOutline
+from kgrag.loaders.outline import PagedOutline, title_of
 from kgrag.loaders.reading import Format, Readers, Reading
 from kgrag.values.documents import Document
 

@@ -9,14 +9,12 @@ from datetime import datetime
 from importlib.util import find_spec
 from typing import Any
 
-from kgrag.loaders.base import BadInput, Item, Source, check_size, one_line
-from kgrag.loaders.beside import tell
-from kgrag.loaders.headings import is_first_section
-from kgrag.loaders.outline import title_of
-from kgrag.loaders.page_lines import PageLines
-from kgrag.loaders.paged import PagedOutline
+from kgrag.loaders.base import BadInput, Item, Source, check_size, one_line, tell
+from kgrag.loaders.outline import PagedOutline, title_of
+from kgrag.loaders.pdf_blocks import is_first_section
+from kgrag.loaders.pdf_layout import PageLines
+from kgrag.loaders.pdf_reflow import reflow
 from kgrag.loaders.reading import Format, Reader, Readers
-from kgrag.loaders.reflow import reflow
 from kgrag.values.documents import Document, Problem
 from kgrag.values.installing import install_hint
 

@@ -17,12 +17,9 @@ from pdfplumber.page import Page
 from pdfplumber.utils.text import dedupe_chars, extract_words
 
 from kgrag.loaders.base import BadInput, one_line
-from kgrag.loaders.layout import Segment, flows, is_code, line, rows, segments
-from kgrag.loaders.page_lines import Grid
-from kgrag.loaders.pdf_fonts import Fonts
-from kgrag.loaders.pdf_forms import filled_in, place
-from kgrag.loaders.pdf_raised import with_signs
-from kgrag.loaders.tables import Signs, aligned_tables, framed_tables, ruled_tables
+from kgrag.loaders.pdf_characters import Fonts, filled_in, place, with_signs
+from kgrag.loaders.pdf_layout import Grid, Segment, flows, is_code, line, rows, segments
+from kgrag.loaders.pdf_tables import Signs, aligned_tables, framed_tables, ruled_tables
 
 _SPACED = 0.08  # sizes that letters of one word stand apart
 _EVEN = 0.1  # sizes by which these gaps differ

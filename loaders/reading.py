@@ -4,7 +4,6 @@ import os
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
 from kgrag.loaders.base import BadInput, Item, Source
@@ -13,7 +12,7 @@ from kgrag.settings import LoadingSettings
 from kgrag.values.documents import Document
 
 if TYPE_CHECKING:
-    from kgrag.loaders.boilerplate import Boilerplate
+    from kgrag.loaders.markup import Boilerplate
     from kgrag.loaders.named_rows import Columns
 
 
@@ -58,9 +57,7 @@ class Readers:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         while self._idle:
             self._idle.pop().kill()
 

@@ -14,11 +14,11 @@ from kgrag.loaders.office_parts import (
     diagram_texts,
     math_node,
     properties,
+    signs,
     table_blocks,
     tag,
     value,
 )
-from kgrag.loaders.symbols import signs
 
 _RUNNING = frozenset(("ftr", "sldNum", "dt", "hdr"))
 """Kinds of placeholders that stand on all slides."""

@@ -5,8 +5,7 @@ from collections import Counter
 from collections.abc import Iterator
 from html import unescape
 
-from kgrag.loaders.base import BadInput, Source, one_line, read_text
-from kgrag.loaders.beside import tell
+from kgrag.loaders.base import BadInput, Source, one_line, read_text, tell
 from kgrag.loaders.reading import Format, whole
 from kgrag.values.documents import Document, Section
 

@@ -10,8 +10,7 @@ from contextlib import suppress
 from importlib.util import find_spec
 from typing import Any
 
-from kgrag.loaders.base import MB, BadInput, Item, Source, clean, decode, one_line, open_file, plain, repaired
-from kgrag.loaders.beside import tell
+from kgrag.loaders.base import MB, BadInput, Item, Source, clean, decode, one_line, open_file, plain, repaired, tell
 from kgrag.loaders.html import add_html, declared_encoding
 from kgrag.loaders.outline import Outline
 from kgrag.loaders.reading import Format

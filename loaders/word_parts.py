@@ -20,13 +20,14 @@ from kgrag.loaders.office_parts import (
     diagram_texts,
     math_node,
     properties,
+    sign,
+    signs,
     table_blocks,
     tag,
     value,
 )
 from kgrag.loaders.outline import Outline
 from kgrag.loaders.rtf import add_rtf
-from kgrag.loaders.symbols import sign, signs
 from kgrag.loaders.word_numbering import WordNumbering
 
 _PAGES = ("text/html", "application/xhtml+xml")

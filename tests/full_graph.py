@@ -103,7 +103,7 @@ def reply() -> dict[str, object]:
 def _answer(kg: KnowledgeGraph, name: str) -> Answer:
     fram, larvik = (kg.passage(key, name) for key in ("fram.pdf", "larvik"))
     query = "MATCH (t:Triple {collection: $name}) RETURN t.id AS id, t.text AS text ORDER BY id LIMIT 1"
-    triple = kg.graph._driver.execute_query(query, name=name).records[0]
+    triple = kg.graph.driver.execute_query(query, name=name).records[0]
     hits = (Hit(fram, 0.9), Hit(larvik, 0.5))
     return Answer(
         question=QUESTION,

@@ -47,6 +47,6 @@ def db_hits(graph: Graph, name: str, **parameters: Any) -> int:
         return int(plan.get("dbHits", 0)) + sum(map(hits, plan.get("children", ())))
 
     query = lookup(name, parameters)
-    summary = graph._driver.execute_query("PROFILE " + query.text, parameters).summary
+    summary = graph.driver.execute_query("PROFILE " + query.text, parameters).summary
     assert summary.profile is not None
     return hits(summary.profile)

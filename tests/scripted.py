@@ -15,20 +15,18 @@ TASKS = (
     "critique", "final-answer", "name", "recognise", "filter", "rewrite-or-stop", "summarise", "report", "note",
     "make-question", "check-question", "correctness", "claims", "follow-up", "title",
 )  # fmt: skip
-PROGRAM = Path(__file__).parent / "models" / "scripted_server.py"
 
 
-class Scripted:
-    """The server, and what it is to say. It knows the task of a request by the name of the model: `settings`."""
+class Steered:
+    """A server in a process of its own that a test tells what to do: its program prints its port as its first line."""
 
-    def __init__(self, brain: Path | None = None) -> None:
-        options = ["--brain", str(brain)] if brain else []
+    def __init__(self, program: str, *options: str) -> None:
         self._process = subprocess.Popen(
-            [sys.executable, str(PROGRAM), *options], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
-        )
+            [sys.executable, str(Path(__file__).parent / "models" / program), *options],
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
+        )  # fmt: skip
         assert self._process.stdout is not None
         self._address = f"http://127.0.0.1:{int(self._process.stdout.readline())}"
-        self.base_url = f"{self._address}/v1"
 
     def __enter__(self) -> Self:
         return self
@@ -43,6 +41,43 @@ class Scripted:
         self._process.stdin.close()
         self._process.wait(10)
         self._process.stdout.close()
+
+    def delay(self, seconds: float) -> None:
+        """How long each reply takes; those under way come at once."""
+        self._post("delay", seconds=seconds)
+
+    def reset(self) -> None:
+        """As it was when it started."""
+        self._post("reset")
+
+    @property
+    def attempts(self) -> list[dict[str, Any]]:
+        """All requests, those that failed included."""
+        found: list[dict[str, Any]] = self._state()["attempts"]
+        return found
+
+    @property
+    def most_under_way(self) -> int:
+        """How many requests were under way at once, at most."""
+        return int(self._state()["most_under_way"])
+
+    def _state(self) -> dict[str, Any]:
+        with urllib.request.urlopen(f"{self._address}/calls", timeout=30) as reply:
+            state: dict[str, Any] = json.load(reply)
+        return state
+
+    def _post(self, path: str, /, **values: Any) -> None:
+        data = json.dumps(values).encode()
+        with urllib.request.urlopen(f"{self._address}/{path}", data=data, timeout=30) as reply:
+            reply.read()
+
+
+class Scripted(Steered):
+    """A language model, and what it is to say. It knows the task of a request by the name of the model: `settings`."""
+
+    def __init__(self, brain: Path | None = None) -> None:
+        super().__init__("scripted_server.py", *(["--brain", str(brain)] if brain else []))
+        self.base_url = f"{self._address}/v1"
 
     def settings(self, **changes: Any) -> ChatSettings:
         """Settings that name this server, no cache, and a model of its own for each task."""
@@ -80,10 +115,6 @@ class Scripted:
         """
         self._post("fail", task=task, faults=faults)
 
-    def delay(self, seconds: float) -> None:
-        """How long each reply takes; those under way come at once."""
-        self._post("delay", seconds=seconds)
-
     def drip(self, seconds: float) -> None:
         """How long it pauses between two words of a reply that it streams."""
         self._post("drip", seconds=seconds)
@@ -95,10 +126,6 @@ class Scripted:
     def brain(self, path: Path) -> None:
         """A file with reply(task, messages, request) -> str | None that is asked first."""
         self._post("brain", path=str(path))
-
-    def reset(self) -> None:
-        """As it was when it started."""
-        self._post("reset")
 
     @property
     def calls(self) -> list[dict[str, Any]]:
@@ -117,24 +144,3 @@ class Scripted:
         """The ids of the files that are held."""
         found: list[str] = self._state()["files"]
         return found
-
-    @property
-    def attempts(self) -> list[dict[str, Any]]:
-        """All requests as {task, fault, headers}, those that failed included."""
-        found: list[dict[str, Any]] = self._state()["attempts"]
-        return found
-
-    @property
-    def most_under_way(self) -> int:
-        """How many requests were under way at once, at most."""
-        return int(self._state()["most_under_way"])
-
-    def _state(self) -> dict[str, Any]:
-        with urllib.request.urlopen(f"{self._address}/calls", timeout=30) as reply:
-            state: dict[str, Any] = json.load(reply)
-        return state
-
-    def _post(self, path: str, /, **values: Any) -> None:
-        data = json.dumps(values).encode()
-        with urllib.request.urlopen(f"{self._address}/{path}", data=data, timeout=30) as reply:
-            reply.read()

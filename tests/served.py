@@ -3,7 +3,6 @@
 import threading
 import time
 from pathlib import Path
-from types import TracebackType
 from typing import Any, Self
 
 import httpx
@@ -52,9 +51,7 @@ class Served:
         self.url = f"http://127.0.0.1:{self.port}"
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self._server.should_exit = True
         self._thread.join(60)
         assert not self._thread.is_alive()

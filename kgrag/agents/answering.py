@@ -13,8 +13,7 @@ from typing import Any, Literal
 from pydantic import Field
 
 from kgrag.models.facts import lines
-from kgrag.models.shown import numbered
-from kgrag.models.tasks import Tasks
+from kgrag.models.tasks import Tasks, numbered
 from kgrag.retrieval.support import claims_nothing, claims_of, is_supported, sentences, unsupported
 from kgrag.runtime.options import Count, Options
 from kgrag.text.aliases import without_parenthesis

@@ -15,7 +15,7 @@ from pydantic import BaseModel, Field, model_validator
 from kgrag.agents.answering import AnswerOptions
 from kgrag.agents.pool import Pool
 from kgrag.agents.strategy import Conclusion, Episode, Inquiry, Search, Strategy
-from kgrag.models.shown import numbered
+from kgrag.models.tasks import numbered
 from kgrag.retrieval.base import Scored
 from kgrag.runtime.options import Count
 from kgrag.values.events import Chained, Verified

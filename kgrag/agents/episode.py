@@ -7,8 +7,7 @@ from typing import Any
 
 from kgrag.agents.answering import ModelAnswer, within
 from kgrag.models.chat import no_model
-from kgrag.models.shown import numbered
-from kgrag.models.tasks import Listener, Tasks
+from kgrag.models.tasks import Listener, Tasks, numbered
 from kgrag.retrieval.base import Evidence, Query, Retriever, Scored, Topic
 from kgrag.values.documents import Triple
 from kgrag.values.events import Event

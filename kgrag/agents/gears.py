@@ -15,12 +15,11 @@ from pydantic import Field
 from kgrag.agents.answering import AnswerOptions
 from kgrag.agents.strategy import Conclusion, Episode, Inquiry, Strategy
 from kgrag.models.facts import key, lines, read
-from kgrag.models.shown import numbered
+from kgrag.models.tasks import numbered
 from kgrag.retrieval.base import Query, Scored
 from kgrag.retrieval.beam import Link, base_ranking
-from kgrag.retrieval.bridges import named
+from kgrag.retrieval.bridges import Knowledge, KnowledgeOptions, named, passages_of
 from kgrag.retrieval.compose import concatenate, reciprocal_rank_fusion
-from kgrag.retrieval.knowledge import Knowledge, KnowledgeOptions, passages_of
 from kgrag.runtime.options import Count
 from kgrag.values.documents import Triple
 from kgrag.values.events import Filtered, Judged, Linked, Read, Remembered, Rewritten

@@ -97,7 +97,7 @@ def ask(
         if kg.tasks() is None and not _is_looked_up(searched, system, query):
             _show_evidence(searched, system, query, k, as_json=as_json)
         asked = searched.system(system)
-        from kgrag.cli.trace import LiveTrace, print_answer
+        from kgrag.cli.evidence import LiveTrace, print_answer
         from kgrag.narration import usage_text
         from kgrag.wire import to_json
 
@@ -138,8 +138,7 @@ def _is_looked_up(searched: "Searching", system: str, query: "Query") -> bool:
 def _show_evidence(searched: "Searching", system: str, query: "Query", k: int, *, as_json: bool) -> NoReturn:
     """Explain how to configure a model, show what the system's retriever finds, and end."""
     from kgrag.agents.system import DEPTH, retriever_of
-    from kgrag.cli.evidence import print_ranking
-    from kgrag.cli.trace import EVIDENCE
+    from kgrag.cli.evidence import EVIDENCE, print_ranking
     from kgrag.models.chat import no_model
     from kgrag.values.events import Answer
     from kgrag.wire import to_json

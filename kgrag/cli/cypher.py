@@ -27,7 +27,7 @@ def ask_cypher(question: str, collection: str | None, *, show: bool, as_json: bo
 
 
 def _print_answer(answer: "CypherAnswer", *, as_json: bool, as_csv: bool, raw: bool) -> None:
-    from kgrag.cli.show_rows import print_outcome
+    from kgrag.cli.evidence import print_outcome
     from kgrag.narration import usage_text
     from kgrag.wire import to_json
 
@@ -44,7 +44,7 @@ def _print_answer(answer: "CypherAnswer", *, as_json: bool, as_csv: bool, raw: b
 
 def _statement(answer: "CypherAnswer") -> str:
     """Return the statement for Neo4j Browser, to run after the line that sets its parameters."""
-    from kgrag.graph.favourites import params_line
+    from kgrag.graph.saved import params_line
 
     return f"{params_line(answer.parameters)}\n{answer.statement}" if answer.parameters else answer.statement
 
@@ -176,7 +176,7 @@ def cypher(
 
 def _print_parameters(question: str, pairs: Pairs, collection: str | None, as_json: bool) -> None:
     """Print the line that sets a question's parameters."""
-    from kgrag.graph.favourites import all_parameters, params_line
+    from kgrag.graph.saved import all_parameters, params_line
 
     with connect() as kg:
         asked = kg[choose_collection(kg, collection)].question_parameters(question)
@@ -227,8 +227,7 @@ def _is_drawn(query: "Query") -> bool:
 
 
 def _show(name: str, pairs: Pairs, collection: str | None) -> None:
-    from kgrag.graph.favourites import browser_text
-    from kgrag.graph.saved import find_query, from_text
+    from kgrag.graph.saved import browser_text, find_query, from_text
 
     query = find_query(name)
     given = {"collection": collection} if collection and _takes(query, "collection") else {}
@@ -237,7 +236,7 @@ def _show(name: str, pairs: Pairs, collection: str | None) -> None:
 
 
 def _write_favourites(file: str, pairs: Pairs, collection: str | None) -> None:
-    from kgrag.graph import favourites
+    from kgrag.graph import saved
 
     given = _free(pairs)
     if collection is None:
@@ -245,12 +244,12 @@ def _write_favourites(file: str, pairs: Pairs, collection: str | None) -> None:
             collection = choose_collection(kg, None)
     given["collection"] = collection
     if file.endswith(".zip"):
-        Path(file).write_bytes(favourites.archive(given))
+        Path(file).write_bytes(saved.archive(given))
         note(f"Wrote {file}. Drop it on Neo4j Browser: its queries are then under Favorites (the star), in kgrag.")
     elif file == "-":
-        click.echo(favourites.script(given))
+        click.echo(saved.script(given))
     else:
-        Path(file).write_text(favourites.script(given), encoding="utf-8")
+        Path(file).write_text(saved.script(given), encoding="utf-8")
         note(f"Wrote {file}.")
 
 
@@ -294,7 +293,7 @@ def _run(statement: str, pairs: Pairs, collection: str | None, embeddings: bool,
 
 
 def _print(rows: "Rows", as_json: bool, as_csv: bool, raw: bool) -> None:
-    from kgrag.cli.show_rows import print_outcome
+    from kgrag.cli.evidence import print_outcome
     from kgrag.wire import to_json
 
     if as_json:

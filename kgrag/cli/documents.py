@@ -12,7 +12,7 @@ from click.core import ParameterSource
 
 from kgrag.cli.connect import F, as_json, choose_collection, collection_option, connect, engine_options, import_driver
 from kgrag.cli.console import changed, load_settings, note, number, print_json, print_list, progress_bars
-from kgrag.cli.interrupt import interruptible
+from kgrag.cli.outcome import interruptible
 from kgrag.values.errors import InputError, NotFoundError
 
 if TYPE_CHECKING:

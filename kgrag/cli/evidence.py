@@ -1,18 +1,28 @@
-"""Passages on a terminal: ranked evidence with its trail, and one passage with its neighbourhood."""
+"""Results on a terminal: passages with their trails, how an answer comes about, rows of a Cypher statement."""
 
+import csv
+import sys
+import time
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any
+from threading import Lock
+from typing import Any, Self
 
-from rich.console import Console
+import click
+from rich.console import Console, Group
+from rich.live import Live
 from rich.padding import Padding
+from rich.spinner import Spinner
 from rich.text import Text
 from rich.tree import Tree
 
-from kgrag.cli.console import note, stdout_console
+from kgrag.cli.console import note, number, print_table, stderr_console, stdout_console, visible
+from kgrag.narration import ONCE, lines, topic, usage_text
 from kgrag.retrieval.quoted_trail import Hop, told_trail
 from kgrag.retrieval.snippet import WIDTH, crop, one_line, snippet
 from kgrag.retrieval.trail import score, trail
-from kgrag.values.results import Passage, Ranking
+from kgrag.values.events import Answer, Answered, Called, Event
+from kgrag.values.results import Passage, Ranking, Usage
+from kgrag.values.rows import Rows, cell
 
 ID_DIGITS = 8
 """How much of a passage's id is shown; `kgrag show` takes as much."""
@@ -142,3 +152,196 @@ def print_indented(console: Console, text: Text, by: int) -> None:
         console.print(Padding(text, (0, 0, 0, by)))
     else:
         console.print(Text(" " * by).append_text(text), soft_wrap=True)
+
+
+EVIDENCE = 8
+"""How many of the best passages are shown when they do not hold the answer."""
+
+_LABEL = 9
+_LINE = 300  # characters of a line of the trace
+_STYLES = {"known": "green", "failed": "red"}
+
+
+class LiveTrace:
+    """Prints events as they happen on standard error; a context manager.
+
+    On a terminal the answer is shown while it is written, and below it how many calls, tokens and seconds it took so
+    far; both are gone afterwards. `quiet`: of all this, only the answer.
+    """
+
+    def __init__(self, *, quiet: bool) -> None:
+        self._console = stderr_console()
+        self._quiet = quiet
+        self._written = ""
+        self._usage = Usage()
+        self._began = time.monotonic()
+        self._step = 0
+        self._said: set[str] = set()
+        self._lock = Lock()
+        self._live: Live | None = None
+        self._spinner = Spinner("dots")
+        if self._console.is_terminal:
+            self._live = Live(get_renderable=self._bottom, console=self._console, transient=True, refresh_per_second=8)
+
+    def __enter__(self) -> Self:
+        if self._live is not None:
+            self._live.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._live is not None:
+            self._live.stop()
+
+    def __call__(self, event: Event) -> None:
+        """Take in an event."""
+        with self._lock:
+            if isinstance(event, Called):
+                self._usage += event.usage
+            elif isinstance(event, Answered):
+                self._written = readable(event.text)
+            elif not self._quiet:
+                self._show(event)
+
+    def _show(self, event: Event) -> None:
+        if query := topic(event):
+            self._head(event.step, query)
+        for label, text in lines(event):
+            shown = crop(text, _LINE)
+            if label in ONCE:
+                if shown in self._said:
+                    continue
+                self._said.add(shown)
+            self._line(label, shown, _STYLES.get(label, ""))
+
+    def _head(self, step: int, query: str) -> None:
+        """Print the step's number with its query; a second query of the same step is a line of it."""
+        shown = crop(query, _LINE)
+        if step > self._step:
+            self._step, self._said = step, {shown}
+            spent = f"  ({usage_text(self._usage)}, {self._seconds:.1f} s)" if step > 1 and self._usage.calls else ""
+            self._print(Text.assemble((f"{step}  ", "bold"), (shown, "bold cyan"), (spent, "dim")))
+        elif shown not in self._said:
+            self._said.add(shown)
+            self._line("query", shown)
+
+    def _line(self, label: str, text: str, style: str = "") -> None:
+        self._print(Text.assemble((f"   {label:<{_LABEL}}", "dim"), (crop(text, _LINE), style)))
+
+    def _print(self, line: Text) -> None:
+        self._console.print(line, soft_wrap=not self._console.is_terminal)
+
+    def _bottom(self) -> Group:
+        """Return the last lines of the answer so far, as many as fit, and its usage."""
+        lines = Text(self._written).wrap(self._console, self._console.width)[-max(1, self._console.height - 3) :]
+        if self._quiet:
+            return Group(*lines)
+        spent = f"{usage_text(self._usage)}, " if self._usage.calls else ""
+        self._spinner.update(text=Text(f"{spent}{self._seconds:.0f} s", "dim"))
+        return Group(*lines, self._spinner)
+
+    @property
+    def streams(self) -> bool:
+        """Whether an answer is shown while it is written."""
+        return self._live is not None
+
+    @property
+    def _seconds(self) -> float:
+        return time.monotonic() - self._began
+
+
+def print_answer(answer: Answer) -> None:
+    """Print an answer with what it cites; where it is not in the evidence, the evidence, ranked."""
+    text = readable(answer.text)
+    if text:
+        console = stdout_console()
+        console.print(Text(text, "bold" if answer.found else ""), soft_wrap=not console.is_terminal)
+    if answer.problem:
+        part = "A step failed, and this is made from what there was"
+        note(f"{part}: {answer.problem}" if text else f"There is no answer: {answer.problem}")
+    if answer.doubt:
+        note(one_line(answer.doubt))
+    if answer.found:
+        _print_citations(answer)
+    elif answer.ranking.hits:
+        if text:
+            click.echo()
+        shown = Ranking(answer.ranking.query, answer.ranking.retriever, answer.ranking.hits[:EVIDENCE])
+        note("The best of the evidence:")
+        print_ranking(shown)
+    for line in answer.ranking.notes:
+        note(line)
+
+
+def readable(text: str) -> str:
+    """Return a text of several lines without anything that could steer a terminal."""
+    return "\n".join(map(one_line, text.strip().splitlines()))
+
+
+def _print_citations(answer: Answer) -> None:
+    if answer.citations:
+        click.echo()
+    width = max((len(str(c.number)) for c in answer.citations), default=1) + 2
+    console = stdout_console()
+    shown: tuple[int, str] | None = None
+    for citation in answer.citations:
+        passage, number = citation.passage, f"[{citation.number}]"
+        if citation.summary and (citation.number, citation.summary) != shown:
+            shown = (citation.number, citation.summary)
+            print_line(
+                console, Text(f"{number:<{width}}  summary: {crop(one_line(citation.summary), _LINE)}, of", "bold")
+            )
+        number = "" if citation.summary else number
+        head = Text.assemble((f"{number:<{width}}", "bold"), "  ", (passage.id[:ID_DIGITS], "dim"), "  ")
+        print_line(console, head.append(crop(passage.heading, _LINE), "bold cyan"))
+        if citation.summary:
+            continue
+        print_indented(console, excerpt(passage, f"{answer.question} {answer.text}"), width + 2)
+
+
+_LONGEST = 200  # characters of a cell
+
+
+def print_outcome(rows: Rows, *, as_csv: bool, raw: bool = False) -> None:
+    """Print rows on standard output, and on standard error how many there are and how long they took.
+
+    `raw`: texts that a spreadsheet takes for formulas stay as they are in CSV.
+    """
+    if as_csv:
+        _print_csv(rows, raw)
+    else:
+        _print_rows(rows)
+    note(f"{number(len(rows), 'row') if len(rows) else 'No rows'} in {rows.seconds * 1000:.0f} ms")
+    if rows.cut:
+        note(f"Not all of them: {rows.cut}")
+    for line in rows.notes:
+        note(line)
+
+
+def _print_csv(rows: Rows, raw: bool) -> None:
+    """Print a header and a line a row; lists and maps are JSON, and missing values empty."""
+    seen = visible if sys.stdout.isatty() else str
+    writer = csv.writer(sys.stdout, lineterminator="\n")
+    for row in (rows.columns, *rows.values):
+        writer.writerow([seen(cell(value) if raw or _is_number(value) else _no_formula(cell(value))) for value in row])
+
+
+def _no_formula(text: str) -> str:
+    """Return the text, after a ' if a spreadsheet would read it as a formula."""
+    return f"'{text}" if text.startswith(("=", "+", "-", "@", "\t", "\r")) else text
+
+
+def _print_rows(rows: Rows) -> None:
+    """Print a table with long texts cut short; nothing without rows."""
+    if not len(rows):
+        return
+    words = {column for i, column in enumerate(rows.columns) if not all(_is_number(row[i]) for row in rows.values)}
+    print_table(rows.columns, ([_short(cell(value)) for value in row] for row in rows.values), left=words)
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def _short(text: str) -> str:
+    text = " ".join(text.split())
+    return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…"

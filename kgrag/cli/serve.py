@@ -178,7 +178,7 @@ def serve(host: str | None, port: int | None, check: bool, quiet: bool, as_json:
             f"The server needs the package {error.name}, which is not installed.",
             f"Install it: {install_hint('serve')}",
         ) from error
-    from kgrag.graph.local.supervising import supervised
+    from kgrag.graph.local.server import supervised
     from kgrag.server.keys import Keys
 
     settings = changed(load_settings(), "serve", host=host, port=port)

@@ -9,7 +9,7 @@ import click
 from kgrag.cli.connect import collection_option, connect
 from kgrag.cli.console import note, number, print_error, progress_bars
 from kgrag.cli.documents import loading_options, print_changes, print_problems
-from kgrag.cli.interrupt import interruptible
+from kgrag.cli.outcome import interruptible
 from kgrag.values.errors import DatabaseError
 
 if TYPE_CHECKING:

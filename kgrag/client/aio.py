@@ -8,7 +8,6 @@ import asyncio
 import threading
 from collections.abc import AsyncIterator, Callable, Coroutine, Iterable
 from functools import update_wrapper
-from types import TracebackType
 from typing import Any, Concatenate, ParamSpec, Self, TypeVar, overload
 
 from pydantic import SecretStr
@@ -253,9 +252,7 @@ class AsyncKnowledgeGraph:
     async def __aenter__(self) -> Self:
         return self
 
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    async def __aexit__(self, *_: object) -> None:
         await self.close()
 
     @overload

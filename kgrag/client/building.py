@@ -12,7 +12,7 @@ from kgrag.engines import open_engine
 from kgrag.graph import collections as registry
 from kgrag.graph.collections import Collection as Record
 from kgrag.graph.counts import collection_info
-from kgrag.graph.holding import collection_lock
+from kgrag.graph.jobs import collection_lock
 from kgrag.loaders.source import Source
 from kgrag.models.embed import Embedder
 from kgrag.retrieval.context import SearchContext
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from kgrag.indexing.resolution.resolve import NamePair, Resolution
     from kgrag.indexing.tagging import TaggingReport
     from kgrag.loaders import Columns
-    from kgrag.models.estimate import Estimate
+    from kgrag.models.budget import Estimate
 
 
 B = TypeVar("B", bound="Building")

@@ -3,7 +3,6 @@
 import threading
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
-from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
 from cachetools import LRUCache
@@ -146,9 +145,7 @@ class Connection:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     def close(self) -> None:

@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain
 from pathlib import Path
-from types import TracebackType
 from typing import TYPE_CHECKING, Any, Literal, Self, overload
 from urllib.parse import quote
 
@@ -16,7 +15,7 @@ from kgrag.agents.system import DEPTH
 from kgrag.client.arguments import check_asked, named
 from kgrag.client.federation import checked, split_names
 from kgrag.client.http import Http, Json
-from kgrag.client.stream import Stream
+from kgrag.client.searching import Stream
 from kgrag.graph.jobs import Job, State
 from kgrag.graph.runs import Run
 from kgrag.loaders.dispatch import LOADERS
@@ -205,9 +204,7 @@ class RemoteKnowledgeGraph(RemoteJobs):
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     def close(self) -> None:

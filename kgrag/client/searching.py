@@ -1,7 +1,10 @@
-"""What can be searched and asked: one collection, or several as one."""
+"""What can be searched and asked, one collection or several as one; an answer while it is being made."""
 
+import contextvars
+import queue
+import threading
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from typing import ClassVar, Literal, overload
 
@@ -10,14 +13,86 @@ from kgrag.agents.strategy import Strategy
 from kgrag.agents.system import DEPTH
 from kgrag.client.arguments import check_asked, named
 from kgrag.client.connection import Rankings, retrieve_folded
-from kgrag.client.stream import Stream
 from kgrag.models.parallel import in_parallel
 from kgrag.models.tasks import Listener
 from kgrag.retrieval.base import DEFAULT_RETRIEVER, Query, Retriever
 from kgrag.retrieval.bridges import with_bridges
 from kgrag.runtime import limits
-from kgrag.values.events import Answer
+from kgrag.values.events import Answer, Event
 from kgrag.values.results import Filter, Ranking
+
+
+class Stream:
+    """Iterates over the events of a question as they happen; `answer` is there at the end.
+
+    >>> stream = kg["notes"].ask("Who designed the Fram?", stream=True)
+    >>> for event in stream:
+    ...     print(event)
+    >>> print(stream.answer.text)
+
+    Closing it, or leaving the loop, cancels the question at its next step.
+    """
+
+    def __init__(
+        self,
+        ask: Callable[[Listener], Answer],
+        deadline: float | None = None,
+        budget: float | None = None,
+        listener: Listener | None = None,
+    ) -> None:
+        self._ask = ask
+        self._limits = (deadline, budget)
+        self._listener = listener
+        self._cancelled = threading.Event()
+        self._answer: Answer | None = None
+
+    @property
+    def answer(self) -> Answer:
+        """The answer; events that were not iterated over yet are passed over."""
+        if self._answer is None:
+            for _ in self:
+                pass
+        assert self._answer is not None
+        return self._answer
+
+    def __iter__(self) -> Iterator[Event]:
+        """Yield the events; none once the answer is there.
+
+        Raises the error that the question raises.
+        """
+        if self._answer is not None:
+            return
+        events: queue.Queue[Event | Answer | BaseException] = queue.Queue()
+
+        def hear(event: Event) -> None:
+            events.put(event)
+            if self._listener is not None:
+                self._listener(event)
+
+        def work() -> None:
+            try:
+                with limits.limited(*self._limits, cancelled=self._cancelled):
+                    events.put(self._ask(hear))
+            except BaseException as error:  # raised where the events are iterated over
+                events.put(error)
+
+        context = contextvars.copy_context()
+        threading.Thread(target=context.run, args=(work,), name="kgrag-ask", daemon=True).start()
+        try:
+            while True:
+                item = events.get()
+                if isinstance(item, Answer):
+                    self._answer = item
+                    return
+                if isinstance(item, BaseException):
+                    raise item
+                yield item
+        finally:
+            self._cancelled.set()
+
+    def close(self) -> None:
+        """Cancel the question at its next step."""
+        self._cancelled.set()
 
 
 class Searching(ABC):

@@ -7,8 +7,7 @@ from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
 
-from kgrag.exchange.files import FORMATS, STREAM, format_of, writing
-from kgrag.exchange.form import Footer, Header
+from kgrag.exchange.files import FORMATS, STREAM, Footer, Header, format_of, writing
 from kgrag.graph.collections import Collection
 from kgrag.graph.connection import Graph
 from kgrag.graph.contents import Fingerprint, NodeRecord, contents

@@ -1,4 +1,4 @@
-"""Where exports go and come from: a file, a compressed file, a stream.
+"""Where exports go and come from, and in which form: JSON Lines in a file, a compressed file, a stream.
 
 Under its final name there is a whole export, or none.
 """
@@ -10,16 +10,194 @@ import re
 import shutil
 import sys
 import tempfile
-from collections.abc import Callable, Iterator
+import zlib
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import asdict, dataclass, fields
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, Protocol
 
-from kgrag.exchange.form import Footer, Header, Writer, foreign, read_errors
-from kgrag.exchange.jsonl import JsonLinesReader, JsonLinesWriter
-from kgrag.graph.contents import Item, NodeRecord
-from kgrag.graph.property_values import VECTOR, kind, text, to_json, vector_text
+from kgrag.graph.contents import EdgeRecord, Fingerprint, Item, NodeRecord, vectors_of
+from kgrag.graph.property_values import VECTOR, from_json, kind, text, to_json, vector_text
 from kgrag.values.errors import InputError
+from kgrag.values.installing import update_hint
+
+VERSION = 1
+"""Of the formats."""
+
+
+@dataclass(frozen=True, slots=True)
+class Header:
+    """Where an export comes from. `export` is its own id; `embeddings`: whether it has the vectors."""
+
+    collection: str
+    schema_version: int
+    kgrag: str
+    export: str
+    exported: str
+    embeddings: bool = True
+    version: int = VERSION
+
+    def plain(self) -> dict[str, Any]:
+        """Return the header as JSON can hold it."""
+        return asdict(self)
+
+    @classmethod
+    def of(cls, values: Any, place: str) -> "Header":
+        """Return the header of a line. Raises InputError."""
+        names = {f.name: f.type for f in fields(cls)}
+        if not isinstance(values, Mapping) or not isinstance(values.get("version"), int):
+            raise foreign(place)
+        if values["version"] > VERSION:
+            raise InputError(
+                f"{place}: the export is of a newer kind ({values['version']}; this kgrag reads up to {VERSION}).",
+                f"A newer kgrag wrote it: {update_hint()}",
+            )
+        if values.keys() != names.keys() or any(type(values[n]) is not its for n, its in names.items()):
+            raise foreign(place)
+        return cls(**values)
+
+
+@dataclass(frozen=True, slots=True)
+class Footer:
+    """How many nodes and edges of each kind there are, and their hashes."""
+
+    counts: Mapping[str, int]
+    hashes: Mapping[str, str]
+
+    def plain(self) -> dict[str, Any]:
+        """Return the footer as JSON can hold it: kind -> number and hash."""
+        return {kind: [self.counts[kind], self.hashes[kind]] for kind in self.hashes}
+
+    @classmethod
+    def of(cls, values: Any, place: str) -> "Footer":
+        """Return the footer of a line. Raises InputError."""
+        try:
+            return cls({k: int(n) for k, (n, _) in values.items()}, {k: str(h) for k, (_, h) in values.items()})
+        except (AttributeError, TypeError, ValueError) as error:
+            raise damaged(place, "what it says of its own contents cannot be read") from error
+
+    @classmethod
+    def sum(cls, found: Fingerprint) -> "Footer":
+        """Return the footer of the items read so far."""
+        return cls(found.counts, found.hashes())
+
+
+class Writer(Protocol):
+    """Writes an export in some format."""
+
+    def write(self, item: Item) -> None: ...  # noqa: D102
+    def finish(self, footer: Footer) -> None: ...  # noqa: D102
+
+
+def foreign(place: str) -> InputError:
+    """Return the error for a file that no export wrote."""
+    return InputError(
+        f"{place}: this is no export of kgrag.",
+        "`kgrag import` reads what `kgrag export` wrote; documents go in with `kgrag ingest`, backups with "
+        "`kgrag db restore`.",
+    )
+
+
+def damaged(place: str, what: str) -> InputError:
+    """Return the error for an export that was changed or cut."""
+    return InputError(f"{place}: {what}.", "The file is damaged or was changed by hand: export it again.")
+
+
+@contextmanager
+def read_errors(place: str) -> Iterator[None]:
+    """Turn what a damaged file makes the decoders raise into InputError."""
+    try:
+        yield
+    except (EOFError, zlib.error, gzip.BadGzipFile) as error:
+        raise damaged(place, f"the compressed file is cut off or broken ({error})") from error
+    except UnicodeDecodeError as error:
+        raise damaged(place, f"it is not UTF-8 text ({error.reason})") from error
+    except OSError as error:
+        raise InputError(f"{place}: {error.strerror or error}.", "Is the path right, and may you read it?") from error
+
+
+class JsonLinesWriter:
+    """Writes lines as they come."""
+
+    def __init__(self, stream: IO[bytes], header: Header) -> None:
+        self._stream = stream
+        self._line({"kgrag": header.plain()})
+
+    def write(self, item: Item) -> None:
+        """Write a node or an edge."""
+        if isinstance(item, EdgeRecord):
+            properties = {key: to_json(value) for key, value in item.properties.items()}
+            self._line({"edge": item.type, "start": item.start, "end": item.end, "properties": properties})
+            return
+        vectors = vectors_of(item.properties)
+        properties = {key: to_json(value) for key, value in item.properties.items() if key not in vectors}
+        labels = {"labels": item.labels} if item.labels else {}
+        line = json.dumps({"node": item.label, **labels, "properties": properties}, ensure_ascii=False)
+        more = "".join([f', "{key}": [{vector_text(item.properties[key])}]' for key in vectors])
+        self._write(f"{line[:-2]}{more}}}}}")
+
+    def finish(self, footer: Footer) -> None:
+        """Write the last line."""
+        self._line({"total": footer.plain()})
+
+    def _line(self, value: dict[str, Any]) -> None:
+        self._write(json.dumps(value, ensure_ascii=False))
+
+    def _write(self, line: str) -> None:
+        self._stream.write(line.encode("utf-8", "replace") + b"\n")
+
+
+class JsonLinesReader:
+    """Reads what JsonLinesWriter wrote; `open` opens the file at its beginning."""
+
+    def __init__(self, open: Callable[[], IO[bytes]], name: str) -> None:
+        self._open = open
+        self._name = name
+        self.footer: Footer | None = None
+        self.place = f"{name}:1"
+        with read_errors(name), open() as file:
+            first = self._parsed(file.readline())
+        if "kgrag" not in first:
+            raise foreign(name)
+        self.header = Header.of(first["kgrag"], self.place)
+
+    def __iter__(self) -> Iterator[Item]:
+        """Yield the nodes and edges. Raises InputError."""
+        self.footer = None
+        with read_errors(self._name), self._open() as file:
+            for number, line in enumerate(file, 1):
+                self.place = f"{self._name}:{number}"
+                if self.footer is not None:
+                    raise damaged(self.place, "something follows the last line")
+                if number == 1:
+                    continue
+                record = self._parsed(line)
+                if "total" in record:
+                    self.footer = Footer.of(record["total"], self.place)
+                else:
+                    yield self._item(record)
+
+    def _parsed(self, line: bytes) -> dict[str, Any]:
+        try:
+            record = json.loads(line)
+        except ValueError as error:
+            what = "the line is cut off" if not line.endswith(b"\n") else f"this is no JSON ({error})"
+            raise damaged(self.place, what) from error
+        if not isinstance(record, dict):
+            raise foreign(self.place)
+        return record
+
+    def _item(self, record: dict[str, Any]) -> Item:
+        try:
+            properties = {key: from_json(key, value) for key, value in record["properties"].items()}
+            if "edge" in record:
+                (start, begin), (end, last) = record["start"], record["end"]
+                return EdgeRecord(str(record["edge"]), (start, begin), (end, last), properties)
+            return NodeRecord.of(record["node"], properties, record.get("labels", ()))
+        except (KeyError, ValueError, TypeError, AttributeError) as error:
+            raise damaged(self.place, f"this is neither a node nor an edge ({error})") from error
+
 
 # GraphML, as Gephi, yEd and networkx read it: http://graphml.graphdrawing.org/specification.html. It is not read back.
 #

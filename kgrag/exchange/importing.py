@@ -6,15 +6,13 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any
 
-from kgrag.exchange.files import reading, received
-from kgrag.exchange.form import Footer, Header, damaged, foreign
-from kgrag.exchange.jsonl import JsonLinesReader
+from kgrag.exchange.files import Footer, Header, JsonLinesReader, damaged, foreign, reading, received
 from kgrag.graph import collections as registry
 from kgrag.graph import schema
 from kgrag.graph.connection import Graph, Transaction
 from kgrag.graph.contents import LABELS, LOCAL, Fingerprint, Item, NodeRecord, vectors_of
 from kgrag.graph.counts import count_nodes
-from kgrag.graph.holding import collection_lock
+from kgrag.graph.jobs import collection_lock
 from kgrag.values.errors import InputError, MismatchError
 from kgrag.values.events import Progress
 

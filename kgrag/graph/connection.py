@@ -1,4 +1,4 @@
-"""The connection to Neo4j: runs queries of the catalogue by name, in the mode that their header states."""
+"""The connection to Neo4j: queries of the catalogue by name, in the mode of their header; its errors as kgrag's."""
 
 import logging
 import re
@@ -12,24 +12,124 @@ from typing import Any, Self, TypeVar
 
 import neo4j
 from neo4j.exceptions import (
-    ConfigurationError as DriverConfigurationError,
-)
-from neo4j.exceptions import (
+    AuthError,
+    ClientError,
     DriverError,
     Neo4jError,
     NotALeader,
+    ServiceUnavailable,
+    SessionExpired,
+    WriteServiceUnavailable,
+)
+from neo4j.exceptions import (
+    ConfigurationError as DriverConfigurationError,
 )
 from pydantic import SecretStr
 
-from kgrag.graph.driver_errors import missing_index, translated
 from kgrag.graph.queries import Query, catalogue
 from kgrag.runtime import limits
 from kgrag.runtime.spans import span
 from kgrag.values.errors import (
     ConfigurationError,
     DatabaseError,
+    InputError,
+    MismatchError,
+    UnreachableError,
+    tls_hint,
     without_login,
 )
+
+_OTHER_LENGTH = re.compile(r"Index query vector has \d+ dimensions|vectors do not have the same number of dimensions")
+_OWN_INDEX = re.compile(r"([a-z]+)_\w+_c\d+")
+_NO_INDEX = re.compile(r"There is no such (?:fulltext|vector) schema index: (\w+)")
+
+
+class translated:  # noqa: N801 - reads as a verb in `with translated(uri):`
+    """Turns the driver's errors into DatabaseError, UnreachableError where that fits, with a remedy.
+
+    Ctrl-C in the middle of a message leaves the driver unable to tidy up after it; what it then raises is
+    KeyboardInterrupt still.
+    """
+
+    def __init__(self, uri: str) -> None:
+        self._uri = without_login(uri)
+
+    def __enter__(self) -> None:
+        return None
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if not isinstance(error, KeyboardInterrupt) and _interrupted(error):
+            raise KeyboardInterrupt from error
+        if isinstance(error, DriverError) and "closed" in str(error).lower():
+            raise DatabaseError(
+                f"This client of {self._uri} is closed.", "Make another, by KnowledgeGraph.connect() or local()."
+            ) from error
+        if isinstance(error, AuthError):
+            raise UnreachableError(
+                f"Neo4j at {self._uri} refuses the login.", "Check KGRAG_NEO4J_USER and KGRAG_NEO4J_PASSWORD."
+            ) from error
+        if isinstance(error, SessionExpired) and isinstance(error.__cause__, WriteServiceUnavailable):
+            raise UnreachableError(
+                f"The cluster at {self._uri} has no leader that takes writes.",
+                "Searches go on. `SHOW SERVERS` and `SHOW DATABASES` in Neo4j Browser tell why; then run it again.",
+            ) from error
+        if isinstance(error, ServiceUnavailable):
+            hint = tls_hint(self._uri, error)
+            raise UnreachableError(
+                f"Neo4j at {self._uri} does not answer.",
+                f"{hint} Set KGRAG_NEO4J_URI."
+                if hint
+                else "Is it running? `kgrag db status` tells for the local server; otherwise check KGRAG_NEO4J_URI.",
+            ) from error
+        if isinstance(error, ClientError) and error.code and "DatabaseNotFound" in error.code:
+            raise UnreachableError(
+                f"The server at {self._uri} has no such database.", "Check KGRAG_NEO4J_DATABASE."
+            ) from error
+        if isinstance(error, Neo4jError) and "TransactionTimedOut" in (error.code or ""):
+            raise limits.passed() from error
+        if isinstance(error, Neo4jError) and (missing := missing_index(error.message or "")):
+            raise missing from error
+        if isinstance(error, Neo4jError) and (unreadable := unreadable_words(error.message or "")):
+            raise unreadable from error
+        if isinstance(error, Neo4jError) and _OTHER_LENGTH.search(error.message or ""):
+            raise MismatchError(
+                "The vectors of the collection have another length than the question's.",
+                "Try again: the collection was embedded again a moment ago. If it stays so: kgrag db repair",
+            ) from error
+        if isinstance(error, Neo4jError | DriverError):
+            hint = tls_hint(self._uri, error) if isinstance(error, DriverError) else ""
+            remedy = hint or "The server's log says more: `kgrag db logs`."
+            raise DatabaseError(f"Neo4j failed: {error}", remedy) from error
+
+
+def missing_index(message: str) -> MismatchError | None:
+    """Return the error for a missing index, if the server's message is about one."""
+    if (missing := _NO_INDEX.search(message)) is None:
+        return None
+    if (own := _OWN_INDEX.fullmatch(missing[1])) is None:
+        remedy = "`kgrag cypher indexes` lists those that there are."
+    else:
+        remedy = f"It comes with the first {own[1]} of a collection. Where there is one, make it again: kgrag db repair"
+    return MismatchError(f"The index {missing[1]} is missing.", remedy)
+
+
+def unreadable_words(message: str) -> InputError | None:
+    """Return the error for words that Lucene cannot parse, if the server's message is about them."""
+    if "org.apache.lucene.queryparser" not in message:
+        return None
+    return InputError(
+        "The words to be looked for cannot be read as a query of the full-text index.",
+        'Leave out signs such as / : ( ) [ ] " ~ ^ *, or put a backslash before each.',
+    )
+
+
+def _interrupted(error: BaseException | None) -> bool:
+    while error is not None and not isinstance(error, KeyboardInterrupt):
+        error = error.__context__
+    return error is not None
+
 
 T = TypeVar("T")
 OnQuery = Callable[[str, Mapping[str, Any]], None]
@@ -73,7 +173,7 @@ class Graph:
             raise _not_an_address(uri)
         auth = (user, password.get_secret_value()) if password is not None else None
         try:
-            self._driver = neo4j.GraphDatabase.driver(
+            self.driver = neo4j.GraphDatabase.driver(
                 uri,
                 auth=auth,
                 user_agent="kgrag",
@@ -88,10 +188,10 @@ class Graph:
         self._bookmarks = neo4j.GraphDatabase.bookmark_manager() if uri.startswith("neo4j") else None
         try:
             with translated(self.uri):
-                self._driver.verify_connectivity()
+                self.driver.verify_connectivity()
             self.run("inspect/ping")  # the database, too, exists
         except BaseException:
-            self._driver.close()
+            self.driver.close()
             raise
 
     def __repr__(self) -> str:
@@ -100,15 +200,13 @@ class Graph:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         with translated(self.uri):
             self.close()
 
     def close(self) -> None:
         """Close every connection."""
-        self._driver.close()
+        self.driver.close()
 
     def run(self, name: str, /, **parameters: Any) -> list[neo4j.Record]:
         """Run a query of the catalogue by name, in the mode of its header, and return its records."""
@@ -198,7 +296,7 @@ class Graph:
             elif mode == "read":
                 records = self._read_at_once(asked, parameters)
             if records is None:  # unlike a session's transaction it begins and asks in one message
-                records = self._driver.execute_query(
+                records = self.driver.execute_query(
                     asked,
                     parameters,
                     routing_=neo4j.RoutingControl.READ if mode == "read" else neo4j.RoutingControl.WRITE,
@@ -243,7 +341,7 @@ class Graph:
     def _session(
         self, fetch_size: int = _FETCH_SIZE, access: str = neo4j.WRITE_ACCESS, *, warned: bool = False
     ) -> neo4j.Session:
-        return self._driver.session(
+        return self.driver.session(
             notifications_min_severity="WARNING" if warned else None,
             database=self.database,
             fetch_size=fetch_size,

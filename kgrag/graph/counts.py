@@ -1,11 +1,83 @@
-"""How much a collection holds."""
+"""How much collections hold, and how near the database and its server are to their limits."""
 
 from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
 
+from kgrag.graph import collections, schema
 from kgrag.graph.collections import Collection
 from kgrag.graph.connection import Graph
 from kgrag.graph.description import describe
+from kgrag.values.errors import DatabaseError, DeadlineError
 from kgrag.values.results import CollectionInfo
+
+LIVE = 0.85
+"""The share of the heap from which on what is left after a collection of garbage leaves too little for queries."""
+
+COUNTED = ("Passage", "Triple", "Entity")
+
+
+@dataclass(frozen=True, slots=True)
+class Heap:
+    """The heap of the server in bytes; `live`: what was left when garbage was collected last."""
+
+    used: int
+    live: int
+    most: int
+
+    @property
+    def share(self) -> float:
+        """How much of it is live, from 0 to 1."""
+        return self.live / self.most
+
+
+@dataclass(frozen=True, slots=True)
+class Machine:
+    """The server's machine: bytes of memory, and files and connections that its process holds open."""
+
+    memory: int
+    files: int
+    most_files: int
+
+
+def counts(graph: Graph) -> dict[str, dict[str, int]]:
+    """Return the passages, triples and entities of each collection.
+
+    Collection -> label -> number. Reads no node.
+    """
+    found = {row["label"]: row["number"] for row in graph.run("inspect/label_counts")}
+    return {
+        one.name: {label: found.get(schema.label_of(label, one.number), 0) for label in COUNTED}
+        for one in collections.list_collections(graph)
+    }
+
+
+def jobs(graph: Graph) -> dict[str, tuple[int, float]]:
+    """Return state -> number of jobs, and the age of the oldest in seconds."""
+    return {row["state"]: (row["number"], row["seconds"]) for row in graph.run("jobs/counts")}
+
+
+def heap(graph: Graph) -> Heap | None:
+    """Return the heap of the server, in a cluster of the leader; None where it is hidden, as in Aura."""
+    row = _told(graph, "inspect/heap")
+    return None if row is None else Heap(**row)
+
+
+def machine(graph: Graph) -> Machine | None:
+    """Return the machine of the server; None where it is hidden."""
+    row = _told(graph, "inspect/machine")
+    return None if row is None else Machine(**row)
+
+
+def _told(graph: Graph, query: str) -> Mapping[str, Any] | None:
+    try:
+        rows = graph.run(query)
+    except DeadlineError:
+        raise
+    except DatabaseError:  # the procedure is not there, or not for this user
+        return None
+    return dict(rows[0]) if rows and None not in rows[0].values() else None
+
 
 READ = 100_000
 """Nodes of a label up to which their edges are read. For more, the store's own counts are asked for, by a statement

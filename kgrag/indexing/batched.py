@@ -19,8 +19,7 @@ from kgrag.indexing.extracted import Extraction
 from kgrag.indexing.extraction import TASK, ExtractionReport, FactWriter, prompt_name, shape, values
 from kgrag.indexing.finish import finish
 from kgrag.models.batches import BatchServer, parts
-from kgrag.models.chat import Reply
-from kgrag.models.chat_cache import Kept
+from kgrag.models.chat import Kept, Reply
 from kgrag.models.embed import Embedder
 from kgrag.models.openai_chat import OpenAIChat
 from kgrag.models.prompts import load_prompt

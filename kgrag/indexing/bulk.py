@@ -19,7 +19,7 @@ from kgrag.graph.collections import check_name, needed_labels, open_collection
 from kgrag.graph.connection import Graph
 from kgrag.graph.counts import count_nodes
 from kgrag.graph.csv_files import CsvField, FoundColumns, Lines, Table, floats
-from kgrag.graph.holding import check_idle
+from kgrag.graph.jobs import check_idle
 from kgrag.graph.local import bulk
 from kgrag.graph.local.bulk import ARGUMENTS, Files, import_arguments
 from kgrag.graph.local.server import LocalServer

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from kgrag.settings import IndexingSettings
-from kgrag.text.segmentation import sentences
+from kgrag.text.sentences import sentences
 from kgrag.values.documents import Document, Section, Table
 
 _CJK = "\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff"

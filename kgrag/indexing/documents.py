@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
-from kgrag.graph.metadata import dated, to_properties
+from kgrag.graph.property_values import dated, to_properties
 from kgrag.indexing.chunking import chunk
 from kgrag.indexing.document_writer import Batch, Row, add_pages
 from kgrag.settings import IndexingSettings

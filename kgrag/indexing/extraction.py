@@ -18,11 +18,10 @@ from kgrag.graph.connection import Graph, Transaction
 from kgrag.indexing.ask_each import FailedPassage, Meter, ask_each, passage_sources, unread
 from kgrag.indexing.extracted import Extraction, FactRows, LinkedExtraction
 from kgrag.indexing.finish import finish
+from kgrag.models.budget import Estimate, estimate_calls
 from kgrag.models.embed import Embedder, embedded_or_logged
-from kgrag.models.estimate import Estimate, estimate_calls
 from kgrag.models.prompts import Prompt, load_prompt
-from kgrag.models.shown import harmless, titled
-from kgrag.models.tasks import Tasks
+from kgrag.models.tasks import Tasks, harmless, titled
 from kgrag.settings import ChatSettings, Settings
 from kgrag.values.errors import ModelError
 from kgrag.values.events import Progress

@@ -19,9 +19,8 @@ from pydantic import BaseModel
 from kgrag.indexing.ask_each import FailedPassage, Meter, Source, ask_each
 from kgrag.models.budget import HIGH, LOW
 from kgrag.models.embed import Embedder, embed_each, unit
-from kgrag.models.shown import harmless, titled
-from kgrag.models.tasks import Tasks
-from kgrag.text.segmentation import sentences
+from kgrag.models.tasks import Tasks, harmless, titled
+from kgrag.text.sentences import sentences
 from kgrag.values.errors import ModelError
 from kgrag.values.events import Progress
 from kgrag.values.results import Usage

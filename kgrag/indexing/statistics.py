@@ -16,8 +16,8 @@ from kgrag.graph.connection import Transaction
 from kgrag.indexing.named_entities import named_entities
 from kgrag.indexing.stage import Row, StageContext
 from kgrag.settings import BRIDGE_CAP, DENSITY_SAMPLE
-from kgrag.text.identity import is_number
 from kgrag.text.languages import ENGLISH, Language
+from kgrag.text.letters import is_number
 from kgrag.text.names import capitalised_phrases, common_nouns
 from kgrag.text.tokenised import TokenisedPassage
 from kgrag.text.tokens import content_stems, folded_name, is_content

@@ -4,8 +4,8 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from kgrag.lab.datasets import Dataset, GoldText, Question
-from kgrag.retrieval.hops import so_far
-from kgrag.text.segmentation import sentences
+from kgrag.retrieval.mdr import so_far
+from kgrag.text.sentences import sentences
 from kgrag.text.tokens import embedding_text, is_content, stems, tokens
 from kgrag.values.documents import Document
 from kgrag.values.events import Progress

@@ -18,16 +18,14 @@ from kgrag.client.collection import Collection
 from kgrag.graph.counts import collection_info
 from kgrag.graph.reader import Reader
 from kgrag.lab import layers
-from kgrag.lab.ask_systems import ask_all
-from kgrag.lab.baselines import BASELINES
+from kgrag.lab.ask_systems import BASELINES, ask_all
 from kgrag.lab.datasets import Dataset, Question
 from kgrag.lab.grading import TASK, Grader
 from kgrag.lab.question_graphs import QuestionGraphs
 from kgrag.lab.records import RecordFile, check_folder, in_force
 from kgrag.lab.report import Result, machine
 from kgrag.lab.retrieving import DEPTH, WARM_UP, Record, retrieve_all
-from kgrag.lab.summary import Group
-from kgrag.lab.sweep import Sweep
+from kgrag.lab.summary import Group, Sweep
 from kgrag.lab.variants import PERTURBATIONS
 from kgrag.models.chat import no_model
 from kgrag.models.prompts import load_prompt, names

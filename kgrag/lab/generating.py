@@ -24,16 +24,13 @@ from pydantic import BaseModel
 from kgrag.graph.collections import open_collection
 from kgrag.graph.reader import Reader
 from kgrag.indexing.ask_each import FailedPassage, Meter, ask_each
-from kgrag.lab.drafts import Draft, Selection, query_rows, select
-from kgrag.lab.question_sources import Material, Sources
-from kgrag.lab.question_templates import template_drafts
+from kgrag.lab.question_templates import Draft, Material, Selection, Sources, query_rows, select, template_drafts
 from kgrag.lab.readers.own import CORPUS, QUERIES, TRIPLES
 from kgrag.lab.records import Ledger
 from kgrag.lab.taxonomy import Kind, draw_kind
-from kgrag.models.estimate import Estimate, estimate_calls
+from kgrag.models.budget import Estimate, estimate_calls
 from kgrag.models.prompts import Prompt
-from kgrag.models.shown import harmless, numbered, titled
-from kgrag.models.tasks import Tasks
+from kgrag.models.tasks import Tasks, harmless, numbered, titled
 from kgrag.values.errors import InputError, ModelError
 from kgrag.values.events import Progress
 from kgrag.values.results import Usage

@@ -21,16 +21,15 @@ from pydantic import BaseModel
 
 from kgrag.indexing.ask_each import FailedPassage, Meter, ask_each
 from kgrag.lab.measures import Agreement, agreement, exact_match
-from kgrag.lab.readers.row_files import json_lines
+from kgrag.lab.readers.passages import json_lines
 from kgrag.lab.records import Ledger
 from kgrag.lab.retrieving import Grade, Record
-from kgrag.models.estimate import Estimate, estimate_calls
+from kgrag.models.budget import Estimate, estimate_calls
 from kgrag.models.prompts import load_prompt
-from kgrag.models.shown import framed, harmless
-from kgrag.models.tasks import Tasks, reply_schema
+from kgrag.models.tasks import Tasks, framed, harmless, reply_schema
 from kgrag.settings import ChatSettings
 from kgrag.text.languages import ENGLISH, Language
-from kgrag.text.segmentation import sentences
+from kgrag.text.sentences import sentences
 from kgrag.text.tokens import content_stems, words_of
 from kgrag.values.errors import BudgetError, InputError, ModelError
 from kgrag.values.events import Progress

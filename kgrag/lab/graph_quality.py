@@ -11,7 +11,7 @@ from statistics import fmean, median
 from typing import Any
 
 from kgrag.lab.datasets import GoldText, Question
-from kgrag.lab.gold import text_ranks
+from kgrag.lab.measures import text_ranks
 from kgrag.lab.question_graphs import QuestionGraphs
 from kgrag.lab.report import check_plot, drawing, save
 from kgrag.retrieval.base import Query, check_retriever, make_retriever

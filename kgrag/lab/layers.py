@@ -5,7 +5,7 @@ from typing import Any
 
 from kgrag.agents.system import check_system
 from kgrag.client.collection import Collection
-from kgrag.lab.baselines import BASELINES
+from kgrag.lab.ask_systems import BASELINES
 from kgrag.retrieval.base import LAYERS, Layer, check_retriever
 from kgrag.values.errors import KgragError
 from kgrag.values.events import Progress

@@ -7,20 +7,189 @@ is not how people ask. The frames are English.
 import itertools
 import random
 import re
-from collections import defaultdict
-from collections.abc import Iterator
-from dataclasses import dataclass
-from itertools import zip_longest
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import chain, zip_longest
+from typing import Any
+
+from rapidfuzz import fuzz
 
 from kgrag.graph.reader import Reader
-from kgrag.lab.drafts import Draft
-from kgrag.lab.question_sources import Sources
 from kgrag.lab.taxonomy import ANSWER_TYPES
 from kgrag.text.languages import Language
 from kgrag.text.names import capitalised_phrases
-from kgrag.text.segmentation import sentences
-from kgrag.text.tokens import search_form, tokens
+from kgrag.text.sentences import sentences
+from kgrag.text.tokens import content_stems, search_form, tokens, words_of
 from kgrag.values.results import Passage
+
+ALIKE = 90.0
+"""From which two questions with the same answer and gold are one (token sort ratio, 0 to 100)."""
+_OF_TEXTS = re.compile(
+    r"\b(?:the|this|these|that|first|second|two|both|given|above)\s+(?:texts?|passages?|excerpts?)\b", re.I
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """A question as it was made. `gold`: ids of its passages, in the order that leads to the answer.
+
+    `supports`: (passage id, a text that stands in it). `steps`: single questions, {question, answer, gold}. `sound` and
+    `needed`: what a second reading says, and the passages that it found necessary, where there was one.
+    """
+
+    question: str
+    answer: str
+    gold: tuple[str, ...]
+    type: str
+    user: str = ""
+    formulation: str = ""
+    premise: str = ""
+    supports: tuple[tuple[str, str], ...] = ()
+    steps: tuple[dict[str, str], ...] = ()
+    sound: bool = True
+    needed: tuple[str, ...] | None = None
+
+
+@dataclass(slots=True)
+class Selection:
+    """The drafts that were taken, in their order, and why the others were not: reason -> how many."""
+
+    kept: list[Draft] = field(default_factory=list)
+    dropped: Counter[str] = field(default_factory=Counter)
+
+
+def select(drafts: Iterable[Draft], number: int, language: Language) -> Selection:
+    """Return the first `number` usable drafts."""
+    found = Selection()
+    asked: set[str] = set()
+    alike: dict[tuple[str, ...], list[str]] = {}
+    for draft in drafts:
+        if len(found.kept) == number:
+            break
+        same = (search_form(draft.answer, language), *sorted(draft.gold))
+        words = search_form(draft.question, language)
+        reason = _fault(draft, language)
+        if not reason and (
+            words in asked or any(fuzz.token_sort_ratio(words, other) >= ALIKE for other in alike.get(same, ()))
+        ):
+            reason = "asked before"
+        if reason:
+            found.dropped[reason] += 1
+            continue
+        asked.add(words)
+        alike.setdefault(same, []).append(words)
+        found.kept.append(draft)
+    return found
+
+
+def leaks(draft: Draft, language: Language) -> bool:
+    """Return whether the question has all telling words of its answer.
+
+    No yes or no counts, nor one of two compared.
+    """
+    if draft.type == "comparison" or draft.formulation == "yes-no":
+        return False
+    said, asked = _telling(draft.answer, language), _telling(draft.question, language)
+    return bool(said) and said <= asked
+
+
+def _fault(draft: Draft, language: Language) -> str:
+    if not draft.question.strip() or not search_form(draft.answer, language):
+        return "no question or no answer"
+    if _OF_TEXTS.search(draft.question):
+        return "speaks of its texts"
+    if leaks(draft, language):
+        return "gives its answer away"
+    if not draft.sound:
+        return "not sound by the second reading"
+    if draft.needed is not None and not set(draft.gold) <= set(draft.needed):
+        return "needs fewer passages"
+    return ""
+
+
+def _telling(text: str, language: Language) -> set[str]:
+    words = words_of(text, language)
+    return {stem for stem in content_stems(words, language) if stem} or set(words)
+
+
+def query_rows(kept: Sequence[Draft]) -> list[dict[str, Any]]:
+    """Return the rows of queries.jsonl."""
+    return [
+        {
+            "id": f"g{number}",
+            "question": draft.question,
+            "gold": list(draft.gold),
+            "answers": [draft.answer],
+            "type": draft.type,
+            **({"steps": list(draft.steps)} if draft.steps else {}),
+            **({"supports": [{"passage": id, "text": text} for id, text in draft.supports]} if draft.supports else {}),
+            **{name: value for name in ("user", "formulation", "premise") if (value := getattr(draft, name))},
+        }
+        for number, draft in enumerate(kept, 1)
+    ]
+
+
+_TRIED = 24  # passages, drawn at once, of which one is to be tied to another document
+
+
+@dataclass(frozen=True, slots=True)
+class Material:
+    """The passages that a question is made from, one or two; `bridge`: the name that ties two, else empty.
+
+    `by_title`: that name is the title of the second one's document.
+    """
+
+    passages: tuple[Passage, ...]
+    bridge: str = ""
+    by_title: bool = False
+
+
+class Sources:
+    """The passages of a collection by their ids, and what a draw takes of them. Holds ids, no texts."""
+
+    def __init__(self, reader: Reader) -> None:
+        self._reader = reader
+        self.documents: dict[str, list[str]] = defaultdict(list)
+        """Document key -> the ids of its passages, sorted."""
+        for row in self.rows():
+            self.documents[row["document"]].append(row["id"])
+        for passages in self.documents.values():
+            passages.sort()
+        self.ids = sorted(chain.from_iterable(self.documents.values()))
+
+    def rows(self) -> Iterator[dict[str, Any]]:
+        """Yield every passage: see `cypher/evaluate/question_passages.cypher`."""
+        for record in self._reader.graph.stream("evaluate/question_passages", collection=self._reader.collection.name):
+            yield dict(record)
+
+    def passages(self, ids: Sequence[str]) -> dict[str, Passage]:
+        """Return passages by their ids."""
+        return self._reader.passages(ids)
+
+    def draw(self, lot: random.Random, number: int, *, by_title: bool = False) -> Material:
+        """Draw one passage, or two of different documents with a common name; one, where no tried one has any.
+
+        `by_title`: rather two of which the second is about a name that the first one mentions.
+        """
+        tried = [lot.choice(self.ids) for _ in range(_TRIED if number > 1 else 1)]
+        if number > 1:
+            found: dict[str, list[dict[str, Any]]] = defaultdict(list)
+            for row in self._reader.rows("evaluate/question_bridges", ids=sorted(set(tried)), most=20, limit=20):
+                found[row["id"]].append(row)
+            for id in tried:
+                bridges = found[id]
+                bridges = [row for row in bridges if row["kind"] == "title"] or ([] if by_title else bridges)
+                if bridges:
+                    bridge = lot.choice(bridges)
+                    held = self.passages([id, bridge["other"]])
+                    if len(held) == 2:
+                        pair = (held[id], held[bridge["other"]])
+                        return Material(pair, bridge["name"], bridge["kind"] == "title")
+            if by_title:
+                return self.draw(lot, number)
+        return Material((self.passages(tried[:1])[tried[0]],))
+
 
 GAP = "____"
 _FACTS, _TABLES = 100_000, 10_000  # read at most

@@ -13,8 +13,7 @@ from kgrag.lab import summary
 from kgrag.lab.measures import Difference
 from kgrag.lab.papers import PaperTable
 from kgrag.lab.retrieving import Record
-from kgrag.lab.summary import Group, Iterations, Overlaps, Rows, digits
-from kgrag.lab.sweep import Sweep, said
+from kgrag.lab.summary import Group, Iterations, Overlaps, Rows, Sweep, digits, said
 from kgrag.values.errors import ConfigurationError, InputError
 from kgrag.values.installing import install_hint
 from kgrag.values.results import Usage

@@ -9,8 +9,7 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 from kgrag.lab.datasets import GoldText, Question
-from kgrag.lab.gold import answer_rank, distinct_documents, text_ranks
-from kgrag.lab.measures import Ranks, ranks_of
+from kgrag.lab.measures import Ranks, answer_rank, distinct_documents, ranks_of, text_ranks
 from kgrag.retrieval.base import Query, Retriever
 from kgrag.values.errors import BudgetError, DatabaseError, KgragError
 from kgrag.values.events import Called, Event, Progress

@@ -7,8 +7,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import Any, Final, Self
 
-from kgrag.models.chat import no_model
-from kgrag.models.chat_cache import Kept
+from kgrag.models.chat import Kept, no_model
 from kgrag.models.chat_errors import LostReply, Server, reason_of, server_error
 from kgrag.models.chat_reply import in_time, read_reply
 from kgrag.models.endpoint import Endpoint

@@ -4,12 +4,103 @@ A task is what a model is asked to do (extract, read, reason, rewrite, answer, .
 and usage kept, by task.
 """
 
+import hashlib
+import json
+import logging
+import os
+import sqlite3
+import threading
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any, Literal, Protocol
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any, Literal, Protocol, Self
 
 from kgrag.values.errors import ConfigurationError
 from kgrag.values.results import Usage
+
+_LOG = logging.getLogger(__name__)
+_FORM = 1
+"""Counts up when what is kept, or its key, changes its form."""
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """A reply as it is kept; `repeats`: it was cut because it only repeated itself; `model`: as the server calls it."""
+
+    text: str
+    prompt_tokens: int
+    completion_tokens: int
+    cut: bool
+    repeats: bool = False
+    model: str = ""
+
+
+class ReplyCache:
+    """Request -> reply, in a folder that nobody else may read.
+
+    Safe to use from many threads and processes; nothing is ever thrown out.
+    """
+
+    def __init__(self, folder: Path, without: str = "KGRAG_CHAT__CACHE=false") -> None:
+        """Open or make the cache; `without`: the setting that does without it.
+
+        Raises ConfigurationError when the folder cannot be used.
+        """
+        self._path = folder / "replies.sqlite3"
+        self._own = threading.local()
+        try:
+            folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+            os.close(os.open(self._path, os.O_CREAT | os.O_RDWR, 0o600))  # what SQLite adds has the same mode
+            self._file.execute("CREATE TABLE IF NOT EXISTS replies (key TEXT PRIMARY KEY, reply TEXT) WITHOUT ROWID")
+        except (OSError, sqlite3.Error) as error:
+            raise ConfigurationError(
+                f"Replies cannot be kept in {folder}: {error}",
+                f"Free the folder, name another with KGRAG_CACHE, or do without: {without}.",
+            ) from error
+
+    @property
+    def _file(self) -> sqlite3.Connection:
+        """The connection of the current thread."""
+        if not hasattr(self._own, "file"):
+            self._own.file = sqlite3.connect(self._path, timeout=60, isolation_level=None)
+            self._own.file.execute("PRAGMA journal_mode = WAL")
+            self._own.file.execute("PRAGMA synchronous = NORMAL")
+        file: sqlite3.Connection = self._own.file
+        return file
+
+    @staticmethod
+    def key(address: str, request: Mapping[str, Any]) -> str:
+        """Return the key of a request: a hash of the server's address and everything that is sent."""
+        form = json.dumps([_FORM, address, request], sort_keys=True, ensure_ascii=False)
+        return hashlib.blake2b(form.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
+
+    def get(self, key: str) -> Kept | None:
+        """Return the cached reply to a request; None when there is none, or it cannot be read."""
+        try:
+            found = self._file.execute("SELECT reply FROM replies WHERE key = ?", (key,)).fetchone()
+            return Kept(**json.loads(found[0])) if found else None
+        except (OSError, sqlite3.Error, ValueError, TypeError) as error:
+            _LOG.warning("A kept reply cannot be read: %s", error)
+            return None
+
+    def put(self, key: str, reply: Kept) -> None:
+        """Keep a reply. What cannot be written is logged, since the reply itself is there."""
+        try:
+            self._file.execute("INSERT OR REPLACE INTO replies VALUES (?, ?)", (key, json.dumps(asdict(reply))))
+        except (OSError, sqlite3.Error) as error:
+            _LOG.warning("A reply cannot be kept: %s", error)
+
+    def close(self) -> None:
+        """Close this thread's file."""
+        if hasattr(self._own, "file"):
+            self._own.file.close()
+            del self._own.file
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, TypeVar
 
 from kgrag.models.budget import FEWEST
-from kgrag.models.chat_cache import Kept
+from kgrag.models.chat import Kept
 from kgrag.models.chat_errors import LostReply, WithheldError, reason_of
 
 _END = re.compile(r"[.!?,;\]}\n]")

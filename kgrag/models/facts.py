@@ -11,8 +11,7 @@ from typing import Any, ClassVar
 
 from pydantic import BaseModel, model_validator
 
-from kgrag.models.shown import numbered
-from kgrag.models.tasks import Tasks
+from kgrag.models.tasks import Tasks, numbered
 from kgrag.values.documents import Triple
 from kgrag.values.results import Passage
 

@@ -12,13 +12,19 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 from kgrag.models.budget import FEWEST, HIGH, Budget
-from kgrag.models.chat import Message, Reply, no_model
-from kgrag.models.chat_cache import Kept, ReplyCache
-from kgrag.models.chat_errors import LostReply, Server, pause_before_retry, refusal, server_error
+from kgrag.models.chat import Kept, Message, Reply, ReplyCache, no_model
+from kgrag.models.chat_errors import (
+    LIMITS,
+    Dialect,
+    LostReply,
+    Server,
+    pause_before_retry,
+    refusal,
+    server_error,
+    shorter,
+)
 from kgrag.models.chat_reply import read_reply, tokens_of
-from kgrag.models.dialect import LIMITS, Dialect, shorter
-from kgrag.models.endpoint import Endpoint
-from kgrag.models.request_limits import Pace, Place, Slots
+from kgrag.models.endpoint import Endpoint, Pace, Place, Slots
 from kgrag.runtime import limits
 from kgrag.runtime.spans import Value, span
 from kgrag.settings import ChatSettings, Settings
@@ -41,7 +47,7 @@ class OpenAIChat:
 
     Failures are retried, with growing pauses or as the server's Retry-After says: no connection, a busy
     or failing server, replies that are interrupted or cannot be read. What a server does not take of the protocol is
-    left out (`kgrag.models.dialect`).
+    left out (`kgrag.models.chat_errors`).
     """
 
     def __init__(self, settings: ChatSettings, cache: Path | None = None) -> None:

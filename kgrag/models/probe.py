@@ -11,8 +11,7 @@ from kgrag.models.endpoint import Endpoint
 from kgrag.models.facts import Facts
 from kgrag.models.openai_chat import OpenAIChat
 from kgrag.models.rerank_server import RerankServer
-from kgrag.models.shown import framed
-from kgrag.models.tasks import Tasks
+from kgrag.models.tasks import Tasks, framed
 from kgrag.runtime.check import Check
 from kgrag.settings import RerankerSettings, Settings
 from kgrag.values.errors import KgragError, TooLongError

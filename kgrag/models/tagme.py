@@ -24,7 +24,7 @@ from urllib3.exceptions import (
     TimeoutError,
 )
 
-from kgrag.models.chat_cache import Kept, ReplyCache
+from kgrag.models.chat import Kept, ReplyCache
 from kgrag.settings import Settings, TagmeSettings
 from kgrag.values.errors import ConfigurationError, ModelError, UnavailableError
 from kgrag.values.installing import install_hint

@@ -1,7 +1,7 @@
 """BM25 over title, headings and text, by Neo4j's full-text index with the collection's own statistics."""
 
 from kgrag.retrieval.base import Query, Retriever, Scored
-from kgrag.retrieval.second_stage import rank_step
+from kgrag.retrieval.compose import rank_step
 
 
 class Bm25(Retriever):

@@ -5,18 +5,306 @@ GEAR-s, section 4.1), and from each fact to the passage that shares most words w
 those of the other retriever; their trails say which facts led to them, and from where.
 """
 
+import math
+import threading
+from collections import OrderedDict
 from collections.abc import Sequence
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import Any, Literal
 
+import numpy as np
 from pydantic import Field
 
+from kgrag.graph.collections import check_knowledge, open_collection
+from kgrag.graph.reader import Reader, escape, question_words
+from kgrag.models.embed import Embedder, Vectors
 from kgrag.retrieval.base import Query, Retriever, Scored
-from kgrag.retrieval.beam import base_ranking
+from kgrag.retrieval.beam import Beam, ChainOptions, Link, base_ranking, best
 from kgrag.retrieval.compose import reciprocal_rank_fusion
-from kgrag.retrieval.context import Searchable
-from kgrag.retrieval.knowledge import Knowledge, KnowledgeOptions, passages_of
+from kgrag.retrieval.context import Searchable, SearchContext
 from kgrag.runtime.options import Count
+from kgrag.text.languages import Language
+from kgrag.text.letters import is_number
+from kgrag.text.tokens import normalise, stems, text_words, tokens
+from kgrag.values.documents import Triple
 from kgrag.values.errors import ConfigurationError
+from kgrag.values.results import Filter, Step
+
+# Facts without passages: linking to a collection of kind knowledge, and diverse beam search over it.
+#
+# Millions of GEAR-s, section 4.1; the search is GEAR's (section 4.2, Algorithm 1). The facts have no vectors: their
+# texts are embedded as they are met, and kept, as many as fit. The statements are `cypher/retrieve/knowledge_*.cypher`.
+
+
+_KEPT = 50_000  # vectors of texts: 50 MB of 256 numbers
+_TRIED = 10  # facts that a text may be linked to, of which the best that fits is taken
+_LONGEST_NAME = 8  # words
+_FITTING = 10  # passages for a fact, of which the first that passes the filter is taken
+
+
+class KnowledgeOptions(ChainOptions):
+    """Options of linking to a knowledge graph, and of the beams over it (Millions of GEAR-s; GEAR, appendix C)."""
+
+    knowledge: tuple[str, ...] = Field(
+        (), max_length=16, description="collections of kind knowledge; none: those named by --knowledge"
+    )
+    link: Literal["sparse", "hybrid"] = Field(
+        "sparse", description="the fact of the graph for a fact that was read: by words, or by words and vector (4.1)"
+    )
+    floor: float = Field(
+        0.0, ge=0, le=1, description="cosine of the two from which they are linked; 0: always, as in the paper"
+    )
+    shared_name: bool = Field(False, description="link only facts that share a name, against drift (section 6)")
+    hub: int = Field(
+        100, ge=0, le=10_000, description="an entity of more facts in a direction is a hub: it gives only near ones"
+    )
+    hub_triples: Count = Field(50, description="the question's nearest facts by words, of which hubs give theirs")
+
+
+@dataclass(frozen=True, slots=True)
+class Linked:
+    """A fact that was read, and that of the graph which it is linked to; `score`: their cosine."""
+
+    fact: Triple
+    id: str
+    text: str
+    score: float
+
+
+class TextVectors:
+    """The unit vectors of texts, embedded as they are met; the latest are kept. Safe to share between threads."""
+
+    def __init__(self, embedder: Embedder, most: int = _KEPT) -> None:
+        self._embedder = embedder
+        self._most = most
+        self._kept: OrderedDict[str, Vectors] = OrderedDict()
+        self._lock = threading.Lock()
+
+    def __call__(self, texts: Sequence[str]) -> Vectors:
+        """Embed texts as float32 [len(texts), d]."""
+        with self._lock:
+            known = {text: self._kept[text] for text in texts if text in self._kept}
+            for text in known:
+                self._kept.move_to_end(text)
+        missing = list(dict.fromkeys(text for text in texts if text not in known))
+        known |= zip(missing, self._embedder.embed(missing), strict=True)
+        with self._lock:
+            self._kept |= {text: known[text] for text in missing}
+            while len(self._kept) > self._most:
+                self._kept.popitem(last=False)
+        if not texts:
+            return np.empty((0, self._embedder.dimension), np.float32)
+        return np.stack([known[text] for text in texts])
+
+
+class Knowledge:
+    """A collection of kind knowledge, as it is asked beside one of documents, whose embedder scores its facts."""
+
+    def __init__(self, reader: Reader, vectors: TextVectors) -> None:
+        self.reader = reader
+        self.name = reader.collection.name
+        self.vectors = vectors
+        self._index = reader.collection.index("triple_text")
+
+    @classmethod
+    def of(cls, context: SearchContext, name: str) -> "Knowledge":
+        """Open that collection beside the context's own. Raises NotFoundError, MismatchError for one of documents."""
+        graph = context.reader.graph
+        reader = Reader(graph, check_knowledge(open_collection(graph, name)))  # it may have been made again
+        return cls(reader, context.kept(TextVectors, lambda: TextVectors(context.embedder)))
+
+    def link(self, facts: Sequence[Triple], options: KnowledgeOptions) -> list[Linked]:
+        """Return the fact of the graph for each fact of the texts, each once (Millions of GEAR-s, equation 3)."""
+        sure = options.link == "sparse" and not options.floor and not options.shared_name
+        texts = [fact.text for fact in facts]
+        if not texts:
+            return []
+        found = self.reader.row(
+            "retrieve/knowledge_link", index=self._index, queries=list(map(escape, texts)), limit=1 if sure else _TRIED
+        )["found"]
+        linked: dict[str, Linked] = {}
+        language = self.reader.collection.language
+        for fact, rows in zip(facts, found, strict=True):
+            if options.shared_name:
+                rows = [row for row in rows if _share_a_name(fact, row, language)]
+            if not rows:
+                continue
+            cosines = (self.vectors([row["text"] for row in rows]) @ self.vectors([fact.text])[0]).tolist()
+            scored = [Linked(fact, row["id"], row["text"], c) for row, c in zip(rows, cosines, strict=True)]
+            if options.link == "hybrid":
+                near = sorted(scored, key=lambda x: (-x.score, x.id))
+                ranked = reciprocal_rank_fusion(
+                    [[Scored(x.id, x.score) for x in r] for r in (scored, near)], options.rrf
+                )
+                scored = [next(x for x in scored if x.id == one.id) for one in ranked]
+            chosen = next((x for x in scored if x.score >= options.floor), None) if options.floor else scored[0]
+            if chosen is not None:
+                linked.setdefault(chosen.id, chosen)
+        return list(linked.values())
+
+    def about(self, text: str, options: KnowledgeOptions) -> list[Link]:
+        """Return the facts on the capitalised names of a text, each with its name; of hubs the nearest by words."""
+        names = names_in(text, self.reader.collection.language)
+        if not names:
+            return []
+        rows = self.reader.row(
+            "retrieve/knowledge_names",
+            collection=self.name,
+            index=self._index,
+            query=escape(text),
+            names=names,
+            entities=20,
+            hub=options.hub,
+            hub_triples=options.hub_triples,
+        )["facts"]
+        return [Link(row["id"], row["text"], "", "", 0.0, row["entity"]) for row in rows]
+
+    def beams(self, query: Query, initial: Sequence[Link], options: KnowledgeOptions) -> list[Beam]:
+        """Return the best chains that begin at the initial facts (GEAR, Algorithm 1); ties by ids."""
+        question = self.vectors([query.text])[0]
+        first = list({link.id: link for link in initial}.values())
+        cosines = (self.vectors([x.text for x in first]) @ question).tolist()
+        begun = [
+            Beam((replace(link, cosine=cosine),), cosine, cosine, 1.0)
+            for link, cosine in zip(first, cosines, strict=True)
+        ]
+        beams = sorted(begun, key=lambda beam: (-beam.score, beam.links[0].id))[: options.beams]
+        for _ in range(options.length - 1):
+            longer = self._step(question, query.text, beams, options) if beams else []
+            if not longer:
+                break
+            beams = longer
+        return beams
+
+    def _step(self, question: Vectors, text: str, beams: Sequence[Beam], s: KnowledgeOptions) -> list[Beam]:
+        """Return the best successors of the beams with one more fact (Algorithm 1, lines 7 to 20)."""
+        rows = self.reader.rows(
+            "retrieve/knowledge_step",
+            triples=sorted({beam.links[-1].id for beam in beams}),
+            index=self._index,
+            query=escape(text),
+            hub=s.hub,
+            hub_triples=s.hub_triples,
+        )
+        if not rows:
+            return []
+        entities = {entity["id"]: entity for entity in rows[0]["entities"]}
+        ends: dict[str, list[str]] = {}
+        for fact, entity in rows[0]["ends"]:
+            ends.setdefault(fact, []).append(entity)
+        taken = {link.id for beam in beams for link in beam.links}
+        texts = {id: said for entity in entities.values() for id, said in entity["facts"] if id not in taken}
+        ids = list(texts)
+        vectors = self.vectors([texts[id] for id in ids])
+        near = dict(zip(ids, (vectors @ question).tolist(), strict=True))
+        place = {id: i for i, id in enumerate(ids)}
+        branches = []
+        for beam in beams:
+            shared: dict[str, str] = {}
+            for entity in ends.get(beam.links[-1].id, ()):
+                for id, _ in entities.get(entity, {"facts": ()})["facts"]:
+                    if id not in taken:
+                        shared.setdefault(id, entities[entity]["name"])
+            tried = sorted(shared, key=lambda id: (-near[id], id))[: s.neighbours]
+            branches.append(
+                self._grown(beam, [(id, texts[id], shared[id]) for id in tried], question, s, near, place, vectors)
+            )
+        return best(branches, s)
+
+    def _grown(
+        self,
+        beam: Beam,
+        tried: Sequence[tuple[str, str, str]],
+        question: Vectors,
+        s: KnowledgeOptions,
+        near: dict[str, float],
+        place: dict[str, int],
+        vectors: Vectors,
+    ) -> list[Beam]:
+        """Return the beam's successors, one for each of the facts (id, text, shared name)."""
+        if not tried:
+            return []
+        own = self.vectors([link.text for link in beam.links]).sum(axis=0)
+        cross = (vectors[[place[id] for id, _, _ in tried]] @ own).tolist()
+        dots = [beam.dot + near[id] for id, _, _ in tried]
+        squares = [beam.square + 1 + 2 * c for c in cross]
+        if s.exact:
+            before = " ".join(link.text for link in beam.links)
+            cosines = (self.vectors([f"{before} {text}" for _, text, _ in tried]) @ question).tolist()
+        else:
+            cosines = [dot / math.sqrt(max(square, 1e-9)) for dot, square in zip(dots, squares, strict=True)]
+        return [
+            Beam((*beam.links, Link(id, text, "", "", cosine, name)), beam.score + cosine, dot, square)
+            for (id, text, name), cosine, dot, square in zip(tried, cosines, dots, squares, strict=True)
+        ]
+
+
+def passages_of(
+    context: SearchContext, name: str, beams: Sequence[Beam], only: Filter, *, limit: int = 100
+) -> list[Scored]:
+    """Return the passage that shares most words with each fact of the beams, breadth-first, each once.
+
+    `name`: that of the facts' collection.
+
+    Millions of GEAR-s, section 4.1: the soft alignment of facts with passages.
+    """
+    reader = context.reader
+    links: dict[str, tuple[Link, ...]] = {}
+    for position in range(max((len(beam.links) for beam in beams), default=0)):
+        for beam in beams:
+            links.setdefault(beam.links[position].text, beam.links[: position + 1])
+    texts = list(links)[:limit]
+    if not texts:
+        return []
+    found = context.row(
+        "retrieve/fulltext_each",
+        index=reader.collection.index("passage_stems"),
+        queries=[question_words(text, reader.collection.language) for text in texts],
+        limit=_FITTING if only else 1,
+    )["found"]
+    allowed = reader.matching_filter(sorted({row["id"] for rows in found for row in rows}), only) if only else None
+    passages: dict[str, Scored] = {}
+    for text, rows in zip(texts, found, strict=True):
+        row = next((row for row in rows if allowed is None or row["id"] in allowed), None)
+        if row is not None:
+            why = (*_trail(name, links[text]), Step("in the words of", "Passage", row["title"]))
+            passages.setdefault(row["id"], Scored(row["id"], links[text][-1].cosine, why))
+    return list(passages.values())
+
+
+def names_in(text: str, language: Language) -> list[str]:
+    """Return possible names of a knowledge graph in a text, in stems: runs of words with capitals at both ends.
+
+    Where a text has none but its first word's, or its script has none, any run of words.
+    """
+    words = tokens(text, language)[:100]
+    stemmed = stems(text_words(words, language), language)
+    cased = any(word.is_capital for word in words[1:])
+    found: dict[str, None] = {}
+    for start, word in enumerate(words):
+        for end in range(start + 1, min(start + _LONGEST_NAME, len(words)) + 1):
+            whole = not cased or (word.is_capital and words[end - 1].is_capital)
+            single = end == start + 1 and (word.norm in language.stop_words or is_number(word.norm))
+            if whole and not single:
+                found[" ".join(stemmed[start:end])] = None
+    return list(found)
+
+
+def _share_a_name(fact: Triple, row: dict[str, Any], language: Language) -> bool:
+    """Return whether subject or object of a fact is one of those of a fact of the graph, or a part of one's words."""
+    ours = [set(normalise(part, language).split()) for part in (fact.subject, fact.object)]
+    theirs = [set(normalise(part, language).split()) for part in (row["subject"], row["object"])]
+    return any(one and other and (one <= other or other <= one) for one in ours for other in theirs)
+
+
+def _trail(name: str, links: Sequence[Link]) -> tuple[Step, ...]:
+    """Return the chain of facts, prefixed with the name of their collection."""
+    steps: list[Step] = []
+    for link in links:
+        if link.entity:
+            steps.append(Step("names", "Entity", link.entity))
+        steps.append(Step(f"known from {name}", "Fact", link.text, link.cosine))
+    return tuple(steps)
 
 
 class BridgesOptions(KnowledgeOptions):

@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from pydantic import Field
 
 from kgrag.retrieval.base import Query, Retriever, Scored
-from kgrag.retrieval.second_stage import ONE_AT_A_TIME, rank_again, rank_step, text_of
+from kgrag.retrieval.compose import ONE_AT_A_TIME, rank_again, rank_step, text_of
 from kgrag.runtime.options import Options
 from kgrag.values.errors import ConfigurationError, InputError
 from kgrag.values.installing import install_hint

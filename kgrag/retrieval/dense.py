@@ -1,7 +1,7 @@
 """Dense retrieval: nearest passages by embedding, approximate candidates scored exactly."""
 
 from kgrag.retrieval.base import Query, Retriever, Scored, VectorOptions
-from kgrag.retrieval.second_stage import rank_step
+from kgrag.retrieval.compose import rank_step
 
 
 class Dense(Retriever):

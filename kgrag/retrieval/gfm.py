@@ -19,11 +19,11 @@ from pydantic import Field
 
 from kgrag.models.embed import Embedder, Vectors
 from kgrag.retrieval.base import BRIDGE_CAP, Layer, Query, Retriever, Scored
+from kgrag.retrieval.compose import ONE_AT_A_TIME
 from kgrag.retrieval.context import Searchable, SearchContext
 from kgrag.retrieval.dense import Dense
 from kgrag.retrieval.entity_graph import EntityGraph
 from kgrag.retrieval.linking import link_question
-from kgrag.retrieval.second_stage import ONE_AT_A_TIME
 from kgrag.retrieval.trail import follow
 from kgrag.runtime.options import Count, Options
 from kgrag.values.errors import ConfigurationError

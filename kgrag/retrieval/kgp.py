@@ -21,12 +21,12 @@ from kgrag.models.embed import Vectors, embed_questions
 from kgrag.models.generator import load_generator
 from kgrag.models.parallel import in_parallel
 from kgrag.models.prompts import load_prompt
-from kgrag.models.shown import framed, harmless
+from kgrag.models.tasks import framed, harmless
 from kgrag.retrieval.base import BRIDGE_CAP, Layer, Query, Retriever, Scored
 from kgrag.retrieval.context import Searchable
 from kgrag.retrieval.gnn_ret import OVER
-from kgrag.retrieval.hops import so_far
 from kgrag.retrieval.linking import question_terms
+from kgrag.retrieval.mdr import so_far
 from kgrag.retrieval.tfidf import cosines
 from kgrag.retrieval.trail import follow
 from kgrag.runtime.options import Options

@@ -10,13 +10,12 @@ from typing import Any
 
 from rapidfuzz import fuzz
 
-from kgrag.graph.lucene import escape
+from kgrag.graph.reader import escape
 from kgrag.retrieval.context import SearchContext
-from kgrag.text.identity import is_number, without_possessive
 from kgrag.text.languages import ENGLISH, Language
+from kgrag.text.letters import is_number, without_possessive
 from kgrag.text.names import LONGEST_CAPTION, QUESTION_WORDS
-from kgrag.text.symbols import symbols
-from kgrag.text.tokens import Token, is_content, join_name, name_words, stems, text_words, tokens
+from kgrag.text.tokens import Token, is_content, join_name, name_words, stems, symbols, text_words, tokens
 from kgrag.values.identity import entity_id, word_id
 
 _INFLECTED = 0.7

@@ -5,7 +5,7 @@ chain's text, taken together. A chain's score is the product of its passages' sc
 was trained for it: `kgrag lab train next-fact`. Source: KGP, appendix A.2.3, after Xiong et al. (2021).
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -13,9 +13,21 @@ from pydantic import Field
 
 from kgrag.models.embed import embed_questions
 from kgrag.retrieval.base import Query, Retriever, Scored, VectorOptions
-from kgrag.retrieval.hops import so_far
 from kgrag.runtime.options import Count
 from kgrag.values.results import Step
+
+# What is asked next, after some passages were found: the words that an encoder is given, in training and in search.
+#
+# Source: MDR, as in KGP, appendix A.2.1: the question and the passages so far are one new question.
+
+
+_LETTERS = 4000  # an encoder reads less
+
+
+def so_far(question: str, passages: Iterable[tuple[str, str]]) -> str:
+    """Return a question with the (title, text) of the earlier passages, in their order."""
+    read = (f"{title}: {text}" if title else text for title, text in passages)
+    return "\n".join([question, *read])[:_LETTERS]
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,8 +13,8 @@ from pydantic import Field, SecretStr
 
 from kgrag.models.rerank_server import RerankServer
 from kgrag.retrieval.base import Query, Retriever, Scored
+from kgrag.retrieval.compose import ONE_AT_A_TIME, rank_again
 from kgrag.retrieval.context import Searchable
-from kgrag.retrieval.second_stage import ONE_AT_A_TIME, rank_again
 from kgrag.runtime.options import Count, Options
 from kgrag.values.errors import ConfigurationError
 from kgrag.values.installing import install_hint

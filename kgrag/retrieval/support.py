@@ -273,7 +273,7 @@ def _says(claim: str, sentence: str, title: str, before: str, text: str, others:
         ),
         -1,
     )
-    missing, counted, told = 0, 0, False
+    missing, counted, told = 0.0, 0, False
     for place, (kind, form, _) in enumerate(its.order):
         if kind == "f" or form in _FRAMING or its.words[place] in _FRAMING:
             continue

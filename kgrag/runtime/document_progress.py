@@ -3,7 +3,6 @@
 import threading
 import time
 from collections.abc import Sequence
-from types import TracebackType
 from typing import Self
 
 from kgrag.values.events import Progress
@@ -39,9 +38,7 @@ class DocumentProgress:
         self._thread.start()
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self._over.set()
         self._thread.join()
 

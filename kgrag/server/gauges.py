@@ -7,7 +7,7 @@ from prometheus_client.core import GaugeMetricFamily, Metric
 from prometheus_client.registry import Collector
 
 from kgrag.client.graph import KnowledgeGraph
-from kgrag.graph import vitals
+from kgrag.graph import counts as vitals
 from kgrag.runtime import limits
 from kgrag.runtime.files import free_bytes
 from kgrag.server.uploads import Uploads

@@ -12,14 +12,13 @@ from dataclasses import dataclass
 from difflib import Match, SequenceMatcher
 from itertools import accumulate, chain, pairwise
 from pathlib import Path
-from types import TracebackType
 from typing import NamedTuple, Self
 
 from kgrag.client.graph import KnowledgeGraph
 from kgrag.graph.collections import open_collection
 from kgrag.indexing.removal import known_files
 from kgrag.loaders.base import BadInput, clean
-from kgrag.loaders.fingerprint import Fingerprint, Stamp
+from kgrag.loaders.folder_walk import Fingerprint, Stamp
 from kgrag.loaders.reading import Readers
 from kgrag.server.uploads import Uploads
 from kgrag.settings import LoadingSettings
@@ -70,9 +69,7 @@ class Pictures:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     def close(self) -> None:

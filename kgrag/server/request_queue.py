@@ -9,7 +9,6 @@ from collections.abc import AsyncGenerator, Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass
-from types import TracebackType
 from typing import Any, Generic, Self, TypeVar
 
 from starlette.requests import Request
@@ -41,9 +40,7 @@ class Workers:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self._threads.shutdown(wait=False, cancel_futures=True)
 
     async def run(self, request: Request, call: Callable[[], T], *, deadline: float | None = None) -> T:

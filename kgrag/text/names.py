@@ -8,9 +8,8 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 from functools import cache, partial
 from itertools import accumulate
 
-from kgrag.text.identity import is_number, with_signs, without_possessive
 from kgrag.text.languages import ENGLISH, Language
-from kgrag.text.letters import Memo
+from kgrag.text.letters import Memo, is_number, with_signs, without_possessive
 from kgrag.text.tokens import UNPARTED, Token, join_name, name_words
 
 LONGEST_CAPTION = 14  # words

@@ -5,8 +5,7 @@ from functools import cached_property
 from kgrag.text.languages import ENGLISH, Language
 from kgrag.text.names import capitalised_phrases
 from kgrag.text.sentences import join_sentences
-from kgrag.text.symbols import symbols
-from kgrag.text.tokens import UNPARTED, Token, stems, text_words, tokens
+from kgrag.text.tokens import UNPARTED, Token, stems, symbols, text_words, tokens
 
 
 class TokenisedPassage:

@@ -118,7 +118,7 @@ class FileState:
     """The file that a document was read from, as it was then.
 
     `key`: the file's own; `root`: the folder in which that is a path, empty where it is absolute. `fingerprint`: the
-    format that read it, its size, time and hash (see `kgrag.loaders.fingerprint`). `documents`: how many documents the
+    format that read it, its size, time and hash (see `kgrag.loaders.folder_walk`). `documents`: how many documents the
     whole file gave; on the last of them alone, else 0, and 0 on all of a file that could not be read without problems.
     `problems`: those that it will have whenever it is read, on the last of them, too, as lines "PLACE<tab>MESSAGE":
     the place in the file.

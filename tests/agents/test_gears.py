@@ -13,7 +13,7 @@ from kgrag.graph.connection import Graph
 from kgrag.lab.papers import find_paper
 from kgrag.retrieval.base import Query
 from kgrag.retrieval.beam import Link
-from kgrag.retrieval.knowledge import Knowledge, KnowledgeOptions, TextVectors, names_in, passages_of
+from kgrag.retrieval.bridges import Knowledge, KnowledgeOptions, TextVectors, names_in, passages_of
 from kgrag.retrieval.trail import trail
 from kgrag.text.languages import ENGLISH
 from kgrag.values.documents import Triple

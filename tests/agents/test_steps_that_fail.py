@@ -5,7 +5,7 @@ from scripted import Scripted
 
 from kgrag import KnowledgeGraph
 from kgrag.agents.answering import NOT_FOUND
-from kgrag.cli.trace import print_answer
+from kgrag.cli.evidence import print_answer
 from kgrag.models.chat import Message
 from kgrag.server.conversation import reply
 from kgrag.settings import Settings

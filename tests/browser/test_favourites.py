@@ -7,7 +7,7 @@ import pytest
 from analyst import Analyst
 
 from kgrag import KnowledgeGraph
-from kgrag.graph import favourites
+from kgrag.graph import saved
 from kgrag.graph.saved import saved_queries
 from kgrag.values.documents import Document, Section, Triple
 
@@ -49,16 +49,16 @@ def test_browser_imports_and_runs_the_favourites(
 ) -> None:
     kg[collection_name].ingest(DOCUMENTS)
     asked = kg[collection_name].question_parameters("Who designed the ship?")
-    made = base64.b64encode(favourites.archive(asked)).decode()
+    made = base64.b64encode(saved.archive(asked)).decode()
     analyst.page.evaluate(DROP, [made, "kgrag.zip"])
     analyst.page.get_by_test_id("navigationFavorites").click()
     analyst.page.get_by_test_id("expandFolder-kgrag").click()
     titles = {f"scriptTitle-{query.title}" for query in saved_queries().values()}
-    analyst.page.get_by_test_id(f"scriptTitle-{favourites.FIRST}").wait_for()
+    analyst.page.get_by_test_id(f"scriptTitle-{saved.FIRST}").wait_for()
     shown = {item.get_attribute("data-testid") for item in analyst.page.locator("[data-testid^=scriptTitle-]").all()}
     assert titles <= shown
 
-    assert collection_name in run(analyst, favourites.FIRST)
+    assert collection_name in run(analyst, saved.FIRST)
     run(analyst, saved_queries()["connection"].title)
     analyst.frame.locator("g.node").nth(2).wait_for()
     captions = [caption.removesuffix("…") for caption in analyst.captions().values()]

@@ -145,7 +145,7 @@ def test_a_guide_is_there_until_it_is_interrupted(cli: CommandLine, kg: Knowledg
     assert f"the collection <b>{guided}</b>" in page
     found = steps(page)
     assert [title.partition(".")[0] for title, _ in found] == [str(n) for n in range(1, 11)]
-    rows = [len(kg.graph._driver.execute_query(query).records) for _, query in found]
+    rows = [len(kg.graph.driver.execute_query(query).records) for _, query in found]
     assert [n for n, number in enumerate(rows, 1) if number == 0] == [8]  # no answer is kept
 
 

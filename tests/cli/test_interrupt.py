@@ -7,7 +7,7 @@ import time
 
 CODE = """
 import sys, time
-from kgrag.cli.interrupt import interruptible
+from kgrag.cli.outcome import interruptible
 
 class Deaf:
     def __del__(self):

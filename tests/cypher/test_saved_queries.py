@@ -14,7 +14,7 @@ import pytest
 
 from kgrag import KnowledgeGraph
 from kgrag.demo import corpus
-from kgrag.graph import favourites
+from kgrag.graph import saved
 from kgrag.graph.collections import open_collection
 from kgrag.graph.gateway import read_only
 from kgrag.graph.queries import Query
@@ -267,8 +267,8 @@ def test_texts_become_what_the_header_says() -> None:
 
 def test_favourites_hold_every_query_and_one_line_for_their_parameters() -> None:
     given = {"collection": "ships", "vector": [0.5]}
-    made = favourites.archive(given)
-    assert made == favourites.archive(given)
+    made = saved.archive(given)
+    assert made == saved.archive(given)
     with zipfile.ZipFile(io.BytesIO(made)) as files:
         texts = {name: files.read(name).decode() for name in files.namelist()}
     assert len(texts) == len(EVERY) + 1
@@ -279,7 +279,7 @@ def test_favourites_hold_every_query_and_one_line_for_their_parameters() -> None
         assert text.startswith(f"// {query.title}\n") and text.endswith(query.text)
         assert {p.name for p in query.parameters} <= values.keys()
     assert values["collection"] == "ships" and values["vector"] == [0.5]
-    script = favourites.script(given)
+    script = saved.script(given)
     assert script.count("\n:params {") == len(EVERY)
     assert all(f"{query.text};\n" in script for query in EVERY.values())
 

@@ -12,8 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kgrag.exchange.files import format_of, reading, writing
-from kgrag.exchange.form import Footer, Header
+from kgrag.exchange.files import Footer, Header, format_of, reading, writing
 from kgrag.exchange.importing import _read_through
 from kgrag.graph.contents import EdgeRecord, Fingerprint, Item, NodeRecord
 from kgrag.graph.property_values import parsed, text, to_json, vector

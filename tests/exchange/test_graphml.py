@@ -5,8 +5,7 @@ import json
 from pathlib import Path
 from xml.etree import ElementTree
 
-from kgrag.exchange.files import GraphMLWriter
-from kgrag.exchange.form import Footer, Header
+from kgrag.exchange.files import Footer, GraphMLWriter, Header
 from kgrag.graph.contents import EdgeRecord, Fingerprint, Item, NodeRecord
 from kgrag.graph.property_values import parsed
 

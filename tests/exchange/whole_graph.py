@@ -78,4 +78,4 @@ def make_whole(kg: KnowledgeGraph, collection: str) -> None:
 
 def query(kg: KnowledgeGraph, text: str, **parameters: Any) -> list[dict[str, Any]]:
     """Run Cypher."""
-    return [r.data() for r in kg.graph._driver.execute_query(text, parameters).records]
+    return [r.data() for r in kg.graph.driver.execute_query(text, parameters).records]

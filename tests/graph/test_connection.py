@@ -9,8 +9,7 @@ from neo4j.exceptions import ServiceUnavailable
 from pydantic import SecretStr
 
 from kgrag import KnowledgeGraph
-from kgrag.graph.connection import Graph
-from kgrag.graph.driver_errors import translated
+from kgrag.graph.connection import Graph, translated
 from kgrag.settings import Settings
 from kgrag.values.documents import Document, Section
 from kgrag.values.errors import ConfigurationError, DatabaseError, MismatchError
@@ -170,4 +169,4 @@ def test_lists_are_not_written_into_the_drivers_log(kg: KnowledgeGraph, caplog: 
 
 def test_vectors_of_another_length_are_told_as_such(kg: KnowledgeGraph) -> None:
     with pytest.raises(MismatchError, match="another length"), translated(kg.graph.uri):
-        kg.graph._driver.execute_query("RETURN vector.similarity.cosine($a, $b)", a=[1.0, 2.0], b=[1.0, 2.0, 3.0])
+        kg.graph.driver.execute_query("RETURN vector.similarity.cosine($a, $b)", a=[1.0, 2.0], b=[1.0, 2.0, 3.0])

@@ -36,7 +36,7 @@ def full(
 
 
 def _rows(kg: KnowledgeGraph, query: str, **parameters: Any) -> list[dict[str, Any]]:
-    return [r.data() for r in kg.graph._driver.execute_query(query, **parameters).records]
+    return [r.data() for r in kg.graph.driver.execute_query(query, **parameters).records]
 
 
 def _wrong(rows: list[dict[str, Any]], kinds: Mapping[str, tuple[Property, ...]]) -> dict[str, list[str]]:

@@ -4,8 +4,7 @@ import os
 import subprocess
 import sys
 
-from kgrag.graph.holding import _busy, _has_died, _place
-from kgrag.graph.jobs import LEASE, Job
+from kgrag.graph.jobs import LEASE, Job, _busy, _has_died, _place
 
 
 def test_a_process_of_this_machine_that_is_gone() -> None:

@@ -13,7 +13,7 @@ import pytest
 
 from kgrag import KnowledgeGraph
 from kgrag.graph import jobs as kept
-from kgrag.graph.holding import collection_lock
+from kgrag.graph.jobs import collection_lock
 from kgrag.indexing.resolution.resolve import NamePair
 from kgrag.runtime.limits import limited
 from kgrag.values.documents import Document, Section
@@ -23,7 +23,7 @@ _BOAT = Document("boat", (Section("The boat was built in Larvik."),), "boat")
 _HOLDS = """
 import sys
 from kgrag import KnowledgeGraph
-from kgrag.graph.holding import collection_lock
+from kgrag.graph.jobs import collection_lock
 with KnowledgeGraph.connect() as kg, collection_lock(kg.graph, sys.argv[1], "extract"):
     print("holds", flush=True)
     sys.stdin.read()
@@ -129,5 +129,5 @@ def test_one_that_was_killed_is_not_waited_for(
             kg[collection_name].ingest([_BOAT])
         other.kill()
     left = "MATCH (j:Job {collection: $name}) SET j.lease = datetime() + duration({days: 1}) RETURN count(*) AS number"
-    assert kg.graph._driver.execute_query(left, name=collection_name).records[0]["number"] == 1
+    assert kg.graph.driver.execute_query(left, name=collection_name).records[0]["number"] == 1
     assert kg[collection_name].ingest([_BOAT]).added == 1

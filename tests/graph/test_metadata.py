@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from kgrag.graph.metadata import as_text, from_properties, to_properties
+from kgrag.graph.property_values import as_text, from_properties, to_properties
 
 
 @pytest.mark.parametrize(

@@ -32,9 +32,7 @@ def other(kg: KnowledgeGraph, collection_name: str, request: pytest.FixtureReque
 
 
 def _all(kg: KnowledgeGraph) -> Any:
-    records = kg.graph._driver.execute_query(
-        "MATCH (n) WITH n ORDER BY elementId(n) RETURN collect(properties(n)) AS n"
-    )
+    records = kg.graph.driver.execute_query("MATCH (n) WITH n ORDER BY elementId(n) RETURN collect(properties(n)) AS n")
     return records.records[0]["n"]
 
 

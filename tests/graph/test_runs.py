@@ -95,7 +95,7 @@ def _info(kg: KnowledgeGraph, name: str) -> CollectionInfo:
 
 
 def _rows(kg: KnowledgeGraph, query: str, **parameters: Any) -> list[dict[str, Any]]:
-    return [r.data() for r in kg.graph._driver.execute_query(query, **parameters).records]
+    return [r.data() for r in kg.graph.driver.execute_query(query, **parameters).records]
 
 
 def test_a_run_holds_the_answer_and_its_steps_in_order(kg: KnowledgeGraph, ships: str) -> None:
@@ -221,7 +221,7 @@ def test_what_browser_draws_is_the_run_with_all_it_touched(kg: KnowledgeGraph, s
     id = kg[ships].save(answer)
     parameter, statement = drawing(id)
     assert parameter == f":param id => '{id}'"
-    drawn = kg.graph._driver.execute_query(statement, id=id, result_transformer_=neo4j.Result.graph)
+    drawn = kg.graph.driver.execute_query(statement, id=id, result_transformer_=neo4j.Result.graph)
     kinds = [label for node in drawn.nodes for label in node.labels if "_c" not in label]
     assert sorted(kinds) == ["Passage"] * 3 + ["Run", "Step", "Step", "Triple"]
     assert all(node["name"] and node["collection"] == ships for node in drawn.nodes)

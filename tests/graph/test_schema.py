@@ -23,7 +23,7 @@ DOCUMENT = Document("a", (Section("Alpha lies on the Beta."),), "Alpha")
 
 
 def _indexes(kg: KnowledgeGraph) -> set[str]:
-    with kg.graph._driver.session() as session:
+    with kg.graph.driver.session() as session:
         return {r["name"] for r in session.run("SHOW INDEXES YIELD name")}
 
 
@@ -51,7 +51,7 @@ def test_a_label_that_is_new_to_a_database_gets_its_indexes(kg: KnowledgeGraph, 
     before = _indexes(kg)
     found = collections.open_collection(kg.graph, collection_name)
     own, number = found.index("passage_text"), found.number
-    with kg.graph._driver.session() as session:
+    with kg.graph.driver.session() as session:
         session.run("MATCH (s:Schema) SET s.described = 'before there were tables'").consume()
         for name in ("table_collection", own):
             session.run(f"DROP INDEX {name}").consume()

@@ -150,7 +150,7 @@ def _nodes(kg: KnowledgeGraph) -> dict[str, Any]:
         for record in kg.graph.run("inspect/count_nodes", collection=_COLLECTION):
             found[record["label"]] = record["number"]
         query = f"MATCH (n:{label} {{collection: $name}}) RETURN properties(n) AS properties"
-        for record in kg.graph._driver.execute_query(query, name=_COLLECTION).records:
+        for record in kg.graph.driver.execute_query(query, name=_COLLECTION).records:
             node = {key: _rounded(value) for key, value in record["properties"].items() if key != "updated"}
             found[node["id"]] = node
     return found

@@ -40,7 +40,7 @@ def collection(kg: KnowledgeGraph, make_documents: Make) -> Iterator[str]:
 
 
 def _rows(kg: KnowledgeGraph, query: str, **parameters: Any) -> list[dict[str, Any]]:
-    with kg.graph._driver.session() as session:
+    with kg.graph.driver.session() as session:
         return session.run(query, collection=_NAME, **parameters).data()  # type: ignore[arg-type]
 
 

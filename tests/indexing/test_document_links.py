@@ -32,7 +32,7 @@ def edges(kg: KnowledgeGraph, collection: str) -> Links:
 
 
 def mark(kg: KnowledgeGraph, collection: str) -> bool | None:
-    (row,) = kg.graph._driver.execute_query(
+    (row,) = kg.graph.driver.execute_query(
         "MATCH (c:Collection {name: $name}) RETURN c.linked AS linked", name=collection
     ).records
     found: bool | None = row["linked"]

@@ -30,7 +30,7 @@ def _said(*triples: Any, entities: list[Any] = _ENTITIES) -> dict[str, Any]:
 
 def _triples(kg: KnowledgeGraph, name: str, key: str) -> dict[str, Any]:
     """What a document's passages state: text -> properties of the triple with its ends."""
-    with kg.graph._driver.session() as session:
+    with kg.graph.driver.session() as session:
         records = session.run(
             "MATCH (:Document {collection: $name, key: $key})-[:HAS_PASSAGE]->(:Passage)-[:STATES]->(t:Triple) "
             "RETURN t {.text, .extracted, .given} AS triple, [(t)-[r:SUBJECT]->(e) | e.normal] AS subjects, "
@@ -43,7 +43,7 @@ def _triples(kg: KnowledgeGraph, name: str, key: str) -> dict[str, Any]:
 
 
 def _entities(kg: KnowledgeGraph, name: str) -> dict[str, tuple[str, list[str] | None, str | None]]:
-    with kg.graph._driver.session() as session:
+    with kg.graph.driver.session() as session:
         query = (
             "MATCH (e:Entity {collection: $name}) RETURN e.normal AS n, e.name AS s, e.aliases AS a, e.wikipedia AS w"
         )
@@ -113,7 +113,7 @@ def test_a_passage_gives_entities_and_triples(collection_name: str, scripted: Sc
     assert [(s.via, s.name) for s in hits["fram"].why[1:]] == [("names", "Colin Archer"), ("named in", "Fram (ship)")]
     assert [len(hits[f"l{i}"].why) for i in range(3)] == [1, 1, 1]
     query = "MATCH (:Passage {collection: $name})-[:NAMES]->(k:Keyword) RETURN DISTINCT k.name AS name ORDER BY name"
-    named = kg.graph._driver.execute_query(query, name=collection_name).records
+    named = kg.graph.driver.execute_query(query, name=collection_name).records
     assert [r["name"] for r in named] == ["Colin Archer", "Fram", "Nansen"]
     kg[collection_name].delete(["fram", "archer"])
     left = kg.graph.run("digest/keywords", collection=collection_name)

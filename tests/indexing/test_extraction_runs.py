@@ -42,7 +42,7 @@ def made(kg: KnowledgeGraph, make_documents: Make) -> Iterator[list[Document]]:
 def corpus(kg: KnowledgeGraph, made: list[Document], scripted: Scripted) -> str:
     """The shared collection, all of whose passages wait, and a model that reads them."""
     scripted.brain(_BRAIN)
-    with kg.graph._driver.session() as session:
+    with kg.graph.driver.session() as session:
         session.run("MATCH (p:Passage {collection: $name}) SET p.extracted = null", name=_SHARED).consume()
     return _SHARED
 
@@ -165,7 +165,7 @@ _PROGRAM = """
 import sys
 from pathlib import Path
 from kgrag import KnowledgeGraph
-from kgrag.cli.interrupt import interruptible
+from kgrag.cli.outcome import interruptible
 from kgrag.indexing import ask_each as asking
 asking._BATCH = 4
 with interruptible(), KnowledgeGraph.connect() as kg:
@@ -194,14 +194,14 @@ def test_interrupted_and_run_again(
     assert report.passages == len(scripted.calls) - first == missing
     assert not kept & set(_asked(scripted)[first:])
     state = digest(kg.graph, corpus)
-    with kg.graph._driver.session() as session:
+    with kg.graph.driver.session() as session:
         session.run("MATCH (p:Passage {collection: $name}) SET p.extracted = null", name=corpus).consume()
     kg[corpus].extract()
     assert digest(kg.graph, corpus) == state
 
 
 def _done(kg: KnowledgeGraph, name: str) -> dict[str, bool]:
-    with kg.graph._driver.session() as session:
+    with kg.graph.driver.session() as session:
         query = (
             "MATCH (p:Passage {collection: $name}) RETURN p.title AS title, p.text AS text, p.extracted AS extracted"
         )

@@ -41,7 +41,7 @@ def _mentions(kg: KnowledgeGraph, collection: str, title: str) -> dict[str, Mapp
         "MATCH (:Passage {collection: $collection, title: $title})-[m:MENTIONS]->(e) RETURN e.normal AS name, "
         "m {.via, .stated, .about} AS mention"
     )
-    with kg.graph._driver.session() as session:
+    with kg.graph.driver.session() as session:
         return {r["name"]: r["mention"] for r in session.run(query, collection=collection, title=title)}
 
 

@@ -22,7 +22,7 @@ _TIMES = ("updated", "created")
 
 def _graph(kg: KnowledgeGraph, name: str) -> tuple[list[Any], list[Any]]:
     """Every node and relationship of a collection with all its properties but times."""
-    session = kg.graph._driver.session()
+    session = kg.graph.driver.session()
     with session:
         nodes = session.run(
             "MATCH (n {collection: $name}) WHERE NOT n:Job AND NOT n:Collection "

@@ -91,5 +91,5 @@ def _mentions(kg: KnowledgeGraph, name: str) -> dict[str, dict[str, str]]:
         "MATCH (p:Passage {collection: $name}) "
         "RETURN p.id AS passage, [(p)-[m:MENTIONS]->(e) | [e.id, m.via]] AS mentions"
     )
-    rows = kg.graph._driver.execute_query(query, name=name).records
+    rows = kg.graph.driver.execute_query(query, name=name).records
     return {r["passage"]: dict(r["mentions"]) for r in rows}

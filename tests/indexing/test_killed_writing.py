@@ -115,7 +115,7 @@ def test_deleting_most_leaves_no_orphan(kg: KnowledgeGraph, collection: str) -> 
 
 
 def _number(kg: KnowledgeGraph, query: str) -> int:
-    with kg.graph._driver.session() as session:
+    with kg.graph.driver.session() as session:
         return int(session.run(query, collection=_NAME).single(strict=True)["n"])  # type: ignore[arg-type]
 
 

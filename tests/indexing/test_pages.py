@@ -45,7 +45,7 @@ def report(pages: int = 6, tables: int = 2, word: str = "harbour", key: str = "r
 
 
 def rows(kg: KnowledgeGraph, query: str, name: str) -> list[dict[str, Any]]:
-    return [r.data() for r in kg.graph._driver.execute_query(query, name=name).records]
+    return [r.data() for r in kg.graph.driver.execute_query(query, name=name).records]
 
 
 def state(kg: KnowledgeGraph, name: str) -> tuple[dict[str, str], dict[str, int]]:

@@ -85,7 +85,7 @@ def test_reembed_is_resumed(kg: KnowledgeGraph, collection_name: str, make_docum
     assert (similar(kg.graph, collection_name), similar(kg.graph, collection_name, "Entity")) == (near, alike)
     found = collections.open_collection(kg.graph, collection_name)
     assert found.embedding == "embedding"
-    with kg.graph._driver.session() as session:
+    with kg.graph.driver.session() as session:
         left = session.run(
             "MATCH (n {collection: $name}) WHERE n.embedding_b IS NOT NULL RETURN count(n) AS n", name=collection_name
         ).single()

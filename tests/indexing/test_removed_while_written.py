@@ -42,5 +42,5 @@ def test_nothing_is_written_into_what_is_being_removed(kg: KnowledgeGraph, colle
     with pytest.raises(MismatchError, match="was removed while"):
         write_batch(kg.graph, found, batch(found, f"{collection_name}-late"))
     kg[collection_name].delete()
-    left = kg.graph._driver.execute_query("MATCH (n {id: $id}) RETURN count(n) AS n", id=f"{collection_name}-late")
+    left = kg.graph.driver.execute_query("MATCH (n {id: $id}) RETURN count(n) AS n", id=f"{collection_name}-late")
     assert left.records[0]["n"] == 0

@@ -23,7 +23,7 @@ def _silent(stage: str, done: int, total: int | None) -> None:
 
 def _names(kg: KnowledgeGraph, collection: str) -> dict[tuple[str, str], float]:
     """(name, similar name) -> score."""
-    with kg.graph._driver.session() as session:
+    with kg.graph.driver.session() as session:
         records = session.run(
             "MATCH (e:Entity {collection: $name})-[s:SIMILAR]->(f)"
             " RETURN e.normal AS one, f.normal AS other, s.score AS s",
@@ -44,7 +44,7 @@ def test_names_alike_are_linked_and_numbers_are_not(kg: KnowledgeGraph, collecti
     model = kg.embedder("wordllama")
     one, other = model.embed(["portuguese", "portugal"])
     assert all(score == pytest.approx((1 + one @ other) / 2, abs=1e-5) for score in found.values())
-    with kg.graph._driver.session() as session:
+    with kg.graph.driver.session() as session:
         embedded = session.run(
             "MATCH (e:Entity {collection: $name}) WHERE e.embedding IS NOT NULL RETURN e.normal AS n",
             name=collection_name,
@@ -78,7 +78,7 @@ def test_a_name_that_is_none_any_more_is_forgotten(kg: KnowledgeGraph, collectio
 def test_without_an_embedder_new_names_wait(kg: KnowledgeGraph, collection_name: str, graph_settings: Settings) -> None:
     kg[collection_name].ingest([_stating("Portuguese", "Portugal")])
     found = collections.open_collection(kg.graph, collection_name)
-    with kg.graph._driver.session() as session:
+    with kg.graph.driver.session() as session:
         session.run(
             "MATCH (e:Entity {collection: $name}) WHERE e.normal IN ['portuguese', 'portugal'] SET e.todo = ['similar']"
             " SET e.embedding = CASE WHEN e.normal = 'portugal' THEN e.embedding END",

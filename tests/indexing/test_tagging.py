@@ -80,7 +80,7 @@ def _mentions(kg: KnowledgeGraph, name: str) -> dict[tuple[str, str], dict[str, 
         "MATCH (d:Document {collection: $name})-[:HAS_PASSAGE]->(p)-[m:MENTIONS]->(e) "
         "RETURN d.key AS d, e.normal AS e, properties(m) AS m"
     )
-    records = kg.graph._driver.execute_query(query, name=name).records
+    records = kg.graph.driver.execute_query(query, name=name).records
     found = {(r["d"], r["e"]): r["m"] for r in records}
     assert len(found) == len(records)
     return found
@@ -88,13 +88,13 @@ def _mentions(kg: KnowledgeGraph, name: str) -> dict[tuple[str, str], dict[str, 
 
 def _entities(kg: KnowledgeGraph, name: str) -> dict[str, tuple[int, str | None]]:
     query = "MATCH (e:Entity {collection: $name}) RETURN e.normal AS n, e.df AS df, e.wikipedia AS w"
-    records = kg.graph._driver.execute_query(query, name=name).records
+    records = kg.graph.driver.execute_query(query, name=name).records
     return {r["n"]: (r["df"], r["w"]) for r in records}
 
 
 def _stems(kg: KnowledgeGraph, name: str, key: str) -> list[str]:
     query = "MATCH (:Document {collection: $name, key: $key})-[:HAS_PASSAGE]->(p) RETURN p.stems AS s"
-    stems: str = kg.graph._driver.execute_query(query, name=name, key=key).records[0]["s"]
+    stems: str = kg.graph.driver.execute_query(query, name=name, key=key).records[0]["s"]
     return stems.split()
 
 

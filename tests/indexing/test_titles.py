@@ -67,7 +67,7 @@ def test_the_command_links_to_the_collections_own_documents(
             "MATCH (d:Document {collection: $name})-[:HAS_PASSAGE]->()-[m:MENTIONS]->(e) WHERE m.tagme IS NOT NULL "
             "RETURN d.key AS document, e.name AS name, m.wikipedia IS NULL AS none"
         )
-        records = kg.graph._driver.execute_query(query, name=collection_name).records
+        records = kg.graph.driver.execute_query(query, name=collection_name).records
         return {(r["document"], r["name"], r["none"]) for r in records}
 
     kg[collection_name].ingest(Document(t, (Section(text),), t) for t, text in TEXTS.items() if t != "Larvik")

@@ -33,7 +33,7 @@ def test_a_removed_document_leaves_no_word(kg: KnowledgeGraph, collection_name: 
     found = "MATCH (w:Word {collection: $name}) RETURN w.stem AS stem, w.df AS df ORDER BY stem"
 
     def words() -> dict[str, int]:
-        rows = kg.graph._driver.execute_query(found, name=collection_name).records
+        rows = kg.graph.driver.execute_query(found, name=collection_name).records
         return {row["stem"]: row["df"] for row in rows}
 
     before = words()
@@ -48,5 +48,5 @@ def test_every_stage_visits_what_is_marked_for_it(kg: KnowledgeGraph, collection
     found = (
         "MATCH (p:Passage {collection: $name})-[s:SIMILAR]->(:Passage) RETURN count(s) AS ties, count(p.todo) AS todo"
     )
-    (row,) = kg.graph._driver.execute_query(found, name=collection_name).records
+    (row,) = kg.graph.driver.execute_query(found, name=collection_name).records
     assert (row["ties"], row["todo"]) == (6, 0)

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from kgrag.graph.collections import Collection
 from kgrag.indexing.index_sync import Difference
-from kgrag.inspection.findings import EXAMPLES, _apart, _indexes, _Largest, _read_in_part, _vectors
+from kgrag.inspection.inspect import EXAMPLES, _indexes, _Largest, _read_in_part, find_apart, find_vectors
 from kgrag.inspection.result import Coverage, Reading
 from kgrag.settings import IndexingSettings
 
@@ -49,17 +49,17 @@ def test_vectors_that_are_missing() -> None:
         Coverage("names with a vector", 1, 50),
         Coverage("passages with a keyword", 0, 9),
     ]
-    (found,) = _vectors(COLLECTION, coverage)
+    (found,) = find_vectors(COLLECTION, coverage)
     assert (found.name, found.level, found.number) == ("passages without a vector", "error", 2)
     assert "2 passages have no vector of wordllama" in found.message
     assert found.remedy == "Embed them: kgrag db repair 'my ships'"
 
 
 def test_an_index_outside_the_graph() -> None:
-    (found,) = _apart(COLLECTION, Difference([f"m{n}" for n in range(9)], ["s"]))
+    (found,) = find_apart(COLLECTION, Difference([f"m{n}" for n in range(9)], ["s"]))
     assert (found.number, found.examples) == (10, tuple(f"m{n}" for n in range(EXAMPLES)))
     assert found.message == "It lacks 9 passages and holds 1 that are gone."
-    assert list(_apart(COLLECTION, Difference([], []))) == list(_apart(COLLECTION, None)) == []
+    assert list(find_apart(COLLECTION, Difference([], []))) == list(find_apart(COLLECTION, None)) == []
 
 
 def test_what_a_model_has_not_read_or_read_otherwise() -> None:

@@ -13,7 +13,7 @@ from kgrag import KnowledgeGraph
 from kgrag.graph.collections import create_collection, open_collection
 from kgrag.graph.schema import collection_indexes
 from kgrag.indexing.repair import repair
-from kgrag.inspection import findings
+from kgrag.inspection import inspect
 from kgrag.inspection.result import Finding, Inspection, html
 from kgrag.models.embed import Vectors
 from kgrag.settings import IndexingSettings
@@ -43,7 +43,7 @@ DOCUMENTS = [
 
 
 def _run(kg: KnowledgeGraph, text: str, **parameters: Any) -> list[dict[str, Any]]:
-    with kg.graph._driver.session(database=kg.graph.database) as session:
+    with kg.graph.driver.session(database=kg.graph.database) as session:
         return [dict(record) for record in session.run(text, parameters)]  # type: ignore[arg-type]
 
 
@@ -133,7 +133,7 @@ def test_copies_and_names_that_may_be_one(kg: KnowledgeGraph, fleet: str, found:
 def test_texts_are_compared_a_part_at_a_time(
     kg: KnowledgeGraph, fleet: str, found: Inspection, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(findings, "_MEMORY", 100)
+    monkeypatch.setattr(inspect, "_MEMORY", 100)
     row = _run(kg, "MATCH (p:Passage {collection: $name}) RETURN sum(size(p.text)) AS all", name=fleet)[0]
     assert row["all"] > 300  # so in more parts than three
     assert kg[fleet].inspect().findings == found.findings

@@ -8,10 +8,9 @@ from pathlib import Path
 import pytest
 from published_formats import HOTPOT, MUSIQUE
 
-from kgrag.lab.articles import articles, read_articles
 from kgrag.lab.datasets import Dataset
 from kgrag.lab.readers import read_dataset
-from kgrag.lab.variants import sentences
+from kgrag.lab.variants import articles, read_articles, sentences
 from kgrag.values.documents import Document
 from kgrag.values.errors import InputError
 

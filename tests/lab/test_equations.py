@@ -18,7 +18,7 @@ from kgrag.agents.self_ask import SelfAskOptions, _SelfAsk
 from kgrag.lab.papers import PaperRow, PaperTable, find_paper, value_of
 from kgrag.lab.reproduction import Reproduction, _measured
 from kgrag.models.facts import key
-from kgrag.models.shown import framed
+from kgrag.models.tasks import framed
 from kgrag.retrieval.base import Query, Scored
 from kgrag.retrieval.compose import Rrf, RrfOptions
 from kgrag.retrieval.gnn_ret import GnnRet, GnnRetOptions, Memory, State, nearest

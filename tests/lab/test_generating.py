@@ -13,8 +13,8 @@ from scripted import TASKS, Scripted
 
 from kgrag import KnowledgeGraph
 from kgrag.cli import main
-from kgrag.lab.drafts import Draft, select
 from kgrag.lab.generating import estimate, generate
+from kgrag.lab.question_templates import Draft, select
 from kgrag.lab.readers import read_dataset
 from kgrag.lab.taxonomy import FORMULATIONS, draw_kind
 from kgrag.settings import Settings

@@ -1,5 +1,5 @@
 from kgrag.lab.datasets import GoldText, Question
-from kgrag.lab.gold import answer_rank, text_ranks, unanswerable
+from kgrag.lab.measures import answer_rank, text_ranks, unanswerable
 from kgrag.values.documents import Document, Problem, Section
 from kgrag.values.results import Hit, Passage, Ranking
 

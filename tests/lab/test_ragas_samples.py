@@ -13,8 +13,8 @@ from scripted import Scripted
 from kgrag import KnowledgeGraph
 from kgrag.cli import main
 from kgrag.lab.experiment import Experiment
-from kgrag.lab.ragas import write_samples
 from kgrag.lab.readers import read_dataset
+from kgrag.lab.records import write_samples
 from kgrag.lab.variants import join
 
 _QUERIES = [

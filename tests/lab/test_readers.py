@@ -22,7 +22,7 @@ from published_formats import (
 
 from kgrag.lab.datasets import Dataset
 from kgrag.lab.readers import FORMATS, read_dataset, recognise
-from kgrag.lab.readers import row_files as rows
+from kgrag.lab.readers import passages as rows
 from kgrag.lab.variants import sentences
 from kgrag.values.documents import Document
 from kgrag.values.errors import InputError, NotFoundError

@@ -1,8 +1,7 @@
 import pytest
 
 from kgrag.lab.datasets import Question
-from kgrag.lab.gold import distinct_documents
-from kgrag.lab.measures import ranks_of
+from kgrag.lab.measures import distinct_documents, ranks_of
 from kgrag.lab.retrieving import Record, retrieve_all
 from kgrag.lab.summary import Rows, differences, errors, measures, table, tables_by
 from kgrag.values.errors import DatabaseError

@@ -6,8 +6,7 @@ from typing import Any
 import pytest
 
 from kgrag.lab.report import plot_sweep
-from kgrag.lab.summary import Rows
-from kgrag.lab.sweep import Sweep
+from kgrag.lab.summary import Rows, Sweep
 from kgrag.values.errors import ConfigurationError
 
 

@@ -21,7 +21,7 @@ from kgrag.lab.grading import _Correct as Grade
 from kgrag.lab.grading import _Mark as Correctness
 from kgrag.models.facts import Facts, lines
 from kgrag.models.prompts import load_prompt
-from kgrag.models.shown import numbered
+from kgrag.models.tasks import numbered
 from kgrag.retrieval.hipporag import Kept, Names
 from kgrag.values.documents import Triple
 from kgrag.values.results import Passage

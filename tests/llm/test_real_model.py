@@ -17,8 +17,7 @@ from kgrag.models.chat import Message
 from kgrag.models.openai_chat import OpenAIChat
 from kgrag.models.probe import model_checks
 from kgrag.models.prompts import names
-from kgrag.models.shown import numbered
-from kgrag.models.tasks import Tasks, reply_schema, shaped
+from kgrag.models.tasks import Tasks, numbered, reply_schema, shaped
 from kgrag.runtime.limits import limited
 from kgrag.settings import Settings
 from kgrag.values.documents import Document, Section

@@ -10,7 +10,7 @@ import pytest
 
 from kgrag import Collection, KnowledgeGraph
 from kgrag.loaders import load
-from kgrag.loaders.page_lines import caption_number
+from kgrag.loaders.pdf_layout import caption_number
 from kgrag.values.documents import Document
 
 pytestmark = pytest.mark.slow

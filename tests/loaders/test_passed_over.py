@@ -8,7 +8,7 @@ import pytest
 
 from kgrag.loaders import load
 from kgrag.loaders.dispatch import Load
-from kgrag.loaders.ignore import Ignore
+from kgrag.loaders.folder_walk import Ignore
 from kgrag.settings import LoadingSettings
 from kgrag.values.documents import Document, Problem
 

@@ -7,7 +7,7 @@ import pytest
 from made_pdfs import HEIGHT, LEADING, Maker, prose, type3_pdf
 
 from kgrag.loaders import load
-from kgrag.loaders.page_lines import caption_number
+from kgrag.loaders.pdf_layout import caption_number
 from kgrag.settings import LoadingSettings
 from kgrag.values.documents import Document
 

@@ -13,7 +13,7 @@ from reportlab.pdfgen.canvas import Canvas
 
 from kgrag.loaders import Columns
 from kgrag.loaders.dispatch import Load
-from kgrag.loaders.fingerprint import Fingerprint
+from kgrag.loaders.folder_walk import Fingerprint
 from kgrag.values.documents import Document, FileState, Problem, Unchanged
 
 HOUR = 3600

@@ -15,8 +15,7 @@ import pytest
 from asking import ASKED, ask, chat
 from scripted import Scripted
 
-from kgrag.models.chat import Message, Reply
-from kgrag.models.chat_cache import Kept, ReplyCache
+from kgrag.models.chat import Kept, Message, Reply, ReplyCache
 from kgrag.models.endpoint import Endpoint
 from kgrag.models.openai_chat import OpenAIChat, load_chat
 from kgrag.settings import ChatSettings, Settings

@@ -4,12 +4,12 @@ from types import SimpleNamespace
 
 import pytest
 
-from kgrag.models.request_limits import Pace
+from kgrag.models.endpoint import Pace
 
 
 def test_a_minute_has_so_many_requests_and_tokens(monkeypatch: pytest.MonkeyPatch) -> None:
     now = [100.0]
-    monkeypatch.setattr("kgrag.models.request_limits.time", SimpleNamespace(monotonic=lambda: now[0]))
+    monkeypatch.setattr("kgrag.models.endpoint.time", SimpleNamespace(monotonic=lambda: now[0]))
     by_tokens, by_requests = Pace(None, 10), Pace(2, None)
     first = by_tokens.turn(6)
     by_requests.turn(6)

@@ -6,10 +6,12 @@ import sys
 import time
 from pathlib import Path
 
-from scripted import PROGRAM, Scripted
+from scripted import Scripted
 
 from kgrag.models.chat import Message
 from kgrag.models.openai_chat import OpenAIChat
+
+_PROGRAM = Path(__file__).with_name("scripted_server.py")
 
 BRAIN = """
 def reply(task, messages, request):
@@ -33,7 +35,7 @@ def test_it_ends_when_its_starter_is_gone() -> None:
     program = (
         "import os, sys\n"
         "from subprocess import PIPE, Popen\n"
-        f"server = Popen([sys.executable, {str(PROGRAM)!r}], stdin=PIPE, stdout=PIPE)\n"
+        f"server = Popen([sys.executable, {str(_PROGRAM)!r}], stdin=PIPE, stdout=PIPE)\n"
         "sys.stdout.buffer.write(server.stdout.readline())\n"
         "sys.stdout.flush()\n"
         "os.kill(os.getpid(), 9)\n"

@@ -17,13 +17,11 @@ from test_habits import ASKED, settings, weak
 from kgrag.models import probe
 from kgrag.models.chat import Message
 from kgrag.models.chat_reply import repeats_from
-from kgrag.models.endpoint import Endpoint
+from kgrag.models.endpoint import Endpoint, Slots
 from kgrag.models.facts import Facts
 from kgrag.models.openai_chat import OpenAIChat
 from kgrag.models.probe import model_checks
-from kgrag.models.request_limits import Slots
-from kgrag.models.shown import fewer, numbered, passages_in
-from kgrag.models.tasks import Tasks
+from kgrag.models.tasks import Tasks, fewer, numbered, passages_in
 from kgrag.runtime.limits import limited
 from kgrag.settings import ChatSettings, Settings
 from kgrag.values.errors import CancelledError, ModelError, TooLongError

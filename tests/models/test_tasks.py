@@ -10,8 +10,7 @@ from scripted import Scripted
 
 from kgrag.models.openai_chat import OpenAIChat
 from kgrag.models.prompts import load_prompt
-from kgrag.models.reply_text import json_in, plain, spoken
-from kgrag.models.tasks import Tasks
+from kgrag.models.tasks import Tasks, json_in, plain, spoken
 from kgrag.values.errors import ModelError
 from kgrag.values.events import Called, Event
 

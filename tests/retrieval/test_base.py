@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kgrag import KnowledgeGraph
-from kgrag.graph.lucene import escape
+from kgrag.graph.reader import escape
 from kgrag.retrieval.base import RETRIEVERS, Scored
 from kgrag.retrieval.compose import reciprocal_rank_fusion
 from kgrag.values.documents import Document, Section

@@ -4,8 +4,8 @@ from itertools import pairwise
 
 import pytest
 
-from kgrag.retrieval.clauses import OuterClause, answer_kind, outer_clause
 from kgrag.retrieval.linking import Link, LinkedQuestion
+from kgrag.retrieval.name_walk import OuterClause, answer_kind, outer_clause
 from kgrag.text.sentences import names_in, split_sentences
 from kgrag.text.tokenised import TokenisedPassage
 from kgrag.text.tokens import is_content, stems, tokens

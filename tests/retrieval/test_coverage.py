@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kgrag.retrieval.coverage import Candidates, covering
+from kgrag.retrieval.name_walk import Candidates, covering
 
 
 def candidates(

@@ -12,8 +12,7 @@ from queries_run import queries_of
 from kgrag import KnowledgeGraph
 from kgrag.lab.records import in_force
 from kgrag.retrieval.linking import link_question
-from kgrag.retrieval.pathrank import PathRank
-from kgrag.retrieval.pathrank_options import PathRankConstants
+from kgrag.retrieval.pathrank import PathRank, PathRankConstants
 from kgrag.values.documents import Document, Section, Triple
 from kgrag.values.results import Filter
 

@@ -82,7 +82,7 @@ def test_what_is_removed_between_two_queries_of_a_ranking(
 @contextmanager
 def _without(kg: KnowledgeGraph, id: str, label: str, key: str) -> Iterator[None]:
     """A passage, or its document, without a property, as it may be read while a server removes it."""
-    with kg.graph._driver.session() as session:
+    with kg.graph.driver.session() as session:
         node = session.run(
             "MATCH (d:Document)-[:HAS_PASSAGE]->(p:Passage {id: $id}) UNWIND [d, p] AS n"
             " WITH n, n[$key] AS value WHERE $label IN labels(n) SET n[$key] = null RETURN elementId(n) AS id, value",
@@ -111,7 +111,7 @@ def test_the_walk_passes_over_what_has_lost_its_vector(kg: KnowledgeGraph, skipp
 def test_names_that_are_not_counted_yet_are_no_error(kg: KnowledgeGraph, skippers: str) -> None:
     """Until an ingest ends, its new names are mentioned, but their counts are 0."""
     question = "To whom did Skipper Olaf Number3 sell amber, and to whom did that skipper sell it?"
-    with kg.graph._driver.session() as session:
+    with kg.graph.driver.session() as session:
         rows = session.run(
             "MATCH (e:Entity {collection: $name}) WITH e, elementId(e) AS id, e.df AS df, e.ntit AS ntit"
             " SET e.df = 0, e.ntit = 0 RETURN id, df, ntit",

@@ -159,7 +159,7 @@ def test_a_job_that_another_process_took_writes_no_more(jobs: Jobs, collection_n
         for job in jobs.watch(id):
             if job.done >= 8:
                 break
-        jobs.kg.graph._driver.execute_query("MATCH (j:Job {id: $id}) SET j.holder = 'another'", id=id)
+        jobs.kg.graph.driver.execute_query("MATCH (j:Job {id: $id}) SET j.holder = 'another'", id=id)
         while id in jobs._running:
             time.sleep(0.01)
     assert jobs.kg[collection_name].info().counts["Document"] < 60
@@ -296,7 +296,7 @@ def test_a_cancelled_job_is_not_begun_again_when_its_server_died(kg: KnowledgeGr
     assert claimed.id == id
     kept.cancel_job(kg.graph, id)
     assert kept.find_job(kg.graph, id).state == "running"
-    kg.graph._driver.execute_query("MATCH (j:Job {id: $id}) SET j.lease = datetime() - duration('PT1S')", id=id)
+    kg.graph.driver.execute_query("MATCH (j:Job {id: $id}) SET j.lease = datetime() - duration('PT1S')", id=id)
     assert kept.claim_job(kg.graph, "another") is None
     assert kept.find_job(kg.graph, id).state == "cancelled"
 

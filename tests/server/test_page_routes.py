@@ -14,7 +14,7 @@ from scripted import Scripted
 from served import Served
 
 from kgrag import KnowledgeGraph, RemoteKnowledgeGraph
-from kgrag.graph.lucene import begun_words
+from kgrag.graph.reader import begun_words
 from kgrag.indexing.resolution.resolve import sentence
 from kgrag.server.jobs import Jobs
 from kgrag.values.documents import Document, Section, Triple
@@ -168,7 +168,7 @@ def test_decisions_on_pairs_are_kept(client: httpx.Client, kg: KnowledgeGraph) -
         assert client.post(f"{_C}/name-pairs", json={"decisions": []}).status_code == 422
         assert client.post(f"{_C}/name-pairs", json={"decisions": [first] * 501}).status_code == 422
     finally:
-        kg.graph._driver.execute_query(
+        kg.graph.driver.execute_query(
             "MATCH (e:Entity {collection: $c}) REMOVE e.apart WITH e MATCH (e)-[s:SAME_AS]->() DELETE s", c=_NAME
         )
 

@@ -9,8 +9,7 @@ import pytest
 from kgrag.text.languages import language_of
 from kgrag.text.letters import fold
 from kgrag.text.names import capitalised_phrases, find_names
-from kgrag.text.symbols import symbols
-from kgrag.text.tokens import name_stems, normalise, search_form, tokens, words_of
+from kgrag.text.tokens import name_stems, normalise, search_form, symbols, tokens, words_of
 
 APART = [
     ("1.5", "15", "1,5", "1/5", "1:5", "-1.5", "+1.5", "1.5%", "$1.5", "€1.5", "~1.5", "1.5°", "<1.5", "1 5", "#1.5"),

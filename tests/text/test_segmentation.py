@@ -4,7 +4,7 @@ import time
 
 import pytest
 
-from kgrag.text.segmentation import sentences
+from kgrag.text.sentences import sentences
 from kgrag.values.errors import ConfigurationError
 
 

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kgrag.text.symbols import symbols
+from kgrag.text.tokens import symbols
 
 
 @pytest.mark.parametrize(

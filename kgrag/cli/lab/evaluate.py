@@ -10,8 +10,16 @@ from pydantic import Field
 
 from kgrag.cli.connect import connect
 from kgrag.cli.console import load_settings, note, number, print_json, print_list, progress_bars
-from kgrag.cli.lab.measuring import Asking, Compared, OnSample, ingest, print_notes, print_sheet, whole_articles
-from kgrag.cli.lab.options import options
+from kgrag.cli.lab.measuring import (
+    Asking,
+    Compared,
+    OnSample,
+    ingest,
+    options,
+    print_notes,
+    print_sheet,
+    whole_articles,
+)
 from kgrag.cli.lab.papers import as_paper
 from kgrag.values.errors import ConfigurationError, KgragError
 
@@ -224,7 +232,7 @@ def _experiment(given: _Given, max_file_mb: int) -> "Experiment":
     Raises NotFoundError, ConfigurationError, InputError; no graph is read.
     """
     from kgrag.agents.system import check_system
-    from kgrag.lab.baselines import BASELINES
+    from kgrag.lab.ask_systems import BASELINES
     from kgrag.lab.experiment import Experiment
     from kgrag.lab.readers import read_dataset
     from kgrag.lab.variants import join, merge
@@ -278,7 +286,7 @@ def _print(given: _Given, found: "Result") -> None:
 
 
 def _write_samples(folder: Path, found: "Result", data: "Dataset", collection: "Collection") -> None:
-    from kgrag.lab.ragas import write_samples
+    from kgrag.lab.records import write_samples
 
     files, without = write_samples(folder, found.records, data, collection)
     note(f"Samples for RAGAS: {', '.join(map(str, files))}")

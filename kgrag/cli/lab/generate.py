@@ -8,8 +8,7 @@ from pydantic import Field
 
 from kgrag.cli.connect import choose_collection, collection_argument, connect
 from kgrag.cli.console import load_settings, note, number, print_json, progress_bars
-from kgrag.cli.lab.measuring import Asking
-from kgrag.cli.lab.options import options
+from kgrag.cli.lab.measuring import Asking, options
 from kgrag.cli.outcome import end, resumable, usage_line
 
 if TYPE_CHECKING:

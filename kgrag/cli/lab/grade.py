@@ -9,8 +9,7 @@ import click
 from pydantic import Field
 
 from kgrag.cli.console import load_settings, number, print_json, print_list, print_table
-from kgrag.cli.lab.measuring import Asking
-from kgrag.cli.lab.options import options
+from kgrag.cli.lab.measuring import Asking, options
 from kgrag.cli.outcome import end_stopped, resumable, usage_line
 
 if TYPE_CHECKING:

@@ -8,8 +8,7 @@ from pydantic import Field
 
 from kgrag.cli.connect import connect
 from kgrag.cli.console import load_settings, note, print_json, progress_bars
-from kgrag.cli.lab.measuring import OnSample, ingest, print_notes, print_sheet, whole_articles
-from kgrag.cli.lab.options import options
+from kgrag.cli.lab.measuring import OnSample, ingest, options, print_notes, print_sheet, whole_articles
 from kgrag.cli.lab.papers import as_paper
 
 if TYPE_CHECKING:

@@ -9,8 +9,7 @@ import click
 from pydantic import Field
 
 from kgrag.cli.console import load_settings, note, print_json, print_pairs, progress_bars
-from kgrag.cli.lab.measuring import OnCollection, OnQuestions, print_sheet
-from kgrag.cli.lab.options import options
+from kgrag.cli.lab.measuring import OnCollection, OnQuestions, options, print_sheet
 from kgrag.lab import constants
 from kgrag.values.errors import InputError
 

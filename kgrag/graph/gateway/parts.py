@@ -1,10 +1,12 @@
-"""Parts of a statement: the items of a clause, the loops over lists, what makes a list, what hands a value on."""
+"""Parts of a statement: items of clauses, loops over lists, how much is searched, whether it stays in a collection."""
 
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from typing import Any
 
-from kgrag.graph.gateway.allowed import SCALARS
 from kgrag.graph.gateway.lexer import Statement
-from kgrag.graph.gateway.rules import called, is_query
+from kgrag.graph.gateway.rules import SCALARS, called, is_query, path
+from kgrag.values.errors import RefusedError
 
 FEW = 100  # items of a list that counts as short
 _ENDS = frozenset("WITH RETURN UNWIND MATCH OPTIONAL CALL WHERE ORDER SKIP LIMIT OFFSET UNION YIELD USING".split())
@@ -168,3 +170,148 @@ def replacements(statement: Statement) -> int:
         if not (known and length <= len(statement.tokens[old].name)):
             factor *= length + 1
     return factor
+
+
+# Whether a statement stays within one collection: each pattern holds a node of it, or goes on from one that does.
+#
+# Relationships never leave a collection, so one node of each pattern is enough.
+
+
+_MATCH = frozenset(["MATCH"])
+
+
+def check_collection(text: str, collection: str) -> None:
+    """Check that every pattern, and every search of an index, is of that collection, or $collection.
+
+    Raises RefusedError.
+
+    It holds a model to what it was told; a condition that undoes itself (... OR true) passes.
+    """
+    statement = Statement(text)
+    for start, end in _patterns(statement):
+        if not _is_within(statement, start, end, collection):
+            raise RefusedError(
+                f"Nothing keeps the pattern {statement.written(start, end)} within the collection.",
+                "Begin it with a node that has {collection: $collection}, or with one from an earlier pattern.",
+            )
+    for index in range(len(statement.tokens)):
+        if statement.at(index) == "(" and called(statement, index).startswith("db.index."):
+            name = items(statement, index + 1)[:1]
+            if not name or all(statement.kind(i) == "string" for i in range(*name[0])):
+                raise RefusedError(
+                    "An index by its name may be that of another collection.", "Use $entity_name or $passage_text."
+                )
+
+
+def _patterns(statement: Statement) -> list[tuple[int, int]]:
+    """Return the patterns that may begin anywhere: those of MATCH, of subqueries without it, and of comprehensions."""
+    found = []
+    for index in range(len(statement.tokens)):
+        if statement.begins_clause(index, _MATCH) or (is_query(statement, index) and statement.at(index + 1) == "("):
+            found += items(statement, index + 1)
+        elif statement.at(index) == "[" and statement.partner[index] > index and makes_list(statement, index):
+            bar = next(i for i in statement.top(index + 1, statement.partner[index]) if statement.at(i) == "|")
+            found.append((index + 1, bar))
+    return found
+
+
+def _is_within(statement: Statement, start: int, end: int, collection: str) -> bool:
+    nodes = {
+        statement.name(i + 1)
+        for i in range(start, end)
+        if statement.at(i) == "(" and statement.is_name(i + 1) and not called(statement, i)
+    }
+    for index in range(len(statement.tokens)):
+        if start <= index < end:
+            key = statement.name(index) == "COLLECTION" or (
+                statement.name(index) == "NAME"
+                and statement.name(index - 2) == "COLLECTION"  # (:Collection {name: ...})
+            )
+            if key and statement.at(index + 1) == ":" and _is_collection(statement, index + 2, collection):
+                return True
+        elif statement.name(index) in nodes and not statement.names_something(index):
+            if index < start:
+                return True  # it comes from what was found within the collection
+            named = statement.at(index + 1) == "." and statement.name(index + 2) == "COLLECTION"
+            if named and statement.at(index + 3) == "=" and _is_collection(statement, index + 4, collection):
+                return True
+    return False
+
+
+def _is_collection(statement: Statement, index: int, collection: str) -> bool:
+    kind = statement.kind(index)
+    if kind == "parameter":
+        return statement.tokens[index].name == "collection"
+    return kind == "string" and statement.tokens[index].name == collection
+
+
+Range = tuple[int, int]
+_NUMBERS = ("LIMIT", "SKIP")
+
+
+def computed_results(statement: Statement, parameters: Mapping[str, Any], most: int) -> list[Range]:
+    """Return the tokens of each number of results that is known only at run time; the others are at most `most`.
+
+    Raises RefusedError for one that is larger, or that cannot be seen.
+    """
+    return [
+        (start, end)
+        for (start, end), least in _numbers(statement, parameters, most)
+        if not _is_known(statement, start, end, parameters, least, most)
+    ]
+
+
+def _numbers(statement: Statement, parameters: Mapping[str, Any], most: int) -> Iterator[tuple[Range, int]]:
+    """Yield the tokens of each number of results, and its least value: the nearest vectors are one or more."""
+    for index in range(len(statement.tokens)):
+        if statement.at(index) != "CALL" or not statement.is_name(index + 1) or statement.names_something(index):
+            continue
+        name, last = path(statement, index + 1)
+        if not name.startswith("db.index."):
+            continue
+        if statement.at(last + 1) != "(":
+            raise RefusedError("A search of an index needs its arguments in brackets.", f"Write {name}(...).")
+        arguments = items(statement, last + 2)
+        if name.startswith("db.index.vector."):
+            yield from ((argument, 1) for argument in arguments[1:2])
+        else:
+            for argument in arguments[2:3]:
+                yield from ((number, 0) for number in _options(statement, *argument, parameters, most))
+
+
+def _options(statement: Statement, start: int, end: int, parameters: Mapping[str, Any], most: int) -> Iterator[Range]:
+    """Yield the numbers in the options of a full-text search: a map, or a parameter."""
+    if statement.at(start) == "{" and statement.partner[start] == end - 1:
+        for begin, stop in items(statement, start + 1):
+            if statement.name(begin) in _NUMBERS:
+                yield begin + 2, stop
+    elif statement.kind(start) == "parameter" and end == start + 1:
+        given = parameters.get(statement.tokens[start].name)
+        for name, value in given.items() if isinstance(given, Mapping) else ():
+            if str(name).upper() in _NUMBERS:
+                _check(value, 0, most)
+    else:
+        raise RefusedError(
+            "The options of a full-text search are a map or a parameter.", "Write them out, such as {limit: 10}."
+        )
+
+
+def _is_known(statement: Statement, start: int, end: int, parameters: Mapping[str, Any], least: int, most: int) -> bool:
+    """Return whether the number can be read here; one that is too small or too large is refused."""
+    if end != start + 1 or statement.kind(start) not in ("number", "parameter"):
+        return False
+    token = statement.tokens[start]
+    if token.kind == "parameter":
+        _check(parameters.get(token.name), least, most)
+        return True
+    if not token.name.isdecimal():
+        return False
+    _check(int(token.name), least, most)
+    return True
+
+
+def _check(value: Any, least: int, most: int) -> None:
+    if isinstance(value, int | float) and value < least:
+        raise RefusedError(f"A search asks for {value:,} results.", f"Ask for {least} or more.")
+    if isinstance(value, int | float) and not value <= most:
+        raise RefusedError(f"A search asks for {value:,} results; at most {most:,} are given.", "Ask for fewer.")

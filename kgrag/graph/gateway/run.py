@@ -1,29 +1,175 @@
-"""Checks a statement and runs it, in a transaction that can only read, with caps on time, rows and size."""
+"""Checks a statement and its plan, and runs it in a transaction that can only read, with caps on time and size."""
 
 import difflib
 import re
 import time
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, Literal
 
 import neo4j
+import neo4j.graph
+import neo4j.spatial
+import neo4j.time
 from neo4j.exceptions import BrokenRecordError, Neo4jError
 
-from kgrag.graph.connection import Graph
+from kgrag.graph.connection import Graph, missing_index, unreadable_words
 from kgrag.graph.description import EdgeKind, NodeKind, describe
-from kgrag.graph.driver_errors import missing_index, unreadable_words
-from kgrag.graph.gateway.cost_guards import MARK, guarded, unguarded
-from kgrag.graph.gateway.growth import Growth, check_walked
+from kgrag.graph.gateway.growth import Growth, check_parameters, check_walked
 from kgrag.graph.gateway.lexer import Statement
-from kgrag.graph.gateway.parameters import check_parameters
+from kgrag.graph.gateway.parts import computed_results, literal_range, makes_list
 from kgrag.graph.gateway.patterns import check_labels, check_paths, check_regular_expressions, check_searches
-from kgrag.graph.gateway.plain_values import plain, size_of
-from kgrag.graph.gateway.plan import PlanKind, check_plan, plan_rows
-from kgrag.graph.gateway.rules import check_calls, check_cases, check_size, check_words
-from kgrag.graph.gateway.searches import computed_results
+from kgrag.graph.gateway.rules import OPERATORS, check_calls, check_cases, check_size, check_words
 from kgrag.settings import GatewaySettings
 from kgrag.values.errors import KgragError, RefusedError, StatementError
-from kgrag.values.rows import Rows
+from kgrag.values.rows import Edge, Node, Path, Rows
+
+MARK = "longer than the gateway allows:"
+_ITEM = "`kgrag list`"
+_BEFORE = f"head([{_ITEM} IN ["
+_AFTER_LIST = f"] | CASE WHEN size({_ITEM}) > {{0}} THEN [date('{MARK} {{0}} not ' + size({_ITEM}))] ELSE {_ITEM} END])"
+_AFTER_NUMBER = f"] | CASE WHEN {_ITEM} > {{0}} THEN date('{MARK} {{0}} not ' + toInteger({_ITEM})) ELSE {_ITEM} END])"
+
+
+def guarded(statement: Statement, length: int, numbers: Iterable[tuple[int, int]], most: int) -> str:
+    """Return the text with a guard around each list, and around each of `numbers` (ranges of tokens).
+
+    It fails where a list is longer than `length`, or a number larger than `most`.
+    """
+    before: dict[int, str] = {}
+    after: dict[int, str] = {}
+    for opened in sorted(statement.partner):
+        if not makes_list(statement, opened):
+            continue
+        close = statement.partner[opened]
+        begin = opened if statement.at(opened) == "[" else opened - 1
+        if statement.at(begin) == "RANGE":
+            literal = literal_range(statement, opened, length)
+            if literal or (statement.at(begin - 1) == "UNWIND" and statement.at(close + 1) == "AS"):
+                continue  # rows: they can be interrupted
+        before[begin] = _BEFORE + before.get(begin, "")
+        after[close] = after.get(close, "") + _AFTER_LIST.format(length)
+    for start, end in numbers:
+        before[start] = _BEFORE + before.get(start, "")
+        after[end - 1] = after.get(end - 1, "") + _AFTER_NUMBER.format(most)
+    parts, position = [], 0
+    for index, token in enumerate(statement.tokens):
+        parts += [statement.text[position : token.start], before.get(index, "")]
+        parts += [statement.text[token.start : token.end], after.get(index, "")]
+        position = token.end
+    return "".join(parts).rstrip().removesuffix(";")
+
+
+def unguarded(text: str) -> str:
+    """Return the text (of a column's name, of an error) without its guards."""
+    for guard in (_AFTER_LIST, _AFTER_NUMBER):
+        text = re.sub(re.escape(guard).replace(r"\{0\}", r"\d+"), "", text)
+    return text.replace(_BEFORE, "")
+
+
+PlanKind = Literal["explain", "profile"]
+"""What the server says of a statement: how it would run it, or how it did, with the rows and accesses of each step."""
+
+_COLUMNS = ("operator", "details", "estimated rows", "rows", "database hits")
+
+
+def check_plan(query_type: str | None, plan: Mapping[str, Any] | None) -> None:
+    """Check that a plan only reads. Raises RefusedError."""
+    if query_type != "r" or plan is None:
+        raise RefusedError("The server says that this statement does not only read.", "Write one that only reads.")
+    for operator in _operators(plan):
+        if operator.removeprefix("Partitioned").replace(" ", "") not in OPERATORS:
+            raise RefusedError(
+                f"The server would run {operator}, which is not on the list of what reads.",
+                "Write it with MATCH, WHERE, WITH, UNWIND, CALL and RETURN alone.",
+            )
+
+
+def plan_rows(plan: Mapping[str, Any] | None) -> tuple[tuple[str, ...], tuple[tuple[Any, ...], ...]]:
+    """Return the columns and a row for each operator, the last one first; its inputs are indented below it.
+
+    Rows and database hits are there in a profile alone.
+    """
+    plan = plan or {}
+    profiled = "dbHits" in plan
+    return _COLUMNS if profiled else _COLUMNS[:3], tuple(_plan_rows(plan, 0, profiled))
+
+
+def _plan_rows(plan: Mapping[str, Any], depth: int, profiled: bool) -> Iterator[tuple[Any, ...]]:
+    arguments = plan.get("args", {})
+    name = str(plan.get("operatorType", "")).partition("@")[0]
+    row = ("| " * depth + name, unguarded(str(arguments.get("Details", ""))), arguments.get("EstimatedRows"))
+    yield (*row, plan.get("rows"), plan.get("dbHits")) if profiled else row
+    for child in plan.get("children", ()):
+        yield from _plan_rows(child, depth + 1, profiled)
+
+
+def _operators(plan: Mapping[str, Any]) -> Iterator[str]:
+    yield str(plan["operatorType"]).partition("@")[0]
+    for child in plan.get("children", ()):
+        yield from _operators(child)
+
+
+_EMBEDDING = re.compile(r"embedding\w*", re.IGNORECASE)
+_LONG = 8
+
+
+def plain(value: Any, embeddings: bool = False) -> Any:
+    """Return a driver's value as one of Rows; without `embeddings`, vectors are removed from maps."""
+    match value:
+        case None | bool() | int() | float() | str():
+            return value
+        case neo4j.graph.Node():
+            return Node(value.element_id, tuple(sorted(value.labels)), _properties(value.items(), embeddings))
+        case neo4j.graph.Relationship():
+            start, end = (node.element_id if node is not None else "" for node in value.nodes)
+            return Edge(value.element_id, value.type, start, end, _properties(value.items(), embeddings))
+        case neo4j.graph.Path():
+            return Path(
+                tuple(plain(node, embeddings) for node in value.nodes),
+                tuple(plain(edge, embeddings) for edge in value.relationships),
+            )
+        case Mapping():
+            return _properties(value.items(), embeddings)
+        case neo4j.spatial.Point():  # a tuple, as is a duration
+            return f"point({', '.join(map(str, value))})"
+        case neo4j.time.Duration():
+            return value.iso_format()
+        case list() | tuple():
+            return [plain(item, embeddings) for item in value]
+        case bytes() | bytearray():
+            return value.hex()
+    return value.iso_format() if hasattr(value, "iso_format") else str(value)
+
+
+def size_of(value: Any) -> int:
+    """Return about how many bytes a plain value takes as text."""
+    match value:
+        case str():
+            return len(value) + 2
+        case None | bool() | int() | float():
+            return 8
+        case Node(_, labels, properties):
+            return 40 + sum(map(len, labels)) + size_of(properties)
+        case Edge(_, _, _, _, properties):
+            return 80 + size_of(properties)
+        case Path(nodes, edges):
+            return sum(map(size_of, nodes)) + sum(map(size_of, edges))
+        case Mapping():
+            return sum(len(key) + 4 + size_of(item) for key, item in value.items())
+    return 2 + sum(map(size_of, value))
+
+
+def _properties(items: Iterable[tuple[str, Any]], embeddings: bool) -> dict[str, Any]:
+    return {
+        key: plain(value, embeddings)
+        for key, value in items
+        if embeddings or not (_EMBEDDING.fullmatch(key) and _is_vector(value))
+    }
+
+
+def _is_vector(value: Any) -> bool:
+    return isinstance(value, list) and len(value) >= _LONG and all(isinstance(item, float) for item in value)
+
 
 _LANGUAGE = "CYPHER 5 "  # what the rules read; 2026.x takes it for Cypher 25 otherwise, with clauses of its own
 _GRACE = 5.0  # seconds beyond its time-out that the server has to end a statement before the connection is dropped

@@ -6,7 +6,7 @@ import sys
 from collections.abc import Iterator
 from importlib.metadata import PackageNotFoundError, version
 
-from kgrag.graph import schema, vitals
+from kgrag.graph import counts, schema
 from kgrag.graph.connection import Graph
 from kgrag.graph.local import config
 from kgrag.graph.local.java import find_java
@@ -179,8 +179,8 @@ def _answer(line: Line, status: ServerStatus) -> Check:
 
 def _heap(graph: Graph, setting: str) -> Iterator[Check]:
     """Yield whether queries have room; nothing, where the server does not tell."""
-    if (heap := vitals.heap(graph)) is not None:
-        full = heap.share > vitals.LIVE
+    if (heap := counts.heap(graph)) is not None:
+        full = heap.share > counts.LIVE
         detail = f"{megabytes(heap.live)} of {megabytes(heap.most)} are left in use when garbage is collected"
         yield Check("Heap", not full, detail, f"Set {setting} higher, and start Neo4j again." if full else "")
 

@@ -4,7 +4,7 @@ from neo4j import GraphDatabase
 from neo4j.exceptions import AuthError
 from pydantic import SecretStr
 
-from kgrag.graph.driver_errors import translated
+from kgrag.graph.connection import translated
 from kgrag.values.errors import DatabaseError
 
 TIMEOUT = 10.0

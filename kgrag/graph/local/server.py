@@ -1,19 +1,22 @@
-"""A Neo4j on this machine: set up on first use, started, watched and stopped."""
+"""A Neo4j on this machine: set up on first use, started, watched and stopped, and started again when it died."""
 
 import logging
+import threading
 import time
+from collections import deque
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Literal
+from typing import Literal, Self
+from urllib.parse import urlsplit
 
 import psutil
 from filelock import FileLock, Timeout
 from pydantic import SecretStr
 
-from kgrag.graph.local import bulk, config, failure, process
+from kgrag.graph.local import bulk, config, process
 from kgrag.graph.local.bulk import Admin
 from kgrag.graph.local.home import Home
 from kgrag.graph.local.java import Java, find_java, run_java
@@ -22,7 +25,7 @@ from kgrag.graph.local.prepared import PreparedStore, make_soon
 from kgrag.runtime.files import disk_errors, locked, require_space
 from kgrag.runtime.jars import JarStore
 from kgrag.settings import Settings
-from kgrag.values.errors import ConfigurationError, DatabaseError, LocalServerError
+from kgrag.values.errors import ConfigurationError, DatabaseError, KgragError, LocalServerError
 from kgrag.values.events import Progress
 
 _LOG = logging.getLogger(__name__)
@@ -263,7 +266,7 @@ class LocalServer:
             started = process.start_detached(command, cwd=self.home.server, output=self.home.console)
             running = process.Running(started.pid, started.create_time(), ports.bolt, ports.http, plugins)
         except psutil.NoSuchProcess as error:
-            raise failure.explain_failure(self._console()) from error
+            raise process.explain_failure(self._console()) from error
         process.write_pid_file(self.home.pid_file, running)
         return running
 
@@ -278,7 +281,7 @@ class LocalServer:
             if running.process() is None:
                 self.home.pid_file.unlink(missing_ok=True)
                 output = self._console()
-                raise _PortTaken() if failure.PORT_TAKEN.search(output) else failure.explain_failure(output)
+                raise _PortTaken() if process.PORT_TAKEN.search(output) else process.explain_failure(output)
             # HTTP comes up last: once it listens, databases and Bolt are ready too.
             listening = config.is_listening(running.http_port) and config.is_listening(running.bolt_port)
             if listening and running.holds_ports():
@@ -357,11 +360,11 @@ class LocalServer:
         command = self.home.admin_command(*args)
         code, output = run_java(java, command, cwd=self.home.server, env=env, timeout=timeout, tick=tick)
         if code != 0:
-            raise failure.explain_failure(output, f"neo4j-admin {' '.join(args[:2])} failed")
+            raise process.explain_failure(output, f"neo4j-admin {' '.join(args[:2])} failed")
         return output
 
     def _console(self) -> str:
-        return "\n".join(failure.tail(self.home.console, 400))
+        return "\n".join(process.tail(self.home.console, 400))
 
     @contextmanager
     def _locked(self, progress: Progress | None = None) -> Iterator[None]:
@@ -382,3 +385,50 @@ class _PortTaken(LocalServerError):
             "Neo4j did not start: its port was taken.",
             "Run kgrag up again, or name other ports in KGRAG_LOCAL__BOLT_PORT and KGRAG_LOCAL__HTTP_PORT.",
         )
+
+
+_LOOK = 1.0  # seconds
+_STARTS, _WITHIN = 5, 3600.0  # so many starts in so many seconds: more would not help
+
+
+class Supervisor:
+    """Starts the server again when its process has died, while the `with` block runs; one that was stopped rests."""
+
+    def __init__(self, settings: Settings) -> None:
+        """Supervise the running server in the settings' home."""
+        status = LocalServer(settings).status()
+        ports = {"bolt_port": urlsplit(status.uri or "").port, "http_port": urlsplit(status.browser_url or "").port}
+        local = settings.local.model_copy(update={name: port for name, port in ports.items() if port})
+        self._server = LocalServer(settings.model_copy(update={"local": local}))
+        self._ending = threading.Event()
+        self._thread = threading.Thread(target=self._watch, name="kgrag-supervisor", daemon=True)
+
+    def __enter__(self) -> Self:
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._ending.set()
+        self._thread.join()
+
+    def _watch(self) -> None:
+        starts: deque[float] = deque()
+        while not self._ending.wait(_LOOK):
+            if not self._server.died():
+                continue
+            while starts and time.monotonic() - starts[0] > _WITHIN:
+                starts.popleft()
+            if len(starts) == _STARTS:
+                _LOG.error("Neo4j ended %d times within an hour: it is not started again.", _STARTS)
+                return
+            starts.append(time.monotonic())
+            _LOG.warning("Neo4j ended: it is started again.")
+            try:
+                self._server.ensure_running()
+            except KgragError as error:
+                _LOG.error("Neo4j cannot be started again: %s", error.in_full)
+
+
+def supervised(settings: Settings) -> AbstractContextManager[object]:
+    """Supervise this machine's server, where the settings name no other one."""
+    return nullcontext() if settings.neo4j_uri is not None else Supervisor(settings)

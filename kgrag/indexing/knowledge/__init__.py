@@ -19,7 +19,7 @@ from typing import IO, cast
 
 from kgrag.graph import collections as registry
 from kgrag.graph.connection import Graph
-from kgrag.graph.holding import check_idle, collection_lock
+from kgrag.graph.jobs import check_idle, collection_lock
 from kgrag.graph.local import bulk
 from kgrag.graph.local.server import LocalServer
 from kgrag.indexing.knowledge.fact_writer import complete_aliases, write_files, write_transactions

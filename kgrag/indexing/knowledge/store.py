@@ -11,7 +11,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from hashlib import blake2b
 from pathlib import Path
-from types import TracebackType
 from typing import Any, NamedTuple, Self
 
 # What a source of a knowledge graph says: entities with their names, and facts between them, by keys.
@@ -144,9 +143,7 @@ class Store:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self._database.close()
 
     def remove(self) -> None:

@@ -7,11 +7,10 @@ from typing import TypeVar
 
 from pydantic import BaseModel
 
-from kgrag.models.estimate import Estimate, estimate_calls
+from kgrag.models.budget import Estimate, estimate_calls
 from kgrag.models.parallel import in_parallel
 from kgrag.models.prompts import load_prompt
-from kgrag.models.shown import titled
-from kgrag.models.tasks import Tasks
+from kgrag.models.tasks import Tasks, titled
 from kgrag.settings import ChatSettings
 from kgrag.values.errors import BudgetError, ModelError, UnavailableError
 

@@ -32,7 +32,7 @@ from kgrag.indexing.resolution.name_rules import (
 )
 from kgrag.indexing.resolution.pairs import LARGEST, Pair, ambiguous, groups, pair, pairs
 from kgrag.indexing.resolution.words import Name, is_generic, is_name, parse
-from kgrag.models.estimate import Estimate
+from kgrag.models.budget import Estimate
 from kgrag.models.tasks import Tasks
 from kgrag.settings import BRIDGE_CAP, ChatSettings
 from kgrag.text.tokens import normalise

@@ -5,8 +5,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from kgrag.text.aliases import without_parenthesis
-from kgrag.text.identity import signs_of
-from kgrag.text.letters import Memo
+from kgrag.text.letters import Memo, signs_of
 from kgrag.text.tokens import Token, tokens
 
 IsCommon = Callable[[str], bool]

@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kgrag.engines import IN_PROCESS, Engine, Processes, open_engine
-from kgrag.graph.metadata import to_properties
+from kgrag.graph.property_values import to_properties
 from kgrag.indexing import documents as local
 from kgrag.indexing.document_writer import Row
 from kgrag.indexing.finish import STAGES

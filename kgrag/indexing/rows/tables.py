@@ -4,7 +4,6 @@ import pickle
 from array import array
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from types import TracebackType
 from typing import IO, Any, Protocol, Self
 
 import numpy as np
@@ -125,9 +124,7 @@ class VectorFile:
         self._file = self._path.open("wb", buffering=1 << 20)
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         if self._file is not None:
             self._file.close()
 

@@ -4,7 +4,7 @@ from pathlib import Path
 
 from kgrag.lab.datasets import Dataset, Format
 from kgrag.lab.readers import beir, own
-from kgrag.lab.readers.row_files import first_row
+from kgrag.lab.readers.passages import first_row
 from kgrag.runtime.plugins import Plugins
 from kgrag.values.errors import InputError
 

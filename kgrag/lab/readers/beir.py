@@ -10,8 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from kgrag.lab.datasets import Corpus, Dataset, Format, Question
-from kgrag.lab.readers.passages import checked, distinct, id_of, question_of, text_of
-from kgrag.lab.readers.row_files import json_lines, tsv_rows
+from kgrag.lab.readers.passages import checked, distinct, id_of, json_lines, question_of, text_of, tsv_rows
 from kgrag.loaders.base import clean, one_line
 from kgrag.values.documents import Document, Problem, Section
 from kgrag.values.errors import InputError

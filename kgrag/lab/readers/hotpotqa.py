@@ -15,8 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from kgrag.lab.datasets import Dataset, Format, GoldText, Question, has
-from kgrag.lab.readers.passages import Row, context_dataset, id_of, passage_key, question_of
-from kgrag.lab.readers.row_files import json_rows
+from kgrag.lab.readers.passages import Row, context_dataset, id_of, json_rows, passage_key, question_of
 from kgrag.values.errors import InputError
 
 EXPECTED = "a .json or .jsonl file whose items hold _id, question, answer, context and supporting_facts"

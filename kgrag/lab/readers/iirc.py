@@ -14,8 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from kgrag.lab.datasets import Corpus, Dataset, Format, GoldText, Question, has
-from kgrag.lab.readers.passages import checked, id_of, list_of, passage_key, question_of, text_of
-from kgrag.lab.readers.row_files import json_pairs, json_rows
+from kgrag.lab.readers.passages import checked, id_of, json_pairs, json_rows, list_of, passage_key, question_of, text_of
 from kgrag.loaders.base import clean, one_line
 from kgrag.values.documents import Document, Problem, Section
 from kgrag.values.errors import InputError

@@ -13,8 +13,17 @@ from pathlib import Path
 from typing import Any
 
 from kgrag.lab.datasets import Dataset, Format, Question, has
-from kgrag.lab.readers.passages import Row, context_dataset, id_of, list_of, passage_key, question_of, text_of
-from kgrag.lab.readers.row_files import first_row, json_rows
+from kgrag.lab.readers.passages import (
+    Row,
+    context_dataset,
+    first_row,
+    id_of,
+    json_rows,
+    list_of,
+    passage_key,
+    question_of,
+    text_of,
+)
 from kgrag.values.errors import InputError
 
 EXPECTED = "a .jsonl file whose lines hold question_id, question_text, contexts and answers_objects"

@@ -14,13 +14,13 @@ from kgrag.lab.readers.passages import (
     Row,
     context_dataset,
     id_of,
+    json_rows,
     list_of,
     passage_key,
     question_of,
     single_questions,
     text_of,
 )
-from kgrag.lab.readers.row_files import json_rows
 from kgrag.values.errors import InputError
 
 EXPECTED = "a .jsonl file whose lines hold id, question, answer, paragraphs and question_decomposition"

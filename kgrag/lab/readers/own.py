@@ -13,8 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from kgrag.lab.datasets import Corpus, Dataset, Format, GoldText, Question
-from kgrag.lab.readers.passages import checked, distinct, id_of, question_of, single_questions, text_of
-from kgrag.lab.readers.row_files import json_lines
+from kgrag.lab.readers.passages import checked, distinct, id_of, json_lines, question_of, single_questions, text_of
 from kgrag.loaders import load
 from kgrag.loaders.base import clean
 from kgrag.settings import LoadingSettings

@@ -12,8 +12,7 @@ from pathlib import Path
 
 from kgrag.lab.datasets import Corpus, Dataset, Format, Question, has
 from kgrag.lab.readers import beir
-from kgrag.lab.readers.passages import checked, distinct, id_of, question_of, text_of
-from kgrag.lab.readers.row_files import tsv_rows
+from kgrag.lab.readers.passages import checked, distinct, id_of, question_of, text_of, tsv_rows
 from kgrag.text.tokens import search_form
 from kgrag.values.documents import Document
 from kgrag.values.errors import InputError

@@ -12,8 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from kgrag.lab.datasets import Corpus, Dataset, Format, Question, has
-from kgrag.lab.readers.passages import checked, id_of, list_of, question_of, text_of
-from kgrag.lab.readers.row_files import json_rows
+from kgrag.lab.readers.passages import checked, id_of, json_rows, list_of, question_of, text_of
 from kgrag.loaders.base import BadInput, clean, one_line
 from kgrag.loaders.html import add_html
 from kgrag.loaders.outline import Outline

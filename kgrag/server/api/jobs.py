@@ -10,7 +10,7 @@ from pydantic import Field, JsonValue
 
 from kgrag.client.collection import Collection
 from kgrag.graph.jobs import Job, State, no_job
-from kgrag.models.estimate import Estimate
+from kgrag.models.budget import Estimate
 from kgrag.server.api.forms import RequestForm
 from kgrag.server.api.shapes import holds, replies
 from kgrag.server.events import Events, EventStream

@@ -17,7 +17,7 @@ from typing import Any
 import psutil
 
 from kgrag.client.graph import KnowledgeGraph
-from kgrag.graph import holding
+from kgrag.graph import jobs
 from kgrag.graph.jobs import LEASE, Job
 from kgrag.runtime.child import Child, begin, limit_memory, messages
 from kgrag.server.jobs import kinds as work
@@ -122,7 +122,7 @@ def main() -> None:
 def _done(run: Callable[[Job], work.Outcome], job: Job) -> dict[str, Any]:
     """Return the result of a job."""
     try:
-        with holding.within_job(job):
+        with jobs.within_job(job):
             outcome = run(job)
     except KgragError as error:
         return {"raised": _form(error)}

@@ -12,7 +12,7 @@ from contextlib import AbstractContextManager
 from typing import Any, Self
 
 from kgrag.client.graph import KnowledgeGraph
-from kgrag.graph import holding, schema
+from kgrag.graph import jobs, schema
 from kgrag.graph import jobs as kept
 from kgrag.graph.jobs import Job, State
 from kgrag.runtime.child import Died
@@ -279,7 +279,7 @@ class Jobs(AbstractContextManager["Jobs"]):
     def _beat(self) -> None:
         """Keep what runs for this process, and hear what is to be cancelled."""
         while self._running or not self._ending.is_set():
-            time.sleep(holding.BEAT)
+            time.sleep(jobs.BEAT)
             for id, running in list(self._running.items()):
                 began = time.monotonic()
                 try:

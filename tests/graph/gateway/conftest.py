@@ -56,12 +56,12 @@ def honest_graph(kg: KnowledgeGraph) -> Iterator[KnowledgeGraph]:
     """The same in the Neo4j of the run."""
     _furnish(kg)
     yield kg
-    kg.graph._driver.execute_query("MATCH (n:Web) DETACH DELETE n")
+    kg.graph.driver.execute_query("MATCH (n:Web) DETACH DELETE n")
     kg["gateway"].delete()
 
 
 def _furnish(kg: KnowledgeGraph) -> None:
-    run = kg.graph._driver.execute_query
+    run = kg.graph.driver.execute_query
     kg["gateway"].ingest(DOCUMENTS)
     run(
         "UNWIND range(1, 150) AS i "
@@ -95,7 +95,7 @@ def gateway_digest(gateway_graph: KnowledgeGraph) -> Callable[[], str]:
             "CALL db.relationshipTypes() YIELD relationshipType AS t RETURN t ORDER BY t",
             "CALL db.propertyKeys() YIELD propertyKey AS k RETURN k ORDER BY k",
         ):
-            records = gateway_graph.graph._driver.execute_query(statement).records
+            records = gateway_graph.graph.driver.execute_query(statement).records
             parts.append(json.dumps([r.data() for r in records], default=str, sort_keys=True))
         return hashlib.sha256("\n".join(parts).encode()).hexdigest()
 

@@ -3,7 +3,6 @@
 import socket
 import threading
 from contextlib import suppress
-from types import TracebackType
 from typing import Self
 from urllib.parse import urlsplit
 
@@ -24,9 +23,7 @@ class Stalling:
         threading.Thread(target=self._accept, daemon=True).start()
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         for one in (self._listener, *self._sockets):
             one.close()
         self._open.set()

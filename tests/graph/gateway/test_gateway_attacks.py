@@ -65,7 +65,7 @@ def attacked(
 ) -> Iterator[KnowledgeGraph]:
     """The graph; when all tests are through, it is as it was, nothing outside was touched, and nothing runs on."""
     _, touched = gateway_traps
-    driver = gateway_graph.graph._driver
+    driver = gateway_graph.graph.driver
     before, started = gateway_digest(), _started(driver)
     yield gateway_graph
     deadline = time.monotonic() + 60  # a statement that is being planned ends when its plan is made

@@ -6,8 +6,7 @@ from typing import Any
 import pytest
 
 from kgrag.graph.gateway.patterns import unsafe
-from kgrag.graph.gateway.plan import check_plan
-from kgrag.graph.gateway.run import _rows, prepared
+from kgrag.graph.gateway.run import _rows, check_plan, prepared
 from kgrag.settings import GatewaySettings
 from kgrag.values.errors import RefusedError
 

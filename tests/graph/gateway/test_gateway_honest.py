@@ -203,4 +203,4 @@ def test_a_session_for_reading_refuses_to_write(kg: KnowledgeGraph) -> None:
     """The last bar: what the rules and the plan would let through."""
     with pytest.raises(KgragError, match="Writing in read access mode"), kg.graph.reading(10) as session:
         session.run("CREATE (:Evil)").consume()
-    assert not kg.graph._driver.execute_query("MATCH (n:Evil) RETURN n").records
+    assert not kg.graph.driver.execute_query("MATCH (n:Evil) RETURN n").records

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from kgrag.graph.local.failure import explain_failure, tail
+from kgrag.graph.local.process import explain_failure, tail
 
 
 @pytest.mark.parametrize(

@@ -13,8 +13,7 @@ import httpx
 import pytest
 
 from kgrag import KnowledgeGraph
-from kgrag.graph.local.server import LocalServer
-from kgrag.graph.local.supervising import Supervisor
+from kgrag.graph.local.server import LocalServer, Supervisor
 from kgrag.settings import Settings
 from kgrag.values.documents import Document, Section
 

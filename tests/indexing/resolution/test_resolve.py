@@ -53,7 +53,7 @@ def untied(kg: KnowledgeGraph, resolved: str) -> Iterator[str]:
 
 
 def _ties(kg: KnowledgeGraph, name: str) -> set[frozenset[str]]:
-    with kg.graph._driver.session() as session:
+    with kg.graph.driver.session() as session:
         rows = session.run("MATCH (a:Entity {collection: $c})-[:SAME_AS]->(b) RETURN a.name AS a, b.name AS b", c=name)
         return {frozenset((r["a"], r["b"])) for r in rows}
 
@@ -126,7 +126,7 @@ def test_apply_follow_and_undo(kg: KnowledgeGraph, untied: str, monkeypatch: pyt
 
 def test_ties_of_ones_own_and_removed_documents(kg: KnowledgeGraph, collection_name: str) -> None:
     kg[collection_name].ingest(_DOCUMENTS[:4])
-    with kg.graph._driver.session() as session:
+    with kg.graph.driver.session() as session:
         session.run(
             "MATCH (a:Entity {collection: $c, normal: 'hvalvik'}), (b:Entity {collection: $c, normal: 'coast survey'})"
             " CREATE (a)-[:SAME_AS {score: 1.0, evidence: 'I know', by: 'me'}]->(b)",

@@ -9,7 +9,6 @@ import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
-from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 from urllib.parse import quote
 
@@ -57,9 +56,7 @@ class Application:
                 time.sleep(0.1)
         raise AssertionError("the server ended")
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self._process.terminate()
         self._process.communicate(timeout=60)
 
@@ -86,9 +83,7 @@ class Visitor:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self._context.close()
 
     def _heard(self, text: str) -> None:

@@ -12,8 +12,7 @@ from typing import Any
 from pdfplumber.utils.text import extract_text
 
 from kgrag.loaders.grid import Cell, table_of
-from kgrag.loaders.layout import Row, Segment, is_code, line, rows
-from kgrag.loaders.page_lines import Grid, caption_number
+from kgrag.loaders.pdf_layout import Grid, Row, Segment, caption_number, is_code, line, rows
 
 Cells = list[list[str]]
 Box = tuple[float, float, float, float]

@@ -1,0 +1,405 @@
+"""kgrag enrich extract, tag, resolve, tree, communities: what a collection gains after its documents."""
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+from kgrag.cli.connect import (
+    as_json,
+    choose_collection,
+    collection_argument,
+    collection_option,
+    connect,
+    engine_options,
+)
+from kgrag.cli.connect import as_json as json_option
+from kgrag.cli.console import changed, load_settings, note, number, print_json, print_table, progress_bars
+from kgrag.cli.outcome import end, end_stopped, interruptible, resumable, usage_line
+
+if TYPE_CHECKING:
+    from kgrag.client.collection import Collection
+    from kgrag.indexing.extraction import ExtractionReport
+    from kgrag.indexing.group_texts import WritingReport
+    from kgrag.indexing.resolution.resolve import NamePair, Resolution
+    from kgrag.models.budget import Estimate
+    from kgrag.values.events import Progress
+
+
+@click.command()
+@collection_option()
+@click.option("--dry-run", is_flag=True, help="Say what it would take and cost, and ask nothing.")
+@click.option("--limit", type=click.IntRange(1), metavar="N", help="At most so many passages, the most telling first.")
+@click.option(
+    "--threads", default=8, show_default=True, type=click.IntRange(1, 256), help="Passages asked for at once."
+)
+@click.option("--linked", is_flag=True, help="Ask for Wikipedia articles, too, and merge entities that have the same.")
+@click.option("--batch", is_flag=True, help="Through the server's Batch API: at half the price, within a day.")
+@click.option("--cancel", is_flag=True, help="End the batches that are under way, and write what they gave.")
+@engine_options
+@click.option("--budget", type=click.FloatRange(0), metavar="X", help="Stop before it costs more than this.")
+@as_json
+def extract(
+    collection: str | None,
+    dry_run: bool,
+    limit: int | None,
+    threads: int,
+    linked: bool,
+    batch: bool,
+    cancel: bool,
+    engine: dict[str, Any],
+    budget: float | None,
+    as_json: bool,
+) -> None:
+    """Have a language model extract facts (triples) from the passages of a collection.
+
+    Each passage is asked for once: its named entities, and what it states as subject, predicate and object. The
+    retrievers that walk over triples then find what no text says in the question's words. What was extracted is not
+    asked for again, so the same command resumes after an interruption, and takes in what was ingested
+    since. Passages that fail are listed; running it again tries just these. KGRAG_CHAT__MODEL names the model, and
+    KGRAG_CHAT__PRICES what it costs.
+
+    With --batch the passages are sent as files, and their replies are written when they are there. Whoever interrupts
+    that and runs it again, on any machine, resumes the same batches. What a batch fails at is listed, and is part
+    of the next. KGRAG_CHAT__BATCH_PRICE says what share of the prices it costs.
+
+    \b
+    kgrag enrich extract --dry-run                  how many calls and tokens, and what they cost
+    kgrag enrich extract -c work --limit 20         a try with twenty passages
+    kgrag enrich extract -c work --budget 5         stop before it costs more than 5
+    kgrag enrich extract -c work --batch            at half the price, within a day
+    kgrag enrich extract -c wiki --linked           one entity an article, whatever the texts call it
+    """
+    from kgrag.wire import to_json
+
+    settings = load_settings()
+    settings = changed(settings, "chat", concurrency=max(threads, settings.chat.concurrency), budget=budget)
+    settings = changed(settings, "engine", **engine)
+    if cancel and dry_run:
+        raise click.UsageError("--cancel goes without --dry-run.")
+    with connect(settings) as kg:
+        name = choose_collection(kg, collection)
+        if dry_run:
+            with progress_bars() as progress:
+                estimate = kg[name].estimate_extraction(limit=limit, linked=linked, batch=batch, progress=progress)
+            if as_json:
+                print_json(to_json(estimate, collection=name))
+                return
+            click.echo(f"Collection {name}: {number(estimate.calls, 'passage')} to extract")
+            if estimate.calls:
+                click.echo("\n".join(estimate.lines(budget)))
+            return
+        with resumable() as progress:
+            report = kg[name].extract(
+                threads=threads, limit=limit, linked=linked, batch=batch, cancel=cancel, progress=progress
+            )
+    end(report, name, None if as_json else _extraction(report, name))
+
+
+def _extraction(report: "ExtractionReport", collection: str) -> str:
+    from kgrag.models.tasks import LONGER
+
+    dropped = sum(report.dropped.values())
+    reasons = ", ".join(f"{n:,} {reason}" for reason, n in sorted(report.dropped.items(), key=lambda item: -item[1]))
+    left_out = f", {dropped:,} left out ({reasons})" if dropped else ""
+    lines = [f"Collection {collection}: {number(report.passages, 'passage')} extracted, {report.left:,} left"]
+    rate = f", {report.passages / report.seconds:,.1f} passages/s" if report.passages >= 10 and report.seconds else ""
+    lines.append(f"{number(report.triples, 'triple')} written{left_out} in {report.seconds:.1f} s{rate}")
+    if report.cut:
+        lines.append(f"{number(report.cut, 'reply')} cut off; what was whole was used. {LONGER}")
+    return "\n".join(lines + ([usage_line(report.usage)] if report.usage.calls else []))
+
+
+@click.command()
+@collection_option()
+@click.option("--token", metavar="TOKEN", help="Token of D4Science; KGRAG_TAGME__TOKEN keeps it out of sight.")
+@click.option("--local", is_flag=True, help="Ask no server: link to the titles of the collection's own documents.")
+@click.option("--threshold", type=click.FloatRange(0, 1), metavar="RHO", help="How sure TAGME must be.  [default: 0.1]")
+@click.option("--threads", default=4, show_default=True, type=click.IntRange(1, 64), help="Passages asked for at once.")
+@click.option("--limit", type=click.IntRange(1), metavar="N", help="At most so many passages, for a try.")
+@click.option("--dry-run", is_flag=True, help="Say how many passages are left, and ask nothing.")
+@engine_options
+@as_json
+def tag(
+    collection: str | None,
+    token: str | None,
+    local: bool,
+    threshold: float | None,
+    threads: int,
+    limit: int | None,
+    dry_run: bool,
+    engine: dict[str, Any],
+    as_json: bool,
+) -> None:
+    """Have TAGME name the Wikipedia articles that the passages of a collection speak of.
+
+    They become mentions of entities, also where a text calls them by another name; passages that share one are tied by
+    it: `kgrag search --retriever "kgp(edges=(tagme,))"`. What was tagged is not asked for again, so the same command
+    goes on where it was after it was interrupted, and takes in what was ingested since; another threshold is taken from
+    replies kept on disk. KGRAG_TAGME__ENDPOINT names another server than the public one.
+
+    --local (KGRAG_TAGME__ENDPOINT=titles) asks no server and takes no token: what is linked to are the titles of the
+    collection's own documents, by TAGME's votes and rho, counted in the collection. When documents came since, all is
+    tagged again.
+
+    \b
+    kgrag enrich tag -c notes --dry-run             how many passages are left
+    kgrag enrich tag -c notes --limit 20            a try with twenty passages
+    kgrag enrich tag -c notes --local               by the titles of its own documents
+    kgrag enrich tag -c notes --threshold 0.3       only what it is sure of
+    """
+    from pydantic import SecretStr
+
+    from kgrag.models.tagme import TITLES
+
+    secret = None if token is None else SecretStr(token)
+    settings = changed(load_settings(), "tagme", token=secret, threshold=threshold, endpoint=TITLES if local else None)
+    settings = changed(settings, "engine", **engine)
+    with connect(settings) as kg:
+        name = choose_collection(kg, collection)
+        if dry_run:
+            left = kg[name].untagged()
+            due = left if limit is None else min(left, limit)
+            calls = "no call" if settings.tagme.endpoint == TITLES else f"{number(due, 'call')} if none fails"
+            if as_json:
+                print_json({"collection": name, "passages": due, "left": left})
+            else:
+                click.echo(f"Collection {name}: {number(due, 'passage')} to tag, {calls}")
+            return
+        with resumable() as progress:
+            report = kg[name].tag(threads=threads, limit=limit, progress=progress)
+    by = " by the titles of its own documents" if settings.tagme.endpoint == TITLES else ""
+    done = f"{number(report.passages, 'passage')} tagged{by}, {report.left:,} left"
+    text = f"Collection {name}: {done}; {number(report.mentions, 'mention')} in {report.seconds:.1f} s"
+    end(report, name, None if as_json else text)
+
+
+@click.command()
+@collection_argument
+@click.option("--apply", is_flag=True, help="Tie the names by SAME_AS edges, and untie those that no longer hold.")
+@click.option("--undo", is_flag=True, help="Take back all that was tied.")
+@click.option("--ask", is_flag=True, help="Let a language model decide the doubtful pairs.")
+@click.option(
+    "--score",
+    default=0.8,
+    show_default=True,
+    type=click.FloatRange(0.5, 1),
+    help="How sure a pair must be, from 0 to 1.",
+)
+@click.option("--limit", default=20, show_default=True, type=click.IntRange(0), help="Pairs of each kind to print.")
+@click.option(
+    "--budget", type=click.FloatRange(0), metavar="X", help="With --ask: stop before it costs more than this."
+)
+@as_json
+def resolve(
+    collection: str | None,
+    apply: bool,
+    undo: bool,
+    ask: bool,
+    score: float,
+    limit: int,
+    budget: float | None,
+    as_json: bool,
+) -> None:
+    """Find duplicate entities: abbreviations, initials, titles, acronyms.
+
+    It prints the pairs that are sure and those that are doubtful, each with what speaks for it; nothing is written
+    without --apply. Then SAME_AS edges tie the names, and searches go over them from one name to the other. No node is
+    merged or removed, and --undo takes the edges back. Names that may be two others, and titles of different documents,
+    stay apart. After an ingest, run it again: it writes just what has changed.
+
+    \b
+    kgrag enrich resolve notes                      what it would tie
+    kgrag enrich resolve notes --apply
+    kgrag enrich resolve notes --ask --budget 1     a language model decides what is doubtful
+    kgrag enrich resolve notes --undo
+    kgrag enrich resolve notes --json | jq -r '.same[] | [.score, .one, .other] | @tsv'
+    """
+    from kgrag.wire import to_json
+
+    if undo and (apply or ask):
+        raise click.UsageError("--undo goes with neither --apply nor --ask.")
+    settings = changed(load_settings(), "chat", budget=budget)
+    with connect(settings) as kg:
+        name = choose_collection(kg, collection)
+        if undo:
+            removed = kg[name].unresolve()
+            if as_json:
+                print_json({"collection": name, "removed": removed})
+            else:
+                click.echo(f"Collection {name}: {number(removed, 'edge')} removed")
+            return
+        with resumable() as progress:
+            found = kg[name].resolve(apply=apply, ask=ask, score=score, progress=progress)
+    if as_json:
+        print_json(to_json(found, collection=name, stopped=found.stopped and found.stopped.in_full))
+    else:
+        _print(found, name, limit)
+    end_stopped(found.stopped, len(found.doubtful), "doubtful pair")
+
+
+def _print(found: "Resolution", collection: str, limit: int) -> None:
+    compared = f"{number(found.names, 'name')} compared"
+    tied = f"{number(len(found.same), 'pair')} in {number(found.groups, 'group')}"
+    click.echo(f"Collection {collection}: {compared}, {tied} are the same, {len(found.doubtful):,} doubtful")
+    _print_pairs("The same", found.same, limit)
+    _print_pairs("Doubtful, left out", found.doubtful, limit)
+    if found.usage.calls:
+        click.echo(usage_line(found.usage) + (f", {found.failed:,} failed" if found.failed else ""))
+    if found.applied:
+        click.echo(f"{number(found.written, 'edge')} written, {found.removed:,} removed")
+        return
+    if found.same:
+        note(f"Nothing is written yet. To tie them: kgrag enrich resolve {collection} --apply")
+    if found.estimate.calls:
+        note("To have a model decide the doubtful ones (--ask): " + "; ".join(found.estimate.lines()))
+
+
+def _print_pairs(head: str, pairs: "tuple[NamePair, ...]", limit: int) -> None:
+    if not pairs or not limit:
+        return
+    more = f", the first {limit:,} of {len(pairs):,}" if len(pairs) > limit else ""
+    click.echo(f"\n{head}{more}:")
+    rows = [(f"{x.score:.2f}", x.one, x.other, x.evidence) for x in pairs[:limit]]
+    print_table(("score", "name", "other name", "what speaks for it"), rows, left=("name", "other name",
+                "what speaks for it"))  # fmt: skip
+
+
+_F = TypeVar("_F", bound=Callable[..., Any])
+
+
+def writing_options(texts: str, size: int, sized: str) -> Callable[[_F], _F]:
+    """Add the argument and the options of such a command.
+
+    `texts`: what a model writes; `size`: its default, and help.
+    """
+    options = (
+        collection_argument,
+        click.option("--ask", is_flag=True, help=f"Have a language model write the {texts}."),
+        click.option("--dry-run", is_flag=True, help="With --ask: say what that would take; ask nothing."),
+        click.option(
+            "--budget", type=click.FloatRange(0), metavar="X", help="With --ask: stop before it costs more than this."
+        ),
+        click.option(
+            "--threads", default=8, show_default=True, type=click.IntRange(1), help="With --ask: calls side by side."
+        ),
+        click.option("--size", default=size, show_default=True, type=click.IntRange(2), help=sized),
+        click.option("--remove", is_flag=True, help="Remove all of it; the next run makes it again."),
+        json_option,
+    )
+
+    def decorate(command: _F) -> _F:
+        for option in reversed(options):
+            command = option(command)
+        return command
+
+    return decorate
+
+
+def run_writing(
+    options: dict[str, Any],
+    noun: str,
+    nothing: str,
+    build: Callable[["Collection", bool, int, int, "Progress"], "WritingReport"],
+    estimate: Callable[["Collection", "Progress"], "Estimate"],
+    remove: Callable[["Collection"], int],
+) -> None:
+    """Do what the options say; `noun`: one of the texts, `nothing`: what to say where there are none."""
+    from kgrag.wire import to_json
+
+    ask, dry_run, as_json = options["ask"], options["dry_run"], options["as_json"]
+    if options["remove"] and ask:
+        raise click.UsageError("--remove goes without --ask.")
+    if dry_run and not ask:
+        raise click.UsageError("--dry-run goes with --ask: without a model there is nothing to pay.")
+    settings = changed(load_settings(), "chat", budget=options["budget"])
+    with interruptible(), connect(settings) as kg:
+        name = choose_collection(kg, options["collection"])
+        if options["remove"]:
+            removed = remove(kg[name])
+            if as_json:
+                print_json({"collection": name, "removed": removed})
+            else:
+                click.echo(f"Collection {name}: {number(removed, noun)} removed")
+            return
+        if dry_run:
+            with progress_bars() as progress:
+                would = estimate(kg[name], progress)
+            if as_json:
+                print_json(to_json(would, collection=name))
+            elif would.calls:
+                click.echo("\n".join((f"Collection {name}:", *would.lines(options["budget"]))))
+            else:
+                command = click.get_current_context().command_path
+                click.echo(f"Collection {name}: no {noun} is left to a model; first run: {command} {name}")
+            return
+        with resumable() as progress:
+            report = build(kg[name], ask, options["threads"], options["size"], progress)
+    end(report, name, None if as_json else _text(report, name, noun, nothing), noun)
+    if report.stale and not report.left:
+        note(f"{number(report.stale, noun)} of a model out of date. Run it with --ask to have these written again.")
+
+
+def _text(report: "WritingReport", collection: str, noun: str, nothing: str) -> str:
+    if not report.levels:
+        return f"Collection {collection}: {nothing}"
+    levels = ", ".join(f"{n:,}" for n in report.levels)
+    made = f"{number(sum(report.levels), noun)}, by level {levels}"
+    done = f"Collection {collection}: {made}; {report.written:,} written, {report.removed:,} removed"
+    return "\n".join([done, *([usage_line(report.usage)] if report.usage.calls else [])])
+
+
+@click.command()
+@writing_options("summaries", 8, "Members of a summary on average.")
+def tree(**options: Any) -> None:
+    """Sum up a collection: passages that are alike, these summaries again, up to the few topics of all.
+
+    Without a model a summary is made of the sentences that are nearest to the middle of its passages, and is called by
+    their keywords. With --ask a language model writes them, each once; it may be interrupted, and goes on when it is
+    run again. After an ingest run it again, too: new passages go to the topics that they fit, and only what has changed
+    is written again. `kgrag search --retriever raptor` searches the tree, `kgrag cypher topics` shows it.
+
+    \b
+    kgrag enrich tree notes
+    kgrag enrich tree notes --ask --dry-run          what a model would take
+    kgrag enrich tree notes --ask --budget 2
+    kgrag cypher topics -c notes              the topics, the largest first
+    kgrag enrich tree notes --remove
+    """
+    run_writing(
+        options,
+        "summary",
+        "too few passages to sum up.",
+        lambda c, ask, threads, size, progress: c.build_tree(ask=ask, threads=threads, size=size, progress=progress),
+        lambda c, progress: c.estimate_tree(progress=progress),
+        lambda c: c.remove_tree(),
+    )
+
+
+@click.command()
+@writing_options("reports", 50, "Most members of a community that is not parted again.")
+def communities(**options: Any) -> None:
+    """Find the names that belong together: those that passages have in common and facts join, in levels.
+
+    Each community has a report. Without a model it is made of sentences of the passages that name most of its members,
+    and is called by its key names. With --ask a language model writes it, those of the parts first; each is asked for
+    once, so it may be interrupted, and goes on when it is run again. After an ingest run it again, too: new names join
+    the communities that they fit, and only reports whose names or texts have changed are written again. `kgrag search
+    --retriever communities` searches by them, `kgrag ask --system global` answers from all reports.
+
+    \b
+    kgrag enrich communities notes
+    kgrag enrich communities notes --ask --dry-run   what a model would take
+    kgrag enrich communities notes --ask --budget 2
+    kgrag enrich communities notes --remove
+    """
+    run_writing(
+        options,
+        "community",
+        "too few names to find communities.",
+        lambda c, ask, threads, size, progress: c.build_communities(
+            ask=ask, threads=threads, size=size, progress=progress
+        ),
+        lambda c, progress: c.estimate_communities(progress=progress),
+        lambda c: c.remove_communities(),
+    )
