@@ -257,12 +257,12 @@ class Building:
             found = self._documents()
             return resolve(self.kg.graph, found, chat, progress or no_progress, sure=score, tasks=tasks, apply=apply)
 
-    def decide(self, names: "NamePair | Iterable[NamePair]", *, same: bool) -> None:
+    def decide(self, names: "NamePair | Iterable[NamePair]", *, same: bool | None) -> None:
         """Record whether the names of pairs belong to one entity; a later `resolve` respects it.
 
         Args:
             names: a pair of `resolve`, or several.
-            same: whether they are names of one entity.
+            same: whether they are names of one entity; None takes a decision back.
         """
         from kgrag.indexing.resolution.resolve import NamePair, decide
 

@@ -12,6 +12,7 @@ Source: Millions of GEAR-s, section 5.1, after DataMorgana (Filice et al., 2025)
 import hashlib
 import json
 import random
+import re
 import time
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field, replace
@@ -41,6 +42,9 @@ if TYPE_CHECKING:
 MAKE, CHECK = "make-question", "check-question"
 _STAGE = "questions"
 _LEDGER = ".drafts.jsonl"
+_OPINIONS = ".opinions"  # a folder that holds it was made of what people called good
+_MARKS = re.compile(r"\s?\[\d+\]|[*_`]")
+_SHORT = 8  # words of an answer that is looked for as it is
 _DRAWS = 3
 """Draws for each question that is wanted, at most: so many are dropped before it is given up."""
 _WRITTEN = {MAKE: 120, CHECK: 30}
@@ -151,6 +155,49 @@ def generate(
         seconds=time.monotonic() - started,
         stopped=stopped,
     )
+
+
+def from_opinions(collection: "Collection", folder: Path) -> GenerationReport:
+    """Make a question set of the answers that people called good: gold are the passages that these cite.
+
+    A short answer is one to find, too. Of several good answers to one question the last counts; what cites nothing, or
+    only passages that were removed, is dropped and counted.
+
+    Args:
+        collection: whose kept runs and passages are taken.
+        folder: where the set is written; one that this wrote before is replaced.
+
+    Raises:
+        InputError: nobody called an answer of the collection good, or the folder holds another question set.
+    """
+    started = time.monotonic()
+    reader = _reader(collection)
+    rows = list(reader.graph.stream("evaluate/good_answers", collection=collection.name))
+    if not rows:
+        raise InputError(
+            f"Nobody called an answer of {collection.name!r} good yet.",
+            "Answers are rated in the pages of `kgrag serve`, and by Collection.rate.",
+        )
+    if (folder / CORPUS).exists() and not (folder / _OPINIONS).exists():
+        raise InputError(f"{folder} holds another question set.", "Name another folder.")
+    last = {row["question"].strip().casefold(): row for row in rows}
+    kept = [row for row in last.values() if row["gold"]]
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / _OPINIONS).touch()
+    _write(folder / CORPUS, _corpus(Sources(reader)))
+    _write(folder / QUERIES, map(_rated, kept))
+    dropped = {"asked again": len(rows) - len(last), "without a passage": len(last) - len(kept)}
+    return GenerationReport(
+        questions=len(kept),
+        dropped={why: count for why, count in dropped.items() if count},
+        seconds=time.monotonic() - started,
+    )
+
+
+def _rated(row: Mapping[str, Any]) -> dict[str, Any]:
+    answer = _MARKS.sub("", row["answer"]).strip()
+    answers = [answer.rstrip(".")] if len(answer.split()) <= _SHORT else []
+    return {"id": row["id"], "question": row["question"], "gold": list(row["gold"]), "answers": answers}
 
 
 def estimate(collection: "Collection", number: int, *, seed: int = 0, progress: Progress) -> dict[str, Estimate]:

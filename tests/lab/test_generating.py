@@ -13,7 +13,7 @@ from scripted import TASKS, Scripted
 
 from kgrag import KnowledgeGraph
 from kgrag.cli import main
-from kgrag.lab.generating import estimate, generate
+from kgrag.lab.generating import estimate, from_opinions, generate
 from kgrag.lab.question_templates import Draft, select
 from kgrag.lab.readers import read_dataset
 from kgrag.lab.taxonomy import FORMULATIONS, draw_kind
@@ -21,7 +21,8 @@ from kgrag.settings import Settings
 from kgrag.text.languages import ENGLISH
 from kgrag.values.documents import Document, Section, Table, Triple
 from kgrag.values.errors import InputError
-from kgrag.values.events import no_progress
+from kgrag.values.events import Answer, Citation, no_progress
+from kgrag.values.results import Ranking
 
 pytestmark = pytest.mark.long
 
@@ -196,3 +197,42 @@ def test_the_command_prices_makes_and_stops_at_the_budget(
         main, ["lab", "eval", str(tmp_path / "set"), "-r", "bm25", "--by", "type", "--json"], env=env
     )
     assert found.exit_code == 0 and json.loads(found.stdout)["systems"]["bm25"]["R@5"] > 50, found.output
+
+
+def test_good_answers_are_a_question_set(ships: Any, neo4j_env: dict[str, str], tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="Nobody called"):
+        from_opinions(ships, tmp_path / "none")
+    hits = ships.search("Who designed the Fram?", retriever="bm25", k=3).hits
+    ranking = Ranking("", "bm25", hits)
+    said = [
+        ("Who designed the Fram?", "Colin **Archer** [1].", (1,), True),
+        (
+            "Where does the Fram lie?",
+            "It lies in Oslo, and it was designed by Colin Archer, as they say [1].",
+            (1,),
+            True,
+        ),
+        ("who designed the fram? ", "Archer did [2].", (2,), True),
+        ("Who sank it?", "Nobody.", (), True),
+        ("Who sold it?", "Jensen [1].", (1,), False),
+    ]
+    runs = []
+    try:
+        for question, text, cited, good in said:
+            citations = tuple(Citation(number, hits[number - 1].passage) for number in cited)
+            runs.append(ships.save(Answer(question, text, True, "single+bm25", ranking, citations)))
+            ships.rate(runs[-1], good=good)
+        report = from_opinions(ships, tmp_path / "rated")
+        assert (report.questions, dict(report.dropped)) == (2, {"asked again": 1, "without a passage": 1})
+        dataset = read_dataset(tmp_path / "rated")
+        found = {its.text.strip(): (its.gold, its.answers) for its in dataset.questions}
+        assert found == {
+            "Where does the Fram lie?": ((hits[0].passage.id,), ()),
+            "who designed the fram?": ((hits[1].passage.id,), ("Archer did",)),
+        }
+        assert len(dataset.keys) == ships.info().counts["Passage"]
+        command = ["lab", "generate-questions", ships.name, "--from-opinions", "--out", str(tmp_path / "again")]
+        runner = CliRunner().invoke(main, command, env=neo4j_env)
+        assert runner.exit_code == 0 and "2 questions" in runner.output, runner.output
+    finally:
+        ships.kg.delete_runs(runs)

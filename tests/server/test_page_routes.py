@@ -163,8 +163,11 @@ def test_decisions_on_pairs_are_kept(client: httpx.Client, kg: KnowledgeGraph) -
         assert (tied["one"], tied["other"]) not in left and (parted["one"], parted["other"]) not in left
         same = _pairs(client, kind="same")["pairs"]
         assert [(x["one"], x["other"]) for x in same if x["by"] == "person"] == [(tied["one"], tied["other"])]
-        again = client.post(f"{_C}/name-pairs", json={"decisions": [second]})
-        assert again.status_code == 404  # it was told apart, and is none any more
+        apart = _pairs(client, kind="apart")["pairs"]
+        assert [(x["one"], x["other"], x["by"]) for x in apart] == [(parted["one"], parted["other"], "decided")]
+        back = [{**first, "same": None}, {**second, "same": None}]
+        assert client.post(f"{_C}/name-pairs", json={"decisions": back}).json() == {"decided": 2}
+        assert _pairs(client)["pairs"] == doubtful and _pairs(client, kind="apart")["pairs"] == []
         assert client.post(f"{_C}/name-pairs", json={"decisions": []}).status_code == 422
         assert client.post(f"{_C}/name-pairs", json={"decisions": [first] * 501}).status_code == 422
     finally:

@@ -20,6 +20,7 @@ class _Given(Asking):
     out: Path | None = Field(None, title="DIR", description="Where to.  [default: questions-COLLECTION]")
     templates: bool = Field(False, description="Ask no model: facts, tables and sentences with a gap.")
     seed: int = Field(0, description="Of all that is drawn.")
+    from_opinions: bool = Field(False, description="Ask no model: the answers that people called good.")
     dry_run: bool = Field(False, description="Say what it would take and cost, and ask nothing.")
 
 
@@ -34,20 +35,26 @@ def generate_questions(given: _Given, collection: str | None) -> None:
     second call checks it. Questions that give their answer away, were asked before, or need fewer passages are dropped
     and counted. The folder holds the passages, too, so that it can be measured as it is. What was said is kept there:
     the same command resumes. With --templates no model is asked: facts, tables and sentences with a gap
-    are put into English frames, which is not how people ask.
+    are put into English frames, which is not how people ask. With --from-opinions the questions are those whose answers
+    people called good, and gold the passages that these cite.
 
     \b
     kgrag lab generate-questions manuals -n 200 --dry-run      calls, tokens and cost
     kgrag lab generate-questions manuals -n 200 --budget 2     questions-manuals/
     kgrag lab eval questions-manuals --by type
     kgrag lab generate-questions manuals -n 50 --templates --out quick --json
+    kgrag lab generate-questions manuals --from-opinions --out rated
     """
-    from kgrag.lab.generating import estimate, generate
+    from kgrag.lab.generating import estimate, from_opinions, generate
     from kgrag.wire import to_json
 
     with connect(given.apply(load_settings())) as kg:
         name = choose_collection(kg, collection)
         folder = given.out or Path(f"questions-{name}")
+        if given.from_opinions:
+            report = from_opinions(kg[name], folder)
+            end(report, name, None if given.as_json else _text(report, folder), "question")
+            return
         if given.dry_run:
             with progress_bars() as progress:
                 found = {} if given.templates else estimate(kg[name], given.number, seed=given.seed, progress=progress)

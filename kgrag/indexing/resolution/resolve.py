@@ -68,7 +68,8 @@ class NamePair:
 class Resolution:
     """What entity resolution found in a collection, and what it wrote.
 
-    `names` were compared; `same` are pairs of one entity, in `groups` groups; `doubtful` are left out. `estimate`:
+    `names` were compared; `same` are pairs of one entity, in `groups` groups; `doubtful` are left out, and `apart` are
+    pairs of which a model or somebody said that they are of two. `estimate`:
     what asking a language model about these would take. `applied`: whether the graph was changed, by edges that were
     `written` and `removed`. `usage`: what was asked; `stopped`: why asking ended early, if it did.
     """
@@ -78,6 +79,7 @@ class Resolution:
     groups: int
     doubtful: tuple[NamePair, ...]
     estimate: Estimate
+    apart: tuple[NamePair, ...] = ()
     applied: bool = False
     written: int = 0
     removed: int = 0
@@ -160,6 +162,9 @@ def resolve(
         same=tuple(sorted(same.values(), key=_order)),
         groups=_count(same),
         doubtful=tuple(sorted(doubtful.values(), key=_order)),
+        apart=tuple(
+            sorted((_pair(known, p, 0.0, by="decided") for p, its in known.judged.items() if not its), key=_order)
+        ),
         estimate=judge.estimate(chat, _questions(graph, known, spread(asked, _SAMPLE)), len(asked)),
         usage=usage,
         failed=verdicts.failed,
@@ -182,12 +187,16 @@ def undo(graph: Graph, collection: Collection) -> int:
     return removed
 
 
-def decide(graph: Graph, collection: Collection, pairs: Iterable[NamePair], *, same: bool) -> None:
+def decide(graph: Graph, collection: Collection, pairs: Iterable[NamePair], *, same: bool | None) -> None:
     """Keep what somebody says of pairs: that their names are one entity's, or not. `undo` forgets only the latter."""
     said = {"score": 1.0, "evidence": "somebody says so", "by": "person"}
     rows = [{"one": names.ids[0], "other": names.ids[1], **said} for names in pairs]
+    if same is not False:
+        graph.run("resolve/undecided", rows=rows)
     if same:
         graph.run("resolve/same_as", rows=rows)
+    elif same is None:
+        graph.run("resolve/not_same_as", rows=rows)
     else:
         graph.run("resolve/not_same_as", rows=rows)
         graph.run("resolve/apart", rows=rows)

@@ -21,11 +21,11 @@ _PAIR: Any = shape(
 
 
 class Decision(RequestForm):
-    """What somebody says of two names: that they are one entity's (`same`), or not."""
+    """What somebody says of two names: that they are one entity's (`same`), or not; null takes a decision back."""
 
     one: Name
     other: Name
-    same: bool
+    same: bool | None
 
 
 class DecisionsRequest(RequestForm):
@@ -53,9 +53,10 @@ async def name_pairs(
     caller: Called,
     collection: Named,
     filter: Annotated[str, Query(max_length=200, description="part of either name")] = "",
-    kind: Annotated[Literal["doubtful", "same"], Query(description="same: surely one entity's, or decided so")] = (
-        "doubtful"
-    ),
+    kind: Annotated[
+        Literal["doubtful", "same", "apart"],
+        Query(description="same: surely one entity's, or decided so; apart: decided to be of two"),
+    ] = "doubtful",
     limit: Annotated[int, Query(ge=1, le=500)] = 50,
     offset: Annotated[int, Query(ge=0, le=1_000_000_000)] = 0,
 ) -> Reply:
@@ -67,11 +68,7 @@ async def name_pairs(
     def listed() -> Reply:
         chosen, part = caller.collection(collection), filter.casefold()
         found = chosen.resolve()
-        fits = [
-            pair
-            for pair in (found.doubtful if kind == "doubtful" else found.same)
-            if part in pair.one.casefold() or part in pair.other.casefold()
-        ]
+        fits = [pair for pair in getattr(found, kind) if part in pair.one.casefold() or part in pair.other.casefold()]
         shown = fits[offset : offset + limit]
         said = chosen.name_contexts(shown)
         pairs = [
@@ -90,7 +87,7 @@ async def decide_name_pairs(caller: Called, collection: Named, asked: DecisionsR
     def decided() -> Reply:
         chosen = caller.collection(collection, "write")
         found = chosen.resolve()
-        known = {frozenset((pair.one, pair.other)): pair for pair in (*found.doubtful, *found.same)}
+        known = {frozenset((pair.one, pair.other)): pair for pair in (*found.doubtful, *found.same, *found.apart)}
         said = {frozenset((its.one, its.other)): its for its in asked.decisions}  # of one pair the last counts
         for key, its in said.items():
             if key not in known:
@@ -98,7 +95,7 @@ async def decide_name_pairs(caller: Called, collection: Named, asked: DecisionsR
                     f"{its.one!r} and {its.other!r} are no pair of this collection now. Nothing was decided.",
                     "List the pairs again: somebody told them apart, or documents have changed.",
                 )
-        for same in (True, False):
+        for same in (True, False, None):
             if pairs := [known[key] for key, its in said.items() if its.same is same]:
                 chosen.decide(pairs, same=same)
         return Reply({"decided": len(said)})

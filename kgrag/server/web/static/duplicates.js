@@ -21,11 +21,11 @@ class Duplicates {
   constructor(app) {
     this.app = app;
     this.filter = "";
-    /** @type {"doubtful" | "same"} */
+    /** @type {"doubtful" | "same" | "apart"} */
     this.kind = "doubtful";
     /** @type {Row[]} */
     this.rows = [];
-    /** What was decided and is not sent yet. @type {{row: Row, same: boolean, before: Element | null}[]} */
+    /** What was decided and is not sent yet. @type {{row: Row, same: boolean | null, before: Element | null}[]} */
     this.pending = [];
     this.timer = 0;
     this.decided = this.number = this.names = 0;
@@ -41,8 +41,8 @@ class Duplicates {
       clearTimeout(typing);
       typing = setTimeout(() => { this.filter = find.value.trim(); void this.load(); }, TYPING);
     } });
-    const kinds = select([["doubtful", "In doubt"], ["same", "Taken for the same"]], this.kind, (kind) => { this.kind = kind === "same"
-      ? "same" : "doubtful"; void this.load(); }, { "aria-label": "Which pairs" });
+    const kinds = select([["doubtful", "In doubt"], ["same", "Taken for the same"], ["apart", "Told apart"]], this.kind, (kind) => {
+      this.kind = kind === "same" || kind === "apart" ? kind : "doubtful"; void this.load(); }, { "aria-label": "Which pairs" });
     this.element = h("div", { class: "col" }, h("p", { class: "quiet" },
       "Texts call one thing by several names. What you say here counts once names are tied again: “Tie names” on the tab Work."),
       !this.write && h("p", { class: "hint" }, "Your key may read only: pairs can be looked at, not decided."),
@@ -126,7 +126,7 @@ class Duplicates {
   /**
    * Take rows for decided; what is said is sent a little later, since anybody presses the wrong key.
    * @param {Row[]} rows
-   * @param {boolean} same
+   * @param {boolean | null} same null: a decision is taken back
    */
   decide(rows, same) {
     if (!this.write || rows.length === 0) return;
@@ -143,12 +143,12 @@ class Duplicates {
     clearTimeout(this.timer);
     this.timer = setTimeout(() => void attempt(() => this.flush()), KEPT_BACK);
     const first = rows[0]?.pair;
-    say(rows.length === 1 && first ? `${first.one} and ${first.other}: ${same ? "the same" : "not the same"}`
-      : `${counted(rows.length, "pair")}: ${same ? "the same" : "not the same"}`,
+    const said = same === null ? "undecided again" : same ? "the same" : "not the same";
+    say(`${rows.length === 1 && first ? `${first.one} and ${first.other}` : counted(rows.length, "pair")}: ${said}`,
       { seconds: KEPT_BACK / 1000, action: { title: "Undo", does: () => this.undo(made) } });
   }
 
-  /** @param {{row: Row, same: boolean, before: Element | null}[]} made */
+  /** @param {{row: Row, same: boolean | null, before: Element | null}[]} made */
   undo(made) {
     const back = made.filter((one) => this.pending.includes(one));
     if (back.length === 0) return say("It is kept already. Look for the pair under the other choice of the list.");
@@ -219,7 +219,8 @@ class Row {
       h("p", { class: "hint pair-why" }, pair.evidence, pair.by === "person" && [" ", badge("decided")]),
       of.write && h("div", { class: "row pair-does" }, button({ title: "The same", icon: "check", kind: "line",
         onclick: () => of.decide([this], true) }),
-        button({ title: "Not the same", icon: "close", kind: "line", onclick: () => of.decide([this], false) })));
+        of.kind === "apart" ? button({ title: "Undecided", icon: "again", kind: "line", onclick: () => of.decide([this], null) })
+          : button({ title: "Not the same", icon: "close", kind: "line", onclick: () => of.decide([this], false) })));
   }
 
   get chosen() {

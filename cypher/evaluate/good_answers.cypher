@@ -1,0 +1,11 @@
+// What people called good answers, with the passages that these cite: questions to measure on.
+// mode: read
+// $collection: STRING - name of the collection
+// -> id: STRING - id of the run
+// -> question: STRING - what was asked
+// -> answer: STRING - what was answered
+// -> gold: LIST<STRING> - ids of the cited passages
+MATCH (r:Run {collection: $collection}) WHERE r.good AND r.found
+RETURN r.id AS id, r.question AS question, r.answer AS answer,
+       COLLECT { MATCH (r)-[:CITES]->(p:Passage) RETURN DISTINCT p.id ORDER BY p.id } AS gold
+ORDER BY r.created, r.id
