@@ -12,4 +12,4 @@ from kgrag.values import __version__ as __version__
 
 __getattr__, __dir__, __all__ = attach_stub(__name__, __file__)
 
-logging.getLogger(__name__).addHandler(logging.NullHandler())  # whoever wants to read the log adds one
+logging.getLogger(__name__).addHandler(logging.NullHandler())  # a reader of the log adds one

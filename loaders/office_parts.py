@@ -94,7 +94,7 @@ def read_office(path: Path) -> dict[str, Any]:
 def _check_archive(path: Path) -> tuple[str, bool]:
     """Return the folder that tells the program, and whether the file has properties.
 
-    Raises BadInput for what is none of its files, or would unpack to too much.
+    Raises BadInput for another kind of file, or one that would unpack to too much.
     """
     names = check_archive(path)
     for folder in _PROGRAMS:

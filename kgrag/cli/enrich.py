@@ -135,7 +135,7 @@ def tag(
 
     They become mentions of entities, also where a text calls them by another name; passages that share one are tied by
     it: `kgrag search --retriever "kgp(edges=(tagme,))"`. What was tagged is not asked for again, so the same command
-    goes on where it was after it was interrupted, and takes in what was ingested since; another threshold is taken from
+    resumes after an interruption, and includes later ingests; another threshold is taken from
     replies kept on disk. KGRAG_TAGME__ENDPOINT names another server than the public one.
 
     --local (KGRAG_TAGME__ENDPOINT=titles) asks no server and takes no token: what is linked to are the titles of the

@@ -30,7 +30,7 @@ def watch(
 
     A file is read when nothing has changed for `quiet` seconds, never while it is written. Documents of files that are
     gone are deleted, unless `prune` is False; `options` are those of `Collection.ingest`. It can be interrupted at any
-    moment, and goes on where it was. Raises InputError for what is no folder, or no longer there.
+    moment, and resumes. Raises InputError for what is no folder, or no longer there.
     """
     from watchfiles import watch as changes_in
 

@@ -101,7 +101,7 @@ def list_jobs(graph: Graph, collections: Sequence[str] = (), state: State | None
 
 
 def cancel_job(graph: Graph, id: str) -> None:
-    """Cancel a job, now or when whoever works on it hears of it; one that has ended stays as it is."""
+    """Cancel a job, now or when its worker notices; one that has ended is unchanged."""
     graph.run("jobs/cancel", id=id)
 
 

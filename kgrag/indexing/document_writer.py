@@ -233,7 +233,7 @@ def remove_document(graph: Graph, collection: Collection, document: str, *, batc
 
 
 def remove_collection(graph: Graph, collection: Collection, nodes: int) -> None:
-    """Remove a collection with all it holds, a few thousand nodes a transaction; run again, it goes on where it was.
+    """Remove a collection with all it holds, a few thousand nodes a transaction; an interrupted run resumes.
 
     The indexes of one of few `nodes` are emptied and left for the next collection; others are dropped first, for nodes
     are removed faster without them.

@@ -1,7 +1,7 @@
 """The corpus-wide stages, in their order: word counts, mentions, keywords, nearest neighbours and similar names.
 
 Each visits only the nodes that are marked for it (`todo`), and takes its mark off in the transaction that writes its
-result: interrupted at any moment, it goes on where it was. A new name marks the passages that hold it; a word whose
+result: interrupted at any moment, it resumes. A new name marks the passages that hold it; a word whose
 document frequency passes a power of two marks the passages that hold it. So half of a corpus and then the other half
 give the graph that all of it at once gives.
 """

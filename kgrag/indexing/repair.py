@@ -31,7 +31,7 @@ def reembed(graph: Graph, name: str, embedder: Embedder, settings: Settings, pro
     """Embed every passage, triple and name of a collection with `embedder`; searches use the old vectors until the end.
 
     These stay for a while, since others open the collection again every few seconds only. Interrupted and run again, it
-    goes on where it was. Returns the collection as it is afterwards.
+    resumes. Returns the collection as it is afterwards.
     """
     collection = open_collection(graph, name)
     discard_old_vectors(graph, collection, settings)
@@ -124,7 +124,7 @@ _STEMMED = 1000  # passages a transaction
 def repair(graph: Graph, name: str, embedder: Embedder | None, settings: Settings, progress: Progress) -> RepairReport:
     """Make the indexes and vectors that are missing, and finish what was interrupted; touches nothing that is whole.
 
-    Interrupted and run again, it goes on where it was. `embedder` is the collection's own,
+    An interrupted run resumes. `embedder` is the collection's own,
     None of one without vectors, of which only the indexes are looked after.
     """
     began = time.monotonic()

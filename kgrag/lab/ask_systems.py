@@ -43,7 +43,7 @@ class Answering(Protocol):
     ) -> Answer:
         """Answer a question, by one of `choices` if there are any, with the `depth` best passages.
 
-        `listener` hears of what happens.
+        `listener` receives the events.
         """
         ...
 

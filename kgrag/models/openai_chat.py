@@ -233,7 +233,7 @@ class OpenAIChat:
     def _ask(self, request: dict[str, Any], on_text: OnText | None, lost: list[Kept]) -> Kept:
         """Return a complete reply; the tokens of incomplete ones are added to `lost`.
 
-        It is streamed, whoever listens: only so can it be ended early, and is what was written known of one that is
+        It is streamed in any case: only so can it be ended early, and is what was written known of one that is
         lost. Raises ModelError when there is none after all retries, or retrying will not help.
         """
         import openai

@@ -213,7 +213,7 @@ LONGER = "Raise KGRAG_CHAT__MAX_TOKENS, or switch off the model's thinking by KG
 
 @dataclass(frozen=True, slots=True)
 class Tasks:
-    """A model with its prompts. `listener` hears of every call, so that it can be counted where it belongs.
+    """A model with its prompts. `listener` receives every call, so that it can be counted where it belongs.
 
     `max_facts`: how many facts are taken from one reply.
     """

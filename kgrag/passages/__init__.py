@@ -21,7 +21,7 @@ NEO4J = "neo4j"
 class PassageIndex(Protocol):
     """The passages of one collection. Safe to share between threads; every method may raise DatabaseError.
 
-    A change is there or not when a process is killed, and whoever searches next sees it.
+    A change is there or not when a process is killed, and the next search sees it.
     """
 
     def __init__(self, settings: Settings, name: str, dimension: int) -> None:

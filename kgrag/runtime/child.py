@@ -68,7 +68,7 @@ class Child:
             self.kill()
             raise Died(None) from None
         if not line:
-            self._lines.put(line)  # for whoever asks again
+            self._lines.put(line)  # for the next call
             with suppress(subprocess.TimeoutExpired):
                 self._process.wait(1)  # for its own exit code
             self.kill()

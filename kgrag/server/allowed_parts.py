@@ -1,7 +1,7 @@
 """What others may name when they search or ask: retrievers and systems, whose options are numbers and fixed words.
 
 An option that is free text may name a file, an address or another collection: `rerank(url=...)`, `gfm(weights=...)`,
-`bridges(knowledge=...)`. Whoever runs the server sets these (KGRAG_RERANKER__BASE_URL); nobody who asks it does.
+`bridges(knowledge=...)`. The operator sets these (KGRAG_RERANKER__BASE_URL), never a caller.
 """
 
 from collections.abc import Iterator, Mapping

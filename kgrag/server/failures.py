@@ -21,7 +21,7 @@ from kgrag.values.errors import KgragError, without_login
 _NO_ROOM = (errno.ENOSPC, errno.EDQUOT)
 _ADDRESS = re.compile(r"(\bat )?\bhttps?://[^\s,;]+")
 _OPERATORS = re.compile(r"[^.!?\n]*(?:\bKGRAG_\w+|\bOPENAI_\w+|`(?:kgrag|pip) [^`]*`)[^.!?\n]*[.!?]?")
-"""A sentence that tells what only whoever runs the server can do."""
+"""A sentence with a remedy that only the operator can apply."""
 logger = logging.getLogger("kgrag.server")
 
 _STATUS: tuple[tuple[type[KgragError], int], ...] = (  # the first that fits
@@ -97,7 +97,7 @@ def for_reader(text: str) -> str:
 def told(error: Exception) -> KgragError:
     """Return the error for the caller: kgrag's own errors unchanged; anything else is logged and hidden.
 
-    Where the database is, and why it does not answer, is for whoever runs the server.
+    Where the database is, and why it does not answer, is for the operator.
     """
     if isinstance(error, errors.UnreachableError):
         logger.warning("%s", without_login(error.in_full))

@@ -68,7 +68,7 @@ class Access:
 
 
 LOCAL = Access("local", "admin")
-"""Whoever can reach a server on loopback that has no keys."""
+"""The access of those who can reach a server on loopback without keys."""
 
 
 def hidden(collection: str, seen: Sequence[str]) -> NotFoundError:

@@ -183,7 +183,7 @@ class _Completion:
 
 
 class OpenAIErrors:
-    """Puts the errors of these routes, whoever tells them, into OpenAI's form."""
+    """Puts the errors of these routes into OpenAI's form."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app

@@ -24,7 +24,7 @@ _LEFT = 3600  # seconds without a change after which nobody writes a file any mo
 
 @dataclass(frozen=True, slots=True)
 class Upload:
-    """A file that is held. `name` is what whoever sent it calls it, and its document's key; `size`: in bytes."""
+    """A stored upload. `name` is its sender's name for it, and its document's key; `size`: in bytes."""
 
     name: str
     path: Path

@@ -281,7 +281,7 @@ async def stop_turn(caller: Called, id: Id) -> Reply:
 
 @router.post("/turns/{id}/opinion", responses={200: {"model": _TURN}})
 async def opinion(caller: Called, id: Id, given: OpinionRequest) -> Reply:
-    """Say what one thinks of an answer; it is kept in the graph as a run, for whoever looks after the collection."""
+    """Rate an answer; it is saved in the graph as a run, for the collection's maintainers."""
 
     def kept() -> Turn:
         turn = _turn(caller, id, own=True)

@@ -1,4 +1,4 @@
-"""Routes for whoever watches over the server: is it alive, is it ready, what does it do."""
+"""Routes for monitoring: whether the server is alive and ready, and its metrics."""
 
 import asyncio
 from typing import Literal

@@ -1,4 +1,4 @@
-"""Routes of the server's keys, for whoever may do all in all collections."""
+"""Routes of the server's keys, for keys of role admin on all collections."""
 
 from datetime import datetime
 from typing import Annotated, Any

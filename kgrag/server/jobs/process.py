@@ -66,7 +66,7 @@ class JobProcess(Child):
 
 
 class _Server:
-    """What the process hears of its server, and tells it."""
+    """The messages between a process and its server."""
 
     def __init__(self, tell: Callable[[object], None]) -> None:
         self._tell = tell

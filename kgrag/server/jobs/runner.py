@@ -105,7 +105,7 @@ class Jobs(AbstractContextManager["Jobs"]):
         return self
 
     def __exit__(self, *_: object) -> None:
-        """Stop at the next step; what is not done is begun again by whoever looks for work next."""
+        """Stop at the next step; what is not done is resumed by the next worker."""
         self._ending.set()
         self._asked.set()
         for running in list(self._running.values()):
@@ -148,7 +148,7 @@ class Jobs(AbstractContextManager["Jobs"]):
         return self.get(id)
 
     def retry(self, id: str) -> Job:
-        """Have a job that failed or was cancelled go on where it stopped; others stay as they are.
+        """Resume a job that failed or was cancelled; others are unchanged.
 
         Raises NotFoundError.
         """
