@@ -8,8 +8,8 @@ ROOT = Path(__file__).parents[2]
 PRODUCT = ("kgrag", "loaders", "cypher")
 LIMITS = {
     "lines of product": (PRODUCT, (".py", ".cypher"), 77_600),
-    "lines of tests": (("tests",), (".py",), 53_300),
-    "lines of JavaScript and CSS": (("kgrag/server/web",), (".js", ".css"), 6_400),
+    "lines of tests": (("tests",), (".py",), 53_600),
+    "lines of JavaScript and CSS": (("kgrag/server/web",), (".js", ".css"), 6_560),
 }
 
 
