@@ -45,7 +45,7 @@ if TYPE_CHECKING:
     from kgrag.values.rows import Rows
 
 
-_FILES, _BYTES = 100, 32 * 1024 * 1024  # of uploads that are sent at once
+FILES_AT_ONCE, BYTES_AT_ONCE = 100, 32 * 1024 * 1024  # of uploads that are sent at once
 
 
 def named_files(paths: Iterable[str | Path], root: str | Path | None) -> Iterator[tuple[str, Path]]:
@@ -70,7 +70,7 @@ def parts(files: Iterator[tuple[str, Path]]) -> Iterator[dict[str, Path]]:
     size = 0
     for name, path in chain(files, [("", Path())]):
         bytes_ = path.stat().st_size if name else 0
-        if part and (not name or len(part) == _FILES or size + bytes_ > _BYTES):
+        if part and (not name or len(part) == FILES_AT_ONCE or size + bytes_ > BYTES_AT_ONCE):
             yield part
             part, size = {}, 0
         part[name] = path

@@ -14,7 +14,7 @@ from kgrag.graph.contents import Fingerprint, NodeRecord, contents
 from kgrag.values.errors import InputError, MismatchError
 from kgrag.values.events import Progress
 
-_STEP = 1000  # nodes and edges between reports
+STEP = 1000  # nodes and edges between reports
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +60,7 @@ def export(
     )
     found = Fingerprint()
     nodes = edges = left_out = 0
-    before = _number(graph, collection)
+    before = count_of(graph, collection)
     with writing(target, format, header, overwrite=overwrite) as writer:
         for item in contents(graph, collection.name, embeddings=embeddings):
             if item is None:
@@ -72,9 +72,9 @@ def export(
                 nodes += 1
             else:
                 edges += 1
-            if (nodes + edges) % _STEP == 0:
+            if (nodes + edges) % STEP == 0:
                 progress("export", nodes + edges, before)
-        if not before == nodes + edges + left_out == _number(graph, collection):
+        if not before == nodes + edges + left_out == count_of(graph, collection):
             raise MismatchError(
                 f"Collection {collection.name!r} changed while it was exported.",
                 "Export it again when nothing writes into it.",
@@ -94,5 +94,6 @@ def export(
     )
 
 
-def _number(graph: Graph, collection: Collection) -> int:
+def count_of(graph: Graph, collection: Collection) -> int:
+    """Count the nodes and edges of a collection."""
     return int(graph.run("inspect/count_contents", collection=collection.name)[0]["number"])

@@ -200,7 +200,7 @@ def collection_lock(graph: Graph, collection: str, kind: str) -> Iterator[None]:
         yield
         return
     schema.ensure_schema(graph)
-    id, holder = uuid.uuid4().hex, f"{_place()} {os.getpid()}"
+    id, holder = uuid.uuid4().hex, f"{this_place()} {os.getpid()}"
     _begin(graph, collection, kind, id, holder)
     ended, lost = threading.Event(), threading.Event()
     beating = threading.Thread(target=_keep, args=(graph, holder, id, ended, lost), name="kgrag-hold", daemon=True)
@@ -225,8 +225,8 @@ def collection_lock(graph: Graph, collection: str, kind: str) -> Iterator[None]:
 def check_idle(graph: Graph, collection: str | None = None) -> None:
     """Raise BusyError while somebody else works on a collection, or without one on any."""
     for row in graph.run("jobs/held", collection=collection):
-        if row["job"]["collection"] != _HELD.get() and not _has_died(row["job"]["holder"]):
-            raise _busy(job_of(row["job"]))
+        if row["job"]["collection"] != _HELD.get() and not has_died(row["job"]["holder"]):
+            raise busy(job_of(row["job"]))
 
 
 def _begin(graph: Graph, collection: str, kind: str, id: str, holder: str) -> None:
@@ -243,11 +243,11 @@ def _begin(graph: Graph, collection: str, kind: str, id: str, holder: str) -> No
         other = graph.run("jobs/hold", id=id, properties=properties, seconds=LEASE)[0]["other"]
         if other is None or other["id"] == id:  # ours: the driver has sent it twice
             return
-        if _has_died(other["holder"]):
+        if has_died(other["holder"]):
             _release(graph, other["id"])
             continue
         if first is not None and other["lease"] != first:  # it lives
-            raise _busy(job_of(other))
+            raise busy(job_of(other))
         first = other["lease"]
         time.sleep(BEAT)
 
@@ -256,21 +256,22 @@ def _release(graph: Graph, id: str) -> None:
     graph.run("jobs/release", id=id)
 
 
-def _place() -> str:
+def this_place() -> str:
     """Return the name of the machine, or of the container."""
     return f"{socket.gethostname()} {uuid.getnode():x}"
 
 
-def _has_died(holder: str) -> bool:
+def has_died(holder: str) -> bool:
     """Return whether a holder was a process of this machine that has ended.
 
     A server's job has another kind of holder.
     """
     place, _, process = holder.rpartition(" ")
-    return place == _place() and not psutil.pid_exists(int(process))
+    return place == this_place() and not psutil.pid_exists(int(process))
 
 
-def _busy(job: Job) -> BusyError:
+def busy(job: Job) -> BusyError:
+    """Make the error of who comes while a job works."""
     asked = f" for {job.owner}" if job.owner else ""
     return BusyError(
         f"Collection {job.collection!r} is being worked on: {job.kind}{asked}, since {job.started}.",

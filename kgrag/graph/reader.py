@@ -180,7 +180,7 @@ class Reader:
         if vector is not None:
             near = {"embedding": self.collection.embedding, "vector": list(vector)}
         if only:
-            hits = self.row("retrieve/fulltext_filtered", **parameters, **near, **_filter(only))["hits"]
+            hits = self.row("retrieve/fulltext_filtered", **parameters, **near, **filter_parameters(only))["hits"]
         else:
             hits = self.row("retrieve/fulltext", collection=self.collection.name, **parameters, **near)["hits"]
         nearness = {id: near for id, _, near in hits if near is not None}
@@ -198,11 +198,11 @@ class Reader:
         asked = {"index": index, "candidates": max(over_fetch, limit), "scanned": _SCANNED}
         if only:
             asked["candidates"] = max(_FILTER_CANDIDATES, over_fetch, limit)
-            found = self.row("retrieve/vector_candidates_filtered", **asked, **parameters, **_filter(only))
+            found = self.row("retrieve/vector_candidates_filtered", **asked, **parameters, **filter_parameters(only))
         else:
             found = self.row("retrieve/vector", **asked, **parameters, few=FEW)
         if found["unsure"] or (only and len(found["hits"]) < limit):
-            return self._scores("retrieve/vector_filtered", **parameters, **_filter(only or Filter()))
+            return self._scores("retrieve/vector_filtered", **parameters, **filter_parameters(only or Filter()))
         return _pairs(found["hits"])
 
     def question(self, names: list[str], stemmed: list[str], words: list[str]) -> dict[str, Any]:
@@ -302,7 +302,7 @@ class Reader:
             headings=list(headings),
             reach=1000 if only else 51,
             limit=51,
-            **_filter(only),
+            **filter_parameters(only),
         )
 
     def nearest_of(self, ids: list[str], vector: Sequence[float], limit: int) -> Scores:
@@ -317,7 +317,7 @@ class Reader:
 
     def matching_filter(self, ids: list[str], only: Filter) -> set[str]:
         """Return the passages among some whose documents match a filter."""
-        return set(self.row("retrieve/passing", ids=ids, **_filter(only))["ids"])
+        return set(self.row("retrieve/passing", ids=ids, **filter_parameters(only))["ids"])
 
     def _passing(self, find: Callable[[int], Scores], limit: int, reach: int, only: Filter | None) -> Scores:
         """Return the best of the hits of an index outside the graph that pass a filter."""
@@ -427,7 +427,8 @@ def _pairs(hits: list[list[Any]]) -> Scores:
     return [(id, float(score)) for id, score in hits]
 
 
-def _filter(only: Filter) -> dict[str, Any]:
+def filter_parameters(only: Filter) -> dict[str, Any]:
+    """Give a filter as parameters of a statement. Raises ConfigurationError for a time out of range."""
     try:
         since = only.since and only.since.astimezone(UTC)
     except (OverflowError, ValueError) as error:

@@ -90,7 +90,7 @@ def _between(ids: dict[int, str], first: int | None, last: int | None) -> list[s
 Row = dict[str, Any]
 _OWN = ("id", "passage", "properties", "vector")  # of a triple, what is no entity's
 _ENDS = ("id", "subject", "object")
-_EMPTIED = 20_000  # nodes whose indexes are emptied when their collection is removed, in place of being dropped
+EMPTIED = 20_000  # nodes whose indexes are emptied when their collection is removed, in place of being dropped
 _SPARE = 50  # removed collections whose indexes stay
 
 
@@ -239,7 +239,7 @@ def remove_collection(graph: Graph, collection: Collection, nodes: int) -> None:
     are removed faster without them.
     """
     whole = collection.embedding != schema.SLOTS[1] and collection.reembedding is None and collection.discard is None
-    name, kept = collection.name, list(collection.indexed) if whole and nodes <= _EMPTIED else []
+    name, kept = collection.name, list(collection.indexed) if whole and nodes <= EMPTIED else []
     if not graph.run("write/close_collection", collection=name, indexed=kept, most=_SPARE)[0]["indexed"]:
         schema.drop_collection_indexes(graph, collection.number)
     for node in sorted(describe().nodes, key=lambda node: node.hub):  # a hub's edges go with the nodes around it

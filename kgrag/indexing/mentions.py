@@ -22,7 +22,7 @@ from kgrag.text.tokens import name_stems, normalise, stems, tokens
 from kgrag.values.identity import entity_id, word_id
 
 _BATCH = 500  # passages a transaction: the server writes one batch while the next is computed
-_FEW = 20
+FEW = 20
 """When the passages are less than one of so many, their candidates are looked up, and not all names read."""
 
 
@@ -148,7 +148,7 @@ def link_mentions(work: StageContext) -> None:
     due = work.due("Passage", "mentions")
     if not due:
         return
-    whole = None if len(due) * _FEW < work.passages else Gazetteer.of_graph(work)
+    whole = None if len(due) * FEW < work.passages else Gazetteer.of_graph(work)
 
     def read(ids: list[str]) -> tuple[list[Row], Gazetteer | None]:
         rows = work.rows("stages/mention_sources", ids)

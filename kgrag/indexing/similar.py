@@ -134,9 +134,9 @@ def displaced(vectors: Vectors, floors: Vectors, new: NDArray[np.intp]) -> NDArr
 
 
 _BATCH = 1000
-_SEARCHES = 200
+SEARCHES = 200
 """How many vectors are read and compared in the time of one search of the index, about."""
-_SMALL = 20_000  # vectors that are compared all the same: that is exact
+SMALL = 20_000  # vectors that are compared all the same: that is exact
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,14 +168,15 @@ def link_nearest(work: StageContext, kind: Kind, due: Sequence[str], count: Call
     """Write the neighbours of the nodes `due`, and of those that one of them comes close to; `count`s all vectors."""
     total = count()
     held = total * work.collection.dimension * 4
-    few = total > max(_SMALL, _SEARCHES * len(due))
+    few = total > max(SMALL, SEARCHES * len(due))
     if few or held > work.settings.exact_neighbours_mb * 2**20:
         _by_index(work, kind, due)
     else:
-        _exactly(work, kind, due, total)
+        link_exactly(work, kind, due, total)
 
 
-def _exactly(work: StageContext, kind: Kind, due: Sequence[str], total: int) -> None:
+def link_exactly(work: StageContext, kind: Kind, due: Sequence[str], total: int) -> None:
+    """Link nodes to the nearest of all, by comparing with all."""
     ids: list[str] = []
     vectors = np.empty((total, work.collection.dimension), np.float32)
     floors = np.full(total, kind.least, np.float32)

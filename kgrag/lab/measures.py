@@ -111,7 +111,7 @@ Ranks = Sequence[int | None]
 RESAMPLES = 10_000
 CONFIDENCE = 0.95
 _ARTICLES = re.compile(r"\b(a|an|the)\b")
-_BLOCK = 4_000_000  # drawn indices that are held at once
+BLOCK = 4_000_000  # drawn indices that are held at once
 
 
 def ranks_of(ranking: Sequence[str], gold: Collection[str]) -> tuple[int | None, ...]:
@@ -246,7 +246,7 @@ def paired_bootstrap(
         raise ValueError("no questions")
     draws = np.random.default_rng(seed)
     means = np.empty((resamples, count))
-    step = max(1, _BLOCK // questions)
+    step = max(1, BLOCK // questions)
     for start in range(0, resamples, step):
         rows = draws.integers(questions, size=(min(step, resamples - start), questions))
         for measure in range(count):

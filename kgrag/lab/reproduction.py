@@ -225,7 +225,7 @@ class Reproduction:
                 continue
             its = self._systems.setdefault(label, {})
             its[name] = tuple(dict.fromkeys((*its.get(name, ()), f"{spelt(system)}{special[label]}")))
-            value = _measured(result, spelt(system), measure, self.table.by)
+            value = measured_from(result, spelt(system), measure, self.table.by)
             self._found.setdefault((label, name), {})[measure] = value
         each = round(result.about.get("passages") or 0)  # where each question has a graph of its own
         self._sets[name] = data, each if self.per_question else collection.info().counts.get("Passage", 0)
@@ -316,7 +316,7 @@ def _cut(measure: str) -> int:
     return int(measure.partition(" ")[0].rpartition("@")[2]) if "@" in measure else 5
 
 
-def _measured(result: Result, system: str, measure: str, by: str | None) -> float | None:
+def measured_from(result: Result, system: str, measure: str, by: str | None) -> float | None:
     """Return the value of a measure; "R@15 < 9" is that of a group of questions, None for an empty group."""
     rows = result.rows
     if by is not None:

@@ -258,14 +258,15 @@ def prepare_recurrent(
     """
     return shared.prepare(
         questions,
-        lambda question: _recurrent_example(retriever, question, training),
+        lambda question: recurrent_example(retriever, question, training),
         progress,
         f"have single questions and gold in collection {retriever.context.reader.collection.name!r}",
         "5 are better. Give each question of queries.jsonl its steps: a list of {question, answer, gold}.",
     )
 
 
-def _recurrent_example(retriever: GnnRet, question: Question, training: RgnnTraining) -> RecurrentExample | None:
+def recurrent_example(retriever: GnnRet, question: Question, training: RgnnTraining) -> RecurrentExample | None:
+    """Make an example of a question of several hops; None where its single questions or gold are missing."""
     if len(question.singles) < 2 or not question.gold:
         return None
     context, s = retriever.context, retriever.settings

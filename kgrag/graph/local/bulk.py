@@ -93,7 +93,7 @@ def import_files(
         dump_into(dump, admin, home, database, progress, "Keeping the old database")
     write_note(home, Note(database, "import", str(dump) if dump else None))
     try:
-        admin("database", "import", "full", database, *_arguments(files, home), tick=_ticks(progress, "import"))
+        admin("database", "import", "full", database, *arguments(files, home), tick=_ticks(progress, "import"))
     except BaseException:
         recover(home, admin, progress)
         raise
@@ -208,7 +208,8 @@ def work_folder(home: Home) -> Iterator[Path]:
         shutil.rmtree(folder, ignore_errors=True)
 
 
-def _arguments(files: Files, home: Home) -> Iterator[str]:
+def arguments(files: Files, home: Home) -> Iterator[str]:
+    """Give what `neo4j-admin` needs to import files."""
     yield from ("--verbose", "--overwrite-destination=true", f"--report-file={home.log.parent / 'import.report'}")
     yield from import_arguments(files, home.server)
 

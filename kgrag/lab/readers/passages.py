@@ -18,7 +18,7 @@ from kgrag.loaders.named_rows import row_key
 from kgrag.values.documents import Document, Problem, Section
 from kgrag.values.errors import InputError
 
-_BLOCK = 1 << 16  # bytes read at once
+BLOCK = 1 << 16  # bytes read at once
 _LONGEST = 1 << 28  # characters of one column
 Place = tuple[str, dict[str, Any]]
 """Where an object stands, "path:line" or "path#number", and the object."""
@@ -142,7 +142,7 @@ def _streamed(path: Path, file: TextIO, form: str) -> Iterator[tuple[str | None,
     name, number, depth, builder = None, 0, 0, ijson.ObjectBuilder()
     try:
         # not ijson.items: it keeps the path of each value, which is quadratic in how deep a damaged file is nested
-        for event, value in ijson.basic_parse(source, use_float=True, buf_size=_BLOCK):
+        for event, value in ijson.basic_parse(source, use_float=True, buf_size=BLOCK):
             depth -= event.startswith("end")
             if depth == 1 and event == "map_key":
                 name = value
