@@ -13,7 +13,8 @@ from kgrag.graph.description import describe
 from kgrag.indexing.finish import finish
 from kgrag.indexing.index_sync import index_of, synchronise
 from kgrag.indexing.similar import is_fit
-from kgrag.models.embed import Embedder, embedded
+from kgrag.indexing.vectors import embedded
+from kgrag.models.embed import Embedder
 from kgrag.runtime import limits
 from kgrag.settings import Settings
 from kgrag.text.languages import STEMMER

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from kgrag.graph.connection import Transaction
 from kgrag.graph.description import describe
 from kgrag.indexing.stage import StageContext
-from kgrag.models.embed import embedded_or_logged
+from kgrag.indexing.vectors import embedded_or_logged
 
 Vectors = NDArray[np.float32]
 _BLOCK = 1024  # rows compared at once

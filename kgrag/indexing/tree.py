@@ -34,8 +34,9 @@ from kgrag.indexing.group_texts import (
     nearest_first,
     shown,
 )
+from kgrag.indexing.vectors import embedded_or_logged
 from kgrag.models.budget import Estimate, estimate_calls
-from kgrag.models.embed import Embedder, embedded_or_logged, unit
+from kgrag.models.embed import Embedder, unit
 from kgrag.models.prompts import load_prompt
 from kgrag.models.tasks import Tasks
 from kgrag.settings import ChatSettings, Settings

@@ -18,7 +18,6 @@ from kgrag.models.embedding_server import EmbeddingServer
 from kgrag.models.endpoint import Endpoint
 from kgrag.runtime.plugins import Plugins
 from kgrag.settings import EmbeddingSettings
-from kgrag.values.documents import Problem
 from kgrag.values.errors import ConfigurationError, ModelError
 from kgrag.values.installing import install_hint
 
@@ -349,36 +348,3 @@ def load_embedder(name: str, settings: EmbeddingSettings | None = None) -> Embed
     """
     factory = EMBEDDERS.find(name.partition(":")[0])
     return OpenAIEmbedder(name, settings) if factory is OpenAIEmbedder else factory(name)
-
-
-_LOG = logging.getLogger(__name__)
-
-
-def embedded(
-    embedder: Embedder, texts: Sequence[str], places: Sequence[str]
-) -> tuple[list[list[float] | None], list[Problem]]:
-    """Return the vector of each text, None where there is none, and these texts by their `places`.
-
-    Raises ModelError when the embedder gives none at all.
-    """
-    vectors, reasons = embed_each(embedder, texts)
-    return listed(vectors), unembedded(texts, places, reasons)
-
-
-def unembedded(texts: Sequence[str], places: Sequence[str], reasons: Mapping[int, ModelError]) -> list[Problem]:
-    """Return the Problems of the texts without a vector, for `reasons` by their numbers."""
-    return [
-        Problem(places[i], f"{shown(texts[i])} has no vector: {reason.in_full}")
-        for i, reason in sorted(reasons.items())
-    ]
-
-
-def embedded_or_logged(embedder: Embedder, texts: Sequence[str], kind: str) -> list[list[float] | None]:
-    """Return the vector of each text, None where there is none, which only the log reports.
-
-    `kind`: that of the texts.
-    """
-    vectors, problems = embedded(embedder, texts, [kind] * len(texts))
-    for problem in problems:
-        _LOG.warning("%s: %s", problem.place, problem.message)
-    return vectors
