@@ -203,10 +203,10 @@ def choose_collections(kg: "KnowledgeGraph", names: str | None, *, save: bool) -
     """Return the collection, or several with commas between as one; of these no run can be saved (`save`)."""
     from kgrag.client.collection import Collection
 
-    found = kg.select(choose_collection(kg, names))
-    if save and not isinstance(found, Collection):
+    selection = kg.select(choose_collection(kg, names))
+    if save and not isinstance(selection, Collection):
         raise click.UsageError("--save keeps a run in the graph of one collection: name one, or leave it out.")
-    return found
+    return selection
 
 
 def _announced(report: "Progress") -> "Progress":

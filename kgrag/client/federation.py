@@ -123,5 +123,5 @@ class Federation(Searching):
 
     def look_up(self, question: str, *, filter: Filter | None = None) -> Lookup | None:
         """See Searching; the first collection that has it."""
-        found = (collection.look_up(question, filter=filter) for collection in self.collections)
-        return next((each for each in found if each is not None), None)
+        lookups = (collection.look_up(question, filter=filter) for collection in self.collections)
+        return next((each for each in lookups if each is not None), None)

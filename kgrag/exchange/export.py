@@ -58,7 +58,7 @@ def export(
         exported=datetime.now(UTC).isoformat(timespec="seconds"),
         embeddings=embeddings,
     )
-    found = Fingerprint()
+    digest = Fingerprint()
     nodes = edges = left_out = 0
     before = count_of(graph, collection)
     with writing(target, format, header, overwrite=overwrite) as writer:
@@ -67,7 +67,7 @@ def export(
                 left_out += 1
                 continue
             writer.write(item)
-            found.add(item)
+            digest.add(item)
             if isinstance(item, NodeRecord):
                 nodes += 1
             else:
@@ -79,7 +79,7 @@ def export(
                 f"Collection {collection.name!r} changed while it was exported.",
                 "Export it again when nothing writes into it.",
             )
-        writer.finish(Footer.sum(found))
+        writer.finish(Footer.sum(digest))
     progress("export", nodes + edges, nodes + edges)
     return ExportReport(
         collection=collection.name,
@@ -90,7 +90,7 @@ def export(
         left_out=left_out,
         bytes=None if target == STREAM else Path(target).stat().st_size,
         seconds=time.monotonic() - started,
-        digest=found.total(),
+        digest=digest.total(),
     )
 
 

@@ -94,7 +94,7 @@ def _check_free(graph: Graph, header: Header) -> None:
 
 def read_through(reader: JsonLinesReader, progress: Progress) -> Fingerprint:
     """Read all of an export. Raises InputError if it is not as it was written."""
-    found = Fingerprint()
+    digest = Fingerprint()
     number = 0
     for number, item in enumerate(reader, 1):
         node = item if isinstance(item, NodeRecord) else None
@@ -102,17 +102,17 @@ def read_through(reader: JsonLinesReader, progress: Progress) -> Fingerprint:
             raise foreign(reader.place)
         if node is not None and node.properties.get("collection") != reader.header.collection:
             raise damaged(reader.place, "the node is of another collection")
-        found.add(item)
+        digest.add(item)
         if number % _STEP == 0:
             progress("check", number, None)
     if reader.footer is None:
         raise damaged(reader.place, "the file is cut off: its end is missing")
-    if reader.footer != Footer.sum(found):
-        theirs, ours = reader.footer.plain(), Footer.sum(found).plain()
+    if reader.footer != Footer.sum(digest):
+        theirs, ours = reader.footer.plain(), Footer.sum(digest).plain()
         differ = sorted(kind for kind in theirs.keys() | ours.keys() if theirs.get(kind) != ours.get(kind))
         raise damaged(reader.place, f"what is there is not what was exported ({', '.join(differ)})")
     progress("check", number, number)
-    return found
+    return digest
 
 
 class Import:

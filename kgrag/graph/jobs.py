@@ -77,16 +77,16 @@ def add_job(
         "parameters": json.dumps(parameters, ensure_ascii=False),
         "owner": owner,
     }
-    found = graph.run("jobs/add", id=uuid.uuid4().hex, properties=properties, seconds=seconds, kept=KEPT)
-    return job_of(found[0]["job"])
+    rows = graph.run("jobs/add", id=uuid.uuid4().hex, properties=properties, seconds=seconds, kept=KEPT)
+    return job_of(rows[0]["job"])
 
 
 def find_job(graph: Graph, id: str) -> Job:
     """Return the job of that id. Raises NotFoundError."""
-    found = graph.run("jobs/list", id=id, collections=[], state=None, limit=1)
-    if not found:
+    rows = graph.run("jobs/list", id=id, collections=[], state=None, limit=1)
+    if not rows:
         raise no_job(id)
-    return job_of(found[0]["job"])
+    return job_of(rows[0]["job"])
 
 
 def no_job(id: str) -> NotFoundError:
@@ -96,8 +96,8 @@ def no_job(id: str) -> NotFoundError:
 
 def list_jobs(graph: Graph, collections: Sequence[str] = (), state: State | None = None, limit: int = 50) -> list[Job]:
     """Return jobs, the newest first: of these collections, none for all, and in this state."""
-    found = graph.run("jobs/list", id=None, collections=list(collections), state=state, limit=limit)
-    return [job_of(r["job"]) for r in found]
+    rows = graph.run("jobs/list", id=None, collections=list(collections), state=state, limit=limit)
+    return [job_of(r["job"]) for r in rows]
 
 
 def cancel_job(graph: Graph, id: str) -> None:
@@ -112,14 +112,14 @@ def retry_job(graph: Graph, id: str) -> None:
 
 def claim_job(graph: Graph, holder: str) -> Job | None:
     """Begin the job that is next, as `holder`; None if there is nothing to do."""
-    found = graph.run("jobs/claim", holder=holder, seconds=LEASE)
-    return job_of(found[0]["job"]) if found else None
+    rows = graph.run("jobs/claim", holder=holder, seconds=LEASE)
+    return job_of(rows[0]["job"]) if rows else None
 
 
 def beat_job(graph: Graph, holder: str, id: str, stage: str, done: int, total: int | None) -> bool | None:
     """Keep a job for the holder, and say how far it is: whether it is to be cancelled, None if the lease is lost."""
-    found = graph.run("jobs/beat", id=id, holder=holder, seconds=LEASE, stage=stage, done=done, total=total)
-    return bool(found[0]["stop"]) if found else None
+    rows = graph.run("jobs/beat", id=id, holder=holder, seconds=LEASE, stage=stage, done=done, total=total)
+    return bool(rows[0]["stop"]) if rows else None
 
 
 def end_job(

@@ -110,8 +110,8 @@ class Reports(Writer[Reported]):
 
 def materials(graph: Graph, ids: Sequence[str]) -> list[Material]:
     """Return the inputs of the reports on communities, in their order."""
-    found = {row["id"]: dict(row) for row in graph.run("stages/community_texts", ids=list(ids), facts=_FACTS)}
-    return [found[id] for id in ids if id in found]
+    rows = {row["id"]: dict(row) for row in graph.run("stages/community_texts", ids=list(ids), facts=_FACTS)}
+    return [rows[id] for id in ids if id in rows]
 
 
 def values(material: Material, tokens: int) -> dict[str, str]:

@@ -177,15 +177,15 @@ def check_there(tx: Transaction, collection: Collection) -> str:
     What would be written for a collection that is gone belongs to none, and the next of its name would find it. Raises
     MismatchError when it is.
     """
-    found = tx.run("write/join_collection", name=collection.name)
-    if [(c["number"], str(c["created"]), c["removing"]) for c in found] != [
+    rows = tx.run("write/join_collection", name=collection.name)
+    if [(c["number"], str(c["created"]), c["removing"]) for c in rows] != [
         (collection.number, collection.created, False)
     ]:
         raise MismatchError(
             f"Collection {collection.name!r} was removed while documents were written into it.",
             "Run the same command again to make it again with all of them.",
         )
-    return str(found[0]["element"])
+    return str(rows[0]["element"])
 
 
 def remove_passages(tx: Transaction, collection: Collection, ids: Sequence[str]) -> set[str]:

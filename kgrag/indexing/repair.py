@@ -191,8 +191,8 @@ def _stem(graph: Graph, collection: Collection) -> None:
 
 def _names(graph: Graph, name: str, slot: str) -> list[str]:
     """Return the ids of the names that lack a vector."""
-    found = graph.stream("stages/named_without_vector", collection=name, embedding=slot)
-    return [r["id"] for r in found if is_fit(r["normal"])]
+    rows = graph.stream("stages/named_without_vector", collection=name, embedding=slot)
+    return [r["id"] for r in rows if is_fit(r["normal"])]
 
 
 def _indexes(graph: Graph, number: int, slot: str, labels: Sequence[str]) -> list[str]:

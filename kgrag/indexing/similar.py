@@ -40,10 +40,10 @@ def nearest(
     narrow = _narrowed(vectors) if least >= _NEAR and vectors.shape[1] >= 2 * _COMPONENTS else None
     for start in range(0, len(rows), _BLOCK):
         block = rows[start : start + _BLOCK]
-        found: list[list[tuple[int, float]]] = [[] for _ in block]
+        neighbours: list[list[tuple[int, float]]] = [[] for _ in block]
         for place, other, score in zip(*_best(vectors, narrow, block, k, least), strict=True):
-            found[place].append((other, score))
-        for row, its in zip(block.tolist(), found, strict=True):
+            neighbours[place].append((other, score))
+        for row, its in zip(block.tolist(), neighbours, strict=True):
             its.sort(key=lambda f: (-f[1], ids[f[0]]))
             yield row, [(other, round(score, _DIGITS)) for other, score in its[:k]]
 

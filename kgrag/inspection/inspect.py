@@ -83,12 +83,15 @@ def find(
     graph, if it has one, differs from the graph.
     """
     if collection.kind == KNOWLEDGE:
-        found = [*find_indexes(collection, indexes), *_loose(graph, collection)]
+        findings = [*find_indexes(collection, indexes), *_loose(graph, collection)]
     else:
-        found = [*find_indexes(collection, indexes), *_of_documents(graph, collection, near, coverage, readings, texts)]
-        found += [*find_apart(collection, apart), *_stems(collection)]
+        findings = [
+            *find_indexes(collection, indexes),
+            *_of_documents(graph, collection, near, coverage, readings, texts),
+        ]
+        findings += [*find_apart(collection, apart), *_stems(collection)]
     order: tuple[Level, ...] = ("error", "warning", "note")
-    yield from sorted(found, key=lambda finding: order.index(finding.level))
+    yield from sorted(findings, key=lambda finding: order.index(finding.level))
 
 
 def _stems(collection: Collection) -> Iterator[Finding]:
@@ -343,12 +346,12 @@ def _coverage(passages: Iterable[Row], vectors: Iterable[Row]) -> tuple[Coverage
     kinds = {"mentions": "mentions", "keywords": "keywords", "triples": "triples", "neighbours": "similar"}
     rows = list(passages)
     number = sum(row["number"] for row in rows)
-    found = [
+    coverages = [
         Coverage(f"passages with {kind}", sum(row["number"] for row in rows if row[key]), number)
         for kind, key in {**kinds, "a vector": "vector"}.items()
     ]
-    found += [Coverage(f"{r['kind']} with a vector", r["having"], r["number"]) for r in vectors if r["number"]]
-    return tuple(found)
+    coverages += [Coverage(f"{r['kind']} with a vector", r["having"], r["number"]) for r in vectors if r["number"]]
+    return tuple(coverages)
 
 
 def _vectors(graph: Graph, name: str, slot: str) -> list[Row]:
@@ -364,13 +367,13 @@ def _vectors(graph: Graph, name: str, slot: str) -> list[Row]:
 
 def _distributions(passages: Iterable[Row], entities: Iterable[Row], hubs: Iterable[Row]) -> tuple[Distribution, ...]:
     rows, ends, top = list(passages), list(entities), list(hubs)
-    found = [
+    distributions = [
         _distribution("mentions of an entity", ends, "mentions", top),
         _distribution("triples of an entity", ends, "triples", top),
         _distribution("entities of a passage", rows, "mentions"),
         _distribution("triples of a passage", rows, "triples"),
     ]
-    return tuple(d for d in found if d is not None)
+    return tuple(d for d in distributions if d is not None)
 
 
 def _distribution(name: str, rows: Iterable[Row], key: str, hubs: Iterable[Row] = ()) -> Distribution | None:
@@ -402,15 +405,15 @@ def _readings(passages: Iterable[Row], settings: Settings) -> tuple[Reading, ...
     rows = list(passages)
     prompts = {load_prompt(prompt_name(linked), settings.chat.prompts).version for linked in (False, True)}
     current = {"extract": prompts, "tag": {tagging_version(settings.tagme)}}
-    found: list[Reading] = []
+    readings: list[Reading] = []
     kinds: dict[Literal["extract", "tag"], str] = {"extract": "extracted", "tag": "tagged"}
     for kind, key in kinds.items():
         counts: Counter[str] = Counter()
         for row in rows:
             counts[row[key] or ""] += row["number"]
         if set(counts) - {""}:
-            found += [
+            readings += [
                 Reading(kind, version, version.partition(OF)[0] in current[kind], number)
                 for version, number in counts.most_common()
             ]
-    return tuple(found)
+    return tuple(readings)

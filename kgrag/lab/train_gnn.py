@@ -125,8 +125,8 @@ def mean_loss(
     examples: Sequence[Example], alphas: Sequence[float] | NDArray[np.float64], k: int, training: GnnRetTraining
 ) -> tuple[float, NDArray[np.float64]]:
     """Return the mean hinge loss of the examples and its derivative by each `a` (equation 8)."""
-    found = [_loss(example, [float(a) for a in alphas], k, training) for example in examples]
-    return float(np.mean([loss for loss, _ in found])), np.mean([gradient for _, gradient in found], axis=0)
+    losses = [_loss(example, [float(a) for a in alphas], k, training) for example in examples]
+    return float(np.mean([loss for loss, _ in losses])), np.mean([gradient for _, gradient in losses], axis=0)
 
 
 def _loss(
@@ -322,8 +322,8 @@ def mean_loss_recurrent(
 
     Equation 5.
     """
-    found = [_recurrent_loss(example, values, k, training) for example in examples]
-    return float(np.mean([loss for loss, _ in found])), np.mean([gradient for _, gradient in found], axis=0)
+    losses = [_recurrent_loss(example, values, k, training) for example in examples]
+    return float(np.mean([loss for loss, _ in losses])), np.mean([gradient for _, gradient in losses], axis=0)
 
 
 def _recurrent_loss(example: RecurrentExample, values: Array, k: int, training: RgnnTraining) -> tuple[float, Array]:

@@ -285,14 +285,14 @@ class Row:
 
 def messages_of(chains: Sequence[Chain], prompt: Prompt) -> list[Row]:
     """Return a row for each fact of each chain."""
-    found = []
+    messages = []
     for chain in chains:
         texts = [f"{title}: {text}" if title else text for title, text in chain.facts]
         for number, reply in enumerate(texts):
             evidence = "\n\n".join(texts[:number]) or NO_EVIDENCE
             shown = prompt.messages(question=chain.question, evidence=evidence)
-            found.append(Row(tuple(shown), reply))
-    return found
+            messages.append(Row(tuple(shown), reply))
+    return messages
 
 
 def export(found: Sequence[Row], path: Path) -> None:

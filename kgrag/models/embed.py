@@ -217,14 +217,14 @@ class CachedEmbedder:
 
     def _vectors(self, texts: Sequence[str], asked: bool) -> Vectors:
         with self._lock:
-            found = {text: kept for text in texts if (kept := self._kept.get((asked, text))) is not None}
-        if new := [text for text in dict.fromkeys(texts) if text not in found]:
+            cached = {text: kept for text in texts if (kept := self._kept.get((asked, text))) is not None}
+        if new := [text for text in dict.fromkeys(texts) if text not in cached]:
             made = embed_questions(self.embedder, new) if asked else embed_each(self.embedder, new)[0]
             rows = {text: row.copy() for text, row in zip(new, made, strict=True)}
-            found |= rows
+            cached |= rows
             with self._lock:
                 self._kept.update({(asked, text): row for text, row in rows.items()})
-        return np.array([found[text] for text in texts], np.float32).reshape(len(texts), self.dimension)
+        return np.array([cached[text] for text in texts], np.float32).reshape(len(texts), self.dimension)
 
 
 def embed_questions(embedder: Embedder, texts: Sequence[str]) -> Vectors:

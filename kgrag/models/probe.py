@@ -116,11 +116,11 @@ def report(endpoint: Endpoint, model: str) -> int | None:
     with urllib3.PoolManager(headers={**headers, **endpoint.headers}, timeout=_PATIENCE, retries=False) as client:
         for path in ("/props", "/api/v0/models", "/api/ps", "/v1/models"):
             try:
-                found = _length(client.request("GET", f"{root}{path}").json(), model)
+                length = _length(client.request("GET", f"{root}{path}").json(), model)
             except (urllib3.exceptions.HTTPError, ValueError):
                 continue
-            if found is not None:
-                return found
+            if length is not None:
+                return length
     return None
 
 

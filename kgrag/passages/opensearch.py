@@ -81,8 +81,8 @@ class OpenSearchIndex:
     def _search(self, query: Mapping[str, Any], limit: int) -> Scores:
         body = {"query": query, "size": limit + _TIES, "_source": False}
         with self._translated():
-            found = self._client.search(index=self._name, body=body)
-        return best(((hit["_id"], float(hit["_score"])) for hit in found["hits"]["hits"]), limit)
+            reply = self._client.search(index=self._name, body=body)
+        return best(((hit["_id"], float(hit["_score"])) for hit in reply["hits"]["hits"]), limit)
 
     def _bulk(self, actions: Sequence[Mapping[str, Any]]) -> None:
         from opensearchpy import helpers

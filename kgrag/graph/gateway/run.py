@@ -246,14 +246,14 @@ def _unknown(summary: neo4j.ResultSummary) -> tuple[str, ...]:
     """Return the names of a statement that the database lacks, by the server's notes, and similar names."""
     kinds: tuple[NodeKind | EdgeKind, ...] = (*describe().nodes, *describe().edges)
     known = {name for kind in kinds for name in (_name(kind), *(p.name for p in kind.properties))}
-    found = []
+    names = []
     for told in summary.gql_status_objects:
         if named := _MISSING.search(told.status_description):
             name = unguarded(named[2])
             near = difflib.get_close_matches(name, sorted(known), n=1)
             meant = f" Did you mean {near[0]}?" if near and near[0] != name else ""
-            found.append(f"Nothing in the database has the {named[1]} {name}.{meant}")
-    return tuple(dict.fromkeys(found))
+            names.append(f"Nothing in the database has the {named[1]} {name}.{meant}")
+    return tuple(dict.fromkeys(names))
 
 
 def _name(kind: NodeKind | EdgeKind) -> str:

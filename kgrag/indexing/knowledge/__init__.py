@@ -286,8 +286,8 @@ def _names_of(graph: Graph, collection: str | None) -> frozenset[str]:
     """Return the names of a collection of documents in normal form, and their known articles."""
     if collection is None:
         return frozenset()
-    found = registry.check_documents(registry.open_collection(graph, collection))
-    rows = graph.stream("look_up/known_names", collection=found.name)
+    record = registry.check_documents(registry.open_collection(graph, collection))
+    rows = graph.stream("look_up/known_names", collection=record.name)
     return frozenset(text for row in rows for text in (row["normal"], row["wikipedia"]) if text)
 
 
