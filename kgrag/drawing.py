@@ -139,42 +139,42 @@ def visualise(drawn: Drawing) -> "VisualizationGraph":
 
 def _ranking(ranking: Ranking) -> Drawing:
     """Return the question, and the trail of each hit from it to its passage."""
-    found = Drawing()
-    start = found.node(QUESTION, QUESTION, ranking.query, {"retriever": ranking.retriever})
+    picture = Drawing()
+    start = picture.node(QUESTION, QUESTION, ranking.query, {"retriever": ranking.retriever})
     known = {name: hit.passage.id for hit in reversed(ranking.hits) for name in _names(hit.passage)}
     for rank, hit in enumerate(ranking.hits, 1):
         properties = {"rank": rank, "score": hit.score, **_document_of(hit.passage)}
-        end = found.node(hit.passage.id, "Passage", f"{rank}. {hit.passage.title}", properties)
+        end = picture.node(hit.passage.id, "Passage", f"{rank}. {hit.passage.title}", properties)
         last = max((place for place, step in enumerate(hit.why) if step.name), default=-1)
         at = start
         for place, step in enumerate(hit.why):
             if not step.name:
-                found.edge(start, end, "FOUND", step.via, {"score": step.score})
+                picture.edge(start, end, "FOUND", step.via, {"score": step.score})
                 at = start
                 continue
             if step.label != "Passage":
-                to = found.node(f"{step.label} {step.name}", step.label, step.name)
+                to = picture.node(f"{step.label} {step.name}", step.label, step.name)
             elif place == last:
                 to = end
             elif step.name in known:
                 to = known[step.name]
             else:
-                to = found.node(f"Passage {step.name}", "Passage", step.name)
+                to = picture.node(f"Passage {step.name}", "Passage", step.name)
             if to != at:
-                found.edge(at, to, step.edge, step.via, {"score": step.score})
+                picture.edge(at, to, step.edge, step.via, {"score": step.score})
             at = to
         if at not in (start, end):
-            found.edge(at, end, "FOUND", "found")
+            picture.edge(at, end, "FOUND", "found")
         if not hit.why:
-            found.edge(start, end, "FOUND", f"rank {rank}")
-    return found
+            picture.edge(start, end, "FOUND", f"rank {rank}")
+    return picture
 
 
 def _answer(answer: Answer) -> Drawing:
     """Return a saved run: its steps, their passages and links, the final passages and the citations."""
-    found = Drawing()
+    picture = Drawing()
     properties = {"answer": answer.text, "system": answer.system, "seconds": round(answer.seconds, 1)}
-    run = found.node("run", "Run", answer.question, properties)
+    run = picture.node("run", "Run", answer.question, properties)
     passages = {hit.passage.id: hit.passage for hit in answer.ranking}
     texts: dict[str, str] = {}
     for event in answer.trace:
@@ -183,43 +183,43 @@ def _answer(answer: Answer) -> Drawing:
         elif isinstance(event, Linked):
             texts[event.id] = event.text
     for row in step_rows("run", answer):
-        step = found.node(row["id"], "Step", row["properties"]["name"], row["properties"])
-        found.edge(run, step, "HAS_STEP")
+        step = picture.node(row["id"], "Step", row["properties"]["name"], row["properties"])
+        picture.edge(run, step, "HAS_STEP")
         if row["previous"] is not None:
-            found.edge(row["previous"], step, "NEXT")
+            picture.edge(row["previous"], step, "NEXT")
         for hit in row["passages"]:
             if hit["rank"] <= _BEST:
-                end = _passage(found, passages[hit["id"]])
+                end = _passage(picture, passages[hit["id"]])
                 properties = {"query": hit["query"], "rank": hit["rank"], "score": hit["score"]}
-                found.edge(step, end, "RETRIEVED", f"RETRIEVED {hit['role']}".strip(), properties)
+                picture.edge(step, end, "RETRIEVED", f"RETRIEVED {hit['role']}".strip(), properties)
         for link in row["triples"]:
-            triple = found.node(link["id"], "Triple", texts[link["id"]], {"text": texts[link["id"]]})
-            found.edge(step, triple, "LINKED", properties={"fact": link["fact"], "score": link["score"]})
+            triple = picture.node(link["id"], "Triple", texts[link["id"]], {"text": texts[link["id"]]})
+            picture.edge(step, triple, "LINKED", properties={"fact": link["fact"], "score": link["score"]})
     for rank, best in enumerate(answer.ranking.hits[:_BEST], 1):
-        found.edge(run, _passage(found, best.passage), "FOUND", properties={"rank": rank, "score": best.score})
+        picture.edge(run, _passage(picture, best.passage), "FOUND", properties={"rank": rank, "score": best.score})
     for citation in answer.citations:
-        end = _passage(found, citation.passage)
-        found.edge(run, end, "CITES", f"CITES [{citation.number}]", {"number": citation.number})
-    return found
+        end = _passage(picture, citation.passage)
+        picture.edge(run, end, "CITES", f"CITES [{citation.number}]", {"number": citation.number})
+    return picture
 
 
 def _rows(rows: Rows) -> Drawing:
     """Return every node of the rows, and the edges between them."""
-    found = Drawing()
+    picture = Drawing()
     edges: list[Edge] = []
     for value in _flat(rows.values):
         if isinstance(value, Node):
             properties = {key: its for key, its in value.properties.items() if key not in HIDDEN}
             label = next(iter(value.kinds or value.labels), "")
-            found.node(value.element, label, str(value.properties.get("name", label)), properties)
+            picture.node(value.element, label, str(value.properties.get("name", label)), properties)
         else:
             edges.append(value)
     for edge in edges:
-        if edge.start in found.nodes and edge.end in found.nodes:
-            found.edge(edge.start, edge.end, edge.type, properties=edge.properties)
-    if not found.nodes:
+        if edge.start in picture.nodes and edge.end in picture.nodes:
+            picture.edge(edge.start, edge.end, edge.type, properties=edge.properties)
+    if not picture.nodes:
         raise InputError("There is no node in these rows.", "Return nodes or paths: MATCH path = ... RETURN path")
-    return found
+    return picture
 
 
 def _flat(value: Any) -> Iterable[Node | Edge]:

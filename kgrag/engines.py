@@ -263,11 +263,11 @@ class Ray(Engine):
 
     def _number(self, gpus: float) -> int:
         """Return the number of workers."""
-        found = self._ray.cluster_resources()
-        room = found.get("GPU", 0) / gpus if gpus else found.get("CPU", 0)
+        resources = self._ray.cluster_resources()
+        room = resources.get("GPU", 0) / gpus if gpus else resources.get("CPU", 0)
         if room < 1:
             raise EngineError(
-                f"The Ray cluster has no room for a worker: it has {found.get('GPU' if gpus else 'CPU', 0):g} "
+                f"The Ray cluster has no room for a worker: it has {resources.get('GPU' if gpus else 'CPU', 0):g} "
                 f"{'GPUs' if gpus else 'CPUs'}.",
                 "Lower KGRAG_ENGINE__GPUS, or add nodes: ray start --address=HOST:PORT.",
             )

@@ -396,12 +396,12 @@ def _sample(data: bytes) -> bytes:
     if len(data) <= SAMPLE:
         return data
     lines = (line for line in data.splitlines(keepends=True) if not line.isascii())
-    found = b""
+    sample = b""
     for line in lines:
-        found += line
-        if len(found) > SAMPLE:
+        sample += line
+        if len(sample) > SAMPLE:
             break
-    return found
+    return sample
 
 
 TOLD = (

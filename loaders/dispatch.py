@@ -108,8 +108,8 @@ def load(
     Raises:
         InputError: none of the paths exists, at once.
     """
-    found = Load(paths, columns=columns, max_file_mb=max_file_mb, loading=loading, root=root)
-    return (item for item in found if not isinstance(item, Unchanged))
+    reading = Load(paths, columns=columns, max_file_mb=max_file_mb, loading=loading, root=root)
+    return (item for item in reading if not isinstance(item, Unchanged))
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,8 +175,8 @@ class Load:
     def __iter__(self) -> Iterator[Item | Unchanged]:
         """Yield the documents, the problems, and the unchanged files."""
         with self._reading.readers:
-            found = chain.from_iterable(map(self._path, self._paths))
-            while group := list(islice(found, _GROUP if self._known else 1)):
+            items = chain.from_iterable(map(self._path, self._paths))
+            while group := list(islice(items, _GROUP if self._known else 1)):
                 keys = [file.source.key for file in group if isinstance(file, _File)]
                 known = self._known(keys) if self._known and keys else {}
                 for file in group:
@@ -208,16 +208,16 @@ class Load:
         ignore = Ignore(top, self._exclude, files=self._gitignore)
         walk = Walk(top, self._seen, self.scan, self._root, self._follow_links, ignore)
         before = len(self.scan.files)
-        for found in walk:
-            if isinstance(found, Problem):
-                yield found
+        for item in walk:
+            if isinstance(item, Problem):
+                yield item
                 continue
-            source = self._source(found)
-            suffix = self._extension(found)
-            triples = found.with_name(TRIPLES)
+            source = self._source(item)
+            suffix = self._extension(item)
+            triples = item.with_name(TRIPLES)
             if suffix not in self._formats:
                 self.scan.skipped[suffix] = self.scan.skipped.get(suffix, 0) + 1
-            elif found.name == CORPUS and os.path.lexists(triples):
+            elif item.name == CORPUS and os.path.lexists(triples):
                 yield _File(source, self._source(triples))
             else:
                 yield _File(source)

@@ -64,16 +64,16 @@ def _text(data: bytes, name: str, outline: Outline) -> str:
 
 def _is_locked(archive: zipfile.ZipFile) -> bool:
     """Return whether more than fonts is encrypted."""
-    found = parse_xml(archive, "META-INF/encryption.xml").iterfind(".//{*}CipherReference")
+    references = parse_xml(archive, "META-INF/encryption.xml").iterfind(".//{*}CipherReference")
     return any(
-        not reference.get("URI", "").lower().endswith((".ttf", ".otf", ".woff", ".woff2")) for reference in found
+        not reference.get("URI", "").lower().endswith((".ttf", ".otf", ".woff", ".woff2")) for reference in references
     )
 
 
 def _field(package: Element, name: str) -> str:
     """Return a field of the book's Dublin Core metadata, or ""."""
-    found = package.find(f"{{*}}metadata/{{http://purl.org/dc/elements/1.1/}}{name}")
-    return one_line("".join(found.itertext())) if found is not None else ""
+    element = package.find(f"{{*}}metadata/{{http://purl.org/dc/elements/1.1/}}{name}")
+    return one_line("".join(element.itertext())) if element is not None else ""
 
 
 EPUB = Format("EPUB book", (".epub",), read_apart("kgrag.loaders.epub:read_epub"), untrusted=True, version=4)

@@ -72,12 +72,12 @@ class Ignore:
 
 def _above(top: Path) -> list[Path]:
     """Return the folders between a folder and the root of its repository, from the inside."""
-    found: list[Path] = []
+    folders: list[Path] = []
     if not (top / ".git").exists():
         for folder in top.parents:
-            found.append(folder)
+            folders.append(folder)
             if (folder / ".git").exists():
-                return found
+                return folders
     return []
 
 
@@ -144,13 +144,13 @@ class Stamp:
         size = newest = 0
         for path in paths:
             try:
-                found = path.stat()
+                status = path.stat()
             except OSError:
                 return None
-            if not stat.S_ISREG(found.st_mode):
+            if not stat.S_ISREG(status.st_mode):
                 return None
-            size += found.st_size
-            newest = max(newest, found.st_mtime_ns)
+            size += status.st_size
+            newest = max(newest, status.st_mtime_ns)
         return cls(size, newest)
 
     def age(self) -> float:

@@ -29,10 +29,10 @@ def split_front_matter(text: str) -> tuple[dict[str, Any], str]:
     """
     if match := _TOML.match(text):
         try:
-            found = tomllib.loads(match[1], parse_float=_number)
+            values = tomllib.loads(match[1], parse_float=_number)
         except (tomllib.TOMLDecodeError, RecursionError, ValueError):
             return {}, text
-        return {one_line(key): _plain(value) for key, value in found.items()}, text[match.end() :]
+        return {one_line(key): _plain(value) for key, value in values.items()}, text[match.end() :]
     match = _YAML.match(text)
     metadata = None if match is None else _yaml(match[1].splitlines())
     return ({}, text) if match is None or metadata is None else (metadata, text[match.end() :])
@@ -107,7 +107,7 @@ def _value(text: str) -> Any:
         return _flow(match[1])
     if match := _FLOW_MAP.fullmatch(text):
         pairs = [str(item).partition(": ") for item in _flow(match[1]) or ()]
-        return {one_line(key): found for key, _, rest in pairs if (found := _scalar(rest.strip())) is not None}
+        return {one_line(key): scalar for key, _, rest in pairs if (scalar := _scalar(rest.strip())) is not None}
     return _scalar(text)
 
 

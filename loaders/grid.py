@@ -71,13 +71,13 @@ def table_of(laid: Sequence[Sequence[Cell | None]], heads: int = 0) -> tuple[str
     heads = min(heads, len(laid) - 1)
     if heads < 2 and len(laid) > 2 and _heads_two(laid[0], laid[1], laid[2]):
         heads = 2
-    found = [_texts(row) for row in laid]
+    rows = [_texts(row) for row in laid]
     if heads > 1:
-        found[:heads] = [[_joined(column) for column in zip(*map(_spread, laid[:heads]), strict=True)]]
-    elif found:
-        found[0] = _spread(laid[0])
-    width = max((i + 1 for row in found for i, text in enumerate(row) if text), default=0)
-    return title, [row[:width] for row in found]
+        rows[:heads] = [[_joined(column) for column in zip(*map(_spread, laid[:heads]), strict=True)]]
+    elif rows:
+        rows[0] = _spread(laid[0])
+    width = max((i + 1 for row in rows for i, text in enumerate(row) if text), default=0)
+    return title, [row[:width] for row in rows]
 
 
 def _text(cell: Cell | None) -> str:
@@ -98,11 +98,11 @@ def _spread(row: Sequence[Cell | None]) -> list[str]:
 
 def _joined(column: Iterable[str]) -> str:
     """Return the headers of a column, from the widest to its own."""
-    found: list[str] = []
+    parts: list[str] = []
     for text in column:
-        if text and (not found or found[-1] != text):
-            found.append(text)
-    return " ".join(found)
+        if text and (not parts or parts[-1] != text):
+            parts.append(text)
+    return " ".join(parts)
 
 
 def _heads_two(first: Sequence[Cell | None], second: Sequence[Cell | None], third: Sequence[Cell | None]) -> bool:
@@ -133,12 +133,12 @@ def cell_text(pieces: Iterable[tuple[str, bool]]) -> str:
 
     Commas separate items.
     """
-    found, after_item = "", False
+    cell, after_item = "", False
     for text, item in pieces:
         if text:
-            found = joined(found, text, listed=item and after_item)
+            cell = joined(cell, text, listed=item and after_item)
             after_item = item
-    return found
+    return cell
 
 
 def joined(before: str, text: str, *, listed: bool) -> str:

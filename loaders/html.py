@@ -74,10 +74,10 @@ def add_html(outline: Outline, markup: str) -> str:
 
 def _main(soup: BeautifulSoup) -> Tag:
     """Return the part of a page marked as the main one, if it has most of the text; else the page."""
-    found = soup.select_one("[role=main], main")
-    if found is None:
+    element = soup.select_one("[role=main], main")
+    if element is None:
         return soup
-    return found if len(found.get_text()) > 0.5 * len((soup.body or soup).get_text()) else soup
+    return element if len(element.get_text()) > 0.5 * len((soup.body or soup).get_text()) else soup
 
 
 class _Table:

@@ -225,7 +225,7 @@ class TripleIndex:
 
     def find(self, passage: str) -> tuple[Triple, ...]:
         """Return the triples of the passage with that id, in the order of the file."""
-        wanted = np.uint64(_hash(passage))
+        wanted = np.uint64(text_hash(passage))
         left, right = (int(np.searchsorted(self._sorted, wanted, side)) for side in ("left", "right"))
         runs = self._order[left:right]
         self._used[runs] = True
@@ -257,7 +257,7 @@ class TripleIndex:
                 continue
             last = passage
             for column, entry in (
-                (self._hashes, _hash(passage)),
+                (self._hashes, text_hash(passage)),
                 (self._starts, offset),
                 (self._lines, number),
                 (self._counts, 1),
@@ -297,5 +297,6 @@ def _parse(value: Any) -> tuple[str, Triple]:
     return passage, Triple(*parts)
 
 
-def _hash(text: str) -> int:
+def text_hash(text: str) -> int:
+    """Hash a text to 64 bits."""
     return int.from_bytes(hashlib.blake2b(text.encode(), digest_size=8).digest(), "little")

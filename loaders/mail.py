@@ -81,18 +81,18 @@ def load_mbox(source: Source, readers: Readers) -> Iterator[Item]:
                 messages = header["messages"]
             number += 1
             try:
-                found = reader.ask(seconds, page=number)
+                page = reader.ask(seconds, page=number)
             except BadInput as error:
-                found, reader, deaths = {"problem": str(error)}, None, deaths + 1
+                page, reader, deaths = {"problem": str(error)}, None, deaths + 1
                 if deaths > _MAX_DEATHS:
                     raise BadInput(f"{error}; what comes after message {number} was not read") from error
-            if "problem" in found:
-                yield Problem(f"{source.shown}#{number}", found["problem"])
-            elif not found["sections"] and not found["tables"]:
+            if "problem" in page:
+                yield Problem(f"{source.shown}#{number}", page["problem"])
+            elif not page["sections"] and not page["tables"]:
                 yield Problem(f"{source.shown}#{number}", "holds no text")
             else:
-                own = found["id"].strip("<>") or number
-                yield replace(document_of(source, found), key=f"{source.key}#{own}", source=f"{source.shown}#{number}")
+                own = page["id"].strip("<>") or number
+                yield replace(document_of(source, page), key=f"{source.key}#{own}", source=f"{source.shown}#{number}")
     finally:
         if reader is not None:
             reader.kill()

@@ -115,8 +115,8 @@ class Main(Group):
         sections = {**SECTIONS, "Groups of commands": tuple(GROUPS), "Of other packages": others}
         widest = max(len(name) for names in sections.values() for name in names)
         for title, names in sections.items():
-            found = [(name, self.get_command(ctx, name)) for name in names]
-            rows = [(f"{n:<{widest}}", c.get_short_help_str(formatter.width - widest - 6)) for n, c in found if c]
+            commands = [(name, self.get_command(ctx, name)) for name in names]
+            rows = [(f"{n:<{widest}}", c.get_short_help_str(formatter.width - widest - 6)) for n, c in commands if c]
             if rows:
                 with formatter.section(title):
                     formatter.write_dl(rows)

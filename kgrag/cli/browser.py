@@ -119,11 +119,11 @@ def _show(answer: dict[str, Any], no_open: bool, as_json: bool) -> None:
 def _open(address: str) -> bool:
     """Return whether a browser was opened. There is none without a display: one in the terminal does not count."""
     try:
-        found = webbrowser.get()
+        controller = webbrowser.get()
     except webbrowser.Error:
         return False
-    in_terminal = type(found) is webbrowser.GenericBrowser and "BROWSER" not in os.environ
-    return not in_terminal and found.open(address)
+    in_terminal = type(controller) is webbrowser.GenericBrowser and "BROWSER" not in os.environ
+    return not in_terminal and controller.open(address)
 
 
 def _write_style(settings: "Settings", target: str) -> None:
@@ -154,20 +154,20 @@ def _guide(settings: "Settings", collection: str | None, origin: str) -> Iterato
     from kgrag.graph.collections import list_collections, open_collection
 
     with connect(settings) as kg:
-        found = open_collection(kg.graph, choose_collection(kg, collection))
-        names = kg.graph.run("look_up/guide_names", collection=found.name, cap=50)
+        record = open_collection(kg.graph, choose_collection(kg, collection))
+        names = kg.graph.run("look_up/guide_names", collection=record.name, cap=50)
         numbers = [each.number for each in list_collections(kg.graph)]
     if not names:
-        raise ConfigurationError(f"No title in {found.name!r} names anything.", "A guide needs documents with titles.")
+        raise ConfigurationError(f"No title in {record.name!r} names anything.", "A guide needs documents with titles.")
     start, goal = names[0]["start"], names[0]["goal"] or names[0]["start"]
     pages: dict[str, bytes] = {}
     # Browser may fetch from "localhost" wherever it is served from, and knows so before it is connected.
     with ThreadingHTTPServer(("127.0.0.1", 0), _handler(pages, origin)) as server:
         place = f"http://localhost:{server.server_port}/"
-        pages |= {f"/{GUIDE}": guide(found.name, start, goal, place).encode(), f"/{STYLE}": style(numbers).encode()}
+        pages |= {f"/{GUIDE}": guide(record.name, start, goal, place).encode(), f"/{STYLE}": style(numbers).encode()}
         Thread(target=server.serve_forever, daemon=True).start()
         try:
-            yield found.name, place + GUIDE
+            yield record.name, place + GUIDE
         finally:
             server.shutdown()
 

@@ -26,14 +26,14 @@ def collections(as_json: bool) -> None:
     kgrag collections --json | jq -r '.[].name'
     """
     with connect() as kg:
-        found = kg.collections()
+        infos = kg.collections()
     if as_json:
-        print_json(found)
-    elif found:
-        _print_collections(found)
+        print_json(infos)
+    elif infos:
+        _print_collections(infos)
     else:
         note("There are no collections yet. Make one with: kgrag ingest PATH...  or try: kgrag demo")
-    for info in found:
+    for info in infos:
         if not info.finished:
             note(f"{info.name} is unfinished: an ingest is at work, or was interrupted and must be run again.")
 

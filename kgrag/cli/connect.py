@@ -69,7 +69,7 @@ def filter_options(command: F) -> F:
         click.option("--since", callback=_since, metavar="DATE",
                      help="Only documents dated since then; those without a date by when they were ingested."),
         click.option("--source", metavar="TEXT", help="Only documents whose source (path or address) contains this."),
-        click.option("--where", multiple=True, callback=_where, metavar="KEY=VALUE",
+        click.option("--where", multiple=True, callback=where, metavar="KEY=VALUE",
                      help="Only documents with this metadata, or in a range: year=1890..1899; repeated, all of it."),
     ):  # fmt: skip
         command = option(command)
@@ -134,7 +134,7 @@ def _since(ctx: click.Context, param: click.Parameter, value: str | None) -> dat
     raise click.BadParameter(f"{value!r} is not a date; write 2024, 2024-05-31 or 2024-05-31T12:00+02:00.")
 
 
-def _where(ctx: click.Context, param: click.Parameter, values: tuple[str, ...]) -> dict[str, "Scalar | Range"]:
+def where(ctx: click.Context, param: click.Parameter, values: tuple[str, ...]) -> dict[str, "Scalar | Range"]:
     """Return conditions key=value and key=least..most as a map."""
     conditions: dict[str, Scalar | Range] = {}
     for value in values:
@@ -203,10 +203,10 @@ def choose_collections(kg: "KnowledgeGraph", names: str | None, *, save: bool) -
     """Return the collection, or several with commas between as one; of these no run can be saved (`save`)."""
     from kgrag.client.collection import Collection
 
-    found = kg.select(choose_collection(kg, names))
-    if save and not isinstance(found, Collection):
+    selection = kg.select(choose_collection(kg, names))
+    if save and not isinstance(selection, Collection):
         raise click.UsageError("--save keeps a run in the graph of one collection: name one, or leave it out.")
-    return found
+    return selection
 
 
 def _announced(report: "Progress") -> "Progress":

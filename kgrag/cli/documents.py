@@ -340,12 +340,12 @@ def _confirm(kg: "KnowledgeGraph", collection: str, documents: Sequence[str]) ->
     from kgrag.graph.collections import DOCUMENTS, open_collection
     from kgrag.graph.counts import collection_info
 
-    found = open_collection(kg.graph, collection)
+    record = open_collection(kg.graph, collection)
     if documents:
         what = f"{number(len(set(documents)), 'document')} of collection {collection}"
     else:
-        counts = collection_info(kg.graph, found).counts
-        kinds = {"Document": "document", "Passage": "passage"} if found.kind == DOCUMENTS else {"Triple": "fact"}
+        counts = collection_info(kg.graph, record).counts
+        kinds = {"Document": "document", "Passage": "passage"} if record.kind == DOCUMENTS else {"Triple": "fact"}
         held = ", ".join(number(counts.get(label, 0), name) for label, name in kinds.items())
         what = f"collection {collection} ({held})"
     if not sys.stdin.isatty():

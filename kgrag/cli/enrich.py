@@ -230,12 +230,12 @@ def resolve(
                 click.echo(f"Collection {name}: {number(removed, 'edge')} removed")
             return
         with resumable() as progress:
-            found = kg[name].resolve(apply=apply, ask=ask, score=score, progress=progress)
+            resolution = kg[name].resolve(apply=apply, ask=ask, score=score, progress=progress)
     if as_json:
-        print_json(to_json(found, collection=name, stopped=found.stopped and found.stopped.in_full))
+        print_json(to_json(resolution, collection=name, stopped=resolution.stopped and resolution.stopped.in_full))
     else:
-        _print(found, name, limit)
-    end_stopped(found.stopped, len(found.doubtful), "doubtful pair")
+        _print(resolution, name, limit)
+    end_stopped(resolution.stopped, len(resolution.doubtful), "doubtful pair")
 
 
 def _print(found: "Resolution", collection: str, limit: int) -> None:

@@ -76,16 +76,16 @@ def inspect(
         return
     with connect() as kg:
         name = choose_collection(kg, collection)
-        found = kg[name].inspect(near=near)
+        inspection = kg[name].inspect(near=near)
     if as_json:
-        print_json(found)
+        print_json(inspection)
     else:
-        _print(found)
+        _print(inspection)
     if report is not None:
         from kgrag.inspection.result import html
 
         try:
-            report.write_text(html(found), encoding="utf-8")
+            report.write_text(html(inspection), encoding="utf-8")
         except OSError as error:
             raise InputError(
                 f"{report} cannot be written ({error.strerror}).", "Name another file with --html."

@@ -98,17 +98,17 @@ def resumable() -> Iterator["Progress"]:
 
 def end_with_checks(checks: Iterable["Check"], as_json: bool) -> None:
     """Print checks as they are made, or all as JSON; end with 1 if one of them failed."""
-    found = []
+    results = []
     for check in checks:
-        found.append(check)
+        results.append(check)
         if not as_json:
             mark = click.style("ok  ", fg="green") if check.ok else click.style("FAIL", fg="red")
             click.echo(f"{mark}  {check.name}: {check.detail}")
             if check.remedy and not check.ok:
                 click.echo(f"      {check.remedy}")
-    failed = [check for check in found if not check.ok]
+    failed = [check for check in results if not check.ok]
     if as_json:
-        print_json({"ok": not failed, "checks": found})
+        print_json({"ok": not failed, "checks": results})
     if failed:
         click.get_current_context().exit(1)
 

@@ -48,9 +48,9 @@ def prompts(folder: Path | None, as_json: bool) -> None:
             note(f"Edit them, delete those that stay as they are, and set {SETTING}={folder.absolute()}")
         return
     own = load_settings().chat.prompts
-    found = [load_prompt(name, own) for name in names()]
-    paths = [own / file_name(p.name) if own and (own / file_name(p.name)).exists() else None for p in found]
-    rows = list(zip(found, paths, strict=True))
+    entries = [load_prompt(name, own) for name in names()]
+    paths = [own / file_name(p.name) if own and (own / file_name(p.name)).exists() else None for p in entries]
+    rows = list(zip(entries, paths, strict=True))
     if as_json:
         print_json([{"name": p.name, "version": p.version, "values": p.values, "path": path} for p, path in rows])
         return
@@ -124,8 +124,8 @@ def retrievers(name: str | None, as_json: bool) -> None:
     from kgrag.retrieval.base import DEFAULT_RETRIEVER, RETRIEVERS
 
     if name is not None:
-        found = RETRIEVERS.find(name)
-        _print_options({"name": name, **_described(found)}, found.options, as_json)
+        kind = RETRIEVERS.find(name)
+        _print_options({"name": name, **_described(kind)}, kind.options, as_json)
     elif as_json:
         print_json(
             [{"name": n, **_described(entry), "default": n == DEFAULT_RETRIEVER} for n, entry in RETRIEVERS.items()]
@@ -165,10 +165,10 @@ def systems(name: str | None, paper: str | None, as_json: bool) -> None:
         _print_paper(paper, as_json=as_json)
         return
     if name is not None:
-        found = STRATEGIES.find(name)
-        system = {"over": found.over, "system": check_system(name)}
-        about = {"name": name, "summary": found.summary, "paper": found.paper, **system}
-        _print_options(about, found.options, as_json)
+        kind = STRATEGIES.find(name)
+        system = {"over": kind.over, "system": check_system(name)}
+        about = {"name": name, "summary": kind.summary, "paper": kind.paper, **system}
+        _print_options(about, kind.options, as_json)
         return
     default = check_system(DEFAULT_SYSTEM)
     if as_json:

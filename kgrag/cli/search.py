@@ -91,8 +91,8 @@ def search(
         return
     print_ranking(ranking, why=why)
     if len(ranking):
-        found = "1 passage" if len(ranking) == 1 else f"{len(ranking)} passages"
-        note(f"{found} of {name} by {ranking.retriever} in {seconds * 1000:.0f} ms")
+        count = "1 passage" if len(ranking) == 1 else f"{len(ranking)} passages"
+        note(f"{count} of {name} by {ranking.retriever} in {seconds * 1000:.0f} ms")
     else:
         hint = "perhaps no document fits --where, --source and --since." if only else "try other words."
         note(f"Nothing found in {name}; {hint}")
@@ -122,9 +122,9 @@ def show(passage: str, collection: str | None, limit: int, as_json: bool) -> Non
     from kgrag.wire import VERSION
 
     with connect() as kg:
-        found = kg.passage(passage, collection)
-        edges = kg.neighbourhood(found.id, limit)
+        match = kg.passage(passage, collection)
+        edges = kg.neighbourhood(match.id, limit)
     if as_json:
-        print_json({"version": VERSION, "passage": found, "edges": edges})
+        print_json({"version": VERSION, "passage": match, "edges": edges})
     else:
-        print_passage(found, edges)
+        print_passage(match, edges)

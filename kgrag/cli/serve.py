@@ -105,12 +105,12 @@ def list_(as_json: bool) -> None:
     kgrag keys list
     kgrag keys list --json
     """
-    found = _keys().kept()
+    entries = _keys().kept()
     if as_json:
-        print_json([_shown(key) for key in found])
-    elif found:
+        print_json([_shown(key) for key in entries])
+    elif entries:
         rows = [(k.name, k.role, ", ".join(k.collections) or "all", f"{k.created.astimezone():%Y-%m-%d %H:%M}")
-                for k in found]  # fmt: skip
+                for k in entries]  # fmt: skip
         print_table(("name", "role", "collections", "made"), rows, left=("role", "collections", "made"))
     else:
         note("There are no keys. Make one with: kgrag keys add NAME")

@@ -66,8 +66,8 @@ def restore(file: Path, yes: bool, as_json: bool) -> None:
     server = _local_server("restore")
     dumps.check_backup(file)
     with progress_bars() as progress:
-        if not yes and (found := dumps.occupants(server, progress)):
-            _confirm(found)
+        if not yes and (occupants := dumps.occupants(server, progress)):
+            _confirm(occupants)
         report = dumps.restore(server, settings.neo4j_database, file, progress)
     if as_json:
         print_json(report)

@@ -24,18 +24,18 @@ _PREFIX, _BETWEEN = "KGRAG_", "__"
 def meant(path: Sequence[str]) -> str:
     """Return the setting with the name nearest to an unknown one, as a variable; empty where none is near."""
     model: type[BaseModel] = Settings
-    found: list[str] = []
+    parts: list[str] = []
     for part in path:
         near = difflib.get_close_matches(part.lower(), model.model_fields, n=1, cutoff=0.7)
         if not near:
             return ""
-        found.append(near[0])
+        parts.append(near[0])
         kind = model.model_fields[near[0]].annotation
         if not (isinstance(kind, type) and issubclass(kind, BaseModel)):
-            found += map(str.lower, path[len(found) :])
+            parts += map(str.lower, path[len(parts) :])
             break
         model = kind
-    return f"{_PREFIX}{_BETWEEN.join(found).upper()}"
+    return f"{_PREFIX}{_BETWEEN.join(parts).upper()}"
 
 
 def unknown_variables() -> Iterator[tuple[str, str]]:
@@ -91,11 +91,11 @@ def in_force() -> list[InForce]:
         ".env": DotEnvSettingsSource(Settings)(),
         "kgrag.toml": TomlConfigSettingsSource(Settings)(),
     }
-    found = []
+    rows = []
     for setting in settings_of():
         source: Source = next((name for name, given in sources.items() if _holds(given, setting.path)), "default")
-        found.append(InForce(setting, _text(reduce(getattr, setting.path, current)), source))
-    return found
+        rows.append(InForce(setting, _text(reduce(getattr, setting.path, current)), source))
+    return rows
 
 
 def page() -> str:

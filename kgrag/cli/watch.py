@@ -103,9 +103,9 @@ def _print(report: "IngestReport", collection: str, known: "set[Problem]", alway
     """Print what changed, if anything did, and the problems that were not printed yet."""
     changes = {"added": report.added, "changed": report.changed, "deleted": report.pruned}
     if always or any(changes.values()):
-        found = ", ".join(f"{count:,} {what}" for what, count in changes.items())
+        counts = ", ".join(f"{count:,} {what}" for what, count in changes.items())
         rest = f", {number(report.unchanged, 'document')} unchanged" if always else ""
-        click.echo(f"{time.strftime('%H:%M:%S')}  {collection}: {found}{rest} ({report.seconds:.1f} s)")
+        click.echo(f"{time.strftime('%H:%M:%S')}  {collection}: {counts}{rest} ({report.seconds:.1f} s)")
         print_changes(report, prune=report.pruned > 0)
     print_problems([problem for problem in report.problems if problem not in known])
     known.update(report.problems)

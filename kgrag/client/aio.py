@@ -267,15 +267,15 @@ class AsyncKnowledgeGraph:
 
     async def __aiter__(self) -> AsyncIterator[str]:
         """Yield the names of the collections; see `KnowledgeGraph.__iter__`."""
-        for found in await self.records():
-            yield found.name
+        for record in await self.records():
+            yield record.name
 
     __iter__ = None  # nor `in`: neither can be awaited, and both would ask __getitem__ for 0, 1, 2 and so on
 
     async def select(self, names: str) -> AsyncCollection | AsyncSearching:
         """Return a collection, or several as one; see `KnowledgeGraph.select`."""
-        found = await in_thread(self.sync.select, names)
-        return AsyncCollection(found) if isinstance(found, Collection) else AsyncSearching(found)
+        selection = await in_thread(self.sync.select, names)
+        return AsyncCollection(selection) if isinstance(selection, Collection) else AsyncSearching(selection)
 
     close = _graph(KnowledgeGraph.close)
     collections = _graph(KnowledgeGraph.collections)

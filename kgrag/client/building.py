@@ -154,14 +154,14 @@ class Building:
 
         tasks = self.kg.language_model()
         settings, progress = self.kg.settings, progress or no_progress
-        found, model = self._open()
-        found = registry.ensure_indexes(self.kg.graph, found, "Triple")
+        record, model = self._open()
+        record = registry.ensure_indexes(self.kg.graph, record, "Triple")
         with open_engine(settings.engine) as engine:
             if batch or cancel:
-                batched = BatchedExtraction(self.kg.graph, found, model, settings, progress)
+                batched = BatchedExtraction(self.kg.graph, record, model, settings, progress)
                 return batched.run(limit=limit, linked=linked, cancel=cancel, engine=engine)
             return extract(
-                self.kg.graph, found, tasks, model, settings, progress,
+                self.kg.graph, record, tasks, model, settings, progress,
                 threads=threads, limit=limit, linked=linked, engine=engine,
             )  # fmt: skip
 
@@ -210,13 +210,13 @@ class Building:
         from kgrag.indexing.tagging import tag
         from kgrag.models.tagme import TITLES, load_tagme
 
-        found, model = self._open()
-        found = registry.ensure_indexes(self.kg.graph, found)
+        record, model = self._open()
+        record = registry.ensure_indexes(self.kg.graph, record)
         settings = self.kg.settings
         server = nullcontext() if settings.tagme.endpoint == TITLES else load_tagme(settings)
         with server as tagme, open_engine(settings.engine) as engine:
             return tag(
-                self.kg.graph, found, tagme, model, settings, progress or no_progress,
+                self.kg.graph, record, tagme, model, settings, progress or no_progress,
                 threads=threads, limit=limit, engine=engine,
             )  # fmt: skip
 
@@ -254,8 +254,8 @@ class Building:
         tasks = self.kg.language_model() if ask else None
         chat = self.kg.settings.chat
         with collection_lock(self.kg.graph, self.name, "resolve") if apply else nullcontext():
-            found = self._documents()
-            return resolve(self.kg.graph, found, chat, progress or no_progress, sure=score, tasks=tasks, apply=apply)
+            record = self._documents()
+            return resolve(self.kg.graph, record, chat, progress or no_progress, sure=score, tasks=tasks, apply=apply)
 
     def decide(self, names: "NamePair | Iterable[NamePair]", *, same: bool | None) -> None:
         """Record whether the names of pairs belong to one entity; a later `resolve` respects it.
@@ -316,11 +316,11 @@ class Building:
         """
         from kgrag.indexing.tree import build
 
-        found, model = self._open()
-        found = registry.ensure_indexes(self.kg.graph, found, "Summary")
+        record, model = self._open()
+        record = registry.ensure_indexes(self.kg.graph, record, "Summary")
         tasks = self.kg.language_model() if ask else None
         settings, progress = self.kg.settings, progress or no_progress
-        return build(self.kg.graph, found, model, settings, progress, tasks=tasks, threads=threads, size=size)
+        return build(self.kg.graph, record, model, settings, progress, tasks=tasks, threads=threads, size=size)
 
     def estimate_tree(self, *, progress: Progress | None = None) -> "Estimate":
         """Estimate the most that a language model takes for the missing summaries, without a call.
@@ -368,11 +368,11 @@ class Building:
         """
         from kgrag.indexing.communities import build
 
-        found, model = self._open()
-        found = registry.ensure_indexes(self.kg.graph, found, "Community")
+        record, model = self._open()
+        record = registry.ensure_indexes(self.kg.graph, record, "Community")
         tasks = self.kg.language_model() if ask else None
         settings, progress = self.kg.settings, progress or no_progress
-        return build(self.kg.graph, found, model, settings, progress, tasks=tasks, threads=threads, size=size)
+        return build(self.kg.graph, record, model, settings, progress, tasks=tasks, threads=threads, size=size)
 
     def estimate_communities(self, *, progress: Progress | None = None) -> "Estimate":
         """Estimate the most that a language model takes for the missing reports, without a call.
@@ -461,8 +461,8 @@ class Building:
         """
         from kgrag.indexing.repair import repair
 
-        found = self._record()
-        model = None if found.kind == registry.KNOWLEDGE else self.kg.embedder(found.embedder)
+        record = self._record()
+        model = None if record.kind == registry.KNOWLEDGE else self.kg.embedder(record.embedder)
         return repair(self.kg.graph, self.name, model, self.kg.settings, progress or no_progress)
 
     def _record(self) -> Record:
@@ -474,7 +474,7 @@ class Building:
 
     def _open(self) -> tuple[Record, Embedder]:
         """Return the collection's record and its embedder. Raises NotFoundError, MismatchError."""
-        found = self._documents()
-        model = self.kg.embedder(found.embedder)
-        registry.check_embedder(found, model.name, model.dimension)
-        return found, model
+        record = self._documents()
+        model = self.kg.embedder(record.embedder)
+        registry.check_embedder(record, model.name, model.dimension)
+        return record, model

@@ -81,9 +81,9 @@ class Rankings:
         graphs = dict.fromkeys(reader.graph for reader in readers)
         state = tuple(graph.state() for graph in graphs)  # before it is made: a write meanwhile counts as later
         with self._lock:
-            found = self._kept.get(key)
-        if found is not None and found[0] == state:
-            return found[1]
+            entry = self._kept.get(key)
+        if entry is not None and entry[0] == state:
+            return entry[1]
         made = retrieve_folded(retriever, query, k)
         with self._lock:
             self._kept[key] = (state, made)
@@ -225,15 +225,15 @@ class Connection:
         Raises:
             NotFoundError: there is none, or several collections have one.
         """
-        found = reader.find_passages(self.graph, text, collection)
-        if not found:
+        matches = reader.find_passages(self.graph, text, collection)
+        if not matches:
             raise NotFoundError(f"No passage {text!r}.", "`kgrag search … --json` shows the ids of passages.")
-        names = sorted({name for _, name in found})
+        names = sorted({name for _, name in matches})
         if len(names) > 1:
             raise NotFoundError(
                 f"{text!r} is found in several collections: {', '.join(names)}.", "Choose one with --collection."
             )
-        id, name = found[0]
+        id, name = matches[0]
         return reader.Reader(self.graph, registry.open_collection(self.graph, name)).passages([id])[id]
 
     def neighbourhood(self, passage_id: str, limit: int = 10) -> list[dict[str, Any]]:

@@ -50,7 +50,7 @@ class Federated(Retriever):
     def rank(self, query: Query, n: int) -> list[Scored]:
         """See Retriever; ties go by rank, then id."""
         found: Mapping[Retriever, tuple[list[Scored], float] | Exception] = dict(
-            in_parallel(lambda part: (part.ranked(query, n), _fit(part.context, query)), self.parts, _MOST_AT_ONCE)
+            in_parallel(lambda part: (part.ranked(query, n), fits(part.context, query)), self.parts, _MOST_AT_ONCE)
         )
         rankings = []
         for part in self.parts:
@@ -68,7 +68,7 @@ class Federated(Retriever):
         return [Scored(scored.id, -score, scored.why) for score, _, scored in merged[:n]]
 
 
-def _fit(context: SearchContext, query: Query) -> float:
+def fits(context: SearchContext, query: Query) -> float:
     """Return the BM25 score of the collection's best passage for a question, 0 if none shares a word with it."""
     best = context.reader.fulltext(query.text, 1, query.filter)
     return best[0][1] if best else 0.0
@@ -123,5 +123,5 @@ class Federation(Searching):
 
     def look_up(self, question: str, *, filter: Filter | None = None) -> Lookup | None:
         """See Searching; the first collection that has it."""
-        found = (collection.look_up(question, filter=filter) for collection in self.collections)
-        return next((each for each in found if each is not None), None)
+        lookups = (collection.look_up(question, filter=filter) for collection in self.collections)
+        return next((each for each in lookups if each is not None), None)

@@ -274,7 +274,7 @@ class KnowledgeGraph(Connection):
         Returns:
             The names, sorted.
         """
-        return (found.name for found in self.records())
+        return (record.name for record in self.records())
 
     def __contains__(self, name: object) -> bool:
         """Return whether a collection of that name exists.
@@ -313,7 +313,7 @@ class KnowledgeGraph(Connection):
         Returns:
             The collections at a glance, by name.
         """
-        return [collection_info(self.graph, found) for found in self.records()]
+        return [collection_info(self.graph, record) for record in self.records()]
 
     def draw(
         self, what: "Ranking | Answer | Rows | str", parameters: Mapping[str, Any] | None = None

@@ -45,7 +45,7 @@ if TYPE_CHECKING:
     from kgrag.values.rows import Rows
 
 
-_FILES, _BYTES = 100, 32 * 1024 * 1024  # of uploads that are sent at once
+FILES_AT_ONCE, BYTES_AT_ONCE = 100, 32 * 1024 * 1024  # of uploads that are sent at once
 
 
 def named_files(paths: Iterable[str | Path], root: str | Path | None) -> Iterator[tuple[str, Path]]:
@@ -58,8 +58,8 @@ def named_files(paths: Iterable[str | Path], root: str | Path | None) -> Iterato
         if not path.exists():
             raise InputError(f"There is no {str(path)!r}.", "Check the spelling.")
         folder = path if path.is_dir() else path.parent
-        found: Iterable[Path | Problem] = Walk(path, seen, Scan(), root, False) if path.is_dir() else [path]
-        for file in found:
+        files: Iterable[Path | Problem] = Walk(path, seen, Scan(), root, False) if path.is_dir() else [path]
+        for file in files:
             if isinstance(file, Path) and (file is path or file.name.lower().endswith(endings)):
                 yield file_key(file, root or folder), file
 
@@ -70,7 +70,7 @@ def parts(files: Iterator[tuple[str, Path]]) -> Iterator[dict[str, Path]]:
     size = 0
     for name, path in chain(files, [("", Path())]):
         bytes_ = path.stat().st_size if name else 0
-        if part and (not name or len(part) == _FILES or size + bytes_ > _BYTES):
+        if part and (not name or len(part) == FILES_AT_ONCE or size + bytes_ > BYTES_AT_ONCE):
             yield part
             part, size = {}, 0
         part[name] = path
@@ -368,8 +368,8 @@ class RemoteSearching:
 
     def look_up(self, question: str, *, filter: Filter | None = None) -> Lookup | None:
         """Return the page, table or section that a question names, in the first collection that has it; else None."""
-        found = (self.kg[name].look_up(question, filter=filter) for name in self._named["collections"])
-        return next((each for each in found if each is not None), None)
+        lookups = (self.kg[name].look_up(question, filter=filter) for name in self._named["collections"])
+        return next((each for each in lookups if each is not None), None)
 
 
 class RemoteCollection(RemoteSearching):
@@ -402,8 +402,8 @@ class RemoteCollection(RemoteSearching):
 
     def documents(self, *, after: str = "", limit: int = 100, search: str = "") -> list[DocumentInfo]:
         """Return documents in the order of their keys; see `Collection.documents`."""
-        found = self._get("documents", after=after, limit=limit, search=search)
-        return from_json(list[DocumentInfo], found["documents"])
+        page = self._get("documents", after=after, limit=limit, search=search)
+        return from_json(list[DocumentInfo], page["documents"])
 
     def document(self, key: str, *, limit: int = 1000) -> DocumentContents:
         """Return the passages and tables of a document; see `Collection.document`."""
@@ -411,7 +411,7 @@ class RemoteCollection(RemoteSearching):
 
     def names(self, text: str, *, limit: int = 8) -> list[tuple[str, int]]:
         """Return names of entities that match words of a text; see `Collection.names`."""
-        return [(found["name"], found["passages"]) for found in self._get("names", q=text, limit=limit)["names"]]
+        return [(match["name"], match["passages"]) for match in self._get("names", q=text, limit=limit)["names"]]
 
     def example_questions(self) -> list[str]:
         """Return questions that the facts and names of the collection suggest; see `Collection.example_questions`."""

@@ -47,7 +47,7 @@ def watch(
                 time.sleep(quiet)  # somebody else works on it
 
     ticks = changes_in(
-        *tops, watch_filter=_Visible(tops), step=_TICK, debounce=2 * _TICK, rust_timeout=_TICK, yield_on_timeout=True
+        *tops, watch_filter=Visible(tops), step=_TICK, debounce=2 * _TICK, rust_timeout=_TICK, yield_on_timeout=True
     )
     next(ticks)  # from here on nothing is missed
     yield read()
@@ -64,12 +64,13 @@ def watch(
             yield report
 
 
-class _Visible:
+class Visible:
     """Whether a change is of a file that an ingest would look at: hidden ones are not."""
 
     def __init__(self, tops: Sequence[Path]) -> None:
         self._tops = tops
 
     def __call__(self, change: "Change", path: str) -> bool:
+        """Whether a change is one of no hidden file."""
         inner = next((Path(path).relative_to(top) for top in self._tops if Path(path).is_relative_to(top)), Path(path))
         return not any(part.startswith(".") for part in inner.parts)

@@ -14,7 +14,7 @@ from kgrag.graph.contents import Fingerprint, NodeRecord, contents
 from kgrag.values.errors import InputError, MismatchError
 from kgrag.values.events import Progress
 
-_STEP = 1000  # nodes and edges between reports
+STEP = 1000  # nodes and edges between reports
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,28 +58,28 @@ def export(
         exported=datetime.now(UTC).isoformat(timespec="seconds"),
         embeddings=embeddings,
     )
-    found = Fingerprint()
+    digest = Fingerprint()
     nodes = edges = left_out = 0
-    before = _number(graph, collection)
+    before = count_of(graph, collection)
     with writing(target, format, header, overwrite=overwrite) as writer:
         for item in contents(graph, collection.name, embeddings=embeddings):
             if item is None:
                 left_out += 1
                 continue
             writer.write(item)
-            found.add(item)
+            digest.add(item)
             if isinstance(item, NodeRecord):
                 nodes += 1
             else:
                 edges += 1
-            if (nodes + edges) % _STEP == 0:
+            if (nodes + edges) % STEP == 0:
                 progress("export", nodes + edges, before)
-        if not before == nodes + edges + left_out == _number(graph, collection):
+        if not before == nodes + edges + left_out == count_of(graph, collection):
             raise MismatchError(
                 f"Collection {collection.name!r} changed while it was exported.",
                 "Export it again when nothing writes into it.",
             )
-        writer.finish(Footer.sum(found))
+        writer.finish(Footer.sum(digest))
     progress("export", nodes + edges, nodes + edges)
     return ExportReport(
         collection=collection.name,
@@ -90,9 +90,10 @@ def export(
         left_out=left_out,
         bytes=None if target == STREAM else Path(target).stat().st_size,
         seconds=time.monotonic() - started,
-        digest=found.total(),
+        digest=digest.total(),
     )
 
 
-def _number(graph: Graph, collection: Collection) -> int:
+def count_of(graph: Graph, collection: Collection) -> int:
+    """Count the nodes and edges of a collection."""
     return int(graph.run("inspect/count_contents", collection=collection.name)[0]["number"])

@@ -16,8 +16,8 @@ from kgrag.graph.jobs import collection_lock
 from kgrag.values.errors import InputError, MismatchError
 from kgrag.values.events import Progress
 
-_NODES = 1000  # a transaction
-_EDGES = 5000
+NODES_AT_ONCE = 1000  # a transaction
+EDGES_AT_ONCE = 5000
 _STEP = 1000  # nodes and edges between reports of the check
 Row = dict[str, Any]
 
@@ -50,9 +50,9 @@ def import_export(graph: Graph, source: str, progress: Progress, unused_seconds:
         name = header.collection
         registry.check_name(name)
         _check_free(graph, header)
-        found = _read_through(reader, progress)
+        found = read_through(reader, progress)
         with collection_lock(graph, name, "import"):
-            resumed = _Import(graph, reader, found, progress, unused_seconds).run()
+            resumed = Import(graph, reader, found, progress, unused_seconds).run()
     edges = sum(n for kind, n in found.counts.items() if kind not in LABELS)
     return ImportReport(
         collection=name,
@@ -92,9 +92,9 @@ def _check_free(graph: Graph, header: Header) -> None:
         )
 
 
-def _read_through(reader: JsonLinesReader, progress: Progress) -> Fingerprint:
+def read_through(reader: JsonLinesReader, progress: Progress) -> Fingerprint:
     """Read all of an export. Raises InputError if it is not as it was written."""
-    found = Fingerprint()
+    digest = Fingerprint()
     number = 0
     for number, item in enumerate(reader, 1):
         node = item if isinstance(item, NodeRecord) else None
@@ -102,20 +102,20 @@ def _read_through(reader: JsonLinesReader, progress: Progress) -> Fingerprint:
             raise foreign(reader.place)
         if node is not None and node.properties.get("collection") != reader.header.collection:
             raise damaged(reader.place, "the node is of another collection")
-        found.add(item)
+        digest.add(item)
         if number % _STEP == 0:
             progress("check", number, None)
     if reader.footer is None:
         raise damaged(reader.place, "the file is cut off: its end is missing")
-    if reader.footer != Footer.sum(found):
-        theirs, ours = reader.footer.plain(), Footer.sum(found).plain()
+    if reader.footer != Footer.sum(digest):
+        theirs, ours = reader.footer.plain(), Footer.sum(digest).plain()
         differ = sorted(kind for kind in theirs.keys() | ours.keys() if theirs.get(kind) != ours.get(kind))
         raise damaged(reader.place, f"what is there is not what was exported ({', '.join(differ)})")
     progress("check", number, number)
-    return found
+    return digest
 
 
-class _Import:
+class Import:
     """One import; what is written is noted on the Collection node in the same transaction."""
 
     def __init__(
@@ -174,7 +174,10 @@ class _Import:
             if number <= done:
                 continue
             is_node = isinstance(item, NodeRecord)
-            if batch and (len(batch) == (_NODES if is_node else _EDGES) or is_node != isinstance(batch[0], NodeRecord)):
+            if batch and (
+                len(batch) == (NODES_AT_ONCE if is_node else EDGES_AT_ONCE)
+                or is_node != isinstance(batch[0], NodeRecord)
+            ):
                 yield number - 1 - len(batch), batch
                 batch = []
             batch.append(item)

@@ -68,7 +68,7 @@ class Collection:
 def list_collections(graph: Graph) -> list[Collection]:
     """Return every collection, by name."""
     unusable = ("removing", "importing")
-    return [recorded(found) for found in _recorded(graph) if not any(map(found.get, unusable))]
+    return [recorded(record) for record in _recorded(graph) if not any(map(record.get, unusable))]
 
 
 def find_collection(graph: Graph, name: str) -> Collection | None:
@@ -76,10 +76,10 @@ def find_collection(graph: Graph, name: str) -> Collection | None:
 
     Raises MismatchError for another schema version, or a collection whose import or removal is not finished.
     """
-    found = _recorded(graph, name)
-    if not found:
+    records = _recorded(graph, name)
+    if not records:
         return None
-    properties = found[0]
+    properties = records[0]
     if properties.get("removing"):
         raise MismatchError(
             f"The removal of collection {name!r} was interrupted.",
@@ -119,8 +119,8 @@ def choose_collection(graph: Graph) -> str:
 
     Raises NotFoundError when it is neither.
     """
-    found = list_collections(graph)
-    names = [c.name for c in found if c.kind == DOCUMENTS] or [c.name for c in found]
+    records = list_collections(graph)
+    names = [c.name for c in records if c.kind == DOCUMENTS] or [c.name for c in records]
     if DEFAULT_COLLECTION in names:
         return DEFAULT_COLLECTION
     if len(names) == 1:

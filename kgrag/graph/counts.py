@@ -45,9 +45,9 @@ def counts(graph: Graph) -> dict[str, dict[str, int]]:
 
     Collection -> label -> number. Reads no node.
     """
-    found = {row["label"]: row["number"] for row in graph.run("inspect/label_counts")}
+    numbers = {row["label"]: row["number"] for row in graph.run("inspect/label_counts")}
     return {
-        one.name: {label: found.get(schema.label_of(label, one.number), 0) for label in COUNTED}
+        one.name: {label: numbers.get(schema.label_of(label, one.number), 0) for label in COUNTED}
         for one in collections.list_collections(graph)
     }
 
@@ -96,11 +96,11 @@ def count_edges(graph: Graph, collection: Collection, nodes: Mapping[str, int]) 
     """
     many = [label for label in describe().labels("indexed") if nodes.get(label, 0) > READ]
     rows = graph.run("inspect/count_edges", collection=collection.name, but=many)
-    found = {(row["source"], row["type"]): row["number"] for row in rows}
+    numbers = {(row["source"], row["type"]): row["number"] for row in rows}
     for label in many:
         rows = graph.run("inspect/count_own_edges", label=collection.label(label))
-        found |= {(label, row["type"]): row["number"] for row in rows}
-    return found
+        numbers |= {(label, row["type"]): row["number"] for row in rows}
+    return numbers
 
 
 def collection_info(graph: Graph, collection: Collection) -> CollectionInfo:

@@ -77,16 +77,16 @@ def add_job(
         "parameters": json.dumps(parameters, ensure_ascii=False),
         "owner": owner,
     }
-    found = graph.run("jobs/add", id=uuid.uuid4().hex, properties=properties, seconds=seconds, kept=KEPT)
-    return job_of(found[0]["job"])
+    rows = graph.run("jobs/add", id=uuid.uuid4().hex, properties=properties, seconds=seconds, kept=KEPT)
+    return job_of(rows[0]["job"])
 
 
 def find_job(graph: Graph, id: str) -> Job:
     """Return the job of that id. Raises NotFoundError."""
-    found = graph.run("jobs/list", id=id, collections=[], state=None, limit=1)
-    if not found:
+    rows = graph.run("jobs/list", id=id, collections=[], state=None, limit=1)
+    if not rows:
         raise no_job(id)
-    return job_of(found[0]["job"])
+    return job_of(rows[0]["job"])
 
 
 def no_job(id: str) -> NotFoundError:
@@ -96,8 +96,8 @@ def no_job(id: str) -> NotFoundError:
 
 def list_jobs(graph: Graph, collections: Sequence[str] = (), state: State | None = None, limit: int = 50) -> list[Job]:
     """Return jobs, the newest first: of these collections, none for all, and in this state."""
-    found = graph.run("jobs/list", id=None, collections=list(collections), state=state, limit=limit)
-    return [job_of(r["job"]) for r in found]
+    rows = graph.run("jobs/list", id=None, collections=list(collections), state=state, limit=limit)
+    return [job_of(r["job"]) for r in rows]
 
 
 def cancel_job(graph: Graph, id: str) -> None:
@@ -112,14 +112,14 @@ def retry_job(graph: Graph, id: str) -> None:
 
 def claim_job(graph: Graph, holder: str) -> Job | None:
     """Begin the job that is next, as `holder`; None if there is nothing to do."""
-    found = graph.run("jobs/claim", holder=holder, seconds=LEASE)
-    return job_of(found[0]["job"]) if found else None
+    rows = graph.run("jobs/claim", holder=holder, seconds=LEASE)
+    return job_of(rows[0]["job"]) if rows else None
 
 
 def beat_job(graph: Graph, holder: str, id: str, stage: str, done: int, total: int | None) -> bool | None:
     """Keep a job for the holder, and say how far it is: whether it is to be cancelled, None if the lease is lost."""
-    found = graph.run("jobs/beat", id=id, holder=holder, seconds=LEASE, stage=stage, done=done, total=total)
-    return bool(found[0]["stop"]) if found else None
+    rows = graph.run("jobs/beat", id=id, holder=holder, seconds=LEASE, stage=stage, done=done, total=total)
+    return bool(rows[0]["stop"]) if rows else None
 
 
 def end_job(
@@ -200,7 +200,7 @@ def collection_lock(graph: Graph, collection: str, kind: str) -> Iterator[None]:
         yield
         return
     schema.ensure_schema(graph)
-    id, holder = uuid.uuid4().hex, f"{_place()} {os.getpid()}"
+    id, holder = uuid.uuid4().hex, f"{this_place()} {os.getpid()}"
     _begin(graph, collection, kind, id, holder)
     ended, lost = threading.Event(), threading.Event()
     beating = threading.Thread(target=_keep, args=(graph, holder, id, ended, lost), name="kgrag-hold", daemon=True)
@@ -225,8 +225,8 @@ def collection_lock(graph: Graph, collection: str, kind: str) -> Iterator[None]:
 def check_idle(graph: Graph, collection: str | None = None) -> None:
     """Raise BusyError while somebody else works on a collection, or without one on any."""
     for row in graph.run("jobs/held", collection=collection):
-        if row["job"]["collection"] != _HELD.get() and not _has_died(row["job"]["holder"]):
-            raise _busy(job_of(row["job"]))
+        if row["job"]["collection"] != _HELD.get() and not has_died(row["job"]["holder"]):
+            raise busy(job_of(row["job"]))
 
 
 def _begin(graph: Graph, collection: str, kind: str, id: str, holder: str) -> None:
@@ -243,11 +243,11 @@ def _begin(graph: Graph, collection: str, kind: str, id: str, holder: str) -> No
         other = graph.run("jobs/hold", id=id, properties=properties, seconds=LEASE)[0]["other"]
         if other is None or other["id"] == id:  # ours: the driver has sent it twice
             return
-        if _has_died(other["holder"]):
+        if has_died(other["holder"]):
             _release(graph, other["id"])
             continue
         if first is not None and other["lease"] != first:  # it lives
-            raise _busy(job_of(other))
+            raise busy(job_of(other))
         first = other["lease"]
         time.sleep(BEAT)
 
@@ -256,21 +256,22 @@ def _release(graph: Graph, id: str) -> None:
     graph.run("jobs/release", id=id)
 
 
-def _place() -> str:
+def this_place() -> str:
     """Return the name of the machine, or of the container."""
     return f"{socket.gethostname()} {uuid.getnode():x}"
 
 
-def _has_died(holder: str) -> bool:
+def has_died(holder: str) -> bool:
     """Return whether a holder was a process of this machine that has ended.
 
     A server's job has another kind of holder.
     """
     place, _, process = holder.rpartition(" ")
-    return place == _place() and not psutil.pid_exists(int(process))
+    return place == this_place() and not psutil.pid_exists(int(process))
 
 
-def _busy(job: Job) -> BusyError:
+def busy(job: Job) -> BusyError:
+    """Make the error of who comes while a job works."""
     asked = f" for {job.owner}" if job.owner else ""
     return BusyError(
         f"Collection {job.collection!r} is being worked on: {job.kind}{asked}, since {job.started}.",

@@ -148,13 +148,13 @@ def catalogue() -> dict[str, Query]:
     Those of other packages, whose names begin with that of the entry point, are found in its package: the group is
     `kgrag.queries`.
     """
-    found: dict[str, Query] = {}
+    queries: dict[str, Query] = {}
     for name, folder in _folders():
         for file in sorted(folder.iterdir(), key=lambda f: f.name):
             if file.name.endswith(".cypher"):
                 query = f"{name}/{file.name.removesuffix('.cypher')}"
-                found[query] = parse(query, file.read_text(encoding="utf-8"))
-    return found
+                queries[query] = parse(query, file.read_text(encoding="utf-8"))
+    return queries
 
 
 def _folders() -> Iterator[tuple[str, Traversable]]:

@@ -70,8 +70,8 @@ def question_terms(text: str, language: Language = ENGLISH) -> list[str]:
 
 def question_words(text: str, language: Language = ENGLISH) -> str:
     """Return a question as a query for the stems of passages, joined by OR; empty without a letter, digit or symbol."""
-    found = question_terms(text, language)
-    words = (f'"{_QUOTED.sub(_ESCAPED, stem)}"' for stem in found)
+    terms = question_terms(text, language)
+    words = (f'"{_QUOTED.sub(_ESCAPED, stem)}"' for stem in terms)
     return " ".join(f"stems:{word} title_stems:{word}^{TITLE}" for word in words)
 
 
@@ -173,14 +173,14 @@ class Reader:
             return [], {}
         if (outside := self._index) is not None:
             terms = question_terms(text, self.collection.language)
-            found = self._passing(lambda n: outside.words(terms, TITLE, n), limit, limit, only)
-            return found, {} if vector is None else dict(self.nearest_of([id for id, _ in found], vector, limit))
+            scores = self._passing(lambda n: outside.words(terms, TITLE, n), limit, limit, only)
+            return scores, {} if vector is None else dict(self.nearest_of([id for id, _ in scores], vector, limit))
         parameters: dict[str, Any] = {"index": self.collection.index("passage_stems"), "query": query, "limit": limit}
         near: dict[str, Any] = {"embedding": None, "vector": None}  # a vector that is not compared is not read
         if vector is not None:
             near = {"embedding": self.collection.embedding, "vector": list(vector)}
         if only:
-            hits = self.row("retrieve/fulltext_filtered", **parameters, **near, **_filter(only))["hits"]
+            hits = self.row("retrieve/fulltext_filtered", **parameters, **near, **filter_parameters(only))["hits"]
         else:
             hits = self.row("retrieve/fulltext", collection=self.collection.name, **parameters, **near)["hits"]
         nearness = {id: near for id, _, near in hits if near is not None}
@@ -198,12 +198,12 @@ class Reader:
         asked = {"index": index, "candidates": max(over_fetch, limit), "scanned": _SCANNED}
         if only:
             asked["candidates"] = max(_FILTER_CANDIDATES, over_fetch, limit)
-            found = self.row("retrieve/vector_candidates_filtered", **asked, **parameters, **_filter(only))
+            row = self.row("retrieve/vector_candidates_filtered", **asked, **parameters, **filter_parameters(only))
         else:
-            found = self.row("retrieve/vector", **asked, **parameters, few=FEW)
-        if found["unsure"] or (only and len(found["hits"]) < limit):
-            return self._scores("retrieve/vector_filtered", **parameters, **_filter(only or Filter()))
-        return _pairs(found["hits"])
+            row = self.row("retrieve/vector", **asked, **parameters, few=FEW)
+        if row["unsure"] or (only and len(row["hits"]) < limit):
+            return self._scores("retrieve/vector_filtered", **parameters, **filter_parameters(only or Filter()))
+        return _pairs(row["hits"])
 
     def question(self, names: list[str], stemmed: list[str], words: list[str]) -> dict[str, Any]:
         """Return what the graph knows of a question's names and words: see `cypher/retrieve/question.cypher`."""
@@ -302,7 +302,7 @@ class Reader:
             headings=list(headings),
             reach=1000 if only else 51,
             limit=51,
-            **_filter(only),
+            **filter_parameters(only),
         )
 
     def nearest_of(self, ids: list[str], vector: Sequence[float], limit: int) -> Scores:
@@ -317,7 +317,7 @@ class Reader:
 
     def matching_filter(self, ids: list[str], only: Filter) -> set[str]:
         """Return the passages among some whose documents match a filter."""
-        return set(self.row("retrieve/passing", ids=ids, **_filter(only))["ids"])
+        return set(self.row("retrieve/passing", ids=ids, **filter_parameters(only))["ids"])
 
     def _passing(self, find: Callable[[int], Scores], limit: int, reach: int, only: Filter | None) -> Scores:
         """Return the best of the hits of an index outside the graph that pass a filter."""
@@ -325,10 +325,10 @@ class Reader:
             return find(reach)[:limit]
         reach = max(reach, _FILTER_CANDIDATES)
         while True:
-            found = find(reach)
-            there = self.matching_filter([id for id, _ in found], only)
-            passing = [hit for hit in found if hit[0] in there][:limit]
-            if len(passing) == limit or len(found) < reach:
+            candidates = find(reach)
+            there = self.matching_filter([id for id, _ in candidates], only)
+            passing = [hit for hit in candidates if hit[0] in there][:limit]
+            if len(passing) == limit or len(candidates) < reach:
                 return passing
             reach *= 8
 
@@ -342,10 +342,10 @@ class Reader:
         """
         if not ids:
             return {}
-        found = self.row("look_up/passages", ids=list(ids))["found"]
+        rows = self.row("look_up/passages", ids=list(ids))["found"]
         return {
             r["id"]: passage(r["id"], r["passage"], r["document"])
-            for r in found  # what is being removed may have lost some properties already, or be gone
+            for r in rows  # what is being removed may have lost some properties already, or be gone
             if r["passage"] and r["document"] and None not in (r["passage"]["text"], r["passage"]["ordinal"])
             if r["document"].keys() >= _NEEDED
         }
@@ -379,13 +379,13 @@ def document(graph: Graph, collection: Collection, key: str, limit: int) -> Docu
 
     Raises NotFoundError for an unknown key.
     """
-    found = graph.run("look_up/document_contents", collection=collection.name, key=key, limit=limit)
-    if not found:
+    rows = graph.run("look_up/document_contents", collection=collection.name, key=key, limit=limit)
+    if not rows:
         raise NotFoundError(f"There is no document {key!r}.", "`kgrag list documents` lists them.")
-    passages = Reader(graph, collection).passages(found[0]["ids"])
-    kept = tuple(passages[id] for id in found[0]["ids"] if id in passages)
-    tables = tuple(DocumentTable(**each) for each in found[0]["tables"])
-    return DocumentContents(key, found[0]["passages"], kept, tables)
+    passages = Reader(graph, collection).passages(rows[0]["ids"])
+    kept = tuple(passages[id] for id in rows[0]["ids"] if id in passages)
+    tables = tuple(DocumentTable(**each) for each in rows[0]["tables"])
+    return DocumentContents(key, rows[0]["passages"], kept, tables)
 
 
 def documents(graph: Graph, collection: str, after: str, limit: int, search: str = "") -> list[DocumentInfo]:
@@ -427,7 +427,8 @@ def _pairs(hits: list[list[Any]]) -> Scores:
     return [(id, float(score)) for id, score in hits]
 
 
-def _filter(only: Filter) -> dict[str, Any]:
+def filter_parameters(only: Filter) -> dict[str, Any]:
+    """Give a filter as parameters of a statement. Raises ConfigurationError for a time out of range."""
     try:
         since = only.since and only.since.astimezone(UTC)
     except (OverflowError, ValueError) as error:

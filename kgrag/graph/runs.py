@@ -86,13 +86,13 @@ def save_run(graph: Graph, collection: str, answer: Answer | Ranking) -> str:
         "tokens": answer.usage.tokens,
         "cost": answer.usage.cost,
     }
-    found = _ranked((hit.passage.id, hit.score) for hit in answer.ranking)
+    ranking = _ranked((hit.passage.id, hit.score) for hit in answer.ranking)
     cited = [{"id": c.passage.id, "number": c.number} for c in answer.citations]
     steps = step_rows(id, answer)
 
     def work(tx: Transaction) -> bool:
         kept = tx.run(
-            "write/run", id=id, collection=collection, properties=properties, found=list(found.values()), cited=cited
+            "write/run", id=id, collection=collection, properties=properties, found=list(ranking.values()), cited=cited
         )
         if kept and steps:
             tx.run("write/run_steps", run=id, rows=steps)
@@ -138,7 +138,7 @@ def remove_runs(graph: Graph, ids: Iterable[str]) -> list[Run]:
 
 def named(runs: Sequence[Run], ids: Iterable[str]) -> list[Run]:
     """Return the runs with these beginnings of ids, each once. Raises NotFoundError for an unknown or ambiguous one."""
-    found: dict[str, Run] = {}
+    matches: dict[str, Run] = {}
     for beginning in ids:
         fits = [run for run in runs if len(beginning) >= _SHORTEST and run.id.startswith(beginning.lower())]
         if len(fits) != 1:
@@ -146,8 +146,8 @@ def named(runs: Sequence[Run], ids: Iterable[str]) -> list[Run]:
                 f"{'More than one run is' if fits else 'There is no run'} {beginning!r}.",
                 f"`kgrag list runs` lists the ids; the first {_SHORTEST} digits or more name one.",
             )
-        found[fits[0].id] = fits[0]
-    return list(found.values())
+        matches[fits[0].id] = fits[0]
+    return list(matches.values())
 
 
 def drawing(id: str) -> tuple[str, str]:
@@ -210,12 +210,12 @@ def _properties(number: int, events: Sequence[Event]) -> _Row:
 
 def _retrieved(events: Iterable[Event]) -> list[_Row]:
     """Return the passages of a step, for each of its queries."""
-    found: dict[tuple[str, str], _Row] = {}
+    rows: dict[tuple[str, str], _Row] = {}
     for event in events:
         if isinstance(event, Retrieved):
             for id, row in _ranked((hit.passage.id, hit.score) for hit in event.hits).items():
-                found.setdefault((event.query, id), {**row, "query": event.query, "role": event.role})
-    return list(found.values())
+                rows.setdefault((event.query, id), {**row, "query": event.query, "role": event.role})
+    return list(rows.values())
 
 
 def _ranked(scored: Iterable[tuple[str, float]]) -> dict[str, _Row]:

@@ -121,8 +121,8 @@ def _texts(node: NodeKind) -> dict[str, str]:
 
 def collections_held(graph: Graph) -> list[dict[str, Any]]:
     """Return the properties of the collections, without those under deletion."""
-    found = [record["collection"] for record in graph.run("look_up/collections", name=None)]
-    return [collection for collection in found if not collection.get("removing")]
+    names = [record["collection"] for record in graph.run("look_up/collections", name=None)]
+    return [collection for collection in names if not collection.get("removing")]
 
 
 def indexed_labels(collection: Mapping[str, Any]) -> tuple[str, ...]:
@@ -190,8 +190,8 @@ def index_states(graph: Graph, number: int, embedding: str, labels: Collection[s
     Name -> row of `cypher/inspect/indexes.cypher`, {} if missing.
     """
     names = [*collection_indexes(number, embedding, labels), *shared_indexes()]
-    found = {record["name"]: dict(record) for record in graph.run("inspect/indexes", names=names)}
-    return {name: found.get(name, {}) for name in names}
+    states = {record["name"]: dict(record) for record in graph.run("inspect/indexes", names=names)}
+    return {name: states.get(name, {}) for name in names}
 
 
 def shared_indexes() -> list[str]:

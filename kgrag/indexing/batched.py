@@ -202,20 +202,20 @@ class BatchedExtraction:
         self._write(sent, group)
 
     def _write(self, sent: Sent, group: dict[str, Kept | ModelError]) -> None:
-        found: dict[str, Extraction] = {}
+        extractions: dict[str, Extraction] = {}
         failed: dict[str, ModelError] = {}
         for id, kept in group.items():
             try:
-                found[id] = self._read(sent, kept)
+                extractions[id] = self._read(sent, kept)
             except ModelError as error:
                 failed[id] = error
-        if found:
+        if extractions:
             prompt = load_prompt(sent.prompt, self._settings.chat.prompts)
             writer = self._writers.setdefault(
                 sent.version, FactWriter(self._graph, self._collection, self._embedder, prompt, sent.version)
             )
-            writer.write(found)
-            self._tally.passages += len(found)
+            writer.write(extractions)
+            self._tally.passages += len(extractions)
         self._tally.failures += [
             FailedPassage(
                 source["document"], source["title"], failed[source["id"]].message, failed[source["id"]].remedy

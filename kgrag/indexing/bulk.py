@@ -309,13 +309,13 @@ def _check_empty(server: LocalServer, settings: Settings, replace: bool, progres
     with Graph(endpoint.uri, endpoint.user, endpoint.password, endpoint.database) as graph:
         bulk.complete(server.home, graph)
         check_idle(graph)
-        found = bulk.occupants(graph)
-    if found and not replace:
+        occupants = bulk.occupants(graph)
+    if occupants and not replace:
         raise MismatchError(
-            f"A bulk load needs an empty database; this one holds {', '.join(found)}.",
+            f"A bulk load needs an empty database; this one holds {', '.join(occupants)}.",
             "Leave out --bulk to add to it; or give up all it holds with --replace-database (a dump is kept).",
         )
-    return bool(found)
+    return bool(occupants)
 
 
 class _Clock:

@@ -17,8 +17,9 @@ from kgrag.graph.connection import Graph
 from kgrag.indexing.community_plan import SIZE, Network, Planned, digest, plan, read_network
 from kgrag.indexing.finish import finish
 from kgrag.indexing.group_texts import EXTRACTED, Said, Writer, Writing, WritingReport, bytes_of, extracted, shown
+from kgrag.indexing.vectors import embedded_or_logged
 from kgrag.models.budget import Estimate, estimate_calls
-from kgrag.models.embed import Embedder, embedded_or_logged
+from kgrag.models.embed import Embedder
 from kgrag.models.facts import lines
 from kgrag.models.prompts import load_prompt
 from kgrag.models.tasks import Tasks, titled
@@ -109,8 +110,8 @@ class Reports(Writer[Reported]):
 
 def materials(graph: Graph, ids: Sequence[str]) -> list[Material]:
     """Return the inputs of the reports on communities, in their order."""
-    found = {row["id"]: dict(row) for row in graph.run("stages/community_texts", ids=list(ids), facts=_FACTS)}
-    return [found[id] for id in ids if id in found]
+    rows = {row["id"]: dict(row) for row in graph.run("stages/community_texts", ids=list(ids), facts=_FACTS)}
+    return [rows[id] for id in ids if id in rows]
 
 
 def values(material: Material, tokens: int) -> dict[str, str]:

@@ -144,11 +144,11 @@ def communities(ties: Any, size: int, smallest: int, resolution: float = 1.0, se
     again; those of fewer than `smallest` are left out, so their nodes are in none, or in a coarser one alone. The same
     graph gives the same communities. Raises ConfigurationError when graspologic-native is not installed.
     """
-    found: list[Part] = []
+    parts: list[Part] = []
     waiting: list[tuple[NDArray[np.int64], int | None]] = [(np.arange(ties.shape[0]), None)]
     while waiting:
         nodes, parent = waiting.pop(0)
-        level = 0 if parent is None else found[parent].level + 1
+        level = 0 if parent is None else parts[parent].level + 1
         labels = _leiden(ties if parent is None else ties[nodes][:, nodes], resolution, seed)
         if parent is not None and not labels.any():
             continue  # it has no parts
@@ -156,10 +156,10 @@ def communities(ties: Any, size: int, smallest: int, resolution: float = 1.0, se
             members = nodes[labels == number]
             if len(members) < smallest:
                 continue
-            found.append(Part(members, level, parent))
+            parts.append(Part(members, level, parent))
             if len(members) > size and level + 1 < LEVELS:
-                waiting.append((members, len(found) - 1))
-    return found
+                waiting.append((members, len(parts) - 1))
+    return parts
 
 
 def _leiden(ties: Any, resolution: float, seed: int) -> NDArray[np.int64]:
@@ -299,12 +299,12 @@ def _filled(network: Network, planned: list[Planned], own: NDArray[np.int64]) ->
             held[parent] += held[place]
     kept = sorted((i for i in range(len(planned)) if held[i]), key=lambda i: (planned[i].level, planned[i].id))
     place_of = {old: new for new, old in enumerate(kept)}
-    found = [planned[i] for i in kept]
-    for each, old in zip(found, kept, strict=True):
+    parts = [planned[i] for i in kept]
+    for each, old in zip(parts, kept, strict=True):
         each.nodes = np.array(sorted(held[old]), np.int64)
         each.parent = None if each.parent is None else place_of[each.parent]
-    _describe(network, found, own, place_of)
-    return found
+    _describe(network, parts, own, place_of)
+    return parts
 
 
 def _describe(network: Network, found: list[Planned], own: NDArray[np.int64], place_of: Mapping[int, int]) -> None:

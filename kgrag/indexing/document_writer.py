@@ -90,7 +90,7 @@ def _between(ids: dict[int, str], first: int | None, last: int | None) -> list[s
 Row = dict[str, Any]
 _OWN = ("id", "passage", "properties", "vector")  # of a triple, what is no entity's
 _ENDS = ("id", "subject", "object")
-_EMPTIED = 20_000  # nodes whose indexes are emptied when their collection is removed, in place of being dropped
+EMPTIED = 20_000  # nodes whose indexes are emptied when their collection is removed, in place of being dropped
 _SPARE = 50  # removed collections whose indexes stay
 
 
@@ -177,15 +177,15 @@ def check_there(tx: Transaction, collection: Collection) -> str:
     What would be written for a collection that is gone belongs to none, and the next of its name would find it. Raises
     MismatchError when it is.
     """
-    found = tx.run("write/join_collection", name=collection.name)
-    if [(c["number"], str(c["created"]), c["removing"]) for c in found] != [
+    rows = tx.run("write/join_collection", name=collection.name)
+    if [(c["number"], str(c["created"]), c["removing"]) for c in rows] != [
         (collection.number, collection.created, False)
     ]:
         raise MismatchError(
             f"Collection {collection.name!r} was removed while documents were written into it.",
             "Run the same command again to make it again with all of them.",
         )
-    return str(found[0]["element"])
+    return str(rows[0]["element"])
 
 
 def remove_passages(tx: Transaction, collection: Collection, ids: Sequence[str]) -> set[str]:
@@ -239,7 +239,7 @@ def remove_collection(graph: Graph, collection: Collection, nodes: int) -> None:
     are removed faster without them.
     """
     whole = collection.embedding != schema.SLOTS[1] and collection.reembedding is None and collection.discard is None
-    name, kept = collection.name, list(collection.indexed) if whole and nodes <= _EMPTIED else []
+    name, kept = collection.name, list(collection.indexed) if whole and nodes <= EMPTIED else []
     if not graph.run("write/close_collection", collection=name, indexed=kept, most=_SPARE)[0]["indexed"]:
         schema.drop_collection_indexes(graph, collection.number)
     for node in sorted(describe().nodes, key=lambda node: node.hub):  # a hub's edges go with the nodes around it

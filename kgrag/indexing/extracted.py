@@ -110,19 +110,19 @@ def _lists(value: Any) -> dict[str, list[Any]]:
     """Return the entities and the triples of a reply. Raises ValueError when it lists no triples."""
     if isinstance(value, list) and any(map(_says, value)):
         value = {"triples": value}
-    found: dict[str, Any] = {}
+    lists: dict[str, Any] = {}
     for name, keys in _LISTS.items():
         key = next((key for key in keys if isinstance(value, dict) and key in value), None)
         if key is not None:
-            found[name] = [] if value[key] is None else _listed(value[key])
-    triples = found.get("triples")
-    if isinstance(triples, list) and "entities" not in found and any(map(_says, triples)):
-        found["entities"] = _named_ends(triples)
-    elif isinstance(triples, list) and isinstance(found.get("entities"), dict):
-        found["entities"] = _by_name(found["entities"], _named_ends(triples))
-    if not all(isinstance(found.get(name), list) for name in _LISTS):
+            lists[name] = [] if value[key] is None else _listed(value[key])
+    triples = lists.get("triples")
+    if isinstance(triples, list) and "entities" not in lists and any(map(_says, triples)):
+        lists["entities"] = _named_ends(triples)
+    elif isinstance(triples, list) and isinstance(lists.get("entities"), dict):
+        lists["entities"] = _by_name(lists["entities"], _named_ends(triples))
+    if not all(isinstance(lists.get(name), list) for name in _LISTS):
         raise ValueError('an object with the lists "entities" and "triples" is wanted')
-    return found
+    return lists
 
 
 def _listed(value: Any) -> Any:
@@ -147,15 +147,15 @@ def _named_ends(triples: list[Any]) -> list[str]:
 
 def _by_name(entities: Mapping[str, Any], ends: Sequence[str]) -> list[Any]:
     """Return the entities of an object: the description of each by its name, or the names of each kind."""
-    found: list[Any] = []
+    items: list[Any] = []
     for key, its in entities.items():
         if isinstance(its, list) and key not in ends:
-            found += its
+            items += its
         elif isinstance(its, Mapping):
-            found.append({**its, "name": key})
+            items.append({**its, "name": key})
         else:
-            found.append({"name": key, "aliases": its if isinstance(its, list) else None})
-    return found
+            items.append({"name": key, "aliases": its if isinstance(its, list) else None})
+    return items
 
 
 def _entity(item: Any) -> NamedEntity | None:

@@ -18,8 +18,9 @@ from kgrag.graph.connection import Graph, Transaction
 from kgrag.indexing.ask_each import FailedPassage, Meter, ask_each, passage_sources, unread
 from kgrag.indexing.extracted import Extraction, FactRows, LinkedExtraction
 from kgrag.indexing.finish import finish
+from kgrag.indexing.vectors import embedded_or_logged
 from kgrag.models.budget import Estimate, estimate_calls
-from kgrag.models.embed import Embedder, embedded_or_logged
+from kgrag.models.embed import Embedder
 from kgrag.models.prompts import Prompt, load_prompt
 from kgrag.models.tasks import Tasks, harmless, titled
 from kgrag.settings import ChatSettings, Settings

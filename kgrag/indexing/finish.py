@@ -81,10 +81,10 @@ def _in_texts(work: StageContext, row: Row) -> str | None:
     return min(written, default=None)
 
 
-_REFILLED = 2000
+REFILLED = 2000
 """Passages up to which full-text indexes take in all anew after every removal: .3 ms each, while with a new index Neo4j
 plans all queries again, which takes seconds."""
-_SHARE = 0.001  # of more passages: what may be removed before; rare words alone weigh otherwise until then
+SHARE = 0.001  # of more passages: what may be removed before; rare words alone weigh otherwise until then
 
 
 def _mentions(work: StageContext) -> None:
@@ -159,9 +159,9 @@ def _finish(
 
 def _forget(graph: Graph, collection: Collection, stale: int, passages: int) -> None:
     """Rid the full-text indexes of what was removed, which Lucene counts until it merges the segment that held it."""
-    if passages <= _REFILLED:
+    if passages <= REFILLED:
         refill_fulltext_indexes(graph, collection.name, collection.indexed)
-    elif stale > passages * _SHARE:
+    elif stale > passages * SHARE:
         renew_fulltext_indexes(graph, collection.number, collection.indexed)
     else:
         return

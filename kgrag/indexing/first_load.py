@@ -38,11 +38,11 @@ PASSAGES = 10_000
 LONGEST = 2_000_000
 """Characters of a document that is not kept in memory: a transaction holds it in parts."""
 _PASSAGE_CHARS = 1000  # of a passage, about
-_ONE_TRANSACTION = 20_000  # nodes and relationships that are written as one
-_NODES = 5_000  # in a transaction, of several
+ONE_TRANSACTION = 20_000  # nodes and relationships that are written as one
+NODES_AT_ONCE = 5_000  # in a transaction, of several
 _NODES_A_PASSAGE = 8  # itself, its document, and names
-_EDGES = 10_000
-_PATIENCE = 5.0  # seconds after which documents that are ready are written, however few they are
+EDGES_AT_ONCE = 10_000
+PATIENCE = 5.0  # seconds after which documents that are ready are written, however few they are
 _QUEUE = 4  # transactions that wait while the rows of the next are made
 _LATER = ("MENTIONS", "HAS_KEYWORD")  # kinds whose ends are written when all passages are counted
 _NAMES = {table: property_names(table) for table in (*NODES, *EDGES)}
@@ -177,7 +177,7 @@ class _Transactions:
         """Write whole documents once they have `batch` passages, about, but for a few."""
         self._graph = graph
         self._collection = collection
-        self._most = min(_NODES, _NODES_A_PASSAGE * batch)
+        self._most = min(NODES_AT_ONCE, _NODES_A_PASSAGE * batch)
         self._labels = {label: schema.labels_of(label, collection.number) for label in NODES}
         self._next = _Writing({}, [], {})
         self._later: dict[str, list[tuple[object, ...]]] = {table: [] for table in _LATER}
@@ -245,20 +245,20 @@ class _Transactions:
     def checkpoint(self) -> None:
         """See Tables."""
         waiting = self._next
-        most = _NODES if self._relating else self._most
-        many = len(waiting.nodes) + len(waiting.changes) >= most or len(waiting.edges) >= _EDGES
-        if many or (time.monotonic() - self._submitted > _PATIENCE and len(waiting)):
+        most = NODES_AT_ONCE if self._relating else self._most
+        many = len(waiting.nodes) + len(waiting.changes) >= most or len(waiting.edges) >= EDGES_AT_ONCE
+        if many or (time.monotonic() - self._submitted > PATIENCE and len(waiting)):
             self._wait(_QUEUE - 1)
             self._submit()
 
     def release(self, table: str) -> None:
         """See Tables."""
         edges = self._later.pop(table)
-        if not self._several and len(self._next) + len(edges) <= _ONE_TRANSACTION:
+        if not self._several and len(self._next) + len(edges) <= ONE_TRANSACTION:
             self._next.edges += edges
             return
-        for start in range(0, len(edges), _EDGES):
-            self._next.edges += edges[start : start + _EDGES]
+        for start in range(0, len(edges), EDGES_AT_ONCE):
+            self._next.edges += edges[start : start + EDGES_AT_ONCE]
             self._submit()
 
     def begin_relations(self) -> None:

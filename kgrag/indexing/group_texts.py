@@ -73,10 +73,10 @@ def extracted(
     Without `middles` that is the middle of these sentences themselves. They stand in the order of their members; the
     name is the terms that most members have.
     """
-    found = [_candidates(members, language) for members in groups]
-    vectors, _ = embed_each(embedder, [sentence for each in found for sentence in each])
+    candidates = [_candidates(members, language) for members in groups]
+    vectors, _ = embed_each(embedder, [sentence for each in candidates for sentence in each])
     said, start = [], 0
-    for number, (members, each) in enumerate(zip(groups, found, strict=True)):
+    for number, (members, each) in enumerate(zip(groups, candidates, strict=True)):
         own = vectors[start : start + len(each)]
         cosines = own @ (own.sum(axis=0) if middles is None else middles[number])
         start += len(each)
@@ -113,12 +113,12 @@ def numbered_text(number: int, member: Member) -> str:
 
 
 def _candidates(members: Sequence[Member], language: str) -> list[str]:
-    found = dict.fromkeys(
+    candidates = dict.fromkeys(
         " ".join(sentence.split())
         for member in members[:_TELLING]
         for sentence in list(sentences(member["text"], language))[:_FIRST]
     )
-    return [sentence for sentence in found if _SHORTEST <= len(sentence) <= _LONGEST]
+    return [sentence for sentence in candidates if _SHORTEST <= len(sentence) <= _LONGEST]
 
 
 def _name(members: Sequence[Member], text: str) -> str:

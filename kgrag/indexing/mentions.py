@@ -22,7 +22,7 @@ from kgrag.text.tokens import name_stems, normalise, stems, tokens
 from kgrag.values.identity import entity_id, word_id
 
 _BATCH = 500  # passages a transaction: the server writes one batch while the next is computed
-_FEW = 20
+FEW = 20
 """When the passages are less than one of so many, their candidates are looked up, and not all names read."""
 
 
@@ -148,7 +148,7 @@ def link_mentions(work: StageContext) -> None:
     due = work.due("Passage", "mentions")
     if not due:
         return
-    whole = None if len(due) * _FEW < work.passages else Gazetteer.of_graph(work)
+    whole = None if len(due) * FEW < work.passages else Gazetteer.of_graph(work)
 
     def read(ids: list[str]) -> tuple[list[Row], Gazetteer | None]:
         rows = work.rows("stages/mention_sources", ids)
@@ -177,15 +177,15 @@ def _mentions(
 
     A batch has a gazetteer of its own where there is none of all.
     """
-    found: dict[str, dict[str, Row]] = {}
+    rows: dict[str, dict[str, Row]] = {}
     phrases: dict[str, dict[str, Row]] = {}
     sources, own = batch[1]
     gazetteer = own or whole
     assert gazetteer is not None
     for source in sources:
         passage = tokenised_source(source, gazetteer.language)
-        found[source["id"]], phrases[source["id"]] = mentions(source, passage, gazetteer)
-    return found, phrases
+        rows[source["id"]], phrases[source["id"]] = mentions(source, passage, gazetteer)
+    return rows, phrases
 
 
 @dataclass(frozen=True, slots=True)
@@ -235,7 +235,7 @@ def mentions(
     row of `cypher/stages/mention_sources.cypher`, and its `passage` in words; the maps given back are those of
     `write/mentions`. Positions are word numbers from 0 in the title followed by the text, as in the passage's stems.
     """
-    found: dict[str, Row] = {}
+    rows: dict[str, Row] = {}
     language = gazetteer.language
     title, text = passage.title, passage.text
     own = set(source["own"])
@@ -250,22 +250,22 @@ def mentions(
         return {"entity": gazetteer.entity(name), "via": via, "positions": positions, **flags}
 
     def add(mention: Row) -> None:
-        found.setdefault(mention["entity"], mention)
+        rows.setdefault(mention["entity"], mention)
 
     for name, positions in find_names(title, is_other, {normalise(source["title"], language)}, language).items():
         add(mention(name, "title", positions))
     for name, positions in find_names(text, known.__contains__, language=language).items():
         row = mention(name, "local", [len(title) + p for p in positions])
-        if row["entity"] in found:
-            found[row["entity"]]["positions"] += row["positions"]
+        if row["entity"] in rows:
+            rows[row["entity"]]["positions"] += row["positions"]
         add(row)
     for name in named_entities(source["text"], gazetteer.pipeline, language):
         add(mention(name, "spacy"))
     left = {name: mention(name, "phrase") for name in passage.phrases if name not in known}
-    phrases = {name: row for name, row in left.items() if row["entity"] not in found}
+    phrases = {name: row for name, row in left.items() if row["entity"] not in rows}
     for name in source["stated"]:
         add(mention(name, "triple"))
-    return found, phrases
+    return rows, phrases
 
 
 def add_rare(found: dict[str, dict[str, Row]], phrases: Mapping[str, Mapping[str, Row]], rare: Container[str]) -> None:

@@ -24,15 +24,15 @@ def named_entities(text: str, pipeline: str | None, language: Language = ENGLISH
 
 @lru_cache(maxsize=4096)  # statistics and mentions ask for the same texts, a batch apart
 def _found(text: str, pipeline: str, language: Language) -> Mapping[str, str]:
-    found: dict[str, str] = {}
+    names: dict[str, str] = {}
     for entity in _trained(pipeline)(text).ents:
         words = entity.text.split()
         surface = " ".join(words[1:] if words[:1] and words[0].lower() in language.articles else words)
         normal = normalise(surface, language)
         short = 2 if language.unparted else 3
         if entity.label_ not in _NO_NAMES and len(normal) >= short and normal not in language.stop_words:
-            found.setdefault(normal, surface)
-    return found
+            names.setdefault(normal, surface)
+    return names
 
 
 @cache

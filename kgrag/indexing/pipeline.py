@@ -21,7 +21,8 @@ from kgrag.indexing.documents import ExistingDocument
 from kgrag.indexing.finish import finish
 from kgrag.indexing.first_load import first_load
 from kgrag.indexing.index_sync import synchronise
-from kgrag.models.embed import Embedder, embedded
+from kgrag.indexing.vectors import embedded
+from kgrag.models.embed import Embedder
 from kgrag.runtime.document_progress import at
 from kgrag.settings import IndexingSettings, Settings
 from kgrag.text.languages import Language

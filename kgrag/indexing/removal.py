@@ -40,7 +40,7 @@ def find_gone(graph: Graph, collection: Collection, scan: Scan, *, force: bool =
     there and that its files had before (the folder was moved).
     """
     roots = [scan.root, *(root for root in scan.moved if not Path(root).is_dir())]
-    places = _places(scan, force)
+    places = places_of(scan, force)
     absolute = [place for place in places if Path(place).is_absolute()]
     relative = [place for place in places if not Path(place).is_absolute()]
     gone: dict[str, bool] = {}
@@ -51,7 +51,7 @@ def find_gone(graph: Graph, collection: Collection, scan: Scan, *, force: bool =
             rows += [
                 {"file": r["file"], "fingerprint": r["fingerprint"]}
                 for r in found
-                if _lies_in(r["file"], r["prefix"]) and _is_gone(scan, r["file"], r["fingerprint"])
+                if lies_in(r["file"], r["prefix"]) and is_gone(scan, r["file"], r["fingerprint"])
             ]
     for start in range(0, len(rows), _BATCH):
         part = graph.run("look_up/file_documents", collection=collection.name, rows=rows[start : start + _BATCH])
@@ -68,18 +68,20 @@ def too_many(gone: Sized[str], report: IngestReport, limit: float) -> bool:
     return len(gone) > limit * (len(gone) + there)
 
 
-def _places(scan: Scan, force: bool) -> list[str]:
+def places_of(scan: Scan, force: bool) -> list[str]:
     """Return the places of a scan: folders as the beginning of their files' keys, and single files."""
     folders = [*scan.folders, *(scan.empty if force else [])]
     alone = [file for file in scan.files if not any(file.startswith(folder) for folder in folders)]
     return [*folders, *alone, *(scan.missing if force else [])]
 
 
-def _lies_in(file: str, place: str) -> bool:
+def lies_in(file: str, place: str) -> bool:
+    """Whether a file is a place or lies in it."""
     return not place or place.endswith("/") or file == place or file.startswith(f"{place}/")
 
 
-def _is_gone(scan: Scan, file: str, fingerprint: str | None) -> bool:
+def is_gone(scan: Scan, file: str, fingerprint: str | None) -> bool:
+    """Whether what a collection holds of a file is no longer there."""
     if file in scan.files:
         return scan.files[file] not in ("", fingerprint)  # a row that the file no longer has
     return not _hidden(scan, file)

@@ -13,7 +13,8 @@ from kgrag.graph.description import describe
 from kgrag.indexing.finish import finish
 from kgrag.indexing.index_sync import index_of, synchronise
 from kgrag.indexing.similar import is_fit
-from kgrag.models.embed import Embedder, embedded
+from kgrag.indexing.vectors import embedded
+from kgrag.models.embed import Embedder
 from kgrag.runtime import limits
 from kgrag.settings import Settings
 from kgrag.text.languages import STEMMER
@@ -190,8 +191,8 @@ def _stem(graph: Graph, collection: Collection) -> None:
 
 def _names(graph: Graph, name: str, slot: str) -> list[str]:
     """Return the ids of the names that lack a vector."""
-    found = graph.stream("stages/named_without_vector", collection=name, embedding=slot)
-    return [r["id"] for r in found if is_fit(r["normal"])]
+    rows = graph.stream("stages/named_without_vector", collection=name, embedding=slot)
+    return [r["id"] for r in rows if is_fit(r["normal"])]
 
 
 def _indexes(graph: Graph, number: int, slot: str, labels: Sequence[str]) -> list[str]:

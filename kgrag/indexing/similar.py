@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from kgrag.graph.connection import Transaction
 from kgrag.graph.description import describe
 from kgrag.indexing.stage import StageContext
-from kgrag.models.embed import embedded_or_logged
+from kgrag.indexing.vectors import embedded_or_logged
 
 Vectors = NDArray[np.float32]
 _BLOCK = 1024  # rows compared at once
@@ -40,10 +40,10 @@ def nearest(
     narrow = _narrowed(vectors) if least >= _NEAR and vectors.shape[1] >= 2 * _COMPONENTS else None
     for start in range(0, len(rows), _BLOCK):
         block = rows[start : start + _BLOCK]
-        found: list[list[tuple[int, float]]] = [[] for _ in block]
+        neighbours: list[list[tuple[int, float]]] = [[] for _ in block]
         for place, other, score in zip(*_best(vectors, narrow, block, k, least), strict=True):
-            found[place].append((other, score))
-        for row, its in zip(block.tolist(), found, strict=True):
+            neighbours[place].append((other, score))
+        for row, its in zip(block.tolist(), neighbours, strict=True):
             its.sort(key=lambda f: (-f[1], ids[f[0]]))
             yield row, [(other, round(score, _DIGITS)) for other, score in its[:k]]
 
@@ -134,9 +134,9 @@ def displaced(vectors: Vectors, floors: Vectors, new: NDArray[np.intp]) -> NDArr
 
 
 _BATCH = 1000
-_SEARCHES = 200
+SEARCHES = 200
 """How many vectors are read and compared in the time of one search of the index, about."""
-_SMALL = 20_000  # vectors that are compared all the same: that is exact
+SMALL = 20_000  # vectors that are compared all the same: that is exact
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,14 +168,15 @@ def link_nearest(work: StageContext, kind: Kind, due: Sequence[str], count: Call
     """Write the neighbours of the nodes `due`, and of those that one of them comes close to; `count`s all vectors."""
     total = count()
     held = total * work.collection.dimension * 4
-    few = total > max(_SMALL, _SEARCHES * len(due))
+    few = total > max(SMALL, SEARCHES * len(due))
     if few or held > work.settings.exact_neighbours_mb * 2**20:
         _by_index(work, kind, due)
     else:
-        _exactly(work, kind, due, total)
+        link_exactly(work, kind, due, total)
 
 
-def _exactly(work: StageContext, kind: Kind, due: Sequence[str], total: int) -> None:
+def link_exactly(work: StageContext, kind: Kind, due: Sequence[str], total: int) -> None:
+    """Link nodes to the nearest of all, by comparing with all."""
     ids: list[str] = []
     vectors = np.empty((total, work.collection.dimension), np.float32)
     floors = np.full(total, kind.least, np.float32)

@@ -34,8 +34,9 @@ from kgrag.indexing.group_texts import (
     nearest_first,
     shown,
 )
+from kgrag.indexing.vectors import embedded_or_logged
 from kgrag.models.budget import Estimate, estimate_calls
-from kgrag.models.embed import Embedder, embedded_or_logged, unit
+from kgrag.models.embed import Embedder, unit
 from kgrag.models.prompts import load_prompt
 from kgrag.models.tasks import Tasks
 from kgrag.settings import ChatSettings, Settings
@@ -95,10 +96,10 @@ def _parts(places: NDArray[np.int64], vectors: Matrix, seed: int) -> Iterator[ND
         n_clusters=min(64, math.ceil(2 * len(places) / _PART)), random_state=seed, n_init=1, batch_size=4096
     )
     label = means.fit_predict(vectors[places])
-    found = [places[label == number] for number in np.unique(label)]
-    if len(found) == 1:  # all the same
-        found = [places[start : start + _PART] for start in range(0, len(places), _PART)]
-    for part in found:
+    parts = [places[label == number] for number in np.unique(label)]
+    if len(parts) == 1:  # all the same
+        parts = [places[start : start + _PART] for start in range(0, len(places), _PART)]
+    for part in parts:
         yield from _parts(part, vectors, seed)
 
 
@@ -118,10 +119,10 @@ def _mixture(vectors: Matrix, size: float, seed: int) -> list[Cluster]:
     shares = best.predict_proba(reduced)
     belongs = shares >= LEAST
     belongs[np.arange(len(vectors)), shares.argmax(axis=1)] = True
-    found = [np.flatnonzero(column) for column in belongs.T]
+    groups = [np.flatnonzero(column) for column in belongs.T]
     return [
         Cluster(tuple(map(int, members)), tuple(round(float(shares[i, k]), 4) for i in members))
-        for k, members in enumerate(found)
+        for k, members in enumerate(groups)
         if len(members)
     ]
 
@@ -376,10 +377,10 @@ class _Summaries(Writer[_Group]):
 def _remove(graph: Graph, collection: Collection, above: int) -> int:
     """Remove the summaries above a level; returns how many there were."""
     removed = 0
-    while found := graph.run("write/remove_summaries", collection=collection.name, above=above, limit=_REMOVED)[0][
+    while rows := graph.run("write/remove_summaries", collection=collection.name, above=above, limit=_REMOVED)[0][
         "removed"
     ]:
-        removed += found
+        removed += rows
     return removed
 
 
@@ -391,7 +392,7 @@ def _read(graph: Graph, collection: Collection, level: int, *, vectors: bool = T
     """Return all passages (level 0), or the summaries of a level, by id; without `vectors` these are [0, d]."""
     label = "Summary" if level else "Passage"
     below = _Level(label, [], np.zeros((0, collection.dimension), np.float32), [], [])
-    found = []
+    levels = []
     for record in graph.stream(
         "stages/tree_members",
         label=label,
@@ -404,9 +405,9 @@ def _read(graph: Graph, collection: Collection, level: int, *, vectors: bool = T
         below.rests_on.append(record["rests_on"])
         below.parents.append(record["parents"])
         if vectors:
-            found.append(np.array(record["vector"], dtype=np.float32))
-    if found:
-        below.vectors = np.stack(found)
+            levels.append(np.array(record["vector"], dtype=np.float32))
+    if levels:
+        below.vectors = np.stack(levels)
     return below
 
 
@@ -418,11 +419,11 @@ def _texts(graph: Graph, below: _Level, groups: Sequence[_Group]) -> dict[str, M
 
 def _members(below: _Level) -> dict[str, list[int]]:
     """Return the places of the members of each summary."""
-    found: dict[str, list[int]] = {}
+    members: dict[str, list[int]] = {}
     for i, parents in enumerate(below.parents):
         for parent in parents:
-            found.setdefault(parent, []).append(i)
-    return found
+            members.setdefault(parent, []).append(i)
+    return members
 
 
 def _due(graph: Graph, collection: Collection, level: int, below: _Level, version: str | None) -> list[_Group]:

@@ -25,7 +25,7 @@ from kgrag.values.errors import ConfigurationError
 EXAMPLES = 5
 """How many examples a finding names."""
 
-_MEMORY = 100_000_000
+MEMORY = 100_000_000
 """Bytes of texts that the server is asked to hold at once, a fifth of what the local one gives a statement."""
 
 _REMOVE = "`kgrag show ID` names the document, `kgrag delete --document KEY` removes it."
@@ -83,12 +83,15 @@ def find(
     graph, if it has one, differs from the graph.
     """
     if collection.kind == KNOWLEDGE:
-        found = [*_indexes(collection, indexes), *_loose(graph, collection)]
+        findings = [*find_indexes(collection, indexes), *_loose(graph, collection)]
     else:
-        found = [*_indexes(collection, indexes), *_of_documents(graph, collection, near, coverage, readings, texts)]
-        found += [*find_apart(collection, apart), *_stems(collection)]
+        findings = [
+            *find_indexes(collection, indexes),
+            *_of_documents(graph, collection, near, coverage, readings, texts),
+        ]
+        findings += [*find_apart(collection, apart), *_stems(collection)]
     order: tuple[Level, ...] = ("error", "warning", "note")
-    yield from sorted(found, key=lambda finding: order.index(finding.level))
+    yield from sorted(findings, key=lambda finding: order.index(finding.level))
 
 
 def _stems(collection: Collection) -> Iterator[Finding]:
@@ -110,7 +113,7 @@ def _of_documents(
         *find_vectors(collection, coverage),
         *_work(graph, collection),
         *_loose(graph, collection),
-        *_read_in_part(collection, readings),
+        *read_in_part(collection, readings),
         *_stale(graph, collection),
         *_alike(graph, collection, near, texts),
     )
@@ -125,7 +128,7 @@ def find_apart(collection: Collection, apart: Difference | None) -> Iterator[Fin
         yield _finding("passage index out of step", "error", number, message, remedy, apart.missing)
 
 
-def _indexes(collection: Collection, indexes: Mapping[str, Mapping[str, Any]]) -> Iterator[Finding]:
+def find_indexes(collection: Collection, indexes: Mapping[str, Mapping[str, Any]]) -> Iterator[Finding]:
     """Report missing, offline, failed and incomplete indexes."""
     own = collection_indexes(collection.number, collection.embedding)
     missing = [name for name, row in indexes.items() if not row]
@@ -188,7 +191,7 @@ def _loose(graph: Graph, collection: Collection) -> Iterator[Finding]:
         yield _finding(row["kind"], level, row["number"], text, remedy, row["examples"])
 
 
-def _read_in_part(collection: Collection, readings: Sequence[Reading]) -> Iterator[Finding]:
+def read_in_part(collection: Collection, readings: Sequence[Reading]) -> Iterator[Finding]:
     """Report passages that a language model or TAGME has not read, or read with other settings."""
     name = shlex.quote(collection.name)
     command = {"extract": f"kgrag enrich extract -c {name}", "tag": f"kgrag enrich tag -c {name}"}
@@ -221,8 +224,8 @@ def _alike(graph: Graph, collection: Collection, near: float, texts: int) -> Ite
     The server's results are counted here as they arrive.
     """
     copies = 0
-    twins = _Largest()
-    parts = 1 + texts // _MEMORY
+    twins = Largest()
+    parts = 1 + texts // MEMORY
     for part in range(parts):
         for row in graph.stream("inspect/twins", collection=collection.name, parts=parts, part=part):
             copies += row["copies"] - 1
@@ -232,7 +235,7 @@ def _alike(graph: Graph, collection: Collection, near: float, texts: int) -> Ite
         remedy = f"They take places in rankings. {_REMOVE}"
         yield _finding("same text", "note", copies, message, remedy, twins.examples())
     asked: dict[str, Any] = {"collection": collection.name, "near": near}
-    pairs = _Largest()
+    pairs = Largest()
     for row in graph.stream("inspect/near", **asked):
         one, other, score = row["one"], row["other"], row["score"]
         pairs.add(score, (one, other), f"{one} = {other} ({round(score, 3)})")
@@ -241,7 +244,7 @@ def _alike(graph: Graph, collection: Collection, near: float, texts: int) -> Ite
         more = f"`kgrag cypher near_duplicates -c {shlex.quote(collection.name)}` lists more."
         remedy = f"Versions of one text? {more} {_REMOVE}"
         yield _finding("nearly the same text", "note", pairs.number, message, remedy, pairs.examples())
-    names = _Largest()
+    names = Largest()
     for row in graph.stream("inspect/names", **asked):
         names.add(row["df"] or 0, (row["one"], row["other"]), f"{row['one']} = {row['other']}")
     if names.number:
@@ -254,7 +257,7 @@ def _alike(graph: Graph, collection: Collection, near: float, texts: int) -> Ite
         yield _finding("names to merge", "note", names.number, message, remedy, names.examples())
 
 
-class _Largest:
+class Largest:
     """Counts what it is given, and keeps the few with the largest weights; of equal ones those that come first."""
 
     def __init__(self) -> None:
@@ -262,6 +265,7 @@ class _Largest:
         self._kept: list[tuple[float, tuple[str, str], str]] = []
 
     def add(self, weight: float, name: tuple[str, str], example: str) -> None:
+        """Take an example, if its weight is among the largest."""
         self.number += 1
         self._kept.append((-weight, name, example))
         if len(self._kept) >= 100 * EXAMPLES:
@@ -342,12 +346,12 @@ def _coverage(passages: Iterable[Row], vectors: Iterable[Row]) -> tuple[Coverage
     kinds = {"mentions": "mentions", "keywords": "keywords", "triples": "triples", "neighbours": "similar"}
     rows = list(passages)
     number = sum(row["number"] for row in rows)
-    found = [
+    coverages = [
         Coverage(f"passages with {kind}", sum(row["number"] for row in rows if row[key]), number)
         for kind, key in {**kinds, "a vector": "vector"}.items()
     ]
-    found += [Coverage(f"{r['kind']} with a vector", r["having"], r["number"]) for r in vectors if r["number"]]
-    return tuple(found)
+    coverages += [Coverage(f"{r['kind']} with a vector", r["having"], r["number"]) for r in vectors if r["number"]]
+    return tuple(coverages)
 
 
 def _vectors(graph: Graph, name: str, slot: str) -> list[Row]:
@@ -363,13 +367,13 @@ def _vectors(graph: Graph, name: str, slot: str) -> list[Row]:
 
 def _distributions(passages: Iterable[Row], entities: Iterable[Row], hubs: Iterable[Row]) -> tuple[Distribution, ...]:
     rows, ends, top = list(passages), list(entities), list(hubs)
-    found = [
+    distributions = [
         _distribution("mentions of an entity", ends, "mentions", top),
         _distribution("triples of an entity", ends, "triples", top),
         _distribution("entities of a passage", rows, "mentions"),
         _distribution("triples of a passage", rows, "triples"),
     ]
-    return tuple(d for d in found if d is not None)
+    return tuple(d for d in distributions if d is not None)
 
 
 def _distribution(name: str, rows: Iterable[Row], key: str, hubs: Iterable[Row] = ()) -> Distribution | None:
@@ -401,15 +405,15 @@ def _readings(passages: Iterable[Row], settings: Settings) -> tuple[Reading, ...
     rows = list(passages)
     prompts = {load_prompt(prompt_name(linked), settings.chat.prompts).version for linked in (False, True)}
     current = {"extract": prompts, "tag": {tagging_version(settings.tagme)}}
-    found: list[Reading] = []
+    readings: list[Reading] = []
     kinds: dict[Literal["extract", "tag"], str] = {"extract": "extracted", "tag": "tagged"}
     for kind, key in kinds.items():
         counts: Counter[str] = Counter()
         for row in rows:
             counts[row[key] or ""] += row["number"]
         if set(counts) - {""}:
-            found += [
+            readings += [
                 Reading(kind, version, version.partition(OF)[0] in current[kind], number)
                 for version, number in counts.most_common()
             ]
-    return tuple(found)
+    return tuple(readings)

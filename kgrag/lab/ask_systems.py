@@ -205,7 +205,7 @@ def record_of(
 
 def iterations(answer: Answer, question: Question, depth: int, texts: Mapping[str, GoldText]) -> tuple[Iteration, ...]:
     """Return the steps of the loop in an answer's trace, without events outside of it."""
-    found: list[Iteration] = []
+    steps: list[Iteration] = []
     best: Ranks = (None,) * max(1, len(question.gold))
     for step in range(1, max((event.step for event in answer.trace), default=0) + 1):
         events = [event for event in answer.trace if event.step == step]
@@ -219,8 +219,8 @@ def iterations(answer: Answer, question: Question, depth: int, texts: Mapping[st
                     best = tuple(map(_better, best, ranks))
         called = [event.usage for event in events if isinstance(event, Called)]
         calls, tokens = sum(u.calls for u in called), sum(u.tokens for u in called)
-        found.append(Iteration(tuple(best), calls, tokens, tuple(best if ranked is None else ranked)))
-    return tuple(found)
+        steps.append(Iteration(tuple(best), calls, tokens, tuple(best if ranked is None else ranked)))
+    return tuple(steps)
 
 
 def _better(one: int | None, other: int | None) -> int | None:
@@ -228,8 +228,8 @@ def _better(one: int | None, other: int | None) -> int | None:
 
 
 def _documents(ranking: Ranking, depth: int, texts: Mapping[str, GoldText]) -> tuple[str, ...]:
-    found = tuple(hit.passage.document for hit in ranking) if texts else distinct_documents(ranking)
-    return found[:depth]
+    documents = tuple(hit.passage.document for hit in ranking) if texts else distinct_documents(ranking)
+    return documents[:depth]
 
 
 def _ranks(ranking: Ranking, question: Question, depth: int, texts: Mapping[str, GoldText]) -> tuple[int | None, ...]:
@@ -323,9 +323,9 @@ class Golden:
         ids = [id for key in keys for id in held.get(key, [])]
         if len(ids) > depth:
             ids = [id for id, _ in reader.nearest_of(ids, Query(question.text).vector(self._index.embedder), depth)]
-        found = reader.passages(ids)
+        passages = reader.passages(ids)
         order = {key: place for place, key in enumerate(keys)}
-        return sorted(found.values(), key=lambda p: (order[p.document], p.ordinal))
+        return sorted(passages.values(), key=lambda p: (order[p.document], p.ordinal))
 
 
 class GoldenFacts(Golden):
@@ -362,15 +362,15 @@ class LookUp:
     ) -> Answer:
         """See Answering."""
         trace, started = Trace(listener), time.perf_counter()
-        found = look_up(self._index, Query(question), None, depth)
-        for kind, name, text in found.places if found is not None else ():
+        lookup = look_up(self._index, Query(question), None, depth)
+        for kind, name, text in lookup.places if lookup is not None else ():
             trace.add(StructureLookup(kind=kind, name=name, text=text))
         return Answer(
             question=question,
-            text=found.text if found is not None else "It names no page, table or section.",
-            found=found is not None and found.found,
+            text=lookup.text if lookup is not None else "It names no page, table or section.",
+            found=lookup is not None and lookup.found,
             system=self.name,
-            ranking=Ranking(question, self.name, found.hits if found is not None else ()),
+            ranking=Ranking(question, self.name, lookup.hits if lookup is not None else ()),
             trace=tuple(trace.events),
             seconds=time.perf_counter() - started,
         )

@@ -35,12 +35,12 @@ def text_of(fact: Fact) -> str:
 
 def read_documents(data: Dataset, progress: Progress) -> dict[str, Document]:
     """Return the documents of the corpus by their keys."""
-    found: dict[str, Document] = {}
+    documents: dict[str, Document] = {}
     for item in data.documents():
         if isinstance(item, Document):
-            found[item.key] = item
-            progress("reading", len(found), None)
-    return found
+            documents[item.key] = item
+            progress("reading", len(documents), None)
+    return documents
 
 
 def read_corpus(data: Dataset, progress: Progress) -> dict[str, Fact]:
@@ -63,14 +63,14 @@ def facts(questions: Sequence[Question], corpus: Mapping[str, Fact]) -> dict[str
         whole.update(set(question.gold).difference(support.document for support in question.supports))
     if not named:
         return dict(corpus)
-    found = {key: corpus[key] for key in corpus if key in whole}
+    documents = {key: corpus[key] for key in corpus if key in whole}
     for key, (title, text) in corpus.items():
         its = named.get(key, [])
-        found |= {support.key: (title, support.text) for support in its}
+        documents |= {support.key: (title, support.text) for support in its}
         for sentence in sentences(text, "en") if key not in whole else ():
             if not any(sentence in support.text or support.text in sentence for support in its):
-                found[GoldText(key, sentence).key] = (title, sentence)
-    return found
+                documents[GoldText(key, sentence).key] = (title, sentence)
+    return documents
 
 
 def chains(questions: Sequence[Question], corpus: Mapping[str, Fact]) -> list[Chain]:
@@ -79,15 +79,15 @@ def chains(questions: Sequence[Question], corpus: Mapping[str, Fact]) -> list[Ch
     Facts are the sentences that the set names, in the order in which it names them, or the whole document where it
     names none. The order of documents is the set's where it has one, else a guess (see `ordered`).
     """
-    found = []
+    paths = []
     for question in questions:
         if question.gold and all(key in corpus for key in question.gold):
             its: dict[str, Fact] = {}
             for key in question.path or ordered(question.text, {key: corpus[key] for key in question.gold}):
                 named = [support for support in question.supports if support.document == key]
                 its |= {support.key: (corpus[key][0], support.text) for support in named} or {key: corpus[key]}
-            found.append(Chain(question.text, tuple(its), tuple(its.values())))
-    return found
+            paths.append(Chain(question.text, tuple(its), tuple(its.values())))
+    return paths
 
 
 def ordered(question: str, gold: Mapping[str, Fact]) -> tuple[str, ...]:

@@ -60,13 +60,13 @@ class Corpus:
         """Return a digest that identifies the corpus: of its files if it has any, else of its contents."""
         if self._files is None:
             return self.digest(max_file_mb)
-        found = hashlib.blake2b(digest_size=16)
+        digest = hashlib.blake2b(digest_size=16)
         for path in sorted(file for file in self._files.rglob("*") if file.is_file()):
-            found.update(os.fsencode(path.relative_to(self._files)) + b"\0")
+            digest.update(os.fsencode(path.relative_to(self._files)) + b"\0")
             with path.open("rb") as file:
                 while block := file.read(_BLOCK):
-                    found.update(block)
-        return found.hexdigest()
+                    digest.update(block)
+        return digest.hexdigest()
 
 
 @dataclass(frozen=True, slots=True)

@@ -266,13 +266,13 @@ class Experiment:
 
     def _refused(self, data: Dataset, searched: Collection | None) -> dict[str, str]:
         """Return the systems without a required layer of the graph -> what they lack, and the commands that make it."""
-        found: dict[str, str] = {}
+        refusals: dict[str, str] = {}
         for name in self._systems:
             made = self._made(name, data, searched)
             lacking = made.lacking() if isinstance(made, Retriever | Strategy) else ()
             if lacking:
-                found[name] = layers.lacks(lacking, made.context.reader.collection.name)
-        return found
+                refusals[name] = layers.lacks(lacking, made.context.reader.collection.name)
+        return refusals
 
     def _measure(
         self,

@@ -138,19 +138,19 @@ def generate(
         _write(folder / TRIPLES, _triples(reader))
         if tasks is None:
             drafts = _told(template_drafts(reader, sources, seed), number, progress)
-            found = select(drafts, number, reader.collection.language)
+            selection = select(drafts, number, reader.collection.language)
         else:
             asking = _Asking(tasks.with_listener(usage), reader, sources, seed, ledger)
-            found = asking.run(number, threads, progress)
+            selection = asking.run(number, threads, progress)
             failures, stopped = asking.failures, asking.stopped
-        _write(folder / QUERIES, query_rows(found.kept))
-    types = [draft.type for draft in found.kept]
+        _write(folder / QUERIES, query_rows(selection.kept))
+    types = [draft.type for draft in selection.kept]
     return GenerationReport(
-        questions=len(found.kept),
+        questions=len(selection.kept),
         by_type={name: types.count(name) for name in sorted(set(types))},
-        dropped=dict(found.dropped),
+        dropped=dict(selection.dropped),
         failures=tuple(failures),
-        left=number - len(found.kept),
+        left=number - len(selection.kept),
         usage=usage.total,
         seconds=time.monotonic() - started,
         stopped=stopped,
@@ -234,15 +234,15 @@ class _Asking:
         """Return the questions; fewer than `number` when too many drafts were dropped, or it was stopped."""
         tried: set[int] = set()
         while True:
-            found = select((self._drafts[draw] for draw in sorted(self._drafts)), number, self._language)
-            missing = number - len(found.kept)
+            selection = select((self._drafts[draw] for draw in sorted(self._drafts)), number, self._language)
+            missing = number - len(selection.kept)
             open_ = (draw for draw in range(_DRAWS * number) if draw not in self._drafts and draw not in tried)
             due = [draw for _, draw in zip(range(missing), open_, strict=False)]
-            progress(_STAGE, len(found.kept), number)
+            progress(_STAGE, len(selection.kept), number)
             if not due or self.stopped is not None:
-                return found
+                return selection
             tried.update(due)
-            shown: Callable[[int, int], None] = partial(self._report, progress, len(found.kept), number)
+            shown: Callable[[int, int], None] = partial(self._report, progress, len(selection.kept), number)
             outcome = ask_each(map(self._source, due), len(due), self._ask, self._keep, shown, threads)
             self.failures += outcome.failures
             self.stopped = outcome.stopped
@@ -357,8 +357,8 @@ def _corpus(sources: Sources) -> Iterator[dict[str, Any]]:
 
 
 def _triples(reader: Reader) -> Iterator[dict[str, Any]]:
-    found = reader.graph.stream("evaluate/question_triples", collection=reader.collection.name, limit=_TRIPLES)
-    for row in found:
+    rows = reader.graph.stream("evaluate/question_triples", collection=reader.collection.name, limit=_TRIPLES)
+    for row in rows:
         yield {name: row[name] for name in ("passage", "subject", "predicate", "object")}
 
 

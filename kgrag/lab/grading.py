@@ -208,7 +208,7 @@ def read_answers(path: Path) -> list[SaidAnswer]:
     Of the latter, its citations are what was shown, and the ranking where it cites nothing. Raises InputError, naming
     the line.
     """
-    found = {}
+    answers = {}
     for number, (place, row) in enumerate(json_lines(path, _FORM), 1):
         said, question = row.get("said", row.get("text")), row.get("question")
         if not isinstance(said, str) or not isinstance(question, str):
@@ -219,23 +219,23 @@ def read_answers(path: Path) -> list[SaidAnswer]:
         if not isinstance(known, list) or not isinstance(shown, list):
             raise InputError(f"{place}: answers or shown is no list.", _FORM)
         id = str(row.get("id") or number)
-        if id in found:
+        if id in answers:
             raise InputError(f"{place}: id {id!r} occurs more than once.", _FORM)
-        found[id] = SaidAnswer(id, question, said, tuple(map(str, known)), tuple(map(str, shown)))
-    if not found:
+        answers[id] = SaidAnswer(id, question, said, tuple(map(str, known)), tuple(map(str, shown)))
+    if not answers:
         raise InputError(f"{path} is empty.", _FORM)
-    return list(found.values())
+    return list(answers.values())
 
 
 def read_marks(path: Path) -> dict[str, Marks]:
     """Return marks by the ids of answers, such as human ones. Raises InputError with the line."""
-    found = {}
+    marks = {}
     for place, row in json_lines(path, _MARKS_FORM):
         correctness, faithfulness = values = [row.get(name) for name in MARKS]
         if row.get("id") is None or not all(v is None or (isinstance(v, int | float) and 0 <= v <= 1) for v in values):
             raise InputError(f"{place}: it has no id, or a mark that is no number from 0 to 1.", _MARKS_FORM)
-        found[str(row["id"])] = Marks(correctness, faithfulness)
-    return found
+        marks[str(row["id"])] = Marks(correctness, faithfulness)
+    return marks
 
 
 def estimate(answers: Sequence[SaidAnswer], chat: ChatSettings) -> dict[str, Estimate]:
@@ -246,12 +246,12 @@ def estimate(answers: Sequence[SaidAnswer], chat: ChatSettings) -> dict[str, Est
         ],
         CLAIMS: [_claims(a) for a in answers if a.shown and a.said.strip()],
     }
-    found = {}
+    estimates = {}
     for task, each in asked.items():
         prompt = load_prompt(task, chat.prompts)
         size = sum(len(m.content.encode("utf-8", "replace")) for values in each for m in prompt.messages(**values))
-        found[task] = estimate_calls(chat, task, len(each), size, _WRITTEN[task])
-    return found
+        estimates[task] = estimate_calls(chat, task, len(each), size, _WRITTEN[task])
+    return estimates
 
 
 def _correctness(question: str, known: Sequence[str], said: str) -> dict[str, str]:

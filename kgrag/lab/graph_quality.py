@@ -143,12 +143,12 @@ def quality(
     new = {id for step in steps for way in step.ways for id in way}
     held = reader.passages(sorted(new))
     sample = reader.row("retrieve/first_passages", collection=reader.collection.name, limit=SAMPLE)["ids"]
-    found = []
+    qualities = []
     for number, step in enumerate(steps):
         progress(f"density {label}", number, len(steps))
-        found.append(step.quality(label, questions, held, passages, step.pairs(sample, passages)))
+        qualities.append(step.quality(label, questions, held, passages, step.pairs(sample, passages)))
     progress(f"density {label}", len(steps), len(steps))
-    return found
+    return qualities
 
 
 def quality_apart(
@@ -168,13 +168,13 @@ def quality_apart(
     """
     if not questions:
         raise InputError("There are no questions to measure with.", "Raise --limit.")
-    found: list[list[Quality]] = []
+    qualities: list[list[Quality]] = []
     for number, question in enumerate(questions):
         progress("questions", number, len(questions))
         context = graphs.open(question).context
-        found.append(quality(context, [question], seeds, kinds, label, no_progress, walk, texts, cap))
+        qualities.append(quality(context, [question], seeds, kinds, label, no_progress, walk, texts, cap))
     progress("questions", len(questions), len(questions))
-    return [_mean(its) for its in zip(*found, strict=True)]
+    return [_mean(its) for its in zip(*qualities, strict=True)]
 
 
 def _mean(found: Sequence[Quality]) -> Quality:
@@ -238,8 +238,8 @@ class _Setting:
         ways = 0
         for start in range(0, len(sample), _BATCH):
             ids = sample[start : start + _BATCH]
-            found = self._context.reader.edge_neighbours(ids, self.kind, self.setting, self._cap, _OVER_FETCH)
-            for id, near in found.items():
+            rows = self._context.reader.edge_neighbours(ids, self.kind, self.setting, self._cap, _OVER_FETCH)
+            for id, near in rows.items():
                 ways += len(near)
                 tied.update((min(id, other), max(id, other)) for other in near)
         return len(tied) if len(sample) >= passages else ways * passages / 2 / max(1, len(sample))

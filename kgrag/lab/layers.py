@@ -22,20 +22,20 @@ def spelt(name: str) -> tuple[str, bool]:
 
 def required(systems: Iterable[str], collection: Collection) -> list[Layer]:
     """Return the required layers that the collection lacks, in the order of making them."""
-    found: set[Layer] = set()
+    layers: set[Layer] = set()
     for name in dict.fromkeys(systems):
         if name.strip() not in BASELINES:
             its, answers = spelt(name)
             made: Any = collection.system(its) if answers else collection.retriever(its)
-            found |= made.lacking()
-    return [layer for layer in LAYERS if layer in found]
+            layers |= made.lacking()
+    return [layer for layer in LAYERS if layer in layers]
 
 
 def lacks(layers: Iterable[Layer], collection: str) -> str:
     """Return a sentence on missing layers, with the commands that make them."""
-    found = [LAYERS[layer] for layer in sorted(layers)]
-    commands = dict.fromkeys(f"`{command} -c {collection}`" for _, command, _ in found)
-    return f"{collection} holds no {' and no '.join(what for what, *_ in found)}: {', '.join(commands)}"
+    missing = [LAYERS[layer] for layer in sorted(layers)]
+    commands = dict.fromkeys(f"`{command} -c {collection}`" for _, command, _ in missing)
+    return f"{collection} holds no {' and no '.join(what for what, *_ in missing)}: {', '.join(commands)}"
 
 
 def price(collection: Collection, layers: Sequence[Layer], budget: float | None, progress: Progress) -> Iterator[str]:

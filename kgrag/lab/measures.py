@@ -87,14 +87,14 @@ def text_ranks(
     """
     missing = {key: _runs(texts[key].text) for key in gold if key in texts}
     allowed = {key: len(runs) * (1 - share) for key, runs in missing.items()}
-    found: dict[str, int] = {}
+    ranks: dict[str, int] = {}
     for rank, hit in enumerate(ranking, 1):
-        here = [k for k in missing if k not in found and texts[k].document == hit.passage.document]
+        here = [k for k in missing if k not in ranks and texts[k].document == hit.passage.document]
         for key in here:
             missing[key] -= _runs(hit.passage.text, _length(texts[key].text))
             if len(missing[key]) <= allowed[key]:
-                found[key] = rank
-    return tuple(found.get(key) for key in gold)
+                ranks[key] = rank
+    return tuple(ranks.get(key) for key in gold)
 
 
 def _length(text: str) -> int:
@@ -111,7 +111,7 @@ Ranks = Sequence[int | None]
 RESAMPLES = 10_000
 CONFIDENCE = 0.95
 _ARTICLES = re.compile(r"\b(a|an|the)\b")
-_BLOCK = 4_000_000  # drawn indices that are held at once
+BLOCK = 4_000_000  # drawn indices that are held at once
 
 
 def ranks_of(ranking: Sequence[str], gold: Collection[str]) -> tuple[int | None, ...]:
@@ -132,8 +132,8 @@ def perfect_at(ranks: Ranks, k: int) -> bool:
 
 def reciprocal_rank(ranks: Ranks) -> float:
     """Return 1 / rank of the first gold, 0 if there is none; its mean is MRR. Raises ValueError without gold."""
-    found = _found(ranks)
-    return 1 / min(found) if found else 0.0
+    rank = _found(ranks)
+    return 1 / min(rank) if rank else 0.0
 
 
 def ndcg_at(ranks: Ranks, k: int) -> float:
@@ -246,7 +246,7 @@ def paired_bootstrap(
         raise ValueError("no questions")
     draws = np.random.default_rng(seed)
     means = np.empty((resamples, count))
-    step = max(1, _BLOCK // questions)
+    step = max(1, BLOCK // questions)
     for start in range(0, resamples, step):
         rows = draws.integers(questions, size=(min(step, resamples - start), questions))
         for measure in range(count):

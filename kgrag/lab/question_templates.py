@@ -61,11 +61,11 @@ class Selection:
 
 def select(drafts: Iterable[Draft], number: int, language: Language) -> Selection:
     """Return the first `number` usable drafts."""
-    found = Selection()
+    selection = Selection()
     asked: set[str] = set()
     alike: dict[tuple[str, ...], list[str]] = {}
     for draft in drafts:
-        if len(found.kept) == number:
+        if len(selection.kept) == number:
             break
         same = (search_form(draft.answer, language), *sorted(draft.gold))
         words = search_form(draft.question, language)
@@ -75,12 +75,12 @@ def select(drafts: Iterable[Draft], number: int, language: Language) -> Selectio
         ):
             reason = "asked before"
         if reason:
-            found.dropped[reason] += 1
+            selection.dropped[reason] += 1
             continue
         asked.add(words)
         alike.setdefault(same, []).append(words)
-        found.kept.append(draft)
-    return found
+        selection.kept.append(draft)
+    return selection
 
 
 def leaks(draft: Draft, language: Language) -> bool:
@@ -174,11 +174,11 @@ class Sources:
         """
         tried = [lot.choice(self.ids) for _ in range(_TRIED if number > 1 else 1)]
         if number > 1:
-            found: dict[str, list[dict[str, Any]]] = defaultdict(list)
+            drafts: dict[str, list[dict[str, Any]]] = defaultdict(list)
             for row in self._reader.rows("evaluate/question_bridges", ids=sorted(set(tried)), most=20, limit=20):
-                found[row["id"]].append(row)
+                drafts[row["id"]].append(row)
             for id in tried:
-                bridges = found[id]
+                bridges = drafts[id]
                 bridges = [row for row in bridges if row["kind"] == "title"] or ([] if by_title else bridges)
                 if bridges:
                     bridge = lot.choice(bridges)
@@ -306,8 +306,8 @@ def _aspects(facts: dict[tuple[str, str], list[_Fact]]) -> Iterator[Draft]:
 
 def _cells(reader: Reader, sources: Sources, lot: random.Random) -> Iterator[Draft]:
     """Yield a question on a cell of a table, by the first cell of its row and the head of its column; one a table."""
-    found = reader.rows("evaluate/question_tables", collection=reader.collection.name, limit=_TABLES)
-    for row in sorted(found, key=lambda row: (row["document"], row["number"])):
+    rows = reader.rows("evaluate/question_tables", collection=reader.collection.name, limit=_TABLES)
+    for row in sorted(rows, key=lambda row: (row["document"], row["number"])):
         head, *body = [_split(line) for line in row["markdown"].splitlines() if not set(line) <= set("|-: ")] or [[]]
         names = [cells[0] for cells in body if cells]
         passages = sources.passages(sources.documents[row["document"]]) if len(head) > 1 else {}
@@ -396,7 +396,7 @@ def _gaps_of(passage: Passage, language: Language, lot: random.Random, wanted: s
         return []
     about = f"{passage.title}: {passage.section}" if passage.section else passage.title
     known = f" {search_form(about, language)} "
-    found = []
+    gaps = []
     for paragraph in passage.text.split("\n\n"):
         for text in (" ".join(sentence.split()) for sentence in sentences(paragraph, language.code)):
             ends = text.rstrip("\"'”’»)").endswith(_ENDS)  # code and cells of tables do not
@@ -410,8 +410,8 @@ def _gaps_of(passage: Passage, language: Language, lot: random.Random, wanted: s
             if len(names) < 2 or not usable:
                 continue
             name = next((raw for normal, raw in usable if wanted and wanted in normal), lot.choice(usable)[1])
-            found.append(_Gap(passage.id, about, text, text.replace(name, GAP), name))
-    return found
+            gaps.append(_Gap(passage.id, about, text, text.replace(name, GAP), name))
+    return gaps
 
 
 def _is_answer(name: str, sentence: str) -> bool:

@@ -108,16 +108,16 @@ def in_force(part: object) -> dict[str, Any]:
 
     Its name has only the options that were given; a default may be another one tomorrow, or in a package of that name.
     """
-    found: dict[str, Any] = {"class": type(part).__qualname__}
+    options: dict[str, Any] = {"class": type(part).__qualname__}
     if isinstance(part, Retriever) and part.constants is not None:
-        found["constants"] = asdict(part.constants)
+        options["constants"] = asdict(part.constants)
     for name, value in getattr(part, "__dict__", {}).items():
         if isinstance(value, Options):
-            found[name] = value.model_dump(mode="json")
+            options[name] = value.model_dump(mode="json")
         inner = value if isinstance(value, tuple) else (value,)
         if its := [in_force(one) for one in inner if isinstance(one, Retriever | Strategy)]:
-            found[name] = its
-    return found
+            options[name] = its
+    return options
 
 
 class RecordFile(Ledger):
@@ -146,10 +146,10 @@ class RecordFile(Ledger):
 
     def find(self, question: Question) -> Record | None:
         """Return the earlier record of a question, in the same words and with the same gold."""
-        found = self._records.get(_identity(question))
-        if found is None:
+        record = self._records.get(_identity(question))
+        if record is None:
             return None
-        return _RECORD.validate_python({**found, "system": self._system, "question": question})
+        return _RECORD.validate_python({**record, "system": self._system, "question": question})
 
     def keep(self, record: Record) -> None:
         """Write a record to the file at once."""
@@ -263,13 +263,13 @@ def changes(result: Result, k: int) -> list[dict[str, Any]]:
     if result.baseline is None:
         raise InputError("Changes are those against a baseline.", "Name it with --baseline.")
     known = {r.question.id: r.ranks for r in result.records if r.system == result.baseline and r.question.gold}
-    found = []
+    rows = []
     for r in result.records:
         before = known.get(r.question.id, r.ranks)
         if gained := round(recall_at(r.ranks, k) - recall_at(before, k), 3) if r.question.gold else 0:
             row = {"system": r.system, "question": r.question.id, "type": r.question.type}
-            found.append({**row, "before": before, "after": r.ranks, "gained": gained})
-    return sorted(found, key=lambda row: (row["system"], -row["gained"], row["question"]))
+            rows.append({**row, "before": before, "after": r.ranks, "gained": gained})
+    return sorted(rows, key=lambda row: (row["system"], -row["gained"], row["question"]))
 
 
 def changes_sheet(result: Result, k: int) -> Sheet:
@@ -332,20 +332,20 @@ def _sample(
     record: Record, data: Dataset, held: Mapping[str, Sequence[str]], texts: Mapping[str, Passage]
 ) -> dict[str, Any]:
     question = record.question
-    found = {
+    sample = {
         "user_input": question.text,
         **_contexts("retrieved", [texts[id] for id in record.passages if id in texts]),
     }
     if data.gold_texts:
-        found["reference_contexts"] = [data.gold_texts[key].text for key in question.gold if key in data.gold_texts]
+        sample["reference_contexts"] = [data.gold_texts[key].text for key in question.gold if key in data.gold_texts]
     elif question.gold:
         gold = [texts[id] for key in question.gold for id in held.get(key, ()) if id in texts]
-        found |= _contexts("reference", sorted(gold, key=lambda passage: (passage.document, passage.ordinal)))
+        sample |= _contexts("reference", sorted(gold, key=lambda passage: (passage.document, passage.ordinal)))
     if record.answer is not None:
-        found["response"] = record.answer.text
+        sample["response"] = record.answer.text
     if question.answers:
-        found["reference"] = question.answers[0]
-    return found
+        sample["reference"] = question.answers[0]
+    return sample
 
 
 def _contexts(kind: str, passages: Iterable[Passage]) -> dict[str, list[str]]:

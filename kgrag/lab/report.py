@@ -100,12 +100,12 @@ def plot_sweep(sweep: Sweep, rows: Rows, title: str, path: Path) -> None:
     lines = {name: [rows[n] for n in named.values()] for name, named in sweep.lines.items()}
     varied = {n for named in sweep.lines.values() for n in named.values()}
     for number, name in enumerate([*lines, *(n for n in rows if n not in varied)]):
-        found = lines.get(name, [rows.get(name, {})] * len(x))
+        series = lines.get(name, [rows.get(name, {})] * len(x))
         style = {"color": f"C{number % 10}", "marker": "o" if name in lines else ""}
         dash = "-" if name in lines else "--"
         for axes, measures in ((left, [*recall, *agreed]), (right, ["p50_ms"])):
             for measure in measures:
-                heights = [(place, row.get(measure)) for place, row in zip(x, found, strict=True)]
+                heights = [(place, row.get(measure)) for place, row in zip(x, series, strict=True)]
                 known = [(place, height) for place, height in heights if height is not None]
                 dotted = ":" if measure == "EM" else dash
                 label = name if measure != "EM" else None
@@ -175,11 +175,11 @@ def points(figure: PaperTable, result: "Result") -> Series:
         }
     if figure.drawn == "systems":
         return {name: [("", row[measure] or 0.0)] for name, row in result.rows.items()}
-    found: dict[str, list[tuple[str | float, float]]] = {}
+    series: dict[str, list[tuple[str | float, float]]] = {}
     for group, rows in result.groups[figure.drawn].items():
         for name, row in rows.items():
-            found.setdefault(name, []).append((group, row.get(measure) or 0.0))
-    return found
+            series.setdefault(name, []).append((group, row.get(measure) or 0.0))
+    return series
 
 
 def _by_iteration(rows: Sequence[Mapping[str, float | str | None]], measure: str) -> list[tuple[str | float, float]]:

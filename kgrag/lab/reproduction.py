@@ -225,7 +225,7 @@ class Reproduction:
                 continue
             its = self._systems.setdefault(label, {})
             its[name] = tuple(dict.fromkeys((*its.get(name, ()), f"{spelt(system)}{special[label]}")))
-            value = _measured(result, spelt(system), measure, self.table.by)
+            value = measured_from(result, spelt(system), measure, self.table.by)
             self._found.setdefault((label, name), {})[measure] = value
         each = round(result.about.get("passages") or 0)  # where each question has a graph of its own
         self._sets[name] = data, each if self.per_question else collection.info().counts.get("Passage", 0)
@@ -293,22 +293,24 @@ class Reproduction:
 
     def _differences(self, settings: Settings, embedder: str) -> list[str]:
         """Return the differences from the paper, sentence by sentence."""
-        found = []
+        differences = []
         asked = settings.chat.model or "none"
         if asked != self.paper.model:
-            found.append(f"Model: {asked} here, {self.paper.model} in the paper.")
+            differences.append(f"Model: {asked} here, {self.paper.model} in the paper.")
         if embedder != self.paper.setting("embedder"):
-            found.append(f"Embedder: {embedder} here, {self.paper.setting('embedder')} in the paper.")
+            differences.append(f"Embedder: {embedder} here, {self.paper.setting('embedder')} in the paper.")
         for name, (data, passages) in self._sets.items():
             wanted = self.table.sample or self.paper.sample(name)
             if len(data.questions) != wanted:
-                found.append(f"{name}: {len(data.questions)} questions (seed {self.seed}), {wanted} in the paper.")
+                differences.append(
+                    f"{name}: {len(data.questions)} questions (seed {self.seed}), {wanted} in the paper."
+                )
             theirs = dict(zip(self.table.data, self.table.corpus, strict=False)).get(name)
             if theirs != passages and passages:
                 known = f"{theirs:,} in the paper" if theirs else "another corpus in the paper"
                 each = " a question" if self.per_question else ""
-                found.append(f"{name}: {passages:,} passages{each}, {known}: the fewer, the easier to find.")
-        return [*found, *self.paper.differs]
+                differences.append(f"{name}: {passages:,} passages{each}, {known}: the fewer, the easier to find.")
+        return [*differences, *self.paper.differs]
 
 
 def _cut(measure: str) -> int:
@@ -316,7 +318,7 @@ def _cut(measure: str) -> int:
     return int(measure.partition(" ")[0].rpartition("@")[2]) if "@" in measure else 5
 
 
-def _measured(result: Result, system: str, measure: str, by: str | None) -> float | None:
+def measured_from(result: Result, system: str, measure: str, by: str | None) -> float | None:
     """Return the value of a measure; "R@15 < 9" is that of a group of questions, None for an empty group."""
     rows = result.rows
     if by is not None:

@@ -167,12 +167,12 @@ def measures(depth: int = DEPTH, *, gold: bool = True, at: Sequence[int] = ()) -
     recalls = [k for k in at if k <= depth] or recalls
     if not gold:
         return {**{f"answer@{k}": _recall(k) for k in recalls}, "MRR": reciprocal_rank}
-    found: dict[str, Callable[[Ranks], float]] = {f"R@{k}": _recall(k) for k in recalls}
-    found |= {f"perfect@{k}": _perfect(k) for k in at or (PERFECT,) if k <= depth}
-    found["MRR"] = reciprocal_rank
+    functions: dict[str, Callable[[Ranks], float]] = {f"R@{k}": _recall(k) for k in recalls}
+    functions |= {f"perfect@{k}": _perfect(k) for k in at or (PERFECT,) if k <= depth}
+    functions["MRR"] = reciprocal_rank
     if depth >= NDCG:
-        found[f"nDCG@{NDCG}"] = lambda ranks: ndcg_at(ranks, NDCG)
-    return found
+        functions[f"nDCG@{NDCG}"] = lambda ranks: ndcg_at(ranks, NDCG)
+    return functions
 
 
 def table(records: Iterable[Record], depth: int = DEPTH, at: Sequence[int] = ()) -> Rows:
@@ -192,10 +192,10 @@ def tables_by(
     records: Sequence[Record], group: Mapping[str, Group], depth: int = DEPTH, at: Sequence[int] = ()
 ) -> dict[str, Rows]:
     """Return the table for each group of questions, given by question id; without wall time, which is that of all."""
-    found: dict[Group, list[Record]] = {}
+    groups: dict[Group, list[Record]] = {}
     for record in records:
-        found.setdefault(group[record.question.id], []).append(record)
-    tables = {key[1]: table(found[key], depth, at) for key in sorted(found)}
+        groups.setdefault(group[record.question.id], []).append(record)
+    tables = {key[1]: table(groups[key], depth, at) for key in sorted(groups)}
     for row in (row for rows in tables.values() for row in rows.values()):
         row.pop("wall_s", None)
         row.pop("q/s", None)
@@ -262,30 +262,30 @@ def iterations(records: Iterable[Record], depth: int = DEPTH) -> Iterations:
     what it had. The last row, "after", is of what happened outside of the loop, such as the answer: its recall is that
     of the ranking at the end. Systems that do not answer are left out.
     """
-    found: Iterations = {}
+    by_system: Iterations = {}
     for name, group in groupby(records, key=lambda r: r.system):
         answered = [(r, r.answer) for r in group if r.answer is not None]
         if answered:
-            found[name] = _iterations(answered, depth)
-    return found
+            by_system[name] = _iterations(answered, depth)
+    return by_system
 
 
 def errors(records: Iterable[Record]) -> dict[str, dict[str, str]]:
     """Return system -> question id -> error, for what failed."""
-    found: dict[str, dict[str, str]] = {}
+    by_system: dict[str, dict[str, str]] = {}
     for record in records:
         if record.error:
-            found.setdefault(record.system, {})[record.question.id] = record.error
-    return found
+            by_system.setdefault(record.system, {})[record.question.id] = record.error
+    return by_system
 
 
 def problems(records: Iterable[Record]) -> dict[str, dict[str, str]]:
     """Return system -> question id -> the failure beside an answer."""
-    found: dict[str, dict[str, str]] = {}
+    by_system: dict[str, dict[str, str]] = {}
     for record in records:
         if record.answer is not None and record.answer.problem and not record.error:
-            found.setdefault(record.system, {})[record.question.id] = record.answer.problem
-    return found
+            by_system.setdefault(record.system, {})[record.question.id] = record.answer.problem
+    return by_system
 
 
 def digits(measure: str) -> int:
@@ -389,8 +389,8 @@ def _used(records: Sequence[Record]) -> dict[str, float | None]:
 
 def _structure(record: Record) -> float:
     """Return 100 if the named part was looked up correctly, else 0."""
-    found = record.answer.structure if record.answer is not None and not record.error else ()
-    return 100 * structure_match(found, record.question.structure)
+    structure = record.answer.structure if record.answer is not None and not record.error else ()
+    return 100 * structure_match(structure, record.question.structure)
 
 
 def _wall(records: Iterable[Record]) -> float:
@@ -413,10 +413,10 @@ def _iterations(records: Sequence[tuple[Record, AnswerRecord]], depth: int) -> l
         last = [a.iterations[: number + 1][-1] if a.iterations and not r.error else None for r, a in records]
         pairs = list(zip(last, records, strict=True))
         ranked = recall(r.ranks if its is None else its.ranked for its, (r, _) in pairs)
-        found = recall(r.ranks if its is None else its.ranks for its, (r, _) in pairs)
+        recalls = recall(r.ranks if its is None else its.ranks for its, (r, _) in pairs)
         used = _mean_usage([(i.calls, i.tokens) for i in came])
         row: dict[str, float | str | None] = {"iteration": str(number + 1), "questions": len(came)}
-        rows.append({**row, f"R@{depth}": ranked, f"found@{depth}": found, **used})
+        rows.append({**row, f"R@{depth}": ranked, f"found@{depth}": recalls, **used})
     rest = [
         (a.usage.calls - sum(i.calls for i in a.iterations), a.usage.tokens - sum(i.tokens for i in a.iterations))
         for _, a in records

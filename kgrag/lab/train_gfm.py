@@ -121,9 +121,9 @@ def recall(loaded: Loaded, examples: Sequence[Example], most: int) -> float:
     """Return the mean share of the gold's entities among the `most` relevant ones, 0 to 1."""
     import torch
 
-    found = []
+    recalls = []
     with torch.inference_mode():
         for example in examples:
             best = loaded.network(*example.inputs).topk(min(most, len(example.gold))).indices
-            found.append(float(example.gold[best].sum() / min(most, int(example.gold.sum()))))
-    return sum(found) / len(found)
+            recalls.append(float(example.gold[best].sum() / min(most, int(example.gold.sum()))))
+    return sum(recalls) / len(recalls)

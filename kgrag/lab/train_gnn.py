@@ -125,8 +125,8 @@ def mean_loss(
     examples: Sequence[Example], alphas: Sequence[float] | NDArray[np.float64], k: int, training: GnnRetTraining
 ) -> tuple[float, NDArray[np.float64]]:
     """Return the mean hinge loss of the examples and its derivative by each `a` (equation 8)."""
-    found = [_loss(example, [float(a) for a in alphas], k, training) for example in examples]
-    return float(np.mean([loss for loss, _ in found])), np.mean([gradient for _, gradient in found], axis=0)
+    losses = [_loss(example, [float(a) for a in alphas], k, training) for example in examples]
+    return float(np.mean([loss for loss, _ in losses])), np.mean([gradient for _, gradient in losses], axis=0)
 
 
 def _loss(
@@ -258,14 +258,15 @@ def prepare_recurrent(
     """
     return shared.prepare(
         questions,
-        lambda question: _recurrent_example(retriever, question, training),
+        lambda question: recurrent_example(retriever, question, training),
         progress,
         f"have single questions and gold in collection {retriever.context.reader.collection.name!r}",
         "5 are better. Give each question of queries.jsonl its steps: a list of {question, answer, gold}.",
     )
 
 
-def _recurrent_example(retriever: GnnRet, question: Question, training: RgnnTraining) -> RecurrentExample | None:
+def recurrent_example(retriever: GnnRet, question: Question, training: RgnnTraining) -> RecurrentExample | None:
+    """Make an example of a question of several hops; None where its single questions or gold are missing."""
     if len(question.singles) < 2 or not question.gold:
         return None
     context, s = retriever.context, retriever.settings
@@ -321,8 +322,8 @@ def mean_loss_recurrent(
 
     Equation 5.
     """
-    found = [_recurrent_loss(example, values, k, training) for example in examples]
-    return float(np.mean([loss for loss, _ in found])), np.mean([gradient for _, gradient in found], axis=0)
+    losses = [_recurrent_loss(example, values, k, training) for example in examples]
+    return float(np.mean([loss for loss, _ in losses])), np.mean([gradient for _, gradient in losses], axis=0)
 
 
 def _recurrent_loss(example: RecurrentExample, values: Array, k: int, training: RgnnTraining) -> tuple[float, Array]:

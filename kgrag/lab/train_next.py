@@ -142,7 +142,7 @@ def measure(
             covered[k] += facts <= set(its).union(*(near[int(row)][:k] for row in its))
     anchors = [anchor for chain in held for anchor, _ in chain.steps[1:]]
     paths = [[place[key] for key in chain.keys[: i + 1]] for chain in held for i in range(1, len(chain.keys))]
-    ranks = _ranks((ask or encode)(anchors), vectors, paths) if paths else []
+    ranks = ranks_of((ask or encode)(anchors), vectors, paths) if paths else []
     recall = {k: sum(rank <= k for rank in ranks) / len(ranks) if ranks else 0.0 for k in NEIGHBOURS}
     return Measured({k: n / len(held) for k, n in covered.items()}, recall)
 
@@ -161,7 +161,7 @@ def _tfidf(questions: Sequence[str], texts: Sequence[str], n: int) -> list[Any]:
     return found
 
 
-def _ranks(questions: Vectors, passages: Vectors, paths: Sequence[Sequence[int]]) -> list[int]:
+def ranks_of(questions: Vectors, passages: Vectors, paths: Sequence[Sequence[int]]) -> list[int]:
     """Return for each question the rank, from 1, of the last passage of its path; the others of the path have none."""
     ranks: list[int] = []
     for question, (*before, last) in zip(questions, paths, strict=True):
@@ -285,14 +285,14 @@ class Row:
 
 def messages_of(chains: Sequence[Chain], prompt: Prompt) -> list[Row]:
     """Return a row for each fact of each chain."""
-    found = []
+    messages = []
     for chain in chains:
         texts = [f"{title}: {text}" if title else text for title, text in chain.facts]
         for number, reply in enumerate(texts):
             evidence = "\n\n".join(texts[:number]) or NO_EVIDENCE
             shown = prompt.messages(question=chain.question, evidence=evidence)
-            found.append(Row(tuple(shown), reply))
-    return found
+            messages.append(Row(tuple(shown), reply))
+    return messages
 
 
 def export(found: Sequence[Row], path: Path) -> None:
@@ -349,7 +349,7 @@ def tune(
         )
         model = get_peft_model(model, lora)
     tables = [
-        Table.from_list([_features(row, tokenizer, seq2seq, training.tokens) for row in part])
+        Table.from_list([features(row, tokenizer, seq2seq, training.tokens) for row in part])
         for part in (learned, held)
     ]
     parts = {
@@ -365,7 +365,7 @@ def tune(
     return Tuned(model, tokenizer, float(result.training_loss), before, after)
 
 
-def _features(row: Row, tokenizer: Any, seq2seq: bool, most: int) -> dict[str, list[int]]:
+def features(row: Row, tokenizer: Any, seq2seq: bool, most: int) -> dict[str, list[int]]:
     """Return the tokens of a row; only those of the reply are learned.
 
     A causal model reads the prompt before it.

@@ -83,7 +83,7 @@ def trained_on(value: str) -> frozenset[str]:
     `value`: as options have it: a file or folder, an embedder of folders, or a number. Raises ConfigurationError for a
     file of weights when torch is not installed.
     """
-    found: set[str] = set()
+    names: set[str] = set()
     for name in value.removeprefix("sbert:").removeprefix("dpr:").split(","):
         path = Path(name).expanduser()
         files = (path, path / "training.json", path.parent / "training.json")
@@ -97,8 +97,8 @@ def trained_on(value: str) -> frozenset[str]:
             from kgrag.retrieval.gfm import network_module
 
             about = network_module().load(file).training
-        found.update(about.get("trained_on", ()))
-    return frozenset(found)
+        names.update(about.get("trained_on", ()))
+    return frozenset(names)
 
 
 def check_out(out: Path) -> None:

@@ -102,8 +102,8 @@ def read_articles(path: Path) -> Iterator[tuple[str, str]]:
 def _articles(file: Path, lines: TextIO) -> Iterator[tuple[str, str]]:
     title, text = "", list[str]()
     for number, line in enumerate(lines, 1):
-        if found := _DOC.match(line):
-            title, text = html.unescape(found[1]), []
+        if match := _DOC.match(line):
+            title, text = html.unescape(match[1]), []
         elif title and line.startswith("</doc>"):
             yield title, "".join(text[text[:1] == [f"{title}\n"] :])  # it begins with its title
             title = ""
@@ -145,7 +145,7 @@ def _lost(
     whole: Mapping[str, tuple[str, str]],
 ) -> dict[str, dict[str, None]]:
     """Return article -> the paragraphs of the set that support an answer, where the article lacks them."""
-    found: dict[str, dict[str, None]] = {}
+    titles: dict[str, dict[str, None]] = {}
     known: dict[GoldText, bool] = {}
     for one, other in zip(before, after, strict=True):
         for key in one.gold:
@@ -155,8 +155,8 @@ def _lost(
                 if its not in known:
                     known[its] = _holds(whole[its.document][1], its)
                 if not known[its]:
-                    found.setdefault(its.document, {})[documents[key].text] = None
-    return found
+                    titles.setdefault(its.document, {})[documents[key].text] = None
+    return titles
 
 
 def _holds(text: str, support: GoldText) -> bool:
@@ -175,8 +175,8 @@ def _document(key: str, title: str, text: str, begins: Iterable[str], source: st
     """Return an article as a Document: lines are paragraphs, `== Lines ==` headings; `begins`: the text before it."""
     sections: list[tuple[str, list[str]]] = [("", list(begins))]
     for line in clean(text).splitlines():
-        if found := _HEADING.fullmatch(line.strip()):
-            sections.append((found[2], []))
+        if match := _HEADING.fullmatch(line.strip()):
+            sections.append((match[2], []))
         elif line.strip():
             sections[-1][1].append(line.strip())
     made = tuple(Section("\n\n".join(lines), heading) for heading, lines in sections if lines)

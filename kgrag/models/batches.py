@@ -108,8 +108,8 @@ class BatchServer:
             for file in filter(None, (batch.output_file_id, batch.error_file_id)):
                 with self._client.files.with_streaming_response.content(file) as response:
                     for text in in_time(response.iter_lines(), math.inf):
-                        if text.strip() and (found := self._reply(text)) is not None:
-                            yield found
+                        if text.strip() and (reply := self._reply(text)) is not None:
+                            yield reply
 
     def forget(self, id: str) -> None:
         """Delete the files of a batch from the server, where it lets itself be asked to."""

@@ -77,8 +77,8 @@ class ReplyCache:
     def get(self, key: str) -> Kept | None:
         """Return the cached reply to a request; None when there is none, or it cannot be read."""
         try:
-            found = self._file.execute("SELECT reply FROM replies WHERE key = ?", (key,)).fetchone()
-            return Kept(**json.loads(found[0])) if found else None
+            row = self._file.execute("SELECT reply FROM replies WHERE key = ?", (key,)).fetchone()
+            return Kept(**json.loads(row[0])) if row else None
         except (OSError, sqlite3.Error, ValueError, TypeError) as error:
             _LOG.warning("A kept reply cannot be read: %s", error)
             return None

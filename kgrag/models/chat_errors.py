@@ -125,27 +125,27 @@ def share_that_fits(body: str) -> tuple[float, int] | None:
 
 
 def _number(pattern: re.Pattern[str], body: str) -> int:
-    found = pattern.search(body)
-    return int(next(filter(None, found.groups()))) if found else 0
+    match = pattern.search(body)
+    return int(next(filter(None, match.groups()))) if match else 0
 
 
 def _named(body: str, sent: Mapping[str, Any], sure: bool) -> str | None:
     """Return the parameter that a refusal names: in its field for that, else first in its text."""
     fixed, form = (_FIXED, _FORMAT) if sure else ((*_FIXED, "stream"), _FORMAT_NAME)
     for text in (*_places(body), body):
-        found: list[tuple[int, str]] = []
+        places: list[tuple[int, str]] = []
         for name in sent:
             if name not in fixed and name != "response_format" and (at := re.search(rf"\b{re.escape(name)}\b", text)):
-                found.append((at.start(), name))
+                places.append((at.start(), name))
         if "response_format" in sent and (at := form.search(text)):
             beside = "schema" in sent["response_format"]
-            found.append((at.start(), "schema" if beside else sent["response_format"]["type"]))
+            places.append((at.start(), "schema" if beside else sent["response_format"]["type"]))
         if "stream" in sent and (at := re.search(r"\bstreaming\b", text, re.IGNORECASE)):
-            found.append((at.start(), "stream"))
+            places.append((at.start(), "stream"))
         if _alternating(sent["messages"]) != sent["messages"] and (at := _ROLES.search(text)):
-            found.append((at.start(), "roles"))
-        if found:
-            return min(found)[1]
+            places.append((at.start(), "roles"))
+        if places:
+            return min(places)[1]
     return None
 
 
@@ -155,15 +155,15 @@ def _places(body: str) -> list[str]:
         value = json.loads(body)
     except (ValueError, RecursionError):
         return []
-    found = []
+    places = []
     error = value.get("error") if isinstance(value, dict) else None
     if isinstance(error, dict) and isinstance(error.get("param"), str):
-        found.append(error["param"])
+        places.append(error["param"])
     details = value.get("detail") if isinstance(value, dict) else None
     for detail in details if isinstance(details, list) else ():
         if isinstance(detail, dict) and isinstance(detail.get("loc"), list):
-            found.append(" ".join(map(str, detail["loc"])))
-    return found
+            places.append(" ".join(map(str, detail["loc"])))
+    return places
 
 
 def _alternating(messages: Sequence[Mapping[str, str]]) -> list[dict[str, str]]:
@@ -309,10 +309,10 @@ def refusal(error: Exception) -> tuple[int, str]:
 def reason_of(body: str) -> str:
     """Return the text of a server's error in any form: an object that has it somewhere, HTML, or plain text."""
     try:
-        found = _said(json.loads(body))
+        reason = _said(json.loads(body))
     except (ValueError, RecursionError):
-        found = re.sub(r"<(style|script)\b.*?</\1>|<[^>]*>", " ", body, flags=re.DOTALL | re.IGNORECASE)
-    said = " ".join(found.split())[:_LONGEST].rstrip(".")
+        reason = re.sub(r"<(style|script)\b.*?</\1>|<[^>]*>", " ", body, flags=re.DOTALL | re.IGNORECASE)
+    said = " ".join(reason.split())[:_LONGEST].rstrip(".")
     return f"{said}." if said else "it does not say why."
 
 

@@ -18,7 +18,6 @@ from kgrag.models.embedding_server import EmbeddingServer
 from kgrag.models.endpoint import Endpoint
 from kgrag.runtime.plugins import Plugins
 from kgrag.settings import EmbeddingSettings
-from kgrag.values.documents import Problem
 from kgrag.values.errors import ConfigurationError, ModelError
 from kgrag.values.installing import install_hint
 
@@ -218,14 +217,14 @@ class CachedEmbedder:
 
     def _vectors(self, texts: Sequence[str], asked: bool) -> Vectors:
         with self._lock:
-            found = {text: kept for text in texts if (kept := self._kept.get((asked, text))) is not None}
-        if new := [text for text in dict.fromkeys(texts) if text not in found]:
+            cached = {text: kept for text in texts if (kept := self._kept.get((asked, text))) is not None}
+        if new := [text for text in dict.fromkeys(texts) if text not in cached]:
             made = embed_questions(self.embedder, new) if asked else embed_each(self.embedder, new)[0]
             rows = {text: row.copy() for text, row in zip(new, made, strict=True)}
-            found |= rows
+            cached |= rows
             with self._lock:
                 self._kept.update({(asked, text): row for text, row in rows.items()})
-        return np.array([found[text] for text in texts], np.float32).reshape(len(texts), self.dimension)
+        return np.array([cached[text] for text in texts], np.float32).reshape(len(texts), self.dimension)
 
 
 def embed_questions(embedder: Embedder, texts: Sequence[str]) -> Vectors:
@@ -349,36 +348,3 @@ def load_embedder(name: str, settings: EmbeddingSettings | None = None) -> Embed
     """
     factory = EMBEDDERS.find(name.partition(":")[0])
     return OpenAIEmbedder(name, settings) if factory is OpenAIEmbedder else factory(name)
-
-
-_LOG = logging.getLogger(__name__)
-
-
-def embedded(
-    embedder: Embedder, texts: Sequence[str], places: Sequence[str]
-) -> tuple[list[list[float] | None], list[Problem]]:
-    """Return the vector of each text, None where there is none, and these texts by their `places`.
-
-    Raises ModelError when the embedder gives none at all.
-    """
-    vectors, reasons = embed_each(embedder, texts)
-    return listed(vectors), unembedded(texts, places, reasons)
-
-
-def unembedded(texts: Sequence[str], places: Sequence[str], reasons: Mapping[int, ModelError]) -> list[Problem]:
-    """Return the Problems of the texts without a vector, for `reasons` by their numbers."""
-    return [
-        Problem(places[i], f"{shown(texts[i])} has no vector: {reason.in_full}")
-        for i, reason in sorted(reasons.items())
-    ]
-
-
-def embedded_or_logged(embedder: Embedder, texts: Sequence[str], kind: str) -> list[list[float] | None]:
-    """Return the vector of each text, None where there is none, which only the log reports.
-
-    `kind`: that of the texts.
-    """
-    vectors, problems = embedded(embedder, texts, [kind] * len(texts))
-    for problem in problems:
-        _LOG.warning("%s: %s", problem.place, problem.message)
-    return vectors

@@ -82,10 +82,10 @@ class EmbeddingServer:
 
     def vectors(self, texts: Sequence[str]) -> list[Row | ModelError]:
         """Return the vector of each text, or its error. Raises ModelError when the server gives none at all."""
-        found: list[Row | ModelError] = []
-        while len(found) < len(texts):
-            found += self._part(texts[len(found) : len(found) + self.most])[0]
-        return found
+        rows: list[Row | ModelError] = []
+        while len(rows) < len(texts):
+            rows += self._part(texts[len(rows) : len(rows) + self.most])[0]
+        return rows
 
     def _part(self, texts: Sequence[str]) -> tuple[list[Row | ModelError], bool]:
         """Return the result for each text, and whether the first call brought it."""
@@ -94,16 +94,16 @@ class EmbeddingServer:
         except _RefusedError as refused:
             if len(texts) == 1:
                 return [self._alone(texts, refused.error)], False
-        found: list[Row | ModelError] = []
+        rows: list[Row | ModelError] = []
         half, whole = (len(texts) + 1) // 2, True
-        while len(found) < len(texts):
-            more, at_once = self._part(texts[len(found) : len(found) + min(half, self.most)])
-            found += more
+        while len(rows) < len(texts):
+            more, at_once = self._part(texts[len(rows) : len(rows) + min(half, self.most)])
+            rows += more
             whole = whole and at_once
         if whole and half < self.most:
             self.most = half
             _LOG.info("%s takes no more than %d texts at once: KGRAG_EMBEDDING__BATCH=%d", self._model, half, half)
-        return found, False
+        return rows, False
 
     def _alone(self, texts: Sequence[str], error: Exception) -> Row | ModelError:
         """Return the result for a text that was refused alone, once others are known to be accepted."""

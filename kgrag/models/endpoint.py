@@ -193,8 +193,8 @@ class Endpoint:
     def attributes(self, model: str) -> dict[str, str | int]:
         """Return the server's part of a span of a call, by the names of OpenTelemetry's conventions."""
         url = urlsplit(self.base_url)
-        found: dict[str, str | int] = {"server.address": url.hostname or "", "server.port": _port(url)}
-        return found | ({"gen_ai.request.model": model} if model else {})
+        values: dict[str, str | int] = {"server.address": url.hostname or "", "server.port": _port(url)}
+        return values | ({"gen_ai.request.model": model} if model else {})
 
     def connect(self, timeout: float, server: Server) -> "openai.OpenAI":
         """Return a client, which does not retry by itself. Raises UnavailableError when none runs on this machine."""

@@ -53,10 +53,10 @@ class Facts(BaseModel):
             raise ValueError(_WANTED)
         if len(listed) == len(_KEYS) and all(isinstance(item, str) and not triple_of(item) for item in listed):
             listed = [listed]  # one triple, without the list around it
-        found = list(map(triple_of, listed))
-        if found and not any(found):
+        triples = list(map(triple_of, listed))
+        if triples and not any(triples):
             raise ValueError(f"{str(listed[0])[:80]!r} is no triple of subject, predicate and object")
-        return {"triples": [parts for parts in found if parts]}
+        return {"triples": [parts for parts in triples if parts]}
 
 
 _WANTED = 'an object {"triples": [["subject", "predicate", "object"], ...]} is wanted'
@@ -102,10 +102,10 @@ def read(tasks: Tasks, question: str, passages: Sequence[Passage], known: Sequen
     reply = tasks.structured("read", Facts, prompt=prompt, **values)
     example, given = tasks.prompt(prompt).text, "\n".join(values.values())
     before = {key(fact) for fact in known}
-    found = {key(fact): fact for fact in (Triple(*map(_squeezed, parts)) for parts in reply.triples[: tasks.max_facts])}
+    facts = {key(fact): fact for fact in (Triple(*map(_squeezed, parts)) for parts in reply.triples[: tasks.max_facts])}
     return tuple(
         fact
-        for its, fact in found.items()
+        for its, fact in facts.items()
         if its not in before
         and fact.subject
         and fact.object

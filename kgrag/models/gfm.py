@@ -24,7 +24,7 @@ from torch import Tensor, nn
 
 from kgrag.values.errors import ConfigurationError, InputError
 
-_PART = 1 << 16  # edges whose messages are made at once
+PART = 1 << 16  # edges whose messages are made at once
 
 
 class Layer(nn.Module):  # type: ignore[misc, unused-ignore]
@@ -46,8 +46,8 @@ class Layer(nn.Module):  # type: ignore[misc, unused-ignore]
         """
         known = self.relation_projection(relations)
         received = start.clone()
-        for first in range(0, len(edges), _PART):
-            heads, kinds, tails = edges[first : first + _PART].unbind(1)
+        for first in range(0, len(edges), PART):
+            heads, kinds, tails = edges[first : first + PART].unbind(1)
             received.index_add_(0, tails, x[heads] * known[kinds])
         made: Tensor = torch.relu(self.layer_norm(self.linear(torch.cat([x, received], dim=1))))
         return made + x

@@ -166,12 +166,12 @@ class OpenAIChat:
 
     def _asked_for(self, request: Mapping[str, Any]) -> dict[str, Value]:
         """Return the request's part of a span, by the names of OpenTelemetry's conventions."""
-        found: dict[str, Value] = {"gen_ai.operation.name": "chat", "gen_ai.provider.name": "openai"}
-        found |= {"gen_ai.request.max_tokens": request[self._settings.limit]}
+        values: dict[str, Value] = {"gen_ai.operation.name": "chat", "gen_ai.provider.name": "openai"}
+        values |= {"gen_ai.request.max_tokens": request[self._settings.limit]}
         if self._settings.temperature is not None:
-            found["gen_ai.request.temperature"] = self._settings.temperature
-        found["gen_ai.output.type"] = "json" if "response_format" in request else "text"
-        return found | self._endpoint.attributes(request["model"])
+            values["gen_ai.request.temperature"] = self._settings.temperature
+        values["gen_ai.output.type"] = "json" if "response_format" in request else "text"
+        return values | self._endpoint.attributes(request["model"])
 
     def most(self, request: Mapping[str, Any]) -> float | None:
         """Return the most that a request can cost; None where the price is unknown."""
@@ -330,12 +330,12 @@ def load_chat(settings: Settings) -> OpenAIChat:
 
 def _replied(reply: Reply) -> dict[str, Value]:
     """Return the reply's part of a span; a cached one took no tokens of the server."""
-    found: dict[str, Value] = {"kept": reply.usage.cached, "gen_ai.response.model": reply.served or reply.model}
-    found["gen_ai.response.finish_reasons"] = ("length" if reply.cut else "stop",)
+    values: dict[str, Value] = {"kept": reply.usage.cached, "gen_ai.response.model": reply.served or reply.model}
+    values["gen_ai.response.finish_reasons"] = ("length" if reply.cut else "stop",)
     if not reply.usage.cached:
-        found["gen_ai.usage.input_tokens"] = reply.usage.prompt_tokens
-        found["gen_ai.usage.output_tokens"] = reply.usage.completion_tokens
-    return found
+        values["gen_ai.usage.input_tokens"] = reply.usage.prompt_tokens
+        values["gen_ai.usage.output_tokens"] = reply.usage.completion_tokens
+    return values
 
 
 def _while_wanted(pieces: Iterable[bytes]) -> Iterator[bytes]:

@@ -94,7 +94,7 @@ def _context(settings: Settings, model: OpenAIChat) -> int | None:
     chat = settings.chat
     assert chat.model is not None
     endpoint = Endpoint.of("CHAT", chat.model, chat.base_url, chat.api_key, chat.extra_headers)
-    if (told := _told(endpoint, model.name("answer"))) is not None:
+    if (told := report(endpoint, model.name("answer"))) is not None:
         return told
     if urlsplit(endpoint.base_url).hostname not in _LOOPBACK:
         return None  # what reads such a request might be paid for
@@ -107,7 +107,7 @@ def _context(settings: Settings, model: OpenAIChat) -> int | None:
     return None
 
 
-def _told(endpoint: Endpoint, model: str) -> int | None:
+def report(endpoint: Endpoint, model: str) -> int | None:
     """Return the length by one of the servers' own pages: of llama.cpp, LM Studio, Ollama, vLLM."""
     import urllib3  # the client of openai may stand on another library in each of its versions
 
@@ -116,11 +116,11 @@ def _told(endpoint: Endpoint, model: str) -> int | None:
     with urllib3.PoolManager(headers={**headers, **endpoint.headers}, timeout=_PATIENCE, retries=False) as client:
         for path in ("/props", "/api/v0/models", "/api/ps", "/v1/models"):
             try:
-                found = _length(client.request("GET", f"{root}{path}").json(), model)
+                length = _length(client.request("GET", f"{root}{path}").json(), model)
             except (urllib3.exceptions.HTTPError, ValueError):
                 continue
-            if found is not None:
-                return found
+            if length is not None:
+                return length
     return None
 
 

@@ -78,13 +78,13 @@ class RerankServer:
         Raises UnavailableError when the server cannot be reached, refuses the key or ranks nothing, ModelError for any
         other failure, DeadlineError or CancelledError when the caller's limits end the wait.
         """
-        found: list[float] = []
+        values: list[float] = []
         with span(f"rerank {self.model}".strip(), client=True, texts=len(texts)) as noted:
             noted |= {"gen_ai.operation.name": "rerank", **self._endpoint.attributes(self.model)}
-            while len(found) < len(texts):
-                found += self._part(question, texts[len(found) : len(found) + self._most])
-        self._logits = self._logits or not all(-_ROUNDED <= score <= 1 + _ROUNDED for score in found)
-        return [_sigmoid(score) if self._logits else min(1.0, max(0.0, score)) for score in found]
+            while len(values) < len(texts):
+                values += self._part(question, texts[len(values) : len(values) + self._most])
+        self._logits = self._logits or not all(-_ROUNDED <= score <= 1 + _ROUNDED for score in values)
+        return [_sigmoid(score) if self._logits else min(1.0, max(0.0, score)) for score in values]
 
     def _part(self, question: str, texts: Sequence[str]) -> list[float]:
         """Return the scores of one call; none where there were too many texts for one."""

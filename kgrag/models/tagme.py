@@ -133,13 +133,13 @@ class Tagme:
         request = {"text": text, "lang": self._settings.lang, "long_text": _LONG_TEXT}
 
         def read(reply: dict[str, Any]) -> list[Annotation]:
-            found = self._package.AnnotateResponse(reply).annotations
-            if not all(math.isfinite(a.score) and a.score >= 0 <= a.begin for a in found):
+            annotations = self._package.AnnotateResponse(reply).annotations
+            if not all(math.isfinite(a.score) and a.score >= 0 <= a.begin for a in annotations):
                 raise ValueError("a rho or a place is out of range")
-            titles = [" ".join(html.unescape(a.entity_title or "").replace("_", " ").split()) for a in found]
+            titles = [" ".join(html.unescape(a.entity_title or "").replace("_", " ").split()) for a in annotations]
             return [
                 Annotation(title, min(a.score, 1.0), *_letters(text, a.begin, a.end))
-                for title, a in zip(titles, found, strict=True)
+                for title, a in zip(titles, annotations, strict=True)
                 if title
             ]
 
@@ -173,7 +173,7 @@ class Tagme:
             return read(json.loads(kept.text))
         body = self._ask(endpoint, request)
         try:
-            found = read(json.loads(body))
+            value = read(json.loads(body))
         except (ValueError, TypeError, KeyError, AttributeError, OverflowError) as error:
             raise ModelError(
                 f"{self._address} replied nothing that can be used: {error!r}.",
@@ -181,7 +181,7 @@ class Tagme:
             ) from error
         if self._cache is not None:
             self._cache.put(key, Kept(body.decode(), 0, 0, False))
-        return found
+        return value
 
     def _ask(self, endpoint: str, request: Mapping[str, str | list[str]]) -> bytes:
         lists = {name: value if isinstance(value, list) else [value] for name, value in request.items()}

@@ -73,10 +73,10 @@ def json_in(text: str) -> Iterator[Any]:
         with suppress(ValueError):
             said = str(json.loads(said))
     fenced = [] if _START.match(said) else [match[1] for match in _FENCE.finditer(said)]
-    found = [value for part in (*fenced, said) for value in _values(part)]
-    if not found:
+    values = [value for part in (*fenced, said) for value in _values(part)]
+    if not values:
         raise ValueError("there is no JSON in it")
-    for value in sorted(found, key=lambda value: not isinstance(value, dict)):
+    for value in sorted(values, key=lambda value: not isinstance(value, dict)):
         lowered = _lowered(value)
         yield lowered
         while isinstance(lowered, dict | list) and len(lowered) == 1:  # an object around the object, a list of one

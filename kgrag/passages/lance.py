@@ -37,14 +37,14 @@ class LanceIndex:
         match: Any = MatchQuery  # whose defaults mypy does not see
         parts = [match(text, "stems"), match(text, "title_stems", boost=title)]
         with self._translated():
-            found = self._search(BooleanQuery([(Occur.SHOULD, part) for part in parts]), "fts", limit)
-        return best(((row["id"], float(row["_score"])) for row in found), limit)
+            rows = self._search(BooleanQuery([(Occur.SHOULD, part) for part in parts]), "fts", limit)
+        return best(((row["id"], float(row["_score"])) for row in rows), limit)
 
     def nearest(self, vector: Sequence[float], limit: int) -> Scores:
         """See PassageIndex."""
         with self._translated():
-            found = self._search(list(vector), "vector", limit)
-        return best(((row["id"], 1 - float(row["_distance"]) / 2) for row in found), limit)
+            rows = self._search(list(vector), "vector", limit)
+        return best(((row["id"], 1 - float(row["_distance"]) / 2) for row in rows), limit)
 
     def ids(self) -> Iterator[str]:
         """See PassageIndex."""

@@ -10,7 +10,7 @@ from kgrag.settings import Settings
 from kgrag.values.errors import ConfigurationError, DatabaseError, MismatchError, without_login
 from kgrag.values.installing import install_hint
 
-_SECONDS = 30  # that a request may take
+SECONDS = 30  # that a request may take
 _TIES = 10  # read more than wanted, since ties are ordered here
 _PAGE = 1000  # ids read at once
 
@@ -36,7 +36,7 @@ class OpenSearchIndex:
             ) from error
         uri = settings.opensearch_uri.get_secret_value()
         self._uri, self._name, self._dimension = without_login(uri), f"kgrag_{name}", dimension
-        self._client = OpenSearch(uri, timeout=_SECONDS, max_retries=1, retry_on_timeout=False)
+        self._client = OpenSearch(uri, timeout=SECONDS, max_retries=1, retry_on_timeout=False)
         self._lock = threading.Lock()
         self._made = False
 
@@ -81,8 +81,8 @@ class OpenSearchIndex:
     def _search(self, query: Mapping[str, Any], limit: int) -> Scores:
         body = {"query": query, "size": limit + _TIES, "_source": False}
         with self._translated():
-            found = self._client.search(index=self._name, body=body)
-        return best(((hit["_id"], float(hit["_score"])) for hit in found["hits"]["hits"]), limit)
+            reply = self._client.search(index=self._name, body=body)
+        return best(((hit["_id"], float(hit["_score"])) for hit in reply["hits"]["hits"]), limit)
 
     def _bulk(self, actions: Sequence[Mapping[str, Any]]) -> None:
         from opensearchpy import helpers

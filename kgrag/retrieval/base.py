@@ -318,8 +318,8 @@ class Retriever(ABC):
             Layers, those of its parts included.
         """
         own = self.requires()
-        found = own - self.context.reader.layers(own)
-        return found.union(*(part.lacking() for part in self.parts))
+        missing = own - self.context.reader.layers(own)
+        return missing.union(*(part.lacking() for part in self.parts))
 
     def notes(self, ranked: Sequence[Scored]) -> tuple[str, ...]:
         """Return remarks on a ranking, such as which layers the collection lacks.
@@ -389,7 +389,7 @@ class Retriever(ABC):
                 _restore(query, memory)
                 before = self.context.reader.collection
                 try:
-                    found = self.rank(query, n)[:n]
+                    ranking = self.rank(query, n)[:n]
                 except Exception as error:
                     if isinstance(error, MismatchError):  # an index is gone, or of vectors of another length
                         self.context.refresh()
@@ -399,10 +399,10 @@ class Retriever(ABC):
                     _LOG.info("%s: made again after %r", self.name, error)
                     time.sleep(pause)
                 else:
-                    self.context.keep_up(now=not found)  # its indexes may be empty because it was removed
+                    self.context.keep_up(now=not ranking)  # its indexes may be empty because it was removed
                     if pause is None or self.context.reader.collection == before:  # not partly with old vectors
                         break
-            return found
+            return ranking
 
     @contextmanager
     def spanned(self, n: int) -> Iterator[None]:

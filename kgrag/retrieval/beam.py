@@ -91,11 +91,11 @@ class BeamOptions(ChainOptions):
 
 def base_ranking(base: Retriever, query: Query, n: int) -> list[Scored]:
     """Return the best `n` passages of the retriever that is expanded, with its rank in their trails."""
-    found = []
+    ranking = []
     for rank, scored in enumerate(base.rank(query, n), 1):
         step = Step(f"{base.name} rank {rank}", "Passage", "", scored.score)
-        found.append(scored if step in scored.why else replace(scored, why=(*scored.why, step)))
-    return found
+        ranking.append(scored if step in scored.why else replace(scored, why=(*scored.why, step)))
+    return ranking
 
 
 def expand(
@@ -111,11 +111,11 @@ def expand(
 
     The chains begin as in `beam_search`. Where there are none, the ranking is left as it is.
     """
-    found = source_passages(beam_search(context, query, settings, passages=passages, triples=triples))
-    if query.filter and found:
-        allowed = context.reader.matching_filter([x.id for x in found], query.filter)
-        found = [x for x in found if x.id in allowed]
-    return reciprocal_rank_fusion([base, found], settings.rrf) if found else list(base)
+    ranking = source_passages(beam_search(context, query, settings, passages=passages, triples=triples))
+    if query.filter and ranking:
+        allowed = context.reader.matching_filter([x.id for x in ranking], query.filter)
+        ranking = [x for x in ranking if x.id in allowed]
+    return reciprocal_rank_fusion([base, ranking], settings.rrf) if ranking else list(base)
 
 
 def beam_search(
@@ -150,12 +150,12 @@ def beam_search(
 
 def source_passages(beams: Sequence[Beam]) -> list[Scored]:
     """Return the passages that state the chains' triples, breadth-first: of all first triples, all second ones, etc."""
-    found: dict[str, Scored] = {}
+    passages: dict[str, Scored] = {}
     for position in range(max((len(beam.links) for beam in beams), default=0)):
         for beam in beams:
             link = beam.links[position]
-            found.setdefault(link.passage, Scored(link.passage, link.cosine, _trail(beam.links[: position + 1])))
-    return list(found.values())
+            passages.setdefault(link.passage, Scored(link.passage, link.cosine, _trail(beam.links[: position + 1])))
+    return list(passages.values())
 
 
 def best(branches: Sequence[Sequence[Beam]], settings: Diversity) -> list[Beam]:

@@ -21,5 +21,5 @@ class Bm25(Retriever):
 
     def rank(self, query: Query, n: int) -> list[Scored]:
         """See Retriever. Words of every question ("what does") count only where there are no others."""
-        found = self.context.reader.fulltext(query.text, n, query.filter)
-        return [Scored(id, score, (rank_step("bm25", rank, score),)) for rank, (id, score) in enumerate(found, 1)]
+        rows = self.context.reader.fulltext(query.text, n, query.filter)
+        return [Scored(id, score, (rank_step("bm25", rank, score),)) for rank, (id, score) in enumerate(rows, 1)]

@@ -280,14 +280,14 @@ def names_in(text: str, language: Language) -> list[str]:
     words = tokens(text, language)[:100]
     stemmed = stems(text_words(words, language), language)
     cased = any(word.is_capital for word in words[1:])
-    found: dict[str, None] = {}
+    names: dict[str, None] = {}
     for start, word in enumerate(words):
         for end in range(start + 1, min(start + _LONGEST_NAME, len(words)) + 1):
             whole = not cased or (word.is_capital and words[end - 1].is_capital)
             single = end == start + 1 and (word.norm in language.stop_words or is_number(word.norm))
             if whole and not single:
-                found[" ".join(stemmed[start:end])] = None
-    return list(found)
+                names[" ".join(stemmed[start:end])] = None
+    return list(names)
 
 
 def _share_a_name(fact: Triple, row: dict[str, Any], language: Language) -> bool:

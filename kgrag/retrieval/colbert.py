@@ -50,16 +50,16 @@ class TokenIndex:
 
     def scores(self, question: Matrix) -> NDArray[np.float32]:
         """Return MaxSim [passages] of the question's vectors [words, d]: the sum of each one's best token."""
-        found = np.zeros(len(self.ids), np.float32)
+        values = np.zeros(len(self.ids), np.float32)
         first = 0
         while first < len(self.ids):
             last = int(np.searchsorted(self.starts, self.starts[first] + _BLOCK, side="right")) - 1
             last = min(max(last, first + 1), len(self.ids))
             block = self.vectors[self.starts[first] : self.starts[last]].astype(np.float32) @ question.T
             best = np.maximum.reduceat(block, self.starts[first:last] - self.starts[first], axis=0)
-            found[first:last] = best.sum(axis=1)
+            values[first:last] = best.sum(axis=1)
             first = last
-        return found
+        return values
 
 
 def open_index(folder: Path, state: str, listed: Callable[[], Sequence[str]], encode: Encode) -> TokenIndex:

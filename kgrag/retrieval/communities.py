@@ -82,17 +82,17 @@ class Communities(Retriever):
             allowed = reader.matching_filter([x.id for x in (*named, *joined)], query.filter)
             named, joined = ([x for x in its if x.id in allowed] for its in (named, joined))
         rankings = (named[:depth], joined[:depth], self._dense.rank(query, depth))
-        found = reciprocal_rank_fusion(rankings, s.rrf)
+        ranking = reciprocal_rank_fusion(rankings, s.rrf)
         if s.score == "sum":
             whole = sum(link.weight for link in links) or 1.0
             shares = {r["id"]: r["weight"] / whole for r in row["named"]}
-            found = _summed(found, rankings, shares, row["joined"])
-        found = found[:n]
+            ranking = _summed(ranking, rankings, shares, row["joined"])
+        ranking = ranking[:n]
         if s.shown == "summaries":
             known = {x.id for x in joined}
             topics = _topics([r for r in row["joined"] if r["id"] in known], s.sources)
-            query.memory[self] = [*topics[: s.reports], *((x.id,) for x in found)]
-        return found
+            query.memory[self] = [*topics[: s.reports], *((x.id,) for x in ranking)]
+        return ranking
 
     def evidence(self, query: Query) -> Sequence[Evidence] | None:
         """See Retriever: the nearest reports, then the passages; unless leaves alone are shown."""

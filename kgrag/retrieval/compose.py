@@ -24,14 +24,14 @@ def rank_again(
     Passages that are gone meanwhile are left out; a tie goes by the base's order. What led to a passage stays, with its
     new rank.
     """
-    found = retriever.parts[0].rank(query, depth)
-    passages = retriever.context.reader.passages([hit.id for hit in found])
-    found = [hit for hit in found if hit.id in passages]
-    if not found:
+    ranking = retriever.parts[0].rank(query, depth)
+    passages = retriever.context.reader.passages([hit.id for hit in ranking])
+    ranking = [hit for hit in ranking if hit.id in passages]
+    if not ranking:
         return []
-    given = score([text_of(passages[hit.id]) for hit in found])
-    scores = dict(zip([hit.id for hit in found], given, strict=True))
-    best = sorted(found, key=lambda hit: -scores[hit.id])[:n]
+    given = score([text_of(passages[hit.id]) for hit in ranking])
+    scores = dict(zip([hit.id for hit in ranking], given, strict=True))
+    best = sorted(ranking, key=lambda hit: -scores[hit.id])[:n]
     return [
         Scored(hit.id, scores[hit.id], (*hit.why, rank_step(type(retriever).name, rank, scores[hit.id])))
         for rank, hit in enumerate(best, 1)
@@ -158,7 +158,7 @@ class Hybrid(Retriever):
         for name, ranked in (("bm25", worded), ("dense", nearest)):
             for rank, (id, score) in enumerate(ranked, 1):
                 why[id].append(rank_step(name, rank, score))
-        found = [
+        ranking = [
             Scored(
                 id,
                 (1 - weight) * words.get(id, least) / best
@@ -167,7 +167,7 @@ class Hybrid(Retriever):
             )
             for id, steps in why.items()
         ]
-        return sorted(found, key=lambda x: (-x.score, x.id))[:n]
+        return sorted(ranking, key=lambda x: (-x.score, x.id))[:n]
 
 
 class Common(Rrf):

@@ -71,19 +71,19 @@ class SearchContext:
     def shared(self, key: object, make: Callable[[], _T]) -> _T:
         """Return a value that several retrievers share: made by the first of them, held weakly."""
         with self._lock:
-            found: _T | None = self._shared.get(key)
-            if found is None:
-                found = make()
-                self._shared[key] = found
-            return found
+            value: _T | None = self._shared.get(key)
+            if value is None:
+                value = make()
+                self._shared[key] = value
+            return value
 
     def kept(self, key: object, make: Callable[[], _T]) -> _T:
         """Return a value that is computed once, and cached until the collection is opened again."""
         with self._lock:
             if key not in self._kept:
                 self._kept[key] = make()
-            found: _T = self._kept[key]
-            return found
+            value: _T = self._kept[key]
+            return value
 
     def other_embedder(self, name: str) -> Embedder:
         """Return an embedder besides the collection's own, by its name. Raises NotFoundError, ConfigurationError."""

@@ -25,5 +25,5 @@ class Dense(Retriever):
     def rank(self, query: Query, n: int) -> list[Scored]:
         """See Retriever; scores are (1 + cosine) / 2."""
         vector = query.vector(self.context.embedder)
-        found = self.context.reader.vector(vector, n, self.settings.over_fetch, query.filter)
-        return [Scored(id, score, (rank_step("dense", rank, score),)) for rank, (id, score) in enumerate(found, 1)]
+        rows = self.context.reader.vector(vector, n, self.settings.over_fetch, query.filter)
+        return [Scored(id, score, (rank_step("dense", rank, score),)) for rank, (id, score) in enumerate(rows, 1)]

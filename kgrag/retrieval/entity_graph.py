@@ -88,7 +88,7 @@ class EntityGraph:
     def shares(self, reset: Mapping[int, float], damping: float) -> NDArray[np.float64]:
         """Return the shares [nodes] of a walk that restarts at the nodes of `reset`; they add up to 1."""
         weights: list[float] = self.weights.tolist()
-        found = rustworkx.pagerank(
+        ranks = rustworkx.pagerank(
             self.graph,
             alpha=damping,
             personalization=dict(reset),
@@ -96,7 +96,7 @@ class EntityGraph:
             tol=_PRECISION,
             max_iter=_ROUNDS,
         )
-        return np.array([found[i] for i in range(len(self.node))])
+        return np.array([ranks[i] for i in range(len(self.node))])
 
     def paths(self, reset: Mapping[int, float], damping: float, targets: Sequence[int]) -> list[list[int]]:
         """Return the most probable path of the walk from a restart to each target; an empty list where there is none.
@@ -109,8 +109,8 @@ class EntityGraph:
         start = graph.add_node(None)
         graph.add_edges_from([(start, i, len(costs) + j) for j, i in enumerate(reset)])
         costs += np.abs(np.log(np.array(list(reset.values())) / total)).tolist()  # never -0.0
-        found = rustworkx.dijkstra_shortest_paths(graph, start, weight_fn=costs.__getitem__)
-        return [list(found[target])[1:] if target in found else [] for target in targets]
+        routes = rustworkx.dijkstra_shortest_paths(graph, start, weight_fn=costs.__getitem__)
+        return [list(routes[target])[1:] if target in routes else [] for target in targets]
 
     def trails(
         self,

@@ -200,8 +200,8 @@ class Loaded:
 
         given = self.inputs(query, posed)
         with ONE_AT_A_TIME, torch.inference_mode():
-            found: NDArray[np.float32] = torch.sigmoid(self.network(*given)).numpy()
-        return found
+            scores: NDArray[np.float32] = torch.sigmoid(self.network(*given)).numpy()
+        return scores
 
 
 class Gfm(Retriever):
@@ -262,24 +262,24 @@ class Gfm(Retriever):
         element = list(ties.node)
         places = sorted(range(len(element)), key=lambda i: (-relevance[i], element[i]))[: s.top]
         weights = [float(relevance[i]) if s.count == "relevance" else 1.0 for i in places]
-        found = self.context.row(
+        rows = self.context.row(
             "retrieve/gfm_passages",
             elements=[element[i] for i in places],
             weights=weights,
             limit=_ALL if query.filter else max(n, 1),
         )["found"]
         if query.filter:
-            allowed = self.context.reader.matching_filter([x for x, *_ in found], query.filter)
-            found = [row for row in found if row[0] in allowed]
-        found = found[:n]
-        if not found:
+            allowed = self.context.reader.matching_filter([x for x, *_ in rows], query.filter)
+            rows = [row for row in rows if row[0] in allowed]
+        rows = rows[:n]
+        if not rows:
             return []
-        ends = [places[place] for _, _, place, _ in found]
+        ends = [places[place] for _, _, place, _ in rows]
         paths = ties.paths(dict.fromkeys(posed.steps, 1.0), _ONWARD, ends)
         trails = ties.trails(self.context, paths, posed.steps, {})
-        titles = self.context.reader.captions([], [x for x, *_ in found])
-        ranked, most = [], found[0][1] or 1.0
-        for (x, score, _, name), end, way in zip(found, ends, trails, strict=True):
+        titles = self.context.reader.captions([], [x for x, *_ in rows])
+        ranked, most = [], rows[0][1] or 1.0
+        for (x, score, _, name), end, way in zip(rows, ends, trails, strict=True):
             judged = replace(way[-1] if way else Step("relevant", "Entity", name), score=float(relevance[end]))
             why = (*way[:-1], judged, follow("MENTIONS", "Passage", titles.get(x, "")))
             ranked.append(Scored(x, score / most, why))

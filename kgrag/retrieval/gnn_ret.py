@@ -269,11 +269,11 @@ class GnnRet(Retriever):
             open_ = [id for id in open_ if id in passing]
         if open_:
             scores |= dict(reader.nearest_of(open_, unit, len(open_)))
-        found = {}
+        sums = {}
         for id, score in scores.items():
             state = memory.states.get(id) or State(0.0, ())
-            found[id] = replace(state, distance=1 - length * (2 * score - 1) + memory.moved.get(id, 0.0))
-        return found
+            sums[id] = replace(state, distance=1 - length * (2 * score - 1) + memory.moved.get(id, 0.0))
+        return sums
 
 
 OVER = {

@@ -128,10 +128,10 @@ class HippoRag(Retriever):
 
     def _nearest(self, query: Query, n: int) -> list[Scored]:
         """Return the nearest passages, where there is no seed; their scores add up to 1, as shares do."""
-        found = self.dense.rank(query, n)
-        weights = [max(2 * x.score - 1, 0.0) for x in found]
+        ranking = self.dense.rank(query, n)
+        weights = [max(2 * x.score - 1, 0.0) for x in ranking]
         total = sum(weights) or 1.0
-        return [replace(x, score=weight / total) for x, weight in zip(found, weights, strict=True)]
+        return [replace(x, score=weight / total) for x, weight in zip(ranking, weights, strict=True)]
 
     def requires(self) -> frozenset[Layer]:
         """See Retriever."""
@@ -192,7 +192,7 @@ class HippoRag2(HippoRag):
         """See Retriever; scores are shares of the walk. Raises ModelError."""
         s = self.settings
         vector, collection = query.vector(self.context.embedder), self.context.reader.collection
-        found = self.context.row(
+        row = self.context.row(
             "retrieve/hipporag2_triples",
             index=collection.vector_index("Triple"),
             collection=collection.name,
@@ -201,11 +201,11 @@ class HippoRag2(HippoRag):
             candidates=max(s.candidates, s.triples),
             limit=s.triples,
         )
-        facts = self._recognised(query, found["facts"]) if s.recognise else found["facts"]
+        facts = self._recognised(query, row["facts"]) if s.recognise else row["facts"]
         if not facts:
             return self._nearest(query, n)
         graph = self.whole()
-        weights, starts = _entities(graph, facts, found["lowest"], found["facts"][0]["cosine"])
+        weights, starts = _entities(graph, facts, row["lowest"], row["facts"][0]["cosine"])
         kept = sorted(weights, key=lambda i: (-weights[i], i))[: s.linked]
         rows = self.context.row(
             "retrieve/hipporag2_passages", collection=collection.name, embedding=collection.embedding, vector=vector

@@ -155,13 +155,13 @@ class Kgp(Retriever):
         s = self.settings
         seeds = self.parts[0].rank(query, s.seeds or max(1, s.budget // s.branch))
         starts = [Path((x.id,), x.why, x.score) for x in seeds]
-        found = self._walk(query, starts[: s.budget]) if s.hops is None else self._follow(query, starts, s.hops)
+        ranking = self._walk(query, starts[: s.budget]) if s.hops is None else self._follow(query, starts, s.hops)
         if query.filter:
-            allowed = self.context.reader.matching_filter([x.id for x in found], query.filter)
-            found = [x for x in found if x.id in allowed]
+            allowed = self.context.reader.matching_filter([x.id for x in ranking], query.filter)
+            ranking = [x for x in ranking if x.id in allowed]
             paths = ([id for id in path if id in allowed] for path in query.memory.get(self) or ())
             query.memory[self] = [path for path in paths if path]
-        return [Scored(x.id, 1 / rank, x.why) for rank, x in enumerate(found[:n], 1)]
+        return [Scored(x.id, 1 / rank, x.why) for rank, x in enumerate(ranking[:n], 1)]
 
     def evidence(self, query: Query) -> Sequence[Sequence[str]] | None:
         """Return the paths, where their length is set: each is one item for the reader (listing 4)."""
@@ -224,15 +224,15 @@ class Kgp(Retriever):
             rho=s.rho,
             keep=_ALL if here else s.branch,
         )["found"]
-        found: list[list[dict[str, Any]]] = [[] for _ in paths]
+        candidates: list[list[dict[str, Any]]] = [[] for _ in paths]
         for row in rows:
-            found[row["path"]] = row["best"]
+            candidates[row["path"]] = row["best"]
         if here:
-            found = self._best(wanted, found)
-        names = self.context.reader.captions([], [row["id"] for best in found for row in best])
+            candidates = self._best(wanted, candidates)
+        names = self.context.reader.captions([], [row["id"] for best in candidates for row in best])
         return [
             [Path((*path.passages, row["id"]), (*path.why, *_steps(row, names)), row["score"]) for row in best]
-            for path, best in zip(paths, found, strict=True)
+            for path, best in zip(paths, candidates, strict=True)
         ]
 
     def _best(self, wanted: Sequence[str], found: Sequence[Sequence[dict[str, Any]]]) -> list[list[dict[str, Any]]]:

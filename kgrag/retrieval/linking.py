@@ -235,10 +235,10 @@ def _similar_titles(context: SearchContext, names: Sequence[str], limit: int = 2
         return []
     index = context.reader.collection.index("entity_name")
     queries = [" ".join(f"{word}~1" for word in escape(name).split()) for name in names]
-    found: list[list[Mapping[str, Any]]] = context.row(
+    rows: list[list[Mapping[str, Any]]] = context.row(
         "retrieve/similar_titles", index=index, queries=queries, limit=limit
     )["found"]
-    return found
+    return rows
 
 
 def _run(words: Sequence[Token], start: int, language: Language) -> int:

@@ -84,17 +84,17 @@ class Mdr(Retriever):
         chains = starts[: s.width]
         for _ in range(s.hops - 1):
             chains = self._longer(query.text, chains) or chains
-        found: dict[str, tuple[Step, ...]] = {}
+        trails: dict[str, tuple[Step, ...]] = {}
         for chain in chains:
             for place, id in enumerate(chain.ids):
-                found.setdefault(id, chain.why[: place + 1])
+                trails.setdefault(id, chain.why[: place + 1])
         for start in starts:
-            found.setdefault(start.ids[0], start.why)
+            trails.setdefault(start.ids[0], start.why)
         if query.filter:
-            allowed = reader.matching_filter(list(found), query.filter)
-            found = {id: why for id, why in found.items() if id in allowed}
-        query.memory[self] = [its for chain in chains if (its := [id for id in chain.ids if id in found])]
-        return [Scored(id, 1 / rank, why) for rank, (id, why) in enumerate(list(found.items())[:n], 1)]
+            allowed = reader.matching_filter(list(trails), query.filter)
+            trails = {id: why for id, why in trails.items() if id in allowed}
+        query.memory[self] = [its for chain in chains if (its := [id for id in chain.ids if id in trails])]
+        return [Scored(id, 1 / rank, why) for rank, (id, why) in enumerate(list(trails.items())[:n], 1)]
 
     def evidence(self, query: Query) -> Sequence[Sequence[str]] | None:
         """Return the chains, best first: a pair of passages is one item for the reader.
@@ -138,5 +138,5 @@ class Mdr(Retriever):
             branch=self.settings.branch,
             candidates=self.settings.candidates,
         )
-        found: list[list[dict[str, Any]]] = row["found"]
-        return found
+        rows: list[list[dict[str, Any]]] = row["found"]
+        return rows

@@ -305,7 +305,7 @@ class PathRank(Retriever):
         links = walk.question.links
         linked = sorted({link.entity for link in links})
         ordered = bool(s.places and walk.strength and walk.embedded)
-        found = self.context.row(
+        row = self.context.row(
             "retrieve/pathrank_names",
             ids=top,
             links=linked,
@@ -314,7 +314,7 @@ class PathRank(Retriever):
             embedding=self.context.reader.collection.embedding,
             clause=walk.embedded[walk.clause.text].tolist() if ordered else [],
         )
-        for x, name, title, cosine, sentences, unread in found["names"]:
+        for x, name, title, cosine, sentences, unread in row["names"]:
             walk.names[x] = name
             if unread:
                 walk.unread.add(x)
@@ -322,13 +322,13 @@ class PathRank(Retriever):
                 walk.outer[x] = Outer(title, cosine, sentences or "")
         walk.top, walk.ties = top, np.zeros((len(top), 0), bool)
         scores = {x: walk.passages[x].score for x in order}
-        if not found["entities"]:
+        if not row["entities"]:
             return scores
         column: dict[str, int] = {}  # by the id of a name that is linked
         first: dict[str, int] = {}  # names of one entity are one node
         rows, columns, borne = list[int](), list[int](), list[float]()
-        tying = np.ones(len(found["entities"]), bool)  # whether the question does not name it
-        for place, (positions, weights, id, same) in enumerate(found["entities"]):
+        tying = np.ones(len(row["entities"]), bool)  # whether the question does not name it
+        for place, (positions, weights, id, same) in enumerate(row["entities"]):
             e = place if same is None else first.setdefault(same, place)
             if id is not None:
                 column[id] = e
@@ -369,7 +369,7 @@ class PathRank(Retriever):
         answers = np.array([answers_clause(walk, x) for x in best])
         scores = np.array([final[x] for x in best])
         mass = {term["stem"]: term["weight"] for term in walk.question.terms()}
-        found = Candidates(
+        candidates = Candidates(
             alone=scores + walk.strength * c.outer * answers,
             end=scores + walk.strength * answers,
             words=np.array([[stem in walk.outer[x].sentences for stem in mass] for x in best], bool),
@@ -379,8 +379,8 @@ class PathRank(Retriever):
             parents=parents,
         )
         tie, led = walk.strength * c.tie, walk.strength * c.led
-        again = [best[i] for i in covering(found, s.places, tie, led, c.ends, c.end_place)]
-        falling = dict(zip(again, sorted(found.alone.tolist(), reverse=True), strict=True))
+        again = [best[i] for i in covering(candidates, s.places, tie, led, c.ends, c.end_place)]
+        falling = dict(zip(again, sorted(candidates.alone.tolist(), reverse=True), strict=True))
         least = falling[again[-1]]
         return falling | {x: min(final[x], least) for x in ranked if x not in falling}
 
@@ -410,11 +410,11 @@ def _bonuses(link: Link, rows: Sequence[Mapping[str, Any]], cap: int, c: PathRan
         titled.sort(key=lambda t: (-t[0], t[1]))
         ambiguity = 1 + math.log(max(1, link.titles))
         same: Counter[str] = Counter()
-        found = []
+        bonuses = []
         for _, x, w, title in titled[: c.titled]:
             same[title] += 1
-            found.append((x, c.title * link.weight * w / ambiguity * same[title] ** -c.crowding))
-        return found
+            bonuses.append((x, c.title * link.weight * w / ambiguity * same[title] ** -c.crowding))
+        return bonuses
     mentioned = sorted((-row["base"], row["id"]) for row in rows if link.entity in row["mentioned"])
     if not mentioned or len(mentioned) > cap or link.titles:
         return []

@@ -115,7 +115,7 @@ class Ppr(Retriever):
         """Return the seeds of the walk (HippoRAG 2, section 3.3); an entity's weight is the mean over its triples."""
         vector = query.vector(self.context.embedder)
         collection = self.context.reader.collection
-        found = self.context.row(
+        row = self.context.row(
             "retrieve/ppr_seeds",
             triple_index=collection.vector_index("Triple"),
             passage_index=collection.vector_index("Passage"),
@@ -127,11 +127,11 @@ class Ppr(Retriever):
             triples=s.triples,
             passages=s.passages,
         )
-        stated = [p["stated"] for p in found["passages"]]
-        seeds = _Seeds(stated=sum(stated) / max(1, len(stated)) if found["triples"] else 0.0)
+        stated = [p["stated"] for p in row["passages"]]
+        seeds = _Seeds(stated=sum(stated) / max(1, len(stated)) if row["triples"] else 0.0)
         occurrences: dict[str, list[float]] = {}
-        best = max((2 * t["score"] - 1 for t in found["triples"]), default=0.0)
-        for triple in found["triples"]:
+        best = max((2 * t["score"] - 1 for t in row["triples"]), default=0.0)
+        for triple in row["triples"]:
             cosine = 2 * triple["score"] - 1
             for entity in {e["id"]: e for e in triple["entities"]}.values():
                 occurrences.setdefault(entity["id"], []).append(max(cosine, 0.0) / best if best > 0 else 0.0)
@@ -145,7 +145,7 @@ class Ppr(Retriever):
             if weight > seeds.entities.get(link.entity, 0.0):
                 seeds.steps[link.entity] = (Step("names", "Entity", link.name, link.weight),)
             seeds.entities[link.entity] = seeds.entities.get(link.entity, 0.0) + weight
-        seeds.cosines = {p["id"]: p["score"] for p in found["passages"]}
+        seeds.cosines = {p["id"]: p["score"] for p in row["passages"]}
         low, high = min(seeds.cosines.values(), default=0.0), max(seeds.cosines.values(), default=0.0)
         if high > low:
             seeds.passages = {x: s.passage_weight * (c - low) / (high - low) for x, c in seeds.cosines.items()}

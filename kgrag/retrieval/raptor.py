@@ -79,8 +79,8 @@ class Raptor(Retriever):
 
     def evidence(self, query: Query) -> Sequence[Evidence] | None:
         """See Retriever: passages and summaries by their own cosines, as RAPTOR reads them; unless leaves are shown."""
-        found: Sequence[Evidence] | None = query.memory.get(self)
-        return found
+        memory: Sequence[Evidence] | None = query.memory.get(self)
+        return memory
 
     def requires(self) -> frozenset[Layer]:
         """See Retriever."""
@@ -89,7 +89,7 @@ class Raptor(Retriever):
 
 def _collapsed(rows: Sequence[Mapping[str, Any]], sources: int) -> list[Evidence]:
     """Return passages and summaries, the nearest first; a summary with its nearest passages."""
-    found: list[tuple[float, str, Evidence]] = [(-row["score"], row["id"], (row["id"],)) for row in rows]
+    scored: list[tuple[float, str, Evidence]] = [(-row["score"], row["id"], (row["id"],)) for row in rows]
     summaries = {above["id"]: above for row in rows for above in row["above"]}
     leaves: dict[str, list[tuple[float, str]]] = {}
     for row in rows:
@@ -97,5 +97,5 @@ def _collapsed(rows: Sequence[Mapping[str, Any]], sources: int) -> list[Evidence
             leaves.setdefault(above["id"], []).append((-row["score"], row["id"]))
     for id, its in summaries.items():
         near = tuple(leaf for _, leaf in sorted(leaves[id])[:sources])
-        found.append((-its["score"], id, Topic(its["title"], its["text"], near)))
-    return [evidence for *_, evidence in sorted(found, key=lambda x: x[:2])]
+        scored.append((-its["score"], id, Topic(its["title"], its["text"], near)))
+    return [evidence for *_, evidence in sorted(scored, key=lambda x: x[:2])]

@@ -61,8 +61,8 @@ def _matches(line: str, question: str) -> list[tuple[int, int, str]]:
     if not wanted:
         return []
     words = [(m.start(), m.end(), search_form(m.group())) for m in _WORD.finditer(line)]
-    found = zip(words, stems([w for _, _, w in words]), strict=True)
-    return [(start, end, stem) for (start, end, _), stem in found if stem in wanted]
+    pairs = zip(words, stems([w for _, _, w in words]), strict=True)
+    return [(start, end, stem) for (start, end, _), stem in pairs if stem in wanted]
 
 
 def _window(line: str, matches: list[tuple[int, int, str]], width: int) -> tuple[int, int]:

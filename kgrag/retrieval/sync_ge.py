@@ -128,15 +128,15 @@ class SyncGe(Retriever):
             _WORDED if hybrid else 1,
             settings.over_fetch,
         )
-        found: list[str] = []
+        ids: list[str] = []
         for fact, *rankings in zip(facts, near, worded, strict=True):
             row = next(iter(fused_triples(rankings, settings.rrf)), None)
             if row is None:
                 continue
-            found.append(row["id"])
+            ids.append(row["id"])
             if query.listener is not None:
                 query.listener(Linked(fact=fact, id=row["id"], text=row["text"], score=row["score"]))
-        return list(dict.fromkeys(found))
+        return list(dict.fromkeys(ids))
 
     def requires(self) -> frozenset[Layer]:
         """See Retriever."""

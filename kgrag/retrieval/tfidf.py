@@ -71,8 +71,8 @@ def cosines(context: SearchContext, texts: Sequence[str], ids: Sequence[str]) ->
     language = context.reader.collection.language
     words = ((word for word in words_of(text, language)[:MOST_WORDS] if is_content(word, language)) for text in texts)
     asked = [Counter(stems(its, language)) for its in words]
-    found = context.row("retrieve/passage_word_stems", ids=list(ids))["found"] if ids else []
-    counts = {id: Counter(its.split()) for id, its in found}
+    rows = context.row("retrieve/passage_word_stems", ids=list(ids))["found"] if ids else []
+    counts = {id: Counter(its.split()) for id, its in rows}
     idf = _idf(context, set().union(*asked, *counts.values()))
     passages = {id: _weights(its, idf) for id, its in counts.items()}
     lengths = {id: math.hypot(*weights.values()) for id, weights in passages.items()}

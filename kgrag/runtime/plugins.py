@@ -29,15 +29,15 @@ class Plugins(Mapping[str, T], Generic[T]):
 
     @cached_property
     def _found(self) -> dict[str, EntryPoint]:
-        found: dict[str, EntryPoint] = {}
+        entries: dict[str, EntryPoint] = {}
         for entry in sorted(entry_points(group=self.group), key=lambda e: (e.name, e.value)):
-            known = found.setdefault(entry.name, entry)
+            known = entries.setdefault(entry.name, entry)
             if known.value != entry.value:
                 raise ConfigurationError(
                     f"Two packages bring the {self.kind} {entry.name!r}: {known.value} and {entry.value}.",
                     "Uninstall one of them.",
                 )
-        return found
+        return entries
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._found)

@@ -56,21 +56,21 @@ def title_aliases(title: str, lead: str, language: Language = ENGLISH) -> list[A
     if not title:
         return []
     bare = without_parenthesis(title) or title
-    found: dict[str, Alias] = {}
+    aliases: dict[str, Alias] = {}
 
     def add(surface: str, weight: float, normal: str | None = None) -> None:
         normal = normalise(surface, language) if normal is None else normal
-        if len(normal) > 1 and normal not in language.stop_words and normal not in found:
-            found[normal] = Alias(normal, surface, weight)
+        if len(normal) > 1 and normal not in language.stop_words and normal not in aliases:
+            aliases[normal] = Alias(normal, surface, weight)
 
     if whole := normalise(title, language):  # also one that is a stop word, or one letter: "It", "C"
-        found[whole] = Alias(whole, title, 1.0)
+        aliases[whole] = Alias(whole, title, 1.0)
     add(bare, 1.0)
-    for alias in list(found.values()):
+    for alias in list(aliases.values()):
         first, _, short = alias.normal.partition(" ")
         if first in language.articles and len(short) > 3:
             add(alias.surface.split(" ", 1)[-1], 0.9, short)
-    for alias in list(found.values()):
+    for alias in list(aliases.values()):
         shorter = without_initials(alias.normal)
         if shorter:
             add(alias.surface if language.inflects else shorter.title(), 0.8, shorter)
@@ -79,7 +79,7 @@ def title_aliases(title: str, lead: str, language: Language = ENGLISH) -> list[A
     name = _lead_name(lead, language)
     if name:
         add(name, 0.8)
-    return list(found.values())
+    return list(aliases.values())
 
 
 def _lead_name(text: str, language: Language) -> str | None:
@@ -102,12 +102,12 @@ def passage_aliases(section: str, text: str, known: Collection[str] = (), langua
     lines of the text are headings by their looks, if it has none. Headings weigh what titles weigh, the other names .8.
     Numbers do not belong to headings, and one that any document may have ("3.1 Purpose") names nothing.
     """
-    found: dict[str, Alias] = {}
+    aliases: dict[str, Alias] = {}
 
     def add(alias: Alias) -> None:
-        known = found.get(alias.normal)
+        known = aliases.get(alias.normal)
         if known is None or known.weight < alias.weight:
-            found[alias.normal] = alias
+            aliases[alias.normal] = alias
 
     lines = [line.strip() for line in text.splitlines() if line.strip()]
     headings = {
@@ -125,7 +125,7 @@ def passage_aliases(section: str, text: str, known: Collection[str] = (), langua
         name = None if i in headings else _lead_name(line[:_LEAD_CHARACTERS], language)
         if name and ":" not in name and _may_name(name, language) and not begins_sentence(name.split()[0].lower()):
             add(Alias(normalise(name, language), name, 0.8))
-    return list(found.values())
+    return list(aliases.values())
 
 
 def _heading_aliases(heading: str, known: Collection[str], language: Language) -> list[Alias]:

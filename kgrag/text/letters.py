@@ -252,6 +252,6 @@ _BEFORES: Memo[tuple[str, bool, bool], str] = Memo(_signs_before, 4096)
 @cache
 def marks() -> str:
     """Return all combining marks of Unicode, as ranges within brackets of a pattern."""
-    found = {i for i in range(0x300, sys.maxunicode + 1) if unicodedata.category(chr(i))[0] == "M"}
-    starts, ends = sorted(i for i in found if i - 1 not in found), sorted(i for i in found if i + 1 not in found)
+    codes = {i for i in range(0x300, sys.maxunicode + 1) if unicodedata.category(chr(i))[0] == "M"}
+    starts, ends = sorted(i for i in codes if i - 1 not in codes), sorted(i for i in codes if i + 1 not in codes)
     return "".join([f"{chr(a)}-{chr(b)}" for a, b in zip(starts, ends, strict=True)])

@@ -106,7 +106,7 @@ def capitalised_phrases(words: Sequence[Token], language: Language = ENGLISH) ->
     word that begins a sentence, unless it has capitals or digits within; where all nouns have capitals, neither is one
     word behind an article. What "and" or "of" joins counts itself, too.
     """
-    found: dict[str, str] = {}
+    phrases: dict[str, str] = {}
     dates, common = _number_or_date(language), common_nouns(words, language)
     for match in _PHRASE.finditer(_shapes(words, language)):
         run = list(words[match.start() : match.end()])
@@ -127,9 +127,9 @@ def capitalised_phrases(words: Sequence[Token], language: Language = ENGLISH) ->
                 continue
             name = without_possessive(join_name(name_words(part, language), language))
             is_date = dates.fullmatch(" ".join([w.norm for w in part])) is not None
-            if len(name) > 2 and name not in found and not is_date and _is_phrase(part, language, numbered):
-                found[name] = without_possessive(" ".join([with_signs(w.name, w.raw) for w in part]))
-    return found
+            if len(name) > 2 and name not in phrases and not is_date and _is_phrase(part, language, numbered):
+                phrases[name] = without_possessive(" ".join([with_signs(w.name, w.raw) for w in part]))
+    return phrases
 
 
 def _is_mark(words: Sequence[Token]) -> bool:
@@ -242,7 +242,7 @@ def find_names(
     letters, no stop word, and no number. None goes over the end of a sentence; where no spaces part words, no sign
     parts a single character from the rest. `skip`: names that are passed over, so that names within them are found.
     """
-    found: dict[str, list[int]] = {}
+    places: dict[str, list[int]] = {}
     ends = [i for i, word in enumerate(words) if word.apart and i and not _abbreviates(words[i - 1])]
     ends.append(len(words))
     sentence = 0  # among the ends
@@ -274,15 +274,15 @@ def find_names(
                 if not name or not known(name):
                     continue
             if name not in skip:
-                found.setdefault(name, []).append(i)
+                places.setdefault(name, []).append(i)
                 first = last
                 break
         else:
             name = norms[i] if known(norms[i]) else without_possessive(norms[i])
             if known(name) and _can_stand_alone(words[i].norm, i, language) and name not in skip:
-                found.setdefault(name, []).append(i)
+                places.setdefault(name, []).append(i)
         first += 1
-    return found
+    return places
 
 
 def _abbreviates(word: Token) -> bool:

@@ -55,16 +55,16 @@ def symbols(text: str, language: str = "en") -> list[str]:
     Of `&>word` the signs count by themselves, too; dashes are hyphens. `1,000` is 1000 as well, and so is 1.000 where
     the `language` writes it so. A code is there with its parts, marked: "M5799DWF" is "~m5799dwf" and "~m5799".
     """
-    found: dict[str, None] = {}
+    words: dict[str, None] = {}
     if _DIGITS.search(text) is not None:
-        found = dict.fromkeys([*_numbers(text, language), *_codes(text)])
+        words = dict.fromkeys([*_numbers(text, language), *_codes(text)])
     for raw in text.translate(_ALIKE).split():
         if raw.isalnum():
             continue
         for word in _meanings(raw):
             if word not in _PUNCTUATION and len(word) <= _LONGEST:
-                found.setdefault(word)
-    return list(found)
+                words.setdefault(word)
+    return list(words)
 
 
 def _numbers(text: str, language: str) -> Iterator[str]:
@@ -360,8 +360,8 @@ def question_stems(text: str, language: Language = ENGLISH) -> list[str]:
     telling = [word for word in words if word not in language.asking]
     if language.unparted:
         telling = [word for word in telling if is_content(word, language)]
-    found = [*stems(telling, language), *symbols(text, language.code), *UNPARTED.findall(text)]
-    return list(dict.fromkeys(found or stems(words, language)))
+    terms = [*stems(telling, language), *symbols(text, language.code), *UNPARTED.findall(text)]
+    return list(dict.fromkeys(terms or stems(words, language)))
 
 
 def is_content(word: str, language: Language = ENGLISH) -> bool:
@@ -373,8 +373,8 @@ def is_content(word: str, language: Language = ENGLISH) -> bool:
 
 def content_stems(words: Iterable[str], language: Language = ENGLISH) -> list[str | None]:
     """Return the stem of each normalised word that carries meaning; None for others."""
-    found = _content(language)
-    return [found[word] for word in words]
+    content = _content(language)
+    return [content[word] for word in words]
 
 
 @cache

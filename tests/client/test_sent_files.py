@@ -24,13 +24,13 @@ def test_of_a_folder_what_some_loader_reads(tmp_path: Path) -> None:
 def test_many_go_in_parts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for n in range(5):
         (tmp_path / f"{n}.txt").write_bytes(b"x" * (60 if n == 2 else 10))
-    monkeypatch.setattr(sending, "_FILES", 2)
+    monkeypatch.setattr(sending, "FILES_AT_ONCE", 2)
     assert [list(part) for part in parts(named_files([tmp_path], None))] == [
         ["0.txt", "1.txt"],
         ["2.txt", "3.txt"],
         ["4.txt"],
     ]
-    monkeypatch.setattr(sending, "_BYTES", 65)
+    monkeypatch.setattr(sending, "BYTES_AT_ONCE", 65)
     assert [list(part) for part in parts(named_files([tmp_path], None))] == [
         ["0.txt", "1.txt"],
         ["2.txt"],

@@ -6,13 +6,13 @@ import pytest
 from watchfiles import Change
 
 from kgrag import KnowledgeGraph
-from kgrag.client.watching import _Visible, watch
+from kgrag.client.watching import Visible, watch
 from kgrag.values.errors import InputError
 
 
 def test_hidden_files_of_a_folder_are_not_looked_at() -> None:
     """The folder itself may lie in a hidden one."""
-    seen = _Visible([Path("/home/me/.notes"), Path("/srv/wiki")])
+    seen = Visible([Path("/home/me/.notes"), Path("/srv/wiki")])
     assert seen(Change.added, "/home/me/.notes/a.md")
     assert seen(Change.deleted, "/srv/wiki/guide/b.md")
     assert not seen(Change.added, "/home/me/.notes/.a.md.swp")

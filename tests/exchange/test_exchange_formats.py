@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kgrag.exchange.files import Footer, Header, format_of, reading, writing
-from kgrag.exchange.importing import _read_through
+from kgrag.exchange.importing import read_through
 from kgrag.graph.contents import EdgeRecord, Fingerprint, Item, NodeRecord
 from kgrag.graph.property_values import parsed, text, to_json, vector
 from kgrag.graph.schema import SLOTS
@@ -53,7 +53,7 @@ def test_any_properties(tmp_path_factory: pytest.TempPathFactory, properties: li
     reader = reading(str(path))
     assert reader.header == HEADER
     assert [*map(_typed, reader)] == [*map(_typed, items)]
-    _read_through(reader, lambda *_: None)
+    read_through(reader, lambda *_: None)
 
 
 def _typed(item: Item) -> str:
@@ -155,7 +155,7 @@ def test_damage_is_told(tmp_path: Path, damage: Damage, told: str) -> None:
     path = _write(tmp_path / "x", _items(*_MANY))
     path.write_bytes(damage(path.read_bytes()))
     with pytest.raises(InputError, match=told) as caught:
-        _read_through(reading(str(path)), lambda *_: None)
+        read_through(reading(str(path)), lambda *_: None)
     assert caught.value.remedy
 
 
@@ -191,9 +191,9 @@ def test_equal_records_all_count() -> None:
 def test_nodes_of_another_collection_are_refused(tmp_path: Path) -> None:
     items: list[Item] = [*_items({"a": 1}), NodeRecord("Passage", "q", {"collection": "other", "id": "q"})]
     with pytest.raises(InputError, match="of another collection"):
-        _read_through(reading(str(_write(tmp_path / "x.jsonl", items))), lambda *_: None)
+        read_through(reading(str(_write(tmp_path / "x.jsonl", items))), lambda *_: None)
     with pytest.raises(InputError, match="no export of kgrag"):
-        _read_through(reading(str(_write(tmp_path / "x.jsonl", items[1:]))), lambda *_: None)
+        read_through(reading(str(_write(tmp_path / "x.jsonl", items[1:]))), lambda *_: None)
 
 
 def test_an_export_is_its_owners_alone(tmp_path: Path) -> None:

@@ -75,20 +75,20 @@ def test_interrupted_it_is_hidden_and_goes_on(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     path = str(exported("whole.jsonl"))
-    monkeypatch.setattr(importing, "_NODES", 20)
-    monkeypatch.setattr(importing, "_EDGES", 50)
-    write = importing._Import._write
+    monkeypatch.setattr(importing, "NODES_AT_ONCE", 20)
+    monkeypatch.setattr(importing, "EDGES_AT_ONCE", 50)
+    write = importing.Import._write
     for batches in (2, 4, 2):  # in the nodes, then in the edges
         left = [batches]
 
-        def broken(self: importing._Import, *args: object, left: list[int] = left) -> None:
+        def broken(self: importing.Import, *args: object, left: list[int] = left) -> None:
             write(self, *args)  # type: ignore[arg-type]
             left[0] -= 1
             if not left[0]:
                 raise KeyboardInterrupt
 
         with monkeypatch.context() as patch:
-            patch.setattr(importing._Import, "_write", broken)
+            patch.setattr(importing.Import, "_write", broken)
             with pytest.raises(KeyboardInterrupt):
                 kg.import_export(path)
         assert deleted not in [c.name for c in kg.collections()]
@@ -169,7 +169,7 @@ def test_a_change_meanwhile_is_told(
     kg: KnowledgeGraph, whole: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     numbers = iter((1, 2))
-    monkeypatch.setattr(exporting, "_number", lambda *_: next(numbers))
+    monkeypatch.setattr(exporting, "count_of", lambda *_: next(numbers))
     with pytest.raises(MismatchError, match="changed while"):
         kg[whole].export(str(tmp_path / "x.jsonl"))
     assert list(tmp_path.iterdir()) == []
@@ -182,7 +182,7 @@ def test_broken_off_there_is_no_file(
     def ends(stage: str, done: int, total: int | None) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(exporting, "_STEP", 100)
+    monkeypatch.setattr(exporting, "STEP", 100)
     with pytest.raises(KeyboardInterrupt):
         kg[whole].export(str(tmp_path / target), progress=ends)
     assert list(tmp_path.iterdir()) == []

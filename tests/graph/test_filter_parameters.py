@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta, timezone
 
 import pytest
 
-from kgrag.graph.reader import _filter
+from kgrag.graph.reader import filter_parameters
 from kgrag.values.errors import ConfigurationError
 from kgrag.values.results import Filter
 
@@ -21,20 +21,20 @@ def test_values_are_compared_as_what_they_are_and_as_text() -> None:
         "code": "007",
     }
     where |= {"large": 10**21, "digits": "9" * 5000, "whole": "1897"}
-    assert _filter(Filter(where, "docs/"))["where"] == {
+    assert filter_parameters(Filter(where, "docs/"))["where"] == {
         "open": [True, "true"], "shut": ["false", False], "century": [14, "14"], "share": [0.5, "0.5"],
         "city": ["Riga"], "price": ["-12.50", -12.5], "code": ["007"],
         "large": [1e21, str(10**21)], "digits": ["9" * 5000, float("inf")], "whole": ["1897", 1897],
     }  # fmt: skip
-    assert _filter(Filter(where, "docs/"))["source"] == "docs/"
+    assert filter_parameters(Filter(where, "docs/"))["source"] == "docs/"
 
 
 def test_a_time_without_a_zone_is_local_time() -> None:
     local = datetime(2026, 7, 1, 12)
-    since = _filter(Filter(since=local))["since"]
+    since = filter_parameters(Filter(since=local))["since"]
     assert since.tzinfo is not None and since == local.astimezone(UTC)
     aware = datetime(2026, 7, 1, 12, tzinfo=UTC)
-    assert _filter(Filter(since=aware))["since"] == aware
+    assert filter_parameters(Filter(since=aware))["since"] == aware
 
 
 def test_a_time_at_the_end_of_all_times_is_refused() -> None:
@@ -43,7 +43,7 @@ def test_a_time_at_the_end_of_all_times_is_refused() -> None:
         datetime.max.replace(tzinfo=timezone(-timedelta(hours=1))),
     ):
         with pytest.raises(ConfigurationError, match="since is invalid"):
-            _filter(Filter(since=since))
+            filter_parameters(Filter(since=since))
 
 
 def test_each_part_makes_a_filter() -> None:
@@ -55,13 +55,13 @@ def test_local_time_is_that_of_the_place(monkeypatch: pytest.MonkeyPatch) -> Non
     with monkeypatch.context() as patch:
         patch.setenv("TZ", "Asia/Tokyo")
         time.tzset()
-        since = _filter(Filter(since=datetime(2026, 7, 1, 12)))["since"]
+        since = filter_parameters(Filter(since=datetime(2026, 7, 1, 12)))["since"]
     time.tzset()
     assert since == datetime(2026, 7, 1, 3, tzinfo=UTC)
 
 
 def test_ranges_of_numbers_are_floats_and_others_are_texts() -> None:
     ranges = {"a": (1, None), "b": (None, 10**400), "c": (True, 2), "d": ("x", None)}
-    assert _filter(Filter(ranges))["between"] == {
+    assert filter_parameters(Filter(ranges))["between"] == {
         "a": (1.0, float("inf")), "b": (float("-inf"), 1e308), "c": ("true", "2\U0010ffff"), "d": ("x", "\U0010ffff"),
     }  # fmt: skip

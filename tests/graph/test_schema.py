@@ -232,7 +232,7 @@ def test_indexes_wait_while_searches_may_use_them(graph_settings: Settings, coll
 def test_a_large_collection_takes_its_indexes_along(
     kg: KnowledgeGraph, collection_name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(writer, "_EMPTIED", 2)
+    monkeypatch.setattr(writer, "EMPTIED", 2)
     kg[collection_name].ingest([DOCUMENT])
     number = collections.open_collection(kg.graph, collection_name).number
     kg[collection_name].delete()

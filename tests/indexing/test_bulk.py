@@ -209,7 +209,7 @@ def test_a_failed_import_leaves_an_empty_database_empty(tmp_path: Path, monkeypa
     documents = [Document("a", (Section("One text."),))]
     try:
         with monkeypatch.context() as patch:
-            patch.setattr(bulk, "_arguments", lambda files, home: ["--nodes=No=no.csv"])
+            patch.setattr(bulk, "arguments", lambda files, home: ["--nodes=No=no.csv"])
             with pytest.raises(LocalServerError, match="import failed"):
                 KnowledgeGraph.load_in_bulk(documents, settings=settings)
         with KnowledgeGraph.local(settings) as kg:

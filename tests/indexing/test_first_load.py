@@ -142,10 +142,10 @@ def test_killed_at_any_transaction_it_ends_the_same(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     documents, made = expected
-    monkeypatch.setattr(first_load, "_NODES", 100)
-    monkeypatch.setattr(first_load, "_EDGES", 150)
-    monkeypatch.setattr(first_load, "_ONE_TRANSACTION", 100)
-    monkeypatch.setattr(first_load, "_PATIENCE", 1e9)  # on a slow machine there would be more transactions
+    monkeypatch.setattr(first_load, "NODES_AT_ONCE", 100)
+    monkeypatch.setattr(first_load, "EDGES_AT_ONCE", 150)
+    monkeypatch.setattr(first_load, "ONE_TRANSACTION", 100)
+    monkeypatch.setattr(first_load, "PATIENCE", 1e9)  # on a slow machine there would be more transactions
     monkeypatch.setattr(pipeline, "SMALL_BATCH", 1)
     kg.settings.batch_passages, before = 8, kg.settings.batch_passages
     try:

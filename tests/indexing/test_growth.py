@@ -33,7 +33,7 @@ def grown(kg: KnowledgeGraph, make_documents: Make) -> Iterator[str]:
 def test_few_documents_ask_for_the_names_in_them_alone(
     kg: KnowledgeGraph, collection_name: str, make_documents: Make, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(mentions, "_FEW", 2)
+    monkeypatch.setattr(mentions, "FEW", 2)
     documents = make_documents(0, _MANY)
     kg[collection_name].ingest(documents)
     whole = digest(kg.graph, collection_name)
@@ -52,8 +52,8 @@ def test_neighbours_of_few_are_searched_in_the_index(
     kg[collection_name].ingest(documents)
     near = similar(kg.graph, collection_name)
     kg[collection_name].delete(documents=["d7"])
-    monkeypatch.setattr(similar_stage, "_SMALL", 20)
-    monkeypatch.setattr(similar_stage, "_SEARCHES", 1)
+    monkeypatch.setattr(similar_stage, "SMALL", 20)
+    monkeypatch.setattr(similar_stage, "SEARCHES", 1)
     with queries_run() as run:
         kg[collection_name].ingest([documents[7]])
     assert "stages/vectors" not in run

@@ -16,7 +16,7 @@ from kgrag.cli import main
 from kgrag.graph.collections import open_collection
 from kgrag.graph.connection import Graph
 from kgrag.graph.contents import digest
-from kgrag.indexing.knowledge import Selection, _lines, format_of
+from kgrag.indexing.knowledge import Selection, format_of, lines_of
 from kgrag.indexing.knowledge.wikidata import WikidataReader, time
 from kgrag.settings import Settings
 from kgrag.values.documents import Document, Section
@@ -226,7 +226,7 @@ def test_a_file_that_is_cut_off_gives_what_precedes(kg: KnowledgeGraph, tmp_path
 def test_transactions_that_were_interrupted_go_on(
     kg: KnowledgeGraph, dump: Path, collection_name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("kgrag.indexing.knowledge.fact_writer._FACTS", 3)
+    monkeypatch.setattr("kgrag.indexing.knowledge.fact_writer.FACTS", 3)
     sent: list[set[str]] = []
     run = Graph.run
 
@@ -294,11 +294,11 @@ def test_a_wrong_file_is_an_error_with_a_remedy(kg: KnowledgeGraph, tmp_path: Pa
 def test_a_line_beyond_all_bounds_is_counted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     from collections import Counter
 
-    monkeypatch.setattr("kgrag.indexing.knowledge._LONGEST", 100)
+    monkeypatch.setattr("kgrag.indexing.knowledge.LONGEST", 100)
     path = tmp_path / "long.json"
     path.write_bytes(b"a" * 250 + b"\nshort\n")
     counts: Counter[str] = Counter()
-    assert [line for line, *_ in _lines(path, counts)] == [b"", b"short\n"]
+    assert [line for line, *_ in lines_of(path, counts)] == [b"", b"short\n"]
     assert counts == {"lines that are too long": 1}
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from kgrag.indexing.knowledge import Selection, _read, format_of
+from kgrag.indexing.knowledge import Selection, format_of, read_source
 from kgrag.indexing.knowledge.fact_writer import triple_properties
 from kgrag.indexing.knowledge.store import Store
 from kgrag.indexing.knowledge.triples import rdf_lines
@@ -20,7 +20,7 @@ def facts(path: Path, text: str, format: str, *languages: str) -> tuple[set[str]
     """The facts of a source, as they are searched, and the counts."""
     path.write_text(text, encoding="utf-8", newline="")
     with Store(path.with_suffix(".sqlite"), "s") as store:
-        counts = _read(path, format, Selection(languages or ("en",)), ENGLISH, store, lambda *_: None)
+        counts = read_source(path, format, Selection(languages or ("en",)), ENGLISH, store, lambda *_: None)
         store.prepare(part=False)
         return {triple_properties("c", row)["text"] for row in store.facts(part=False)}, counts
 
@@ -53,7 +53,7 @@ def test_reading_goes_on_after_rows_over_lines(tmp_path: Path) -> None:
     path = tmp_path / "a.csv"
     path.write_text('a,is,"b\nc"\nd,is,e\nf,is,g\n')
     with Store(tmp_path / "s", "s") as store:
-        _read(path, "csv", Selection(), ENGLISH, store, lambda *_: None)
+        read_source(path, "csv", Selection(), ENGLISH, store, lambda *_: None)
         assert store.lines == 3
 
 
@@ -243,7 +243,7 @@ def test_glossary_in_turtle_is_read(tmp_path: Path, name: str) -> None:
     read = []
     for place in ("one", "two"):
         with Store(tmp_path / place, "s") as store:
-            counts = _read(path, "rdf", Selection(), ENGLISH, store, lambda *_: None)
+            counts = read_source(path, "rdf", Selection(), ENGLISH, store, lambda *_: None)
             store.prepare(part=False)
             read.append(list(store.facts(part=False)))
     texts = {triple_properties("c", row)["text"] for row in read[0]}
@@ -267,4 +267,4 @@ def test_damaged_turtle_says_so(tmp_path: Path) -> None:
     path = tmp_path / "a.ttl"
     path.write_text("@prefix : <http://x.example/> . :kiln :is")
     with pytest.raises(InputError, match="is no turtle"), Store(tmp_path / "s", "s") as store:
-        _read(path, "rdf", Selection(), ENGLISH, store, lambda *_: None)
+        read_source(path, "rdf", Selection(), ENGLISH, store, lambda *_: None)

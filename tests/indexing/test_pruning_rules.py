@@ -2,7 +2,7 @@
 
 import pytest
 
-from kgrag.indexing.removal import _is_gone, _lies_in, _places
+from kgrag.indexing.removal import is_gone, lies_in, places_of
 from kgrag.values.documents import Scan
 
 
@@ -18,16 +18,16 @@ from kgrag.values.documents import Scan
 )
 def test_what_is_gone(file: str, fingerprint: str, gone: bool) -> None:
     scan = Scan(files={"read.csv": "now", "troubled.csv": ""}, unreadable=["locked/"])
-    assert _is_gone(scan, file, fingerprint) is gone
+    assert is_gone(scan, file, fingerprint) is gone
 
 
 def test_where_is_looked() -> None:
     files = {"docs/a.txt": "", "alone.txt": ""}
     scan = Scan(files=files, folders=["docs/"], empty=["mount/"], missing=["typo.txt"])
-    assert _places(scan, force=False) == ["docs/", "alone.txt"]
-    assert _places(scan, force=True) == ["docs/", "mount/", "alone.txt", "typo.txt"]
+    assert places_of(scan, force=False) == ["docs/", "alone.txt"]
+    assert places_of(scan, force=True) == ["docs/", "mount/", "alone.txt", "typo.txt"]
 
 
 def test_what_lies_in_a_place() -> None:
-    assert [_lies_in(file, "notes") for file in ("notes", "notes/a", "notes.txt", "a")] == [True, True, False, False]
-    assert _lies_in("docs/a", "docs/") and _lies_in("a", "")
+    assert [lies_in(file, "notes") for file in ("notes", "notes/a", "notes.txt", "a")] == [True, True, False, False]
+    assert lies_in("docs/a", "docs/") and lies_in("a", "")

@@ -99,7 +99,7 @@ def test_the_index_finds_what_the_exact_search_finds(
     kg[collection_name].ingest(documents)
     exact = similar(kg.graph, collection_name, "Entity")
     kg[collection_name].delete()
-    monkeypatch.setattr("kgrag.indexing.similar._exactly", None)
+    monkeypatch.setattr("kgrag.indexing.similar.link_exactly", None)
     kg.settings.exact_neighbours_mb = 0
     try:
         kg[collection_name].ingest(documents[:30])

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from kgrag.graph.collections import Collection
 from kgrag.indexing.index_sync import Difference
-from kgrag.inspection.inspect import EXAMPLES, _indexes, _Largest, _read_in_part, find_apart, find_vectors
+from kgrag.inspection.inspect import EXAMPLES, Largest, find_apart, find_indexes, find_vectors, read_in_part
 from kgrag.inspection.result import Coverage, Reading
 from kgrag.settings import IndexingSettings
 
@@ -17,7 +17,7 @@ def row(state: str = "ONLINE", percent: float = 100.0, quantization: str = "SCAL
 
 def test_indexes_that_do_not_answer() -> None:
     found = list(
-        _indexes(
+        find_indexes(
             COLLECTION,
             {
                 "passage_text_c7": {},
@@ -39,7 +39,7 @@ def test_indexes_that_do_not_answer() -> None:
     assert found[0].remedy == f"Make them again: {again}"
     assert found[1].remedy.startswith("In Neo4j Browser, DROP INDEX passage_id ")  # which a repair leaves alone
     assert found[1].remedy.endswith(again)
-    assert list(_indexes(COLLECTION, {"passage_text_c7": row()})) == []
+    assert list(find_indexes(COLLECTION, {"passage_text_c7": row()})) == []
 
 
 def test_vectors_that_are_missing() -> None:
@@ -70,18 +70,18 @@ def test_what_a_model_has_not_read_or_read_otherwise() -> None:
         Reading("tag", "x", False, 2),
         Reading("tag", "", False, 1),
     ]
-    assert [(f.name, f.number, f.remedy) for f in _read_in_part(COLLECTION, readings)] == [
+    assert [(f.name, f.number, f.remedy) for f in read_in_part(COLLECTION, readings)] == [
         ("extracted otherwise", 4, "To have them read again: kgrag enrich extract -c 'my ships'"),
         ("not extracted", 3, "To go on: kgrag enrich extract -c 'my ships'"),
         ("tagged otherwise", 2, "To have them read again: kgrag enrich tag -c 'my ships'"),
         ("not tagged", 1, "To go on: kgrag enrich tag -c 'my ships'"),
     ]
     plain = replace(COLLECTION, name="ships")
-    assert [f.remedy for f in _read_in_part(plain, readings[2:3])] == ["To go on: kgrag enrich extract -c ships"]
+    assert [f.remedy for f in read_in_part(plain, readings[2:3])] == ["To go on: kgrag enrich extract -c ships"]
 
 
 def test_the_largest_of_very_many_are_the_examples() -> None:
-    kept = _Largest()
+    kept = Largest()
     for n in range(3000):
         kept.add(n % 1500, (f"{n:04}", ""), str(n))
     assert kept.number == 3000

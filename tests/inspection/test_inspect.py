@@ -133,7 +133,7 @@ def test_copies_and_names_that_may_be_one(kg: KnowledgeGraph, fleet: str, found:
 def test_texts_are_compared_a_part_at_a_time(
     kg: KnowledgeGraph, fleet: str, found: Inspection, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(inspect, "_MEMORY", 100)
+    monkeypatch.setattr(inspect, "MEMORY", 100)
     row = _run(kg, "MATCH (p:Passage {collection: $name}) RETURN sum(size(p.text)) AS all", name=fleet)[0]
     assert row["all"] > 300  # so in more parts than three
     assert kg[fleet].inspect().findings == found.findings

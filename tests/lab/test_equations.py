@@ -16,7 +16,7 @@ from kgrag.agents.iter_retgen import IterRetgenOptions, _IterRetgen
 from kgrag.agents.rgnn import RgnnOptions, _Rgnn
 from kgrag.agents.self_ask import SelfAskOptions, _SelfAsk
 from kgrag.lab.papers import PaperRow, PaperTable, find_paper, value_of
-from kgrag.lab.reproduction import Reproduction, _measured
+from kgrag.lab.reproduction import Reproduction, measured_from
 from kgrag.models.facts import key
 from kgrag.models.tasks import framed
 from kgrag.retrieval.base import Query, Scored
@@ -312,7 +312,7 @@ def test_hours_and_groups_of_a_measure() -> None:
     rows = {"a": {"wall_s": 7200.0, "R@15": 50.0}}
     groups = {"density": {"< 9": {"a": {"R@15": 10.0}}, "9-11": {"a": {"R@15": 20.0}}}}
     result = SimpleNamespace(rows=rows, groups=groups)
-    assert _measured(result, "a", "hours", None) == 2.0  # type: ignore[arg-type]
-    assert _measured(result, "a", "R@15", None) == 50.0  # type: ignore[arg-type]
-    assert _measured(result, "a", "R@15 9-11", "density") == 20.0  # type: ignore[arg-type]
-    assert _measured(result, "a", "R@15 >= 13", "density") is None  # type: ignore[arg-type]
+    assert measured_from(result, "a", "hours", None) == 2.0  # type: ignore[arg-type]
+    assert measured_from(result, "a", "R@15", None) == 50.0  # type: ignore[arg-type]
+    assert measured_from(result, "a", "R@15 9-11", "density") == 20.0  # type: ignore[arg-type]
+    assert measured_from(result, "a", "R@15 >= 13", "density") is None  # type: ignore[arg-type]

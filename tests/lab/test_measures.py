@@ -181,7 +181,7 @@ def test_the_seed_decides_and_blocks_do_not_matter_to_the_answer(monkeypatch: py
     found = paired_bootstrap(one, other, seed=7)
     assert found == paired_bootstrap(one, other, seed=7)
     assert found != paired_bootstrap(one, other, seed=8)
-    monkeypatch.setattr(measures, "_BLOCK", 60)
+    monkeypatch.setattr(measures, "BLOCK", 60)
     for a, b in zip(found, paired_bootstrap(one, other, seed=7), strict=True):
         assert (a.low, a.high) == pytest.approx((b.low, b.high), abs=0.02)
 

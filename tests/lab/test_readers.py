@@ -245,7 +245,7 @@ def test_what_is_wrong_in_a_file_is_named_with_its_place(tmp_path: Path, name: s
 
 @pytest.mark.parametrize("block", [1, 3, 17, 1000])
 def test_lists_and_objects_are_read_in_pieces(tmp_path: Path, block: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(rows, "_BLOCK", block)
+    monkeypatch.setattr(rows, "BLOCK", block)
     items = [{"text": 'ø\\"[]{},:' * n, "number": -1.5e-3, "list": [None, True]} for n in range(5)]
     (tmp_path / "list.json").write_text(json.dumps(items, indent=2))
     assert [item for _, item in rows.json_rows(tmp_path / "list.json", "")] == items

@@ -22,12 +22,12 @@ from kgrag.lab.train_gnn import (
     RecurrentExample,
     Trained,
     Turn,
-    _recurrent_example,
     cross_validate,
     descend,
     mean_loss,
     mean_loss_recurrent,
     prepare,
+    recurrent_example,
     split,
     train,
     train_recurrent,
@@ -428,7 +428,7 @@ def test_the_gold_of_a_step_is_what_is_left_nearest_to_it() -> None:
     context = SimpleNamespace(reader=reader, embedder=embedder, row=row)
     retriever: Any = SimpleNamespace(context=context, settings=GnnRetOptions(k=3, message="mean"))
     question: Any = SimpleNamespace(text="?", singles=("one", "two"), gold=("1", "2", "3"))
-    example = _recurrent_example(retriever, question, RgnnTraining())
+    example = recurrent_example(retriever, question, RgnnTraining())
     assert example is not None and example.ids == ("g1", "g2", "g3", "o", "r")
     for plain in prepare(retriever, [question, question], GnnRetTraining(competitors=4), no_progress):
         assert (plain.gold, set(plain.start), plain.message) == (("g1", "g2", "g3"), {"g1", "g2", "g3", "o"}, "mean")

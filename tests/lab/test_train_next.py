@@ -18,7 +18,7 @@ from kgrag.lab.datasets import Question
 from kgrag.lab.papers import find_paper
 from kgrag.lab.readers import read_dataset
 from kgrag.lab.reproduction import Reproduction
-from kgrag.lab.train_next import NO_EVIDENCE, Row, _features, _ranks, measure, rows
+from kgrag.lab.train_next import NO_EVIDENCE, Row, features, measure, ranks_of, rows
 from kgrag.lab.training import hold_out, ids_of, keep, trained_on
 from kgrag.models.chat import Message
 from kgrag.models.embed import embed_questions, load_embedder, unit
@@ -146,7 +146,7 @@ def test_what_was_trained_says_on_what(tmp_path: Path, monkeypatch: pytest.Monke
 
 def test_ranks_are_counted_from_1_without_the_facts_before() -> None:
     passages = np.array([[0.9], [0.8], [0.7], [0.6]])
-    assert _ranks(np.array([[1.0], [1.0], [-1.0]]), passages, [[0, 1], [0, 3], [0, 3]]) == [1, 3, 1]
+    assert ranks_of(np.array([[1.0], [1.0], [-1.0]]), passages, [[0, 1], [0, 3], [0, 3]]) == [1, 3, 1]
 
 
 def test_only_the_reply_is_learned() -> None:
@@ -158,11 +158,11 @@ def test_only_the_reply_is_learned() -> None:
 
     row = Row((Message("user", "ask"),), "reply")
     reply, shown = [*map(ord, "reply"), 0], [*map(ord, "ask\n")]
-    causal = _features(row, Letters(), False, 40)
+    causal = features(row, Letters(), False, 40)
     assert (causal["input_ids"], causal["labels"]) == (shown + reply, [-100] * 4 + reply)
-    cut = _features(row, Letters(), False, 8)
+    cut = features(row, Letters(), False, 8)
     assert (cut["input_ids"], cut["labels"][-4:]) == ([*shown, *map(ord, "rep"), 0], [*map(ord, "rep"), 0])
-    both = _features(row, Letters(), True, 40)
+    both = features(row, Letters(), True, 40)
     assert (both["input_ids"], both["labels"]) == (shown[:3], reply)
 
 

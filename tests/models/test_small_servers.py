@@ -298,7 +298,7 @@ class TestDoctor:
             chat = ChatSettings(base_url=f"http://127.0.0.1:{served.server_port}/v1", model="m")
             found = {check.name: check for check in model_checks(Settings(_env_file=None, chat=chat))}  # type: ignore[call-arg]
             monkeypatch.setitem(sys.modules, "httpx", None)  # newer clients of openai do without it
-            assert probe._told(Endpoint(f"http://127.0.0.1:{served.server_port}/v1", "", {}), "m") == 4096
+            assert probe.report(Endpoint(f"http://127.0.0.1:{served.server_port}/v1", "", {}), "m") == 4096
             served.shutdown()
         assert found["Context"].detail == "4,096 tokens"
         assert not found["Context"].ok

@@ -89,7 +89,7 @@ def test_changes_gaps_and_repairs(outside: KnowledgeGraph, collection_name: str)
 def test_a_server_that_is_slow_or_killed_is_told_and_nothing_is_lost(
     outside: KnowledgeGraph, server: OpenSearchServer, collection_name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(module, "_SECONDS", 2)
+    monkeypatch.setattr(module, "SECONDS", 2)
     with KnowledgeGraph.connect(settings=outside.settings) as kg:
         notes = kg[collection_name]
         notes.ingest(DOCUMENTS[:1])

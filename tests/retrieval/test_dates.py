@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 import pytest
 
 from kgrag import KnowledgeGraph
-from kgrag.cli.connect import _where
+from kgrag.cli.connect import where
 from kgrag.values.documents import Document, Section
 from kgrag.values.results import Filter, Range, Scalar
 
@@ -114,5 +114,5 @@ def test_what_lists_hold(kg: KnowledgeGraph, collection_name: str, retriever: st
     ],
 )
 def test_how_ranges_are_written(said: str, meant: Scalar | Range) -> None:
-    (found,) = _where(None, None, (said,)).values()  # type: ignore[arg-type]
+    (found,) = where(None, None, (said,)).values()  # type: ignore[arg-type]
     assert found == meant

@@ -27,7 +27,7 @@ def merged(n: int, *parts: Part) -> list[tuple[str, float]]:
 
 
 def test_a_passage_counts_by_its_rank_and_by_how_well_its_collection_fits(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("kgrag.client.federation._fit", lambda context, query: context.fit)
+    monkeypatch.setattr("kgrag.client.federation.fits", lambda context, query: context.fit)
     fits, less = Part(4.0, "z", "y", "x"), Part(1.0, "a", "b")
     expected = {"z": 1 / 61, "y": 1 / 62, "x": 1 / 63, "a": 0.25 / 61, "b": 0.25 / 62}
     assert merged(9, less, fits) == [(id, pytest.approx(score)) for id, score in expected.items()]

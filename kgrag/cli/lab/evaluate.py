@@ -57,16 +57,16 @@ def ranks(given: _Kept) -> None:
     from kgrag.lab.records import changes as changed
     from kgrag.lab.records import changes_sheet, read_ranks
 
-    found = read_ranks(given.file, baseline=given.baseline, at=given.at, seed=given.seed)
+    result = read_ranks(given.file, baseline=given.baseline, at=given.at, seed=given.seed)
     if given.as_json:
-        more = {} if given.changes is None else {"changes": changed(found, given.changes)}
-        print_json({**found.values(), **more})
+        more = {} if given.changes is None else {"changes": changed(result, given.changes)}
+        print_json({**result.values(), **more})
     elif given.markdown:
-        click.echo(found.markdown(*found.notes))
+        click.echo(result.markdown(*result.notes))
     else:
-        for text in found.notes:
+        for text in result.notes:
             note(f"Made by: {text}")
-        for sheet in (*found.sheets(), *(() if given.changes is None else (changes_sheet(found, given.changes),))):
+        for sheet in (*result.sheets(), *(() if given.changes is None else (changes_sheet(result, given.changes),))):
             print_sheet(sheet)
 
 
@@ -208,21 +208,21 @@ def evaluate(given: _Given) -> None:
             assert name is not None
             collection = kg[name]
         try:
-            found = experiment.run(progress, collection=collection)
+            result = experiment.run(progress, collection=collection)
         except BaseException:
             if given.out is not None:
                 note(f"What was measured so far is in {given.out}; the same command goes on from there.")
             raise
         if given.ragas is not None:
-            _write_samples(given.ragas, found, experiment.dataset, collection)
-    _print(given, found)
-    if found.refused and not found.rows:
+            _write_samples(given.ragas, result, experiment.dataset, collection)
+    _print(given, result)
+    if result.refused and not result.rows:
         raise ConfigurationError(
             "Nothing could be measured.",
             "Make what is missing with the commands above, or measure all the same: --anyway.",
         )
-    if found.failed:
-        systems = "; ".join(f"{system}: {error}" for system, error in found.failed.items())
+    if result.failed:
+        systems = "; ".join(f"{system}: {error}" for system, error in result.failed.items())
         raise KgragError(f"Every question failed. {systems}", "Fix that, and run the same command again.")
 
 

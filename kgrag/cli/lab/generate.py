@@ -57,12 +57,14 @@ def generate_questions(given: _Given, collection: str | None) -> None:
             return
         if given.dry_run:
             with progress_bars() as progress:
-                found = {} if given.templates else estimate(kg[name], given.number, seed=given.seed, progress=progress)
+                estimates = (
+                    {} if given.templates else estimate(kg[name], given.number, seed=given.seed, progress=progress)
+                )
             if given.as_json:
-                print_json(to_json({"tasks": found}, collection=name))
+                print_json(to_json({"tasks": estimates}, collection=name))
                 return
             click.echo(f"Collection {name}: {number(given.number, 'question')} to make")
-            for task, calls in found.items():
+            for task, calls in estimates.items():
                 click.echo(f"{task}: " + "\n  ".join(calls.lines(given.budget)))
             return
         with resumable() as progress:

@@ -56,12 +56,12 @@ def grade(given: _Given) -> None:
     answers = grading.read_answers(given.file)
     by_hand = grading.read_marks(given.against) if given.against is not None else {}
     if given.dry_run:
-        found = {} if given.lexical else grading.estimate(answers, settings.chat)
+        estimates = {} if given.lexical else grading.estimate(answers, settings.chat)
         if given.as_json:
-            print_json(to_json({"tasks": found}))
+            print_json(to_json({"tasks": estimates}))
             return
         click.echo(f"{given.file}: {number(len(answers), 'answer')} to mark")
-        for task, calls in found.items():
+        for task, calls in estimates.items():
             click.echo(f"{task}: " + "\n  ".join(calls.lines(given.budget)))
         return
     with resumable() as progress, ExitStack() as stack:

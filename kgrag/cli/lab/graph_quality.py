@@ -77,7 +77,7 @@ def graph_quality(given: _Given) -> None:
     print_notes(data)
     questions, seeds, per_question = data.questions, given.seeds, given.per_question
     settings, paper = as_paper(load_settings(), given.paper)
-    found: list[Quality] = []
+    qualities: list[Quality] = []
     with progress_bars() as progress:
         for number, embedder in enumerate(dict.fromkeys(given.embedder or (settings.embedder,))):
             its = kinds if number == 0 else tuple(kind for kind in kinds if kind == "similar")
@@ -88,24 +88,24 @@ def graph_quality(given: _Given) -> None:
                 if per_question is None:
                     context = ingest(kg, data, where, embedder, progress).context
                     passages = context.reader.question(names=[], stemmed=[], words=[])["passages"] or 0
-                    found += measured.quality(context, *asked)
+                    qualities += measured.quality(context, *asked)
                 else:
                     tag = "tagme" in its and can_tag(own)
                     graphs = QuestionGraphs(kg[where], data, per_question, given.seed, progress, tag=tag)
                     with closing(graphs):
-                        found += measured.quality_apart(graphs, *asked)
+                        qualities += measured.quality_apart(graphs, *asked)
                     passages = round(graphs.passages or 0)
     title = f"{data.name}: {len(questions)} questions, {seeds} seeds, |V| {passages:,}"
     title += f" a question (graphs of {per_question} documents)" if per_question is not None else ""
     title += f", {walk}" if walk is not None else ""
     if given.plot is not None:
-        measured.plot_quality(found, title, given.plot)
+        measured.plot_quality(qualities, title, given.plot)
         note(f"Drawn: {given.plot}")
     if given.as_json:
         about = {"dataset": data.name, "questions": len(questions), "seeds": seeds, "walk": walk, "passages": passages}
-        print_json({**about, "quality": found})
+        print_json({**about, "quality": qualities})
     else:
-        _print(title, found)
+        _print(title, qualities)
 
 
 def _print(title: str, found: "list[Quality]") -> None:

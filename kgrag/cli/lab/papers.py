@@ -39,12 +39,12 @@ def rows(paper: "Paper", settings: "Settings") -> list[dict[str, str]]:
     """Return every setting of a paper as text, with the value in force and its place in the paper."""
     from kgrag.lab.papers import EVALUATION, value_of
 
-    found = []
+    lines = []
     for setting in paper.settings:
         value = setting.value if setting.path[0] == EVALUATION else value_of(settings, setting.path)
         row = {"setting": setting.name, "paper": said(setting.value), "value": said(value), "source": setting.source}
-        found.append(row)
-    return found
+        lines.append(row)
+    return lines
 
 
 def said(value: Any) -> str:

@@ -168,15 +168,15 @@ def _run(paper: "Paper", table: "PaperTable", settings: "Settings", given: _Give
                         where = data.collection(its.embedder, settings.max_file_mb, its.indexing, paper)
                         if its.embedder == settings.embedder:  # rows that have another have their own
                             where = given.collection or where
-                        found = kg[where] if run.per_question else ingest(kg, data, where, its.embedder, progress)
+                        target = kg[where] if run.per_question else ingest(kg, data, where, its.embedder, progress)
                         if given.prepare and not run.per_question:
-                            layers = required(run.systems(name, rows), found)
-                            for line in price(found, layers, given.budget, progress):
+                            layers = required(run.systems(name, rows), target)
+                            for line in price(target, layers, given.budget, progress):
                                 note(line)
                             if not given.dry_run:
-                                run.prepare(found, layers, progress)
+                                run.prepare(target, layers, progress)
                         if measure:
-                            run.measure(name, data, found, rows, progress)
+                            run.measure(name, data, target, rows, progress)
     except BaseException:
         if given.out is not None:
             note(f"What was measured so far is in {given.out}; the same command goes on from there.")

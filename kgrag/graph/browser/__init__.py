@@ -92,13 +92,13 @@ def demo_guide(place: str) -> str:
 
 def steps(page: str) -> list[tuple[str, str]]:
     """Return the title and the first query of each slide of a guide."""
-    found = []
+    lines = []
     for slide in re.findall(r"<slide>(.*?)</slide>", page, re.DOTALL):
         title = re.search(r"<h3>(.*?)</h3>", slide, re.DOTALL)
         query = re.search(r"<pre class=\"runnable\">(.*?)</pre>", slide, re.DOTALL)
         if title and query:
-            found.append((html.unescape(title[1]), html.unescape(query[1]).strip()))
-    return found
+            lines.append((html.unescape(title[1]), html.unescape(query[1]).strip()))
+    return lines
 
 
 def connect_address(browser: str, uri: str, user: str) -> str:

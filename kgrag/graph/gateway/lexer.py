@@ -129,11 +129,11 @@ def _resolved(text: str) -> str:
             raise RefusedError("An escaped backslash hides what follows it.", "Write \\\\ instead of \\u005c.")
         return char
 
-    found = _ESCAPED.sub(resolve, text)
-    if "\\u" in found:
+    plain = _ESCAPED.sub(resolve, text)
+    if "\\u" in plain:
         raise RefusedError("A backslash before u can be read in two ways.", "Give such a text as a parameter.")
     try:
-        return found.encode("utf-16", "surrogatepass").decode("utf-16")
+        return plain.encode("utf-16", "surrogatepass").decode("utf-16")
     except UnicodeDecodeError:
         raise RefusedError("Half a character (a lone surrogate).", "Write whole characters.") from None
 
@@ -148,8 +148,8 @@ def _spaced(text: str) -> str:
                 f"Cannot read the statement from {text[position : position + 20]!r} on.",
                 "Close every quote and comment, and use no other signs than Cypher's own outside quotes.",
             )
-        found = match[0]
-        parts.append(re.sub(r"[^\n]", " ", found) if match.lastgroup == "space" else found)
+        token = match[0]
+        parts.append(re.sub(r"[^\n]", " ", token) if match.lastgroup == "space" else token)
         position = match.end()
     return "".join(parts)
 
@@ -157,29 +157,29 @@ def _spaced(text: str) -> str:
 def _tokens(text: str) -> list[Token]:
     tokens: list[Token] = []
     for match in _TOKEN.finditer(text):
-        found = match[0]
+        token = match[0]
         kind: Kind
         match match.lastgroup:
             case "space":
                 continue
             case "word":
-                kind, name = "word", found.upper() if found.isascii() else found
-                if not found.isascii() and _ascii(found):
+                kind, name = "word", token.upper() if token.isascii() else token
+                if not token.isascii() and _ascii(token):
                     raise RefusedError(
-                        f"{found!r} has letters that look like others.", "Use plain letters, or backticks around it."
+                        f"{token!r} has letters that look like others.", "Use plain letters, or backticks around it."
                     )
             case "quoted":
-                kind, name = "quoted", found[1:-1].replace("``", "`")
+                kind, name = "quoted", token[1:-1].replace("``", "`")
             case "string":
-                kind, name = "string", found[1:-1]
+                kind, name = "string", token[1:-1]
             case "parameter":
-                kind, name = "parameter", found[1:].strip("`")
+                kind, name = "parameter", token[1:].strip("`")
             case "number":
-                kind, name = "number", found
+                kind, name = "number", token
             case _:
-                kind, name = "symbol", found
+                kind, name = "symbol", token
         if tokens and tokens[-1].end == match.start() and {kind, tokens[-1].kind} <= {"word", "number", "parameter"}:
-            raise RefusedError(f"{tokens[-1].name}{found} runs together.", "Put a space between names.")
+            raise RefusedError(f"{tokens[-1].name}{token} runs together.", "Put a space between names.")
         tokens.append(Token(kind, name, match.start(), match.end()))
     return tokens
 

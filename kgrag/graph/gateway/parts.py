@@ -68,7 +68,7 @@ def makes_list(statement: Statement, opened: int) -> bool:
 
 def entities(statement: Statement) -> set[str]:
     """Return names of nodes and relationships of patterns: (n), (n:Label), -[r:TYPE]-."""
-    found = set()
+    names = set()
     for opened in statement.partner:
         if statement.partner[opened] < opened or not statement.is_name(opened + 1):
             continue
@@ -76,11 +76,11 @@ def entities(statement: Statement) -> set[str]:
         node = statement.at(opened) == "(" and follows in (")", ":", "{", "WHERE") and not called(statement, opened)
         tie = statement.at(opened) == "[" and statement.at(opened - 1) == "-" and follows in ("]", ":", "*", "{")
         if node or tie:
-            found.add(statement.name(opened + 1))
+            names.add(statement.name(opened + 1))
     for index in range(len(statement.tokens)):
         if statement.at(index) == "YIELD":  # procedures of the list give nodes, texts and numbers
-            found |= {statement.name(i) for item in items(statement, index + 1) for i in range(*item)} - {"", "AS"}
-    return found
+            names |= {statement.name(i) for item in items(statement, index + 1) for i in range(*item)} - {"", "AS"}
+    return names
 
 
 def items(statement: Statement, start: int) -> list[tuple[int, int]]:
@@ -205,14 +205,14 @@ def check_collection(text: str, collection: str) -> None:
 
 def _patterns(statement: Statement) -> list[tuple[int, int]]:
     """Return the patterns that may begin anywhere: those of MATCH, of subqueries without it, and of comprehensions."""
-    found = []
+    patterns = []
     for index in range(len(statement.tokens)):
         if statement.begins_clause(index, _MATCH) or (is_query(statement, index) and statement.at(index + 1) == "("):
-            found += items(statement, index + 1)
+            patterns += items(statement, index + 1)
         elif statement.at(index) == "[" and statement.partner[index] > index and makes_list(statement, index):
             bar = next(i for i in statement.top(index + 1, statement.partner[index]) if statement.at(i) == "|")
-            found.append((index + 1, bar))
-    return found
+            patterns.append((index + 1, bar))
+    return patterns
 
 
 def _is_within(statement: Statement, start: int, end: int, collection: str) -> bool:

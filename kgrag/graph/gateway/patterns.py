@@ -139,15 +139,15 @@ def unsafe(pattern: str) -> str:
     after_atom = after_group = False
     while position < len(text):
         char = text[position]
-        if found := _QUANTIFIER.match(text, position):
+        if match := _QUANTIFIER.match(text, position):
             if not (after_atom or after_group):
                 return "a sign repeats nothing, or is repeated itself"
-            numbers = [int(n) for n in re.findall(r"\d+", found[0])]
-            if after_group and found[0] != "?":
+            numbers = [int(n) for n in re.findall(r"\d+", match[0])]
+            if after_group and match[0] != "?":
                 return "a group is repeated"
-            if found[0] != "?" and (not numbers or found[0].endswith(",}") or max(numbers) > 20):
+            if match[0] != "?" and (not numbers or match[0].endswith(",}") or max(numbers) > 20):
                 repeats += 1
-            position = found.end()
+            position = match.end()
             after_atom = after_group = False
             if text[position : position + 1] in ("?", "+"):
                 position += 1
@@ -162,8 +162,8 @@ def unsafe(pattern: str) -> str:
             position, after_atom, after_group = position + 1, False, True
         elif char == "|":
             position, after_atom, after_group = position + 1, False, False
-        elif found := _ATOM.match(text, position):
-            position, after_atom, after_group = found.end(), True, False
+        elif match := _ATOM.match(text, position):
+            position, after_atom, after_group = match.end(), True, False
         else:
             return f"{text[position : position + 2]!r} is more than the gateway follows"
     if repeats > _MOST_REPEATS:

@@ -172,7 +172,7 @@ def _is_vector(value: Any) -> bool:
 
 
 _LANGUAGE = "CYPHER 5 "  # what the rules read; 2026.x takes it for Cypher 25 otherwise, with clauses of its own
-_GRACE = 5.0  # seconds beyond its time-out that the server has to end a statement before the connection is dropped
+GRACE = 5.0  # seconds beyond its time-out that the server has to end a statement before the connection is dropped
 _MISSING = re.compile(r"[Tt]he (label|relationship type|property)(?: key)? `(.+?)` does not exist")
 _FETCHED = 100  # records per network message: what is fetched beyond a cap is at most that
 
@@ -194,7 +194,7 @@ def read_only(
     started = time.perf_counter()
     parameters = dict(parameters or {})
     text = prepared(statement, parameters, limits)
-    with graph.reading(_FETCHED, limits.seconds + _GRACE, warned=True) as session:
+    with graph.reading(_FETCHED, limits.seconds + GRACE, warned=True) as session:
         try:
             with session.begin_transaction(timeout=limits.seconds) as transaction:
                 explained: Any = "EXPLAIN " + text
@@ -210,7 +210,7 @@ def read_only(
                     columns, values, cut = *plan_rows(transaction.run(profiled, parameters).consume().profile), None
                 else:
                     checked: Any = text
-                    columns, values, cut = _rows(transaction.run(checked, parameters), limits, embeddings)
+                    columns, values, cut = read_rows(transaction.run(checked, parameters), limits, embeddings)
         except Neo4jError as error:
             if explained_error := _explained(error, limits):
                 raise explained_error from error
@@ -246,23 +246,24 @@ def _unknown(summary: neo4j.ResultSummary) -> tuple[str, ...]:
     """Return the names of a statement that the database lacks, by the server's notes, and similar names."""
     kinds: tuple[NodeKind | EdgeKind, ...] = (*describe().nodes, *describe().edges)
     known = {name for kind in kinds for name in (_name(kind), *(p.name for p in kind.properties))}
-    found = []
+    names = []
     for told in summary.gql_status_objects:
         if named := _MISSING.search(told.status_description):
             name = unguarded(named[2])
             near = difflib.get_close_matches(name, sorted(known), n=1)
             meant = f" Did you mean {near[0]}?" if near and near[0] != name else ""
-            found.append(f"Nothing in the database has the {named[1]} {name}.{meant}")
-    return tuple(dict.fromkeys(found))
+            names.append(f"Nothing in the database has the {named[1]} {name}.{meant}")
+    return tuple(dict.fromkeys(names))
 
 
 def _name(kind: NodeKind | EdgeKind) -> str:
     return kind.label if isinstance(kind, NodeKind) else kind.type
 
 
-def _rows(
+def read_rows(
     result: neo4j.Result, limits: GatewaySettings, embeddings: bool
 ) -> tuple[tuple[str, ...], tuple[tuple[Any, ...], ...], str | None]:
+    """Read columns and rows of a result within the limits; and say what was left out."""
     columns = tuple(unguarded(key) for key in result.keys())  # noqa: SIM118
     values: list[tuple[Any, ...]] = []
     size = 0

@@ -42,7 +42,7 @@ class Archive:
         self._jars = [jar for jar in store.paths(lock_groups(line)[SERVER]) if not jar.name.startswith(_OUTSIDE)]
         # What Java compares before it takes an archive, and of what it is made.
         states = ((str(file), file.stat().st_size, file.stat().st_mtime_ns) for file in (java.path, *self._jars))
-        made_of = repr((*states, *self._flags)).encode() + _packed(line)
+        made_of = repr((*states, *self._flags)).encode() + packed(line)
         self.folder = store.folder.parent / "java"
         self.path = self.folder / f"neo4j-{line.name}-{hashlib.sha256(made_of).hexdigest()[:16]}.jsa"
         self.failure = self.path.with_suffix(".log")
@@ -98,8 +98,9 @@ def list_name(line: Line) -> str:
 
 def class_names(line: Line) -> str:
     """Return the classes of a line, one on each line of the text."""
-    return lzma.decompress(_packed(line)).decode()
+    return lzma.decompress(packed(line)).decode()
 
 
-def _packed(line: Line) -> bytes:
+def packed(line: Line) -> bytes:
+    """Read the list of classes of a line, compressed."""
     return resources.files("kgrag.graph.local").joinpath(list_name(line)).read_bytes()

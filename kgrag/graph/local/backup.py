@@ -240,5 +240,5 @@ def _size_of(admin: bulk.Admin, database: str, folder: Path, source: Path) -> in
         output = admin("database", "load", database, f"--from-path={folder}", "--info")
     except LocalServerError as error:
         raise InputError(f"{source} is no backup, or is damaged.", "Restore another one.") from error
-    found = _BYTES.search(output)
-    return int(found[1]) if found else 0
+    match = _BYTES.search(output)
+    return int(match[1]) if match else 0

@@ -93,7 +93,7 @@ def import_files(
         dump_into(dump, admin, home, database, progress, "Keeping the old database")
     write_note(home, Note(database, "import", str(dump) if dump else None))
     try:
-        admin("database", "import", "full", database, *_arguments(files, home), tick=_ticks(progress, "import"))
+        admin("database", "import", "full", database, *arguments(files, home), tick=_ticks(progress, "import"))
     except BaseException:
         recover(home, admin, progress)
         raise
@@ -185,10 +185,10 @@ def read_note(home: Home) -> Note | None:
 def occupants(graph: Graph) -> list[str]:
     """Return what a replacement of the database destroys: collections by name, or else foreign nodes, if any."""
     records = graph.run("look_up/collections", name=None)
-    found = [f"collection {record['collection']['name']!r}" for record in records]
-    if not found and (foreign := graph.run("inspect/foreign_nodes")[0]["number"]):
-        found.append(f"{foreign:,} nodes that are not kgrag's")
-    return found
+    names = [f"collection {record['collection']['name']!r}" for record in records]
+    if not names and (foreign := graph.run("inspect/foreign_nodes")[0]["number"]):
+        names.append(f"{foreign:,} nodes that are not kgrag's")
+    return names
 
 
 def dump_folder(home: Home) -> Path:
@@ -208,7 +208,8 @@ def work_folder(home: Home) -> Iterator[Path]:
         shutil.rmtree(folder, ignore_errors=True)
 
 
-def _arguments(files: Files, home: Home) -> Iterator[str]:
+def arguments(files: Files, home: Home) -> Iterator[str]:
+    """Give what `neo4j-admin` needs to import files."""
     yield from ("--verbose", "--overwrite-destination=true", f"--report-file={home.log.parent / 'import.report'}")
     yield from import_arguments(files, home.server)
 

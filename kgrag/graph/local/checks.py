@@ -28,9 +28,9 @@ def run_checks(settings: Settings) -> Iterator[Check]:
     yield _python()
     yield _packages()
     if settings.neo4j_uri is not None:
-        found = _remote(settings)
-        yield found
-        if found.ok:
+        check = _remote(settings)
+        yield check
+        if check.ok:
             user, password, database = settings.neo4j_user, settings.neo4j_password, settings.neo4j_database
             with Graph(settings.neo4j_uri, user, password, database) as graph:
                 yield from _heap(graph, "server.memory.heap.max_size")
@@ -72,13 +72,13 @@ def _python() -> Check:
 
 
 def _packages() -> Check:
-    found = {}
+    versions = {}
     for name in _PACKAGES:
         try:
-            found[name] = version(name)
+            versions[name] = version(name)
         except PackageNotFoundError:
-            found[name] = "absent"
-    return Check("Versions", True, ", ".join(f"{name} {number}" for name, number in found.items()))
+            versions[name] = "absent"
+    return Check("Versions", True, ", ".join(f"{name} {number}" for name, number in versions.items()))
 
 
 def _java(line: Line, status: ServerStatus) -> Check:

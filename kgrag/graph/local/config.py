@@ -124,8 +124,8 @@ def ports_of(conf: Path) -> Ports | None:
         text = conf.read_text(encoding="utf-8")
     except OSError:
         return None
-    found = dict(re.findall(r"^server\.(bolt|http)\.listen_address=.*:(\d+)$", text, re.MULTILINE))
-    return Ports(int(found["bolt"]), int(found["http"])) if len(found) == 2 else None
+    ports = dict(re.findall(r"^server\.(bolt|http)\.listen_address=.*:(\d+)$", text, re.MULTILINE))
+    return Ports(int(ports["bolt"]), int(ports["http"])) if len(ports) == 2 else None
 
 
 def memory_size(text: str) -> int:

@@ -36,7 +36,7 @@ from kgrag.values.events import Progress
 __all__ = ["KnowledgeReport", "Selection"]
 
 _BATCH = 50_000  # names and facts of a step of reading
-_LONGEST = 64 << 20  # bytes of a line
+LONGEST = 64 << 20  # bytes of a line
 _MOST_LINES = 200  # of a row of CSV: a quotation mark that is never closed must not take the rest with it
 Line = tuple[bytes, int, int]
 FORMATS = {
@@ -124,7 +124,7 @@ def import_knowledge(
     with disk_errors(home, "KGRAG_HOME"), Store(place, source) as store:
         resumed = store.lines
         with _timed(stages, "reading"):
-            counts = _read(path, format, selection, language, store, progress)
+            counts = read_source(path, format, selection, language, store, progress)
         with _timed(stages, "selecting"):
             if selection.part:
                 keys = [*(selection.ids or ()), *_standing_for(store, about, language)]
@@ -157,7 +157,7 @@ def format_of(path: Path) -> str:
     raise InputError(f"{path}: the name does not tell the format.", f"Give it by --format: {', '.join(FORMATS)}.")
 
 
-def _read(
+def read_source(
     path: Path, format: str, selection: Selection, language: Language, store: Store, progress: Progress
 ) -> Counter[str]:
     """Read the source into the store, from where that ends; returns what was read and left out."""
@@ -167,7 +167,7 @@ def _read(
     read = _reader(format, selection, language, counts)
     entries: list[Entry] = []
     held, done, number = 0, store.lines, 0
-    lines = rdf_lines(path) if format == "rdf" else _lines(path, counts)
+    lines = rdf_lines(path) if format == "rdf" else lines_of(path, counts)
     if isinstance(read, CsvReader):
         lines = _rows(lines, read)
     for number, (line, place, size) in enumerate(lines, 1):
@@ -198,7 +198,7 @@ def _reader(
     return CsvReader("\t" if format == "tsv" else ",", language, counts)
 
 
-def _lines(path: Path, counts: Counter[str]) -> Iterator[Line]:
+def lines_of(path: Path, counts: Counter[str]) -> Iterator[Line]:
     """Yield the lines of a file, each with the number of bytes read so far, and of all bytes."""
     size = path.stat().st_size
     with path.open("rb") as raw:
@@ -210,10 +210,10 @@ def _lines(path: Path, counts: Counter[str]) -> Iterator[Line]:
         elif begin == b"BZh":
             file = cast(IO[bytes], bz2.BZ2File(raw))
         try:
-            while line := file.readline(_LONGEST):
-                if len(line) == _LONGEST and not line.endswith(b"\n"):
+            while line := file.readline(LONGEST):
+                if len(line) == LONGEST and not line.endswith(b"\n"):
                     counts["lines that are too long"] += 1
-                    while (rest := file.readline(_LONGEST)) and not rest.endswith(b"\n"):
+                    while (rest := file.readline(LONGEST)) and not rest.endswith(b"\n"):
                         pass
                     line = b""
                 yield line, raw.tell(), size
@@ -286,8 +286,8 @@ def _names_of(graph: Graph, collection: str | None) -> frozenset[str]:
     """Return the names of a collection of documents in normal form, and their known articles."""
     if collection is None:
         return frozenset()
-    found = registry.check_documents(registry.open_collection(graph, collection))
-    rows = graph.stream("look_up/known_names", collection=found.name)
+    record = registry.check_documents(registry.open_collection(graph, collection))
+    rows = graph.stream("look_up/known_names", collection=record.name)
     return frozenset(text for row in rows for text in (row["normal"], row["wikipedia"]) if text)
 
 

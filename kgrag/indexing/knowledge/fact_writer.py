@@ -21,7 +21,7 @@ from kgrag.values.identity import entity_id, node_id
 
 _T = TypeVar("_T")
 _EVERY = 50_000
-_ENTITIES, _FACTS = 5000, 5000  # rows of a transaction
+_ENTITIES, FACTS = 5000, 5000  # rows of a transaction
 _NODES = {
     "Entity": ("id:ID(Entity)", "collection", "key", "name", "normal", "folded", "stemmed", "df:long", "ntit:long",
                "phrases:long", "named:boolean", "aliases:string[]", "wikipedia"),
@@ -141,7 +141,7 @@ def write_transactions(
         )
         _write_entities(graph, collection, rows)
     labels, written = [collection.label("Triple")], 0
-    for group in _batches(_told(store.facts(part=part), "facts", facts, progress), _FACTS):
+    for group in _batches(_told(store.facts(part=part), "facts", facts, progress), FACTS):
         written += len(group)
         if written <= done:
             continue

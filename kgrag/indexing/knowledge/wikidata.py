@@ -188,33 +188,33 @@ class WikidataReader:
         if not text:
             return None
         try:
-            found = orjson.loads(text)
+            entity = orjson.loads(text)
         except ValueError:
             self.counts["lines that are no JSON"] += 1
             return None
-        if not isinstance(found, dict):
+        if not isinstance(entity, dict):
             self.counts["lines that are no entity"] += 1
             return None
         entry = Entry()
-        key = found.get("id") or found.get("entity")
+        key = entity.get("id") or entity.get("entity")
         if not isinstance(key, str):
             self.counts["lines that are no entity"] += 1
             return None
         key = key.upper()  # so in old dumps
-        if isinstance(target := found.get("redirect"), str):
+        if isinstance(target := entity.get("redirect"), str):
             entry.redirects.append((key, target.upper()))
             self.counts["redirects"] += 1
             return entry
         if key[:1] not in "QP":
             self.counts["lexemes and others left out"] += 1
             return None
-        self._name(entry, key, found)
+        self._name(entry, key, entity)
         if key[0] == "P":
             self.counts["properties"] += 1
             return entry
         self.counts["entities"] += 1
         if self.only is None or code(key) in self.only:
-            self._statements(entry, key, found)
+            self._statements(entry, key, entity)
         return entry
 
     def _name(self, entry: Entry, key: str, found: Mapping[str, Any]) -> None:

@@ -72,11 +72,11 @@ def estimate(chat: ChatSettings, sample: Sequence[Question], pairs: int) -> Esti
 
 def ask(tasks: Tasks, questions: Sequence[Question], report: Callable[[int, int], None], threads: int = 8) -> Verdicts:
     """Ask about each pair once. What a call fails to say stays open; a budget that is used up ends it."""
-    found = Verdicts()
+    verdicts = Verdicts()
 
     def calls() -> Iterator[tuple[int, Sequence[Question]]]:
         for number, call in enumerate(batched(questions, PAIRS_A_CALL)):
-            if found.stopped is not None:
+            if verdicts.stopped is not None:
                 return
             yield number * PAIRS_A_CALL, call
 
@@ -85,15 +85,15 @@ def ask(tasks: Tasks, questions: Sequence[Question], report: Callable[[int, int]
 
     for (first, call), reply in in_parallel(judge, calls(), threads):
         if isinstance(reply, Same):
-            found.same.update({first + i: i + 1 in reply.same for i in range(len(call))})
+            verdicts.same.update({first + i: i + 1 in reply.same for i in range(len(call))})
         elif isinstance(reply, BudgetError | UnavailableError):
-            found.stopped = reply
+            verdicts.stopped = reply
         elif isinstance(reply, ModelError):
-            found.failed += 1
+            verdicts.failed += 1
         else:
             raise reply
-        report(len(found.same), len(questions))
-    return found
+        report(len(verdicts.same), len(questions))
+    return verdicts
 
 
 def around(name: str, passages: Sequence[Mapping[str, str]]) -> tuple[str, ...]:

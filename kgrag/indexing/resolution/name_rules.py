@@ -78,14 +78,14 @@ def compare(a: Name, b: Name) -> Likeness | None:
     if only_a and only_b:
         return None
     short, long, extra = (a, b, only_b) if only_b else (b, a, only_a)
-    found = _short_and_long(short, long, extra)
-    return found and _less_sure(found, a, b)
+    likeness = _short_and_long(short, long, extra)
+    return likeness and _less_sure(likeness, a, b)
 
 
 def _same_words(a: Name, b: Name) -> Likeness | None:
     """Return the likeness of names whose words fit each other."""
-    found = _as_written(a, b)
-    return found and _less_sure(found, a, b)
+    likeness = _as_written(a, b)
+    return likeness and _less_sure(likeness, a, b)
 
 
 def _less_sure(found: Likeness, a: Name, b: Name) -> Likeness:

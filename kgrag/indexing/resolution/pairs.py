@@ -36,17 +36,17 @@ def ambiguous(
         if score >= sure - MARGIN:
             partners[one].append((score, other))
             partners[other].append((score, one))
-    found: defaultdict[Pair, set[str]] = defaultdict(set)
+    names: defaultdict[Pair, set[str]] = defaultdict(set)
     for name, its in partners.items():
         if len(its) < 2:
             continue
         for (score, one), (rival, other) in combinations(its, 2):
             if max(score, rival) >= sure and apart(one, other):
                 if score - rival < MARGIN - 1e-9:
-                    found[pair(name, one)].add(other)
+                    names[pair(name, one)].add(other)
                 if rival - score < MARGIN - 1e-9:
-                    found[pair(name, other)].add(one)
-    return {p: tuple(sorted(others)) for p, others in found.items() if scores[p] >= sure}
+                    names[pair(name, other)].add(one)
+    return {p: tuple(sorted(others)) for p, others in names.items() if scores[p] >= sure}
 
 
 def groups(scores: Mapping[Pair, float], apart: Callable[[str, str], bool]) -> list[list[str]]:

@@ -419,9 +419,9 @@ def sentence(name: str, texts: Iterable[str]) -> str:
     """
     written = re.compile(rf"(?<!\w){_BETWEEN.join(map(re.escape, _WORD.findall(name)))}(?!\w)", re.IGNORECASE)
     for text in (" ".join(text.split()) for text in texts):
-        if (found := written.search(text)) is not None:
-            start = max((end.end() for end in _END.finditer(text, 0, found.start())), default=0)
-            after = _END.search(text, found.end())
+        if (match := written.search(text)) is not None:
+            start = max((end.end() for end in _END.finditer(text, 0, match.start())), default=0)
+            after = _END.search(text, match.end())
             stop = len(text) if after is None else after.end()
-            return text[max(start, found.start() - _AROUND) : min(stop, found.end() + _AROUND)].strip()
+            return text[max(start, match.start() - _AROUND) : min(stop, match.end() + _AROUND)].strip()
     return ""

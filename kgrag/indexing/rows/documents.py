@@ -11,7 +11,8 @@ from kgrag.indexing.document_writer import Batch, PageRows, Row
 from kgrag.indexing.mentions import bits
 from kgrag.indexing.rows.tables import Lines, partition, pickled, property_names
 from kgrag.indexing.statistics import statistics
-from kgrag.models.embed import Embedder, Vectors, embed_each, unembedded
+from kgrag.indexing.vectors import unembedded
+from kgrag.models.embed import Embedder, Vectors, embed_each
 from kgrag.settings import IndexingSettings
 from kgrag.text.languages import language_of
 from kgrag.values.documents import Document, Problem

@@ -84,8 +84,8 @@ class Counts:
         if not len(self._keys):
             return [0] * len(keys)
         at = np.minimum(np.searchsorted(self._keys, keys), len(self._keys) - 1)
-        found: list[int] = np.where(self._keys[at] == keys, self._numbers[at], 0).tolist()
-        return found
+        numbers: list[int] = np.where(self._keys[at] == keys, self._numbers[at], 0).tolist()
+        return numbers
 
 
 def among(keys: NDArray[np.uint64], ids: Iterable[str]) -> set[str]:
@@ -94,8 +94,8 @@ def among(keys: NDArray[np.uint64], ids: Iterable[str]) -> set[str]:
     if not len(keys):
         return set()
     its = np.array([bits(id) for id in wanted], np.uint64)
-    found = keys[np.minimum(np.searchsorted(keys, its), len(keys) - 1)] == its
-    return {id for id, hit in zip(wanted, found.tolist(), strict=True) if hit}
+    mask = keys[np.minimum(np.searchsorted(keys, its), len(keys) - 1)] == its
+    return {id for id, hit in zip(wanted, mask.tolist(), strict=True) if hit}
 
 
 @dataclass(slots=True)
@@ -152,22 +152,22 @@ def related_rows(
     lines = {name: tables.lines() for name in ("Passage", "MENTIONS", "HAS_KEYWORD")}
     mentioned, apart = Mentioned(), Mentioned()
     keywords: list[tuple[str, str, str]] = []
-    found: dict[str, dict[str, Row]] = {}
+    rows: dict[str, dict[str, Row]] = {}
     phrases: dict[str, dict[str, Row]] = {}
     tokenised = [p.get("tokenised") or tokenised_source(p, gazetteer.language) for p in passages]
     for p, its_words in zip(passages, tokenised, strict=True):
-        found[p["id"]], phrases[p["id"]] = mentions(p, its_words, gazetteer)
-    add_rare(found, phrases, among(rare, {row["entity"] for its in phrases.values() for row in its.values()}))
+        rows[p["id"]], phrases[p["id"]] = mentions(p, its_words, gazetteer)
+    add_rare(rows, phrases, among(rare, {row["entity"] for its in phrases.values() for row in its.values()}))
     for p, its_words in zip(passages, tokenised, strict=True):
         id = p["id"]
-        for entity, mention in found[id].items():
+        for entity, mention in rows[id].items():
             lines["MENTIONS"].link(
                 id, entity, mention["via"], mention["positions"], mention["stated"], mention["about"]
             )
-        mentioned.add(id, found[id])
+        mentioned.add(id, rows[id])
         apart.add(
             id,
-            (entity for entity, mention in found[id].items() if mention["via"] != "triple"),
+            (entity for entity, mention in rows[id].items() if mention["via"] != "triple"),
         )
         its = terms(its_words)
         for stem, weight in top_terms(its, classes, corpus_class, keep):

@@ -105,10 +105,10 @@ class Paper:
 
         Where it says so for each of its sets, the set is the one whose name stands in `data`; the least for any other.
         """
-        found: Mapping[str, int] | int | None = self.setting("evaluation.sample")
-        if isinstance(found, Mapping):
-            return next((n for name, n in found.items() if name in data.lower()), min(found.values()))
-        return found
+        number: Mapping[str, int] | int | None = self.setting("evaluation.sample")
+        if isinstance(number, Mapping):
+            return next((n for name, n in number.items() if name in data.lower()), min(number.values()))
+        return number
 
     @property
     def indexing(self) -> IndexingSettings:
@@ -168,10 +168,10 @@ def find_paper(name: str) -> Paper:
 
 def value_of(settings: Settings, path: Sequence[str]) -> Any:
     """Return the value of a setting; None for an option that is not set."""
-    found: Any = settings
+    value: Any = settings
     for part in path:
-        found = found.get(part) if isinstance(found, Mapping) else getattr(found, part, None)
-    return found
+        value = value.get(part) if isinstance(value, Mapping) else getattr(value, part, None)
+    return value
 
 
 def put(values: dict[str, Any], path: Sequence[str], value: Any) -> None:
@@ -214,14 +214,14 @@ def _under(model: Any, values: Mapping[str, Any]) -> Any:
 def _options(values: Mapping[str, Any], given: Mapping[str, Any]) -> dict[str, Any]:
     """Return options of retrievers or strategies; one set for all wins over a paper's for a single one."""
     shared = {*given, *given.get("answer", {})}
-    found: dict[str, Any] = {}
+    options: dict[str, Any] = {}
     for name, value in values.items():
         if isinstance(value, Mapping):
             own = given.get(name, {})
-            found[name] = {key: v for key, v in value.items() if key not in shared or name == "answer"} | own
+            options[name] = {key: v for key, v in value.items() if key not in shared or name == "answer"} | own
         else:
-            found[name] = given.get(name, value)
-    return {**given, **found}
+            options[name] = given.get(name, value)
+    return {**given, **options}
 
 
 def _figure(number: str, its: Mapping[str, Any]) -> PaperTable:

@@ -43,13 +43,13 @@ def recognise(path: Path) -> tuple[str, Path]:
     if path.is_file():
         if path.parent.name == beir.QRELS and path.suffix == ".tsv":
             return "beir", path
-        found = _format_of(path)
-        if found is None:
+        form = _format_of(path)
+        if form is None:
             raise InputError(f"{path} is in no format that is known.", _known())
-        return found, path
+        return form, path
     if (path / beir.QRELS).is_dir():
         return "beir", path
-    files = {file: found for file in _files(path) if (found := _format_of(file)) is not None}
+    files = {file: form for file in _files(path) if (form := _format_of(file)) is not None}
     if not files and ((path / own.CORPUS).exists() or (path / own.QUERIES).exists()):
         return "kgrag", path
     file = _only(list(files), path, None)

@@ -63,16 +63,16 @@ def _split(folder: Path) -> Path:
 
 def _gold(path: Path) -> dict[str, list[str]]:
     """Return query id -> the documents that are relevant to it."""
-    found: dict[str, list[str]] = {}
+    gold: dict[str, list[str]] = {}
     for place, row in tsv_rows(path, _QRELS_FORM):
         try:
             query, document, score = (text.strip() for text in list(row.values())[:3])
             relevant = float(score) > 0
         except ValueError as error:
             raise InputError(f"{place}: not a query-id, a corpus-id and a score.", _QRELS_FORM) from error
-        if relevant and document not in found.setdefault(query, []):
-            found[query].append(document)
-    return {query: documents for query, documents in found.items() if documents}
+        if relevant and document not in gold.setdefault(query, []):
+            gold[query].append(document)
+    return {query: documents for query, documents in gold.items() if documents}
 
 
 FORMAT = Format(read, EXPECTED)

@@ -79,15 +79,15 @@ def _path(evidences: Any, gold: dict[str, str]) -> tuple[str, ...]:
     subjects = [str(triple[0]).casefold() for triple in triples if isinstance(triple, list | tuple) and triple]
     place = {name: subjects.index(name) for name in subjects}
     names = {key: title.casefold() for key, title in gold.items()}
-    found = {key: place.get(name, place.get(_KIND.sub("", name), -1)) for key, name in names.items()}
-    return tuple(sorted(found, key=lambda key: found[key])) if -1 not in found.values() else ()
+    places = {key: place.get(name, place.get(_KIND.sub("", name), -1)) for key, name in names.items()}
+    return tuple(sorted(places, key=lambda key: places[key])) if -1 not in places.values() else ()
 
 
 def _context(place: str, item: dict[str, Any], form: str) -> list[tuple[str, list[str]]]:
-    found = _pairs(place, item, "context", "sentences", form)
-    if not all(isinstance(s, list) and all(isinstance(x, str) for x in s) for _, s in found):
+    pairs = _pairs(place, item, "context", "sentences", form)
+    if not all(isinstance(s, list) and all(isinstance(x, str) for x in s) for _, s in pairs):
         raise InputError(f"{place}: context holds no lists of sentences.", form)
-    return found
+    return pairs
 
 
 def _pairs(place: str, item: dict[str, Any], name: str, second: str, form: str) -> list[tuple[str, Any]]:

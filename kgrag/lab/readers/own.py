@@ -63,8 +63,8 @@ def read(path: Path) -> Dataset:
 
 def _keys(files: Path) -> frozenset[str]:
     """Return the keys that the loaders give to the files of a folder."""
-    found = (f.relative_to(files) for f in files.rglob("*") if f.is_file())
-    return frozenset(clean(f.as_posix()) for f in found if not any(part.startswith(".") for part in f.parts))
+    keys = (f.relative_to(files) for f in files.rglob("*") if f.is_file())
+    return frozenset(clean(f.as_posix()) for f in keys if not any(part.startswith(".") for part in f.parts))
 
 
 def _question(place: str, record: dict[str, Any]) -> Question:

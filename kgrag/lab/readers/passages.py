@@ -18,7 +18,7 @@ from kgrag.loaders.named_rows import row_key
 from kgrag.values.documents import Document, Problem, Section
 from kgrag.values.errors import InputError
 
-_BLOCK = 1 << 16  # bytes read at once
+BLOCK = 1 << 16  # bytes read at once
 _LONGEST = 1 << 28  # characters of one column
 Place = tuple[str, dict[str, Any]]
 """Where an object stands, "path:line" or "path#number", and the object."""
@@ -142,7 +142,7 @@ def _streamed(path: Path, file: TextIO, form: str) -> Iterator[tuple[str | None,
     name, number, depth, builder = None, 0, 0, ijson.ObjectBuilder()
     try:
         # not ijson.items: it keeps the path of each value, which is quadratic in how deep a damaged file is nested
-        for event, value in ijson.basic_parse(source, use_float=True, buf_size=_BLOCK):
+        for event, value in ijson.basic_parse(source, use_float=True, buf_size=BLOCK):
             depth -= event.startswith("end")
             if depth == 1 and event == "map_key":
                 name = value
@@ -221,20 +221,20 @@ def context_dataset(
 
 def checked(questions: Iterable[Question], path: Path, form: str) -> tuple[Question, ...]:
     """Check questions. Raises InputError when there are none, or an id occurs twice."""
-    found = tuple(questions)
-    distinct([q.id for q in found], path, form)
-    return found
+    all_questions = tuple(questions)
+    distinct([q.id for q in all_questions], path, form)
+    return all_questions
 
 
 def distinct(ids: Sequence[str], path: Path, form: str) -> frozenset[str]:
     """Return the ids as a set. Raises InputError when there are none, or one occurs twice."""
     if not ids:
         raise InputError(f"{path} is empty.", form)
-    found = frozenset(ids)
-    if len(found) < len(ids):
+    unique = frozenset(ids)
+    if len(unique) < len(ids):
         twice = next(id for id, number in Counter(ids).items() if number > 1)
         raise InputError(f"{path}: id {twice!r} occurs more than once.", form)
-    return found
+    return unique
 
 
 def text_of(place: str, record: dict[str, Any], name: str, form: str) -> str:
@@ -278,7 +278,7 @@ def single_questions(steps: Iterable[object]) -> tuple[str, ...]:
     `steps`: each {"question", "answer"}; empty where one of them is anything else.
     """
     answers: list[str] = []
-    found: list[str] = []
+    texts: list[str] = []
     for step in steps:
         if not isinstance(step, dict) or not isinstance(step.get("question"), str):
             return ()
@@ -287,6 +287,6 @@ def single_questions(steps: Iterable[object]) -> tuple[str, ...]:
             place = int(match[1]) - 1
             return answers[place] if 0 <= place < len(answers) else match[0]
 
-        found.append(_REFERENCE.sub(filled, step["question"]))
+        texts.append(_REFERENCE.sub(filled, step["question"]))
         answers.append(str(step.get("answer") or ""))
-    return tuple(found)
+    return tuple(texts)

@@ -50,8 +50,8 @@ class Prompt:
 
 def names() -> list[str]:
     """Return the prompts of kgrag."""
-    found = (f.name for f in files(__name__).iterdir() if f.name.endswith(_SUFFIX))
-    return sorted(name.removesuffix(_SUFFIX) for name in found)
+    prompt_files = (f.name for f in files(__name__).iterdir() if f.name.endswith(_SUFFIX))
+    return sorted(name.removesuffix(_SUFFIX) for name in prompt_files)
 
 
 def file_name(name: str) -> str:

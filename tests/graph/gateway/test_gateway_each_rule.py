@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from kgrag.graph.gateway.patterns import unsafe
-from kgrag.graph.gateway.run import _rows, check_plan, prepared
+from kgrag.graph.gateway.run import check_plan, prepared, read_rows
 from kgrag.settings import GatewaySettings
 from kgrag.values.errors import RefusedError
 
@@ -128,7 +128,7 @@ class _Result:
 
 def test_rows_and_megabytes_are_capped() -> None:
     def cut(limits: GatewaySettings, *values: Any) -> tuple[int, str | None]:
-        columns, found, said = _rows(_Result(*values), limits, False)  # type: ignore[arg-type]
+        columns, found, said = read_rows(_Result(*values), limits, False)  # type: ignore[arg-type]
         assert columns == ("n",)
         return len(found), said
 
@@ -137,7 +137,7 @@ def test_rows_and_megabytes_are_capped() -> None:
     assert cut(three, 1, 2, 3, 4) == (3, "only the first 3 rows are given")
     assert cut(three, "x" * 498, "y" * 498) == (2, None)
     assert cut(three, "x" * 498, "y" * 499) == (1, "only the rows of the first 0.001 MB are given")
-    (row,) = _rows(_Result({"embedding": [0.5] * 8, "a": 1}), three, False)[1]  # type: ignore[arg-type]
+    (row,) = read_rows(_Result({"embedding": [0.5] * 8, "a": 1}), three, False)[1]  # type: ignore[arg-type]
     assert row == ({"a": 1},)
-    (row,) = _rows(_Result({"embedding": [0.5] * 8, "a": 1}), three, True)[1]  # type: ignore[arg-type]
+    (row,) = read_rows(_Result({"embedding": [0.5] * 8, "a": 1}), three, True)[1]  # type: ignore[arg-type]
     assert row == ({"embedding": [0.5] * 8, "a": 1},)

@@ -158,7 +158,7 @@ def test_a_server_that_keeps_no_time_is_left(
     honest_graph: KnowledgeGraph, graph_settings: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert graph_settings.neo4j_uri is not None
-    monkeypatch.setattr("kgrag.graph.gateway.run._GRACE", 0.5)
+    monkeypatch.setattr("kgrag.graph.gateway.run.GRACE", 0.5)
     limits = GatewaySettings(seconds=0.5)
     with (
         Stalling(graph_settings.neo4j_uri) as line,

@@ -112,7 +112,7 @@ def test_a_maker_that_is_killed_leaves_no_archive_and_the_next_one_cleans_up(
     maker.wait()
     assert not kept.path.exists() and not kept.failure.exists()
     left = [*kept.folder.glob("making-*")]
-    monkeypatch.setattr(archive, "_packed", lambda line: lzma.compress(b"java/lang/Object\n"))  # is made in a second
+    monkeypatch.setattr(archive, "packed", lambda line: lzma.compress(b"java/lang/Object\n"))  # is made in a second
     small = archive_of(own_cache)
     monkeypatch.setattr(background, "prepare", lambda store, settings: None)
     background.make(server.jars, LINES[0], java, own_cache)
@@ -180,7 +180,7 @@ def test_another_java_other_options_or_other_jars_have_an_archive_of_their_own(
     others.add(Archive(store, LINES[0], java).path)
     os.utime(paths[0], (1, 1))
     others.add(Archive(store, LINES[0], java).path)
-    monkeypatch.setattr(archive, "_packed", lambda line: b"another list")
+    monkeypatch.setattr(archive, "packed", lambda line: b"another list")
     others.add(Archive(store, LINES[0], java).path)
     assert len(others) == 5
 

@@ -1,0 +1,40 @@
+"""Vectors of what is written; what the embedder gives none for is written without, named, and left to a repair."""
+
+import logging
+from collections.abc import Mapping, Sequence
+
+from kgrag.models.embed import Embedder, embed_each, listed, shown
+from kgrag.values.documents import Problem
+from kgrag.values.errors import ModelError
+
+_LOG = logging.getLogger(__name__)
+
+
+def embedded(
+    embedder: Embedder, texts: Sequence[str], places: Sequence[str]
+) -> tuple[list[list[float] | None], list[Problem]]:
+    """Return the vector of each text, None where there is none, and these texts by their `places`.
+
+    Raises ModelError when the embedder gives none at all.
+    """
+    vectors, reasons = embed_each(embedder, texts)
+    return listed(vectors), unembedded(texts, places, reasons)
+
+
+def unembedded(texts: Sequence[str], places: Sequence[str], reasons: Mapping[int, ModelError]) -> list[Problem]:
+    """Return the Problems of the texts without a vector, for `reasons` by their numbers."""
+    return [
+        Problem(places[i], f"{shown(texts[i])} has no vector: {reason.in_full}")
+        for i, reason in sorted(reasons.items())
+    ]
+
+
+def embedded_or_logged(embedder: Embedder, texts: Sequence[str], kind: str) -> list[list[float] | None]:
+    """Return the vector of each text, None where there is none, which only the log reports.
+
+    `kind`: that of the texts.
+    """
+    vectors, problems = embedded(embedder, texts, [kind] * len(texts))
+    for problem in problems:
+        _LOG.warning("%s: %s", problem.place, problem.message)
+    return vectors
