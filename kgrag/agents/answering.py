@@ -125,6 +125,10 @@ _CODE = re.compile(r"```.*?(?:```|\Z)|`[^`\n]+`", re.DOTALL)
 _INDEXED = re.compile(r"(?<![\w\]])([A-Za-z_]\w*)(?:\[\d+\])+")
 """What may be code without being marked as such: x[0][1]."""
 _ROUND = re.compile(rf"(?<=[\w\"'”»)])\s?\(({_NUMBERS})\)")
+_BEHIND = re.compile(r"([.!?])((?:\s?\[\d{1,3}\])+)(?=\s|\Z)")
+"""What is cited behind the end of a sentence."""
+_MARKER = re.compile(r"\A\s*(?:\d{1,2}[.)]|[-*•])\s+")
+"""Of an item of a list."""
 _LAST = re.compile(r"\banswer\W{0,3}:\W*([^\n]+)", re.IGNORECASE)
 """The answer, after what it was worked out in."""
 _LABEL = re.compile(r"^(?:the )?answer(?: is)?:\s*", re.IGNORECASE)
@@ -293,9 +297,9 @@ def read_reply(text: str, items: Sequence[Item], question: str) -> ModelAnswer:
     a passage that it cites, or its first sentence by any: then the supported sentences are kept, with those behind them
     that say what is lacking, and the rest is listed as not supported.
     """
-    said = cited(text, items)
+    said = cited(_BEHIND.sub(r"\2\1", text), items)
     parts = [said.text[start:end] for start, end in sentences(said.text)]
-    lacking = [says_not_found(_CITED.sub("", part)) for part in parts]
+    lacking = [says_not_found(_CITED.sub("", _MARKER.sub("", part))) for part in parts]
     if not any(lacking):
         return replace(said, unsupported=unsupported(said.text, items, question, short=False))
     holds = [
