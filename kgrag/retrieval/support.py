@@ -146,10 +146,10 @@ def unsupported(text: str, items: Sequence[Item], question: str, *, short: bool)
     """
     if short:
         known = [_forms(f"{part.title} {part.text}") for item in items for part in _parts(item)]
-        asked = _forms(question)
+        question_forms = _forms(question)
         words = [word for word in _in_order(text) if len(word) >= _LEAST or word.isdigit()]
         bare = not words or set(words) <= _CHOSEN
-        return () if bare or any(their | asked >= set(words) for their in known) else (text,)
+        return () if bare or any(their | question_forms >= set(words) for their in known) else (text,)
     return tuple(
         dict.fromkeys(
             _CITATION.sub("", text[start:end]).strip(" *_#-")
@@ -439,8 +439,8 @@ _OTHER = frozenset(
 
 def _names_and_numbers(text: str) -> list[str]:
     """Return names of several words, and numbers of several digits."""
-    said = _CITATION.sub("", text)
-    return [*_names(said), *(number for number in _NUMBER.findall(said) if len(number) > 1)]
+    bare = _CITATION.sub("", text)
+    return [*_names(bare), *(number for number in _NUMBER.findall(bare) if len(number) > 1)]
 
 
 def _parts(item: Item) -> Iterable[Passage | Summary]:
