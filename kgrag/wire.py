@@ -182,8 +182,8 @@ def _event(value: Event) -> Json:
 @plain.register
 def _answer(value: Answer) -> Json:
     """Return an answer's fields; `passages` are those that only the trace has."""
-    known = {passage.id for passage in _passages(value, trace=False)}
-    only = {passage.id: passage for passage in _passages(value, trace=True) if passage.id not in known}
+    ids = {passage.id for passage in _passages(value, trace=False)}
+    only = {passage.id: passage for passage in _passages(value, trace=True) if passage.id not in ids}
     return {
         "question": value.question,
         "system": value.system,
@@ -229,11 +229,11 @@ def event_from_json(form: Mapping[str, Any], passages: Mapping[str, Passage] | N
     if kind is None:
         raise _invalid("Event", "its type is not known")
     if kind in (Retrieved, Ranked):
-        known = passages or {}
+        by_id = passages or {}
         hits = fields.get("hits", ())
         try:
             fields["hits"] = tuple(
-                Hit(known.get(hit["id"]) or Passage(hit["id"], "", hit["title"], ""), float(hit["score"]), _why(hit))
+                Hit(by_id.get(hit["id"]) or Passage(hit["id"], "", hit["title"], ""), float(hit["score"]), _why(hit))
                 for hit in hits
             )
         except (KeyError, TypeError, ValueError) as error:

@@ -431,7 +431,7 @@ SUMMED = (
 
 def tell(source: Source, left_out: Mapping[str, int]) -> None:
     """Note what was left out of a file, by kind, where its problems and the sums of a load are kept."""
-    told = ", ".join(counted(left_out[kind], kind) for kind in TOLD if left_out.get(kind))
-    if told:
-        source.problems.append(f"holds {told}, left out")
+    counts = ", ".join(counted(left_out[kind], kind) for kind in TOLD if left_out.get(kind))
+    if counts:
+        source.problems.append(f"holds {counts}, left out")
     source.left_out.update({kind: count for kind, count in left_out.items() if kind in SUMMED and count})

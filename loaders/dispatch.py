@@ -178,12 +178,12 @@ class Load:
             items = chain.from_iterable(map(self._path, self._paths))
             while group := list(islice(items, _GROUP if self._known else 1)):
                 keys = [file.source.key for file in group if isinstance(file, _File)]
-                known = self._known(keys) if self._known and keys else {}
+                states = self._known(keys) if self._known and keys else {}
                 for file in group:
                     if isinstance(file, Problem):
                         yield _cleaned(file)
                     else:
-                        yield from self._read(file, known.get(file.source.key, ()))
+                        yield from self._read(file, states.get(file.source.key, ()))
 
     # ----- which files there are
 
@@ -326,7 +326,7 @@ class _Stamped:
     def run(self, reader: str, items: Iterator[Item]) -> Iterator[Item]:
         """Yield the items; to be skipped next time, the file must not change meanwhile, nor give a passing Problem."""
         key = self._file.source.key
-        held: Document | None = None
+        last: Document | None = None
         count = 0
         whole = self._stamp is not None
         state = FileState(key, self._scan.root_of(key))
@@ -336,26 +336,26 @@ class _Stamped:
                 problems.append(f"{item.place.removeprefix(self._file.source.shown)}\t{one_line(item.message)}")
                 yield item
                 continue
-            if held is not None:
-                yield replace(held, file=state)
-                held = None
+            if last is not None:
+                yield replace(last, file=state)
+                last = None
             if isinstance(item, Problem):
                 whole = False
                 yield item
                 continue
             if not count:
                 state = replace(state, fingerprint=self._fingerprint(reader))
-            held = item
+            last = item
             count += 1
         for encoding in self._file.source.converted:
             self._scan.converted[encoding] = self._scan.converted.get(encoding, 0) + 1
         for kind, number in self._file.source.left_out.items():
             self._scan.left_out[kind] = self._scan.left_out.get(kind, 0) + number
-        if held is not None:
+        if last is not None:
             if whole and state.fingerprint and Stamp.of(self._file.paths) == self._stamp:
                 state = replace(state, documents=count, problems="\n".join(problems))
                 self._scan.files[key] = state.fingerprint
-            yield replace(held, file=state)
+            yield replace(last, file=state)
 
     def _fingerprint(self, reader: str) -> str:
         hash = digest(self._file.paths)

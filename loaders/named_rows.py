@@ -71,8 +71,8 @@ class Columns:
             return wanted
         if wanted is None:
             # A file may well have both "text" and "TEXT": the name that is meant exactly wins, else the first.
-            meant = {name.lower(): name for name in reversed(names)} | {name: name for name in names}
-            found = next((meant[common] for common in _COMMON[what] if common in meant), None)
+            by_name = {name.lower(): name for name in reversed(names)} | {name: name for name in names}
+            found = next((by_name[common] for common in _COMMON[what] if common in by_name), None)
             if found is not None or what != "text":
                 return found
         missing = f"no column {wanted!r}" if wanted is not None else "no column for the text"

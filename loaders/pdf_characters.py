@@ -308,9 +308,9 @@ class Fonts(PDFResourceManager):
 
     def get_font(self, objid: object, spec: Any) -> PDFFont:
         """Return the font of `spec`, its dictionary; cached under `objid`."""
-        known = objid in self._cached_fonts
+        cached = objid in self._cached_fonts
         font = super().get_font(objid, spec)
-        if not known and isinstance(font, PDFSimpleFont):
+        if not cached and isinstance(font, PDFSimpleFont):
             _complete(font, spec)
         return font
 

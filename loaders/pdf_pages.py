@@ -168,10 +168,10 @@ class Pdf:
         page = Page(self._pdf, self._pages[number - 1], number)
         try:
             if turn := _turn(page.chars):  # set sideways, as wide tables are
-                held = self._pages[number - 1]
-                held.rotate = held.attrs["Rotate"] = (page.rotation + turn) % 360
+                pdf_page = self._pages[number - 1]
+                pdf_page.rotate = pdf_page.attrs["Rotate"] = (page.rotation + turn) % 360
                 page.close()
-                page = Page(self._pdf, held, number)
+                page = Page(self._pdf, pdf_page, number)
             return _read(page)
         finally:
             page.close()

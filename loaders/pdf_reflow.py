@@ -59,7 +59,7 @@ def drop_running(pages: Sequence[PageLines]) -> dict[str, int]:
                 }
                 if len(again) >= (3 if text == _ANY else max(2, needed)):
                     dropped.add(id(line))
-        rest = [kept for flow in page.flows if (kept := [i for i in flow if id(i) not in dropped])]
+        rest = [places for flow in page.flows if (places := [i for i in flow if id(i) not in dropped])]
         if rest or len({at_top for _, at_top, _ in lines}) == 2 or all(line.text.isdecimal() for line, _, _ in lines):
             page.flows = rest  # else a page of one line says just that
             for line, at_top, _ in lines:

@@ -25,11 +25,11 @@ def load_subtitles(source: Source) -> Document:
         if not text or text == last:  # captions that roll up say each line twice
             end = stop
             continue
-        told = f"{speaker}: {text}" if speaker and speaker != before else text
+        line = f"{speaker}: {text}" if speaker and speaker != before else text
         if paragraphs and begin - end < _PAUSE and speaker == before:
-            paragraphs[-1] += f" {told}"
+            paragraphs[-1] += f" {line}"
         else:
-            paragraphs.append(told)
+            paragraphs.append(line)
         last, end, before = text, stop, speaker
     tell(source, left_out)
     if not paragraphs:

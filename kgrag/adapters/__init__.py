@@ -27,7 +27,7 @@ class Source(Protocol):
 def described(passage: Passage) -> dict[str, Any]:
     """Return a framework's metadata of a passage, the user's own among them."""
     own: Mapping[str, Any] = passage.metadata
-    told = {
+    fields = {
         "passage": passage.id,
         "document": passage.document,
         "title": passage.title,
@@ -35,7 +35,7 @@ def described(passage: Passage) -> dict[str, Any]:
         "place": passage.place,
         "source": passage.source,
     }
-    return {**own, **{name: value for name, value in told.items() if value}}
+    return {**own, **{name: value for name, value in fields.items() if value}}
 
 
 def found(hit: Hit) -> dict[str, Any]:

@@ -96,16 +96,16 @@ def ask(
         name, system = searched.name, check_system(named or searched.usual)
         if kg.tasks() is None and not _is_looked_up(searched, system, query):
             _show_evidence(searched, system, query, k, as_json=as_json)
-        asked = searched.system(system)
+        strategy = searched.system(system)
         from kgrag.cli.evidence import LiveTrace, print_answer
         from kgrag.narration import usage_text
         from kgrag.wire import to_json
 
-        calls, tokens = asked.at_most()
+        calls, tokens = strategy.at_most()
         if calls and not quiet:
-            note(f"{asked.name} on {name}: {number(calls, 'call')} at most, some {tokens:,} tokens")
+            note(f"{strategy.name} on {name}: {number(calls, 'call')} at most, some {tokens:,} tokens")
         with LiveTrace(quiet=quiet) as live:
-            answer = asked.ask(query, short=short, depth=k, stream=live.streams, listener=live)
+            answer = strategy.ask(query, short=short, depth=k, stream=live.streams, listener=live)
         if not as_json:
             print_answer(answer)
         run, failure = None, None

@@ -84,11 +84,11 @@ def repair(collection: str | None, as_json: bool) -> None:
         print_json(reports)
         return
     for name, report in reports.items():
-        made = [f"index {index}" for index in report.indexes]
-        made += [f"{number:,} vectors of {what}" for what, number in report.vectors.items()]
+        parts = [f"index {index}" for index in report.indexes]
+        parts += [f"{number:,} vectors of {what}" for what, number in report.vectors.items()]
         if report.finished:
-            made.append(f"linking of {report.finished:,} nodes")
-        click.echo(f"{name}: {', '.join(made) or 'nothing was missing'}.")
+            parts.append(f"linking of {report.finished:,} nodes")
+        click.echo(f"{name}: {', '.join(parts) or 'nothing was missing'}.")
         print_problems(report.problems)
     if not reports:
         note("There are no collections.")

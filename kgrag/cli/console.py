@@ -163,14 +163,14 @@ def load_settings() -> "Settings":
     try:
         return Settings()
     except ValidationError as error:
-        said = []
+        problems = []
         for e in error.errors():
             path, message = [str(part) for part in e["loc"]], e["msg"]
             if e["type"] == "extra_forbidden":
                 near = meant(path)
                 message = f"there is no such setting.{f' Did you mean {near}?' if near else ''}"
-            said.append(f"KGRAG_{'__'.join(path).upper()}: {message}")
-        wrong = "; ".join(said)
+            problems.append(f"KGRAG_{'__'.join(path).upper()}: {message}")
+        wrong = "; ".join(problems)
         raise ConfigurationError(f"A setting is invalid. {wrong}", remedy) from error
     except SettingsError as error:
         raise ConfigurationError(f"A setting cannot be read: {error}.", remedy) from error
@@ -199,19 +199,19 @@ def progress_bars(*, quiet: bool = False) -> Iterator[Progress]:
 
 def _lines() -> Progress:
     """Return a progress that prints a line at the start of a stage, and a different one every some seconds."""
-    said: dict[str, tuple[float, str]] = {}
+    latest: dict[str, tuple[float, str]] = {}
 
     def report(stage: str, done: int, total: int | None) -> None:
         now = time.monotonic()
         of = f" of {_amount(stage, total)}" if total else ""
         line = f"{stage}: {_amount(stage, done)}{of}"
-        if stage not in said:
+        if stage not in latest:
             note(f"{stage}: {_amount(stage, total)}" if total else f"{stage} ...")
-        elif now - said[stage][0] < _EVERY or line == said[stage][1]:
+        elif now - latest[stage][0] < _EVERY or line == latest[stage][1]:
             return
         else:
             note(line)
-        said[stage] = now, line
+        latest[stage] = now, line
 
     return report
 

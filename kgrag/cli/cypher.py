@@ -146,8 +146,8 @@ def cypher(
     """
     if as_json and as_csv:
         raise click.UsageError("Choose one of --json and --csv.")
-    given = (listing, favourites, asked, posed, query if query is not None else file)
-    if sum(one not in (None, False) for one in given) != 1 or (query and file):
+    choices = (listing, favourites, asked, posed, query if query is not None else file)
+    if sum(one not in (None, False) for one in choices) != 1 or (query and file):
         raise click.UsageError(
             "Give the name of a saved query or a statement (or --file, --list, --favourites, --ask, --params)."
         )
@@ -179,8 +179,8 @@ def _print_parameters(question: str, pairs: Pairs, collection: str | None, as_js
     from kgrag.graph.saved import all_parameters, params_line
 
     with connect() as kg:
-        asked = kg[choose_collection(kg, collection)].question_parameters(question)
-    values = all_parameters({**_free(pairs), **asked})
+        parameters = kg[choose_collection(kg, collection)].question_parameters(question)
+    values = all_parameters({**_free(pairs), **parameters})
     vector = values.pop("vector")
     values["vector"] = vector  # last, since it is long
     if as_json:
@@ -230,26 +230,26 @@ def _show(name: str, pairs: Pairs, collection: str | None) -> None:
     from kgrag.graph.saved import browser_text, find_query, from_text
 
     query = find_query(name)
-    given = {"collection": collection} if collection and _takes(query, "collection") else {}
-    click.echo(browser_text(query, {**given, **from_text(query, pairs)}))
+    parameters = {"collection": collection} if collection and _takes(query, "collection") else {}
+    click.echo(browser_text(query, {**parameters, **from_text(query, pairs)}))
     note("In Neo4j Browser run the line :params by itself, then the statement: of both at once, nothing is drawn.")
 
 
 def _write_favourites(file: str, pairs: Pairs, collection: str | None) -> None:
     from kgrag.graph import saved
 
-    given = _free(pairs)
+    parameters = _free(pairs)
     if collection is None:
         with connect() as kg:
             collection = choose_collection(kg, None)
-    given["collection"] = collection
+    parameters["collection"] = collection
     if file.endswith(".zip"):
-        Path(file).write_bytes(saved.archive(given))
+        Path(file).write_bytes(saved.archive(parameters))
         note(f"Wrote {file}. Drop it on Neo4j Browser: its queries are then under Favorites (the star), in kgrag.")
     elif file == "-":
-        click.echo(saved.script(given))
+        click.echo(saved.script(parameters))
     else:
-        Path(file).write_text(saved.script(given), encoding="utf-8")
+        Path(file).write_text(saved.script(parameters), encoding="utf-8")
         note(f"Wrote {file}.")
 
 
@@ -272,8 +272,8 @@ def _run_saved(
             chosen = choose_collection(kg, collection or arguments.get("collection"))
             arguments["collection"] = chosen
             if question is not None:
-                asked = kg[chosen].question_parameters(question)
-                arguments = {k: v for k, v in asked.items() if _takes(query, k)} | arguments
+                parameters = kg[chosen].question_parameters(question)
+                arguments = {k: v for k, v in parameters.items() if _takes(query, k)} | arguments
         rows = kg.saved_query(query.name, embeddings=embeddings, plan=plan, **arguments)
     if not len(rows) and _takes(query, "entity"):
         note(f'How the graph writes a name: kgrag cypher names -c {arguments["collection"]} -p "name=NAME~"')

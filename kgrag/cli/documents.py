@@ -209,8 +209,8 @@ def ingest(
             click.echo(line)
         if (dump := getattr(report, "dump", None)) is not None:
             click.echo(f"What the database held before is kept in {dump}")
-        if files is not None and (made := cast("HandOver", report)).files:
-            print_hand_over(made, settings.neo4j_database, collection)
+        if files is not None and (hand_over := cast("HandOver", report)).files:
+            print_hand_over(hand_over, settings.neo4j_database, collection)
     print_changes(report, prune)
     print_problems(report.problems)
     if not (read or report.gone or report.unsettled):
@@ -346,8 +346,8 @@ def _confirm(kg: "KnowledgeGraph", collection: str, documents: Sequence[str]) ->
     else:
         counts = collection_info(kg.graph, record).counts
         kinds = {"Document": "document", "Passage": "passage"} if record.kind == DOCUMENTS else {"Triple": "fact"}
-        held = ", ".join(number(counts.get(label, 0), name) for label, name in kinds.items())
-        what = f"collection {collection} ({held})"
+        contents = ", ".join(number(counts.get(label, 0), name) for label, name in kinds.items())
+        what = f"collection {collection} ({contents})"
     if not sys.stdin.isatty():
         raise click.UsageError(f"This would delete {what}, and there is no terminal to ask on. Add --yes to do it.")
     click.confirm(f"Delete {what}?", abort=True, err=True)

@@ -344,8 +344,8 @@ def _text(report: "WritingReport", collection: str, noun: str, nothing: str) -> 
     if not report.levels:
         return f"Collection {collection}: {nothing}"
     levels = ", ".join(f"{n:,}" for n in report.levels)
-    made = f"{number(sum(report.levels), noun)}, by level {levels}"
-    done = f"Collection {collection}: {made}; {report.written:,} written, {report.removed:,} removed"
+    counts = f"{number(sum(report.levels), noun)}, by level {levels}"
+    done = f"Collection {collection}: {counts}; {report.written:,} written, {report.removed:,} removed"
     return "\n".join([done, *([usage_line(report.usage)] if report.usage.calls else [])])
 
 

@@ -40,11 +40,11 @@ def prompts(folder: Path | None, as_json: bool) -> None:
 
     if folder is not None:
         folder.mkdir(parents=True, exist_ok=True)
-        made = [to for name in names() if _write(to := folder / file_name(name), load_prompt(name).text)]
+        files = [to for name in names() if _write(to := folder / file_name(name), load_prompt(name).text)]
         if as_json:
-            print_json({"folder": folder, "copied": made})
+            print_json({"folder": folder, "copied": files})
         else:
-            click.echo(f"{len(made)} prompts copied to {folder}; {len(names()) - len(made)} were there already.")
+            click.echo(f"{len(files)} prompts copied to {folder}; {len(names()) - len(files)} were there already.")
             note(f"Edit them, delete those that stay as they are, and set {SETTING}={folder.absolute()}")
         return
     own = load_settings().chat.prompts
@@ -102,8 +102,8 @@ def settings(words: tuple[str, ...], markdown: bool, as_json: bool) -> None:
 
 def _json(row: "InForce") -> dict[str, str]:
     of = row.setting
-    given = {"variable": of.variable, "value": row.value, "source": row.source}
-    return {**given, "type": of.type, "default": of.default, "meaning": of.meaning}
+    fields = {"variable": of.variable, "value": row.value, "source": row.source}
+    return {**fields, "type": of.type, "default": of.default, "meaning": of.meaning}
 
 
 @click.command()

@@ -32,23 +32,23 @@ def runs(ids: tuple[str, ...], collection: str | None, rated: bool, delete: bool
     from kgrag.graph.runs import drawing, named
 
     with connect() as kg:
-        kept = kg.delete_runs(ids) if delete else (kg if collection is None else kg[collection]).runs()
+        entries = kg.delete_runs(ids) if delete else (kg if collection is None else kg[collection]).runs()
     if ids and not delete:
-        kept = named(kept, ids)
+        entries = named(entries, ids)
     if rated and not delete:
-        kept = [run for run in kept if run.good is not None]
+        entries = [run for run in entries if run.good is not None]
     if as_json:
-        print_json(kept)
+        print_json(entries)
         return
     console = stdout_console()
     if delete:
-        click.echo(f"Deleted {len(kept)} {'run' if len(kept) == 1 else 'runs'}.")
+        click.echo(f"Deleted {len(entries)} {'run' if len(entries) == 1 else 'runs'}.")
         return
     from rich.text import Text
 
     from kgrag.retrieval.snippet import crop
 
-    for run in kept:
+    for run in entries:
         when = f"{run.created.astimezone():%Y-%m-%d %H:%M}"
         head = Text.assemble((run.id[:_DIGITS], "bold"), f"  {when}  {run.collection}  {run.system}")
         console.print(head, soft_wrap=True)
@@ -56,11 +56,11 @@ def runs(ids: tuple[str, ...], collection: str | None, rated: bool, delete: bool
         answer = run.answer or run.problem or "(a search, without an answer)"
         console.print(Text(f"    {crop(answer, 200)}"), soft_wrap=True)
         if run.good is not None:
-            said = f"    {'good' if run.good else 'not good'}{run.remark and f': {crop(run.remark, 200)}'}"
-            console.print(Text(said, "bold"), soft_wrap=True)
+            rating = f"    {'good' if run.good else 'not good'}{run.remark and f': {crop(run.remark, 200)}'}"
+            console.print(Text(rating, "bold"), soft_wrap=True)
         if ids:
             console.print(Text("\n".join(drawing(run.id))), soft_wrap=True)
-    if not kept:
+    if not entries:
         note("No runs are kept. Keep one with: kgrag ask QUESTION --save")
 
 

@@ -72,8 +72,8 @@ def restore(file: Path, yes: bool, as_json: bool) -> None:
     if as_json:
         print_json(report)
     else:
-        held = ", ".join(report.collections) or "no collections"
-        click.echo(f"Restored in {report.seconds:.1f} s: {held}")
+        contents = ", ".join(report.collections) or "no collections"
+        click.echo(f"Restored in {report.seconds:.1f} s: {contents}")
         if report.dump is not None:
             click.echo(f"What the database held before is kept in {report.dump}")
 
@@ -123,12 +123,12 @@ def up(plugins: tuple[str, ...], version: str | None, show_password: bool, as_js
     settings = load_settings()
     settings = changed(settings, "local", version=version)
     server = LocalServer(settings)
-    held = server.line().name
+    line_name = server.line().name
     with progress_bars() as progress:
         dump = None if version is None else upgrade(settings, progress)
         endpoint = server.ensure_running(plugins=plugins, progress=progress)
     if dump is not None:
-        note(f"Upgraded from Neo4j {held} to {version}. What the data were is kept in {dump}")
+        note(f"Upgraded from Neo4j {line_name} to {version}. What the data were is kept in {dump}")
     if settings.neo4j_uri is not None:
         note(f"KGRAG_NEO4J_URI is set: the other commands use {without_login(settings.neo4j_uri)}, not this server.")
     answer = {

@@ -62,7 +62,7 @@ def watch(
     name = DEFAULT_COLLECTION if collection is None else collection
     before = signal.signal(signal.SIGTERM, _interrupt)
     click.get_current_context().call_on_close(lambda: signal.signal(signal.SIGTERM, before))
-    known: set[Problem] = set()
+    problems: set[Problem] = set()
     shown: list[Progress] = []  # of the first time alone
 
     def progress(stage: str, done: int, total: int | None) -> None:
@@ -82,10 +82,10 @@ def watch(
                         shown = [bars]
                         first = next(reports)
                     shown = []
-                    _print(first, name, known, always=True)
+                    _print(first, name, problems, always=True)
                     note(f"Watching {', '.join(folders)} for collection {name}; Ctrl-C ends it.")
                     for report in reports:
-                        _print(report, name, known)
+                        _print(report, name, problems)
             except KeyboardInterrupt:
                 note("Stopped; what was committed stays. Run the same command again to go on.")
                 click.get_current_context().exit(130)

@@ -19,13 +19,13 @@ _MEANT = {"top_k": "k", "limit": "k", "n": "k", "strategy": "system"} | {f.name:
 
 def named(method: Callable[P, R]) -> Callable[P, R]:
     """Return the method with a ConfigurationError for unknown keyword arguments that names the nearest one."""
-    known = list(inspect.signature(method).parameters)
+    parameters = list(inspect.signature(method).parameters)
 
     @wraps(method)
     def called(*args: P.args, **kwargs: P.kwargs) -> R:
         for name in kwargs:
-            if name not in known:
-                raise _unknown(method.__name__, name, [each for each in known if each != "self"])
+            if name not in parameters:
+                raise _unknown(method.__name__, name, [each for each in parameters if each != "self"])
         return method(*args, **kwargs)
 
     return called
@@ -33,8 +33,8 @@ def named(method: Callable[P, R]) -> Callable[P, R]:
 
 def _unknown(method: str, name: str, known: list[str]) -> ConfigurationError:
     near = [_MEANT[name]] if _MEANT.get(name) in known else difflib.get_close_matches(name, known, n=1)
-    meant = f"Did you mean {near[0]}? " if near else ""
-    return ConfigurationError(f"{method}() has no argument {name!r}.", f"{meant}It has: {', '.join(known)}.")
+    hint = f"Did you mean {near[0]}? " if near else ""
+    return ConfigurationError(f"{method}() has no argument {name!r}.", f"{hint}It has: {', '.join(known)}.")
 
 
 def check_asked(question: Any, k: Any) -> None:

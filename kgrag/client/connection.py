@@ -49,8 +49,8 @@ def fold(hits: Iterable[Hit]) -> tuple[Hit, ...]:
     first: dict[tuple[str, str], Hit] = {}
     for hit in hits:
         text = _text(hit.passage)
-        known = first.get(text)
-        first[text] = replace(known, copies=(*known.copies, hit.passage)) if known else hit
+        earlier = first.get(text)
+        first[text] = replace(earlier, copies=(*earlier.copies, hit.passage)) if earlier else hit
     return tuple(first.values())
 
 
@@ -84,10 +84,10 @@ class Rankings:
             entry = self._kept.get(key)
         if entry is not None and entry[0] == state:
             return entry[1]
-        made = retrieve_folded(retriever, query, k)
+        ranking = retrieve_folded(retriever, query, k)
         with self._lock:
-            self._kept[key] = (state, made)
-        return made
+            self._kept[key] = (state, ranking)
+        return ranking
 
 
 class Models:

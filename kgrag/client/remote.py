@@ -94,9 +94,9 @@ class RemoteJobs:
         Returns:
             The jobs, newest first.
         """
-        asked = {"collection": collection, "state": state, "limit": limit}
-        given = {name: value for name, value in asked.items() if value is not None}
-        return from_json(list[Job], self.http.request("GET", "jobs", params=given)["jobs"])
+        query = {"collection": collection, "state": state, "limit": limit}
+        parameters = {name: value for name, value in query.items() if value is not None}
+        return from_json(list[Job], self.http.request("GET", "jobs", params=parameters)["jobs"])
 
     def job(self, id: str) -> Job:
         """Return the current state of a job.
@@ -285,8 +285,8 @@ class RemoteSearching:
         deadline: float | None = None,
     ) -> Ranking:
         """Return the best passages for a question, each with its trail; see `Collection.search`."""
-        asked = _question(query, k, filter, knowledge) | {"retriever": retriever, "deadline": deadline}
-        return ranking_from_json(self.kg.http.request("POST", f"{self._place}search", asked | self._named))
+        body = _question(query, k, filter, knowledge) | {"retriever": retriever, "deadline": deadline}
+        return ranking_from_json(self.kg.http.request("POST", f"{self._place}search", body | self._named))
 
     @overload
     def ask(
@@ -336,12 +336,12 @@ class RemoteSearching:
         knowledge: Sequence[str] = (),
     ) -> Answer | Stream:
         """Answer a question; see `Collection.ask`."""
-        asked = _question(question, k, filter, knowledge) | {"system": system, "short": short}
-        asked["choices"] = list(choices)
+        body = _question(question, k, filter, knowledge) | {"system": system, "short": short}
+        body["choices"] = list(choices)
 
         def heard(hear: Callable[[Event], None]) -> Answer:
             written = ""
-            for name, form in self.kg.http.events("POST", f"{self._place}ask", asked | self._named):
+            for name, form in self.kg.http.events("POST", f"{self._place}ask", body | self._named):
                 if name == "Answer":
                     return answer_from_json(form)
                 event = event_from_json(written_whole(form, written))
@@ -502,8 +502,10 @@ class RemoteCollection(RemoteSearching):
     def _send(self, files: Mapping[str, Path], language: str | None) -> Job:
         """Upload files by their names; returns the job that reads them."""
         parts = [("files", (name, path.read_bytes(), "application/octet-stream")) for name, path in files.items()]
-        given = {} if language is None else {"language": language}
-        return from_json(Job, self.kg.http.request("POST", f"{_path(self.name)}/documents", files=parts, params=given))
+        parameters = {} if language is None else {"language": language}
+        return from_json(
+            Job, self.kg.http.request("POST", f"{_path(self.name)}/documents", files=parts, params=parameters)
+        )
 
     def _post(self, path: str, body: Json) -> Json:
         return self.kg.http.request("POST", f"{_path(self.name)}/{path}", body)

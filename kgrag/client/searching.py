@@ -153,10 +153,10 @@ class Searching(ABC):
         check_asked(query, k)
         with limits.limited(deadline):
             searcher = with_bridges(self.retriever(retriever), knowledge)
-            asked = Query(query, filter or Filter())
+            question = Query(query, filter or Filter())
             if isinstance(retriever, Retriever):  # of which only its maker knows what it depends on
-                return retrieve_folded(searcher, asked, k)
-            return self.rankings.ranking(searcher, asked, k)
+                return retrieve_folded(searcher, question, k)
+            return self.rankings.ranking(searcher, question, k)
 
     @overload
     def ask(
@@ -235,12 +235,12 @@ class Searching(ABC):
         """
         check_asked(question, k)
         query = Query(question, filter or Filter(), knowledge=tuple(knowledge))
-        asked = self.system(system)
+        strategy = self.system(system)
         if stream:
-            answering = partial(asked.ask, query, short=short, depth=k, stream=True, choices=choices)
+            answering = partial(strategy.ask, query, short=short, depth=k, stream=True, choices=choices)
             return Stream(lambda heard: answering(listener=heard), deadline, budget, listener)
         with limits.limited(deadline, budget):
-            return asked.ask(query, short=short, depth=k, listener=listener, choices=choices)
+            return strategy.ask(query, short=short, depth=k, listener=listener, choices=choices)
 
     @named
     def ask_many(
@@ -267,6 +267,6 @@ class Searching(ABC):
         Raises:
             NotFoundError: the collection or the system does not exist.
         """
-        asked = self.system(system)
+        strategy = self.system(system)
         check_asked("?", k)
-        return in_parallel(lambda question: asked.ask(question, short=short, depth=k), questions, threads)
+        return in_parallel(lambda question: strategy.ask(question, short=short, depth=k), questions, threads)

@@ -163,8 +163,8 @@ class Import:
         left = {"name", "collection", *LOCAL}
         properties = {key: value for key, value in item.properties.items() if key not in left}
         properties |= {"importing": self._export, "imported": 1}
-        given = {"name": self._name, "properties": properties, "unused_seconds": self._unused_seconds}
-        self._graph.run("write/create_collection", **given, ahead=0)
+        parameters = {"name": self._name, "properties": properties, "unused_seconds": self._unused_seconds}
+        self._graph.run("write/create_collection", **parameters, ahead=0)
 
     def _batches(self, done: int) -> Iterator[tuple[int, list[Item]]]:
         """Yield the batches that remain to be written, nodes and edges apart, each with the count of earlier items."""

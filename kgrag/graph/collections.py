@@ -158,9 +158,9 @@ def create_knowledge(graph: Graph, name: str, language: str, unused_seconds: flo
     check_name(name)
     schema.ensure_schema(graph)
     settings = IndexingSettings().model_dump_json()
-    made = {"kind": KNOWLEDGE, "embedder": NO_EMBEDDER, "dimension": 0, "embedding": "", "settings": settings}
-    made |= {"language": language}
-    graph.run("write/create_collection", name=name, properties=made, unused_seconds=unused_seconds, ahead=0)
+    properties = {"kind": KNOWLEDGE, "embedder": NO_EMBEDDER, "dimension": 0, "embedding": "", "settings": settings}
+    properties |= {"language": language}
+    graph.run("write/create_collection", name=name, properties=properties, unused_seconds=unused_seconds, ahead=0)
     return ensure_indexes(graph, check_knowledge(open_collection(graph, name)))
 
 
@@ -211,7 +211,7 @@ def create_collection(
     """
     check_name(name)
     schema.ensure_schema(graph)
-    made = {
+    properties = {
         "embedder": embedder,
         "dimension": dimension,
         "embedding": schema.SLOTS[0],
@@ -220,7 +220,7 @@ def create_collection(
         "stemmer": STEMMER,
     }
     created = graph.run(
-        "write/create_collection", name=name, properties=made, unused_seconds=unused_seconds, ahead=_AHEAD
+        "write/create_collection", name=name, properties=properties, unused_seconds=unused_seconds, ahead=_AHEAD
     )
     collection = open_collection(graph, name)
     check_embedder(collection, embedder, dimension)

@@ -158,10 +158,10 @@ class FoundColumns:
         fields: dict[str, object] = {}
         for key, value in properties.items():
             kind, fields[key] = _typed(value)
-            known = self._place.get(key, (len(self._place) + len(place), kind))
-            if known[1] != kind or not kind or not _can_head(key):
+            column = self._place.get(key, (len(self._place) + len(place), kind))
+            if column[1] != kind or not kind or not _can_head(key):
                 return None
-            place[key] = known
+            place[key] = column
         if len(self._place.keys() | place.keys()) > _MORE_COLUMNS:
             return None
         for key, (_, kind) in place.items():

@@ -272,9 +272,9 @@ def has_died(holder: str) -> bool:
 
 def busy(job: Job) -> BusyError:
     """Make the error of who comes while a job works."""
-    asked = f" for {job.owner}" if job.owner else ""
+    owner = f" for {job.owner}" if job.owner else ""
     return BusyError(
-        f"Collection {job.collection!r} is being worked on: {job.kind}{asked}, since {job.started}.",
+        f"Collection {job.collection!r} is being worked on: {job.kind}{owner}, since {job.started}.",
         f"Try again when that has ended; `kgrag serve` shows and cancels it as job {job.id}.",
         seconds=LEASE,
     )

@@ -42,8 +42,8 @@ def to_properties(metadata: Mapping[str, Any]) -> dict[str, Any]:
 
 def dated(metadata: Mapping[str, Any]) -> dict[str, str]:
     """Return the property with a document's date: the first of `_DATES` that is a date in ISO form."""
-    said = {key.casefold(): str(value) for key, value in metadata.items()}
-    moment = next(filter(None, (iso_moment(said[key]) for key in _DATES if key in said)), None)
+    values = {key.casefold(): str(value) for key, value in metadata.items()}
+    moment = next(filter(None, (iso_moment(values[key]) for key in _DATES if key in values)), None)
     if moment is None:
         return {}
     return {"dated": moment.replace(tzinfo=None, microsecond=0).isoformat().removesuffix("T00:00:00")}

@@ -96,14 +96,14 @@ def parse(name: str, content: str) -> Query:
     purpose: list[str] = []
     parameters: list[Parameter] = []
     columns: list[tuple[str, str, str]] = []
-    said = dict.fromkeys(_ENTRIES, "")
+    entries = dict.fromkeys(_ENTRIES, "")
     lines = content.splitlines()
     header = list(takewhile(lambda line: line.startswith("//"), lines))
     for line in header:
         entry = line.removeprefix("//").strip()
         kind, colon, rest = entry.partition(": ")
-        if colon and kind in said:
-            said[kind] = rest
+        if colon and kind in entries:
+            entries[kind] = rest
         elif entry.startswith("$"):
             match = _PARAMETER.match(entry)
             if not match:
@@ -114,19 +114,19 @@ def parse(name: str, content: str) -> Query:
             if not match:
                 raise ValueError(f"{name}: not a column line: {entry}")
             columns.append((match[1], match[2], match[3]))
-        elif not said["mode"]:
+        elif not entries["mode"]:
             purpose.append(entry)
         else:
             raise ValueError(f"{name}: unexpected header line: {entry}")
-    mode = said.pop("mode")
+    mode = entries.pop("mode")
     if mode not in MODES:
         raise ValueError(f"{name}: mode must be one of {', '.join(MODES)}, not {mode!r}")
     if not purpose:
         raise ValueError(f"{name}: the header does not say what the query is for")
     text = "\n".join(lines[len(header) :]).strip().removesuffix(";")
-    if said["each"]:
-        text = _repeated(text, describe().labels(said["each"]))
-    query = Query(name, " ".join(purpose), mode, tuple(parameters), tuple(columns), text=text, **said)
+    if entries["each"]:
+        text = _repeated(text, describe().labels(entries["each"]))
+    query = Query(name, " ".join(purpose), mode, tuple(parameters), tuple(columns), text=text, **entries)
     if bool(query.placeholders) != bool(query.label):
         raise ValueError(f"{name}: a header has `label` if the statement holds placeholders, and only then")
     return query

@@ -94,13 +94,13 @@ def example_questions(graph: Graph, collection: str, most: int = 3) -> list[str]
     chains = graph.run("look_up/example_chains", collection=collection, reach=_FACTS, cap=_CAP, longest=_LONGEST,
                        limit=_ROWS)  # fmt: skip
     names = graph.run("look_up/example_names", collection=collection, reach=_PASSAGES, longest=_LONGEST, limit=_ROWS)
-    asked = [
+    questions = [
         f"How is {row['one']} connected to {row['other']}?"
         for row in chains
         if unused(row["one"], row["via"], row["other"])
     ][: max(1, most - 1)]
     named = (row["name"] for row in names if _is_name(row["name"]) and unused(row["name"]))
-    return [*asked, *(f"What is known about {name}?" for name in named)][:most]
+    return [*questions, *(f"What is known about {name}?" for name in named)][:most]
 
 
 def _is_name(name: str) -> bool:
@@ -445,8 +445,8 @@ def filter_parameters(only: Filter) -> dict[str, Any]:
 
 def _ends(least: Scalar | None, most: Scalar | None) -> tuple[float, float] | tuple[str, str]:
     """Return the ends of a range as numbers if both are, else as texts: up to 1897-06 is all of that month."""
-    given = [end for end in (least, most) if end is not None]
-    if given and all(isinstance(end, int | float) and not isinstance(end, bool) for end in given):
+    ends = [end for end in (least, most) if end is not None]
+    if ends and all(isinstance(end, int | float) and not isinstance(end, bool) for end in ends):
         return (-inf if least is None else _float(least), inf if most is None else _float(most))
     return ("" if least is None else as_text(least), ("" if most is None else as_text(most)) + "\U0010ffff")
 

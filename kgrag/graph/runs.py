@@ -91,12 +91,12 @@ def save_run(graph: Graph, collection: str, answer: Answer | Ranking) -> str:
     steps = step_rows(id, answer)
 
     def work(tx: Transaction) -> bool:
-        kept = tx.run(
+        result = tx.run(
             "write/run", id=id, collection=collection, properties=properties, found=list(ranking.values()), cited=cited
         )
-        if kept and steps:
+        if result and steps:
             tx.run("write/run_steps", run=id, rows=steps)
-        return bool(kept)
+        return bool(result)
 
     if not graph.write(work):
         raise NotFoundError(f"Collection {collection!r} was removed meanwhile.", "`kgrag collections` lists them.")
@@ -177,35 +177,35 @@ def step_rows(run: str, answer: Answer) -> list[_Row]:
 
 def _properties(number: int, events: Sequence[Event]) -> _Row:
     searched = [event for event in events if isinstance(event, Retrieved)]
-    asked = [event.query for event in events if isinstance(event, Rewritten | Retrieved | Read)]
-    query = asked[0] if asked else ""
-    said: _Row = {"queries": [event.query for event in searched], "roles": [event.role for event in searched]}
+    queries = [event.query for event in events if isinstance(event, Rewritten | Retrieved | Read)]
+    query = queries[0] if queries else ""
+    properties: _Row = {"queries": [event.query for event in searched], "roles": [event.role for event in searched]}
     facts = dict[str, None]()
     for event in events:
         match event:
             case Read(triples=triples) | Remembered(triples=triples) | Recognised(kept=triples):
                 facts |= dict.fromkeys(map(_fact, triples))
             case Judged(answerable=answerable, why=why, answer=answer):
-                said |= {"verdict": "answerable" if answerable else "not yet", "why": why or answer}
+                properties |= {"verdict": "answerable" if answerable else "not yet", "why": why or answer}
             case Thought(text=text):
-                said["thought"] = text
+                properties["thought"] = text
             case SubAnswered(question=question, answer=answer):
-                said.setdefault("sub_answers", []).append(f"{question} | {answer}")
+                properties.setdefault("sub_answers", []).append(f"{question} | {answer}")
             case HypotheticalPassage(text=text):
-                said.setdefault("imagined", []).append(text)
+                properties.setdefault("imagined", []).append(text)
             case Chained(text=text):
-                said["chain"] = text
+                properties["chain"] = text
             case Verified(ids=ids):
-                said["verified"] = list(ids)
+                properties["verified"] = list(ids)
             case Filtered(kept=kept, dropped=dropped):
-                said |= {"kept": list(kept), "dropped": list(dropped)}
+                properties |= {"kept": list(kept), "dropped": list(dropped)}
             case Noted(points=points):
-                said.setdefault("points", []).extend(f"{score:g} | {text}" for text, score in points)
+                properties.setdefault("points", []).extend(f"{score:g} | {text}" for text, score in points)
             case Failed(problem=problem):
-                said["problem"] = problem
-    name = query or said.get("thought")
+                properties["problem"] = problem
+    name = query or properties.get("thought")
     name = caption(f"{number}. {name}") if name else f"step {number}"
-    return {"number": number, "name": name, "query": query, "facts": list(facts), **said}
+    return {"number": number, "name": name, "query": query, "facts": list(facts), **properties}
 
 
 def _retrieved(events: Iterable[Event]) -> list[_Row]:

@@ -40,12 +40,12 @@ def saved_queries() -> dict[str, Query]:
 
 def find_query(name: str) -> Query:
     """Return the saved query of that name. Raises NotFoundError with the nearest names, if there is none."""
-    known = saved_queries()
+    queries = saved_queries()
     short = name.removeprefix(_FOLDER).replace("-", "_").lower()
-    if short in known:
-        return known[short]
-    near = difflib.get_close_matches(short, known, n=3, cutoff=0.5)
-    near += [n for n, q in known.items() if n not in near and short in f"{n} {q.title} {q.purpose}".lower()][:3]
+    if short in queries:
+        return queries[short]
+    near = difflib.get_close_matches(short, queries, n=3, cutoff=0.5)
+    near += [n for n, q in queries.items() if n not in near and short in f"{n} {q.title} {q.purpose}".lower()][:3]
     hint = f"Did you mean {' or '.join(repr(n) for n in near)}? " if near else ""
     raise NotFoundError(f"There is no saved query {name!r}.", f"{hint}`kgrag cypher --list` lists them.")
 
@@ -84,12 +84,12 @@ def run_saved(
 
 def fill(query: Query, arguments: Mapping[str, Any]) -> dict[str, Any]:
     """Return the values of a query's parameters: arguments where given, else defaults. Raises ConfigurationError."""
-    known = {p.name: p for p in query.parameters}
+    parameters = {p.name: p for p in query.parameters}
     for name, value in arguments.items():
-        if name not in known:
+        if name not in parameters:
             raise _wrong(query, f"takes no parameter {name!r}")
-        if value is not None and not _fits(known[name].type, value):
-            raise _wrong(query, f"wants {name} as {known[name].type}, not {value!r}")
+        if value is not None and not _fits(parameters[name].type, value):
+            raise _wrong(query, f"wants {name} as {parameters[name].type}, not {value!r}")
     missing = [p.name for p in query.parameters if p.default is None and p.name not in arguments]
     if missing:
         raise _wrong(query, f"needs a value for {', '.join(missing)}")
@@ -106,15 +106,15 @@ def from_text(query: Query, texts: Sequence[tuple[str, str]]) -> dict[str, Any]:
 
     Lists and maps are JSON; a moment without a zone is local time; null is null, except for text.
     """
-    known = {p.name: p for p in query.parameters}
+    parameters = {p.name: p for p in query.parameters}
     arguments = {}
     for name, text in texts:
-        if name not in known:
+        if name not in parameters:
             raise _wrong(query, f"takes no parameter {name!r}")
         try:
-            arguments[name] = _typed(known[name].type, text)
+            arguments[name] = _typed(parameters[name].type, text)
         except ValueError as error:
-            raise _wrong(query, f"wants {name} as {known[name].type}, not {text!r}") from error
+            raise _wrong(query, f"wants {name} as {parameters[name].type}, not {text!r}") from error
     return arguments
 
 

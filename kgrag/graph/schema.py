@@ -167,8 +167,8 @@ def ensure_collection_indexes(
 
     with graph.exclusively():
         graph.write(make)
-    made = [index for each in numbers for index in collection_indexes(each, embedding, labels)]
-    graph.run("schema/await_indexes", indexes=made, seconds=_PATIENCE)
+    indexes = [index for each in numbers for index in collection_indexes(each, embedding, labels)]
+    graph.run("schema/await_indexes", indexes=indexes, seconds=_PATIENCE)
     spare = [" ".join((str(dimension), str(each), "0", *labels)) for each in ahead]
     graph.run("write/collection_indexed", name=name, labels=list(labels), spare=spare)
 

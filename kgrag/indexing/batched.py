@@ -113,8 +113,8 @@ class BatchedExtraction:
         )
 
     def _under_way(self, server: BatchServer) -> list[Sent]:
-        kept = self._graph.run("stages/batches", collection=self._collection.name)[0]["batches"] or ()
-        sent = [Sent(**json.loads(text)) for text in kept]
+        batches = self._graph.run("stages/batches", collection=self._collection.name)[0]["batches"] or ()
+        sent = [Sent(**json.loads(text)) for text in batches]
         for other in (each for each in sent if each.server != server.address):
             raise MismatchError(
                 f"A batch of this collection is under way at {other.server}.",

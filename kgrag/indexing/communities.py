@@ -81,8 +81,8 @@ class Reports(Writer[Reported]):
     def extracted(self, groups: Sequence[Reported]) -> list[Said]:
         """See Writer; they are called by the key names."""
         passages = [row["passages"] for row in self.material(groups)]
-        said = extracted(passages, self.embedder, self.collection.language.code)
-        return [Said(group.named, its.text) for group, its in zip(groups, said, strict=True)]
+        sentences = extracted(passages, self.embedder, self.collection.language.code)
+        return [Said(group.named, its.text) for group, its in zip(groups, sentences, strict=True)]
 
     def asked(self, material: Material, tasks: Tasks) -> Said:
         """See Writer."""
@@ -164,16 +164,16 @@ def build(
     removed = _remove(graph, sorted(there.keys() - {each.id for each in planned.communities}))
     graph.run("write/communities_laid", collection=name, names=planned.names if planned.again else laid)
 
-    made = {id: (row["rests_on"] or "", row["made"] or "") for id, row in there.items()}
-    writer = Reports(graph, collection, embedder, tokens, made)
+    states = {id: (row["rests_on"] or "", row["made"] or "") for id, row in there.items()}
+    writer = Reports(graph, collection, embedder, tokens, states)
     levels = [0] * (max((each.level for each in planned.communities), default=-1) + 1)
     stale = 0
     for level in range(len(levels) - 1, -1, -1):
-        due, old = _due(planned.communities, level, made, version)
+        due, old = _due(planned.communities, level, states, version)
         graph.run("write/stale_communities", ids=old)
         writing.run(writer, due, f"reports {level}")
         wanted = {group.id: group.rests_on for group in due}
-        stale += sum(made[id][0] != wanted[id] for id in old)
+        stale += sum(states[id][0] != wanted[id] for id in old)
         levels[level] = sum(each.level == level for each in planned.communities)
     return writing.report(levels, removed, stale)
 

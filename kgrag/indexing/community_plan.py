@@ -59,18 +59,18 @@ def read_network(graph: Graph, collection: Collection) -> Network:
     node = _joined([(i, place[same]) for i, row in enumerate(rows) for same in row["same"] if same in place], len(rows))
     count = int(node.max(initial=-1)) + 1
     passages: list[str] = []
-    held: list[list[int]] = []
+    names: list[list[int]] = []
     facts: list[tuple[int, int]] = []
     for row in graph.stream("retrieve/ppr_passages", collection=collection.name, named=True):
         passages.append(row["id"])
         ends = zip(row["subjects"], row["objects"], strict=True)
         facts += [(int(node[place[s]]), int(node[place[o]])) for s, o in ends if s in place and o in place]
         named = {place[e] for key in ("mentions", "titles", "subjects", "objects") for e in row[key] if e in place}
-        held.append(list(dict.fromkeys(int(node[i]) for i in sorted(named, key=lambda i: (df[i], i)))))
+        names.append(list(dict.fromkeys(int(node[i]) for i in sorted(named, key=lambda i: (df[i], i)))))
     pairs = np.array(facts, np.int64).reshape(-1, 2)
     pairs = pairs[pairs[:, 0] != pairs[:, 1]]
-    by_node = _incidence(held, count).tocsc()
-    tying = _incidence([its[:_TYING] for its in held], count)
+    by_node = _incidence(names, count).tocsc()
+    tying = _incidence([its[:_TYING] for its in names], count)
     sizes = np.asarray(tying.sum(axis=1)).ravel()
     shares = np.where(sizes > 1, np.round(_WHOLE / np.maximum(sizes - 1, 1)), 0).astype(np.int64)
     ties = tying.T.tocsr() @ sparse.diags(shares, dtype=np.int64).tocsr() @ tying
@@ -292,16 +292,16 @@ def _filled(network: Network, planned: list[Planned], own: NDArray[np.int64]) ->
     order = np.argsort(own, kind="stable")
     for i in order[np.searchsorted(own[order], 0) :]:
         planned[own[i]].own.append(int(i))
-    held: list[list[int]] = [list(each.own) for each in planned]
+    members: list[list[int]] = [list(each.own) for each in planned]
     for place in sorted(range(len(planned)), key=lambda i: -planned[i].level):
         parent = planned[place].parent
         if parent is not None:
-            held[parent] += held[place]
-    kept = sorted((i for i in range(len(planned)) if held[i]), key=lambda i: (planned[i].level, planned[i].id))
-    place_of = {old: new for new, old in enumerate(kept)}
-    parts = [planned[i] for i in kept]
-    for each, old in zip(parts, kept, strict=True):
-        each.nodes = np.array(sorted(held[old]), np.int64)
+            members[parent] += members[place]
+    places = sorted((i for i in range(len(planned)) if members[i]), key=lambda i: (planned[i].level, planned[i].id))
+    place_of = {old: new for new, old in enumerate(places)}
+    parts = [planned[i] for i in places]
+    for each, old in zip(parts, places, strict=True):
+        each.nodes = np.array(sorted(members[old]), np.int64)
         each.parent = None if each.parent is None else place_of[each.parent]
     _describe(network, parts, own, place_of)
     return parts
@@ -322,9 +322,9 @@ def _describe(network: Network, found: list[Planned], own: NDArray[np.int64], pl
         first = np.argsort(-strength, kind="stable")[:_NAMES]
         each.names = [name[int(each.nodes[i])] for i in first]
         each.passages = _passages(network, each.nodes)
-        said = [*sorted(id for node in each.nodes.tolist() for id in entities[node]), *each.names]
-        said += [network.passages[i] for i, _ in each.passages] + [str(counts.get(place, 0))]
-        each.content = digest(said)
+        members = [*sorted(id for node in each.nodes.tolist() for id in entities[node]), *each.names]
+        members += [network.passages[i] for i, _ in each.passages] + [str(counts.get(place, 0))]
+        each.content = digest(members)
 
 
 def _passages(network: Network, nodes: NDArray[np.int64]) -> list[tuple[int, float]]:

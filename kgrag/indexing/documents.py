@@ -254,7 +254,7 @@ def _seal(batch: Batch, collection: str, item: Plan) -> None:
 
 def _entity(batch: Batch, collection: str, normal: str, surface: str, language: Language) -> str:
     entity = identity.entity_id(collection, normal)
-    known = batch.entities.get(entity)
-    if known is None or surface < known["name"]:
+    before = batch.entities.get(entity)
+    if before is None or surface < before["name"]:
         batch.entities[entity] = {"id": entity, "name": surface, **known_by(normal, language)}
     return entity

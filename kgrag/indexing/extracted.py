@@ -91,8 +91,8 @@ class Extraction(BaseModel):
             if items and not any(items):
                 raise ValueError(f"{str(lists[name][0])[:80]!r} is none of the {name} that were asked for")
         unread = triples.count(None)
-        kept = {"entities": [e for e in entities if e], "triples": [t for t in triples if t]}
-        return kept | {"unread": unread, "cut": bool((info.context or {}).get("cut"))}
+        valid = {"entities": [e for e in entities if e], "triples": [t for t in triples if t]}
+        return valid | {"unread": unread, "cut": bool((info.context or {}).get("cut"))}
 
     def first(self, most: int) -> Self:
         """Return the reply with at most `most` triples."""
@@ -166,9 +166,9 @@ def _entity(item: Any) -> NamedEntity | None:
     aliases = _value(item, "aliases")
     if isinstance(aliases, str):
         aliases = [aliases]
-    kept = [_clean(alias) for alias in aliases if isinstance(alias, str)] if isinstance(aliases, list) else []
+    names = [_clean(alias) for alias in aliases if isinstance(alias, str)] if isinstance(aliases, list) else []
     link = _value(item, "wikipedia")
-    return NamedEntity(name=_clean(name), aliases=kept, wikipedia=_article(link) if isinstance(link, str) else "")
+    return NamedEntity(name=_clean(name), aliases=names, wikipedia=_article(link) if isinstance(link, str) else "")
 
 
 def _triple(item: Any) -> Triple | None:

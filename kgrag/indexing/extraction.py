@@ -87,11 +87,13 @@ def extract(
     waiting = unread(graph, collection, "extracted", prompt.version)
     due = waiting[:limit]
     usage = Meter()
-    asked = tasks.with_listener(usage)
+    listening = tasks.with_listener(usage)
     writer = FactWriter(graph, collection, embedder, prompt, prompt.version)
 
     def ask(source: Mapping[str, Any]) -> Extraction:
-        return asked.structured(TASK, shape(prompt.name), prompt=prompt.name, **values(source)).first(asked.max_facts)
+        return listening.structured(TASK, shape(prompt.name), prompt=prompt.name, **values(source)).first(
+            listening.max_facts
+        )
 
     outcome = ask_each(passage_sources(graph, due), len(due), ask, writer.write, partial(progress, _STAGE), threads)
     finish(graph, collection, settings, progress, embedder, engine=engine)
@@ -153,10 +155,10 @@ class FactWriter:
     def write(self, extracted: Mapping[str, Extraction]) -> None:
         """Write what some passages gave, by their ids."""
         facts = FactRows()
-        given = {s["id"]: "\n".join(values(s).values()) for s in passage_sources(self._graph, list(extracted))}
+        texts = {s["id"]: "\n".join(values(s).values()) for s in passage_sources(self._graph, list(extracted))}
         name, language = self._collection.name, self._collection.language
         for passage, extraction in extracted.items():
-            shown = given.get(passage, "")
+            shown = texts.get(passage, "")
             facts.add(name, passage, extraction, language, prompt=self._prompt, given=shown)
         vectors = embedded_or_logged(self._embedder, [row["properties"]["text"] for row in facts.triples], "triples")
         for row, vector in zip(facts.triples, vectors, strict=True):

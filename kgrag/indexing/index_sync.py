@@ -33,8 +33,8 @@ def difference(graph: Graph, collection: Collection, index: PassageIndex) -> Dif
     """Return the missing and the extra passages of an index."""
     name, slot = collection.name, collection.embedding
     there = {r["id"] for r in graph.stream("look_up/indexed_passages", collection=name, embedding=slot)}
-    held = set(index.ids())
-    return Difference(sorted(there - held), sorted(held - there))
+    ids = set(index.ids())
+    return Difference(sorted(there - ids), sorted(ids - there))
 
 
 def synchronise(graph: Graph, collection: Collection, settings: Settings, progress: Progress) -> None:

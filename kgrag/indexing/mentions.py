@@ -82,15 +82,15 @@ class _Tried(Container[str]):
 
 def _known(work: StageContext, rows: Iterable[Mapping[str, Any]]) -> set[str]:
     """Return the searchable names of rows of `cypher/stages/gazetteer.cypher`."""
-    known: set[str] = set()
+    names: set[str] = set()
     single: list[str] = []
     for record in rows:
         if is_sure_name(record["name"], record["title"], work.collection.language):
-            known.add(record["name"])
+            names.add(record["name"])
         else:
             single.append(record["name"])
-    known.update(_proper(work, single))
-    return known
+    names.update(_proper(work, single))
+    return names
 
 
 def is_sure_name(normal: str, is_title: bool, language: Language) -> bool:

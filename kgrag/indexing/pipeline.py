@@ -247,8 +247,8 @@ def _due(graph: Graph, collection: Collection, source: Items, tally: _Tally, sca
                 continue
             tally.seen.add(int(key[:16], 16))
             replaced = _replaced(document, before) if before.get("content_hash") else None
-            held = ExistingDocument(bool(before), set(before.get("passages", ())), set(before.get("triples", ())))
-            due.append(PendingDocument(key, document, held, replaced))
+            existing = ExistingDocument(bool(before), set(before.get("passages", ())), set(before.get("triples", ())))
+            due.append(PendingDocument(key, document, existing, replaced))
         if same:
             graph.run("write/document_files", rows=same)
         yield from due

@@ -22,11 +22,11 @@ _BATCH = 1000  # files
 
 def known_files(graph: Graph, collection: Collection, files: list[str]) -> dict[str, list[FileState]]:
     """Return the files of a collection whose documents all exist, by their keys; several states if they differ."""
-    known: dict[str, list[FileState]] = {}
+    states: dict[str, list[FileState]] = {}
     for row in graph.run("look_up/files", collection=collection.name, files=files):
         state = FileState(row["file"], row["root"] or "", row["fingerprint"], row["documents"], row["problems"] or "")
-        known.setdefault(state.key, []).append(state)
-    return known
+        states.setdefault(state.key, []).append(state)
+    return states
 
 
 def find_gone(graph: Graph, collection: Collection, scan: Scan, *, force: bool = False) -> dict[str, bool]:
@@ -106,7 +106,7 @@ def delete_documents(
     """
     ids = {document_id(collection.name, key): key for key in keys}
     there = {r["id"] for r in graph.run("look_up/content_hashes", ids=list(ids))}
-    known = [id for id in ids if id in there]
+    present = [id for id in ids if id in there]
     missing = [key for id, key in ids.items() if id not in there]
     if missing and not missing_ok:
         raise NotFoundError(
@@ -114,8 +114,8 @@ def delete_documents(
             "A document's key is its path as ingested, or its id column; `kgrag search … --json` shows it.",
         )
     removed = 0
-    for number, id in enumerate(known):
-        progress("removal", number, len(known))
+    for number, id in enumerate(present):
+        progress("removal", number, len(present))
         removed += writer.remove_document(graph, collection, id)
     finish(graph, collection, settings, progress, removed=True)
     return removed

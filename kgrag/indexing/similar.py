@@ -102,8 +102,8 @@ def _near(
     if np.count_nonzero(near) > _MANY * len(block) and most < cosines.shape[1]:
         place = np.repeat(np.arange(len(block)), most)
         column = np.argpartition(cosines, -most, axis=1)[:, -most:].ravel()
-        kept = near[place, column]
-        return place[kept], column[kept] + low
+        scores = near[place, column]
+        return place[scores], column[scores] + low
     place, column = np.nonzero(near)
     return place, column + low
 
@@ -167,9 +167,9 @@ def link_similar(work: StageContext) -> None:
 def link_nearest(work: StageContext, kind: Kind, due: Sequence[str], count: Callable[[], int]) -> None:
     """Write the neighbours of the nodes `due`, and of those that one of them comes close to; `count`s all vectors."""
     total = count()
-    held = total * work.collection.dimension * 4
+    size = total * work.collection.dimension * 4
     few = total > max(SMALL, SEARCHES * len(due))
-    if few or held > work.settings.exact_neighbours_mb * 2**20:
+    if few or size > work.settings.exact_neighbours_mb * 2**20:
         _by_index(work, kind, due)
     else:
         link_exactly(work, kind, due, total)

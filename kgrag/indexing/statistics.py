@@ -69,8 +69,8 @@ def terms(passage: TokenisedPassage) -> Terms:
             continue
         stem = stem_of[word]
         counts[stem] = counts.get(stem, 0) + n
-        known = surfaces.get(stem)
-        if known is None or (len(word), word) < (len(known), known):
+        forms = surfaces.get(stem)
+        if forms is None or (len(word), word) < (len(forms), forms):
             surfaces[stem] = word
     return Terms(counts, surfaces)
 

@@ -235,8 +235,8 @@ def tag(
 
     def ask(source: Mapping[str, Any]) -> list[Row]:
         found = annotate(source["text"])
-        kept = [annotation for annotation in found if annotation.rho >= settings.tagme.threshold]
-        rows = mention_rows(collection.name, source, kept, collection.language)
+        annotations = [annotation for annotation in found if annotation.rho >= settings.tagme.threshold]
+        rows = mention_rows(collection.name, source, annotations, collection.language)
         return rows if tagme is not None else [_no_article(row) for row in rows]
 
     def write(tagged: Mapping[str, list[Row]]) -> None:

@@ -234,9 +234,9 @@ def _alike(graph: Graph, collection: Collection, near: float, texts: int) -> Ite
         message = f"{copies:,} passages repeat the text of another."
         remedy = f"They take places in rankings. {_REMOVE}"
         yield _finding("same text", "note", copies, message, remedy, twins.examples())
-    asked: dict[str, Any] = {"collection": collection.name, "near": near}
+    parameters: dict[str, Any] = {"collection": collection.name, "near": near}
     pairs = Largest()
-    for row in graph.stream("inspect/near", **asked):
+    for row in graph.stream("inspect/near", **parameters):
         one, other, score = row["one"], row["other"], row["score"]
         pairs.add(score, (one, other), f"{one} = {other} ({round(score, 3)})")
     if pairs.number:
@@ -245,7 +245,7 @@ def _alike(graph: Graph, collection: Collection, near: float, texts: int) -> Ite
         remedy = f"Versions of one text? {more} {_REMOVE}"
         yield _finding("nearly the same text", "note", pairs.number, message, remedy, pairs.examples())
     names = Largest()
-    for row in graph.stream("inspect/names", **asked):
+    for row in graph.stream("inspect/names", **parameters):
         names.add(row["df"] or 0, (row["one"], row["other"]), f"{row['one']} = {row['other']}")
     if names.number:
         message = f"{names.number:,} pairs of names may be one and the same entity."

@@ -70,18 +70,18 @@ def ask_all(
     records: list[Record] = []
     for name, system in systems.items():
         log = (logs or {}).get(name)
-        known = {q.id: record for q in questions if log is not None and (record := log.find(q)) is not None}
+        logged = {q.id: record for q in questions if log is not None and (record := log.find(q)) is not None}
         run = _Run(name, system, depth, gold_texts or {}, grader)
-        unmarked = {id: r for id, r in known.items() if grader is not None and not grader.has_marked(r)}
-        done = len(known) - len(unmarked)
+        unmarked = {id: r for id, r in logged.items() if grader is not None and not grader.has_marked(r)}
+        done = len(logged) - len(unmarked)
         progress(name, done, len(questions))
-        open_ = [unmarked.get(q.id, q) for q in questions if q.id in unmarked or q.id not in known]
+        open_ = [unmarked.get(q.id, q) for q in questions if q.id in unmarked or q.id not in logged]
         try:
             for _, result in in_parallel(run.work, open_, threads):
                 if isinstance(result, Exception):
                     raise result
                 if result is not None:
-                    known[result.question.id] = result
+                    logged[result.question.id] = result
                     if log is not None:
                         log.keep(result)
                     done += 1
@@ -91,7 +91,7 @@ def ask_all(
             raise
         if run.ended is not None:
             raise run.ended
-        records.extend(known[q.id] for q in questions)
+        records.extend(logged[q.id] for q in questions)
     return records
 
 
@@ -136,8 +136,8 @@ class _Run:
             return None
         except Exception as error:  # one question that fails must not lose the others
             self._count(error)
-            said = AnswerRecord("", began=began)
-            return failed(self._name, question, error_text(error), time.perf_counter() - started, said)
+            record = AnswerRecord("", began=began)
+            return failed(self._name, question, error_text(error), time.perf_counter() - started, record)
         gone = [e.problem for e in answer.trace if isinstance(e, Failed) and e.error == UnavailableError.__name__]
         self._count(UnavailableError(gone[0]) if gone else None)
         spent = [e.problem for e in answer.trace if isinstance(e, Failed) and e.error == BudgetError.__name__]
@@ -187,7 +187,7 @@ def record_of(
     seconds: float,
 ) -> Record:
     """Return the record of an answer."""
-    said = AnswerRecord(
+    record = AnswerRecord(
         answer.text if answer.found else "",
         iterations(answer, question, depth, texts),
         answer.usage,
@@ -196,11 +196,11 @@ def record_of(
         tuple(e.text for e in answer.trace if isinstance(e, StructureLookup) and e.text) if question.structure else (),
     )
     if not answer.text:
-        return failed(name, question, answer.problem or "no answer", seconds, said)
+        return failed(name, question, answer.problem or "no answer", seconds, record)
     documents = _documents(answer.ranking, depth, texts)
     passages = tuple(hit.passage.id for hit in answer.ranking.hits[:depth])
     ranks = _ranks(answer.ranking, question, depth, texts)
-    return Record(name, question, documents, ranks, seconds, "", said, passages=passages)
+    return Record(name, question, documents, ranks, seconds, "", record, passages=passages)
 
 
 def iterations(answer: Answer, question: Question, depth: int, texts: Mapping[str, GoldText]) -> tuple[Iteration, ...]:
@@ -280,11 +280,11 @@ class Golden:
         tasks = self._tasks.with_listener(trace.add)
         for text in self._questions[question].structure:
             trace.add(StructureLookup(kind="gold", name="", text=text))
-        said, problem = ModelAnswer("", False), ""
+        reply, problem = ModelAnswer("", False), ""
         try:
             items = [[passage] for passage in passages]
-            said = answer(tasks, question, items, self._options, short=short, choices=choices)
-            trace.add(Answered(text=said.text))
+            reply = answer(tasks, question, items, self._options, short=short, choices=choices)
+            trace.add(Answered(text=reply.text))
         except ModelError as error:
             problem = error.in_full
             trace.add(Failed(problem=problem, error=type(error).__name__))
@@ -292,11 +292,11 @@ class Golden:
         usage = trace.by_task()
         return Answer(
             question=question,
-            text=said.text,
-            found=said.found,
+            text=reply.text,
+            found=reply.found,
             system=self.name,
             ranking=Ranking(question, self.name, hits),
-            citations=said.citations,
+            citations=reply.citations,
             trace=tuple(trace.events),
             usage=sum(usage.values(), Usage()),
             by_task=usage,
@@ -315,12 +315,12 @@ class Golden:
             return [Passage(f"structure {n}", keys[0], "", text) for n, text in enumerate(question.structure, 1)]
         reader, texts = self._index.reader, self._shown(question, keys)
         if texts:
-            held = reader.document_passages(list({its.document for its in texts.values()}))
-            firsts = reader.passages([ids[0] for ids in held.values() if ids]).values()
+            ids_by_document = reader.document_passages(list({its.document for its in texts.values()}))
+            firsts = reader.passages([ids[0] for ids in ids_by_document.values() if ids]).values()
             titles = {first.document: first.title for first in firsts}
             return [Passage(key, its.document, titles.get(its.document, ""), its.text) for key, its in texts.items()]
-        held = reader.document_passages(keys)
-        ids = [id for key in keys for id in held.get(key, [])]
+        ids_by_document = reader.document_passages(keys)
+        ids = [id for key in keys for id in ids_by_document.get(key, [])]
         if len(ids) > depth:
             ids = [id for id, _ in reader.nearest_of(ids, Query(question.text).vector(self._index.embedder), depth)]
         passages = reader.passages(ids)

@@ -148,8 +148,8 @@ class Experiment:
         self.threads, self.grade, self.perturb, self.seed, self.at = threads, grade, perturb, seed, tuple(at)
         self.per_question, self.anyway = per_question, anyway
         self.out = None if out is None else Path(out)
-        given = [*systems, *([] if baseline is None else [baseline])]
-        found = dict(_named(system) for system in given)
+        entries = [*systems, *([] if baseline is None else [baseline])]
+        found = dict(_named(system) for system in entries)
         self.baseline = None if baseline is None else _named(baseline)[0]
         self.sweep = None
         if vary is not None:
@@ -230,9 +230,9 @@ class Experiment:
                 for name in names:
                     its = {**subject, "options": in_force(self._made(name, data, opened))}
                     logs[name] = stack.enter_context(RecordFile(self.out, name, its, held))
-            kept = sum(log.find(q) is not None for log in logs.values() for q in data.questions)
-            if kept:
-                notes.append(f"{kept} of {len(names) * len(data.questions)} records were in {self.out} already.")
+            logged = sum(log.find(q) is not None for log in logs.values() for q in data.questions)
+            if logged:
+                notes.append(f"{logged} of {len(names) * len(data.questions)} records were in {self.out} already.")
             if graphs is None:
                 records = self._measure(names, data, searched, report, logs, grader)
             else:
@@ -268,10 +268,10 @@ class Experiment:
         """Return the systems without a required layer of the graph -> what they lack, and the commands that make it."""
         refusals: dict[str, str] = {}
         for name in self._systems:
-            made = self._made(name, data, searched)
-            lacking = made.lacking() if isinstance(made, Retriever | Strategy) else ()
+            system = self._made(name, data, searched)
+            lacking = system.lacking() if isinstance(system, Retriever | Strategy) else ()
             if lacking:
-                refusals[name] = layers.lacks(lacking, made.context.reader.collection.name)
+                refusals[name] = layers.lacks(lacking, system.context.reader.collection.name)
         return refusals
 
     def _measure(
@@ -376,16 +376,16 @@ class Experiment:
         """
         searched = _needed(searched, "keep records")
         settings = searched.kg.settings
-        held: dict[str, Any] = {"per_question": self.per_question, "seed": self.seed}
+        subject: dict[str, Any] = {"per_question": self.per_question, "seed": self.seed}
         indexing = settings.indexing
         if self.per_question is None:
             opened = searched.context.reader.collection
             counts, indexing = collection_info(searched.kg.graph, opened).counts, opened.indexing
-            held = {"documents": counts.get("Document", 0), "triples": counts.get("Triple", 0)}
+            subject = {"documents": counts.get("Document", 0), "triples": counts.get("Triple", 0)}
         return {
             "kgrag": __version__,
             "embedder": self._embedder(searched),
-            **held,
+            **subject,
             "corpus": data.corpus.digest(settings.max_file_mb),
             "indexing": indexing.model_dump(mode="json"),
             "dataset": data.name,

@@ -142,8 +142,8 @@ class LexicalGrader:
 
     def mark(self, answer: SaidAnswer) -> Marks:
         """See AnswerGrader."""
-        said = self._words(answer.said)
-        shares = [_share(self._words(known), said) for known in answer.known]
+        words = self._words(answer.said)
+        shares = [_share(self._words(known), words) for known in answer.known]
         correct = None if not shares else 1.0 if max(shares) == 1 else 0.5 if max(shares) >= 0.5 else 0.0
         texts = [self._words(text) for text in answer.shown]
         claims = [s for s in sentences(answer.said, self._language.code) if self._words(s)] if texts else []
@@ -240,14 +240,14 @@ def read_marks(path: Path) -> dict[str, Marks]:
 
 def estimate(answers: Sequence[SaidAnswer], chat: ChatSettings) -> dict[str, Estimate]:
     """Estimate task -> calls to mark the answers; calls no model."""
-    asked = {
+    messages = {
         CORRECTNESS: [
             _correctness(a.question, a.known, a.said) for a in answers if a.known and _surely(a.said, a.known) is None
         ],
         CLAIMS: [_claims(a) for a in answers if a.shown and a.said.strip()],
     }
     estimates = {}
-    for task, each in asked.items():
+    for task, each in messages.items():
         prompt = load_prompt(task, chat.prompts)
         size = sum(len(m.content.encode("utf-8", "replace")) for values in each for m in prompt.messages(**values))
         estimates[task] = estimate_calls(chat, task, len(each), size, _WRITTEN[task])

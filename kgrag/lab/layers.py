@@ -26,8 +26,8 @@ def required(systems: Iterable[str], collection: Collection) -> list[Layer]:
     for name in dict.fromkeys(systems):
         if name.strip() not in BASELINES:
             its, answers = spelt(name)
-            made: Any = collection.system(its) if answers else collection.retriever(its)
-            layers |= made.lacking()
+            part: Any = collection.system(its) if answers else collection.retriever(its)
+            layers |= part.lacking()
     return [layer for layer in LAYERS if layer in layers]
 
 

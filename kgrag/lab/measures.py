@@ -172,8 +172,8 @@ def exact_match(text: str, known: Sequence[str]) -> float:
 
     Raises ValueError without any.
     """
-    said = normalised(text)
-    return float(bool(said) and said in {normalised(answer) for answer in _some(known)})
+    words = normalised(text)
+    return float(bool(words) and words in {normalised(answer) for answer in _some(known)})
 
 
 def f1(text: str, known: Sequence[str]) -> float:
@@ -181,8 +181,8 @@ def f1(text: str, known: Sequence[str]) -> float:
 
     Raises ValueError without a known answer.
     """
-    said = Counter(normalised(text).split())
-    return max(_f1(said, Counter(normalised(answer).split())) for answer in _some(known))
+    words = Counter(normalised(text).split())
+    return max(_f1(words, Counter(normalised(answer).split())) for answer in _some(known))
 
 
 def structure_match(found: Sequence[str], wanted: Sequence[str]) -> float:

@@ -62,7 +62,7 @@ class Selection:
 def select(drafts: Iterable[Draft], number: int, language: Language) -> Selection:
     """Return the first `number` usable drafts."""
     selection = Selection()
-    asked: set[str] = set()
+    texts: set[str] = set()
     alike: dict[tuple[str, ...], list[str]] = {}
     for draft in drafts:
         if len(selection.kept) == number:
@@ -71,13 +71,13 @@ def select(drafts: Iterable[Draft], number: int, language: Language) -> Selectio
         words = search_form(draft.question, language)
         reason = _fault(draft, language)
         if not reason and (
-            words in asked or any(fuzz.token_sort_ratio(words, other) >= ALIKE for other in alike.get(same, ()))
+            words in texts or any(fuzz.token_sort_ratio(words, other) >= ALIKE for other in alike.get(same, ()))
         ):
             reason = "asked before"
         if reason:
             selection.dropped[reason] += 1
             continue
-        asked.add(words)
+        texts.add(words)
         alike.setdefault(same, []).append(words)
         selection.kept.append(draft)
     return selection
@@ -342,10 +342,10 @@ def _gaps(reader: Reader, sources: Sources, lot: random.Random) -> Iterator[Draf
     lot.shuffle(order)
     for start in range(0, len(order), _BLOCK):
         block = order[start : start + _BLOCK]
-        held = sources.passages(block)
+        passages = sources.passages(block)
         found = []
         for id in block:
-            gaps = _gaps_of(held[id], language, lot)
+            gaps = _gaps_of(passages[id], language, lot)
             lot.shuffle(gaps)
             found.append(gaps)
         for round_ in zip_longest(*found):
@@ -395,7 +395,7 @@ def _gaps_of(passage: Passage, language: Language, lot: random.Random, wanted: s
     if not passage.title:
         return []
     about = f"{passage.title}: {passage.section}" if passage.section else passage.title
-    known = f" {search_form(about, language)} "
+    title = f" {search_form(about, language)} "
     gaps = []
     for paragraph in passage.text.split("\n\n"):
         for text in (" ".join(sentence.split()) for sentence in sentences(paragraph, language.code)):
@@ -405,7 +405,7 @@ def _gaps_of(passage: Passage, language: Language, lot: random.Random, wanted: s
             names = sorted(capitalised_phrases(tokens(text), language).items())
             usable = [
                 (normal, raw) for normal, raw in names
-                if f" {normal} " not in known and _is_answer(raw, text)
+                if f" {normal} " not in title and _is_answer(raw, text)
             ]  # fmt: skip
             if len(names) < 2 or not usable:
                 continue

@@ -176,8 +176,8 @@ class RecordFile(Ledger):
 
 def _values(answer: AnswerRecord, question: Question) -> dict[str, Any]:
     """Return an answer as it is written; its measures are for people, since a reader computes them again."""
-    known = question.answers
-    measured = {"EM": exact_match(answer.text, known), "F1": round(f1(answer.text, known), 4)} if known else {}
+    answers = question.answers
+    measured = {"EM": exact_match(answer.text, answers), "F1": round(f1(answer.text, answers), 4)} if answers else {}
     if answer.grade is not None:
         measured["Acc"] = float(answer.grade.correct)
     if question.structure:
@@ -262,10 +262,10 @@ def changes(result: Result, k: int) -> list[dict[str, Any]]:
     """
     if result.baseline is None:
         raise InputError("Changes are those against a baseline.", "Name it with --baseline.")
-    known = {r.question.id: r.ranks for r in result.records if r.system == result.baseline and r.question.gold}
+    ranks = {r.question.id: r.ranks for r in result.records if r.system == result.baseline and r.question.gold}
     rows = []
     for r in result.records:
-        before = known.get(r.question.id, r.ranks)
+        before = ranks.get(r.question.id, r.ranks)
         if gained := round(recall_at(r.ranks, k) - recall_at(before, k), 3) if r.question.gold else 0:
             row = {"system": r.system, "question": r.question.id, "type": r.question.type}
             rows.append({**row, "before": before, "after": r.ranks, "gained": gained})

@@ -124,10 +124,10 @@ class Reproduction:
     _spent: list[tuple[Usage, Usage, int]] = field(default_factory=list, init=False)
 
     def __post_init__(self) -> None:
-        known = [row.label for row in self.table.rows]
+        labels = [row.label for row in self.table.rows]
         for label in self.labels:
-            if label not in known:
-                raise NotFoundError(f"{self.table.number} has no row {label!r}.", f"It has: {', '.join(known)}.")
+            if label not in labels:
+                raise NotFoundError(f"{self.table.number} has no row {label!r}.", f"It has: {', '.join(labels)}.")
         for name in self.given:
             if name not in self.inputs:
                 takes = ", ".join(self.inputs) or "nothing"
@@ -294,9 +294,9 @@ class Reproduction:
     def _differences(self, settings: Settings, embedder: str) -> list[str]:
         """Return the differences from the paper, sentence by sentence."""
         differences = []
-        asked = settings.chat.model or "none"
-        if asked != self.paper.model:
-            differences.append(f"Model: {asked} here, {self.paper.model} in the paper.")
+        model = settings.chat.model or "none"
+        if model != self.paper.model:
+            differences.append(f"Model: {model} here, {self.paper.model} in the paper.")
         if embedder != self.paper.setting("embedder"):
             differences.append(f"Embedder: {embedder} here, {self.paper.setting('embedder')} in the paper.")
         for name, (data, passages) in self._sets.items():

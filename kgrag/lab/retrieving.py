@@ -124,11 +124,11 @@ def retrieve_all(
     records: list[Record] = []
     for name, retriever in retrievers.items():
         log = (logs or {}).get(name)
-        known = {q.id: record for q in questions if log is not None and (record := log.find(q)) is not None}
-        open_ = [q for q in questions if q.id not in known]
+        logged = {q.id: record for q in questions if log is not None and (record := log.find(q)) is not None}
+        open_ = [q for q in questions if q.id not in logged]
         _warm_up(retriever, open_[:warm_up], depth)
         failures = 0
-        for number, question in enumerate(open_, len(known)):
+        for number, question in enumerate(open_, len(logged)):
             progress(name, number, len(questions))
             record, failure = _ask(name, retriever, question, depth, gold_texts or {})
             if isinstance(failure, BudgetError):
@@ -138,9 +138,9 @@ def retrieve_all(
                 log.keep(record)
             if failure is not None and failures >= PATIENCE:
                 raise failure
-            known[question.id] = record
+            logged[question.id] = record
         progress(name, len(questions), len(questions))
-        records.extend(known[q.id] for q in questions)
+        records.extend(logged[q.id] for q in questions)
     return records
 
 

@@ -59,13 +59,13 @@ class Sweep:
             raise ConfigurationError(f"{text!r} does not say what is to be varied.", _FORM)
         lines: dict[str, dict[str, str]] = {}
         for name in retrievers:
-            made = {said(v): _varied(name, option, v) for v in values}
-            if None not in made.values():
-                lines[check_retriever(name)] = {said: check_retriever(new) for said, new in made.items() if new}
+            variants = {said(v): _varied(name, option, v) for v in values}
+            if None not in variants.values():
+                lines[check_retriever(name)] = {said: check_retriever(new) for said, new in variants.items() if new}
         for name in systems:
-            made = {said(v): _varied_system(name, option, v) for v in values}
-            if None not in made.values():
-                lines[check_system(name)] = {said: check_system(new) for said, new in made.items() if new}
+            variants = {said(v): _varied_system(name, option, v) for v in values}
+            if None not in variants.values():
+                lines[check_system(name)] = {said: check_system(new) for said, new in variants.items() if new}
         if not lines:
             named = ", ".join([*retrievers, *systems])
             raise ConfigurationError(
@@ -109,8 +109,8 @@ def _changed(expression: Expression, option: str, value: Any) -> Expression:
     parts = tuple(_changed(part, option, value) for part in expression.parts)
     if any(new is not old for new, old in zip(parts, expression.parts, strict=True)):
         expression = replace(expression, parts=parts)
-    known = RETRIEVERS[expression.name].options.model_fields
-    return _set(expression, option, value) if option in known else expression
+    fields = RETRIEVERS[expression.name].options.model_fields
+    return _set(expression, option, value) if option in fields else expression
 
 
 def _varied_system(name: str, option: str, value: Any) -> str | None:
@@ -122,8 +122,8 @@ def _varied_system(name: str, option: str, value: Any) -> str | None:
     if (new := _varied(retriever, option, value)) is not None:
         return f"{strategy}+{new}"
     own = parse(strategy)
-    known = STRATEGIES[own.name].options.model_fields
-    return f"{_set(own, option, value)}+{retriever}" if option in known else None
+    fields = STRATEGIES[own.name].options.model_fields
+    return f"{_set(own, option, value)}+{retriever}" if option in fields else None
 
 
 def _set(expression: Expression, option: str, value: Any) -> Expression:
@@ -212,8 +212,8 @@ def differences(
     """
     records = list(records)
     by_system = {name: list(group) for name, group in groupby(records, key=lambda r: r.system)}
-    known = measures(depth, gold=_has_gold(records), at=at)
-    ranked = {name: measure for name, measure in known.items() if at or name in COMPARED}
+    functions = measures(depth, gold=_has_gold(records), at=at)
+    ranked = {name: measure for name, measure in functions.items() if at or name in COMPARED}
     found: dict[str, dict[str, Difference]] = {}
     for name, own in by_system.items():
         if name == baseline:

@@ -211,15 +211,15 @@ class _HeldOut:
 
 def remembered(neighbours: Neighbours) -> Neighbours:
     """Return the same edges, each sender's fetched once."""
-    known: dict[str, list[Edge]] = {}
+    edges: dict[str, list[Edge]] = {}
 
     def remembered(senders: Sequence[str]) -> Iterator[Edge]:
-        unknown = [id for id in senders if id not in known]
+        unknown = [id for id in senders if id not in edges]
         if unknown:
-            known.update((id, []) for id in unknown)
+            edges.update((id, []) for id in unknown)
             for edge in neighbours(unknown):
-                known[edge.sender].append(edge)
-        return (edge for id in senders for edge in known[id])
+                edges[edge.sender].append(edge)
+        return (edge for id in senders for edge in edges[id])
 
     return remembered
 
@@ -275,13 +275,13 @@ def recurrent_example(retriever: GnnRet, question: Question, training: RgnnTrain
     if not gold:
         return None
     most = max(s.k, training.competitors + len(gold), s.over_fetch)
-    held = set(gold)
+    golds = set(gold)
     edges = []
     for vector in singles:
         near = [id for id, _ in context.reader.vector(vector, most, s.over_fetch)]  # nearest first
         edges.append(remembered(neighbours_of(context, s, vector)))
-        held.update(near, (edge.receiver for edge in edges[-1](near[: s.k])))
-    ids = sorted(held)
+        golds.update(near, (edge.receiver for edge in edges[-1](near[: s.k])))
+    ids = sorted(golds)
     place = {id: i for i, id in enumerate(ids)}
     scores = [dict(context.reader.nearest_of(ids, vector, len(ids))) for vector in singles]
     starts = [np.array([distance(its[id]) for id in ids]) for its in scores]

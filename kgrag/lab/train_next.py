@@ -153,10 +153,10 @@ def _tfidf(questions: Sequence[str], texts: Sequence[str], n: int) -> list[Any]:
 
     vectorizer = TfidfVectorizer(analyzer=content_stems, sublinear_tf=True, dtype=np.float32)
     matrix = vectorizer.fit_transform(texts)
-    asked = vectorizer.transform(questions)
+    vectors = vectorizer.transform(questions)
     found: list[Any] = []
     for start in range(0, len(questions), 256):
-        scores = (asked[start : start + 256] @ matrix.T).toarray()
+        scores = (vectors[start : start + 256] @ matrix.T).toarray()
         found.extend(np.argsort(-scores, axis=1, kind="stable")[:, :n])
     return found
 

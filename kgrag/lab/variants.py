@@ -146,15 +146,15 @@ def _lost(
 ) -> dict[str, dict[str, None]]:
     """Return article -> the paragraphs of the set that support an answer, where the article lacks them."""
     titles: dict[str, dict[str, None]] = {}
-    known: dict[GoldText, bool] = {}
+    gold: dict[GoldText, bool] = {}
     for one, other in zip(before, after, strict=True):
         for key in one.gold:
             for its in other.supports:
                 if its.document != become.get(key) or _plain(its.text) not in _plain(documents[key].text):
                     continue
-                if its not in known:
-                    known[its] = _holds(whole[its.document][1], its)
-                if not known[its]:
+                if its not in gold:
+                    gold[its] = _holds(whole[its.document][1], its)
+                if not gold[its]:
                     titles.setdefault(its.document, {})[documents[key].text] = None
     return titles
 
@@ -179,8 +179,8 @@ def _document(key: str, title: str, text: str, begins: Iterable[str], source: st
             sections.append((match[2], []))
         elif line.strip():
             sections[-1][1].append(line.strip())
-    made = tuple(Section("\n\n".join(lines), heading) for heading, lines in sections if lines)
-    return Document(key, made, title=title, source=source)
+    parts = tuple(Section("\n\n".join(lines), heading) for heading, lines in sections if lines)
+    return Document(key, parts, title=title, source=source)
 
 
 _WORD = re.compile(r"[^\W\d_]{4,}")  # a letter fewer makes a shorter word another word

@@ -312,8 +312,8 @@ def reason_of(body: str) -> str:
         reason = _said(json.loads(body))
     except (ValueError, RecursionError):
         reason = re.sub(r"<(style|script)\b.*?</\1>|<[^>]*>", " ", body, flags=re.DOTALL | re.IGNORECASE)
-    said = " ".join(reason.split())[:_LONGEST].rstrip(".")
-    return f"{said}." if said else "it does not say why."
+    line = " ".join(reason.split())[:_LONGEST].rstrip(".")
+    return f"{line}." if line else "it does not say why."
 
 
 def _said(value: Any) -> str:
@@ -324,9 +324,9 @@ def _said(value: Any) -> str:
         return "; ".join(filter(None, map(_said, value)))
     if isinstance(value, dict):
         for name in ("error", "message", "msg", "detail", "reason", "error_description", "title", "errors"):
-            if value.get(name) and (said := _said(value[name])):
+            if value.get(name) and (message := _said(value[name])):
                 where = value.get("loc") if name == "msg" else None
-                return f"{'.'.join(map(str, where))}: {said}" if isinstance(where, list) else said
+                return f"{'.'.join(map(str, where))}: {message}" if isinstance(where, list) else message
         return json.dumps(value, ensure_ascii=False) if value else ""
     return "" if value is None else str(value)
 
@@ -337,14 +337,14 @@ def _backoff(tried: int, first: float, most: float) -> float:
 
 def _retry_after(headers: Any) -> float | None:
     """Return the seconds of a server's request for a pause, given as such, in milliseconds, or as a date."""
-    given = str(headers.get("retry-after", ""))
-    for number, scale in ((headers.get("retry-after-ms"), 1000), (given, 1)):
+    header = str(headers.get("retry-after", ""))
+    for number, scale in ((headers.get("retry-after-ms"), 1000), (header, 1)):
         try:
             return max(0.0, float(str(number)) / scale)
         except ValueError:
             continue
     try:
-        at = parsedate_to_datetime(given)
+        at = parsedate_to_datetime(header)
     except ValueError:
         return None
     seconds: float = (at.replace(tzinfo=at.tzinfo or UTC) - datetime.now(UTC)).total_seconds()
@@ -396,12 +396,12 @@ def _refused(error: "openai.APIStatusError", server: Server) -> ModelError:
             f"Lower {server.load}, or {pace if server.group == 'CHAT' else f'raise {again}'}.",
         )
     if status >= 500:
-        kept = {
+        effects = {
             "CHAT": "replies so far are kept",
             "EMBEDDING": f"what is written stays. Or raise {again}",
             "RERANKER": f"or raise {again}",
         }
-        return ModelError(f"{address} fails, {server.tries}: {said}", f"Try again later; {kept[server.group]}.")
+        return ModelError(f"{address} fails, {server.tries}: {said}", f"Try again later; {effects[server.group]}.")
     message, remedy = f"{address} refuses the request to {server.model!r}: {said}", _remedy(said, server)
     fits = share_that_fits(body_of(error)) if server.group == "CHAT" else None
     if fits is None:

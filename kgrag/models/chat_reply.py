@@ -161,8 +161,8 @@ def _object(body: bytes) -> Mapping[str, Any]:
     if not isinstance(value, dict):
         raise LostReply(f"it cannot be read: {body[:80].decode(errors='replace')!r}")
     if value.get("error"):
-        said = body.decode(errors="replace")
-        raise LostReply(f"it is an error: {reason_of(said)}", body=said)
+        text = body.decode(errors="replace")
+        raise LostReply(f"it is an error: {reason_of(text)}", body=text)
     return value
 
 

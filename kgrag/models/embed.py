@@ -35,8 +35,8 @@ class NoVectorError(ModelError):
     def __init__(self, name: str, texts: Sequence[str], vectors: Vectors, reasons: dict[int, ModelError]) -> None:
         first = min(reasons)
         more = f" and {len(reasons) - 1} more" if len(reasons) > 1 else ""
-        said = f"The embedder {name!r} gives no vector for {shown(texts[first])}{more}: {reasons[first].message}"
-        super().__init__(said, reasons[first].remedy)
+        message = f"The embedder {name!r} gives no vector for {shown(texts[first])}{more}: {reasons[first].message}"
+        super().__init__(message, reasons[first].remedy)
         self.vectors, self.reasons = vectors, reasons
 
 
@@ -219,8 +219,8 @@ class CachedEmbedder:
         with self._lock:
             cached = {text: kept for text in texts if (kept := self._kept.get((asked, text))) is not None}
         if new := [text for text in dict.fromkeys(texts) if text not in cached]:
-            made = embed_questions(self.embedder, new) if asked else embed_each(self.embedder, new)[0]
-            rows = {text: row.copy() for text, row in zip(new, made, strict=True)}
+            vectors = embed_questions(self.embedder, new) if asked else embed_each(self.embedder, new)[0]
+            rows = {text: row.copy() for text, row in zip(new, vectors, strict=True)}
             cached |= rows
             with self._lock:
                 self._kept.update({(asked, text): row for text, row in rows.items()})
@@ -274,8 +274,8 @@ class OpenAIEmbedder:
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickle all settings, since other processes may lack this one's environment."""
-        given = {"base_url": self._endpoint.base_url, "api_key": SecretStr(self._endpoint.key)}
-        return type(self), (self.name, self._settings.model_copy(update=given))
+        arguments = {"base_url": self._endpoint.base_url, "api_key": SecretStr(self._endpoint.key)}
+        return type(self), (self.name, self._settings.model_copy(update=arguments))
 
     def embed(self, texts: Sequence[str]) -> Vectors:
         """See Embedder. Raises ModelError after all retries."""

@@ -113,8 +113,8 @@ class EmbeddingServer:
         except _RefusedError:
             import openai
 
-            said = str(error) if not isinstance(error, openai.APIStatusError) else reason_of(body_of(error))
-            refused = ModelError(f"the server refuses it: {said}", _SHORTER if TOO_LONG.search(said) else _OTHER)
+            reason = str(error) if not isinstance(error, openai.APIStatusError) else reason_of(body_of(error))
+            refused = ModelError(f"the server refuses it: {reason}", _SHORTER if TOO_LONG.search(reason) else _OTHER)
             return self._endpoint.hidden(refused)
 
     def _blamed(self, row: Row | str) -> Row | ModelError:

@@ -44,13 +44,13 @@ class Layer(nn.Module):  # type: ignore[misc, unused-ignore]
         An edge is its head, its relation and its tail, who receives; `start`: what the entities began with, which each
         receives again.
         """
-        known = self.relation_projection(relations)
+        projection = self.relation_projection(relations)
         received = start.clone()
         for first in range(0, len(edges), PART):
             heads, kinds, tails = edges[first : first + PART].unbind(1)
-            received.index_add_(0, tails, x[heads] * known[kinds])
-        made: Tensor = torch.relu(self.layer_norm(self.linear(torch.cat([x, received], dim=1))))
-        return made + x
+            received.index_add_(0, tails, x[heads] * projection[kinds])
+        message: Tensor = torch.relu(self.layer_norm(self.linear(torch.cat([x, received], dim=1))))
+        return message + x
 
 
 class Reasoner(nn.Module):  # type: ignore[misc, unused-ignore]
@@ -85,11 +85,11 @@ class Network(nn.Module):  # type: ignore[misc, unused-ignore]
         heads, kinds, tails = edges.unbind(1)
         back = torch.stack([tails, kinds + len(relations) // 2, heads], dim=1)
         both = torch.cat([edges, back])
-        known, asked = self.rel_mlp(relations), self.question_mlp(question)
+        projection, asked = self.rel_mlp(relations), self.question_mlp(question)
         begun = start[:, None] * asked
         x = begun
         for layer in self.entity_model.layers:
-            x = layer(x, begun, known, both)
+            x = layer(x, begun, projection, both)
         scores: Tensor = self.entity_model.mlp(torch.cat([x, asked.expand_as(x)], dim=1))
         return scores[:, 0]
 
@@ -118,8 +118,8 @@ def load(path: str | Path) -> Weights:
     if file.is_dir():
         file /= "model.pth"
     try:
-        held = torch.load(file, map_location="cpu", weights_only=True)
-        state = dict(held["model"])
+        weights = torch.load(file, map_location="cpu", weights_only=True)
+        state = dict(weights["model"])
         count = 1 + max(int(key.split(".")[2]) for key in state if key.startswith("entity_model.layers."))
         width, dimension = state["rel_mlp.weight"].shape
         network = Network(dimension, width, count)
@@ -135,8 +135,8 @@ def load(path: str | Path) -> Weights:
             "Name a file of `kgrag lab train gfm`, or published weights of GFM-RAG (first generation, without vectors "
             "of entities).",
         ) from error
-    embedder = str(held.get("embedder") or _published_embedder(file.with_name("config.json")))
-    return Weights(network.eval(), embedder, json.loads(held.get("training") or "{}"))
+    embedder = str(weights.get("embedder") or _published_embedder(file.with_name("config.json")))
+    return Weights(network.eval(), embedder, json.loads(weights.get("training") or "{}"))
 
 
 def _published_embedder(config: Path) -> str:

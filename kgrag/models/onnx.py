@@ -112,8 +112,8 @@ class OnnxEmbedder:
 
     def _encode_one(self, tokens: Sequence[int]) -> NDArray[np.float32]:
         ids = np.array([tokens], np.int64)
-        given = {"input_ids": ids, "attention_mask": np.ones_like(ids), "token_type_ids": np.zeros_like(ids)}
-        states = self._session.run(None, {key: value for key, value in given.items() if key in self._inputs})[0][0]
+        inputs = {"input_ids": ids, "attention_mask": np.ones_like(ids), "token_type_ids": np.zeros_like(ids)}
+        states = self._session.run(None, {key: value for key, value in inputs.items() if key in self._inputs})[0][0]
         if states.ndim == 1:
             return np.asarray(states, np.float32)
         return np.asarray(states[0] if self._first else states.mean(0), np.float32)
@@ -136,11 +136,11 @@ def _files(name: str) -> tuple[bytes | str, str, Mapping[str, Any]]:
             f"{folder} holds no ONNX model with its tokenizer.json.",
             "Export one: optimum-cli export onnx --model MODEL FOLDER, or name another folder.",
         )
-    said: dict[str, Any] = {}
+    config: dict[str, Any] = {}
     for file in ("config_sentence_transformers.json", "sentence_bert_config.json", "1_Pooling/config.json"):
         if (folder / file).is_file():
-            said |= json.loads((folder / file).read_text(encoding="utf-8"))
-    return str(model), tokenizer.read_text(encoding="utf-8"), said
+            config |= json.loads((folder / file).read_text(encoding="utf-8"))
+    return str(model), tokenizer.read_text(encoding="utf-8"), config
 
 
 def _of_the_hub(name: str) -> Path:
@@ -149,8 +149,8 @@ def _of_the_hub(name: str) -> Path:
 
     model = name.partition(":")[2]
     try:
-        kept = ["*.json", "*.onnx", "onnx/model*.onnx"]
-        return Path(snapshot_download(model, allow_patterns=kept, ignore_patterns=["*_fp16*", "*_q4*", "*_bnb4*"]))
+        patterns = ["*.json", "*.onnx", "onnx/model*.onnx"]
+        return Path(snapshot_download(model, allow_patterns=patterns, ignore_patterns=["*_fp16*", "*_q4*", "*_bnb4*"]))
     except Exception as error:  # the hub's errors have no common type
         raise ConfigurationError(
             f"The model {model!r} is no folder, and cannot be fetched: {error}",

@@ -139,13 +139,13 @@ class OpenAIChat:
             return self._paid(request, on_text)
         key = self._cache.key(self._endpoint.base_url, request)
         with self._alone(key):
-            kept = None if fresh else self._cache.get(key)
-            if kept is None:
+            cached = None if fresh else self._cache.get(key)
+            if cached is None:
                 return self._paid(request, on_text, key)
         if on_text is not None:
-            on_text(kept.text)
-        usage = Usage(1, 1, kept.prompt_tokens, kept.completion_tokens, 0.0)
-        return Reply(kept.text, request["model"], usage, kept.cut, kept.model)
+            on_text(cached.text)
+        usage = Usage(1, 1, cached.prompt_tokens, cached.completion_tokens, 0.0)
+        return Reply(cached.text, request["model"], usage, cached.cut, cached.model)
 
     def request(self, messages: Sequence[Message], task: str, json: Mapping[str, Any] | None) -> dict[str, Any]:
         """Return the request as intended, by which replies are cached; a server may accept it in another form only."""
@@ -187,9 +187,9 @@ class OpenAIChat:
     def _alone(self, key: str) -> Iterator[None]:
         """Let one of several equal requests go first; the others find its reply in the cache."""
         with self._lock:
-            asked = self._asked.setdefault(key, threading.Lock())
+            lock = self._asked.setdefault(key, threading.Lock())
         try:
-            with asked:
+            with lock:
                 yield
         finally:
             with self._lock:

@@ -53,8 +53,8 @@ def _chat(settings: Settings, model: OpenAIChat) -> Iterator[Check]:
         nonlocal came
         came = came or time.perf_counter()
 
-    asked = [Message("system", _TEXT), Message("user", "Say in four sentences what happened to the ship.")]
-    reply = model.chat(asked, task="answer", on_text=hear)
+    messages = [Message("system", _TEXT), Message("user", "Say in four sentences what happened to the ship.")]
+    reply = model.chat(messages, task="answer", on_text=hear)
     ended = time.perf_counter()
     name, written = model.name("answer"), reply.usage.completion_tokens
     if not reply.text.strip():
@@ -94,8 +94,8 @@ def _context(settings: Settings, model: OpenAIChat) -> int | None:
     chat = settings.chat
     assert chat.model is not None
     endpoint = Endpoint.of("CHAT", chat.model, chat.base_url, chat.api_key, chat.extra_headers)
-    if (told := report(endpoint, model.name("answer"))) is not None:
-        return told
+    if (length := report(endpoint, model.name("answer"))) is not None:
+        return length
     if urlsplit(endpoint.base_url).hostname not in _LOOPBACK:
         return None  # what reads such a request might be paid for
     try:

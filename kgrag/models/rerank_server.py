@@ -96,7 +96,7 @@ class RerankServer:
             seconds = least if left is None else min(least, left)
             body = self._body(question, texts)
             try:
-                said = client.post(
+                reply = client.post(
                     self._path,
                     cast_to=str,
                     body=body,
@@ -122,7 +122,7 @@ class RerankServer:
                 left = limits.remaining()
                 time.sleep(pause if left is None else min(pause, left))
             else:
-                return self._read(said, len(texts))
+                return self._read(reply, len(texts))
 
     def _learnt(self, status: int, refused: str, body: dict[str, Any]) -> bool:
         """Return whether a refusal names another form of request."""

@@ -168,9 +168,9 @@ class Tagme:
     def _read(self, endpoint: str, request: Mapping[str, str | list[str]], read: Callable[[dict[str, Any]], T]) -> T:
         """Return the parsed reply to a request, cached or new; only parsable ones are cached."""
         key = ReplyCache.key(endpoint, {**request, "reply": "whole"})
-        kept = self._cache.get(key) if self._cache is not None else None
-        if kept is not None:
-            return read(json.loads(kept.text))
+        cached = self._cache.get(key) if self._cache is not None else None
+        if cached is not None:
+            return read(json.loads(cached.text))
         body = self._ask(endpoint, request)
         try:
             value = read(json.loads(body))

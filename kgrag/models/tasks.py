@@ -52,12 +52,12 @@ def plain(text: str) -> str:
 
 def spoken(text: str) -> str:
     """Return a reply without thoughts, quotation marks around it, and a preamble such as "Sure! Here it is:"."""
-    said = plain(text)
+    reply = plain(text)
     for _ in range(3):  # "Sure! Here it is: Next question: ..."
-        said = _PREAMBLE.sub("", said, count=1).strip()
-    if len(said) > 1 and _QUOTES.get(said[0]) == said[-1] and not set(said[1:-1]) & {said[0], said[-1]}:
-        said = said[1:-1].strip()
-    return said
+        reply = _PREAMBLE.sub("", reply, count=1).strip()
+    if len(reply) > 1 and _QUOTES.get(reply[0]) == reply[-1] and not set(reply[1:-1]) & {reply[0], reply[-1]}:
+        reply = reply[1:-1].strip()
+    return reply
 
 
 def json_in(text: str) -> Iterator[Any]:
@@ -66,14 +66,14 @@ def json_in(text: str) -> Iterator[Any]:
     They may stand in a fence or between words, in single quotes, with comments and trailing commas; of one that was cut
     off there is what is whole. Raises ValueError when there is none.
     """
-    said = plain(text)
-    if not said:
+    reply = plain(text)
+    if not reply:
         raise ValueError("it is empty")
-    if said.startswith('"'):  # the JSON as a string of JSON
+    if reply.startswith('"'):  # the JSON as a string of JSON
         with suppress(ValueError):
-            said = str(json.loads(said))
-    fenced = [] if _START.match(said) else [match[1] for match in _FENCE.finditer(said)]
-    values = [value for part in (*fenced, said) for value in _values(part)]
+            reply = str(json.loads(reply))
+    fenced = [] if _START.match(reply) else [match[1] for match in _FENCE.finditer(reply)]
+    values = [value for part in (*fenced, reply) for value in _values(part)]
     if not values:
         raise ValueError("there is no JSON in it")
     for value in sorted(values, key=lambda value: not isinstance(value, dict)):
@@ -182,13 +182,13 @@ def fewer(shown: str, letters: int) -> str:
 
     At least one is left out.
     """
-    kept = passages_in(shown)
-    if len(kept) == 1:
+    passages = passages_in(shown)
+    if len(passages) == 1:
         return ""
-    letters -= len(kept.pop()) + 2
-    while len(kept) > 1 and letters > 0:
-        letters -= len(kept.pop()) + 2
-    return "\n\n".join(kept)
+    letters -= len(passages.pop()) + 2
+    while len(passages) > 1 and letters > 0:
+        letters -= len(passages.pop()) + 2
+    return "\n\n".join(passages)
 
 
 def _shown(item: Passage | Item) -> str:
@@ -341,9 +341,9 @@ def _unless_thinking(on_text: Callable[[str], None] | None) -> Callable[[str], N
         return None
 
     def heard(text: str) -> None:
-        said = spoken(text)
-        if said and not "<thinking>".startswith(said.split()[0].lower()):
-            on_text(said)
+        reply = spoken(text)
+        if reply and not "<thinking>".startswith(reply.split()[0].lower()):
+            on_text(reply)
 
     return heard
 

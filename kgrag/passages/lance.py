@@ -73,9 +73,9 @@ class LanceIndex:
 
         with self._translated():
             table = self._open(make=True)
-            made = {column for index in table.list_indices() for column in index.columns}
+            columns = {column for index in table.list_indices() for column in index.columns}
             for column in _COLUMNS:
-                if column not in made:
+                if column not in columns:
                     plain = FTS(
                         base_tokenizer="whitespace", with_position=False, max_token_length=None,
                         stem=False, remove_stop_words=False, lower_case=False, ascii_folding=False,

@@ -83,18 +83,18 @@ class TextVectors:
     def __call__(self, texts: Sequence[str]) -> Vectors:
         """Embed texts as float32 [len(texts), d]."""
         with self._lock:
-            known = {text: self._kept[text] for text in texts if text in self._kept}
-            for text in known:
+            cached = {text: self._kept[text] for text in texts if text in self._kept}
+            for text in cached:
                 self._kept.move_to_end(text)
-        missing = list(dict.fromkeys(text for text in texts if text not in known))
-        known |= zip(missing, self._embedder.embed(missing), strict=True)
+        missing = list(dict.fromkeys(text for text in texts if text not in cached))
+        cached |= zip(missing, self._embedder.embed(missing), strict=True)
         with self._lock:
-            self._kept |= {text: known[text] for text in missing}
+            self._kept |= {text: cached[text] for text in missing}
             while len(self._kept) > self._most:
                 self._kept.popitem(last=False)
         if not texts:
             return np.empty((0, self._embedder.dimension), np.float32)
-        return np.stack([known[text] for text in texts])
+        return np.stack([cached[text] for text in texts])
 
 
 class Knowledge:
@@ -340,8 +340,8 @@ class Bridges(Retriever):
         base = base_ranking(self.parts[0], query, max(n, s.depth))
         rankings = [base]
         for name in named(s.knowledge or query.knowledge):
-            known = Knowledge.of(self.context, name)
-            beams = known.beams(query, known.about(query.text, s), s)
+            knowledge = Knowledge.of(self.context, name)
+            beams = knowledge.beams(query, knowledge.about(query.text, s), s)
             rankings.append(passages_of(self.context, name, beams, query.filter))
         return reciprocal_rank_fusion([r for r in rankings if r], s.rrf)[:n]
 

@@ -76,14 +76,14 @@ def open_index(folder: Path, state: str, listed: Callable[[], Sequence[str]], en
             ids = sorted(listed())
             _LOG.info("encoding the passages of a collection for late interaction: %d", len(ids))
             _write(folder, state, ids, None if kept is None else kept[1], encode)
-            made = _load(folder)
+            index = _load(folder)
     except OSError as error:
         raise InputError(
             f"The token vectors of the collection cannot be kept in {folder} ({error.strerror}).",
             "Name another folder with KGRAG_CACHE.",
         ) from error
-    assert made is not None
-    return made[1]
+    assert index is not None
+    return index[1]
 
 
 def _load(folder: Path) -> tuple[str, TokenIndex] | None:
@@ -98,17 +98,17 @@ def _load(folder: Path) -> tuple[str, TokenIndex] | None:
 
 def _write(folder: Path, state: str, ids: Sequence[str], before: TokenIndex | None, encode: Encode) -> None:
     """Write the vectors of some passages into a file of their own, and then what names it; the old one goes."""
-    known = {} if before is None else {id: i for i, id in enumerate(before.ids)}
-    fresh = [id for id in ids if id not in known]
-    made: dict[str, NDArray[np.float16]] = {}
+    places = {} if before is None else {id: i for i, id in enumerate(before.ids)}
+    fresh = [id for id in ids if id not in places]
+    vectors: dict[str, NDArray[np.float16]] = {}
     for start in range(0, len(fresh), _BATCH):
         part = fresh[start : start + _BATCH]
-        made |= {id: its.astype(np.float16) for id, its in zip(part, encode(part), strict=True)}
+        vectors |= {id: its.astype(np.float16) for id, its in zip(part, encode(part), strict=True)}
 
     def of(id: str) -> NDArray[np.float16]:
-        if before is None or id in made:
-            return made[id]
-        return before.vectors[before.starts[known[id]] : before.starts[known[id] + 1]]
+        if before is None or id in vectors:
+            return vectors[id]
+        return before.vectors[before.starts[places[id]] : before.starts[places[id] + 1]]
 
     starts = np.concatenate([[0], np.cumsum([len(of(id)) for id in ids], dtype=np.int64)]).astype(np.int64)
     width = next((of(id).shape[1] for id in ids), 1)
@@ -203,8 +203,8 @@ class Colbert(Retriever):
         with ONE_AT_A_TIME:
             state = reader.row("retrieve/corpus_state", collection=name)["state"]
             index = open_index(self.context.cache / "late-interaction" / digest, state, listed, encode)
-            asked = np.asarray(encoder.encode_query([query.text], **_PLAIN)[0])
-        scores = index.scores(asked)
+            question_vectors = np.asarray(encoder.encode_query([query.text], **_PLAIN)[0])
+        scores = index.scores(question_vectors)
         order = np.argsort(-scores, kind="stable")
         best: list[int] = []
         for start in range(0, len(order), _PART):
@@ -225,8 +225,8 @@ def max_sim(model: str, question: str, texts: list[str]) -> list[float]:
     """Return the late-interaction score of each text. Raises ConfigurationError when there is no such model."""
     with ONE_AT_A_TIME:
         encoder = _loaded(model)
-        asked = encoder.encode_query([question], show_progress_bar=False)
-        scores = encoder.similarity(asked, encoder.encode_document(texts, show_progress_bar=False))
+        question_vectors = encoder.encode_query([question], show_progress_bar=False)
+        scores = encoder.similarity(question_vectors, encoder.encode_document(texts, show_progress_bar=False))
         return [float(score) for score in scores[0]]
 
 

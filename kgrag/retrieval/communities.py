@@ -89,8 +89,8 @@ class Communities(Retriever):
             ranking = _summed(ranking, rankings, shares, row["joined"])
         ranking = ranking[:n]
         if s.shown == "summaries":
-            known = {x.id for x in joined}
-            topics = _topics([r for r in row["joined"] if r["id"] in known], s.sources)
+            ids = {x.id for x in joined}
+            topics = _topics([r for r in row["joined"] if r["id"] in ids], s.sources)
             query.memory[self] = [*topics[: s.reports], *((x.id,) for x in ranking)]
         return ranking
 

@@ -189,18 +189,18 @@ class Loaded:
         """Return the question's vector, those of relations, the edges, and the places of the question's entities."""
         import torch
 
-        asked = np.asarray(query.vector(self.embedder), np.float32)
-        known = self.relations(posed.graph.relations) if posed.graph.relations else asked[None, :][:0]
-        asked_, known_, edges, start = map(torch.from_numpy, (asked, known, posed.graph.edges, posed.start))
+        question = np.asarray(query.vector(self.embedder), np.float32)
+        relations = self.relations(posed.graph.relations) if posed.graph.relations else question[None, :][:0]
+        asked_, known_, edges, start = map(torch.from_numpy, (question, relations, posed.graph.edges, posed.start))
         return asked_, known_, edges, start
 
     def relevance(self, query: Query, posed: SeededQuery) -> NDArray[np.float32]:
         """Return how relevant each entity is [n], 0 to 1."""
         import torch
 
-        given = self.inputs(query, posed)
+        inputs = self.inputs(query, posed)
         with ONE_AT_A_TIME, torch.inference_mode():
-            scores: NDArray[np.float32] = torch.sigmoid(self.network(*given)).numpy()
+            scores: NDArray[np.float32] = torch.sigmoid(self.network(*inputs)).numpy()
         return scores
 
 

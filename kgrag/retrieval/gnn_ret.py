@@ -112,8 +112,8 @@ def remember(before: Memory | None, vector: Sequence[float], states: Mapping[str
     if before is None:
         return Memory(now, moved, own)
     ids = {**before.moved, **moved}
-    kept = {id: beta * moved.get(id, 0.0) + (1 - beta) * before.moved.get(id, 0.0) for id in ids}
-    return Memory(beta * now + (1 - beta) * before.vector, kept, {**before.states, **own})
+    memory = {id: beta * moved.get(id, 0.0) + (1 - beta) * before.moved.get(id, 0.0) for id in ids}
+    return Memory(beta * now + (1 - beta) * before.vector, memory, {**before.states, **own})
 
 
 def nearest(states: Mapping[str, State]) -> list[str]:

@@ -231,15 +231,15 @@ class HippoRag2(HippoRag):
         shown = "\n".join(f"{n}. {line}" for n, line in enumerate(lines(triples).splitlines(), 1))
         tasks = self.tasks.with_listener(query.listener)
         numbers = set(tasks.structured("recognise", Kept, facts=shown, question=query.text).kept)
-        kept = [n in numbers for n in range(1, len(facts) + 1)]
+        mask = [n in numbers for n in range(1, len(facts) + 1)]
         if query.listener is not None:
             query.listener(
                 Recognised(
-                    kept=tuple(t for t, its in zip(triples, kept, strict=True) if its),
-                    dropped=tuple(t for t, its in zip(triples, kept, strict=True) if not its),
+                    kept=tuple(t for t, its in zip(triples, mask, strict=True) if its),
+                    dropped=tuple(t for t, its in zip(triples, mask, strict=True) if not its),
                 )
             )
-        return [fact for fact, its in zip(facts, kept, strict=True) if its]
+        return [fact for fact, its in zip(facts, mask, strict=True) if its]
 
 
 def _entities(
@@ -250,7 +250,7 @@ def _entities(
     A fact's weight is where its cosine stands between the lowest and the highest of all; an entity's the mean over its
     facts, divided by the passages that name it (section 3.5, appendix).
     """
-    held = _passages_naming(graph)
+    passages = _passages_naming(graph)
     weights: defaultdict[int, list[float]] = defaultdict(list)
     starts: dict[int, tuple[Step, ...]] = {}
     for fact in facts:
@@ -259,7 +259,7 @@ def _entities(
         for element, name in {e["element"]: e["name"] for e in fact["entities"]}.items():
             if element in graph.node:
                 i = graph.node[element]
-                weights[i].append(weight / max(1, held[i]))
+                weights[i].append(weight / max(1, passages[i]))
                 starts.setdefault(i, (stated, Step("is about", "Entity", name)))
     return {i: sum(its) / len(its) for i, its in weights.items()}, starts
 

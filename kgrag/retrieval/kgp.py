@@ -192,15 +192,15 @@ class Kgp(Retriever):
 
     def _follow(self, query: Query, paths: list[Path], hops: int) -> list[Scored]:
         """Return the passages of all paths of so many passages, path by path; a dead end stays short."""
-        known = {path.passages[-1]: path for path in reversed(paths)}
+        paths_by_end = {path.passages[-1]: path for path in reversed(paths)}
         for _ in range(hops - 1 if paths else 0):
             grown = self._level(query, paths, [])
             paths = [longer for path, more in zip(paths, grown, strict=True) for longer in (more or [path])]
             for path in paths:
-                known.setdefault(path.passages[-1], path)
+                paths_by_end.setdefault(path.passages[-1], path)
         query.memory[self] = [path.passages for path in paths]
         ids = dict.fromkeys(id for path in paths for id in path.passages)
-        return [Scored(id, known[id].score, known[id].why) for id in ids]
+        return [Scored(id, paths_by_end[id].score, paths_by_end[id].why) for id in ids]
 
     def _level(self, query: Query, paths: Sequence[Path], seen: list[str]) -> list[list[Path]]:
         """Return each path with each of its next passages, the best first (Algorithm 1, lines 5 to 10)."""
@@ -287,8 +287,8 @@ class Kgp(Retriever):
         """Return the next fact that the generator writes for each path; the question where it writes nothing."""
         assert self.settings.generator is not None
         prompt = self.context.tasks.prompt("next-evidence") if self.context.tasks else load_prompt("next-evidence")
-        asked = [prompt.messages(question=query.text, evidence=text) for text in evidence]
-        return [text.strip() or query.text for text in load_generator(self.settings.generator).write(asked)]
+        prompts = [prompt.messages(question=query.text, evidence=text) for text in evidence]
+        return [text.strip() or query.text for text in load_generator(self.settings.generator).write(prompts)]
 
     def _said(self, query: Query, evidence: Sequence[str]) -> list[str]:
         """Return the evidence that the language model would like to see next, for each path. Raises ModelError."""

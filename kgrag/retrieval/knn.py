@@ -57,8 +57,8 @@ class Knn(Retriever):
         near = reader.vector(vector, depth, max(depth, self.settings.over_fetch), query.filter)
         worded = reader.fulltext(query.text, depth, query.filter)
         passages = reader.passages(list(dict.fromkeys(id for id, _ in near + worded)))
-        asked = query.text.lower()
-        alike = {id: self._alike(asked, p.text.lower()) for id, p in passages.items()}
+        text = query.text.lower()
+        alike = {id: self._alike(text, p.text.lower()) for id, p in passages.items()}
         fuzzy = sorted(alike.items(), key=lambda found: (-found[1], found[0]))
         most = s.each or n
         rankings = [

@@ -95,19 +95,19 @@ def link_question(context: SearchContext, text: str, same_as: bool = True) -> Li
     spans = [(i, i + n) for i in range(len(words)) for n in range(1, min(LONGEST_CAPTION, len(words) - i) + 1)]
     normal = {span: join_name(named[slice(*span)], language) for span in spans}
     inflected = {span: " ".join(stemmed[slice(*span)]) for span in spans}
-    known = reader.question(
+    row = reader.question(
         names=sorted({entity_id(collection, n) for name in normal.values() for n in (name, without_possessive(name))}),
         stemmed=sorted({name for name in inflected.values() if len(name) > 3}),
         words=[word_id(collection, s) for s in {*stemmed, *signs}],
     )
-    passages, idf = known["passages"] or 0, _idf(known)
-    same_as = same_as and known["tied"]
+    passages, idf = row["passages"] or 0, _idf(row)
+    same_as = same_as and row["tied"]
     uncased = not any(w.raw[0].isupper() for w in words[1:])
     if uncased:  # typed without capitals
-        proper = {w["stem"] for w in known["words"] if w["proper"]}
+        proper = {w["stem"] for w in row["words"] if w["proper"]}
         words = [w._replace(raw=w.raw.capitalize()) if s in proper else w for w, s in zip(words, stemmed, strict=True)]
-    exact = {e["normal"]: e for e in known["entities"]}
-    titles = {e["stemmed"]: e for e in sorted(known["inflected"], key=lambda e: str(e["id"]), reverse=True)}
+    exact = {e["normal"]: e for e in row["entities"]}
+    titles = {e["stemmed"]: e for e in sorted(row["inflected"], key=lambda e: str(e["id"]), reverse=True)}
     links: list[Link] = []
     i = 0
     while i < len(words):
@@ -118,12 +118,12 @@ def link_question(context: SearchContext, text: str, same_as: bool = True) -> Li
             found = _link(words, span, named_so, titles.get(inflected[span]), language, uncased)
             if found is not None:
                 links.append(found)
-                links += _other_names(found, (*known["entities"], *known["inflected"])) if same_as else ()
+                links += _other_names(found, (*row["entities"], *row["inflected"])) if same_as else ()
                 length = n
                 break
         i += length or 1
     links = _misspelt(context, words, links, language)
-    densities = (known["density"] or 0.0, known["density0"] or 0.0)
+    densities = (row["density"] or 0.0, row["density0"] or 0.0)
     return LinkedQuestion(
         tuple(words), tuple(stemmed), idf, tuple(links), passages, *densities, tuple(signs), same_as, language
     )
@@ -136,8 +136,8 @@ def question_terms(context: SearchContext, text: str) -> list[dict[str, Any]]:
     words = tokens(text, language)[:MOST_WORDS]
     stemmed = stems(text_words(words, language), language)
     signs = symbols(text, language.code)[:MOST_WORDS]
-    known = reader.question(names=[], stemmed=[], words=[word_id(collection, s) for s in {*stemmed, *signs}])
-    return LinkedQuestion(tuple(words), tuple(stemmed), _idf(known), (), 0, 0.0, 0.0, tuple(signs)).terms()
+    row = reader.question(names=[], stemmed=[], words=[word_id(collection, s) for s in {*stemmed, *signs}])
+    return LinkedQuestion(tuple(words), tuple(stemmed), _idf(row), (), 0, 0.0, 0.0, tuple(signs)).terms()
 
 
 def _idf(known: Mapping[str, Any]) -> dict[str, float]:

@@ -113,8 +113,8 @@ class Mdr(Retriever):
         if not chains:
             return []
         texts = reader.passages(sorted({id for chain in chains for id in chain.ids}))
-        asked = [so_far(question, [(texts[id].title, texts[id].text) for id in c.ids if id in texts]) for c in chains]
-        vectors = embed_questions(self.context.embedder, asked).tolist()
+        queries = [so_far(question, [(texts[id].title, texts[id].text) for id in c.ids if id in texts]) for c in chains]
+        vectors = embed_questions(self.context.embedder, queries).tolist()
         parts = [{"ids": list(c.ids), "vector": vector} for c, vector in zip(chains, vectors, strict=True)]
         longer = [
             Chain(

@@ -196,16 +196,16 @@ def covering(c: Candidates, places: int, tie: float, led: float, ends: int, end_
     the path there.
     """
     n = len(c.alone)
-    held = c.names.sum(0)
-    rarity = 1 - np.log(np.maximum(held, 1)) / np.log(2 * max(1, n))
+    counts = c.names.sum(0)
+    rarity = 1 - np.log(np.maximum(counts, 1)) / np.log(2 * max(1, n))
     last = np.argsort(-c.end, kind="stable")[:ends]
     missing, words = c.mass.copy(), c.words.astype(float)
     near, on_path, free = np.zeros(n), np.zeros(n), np.ones(n, bool)
     chosen: list[int] = []
     while len(chosen) < min(n, places):
-        kept = [int(i) for i in last if free[i]] if len(chosen) >= end_place else []
+        last_free = [int(i) for i in last if free[i]] if len(chosen) >= end_place else []
         gain = c.alone + words @ missing + tie * near + led * on_path
-        best = kept[0] if kept else int(np.where(free, gain, -np.inf).argmax())
+        best = last_free[0] if last_free else int(np.where(free, gain, -np.inf).argmax())
         chosen.append(best)
         free[best] = False
         missing[c.words[best]] = 0.0

@@ -55,10 +55,10 @@ def told_trail(hits: Sequence[Hit], sought: str, known: Sequence[Hit] = ()) -> l
     best, trail = 0.0, list[Hop]()
     for rank, hit in enumerate(hits[:_EXPLAINED]):
         way = hops(hit, sought, passages)
-        said = wanted & {stem for hop in way for stem in _stems(f"{hop.title} {hop.sentence}")}
+        words = wanted & {stem for hop in way for stem in _stems(f"{hop.title} {hop.sentence}")}
         titled = _TITLED if hit.why and hit.why[-1].edge == "ABOUT" else 0
         worth = 1 + (titled - rank) / (_EXPLAINED + _TITLED)
-        if way and len(said) >= _COVERED * len(wanted) and worth > best:
+        if way and len(words) >= _COVERED * len(wanted) and worth > best:
             best, trail = worth, way
     return trail
 

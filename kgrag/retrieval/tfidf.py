@@ -95,9 +95,9 @@ def _idf(context: SearchContext, all_stems: set[str]) -> dict[str, float]:
     """Return the weight of each stem that the collection counts; stop words are not counted."""
     collection = context.reader.collection.name
     ids = [word_id(collection, stem) for stem in sorted(all_stems)]
-    known = context.reader.question(names=[], stemmed=[], words=ids)
-    passages = known["passages"] or 0
-    return {w["stem"]: 1 + math.log((1 + passages) / (1 + w["df"])) for w in known["words"] if w["df"] > 0}
+    row = context.reader.question(names=[], stemmed=[], words=ids)
+    passages = row["passages"] or 0
+    return {w["stem"]: 1 + math.log((1 + passages) / (1 + w["df"])) for w in row["words"] if w["df"] > 0}
 
 
 def _weights(counts: Mapping[str, int], idf: Mapping[str, float]) -> dict[str, float]:

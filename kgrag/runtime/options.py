@@ -42,8 +42,8 @@ def resolve(
     for key in (*given, *own):
         if key not in fields:
             own_first = sorted(fields, key=lambda field: field not in kind.__annotations__)
-            known = f"It has: {', '.join(own_first)}." if fields else "It has none."
-            raise ConfigurationError(f"{name!r} has no option {key!r}.", known)
+            hint = f"It has: {', '.join(own_first)}." if fields else "It has none."
+            raise ConfigurationError(f"{name!r} has no option {key!r}.", hint)
     values = {key: value for key, value in (shared or {}).items() if key in fields} | dict(own) | dict(given)
     try:
         return kind.model_validate(values)

@@ -31,10 +31,10 @@ class Plugins(Mapping[str, T], Generic[T]):
     def _found(self) -> dict[str, EntryPoint]:
         entries: dict[str, EntryPoint] = {}
         for entry in sorted(entry_points(group=self.group), key=lambda e: (e.name, e.value)):
-            known = entries.setdefault(entry.name, entry)
-            if known.value != entry.value:
+            first = entries.setdefault(entry.name, entry)
+            if first.value != entry.value:
                 raise ConfigurationError(
-                    f"Two packages bring the {self.kind} {entry.name!r}: {known.value} and {entry.value}.",
+                    f"Two packages bring the {self.kind} {entry.name!r}: {first.value} and {entry.value}.",
                     "Uninstall one of them.",
                 )
         return entries

@@ -59,10 +59,10 @@ def without_initials(name: str) -> str | None:
     """Return a normalised name without middle initials ("albert s rogell" -> "albert rogell"); None without any."""
     words = name.split()
     last = len(words) - 1
-    kept = [w for i, w in enumerate(words) if len(w) > 1 or w in _NO_INITIALS or i in (0, last)]
-    if not 1 < len(kept) < len(words) or len(kept[0]) < 2 or len(kept[-1]) < 2 or any(c.isdigit() for c in name):
+    rest = [w for i, w in enumerate(words) if len(w) > 1 or w in _NO_INITIALS or i in (0, last)]
+    if not 1 < len(rest) < len(words) or len(rest[0]) < 2 or len(rest[-1]) < 2 or any(c.isdigit() for c in name):
         return None
-    return " ".join(kept)
+    return " ".join(rest)
 
 
 def number_or_date(language: Language = ENGLISH) -> str:
@@ -170,12 +170,12 @@ def _is_phrase(words: Sequence[Token], language: Language, numbered: bool) -> bo
         starts = word.starts and word.raw[1:].islower()
         something = (word.norm in _PARTS and not numbered) or names_something(words, language)
         return something and not begins_sentence(word.norm) and not starts
-    said = {word.norm for word in words}
-    shouted = len(words) > 3 and all(word.raw.isupper() for word in words) and not language.stop_words.isdisjoint(said)
-    twice = len(said) < len(words) and not all(word.raw.istitle() for word in words)
+    norms = {word.norm for word in words}
+    shouted = len(words) > 3 and all(word.raw.isupper() for word in words) and not language.stop_words.isdisjoint(norms)
+    twice = len(norms) < len(words) and not all(word.raw.istitle() for word in words)
     short = len(words) > 2 and all(len(w.norm) < 4 and (w.raw.isupper() or w.raw.isdigit()) for w in words)
-    signs = short and any(len(name) == 1 for name in said)  # "L 0 LR AAX"
-    brief = all(len(name) < 3 for name in said) and not any(map(_WIDE.search, said))  # symbols of a formula
+    signs = short and any(len(name) == 1 for name in norms)  # "L 0 LR AAX"
+    brief = all(len(name) < 3 for name in norms) and not any(map(_WIDE.search, norms))  # symbols of a formula
     after_initial = len(words) == 2 and len(words[0].norm) == 1 and begins_sentence(words[1].norm)  # "of G. Consider"
     return names_something(words, language) and not (shouted or twice or signs or brief or after_initial)
 

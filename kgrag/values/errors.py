@@ -348,16 +348,16 @@ def tls_hint(address: str, error: BaseException | None) -> str:
     while error is not None and error not in causes:
         causes.append(error)
         error = error.__cause__
-    said = " ".join(f"{type(cause).__name__} {cause}" for cause in causes)
+    names = " ".join(f"{type(cause).__name__} {cause}" for cause in causes)
     scheme = address.partition("://")[0]
     if scheme.endswith(("https", "+s", "+ssc")):
         plain = scheme.partition("+")[0].replace("https", "http")
-        wrong = re.search(r"WRONG_VERSION|UNKNOWN_PROTOCOL|record layer|BoltSecurityError", said, re.IGNORECASE)
+        wrong = re.search(r"WRONG_VERSION|UNKNOWN_PROTOCOL|record layer|BoltSecurityError", names, re.IGNORECASE)
         return f"It does not speak TLS there: write {plain}://." if wrong else ""
     if re.search(
         r"illegal (status|request) line|handshake response|reset by peer|disconnected without|support communication"
         r"|HTTPS (server|port)",
-        said,
+        names,
     ):
         return f"It may take TLS alone there: try {'https' if scheme == 'http' else f'{scheme}+s'}://."
     return ""

@@ -200,13 +200,13 @@ class Usage:
     cost: float | None = 0.0
 
     def __add__(self, other: "Usage") -> "Usage":
-        known = self.cost is not None and other.cost is not None
+        priced = self.cost is not None and other.cost is not None
         return Usage(
             self.calls + other.calls,
             self.cached + other.cached,
             self.prompt_tokens + other.prompt_tokens,
             self.completion_tokens + other.completion_tokens,
-            (self.cost or 0.0) + (other.cost or 0.0) if known else None,
+            (self.cost or 0.0) + (other.cost or 0.0) if priced else None,
         )
 
     @property

@@ -81,19 +81,19 @@ def graph_quality(given: _Given) -> None:
     with progress_bars() as progress:
         for number, embedder in enumerate(dict.fromkeys(given.embedder or (settings.embedder,))):
             its = kinds if number == 0 else tuple(kind for kind in kinds if kind == "similar")
-            asked = (questions, seeds, its, embedder, progress, walk, data.gold_texts, given.cap)
+            arguments = (questions, seeds, its, embedder, progress, walk, data.gold_texts, given.cap)
             own = settings.model_copy(update={"embedder": embedder})
             where = given.collection or data.collection(embedder, settings.max_file_mb, settings.indexing, paper)
             with connect(own) as kg:
                 if per_question is None:
                     context = ingest(kg, data, where, embedder, progress).context
                     passages = context.reader.question(names=[], stemmed=[], words=[])["passages"] or 0
-                    qualities += measured.quality(context, *asked)
+                    qualities += measured.quality(context, *arguments)
                 else:
                     tag = "tagme" in its and can_tag(own)
                     graphs = QuestionGraphs(kg[where], data, per_question, given.seed, progress, tag=tag)
                     with closing(graphs):
-                        qualities += measured.quality_apart(graphs, *asked)
+                        qualities += measured.quality_apart(graphs, *arguments)
                     passages = round(graphs.passages or 0)
     title = f"{data.name}: {len(questions)} questions, {seeds} seeds, |V| {passages:,}"
     title += f" a question (graphs of {per_question} documents)" if per_question is not None else ""

@@ -286,8 +286,8 @@ def _options(statement: Statement, start: int, end: int, parameters: Mapping[str
             if statement.name(begin) in _NUMBERS:
                 yield begin + 2, stop
     elif statement.kind(start) == "parameter" and end == start + 1:
-        given = parameters.get(statement.tokens[start].name)
-        for name, value in given.items() if isinstance(given, Mapping) else ():
+        options = parameters.get(statement.tokens[start].name)
+        for name, value in options.items() if isinstance(options, Mapping) else ():
             if str(name).upper() in _NUMBERS:
                 _check(value, 0, most)
     else:

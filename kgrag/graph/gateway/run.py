@@ -251,8 +251,8 @@ def _unknown(summary: neo4j.ResultSummary) -> tuple[str, ...]:
         if named := _MISSING.search(told.status_description):
             name = unguarded(named[2])
             near = difflib.get_close_matches(name, sorted(known), n=1)
-            meant = f" Did you mean {near[0]}?" if near and near[0] != name else ""
-            names.append(f"Nothing in the database has the {named[1]} {name}.{meant}")
+            hint = f" Did you mean {near[0]}?" if near and near[0] != name else ""
+            names.append(f"Nothing in the database has the {named[1]} {name}.{hint}")
     return tuple(dict.fromkeys(names))
 
 

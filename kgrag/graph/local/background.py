@@ -71,9 +71,9 @@ def prepare(store: PreparedStore, settings: Settings) -> None:
 
 def _prepare(graph: Graph) -> None:
     """Make the schema, and the indexes of a collection that is gone again and of some to come."""
-    made = create_collection(graph, "prepared", "none", DIMENSION, IndexingSettings(), unused_seconds=0)
-    graph.run("write/close_collection", collection=made.name, indexed=list(made.indexed), most=1)
-    graph.run("write/remove_collection", collection=made.name)
+    record = create_collection(graph, "prepared", "none", DIMENSION, IndexingSettings(), unused_seconds=0)
+    graph.run("write/close_collection", collection=record.name, indexed=list(record.indexed), most=1)
+    graph.run("write/remove_collection", collection=record.name)
 
 
 def _within(settings: Settings, home: Path, line: Line) -> Settings:

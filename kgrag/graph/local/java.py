@@ -32,10 +32,10 @@ class Java:
         the time; a Java before 21 does not let it.
         """
         try:
-            held = (self.path.resolve().parent.parent / "release").read_text(encoding="utf-8")
+            release = (self.path.resolve().parent.parent / "release").read_text(encoding="utf-8")
         except (OSError, ValueError):  # no JDK of the usual layout
             return ()
-        return (_VECTORS,) if self.version >= 21 and re.search(rf'[ "]{re.escape(_VECTORS)}[ "]', held) else ()
+        return (_VECTORS,) if self.version >= 21 and re.search(rf'[ "]{re.escape(_VECTORS)}[ "]', release) else ()
 
 
 def find_java(supported: Sequence[int]) -> Java:

@@ -57,9 +57,11 @@ def make_soon(store: JarStore, line: Line, java: Java) -> None:
     archive = Archive(store, line, java)
     if archive.is_settled and PreparedStore(store, line).path.exists():
         return
-    given = [str(store.folder), line.name, str(java.path), str(java.version), str(DELAY)]
+    arguments = [str(store.folder), line.name, str(java.path), str(java.version), str(DELAY)]
     with suppress(OSError, psutil.Error):  # a start is as good without
         archive.folder.mkdir(parents=True, exist_ok=True)
         start_detached(
-            [sys.executable, "-m", "kgrag.graph.local.background", *given], cwd=archive.folder, output=Path(os.devnull)
+            [sys.executable, "-m", "kgrag.graph.local.background", *arguments],
+            cwd=archive.folder,
+            output=Path(os.devnull),
         )

@@ -120,10 +120,10 @@ class Running:
         if process is None:
             return False
         try:
-            held = {c.laddr.port for c in process.net_connections("tcp") if c.status == psutil.CONN_LISTEN}
+            ports = {c.laddr.port for c in process.net_connections("tcp") if c.status == psutil.CONN_LISTEN}
         except (psutil.Error, OSError):
             return True  # the system does not say
-        return {self.bolt_port, self.http_port} <= held
+        return {self.bolt_port, self.http_port} <= ports
 
 
 def read_pid_file(path: Path) -> Running | None:
@@ -154,9 +154,11 @@ def start_detached(command: Sequence[str | Path], *, cwd: Path, output: Path) ->
 
 def clean_environment() -> dict[str, str]:
     """Return the environment of a Java: ours without kgrag's settings and likely secrets."""
-    kept = {k: v for k, v in os.environ.items() if not k.startswith("KGRAG_") and not k.upper().endswith(_SECRET)}
+    environment = {
+        k: v for k, v in os.environ.items() if not k.startswith("KGRAG_") and not k.upper().endswith(_SECRET)
+    }
     # Java reads paths in the locale's encoding, and words its errors, which we look for, in its language.
-    return kept | {"LC_ALL": "C.UTF-8"} if sys.platform == "linux" else kept
+    return environment | {"LC_ALL": "C.UTF-8"} if sys.platform == "linux" else environment
 
 
 def find_server(argument: str) -> psutil.Process | None:

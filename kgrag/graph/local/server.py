@@ -255,9 +255,9 @@ class LocalServer:
             password.make_private()
         elif not self.home.has_data():
             password.create()
-        kept = password.read()
+        secret = password.read()
         if not self.home.has_data():
-            self.home.set_login(config.first_login(kept))
+            self.home.set_login(config.first_login(secret))
         return ports
 
     def _start(self, java: Java, ports: config.Ports, plugins: tuple[str, ...]) -> process.Running:

@@ -312,8 +312,8 @@ def _fingerprint(path: Path, selection: Selection, format: str) -> str:
         stat = path.stat()
     except OSError as error:
         raise InputError(f"{path} cannot be read: {error.strerror}.", "Check the path.") from error
-    told = [str(path.resolve()), stat.st_size, stat.st_mtime_ns, format, repr(selection)]
-    return _digest(json.dumps(told))
+    identity = [str(path.resolve()), stat.st_size, stat.st_mtime_ns, format, repr(selection)]
+    return _digest(json.dumps(identity))
 
 
 def _digest(text: str) -> str:

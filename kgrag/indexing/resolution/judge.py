@@ -102,8 +102,8 @@ def around(name: str, passages: Sequence[Mapping[str, str]]) -> tuple[str, ...]:
     for passage in passages:
         text = " ".join(passage["text"].split())
         start = max(0, text.find(name) - _AROUND)
-        said = text[start : start + 2 * _AROUND + len(name)]
-        lines.append(f"{passage['title']}: {said}" if passage["title"] else said)
+        excerpt = text[start : start + 2 * _AROUND + len(name)]
+        lines.append(f"{passage['title']}: {excerpt}" if passage["title"] else excerpt)
     return tuple(lines)
 
 

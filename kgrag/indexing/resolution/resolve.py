@@ -140,39 +140,39 @@ def resolve(
     `tasks`: a language model that decides doubtful pairs, those that it has not been asked about yet. Raises
     ConfigurationError for a prompt that cannot be used, DatabaseError.
     """
-    known = _read(graph, collection, progress)
+    decision = _read(graph, collection, progress)
     ties = graph.stream("resolve/pairs", collection=collection.name)
     before = {pair(row["one"], row["other"]): dict(row) for row in ties}
-    known.ties = {p: row for p, row in before.items() if row["by"] != "rules" and known.names.keys() >= set(p)}
-    known.judged |= dict.fromkeys(known.ties, True)
-    _compare(graph, collection, known, progress, near)
-    _weigh(graph, collection, known, progress)
-    same, doubtful = _decide(known, sure)
-    asked = [p for p in doubtful if p not in known.judged]
+    decision.ties = {p: row for p, row in before.items() if row["by"] != "rules" and decision.names.keys() >= set(p)}
+    decision.judged |= dict.fromkeys(decision.ties, True)
+    _compare(graph, collection, decision, progress, near)
+    _weigh(graph, collection, decision, progress)
+    same, doubtful = _decide(decision, sure)
+    asked = [p for p in doubtful if p not in decision.judged]
     usage, verdicts = Usage(), judge.Verdicts()
     if tasks is not None and asked:
-        meter, questions = Meter(), _questions(graph, known, asked)
+        meter, questions = Meter(), _questions(graph, decision, asked)
         verdicts = judge.ask(tasks.with_listener(meter), questions, partial(progress, "doubtful pairs"), threads)
         usage = meter.total
-        known.judged |= {asked[place]: verdict for place, verdict in verdicts.same.items()}
-        same, doubtful = _decide(known, sure)
+        decision.judged |= {asked[place]: verdict for place, verdict in verdicts.same.items()}
+        same, doubtful = _decide(decision, sure)
         asked = [p for place, p in enumerate(asked) if place not in verdicts.same]
     result = Resolution(
-        names=len(known.ids),
+        names=len(decision.ids),
         same=tuple(sorted(same.values(), key=_order)),
         groups=_count(same),
         doubtful=tuple(sorted(doubtful.values(), key=_order)),
         apart=tuple(
-            sorted((_pair(known, p, 0.0, by="decided") for p, its in known.judged.items() if not its), key=_order)
+            sorted((_pair(decision, p, 0.0, by="decided") for p, its in decision.judged.items() if not its), key=_order)
         ),
-        estimate=judge.estimate(chat, _questions(graph, known, spread(asked, _SAMPLE)), len(asked)),
+        estimate=judge.estimate(chat, _questions(graph, decision, spread(asked, _SAMPLE)), len(asked)),
         usage=usage,
         failed=verdicts.failed,
         stopped=verdicts.stopped,
     )
     if not apply:
         return result
-    return _write(graph, collection, result, before, [p for p, same in known.judged.items() if not same])
+    return _write(graph, collection, result, before, [p for p, same in decision.judged.items() if not same])
 
 
 def undo(graph: Graph, collection: Collection) -> int:
@@ -189,8 +189,8 @@ def undo(graph: Graph, collection: Collection) -> int:
 
 def decide(graph: Graph, collection: Collection, pairs: Iterable[NamePair], *, same: bool | None) -> None:
     """Keep what somebody says of pairs: that their names are one entity's, or not. `undo` forgets only the latter."""
-    said = {"score": 1.0, "evidence": "somebody says so", "by": "person"}
-    rows = [{"one": names.ids[0], "other": names.ids[1], **said} for names in pairs]
+    verdict = {"score": 1.0, "evidence": "somebody says so", "by": "person"}
+    rows = [{"one": names.ids[0], "other": names.ids[1], **verdict} for names in pairs]
     if same is not False:
         graph.run("resolve/undecided", rows=rows)
     if same:
@@ -210,24 +210,24 @@ def _read(graph: Graph, collection: Collection, progress: Progress) -> _Decision
     def common(word: str) -> bool:
         return is_generic(word) or collection.language.stem[word] in small
 
-    known = _Decision([], {}, {})
+    decision = _Decision([], {}, {})
     kept_apart: list[tuple[str, list[str]]] = []
     normal: dict[str, str] = {}
     for record in graph.stream("resolve/names", collection=collection.name):
         name = parse(record["name"], common)
         if is_name(name):
             id = record["id"]
-            known.ids.append(id)
-            known.names[id] = name
+            decision.ids.append(id)
+            decision.names[id] = name
             normal[normalise(record["name"], collection.language)] = id
             if record["wikipedia"]:
-                known.articles[id] = record["wikipedia"]
+                decision.articles[id] = record["wikipedia"]
             if record["apart"]:
                 kept_apart.append((id, record["apart"]))
     for id, others in kept_apart:
-        known.judged |= {pair(id, normal[other]): False for other in others if other in normal}
-    progress("names", len(known.ids), len(known.ids))
-    return known
+        decision.judged |= {pair(id, normal[other]): False for other in others if other in normal}
+    progress("names", len(decision.ids), len(decision.ids))
+    return decision
 
 
 def _compare(graph: Graph, collection: Collection, known: _Decision, progress: Progress, near: float) -> None:

@@ -126,11 +126,11 @@ def parse(text: str, common: IsCommon = is_generic) -> Name:
     bare = without_parenthesis(text) or text
     qualifier = [t.norm for t in tokens(text[len(bare) :])]
     head, comma, tail = bare.partition(",")
-    said = [t.norm for t in tokens(tail)]
-    a_list = "," in tail or any(w in ("and", "or", "not") or w.isdigit() for w in said)
-    suffix = all(w in _GENERATIONS or w in _DEGREES or w in _LEGAL or w in _SHORT or _is_roman(w) for w in said)
+    norms = [t.norm for t in tokens(tail)]
+    a_list = "," in tail or any(w in ("and", "or", "not") or w.isdigit() for w in norms)
+    suffix = all(w in _GENERATIONS or w in _DEGREES or w in _LEGAL or w in _SHORT or _is_roman(w) for w in norms)
     if comma and not a_list and not suffix:
-        qualifier = said + qualifier
+        qualifier = norms + qualifier
         bare = head
     raw = tokens(bare)
     plain = " ".join(t.norm for t in raw)

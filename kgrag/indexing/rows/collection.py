@@ -321,9 +321,9 @@ class CollectionRows:
         for part in self._words:
             total: dict[str, list[Any]] = {}
             for id, stem, *counts in part:
-                known = total.setdefault(id, [stem, 0, 0, 0])
+                row = total.setdefault(id, [stem, 0, 0, 0])
                 for i, n in enumerate(counts, start=1):
-                    known[i] += n
+                    row[i] += n
             for number, (id, (stem, df, upper, lower)) in enumerate(total.items()):
                 if number % _CHECKED == 0:
                     self._tables.checkpoint()
@@ -338,7 +338,7 @@ class CollectionRows:
 
     def _name_entities(self, proper: set[int]) -> tuple[Gazetteer, NDArray[np.uint64]]:
         """Add up the names; returns those to be looked for, and (64 bits, sorted) those of one passage alone."""
-        known: set[str] = set()
+        names: set[str] = set()
         rare = array("Q")
         for part in self._names:
             total: dict[str, list[Any]] = {}
@@ -352,11 +352,11 @@ class CollectionRows:
                     titles.add(id)
             looked_for = [(id, e[0]) for id, e in total.items() if id in titles or e[3] > 1]
             sure = {id for id, normal in looked_for if is_sure_name(normal, id in titles, self._language)}
-            known.update(normal for id, normal in looked_for if id in sure)
+            names.update(normal for id, normal in looked_for if id in sure)
             single = [normal for id, normal in looked_for if id not in sure]
             for normal, stem in zip(single, word_stems(single, self._language), strict=True):
                 if bits(word_id(self.name, stem)) in proper:
-                    known.add(normal)
+                    names.add(normal)
             once = [(id, e[0]) for id, e in total.items() if e[3] == 1]
             for (id, normal), stem in zip(
                 once, word_stems([normal for _, normal in once], self._language), strict=True
@@ -367,7 +367,7 @@ class CollectionRows:
             for start in range(0, len(rows), _CHECKED):
                 self._entities.add(rows[start : start + _CHECKED])
         self._names.close()
-        return Gazetteer(self.name, known, self._settings.indexing.pipeline, self._language), np.sort(
+        return Gazetteer(self.name, names, self._settings.indexing.pipeline, self._language), np.sort(
             np.frombuffer(rare, np.uint64)
         )
 

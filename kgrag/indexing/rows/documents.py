@@ -143,7 +143,7 @@ def _add_passages(
     stated: defaultdict[str, list[str]] = defaultdict(list)
     for triple in batch.triples:
         stated[triple["passage"]] += [batch.entities[triple[end]]["normal"] for end in ("subject", "object")]
-    kept: list[Row] = []
+    rows: list[Row] = []
     has, follows = part.lines["HAS_PASSAGE"], part.lines["NEXT"]
     for plan, start, end in pieces:
         title = local.document_name(plan.document)
@@ -154,11 +154,11 @@ def _add_passages(
             name = title if len(plan.passages) == 1 else f"{i + 1} · {title}"
             more: Row = {key: passage[key] for key in ("tokenised", "document", "page", "last_page")}
             more |= {"name": name, "ordinal": i, "own": own, "stated": stated.get(id, [])}
-            kept.append(passage["properties"] | more)
+            rows.append(passage["properties"] | more)
             has.link(plan.id, id)
             if i > 0:
                 follows.link(plan.passages[i - 1]["id"], id)
-    return kept
+    return rows
 
 
 def _without_words(row: Row) -> Row:

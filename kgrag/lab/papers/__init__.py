@@ -118,15 +118,15 @@ class Paper:
     def table(self, number: str) -> PaperTable:
         """Return the table of that number. Raises NotFoundError."""
         if number not in self.tables:
-            known = ", ".join(self.tables) or "none"
-            raise NotFoundError(f"There is no table {number} of {self.name} here.", f"There are: {known}.")
+            tables = ", ".join(self.tables) or "none"
+            raise NotFoundError(f"There is no table {number} of {self.name} here.", f"There are: {tables}.")
         return self.tables[number]
 
     def figure(self, number: str) -> PaperTable:
         """Return the figure of that number. Raises NotFoundError."""
         if number not in self.figures:
-            known = ", ".join(self.figures) or "none"
-            raise NotFoundError(f"There is no figure {number} of {self.name} here.", f"There are: {known}.")
+            figures = ", ".join(self.figures) or "none"
+            raise NotFoundError(f"There is no figure {number} of {self.name} here.", f"There are: {figures}.")
         return self.figures[number]
 
     def apply(self, settings: Settings) -> Settings:
@@ -226,11 +226,11 @@ def _options(values: Mapping[str, Any], given: Mapping[str, Any]) -> dict[str, A
 
 def _figure(number: str, its: Mapping[str, Any]) -> PaperTable:
     """Return a figure as a table without numbers, a row a system; its settings are those of all of them."""
-    given = {name: its[name] for name in ("drawn", "options", "command", "sample") if name in its}
+    options = {name: its[name] for name in ("drawn", "options", "command", "sample") if name in its}
     nothing = tuple((None,) for _ in its["data"])
     settings = its.get("settings", {})
     rows = tuple(PaperRow(system, nothing, system, settings=settings) for system in its.get("systems", ()))
-    return PaperTable(number, its["caption"], tuple(its["data"]), (its.get("measure", ""),), rows, **given)
+    return PaperTable(number, its["caption"], tuple(its["data"]), (its.get("measure", ""),), rows, **options)
 
 
 def _table(number: str, table: Mapping[str, Any]) -> PaperTable:

@@ -66,9 +66,9 @@ def _row(place: str, row: dict[str, str]) -> Question:
         raise InputError(f"{place}: possible_answers is not a JSON list.", _FORM) from error
     if not isinstance(answers, list):
         raise InputError(f"{place}: possible_answers is not a JSON list.", _FORM)
-    known = tuple(str(answer) for answer in answers if search_form(str(answer)))
+    names = tuple(str(answer) for answer in answers if search_form(str(answer)))
     id = id_of(place, row.get("id") or place.rpartition(":")[2], "id", _FORM)
-    return Question(id, question_of(place, row, _FORM), (), known, row.get("prop", ""))
+    return Question(id, question_of(place, row, _FORM), (), names, row.get("prop", ""))
 
 
 FORMAT = Format(read, EXPECTED, has("question", "possible_answers", "s_wiki_title"))
