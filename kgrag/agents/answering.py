@@ -14,7 +14,8 @@ from pydantic import Field
 
 from kgrag.models.facts import lines
 from kgrag.models.tasks import Tasks, numbered
-from kgrag.retrieval.support import claims_nothing, claims_of, is_supported, sentences, unsupported
+from kgrag.retrieval.claims import claims_nothing
+from kgrag.retrieval.support import claims_of, is_supported, sentences, unsupported
 from kgrag.runtime.options import Count, Options
 from kgrag.text.aliases import without_parenthesis
 from kgrag.text.tokens import LETTERS_A_TOKEN, is_content, stems, words_of
