@@ -10,6 +10,7 @@ from pydantic import BaseModel, Field
 from kgrag.agents.lookup import Lookup
 from kgrag.drawing import HIDDEN
 from kgrag.graph.queries import Parameter, Query
+from kgrag.retrieval.quoted_trail import told_trail
 from kgrag.retrieval.trail import trail
 from kgrag.values.events import Answer
 from kgrag.values.results import CollectionInfo, Passage, Ranking
@@ -47,12 +48,21 @@ class HitReply(PassageReply):
     also_in: str = ""
 
 
+class HopReply(BaseModel):
+    """A step of the trail that explains a ranking: the sentence of a passage that names the next, or says most."""
+
+    title: str
+    sentence: str
+    names: str = Field(description="where the trail goes on; empty at its end")
+
+
 class SearchReply(BaseModel):
     """Passages for a question, best first."""
 
     collection: str
     retriever: str
     hits: list[HitReply]
+    hops: list[HopReply] = Field([], description="the trail in the words of the passages; empty where none explains it")
     notes: list[str] = []
 
 
@@ -177,7 +187,12 @@ def found(ranking: Ranking, collection: str, characters: int) -> SearchReply:
         )
         for rank, hit in enumerate(ranking, 1)
     ]
-    return SearchReply(collection=collection, retriever=ranking.retriever, hits=hits, notes=list(ranking.notes))
+    hops = [
+        HopReply(title=hop.title, sentence=hop.sentence, names=hop.name)
+        for hop in told_trail(ranking.hits, ranking.query)
+    ]
+    notes = list(ranking.notes)
+    return SearchReply(collection=collection, retriever=ranking.retriever, hits=hits, hops=hops, notes=notes)
 
 
 def answered(answer: Answer, collection: str, characters: int) -> AskReply:

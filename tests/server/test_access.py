@@ -67,6 +67,7 @@ _ROUTES = [
     Case("POST", "/api/v1/turns/{id}/opinion", then=(404,), options=_json(good=True)),
     Case("GET", "/api/v1/conversations"),
     Case("GET", "/api/v1/conversations/{id}", then=(404,)),
+    Case("PATCH", "/api/v1/conversations/{id}", then=(404,), options=_json(title="Ships")),
     Case("DELETE", "/api/v1/conversations/{id}", then=(404,)),
     Case("GET", "/api/v1/opinions", "admin", all=True),
     Case("GET", "/api/v1/spending", "admin", all=True),

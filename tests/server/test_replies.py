@@ -116,6 +116,7 @@ def _asked(client: httpx.Client) -> dict[str, tuple[str, dict[str, Any]]]:
         "GET /conversations/{id}": (f"/conversations/{talk}", {}),
         "GET /opinions": ("/opinions", {}),
         "GET /spending": ("/spending", {}),
+        "PATCH /conversations/{id}": (f"/conversations/{talk}", {"json": {"title": "Ships"}}),
         "DELETE /conversations/{id}": (f"/conversations/{talk}", {}),
         "GET /collections": ("/collections", {}),
         "GET /collections/{collection}": (_C, {}),

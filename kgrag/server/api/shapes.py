@@ -11,6 +11,7 @@ from typing import Annotated, Any, Literal, get_type_hints
 from pydantic import BaseModel, Discriminator, create_model
 
 from kgrag import wire
+from kgrag.retrieval.quoted_trail import Hop
 from kgrag.values.events import Answer, Ranked, Retrieved
 from kgrag.values.results import Hit, Passage, Ranking, Step
 from kgrag.values.rows import Rows
@@ -35,9 +36,9 @@ _EVENT: Any = reduce(
         for name, kind in wire.EVENTS.items()
     ),
 )
-_RANKING: Any = shape("Ranking", Ranking, hits=list[_HIT])  # type: ignore[valid-type]
+_RANKING: Any = shape("Ranking", Ranking, hits=list[_HIT], hops=list[Hop])  # type: ignore[valid-type]
 _FORMS: dict[type, dict[str, Any]] = {  # what is not sent by its fields alone
-    Ranking: {"hits": list[_HIT]},  # type: ignore[valid-type]
+    Ranking: {"hits": list[_HIT], "hops": list[Hop]},  # type: ignore[valid-type]
     Answer: {
         "ranking": _RANKING,
         "trace": list[Annotated[_EVENT, Discriminator("type")]],
