@@ -6,7 +6,7 @@ import { attempt, button, empty, fill, h, icon, loading, place, problem, select 
  * What a page begins with; see GET /api/v1/start.
  * @typedef {{version: string, name: string, role: "read" | "write" | "admin", all: boolean, locked: boolean, model: string,
  *   fast: string, thorough: string, search: string, systems: {name: string, meaning: string}[],
- *   retrievers: {name: string, meaning: string}[], collections: string[], looks: Record<string, string>,
+ *   retrievers: {name: string, meaning: string, alone: boolean}[], collections: string[], looks: Record<string, string>,
  *   upload_files: number, upload_bytes: number}} Start
  */
 

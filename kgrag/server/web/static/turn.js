@@ -140,7 +140,7 @@ export class TurnView {
     const { sources, hops } = this.shown;
     if (sources.length === 0) return h("p", {}, "Nothing was found. Try other words, or another collection.");
     return h("div", { class: "col" },
-      unanswered && h("p", { class: "quiet" }, "These passages were found:"),
+      !!unanswered && h("p", { class: "quiet" }, "These passages were found:"),
       !this.place.model && h("p", { class: "no-model" }, icon("search"), "Search only: no language model configured."),
       trail(hops, (id) => this.open(id)),
       h("ol", { class: "found" }, sources.map((source, place) => {
