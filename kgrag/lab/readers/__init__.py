@@ -17,7 +17,7 @@ def read_dataset(path: Path | str, format: str | None = None) -> Dataset:
 
     Args:
         path: the file or folder.
-        format: its name (`kgrag list datasets`); None: detected from the content.
+        format: its name, as `kgrag lab eval --help` lists them; None: detected from the content.
 
     Returns:
         The questions and the corpus.
