@@ -143,6 +143,8 @@ class _Shown(doctest.OutputChecker):
 def test_every_example_runs(reader: KnowledgeGraph) -> None:
     names = {name: getattr(package, name) for package in (kgrag, loaders) for name in package.__all__}
     names |= {"kg": reader, "collection": reader[COLLECTION], "Path": Path, "asyncio": asyncio, "time": time}
+    with corpus() as folder:  # pages that ran before may have deleted it
+        reader[COLLECTION].ingest(folder, root=folder)
     question = {"id": "q", "question": "Who designed the Fram?", "gold": ["fram"], "answers": ["Colin Archer"]}
     Path("questions").mkdir()
     Path("questions/queries.jsonl").write_text(json.dumps(question), encoding="utf-8")
