@@ -65,7 +65,7 @@ def test_each_key_sees_its_collections_alone(
             f"/document/{quote(SHIPS, safe='')}/voyage",
         ):
             other.go(place)
-            other.page.get_by_role("alert").get_by_text("There is no collection").wait_for()
+            other.page.get_by_text("There is no collection").wait_for()
         other.go("/admin")
         other.page.get_by_text("There is no such page.").wait_for()
         cookie = other.page.context.cookies()[0]

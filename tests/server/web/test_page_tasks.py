@@ -159,9 +159,9 @@ def test_a_document_is_removed_with_a_minute_to_think(visit: Visit, kg: Knowledg
     page.get_by_role("link", name="Kari", exact=True).wait_for()
     with task(visitor, "a document is removed, and is back"):
         page.get_by_label("Delete Kari").click()
-        page.get_by_text("1 document will be deleted in 5").wait_for()
+        page.get_by_text("“Kari” will be deleted in 5").wait_for()
         page.get_by_role("button", name="Undo").click()
-        page.get_by_text("1 document will be deleted in").first.wait_for(state="detached")
+        page.get_by_text("“Kari” will be deleted in").first.wait_for(state="detached")
     assert kg[collection_name].info().counts["Document"] == 2
 
 
