@@ -49,7 +49,8 @@ def told_trail(hits: Sequence[Hit], sought: str, known: Sequence[Hit] = ()) -> l
 
     Returns:
         Hops between passages of the ranking, none of them twice; empty where no way leads over two passages, and where
-        the sentences of each way have less than two thirds of the words of what is sought.
+        the sentences of each way have less than two thirds of the words of what is sought, or its first passage bears
+        all of them in its title.
     """
     passages, wanted = by_title([*hits, *known]), _stems(sought)
     best, trail = 0.0, list[Hop]()
@@ -58,7 +59,9 @@ def told_trail(hits: Sequence[Hit], sought: str, known: Sequence[Hit] = ()) -> l
         words = wanted & {stem for hop in way for stem in _stems(f"{hop.title} {hop.sentence}")}
         titled = _TITLED if hit.why and hit.why[-1].edge == "ABOUT" else 0
         worth = 1 + (titled - rank) / (_EXPLAINED + _TITLED)
-        if way and len(words) >= _COVERED * len(wanted) and worth > best:
+        if not way or wanted <= _stems(way[0].title):  # where the first passage is what is sought, none leads on
+            continue
+        if len(words) >= _COVERED * len(wanted) and worth > best:
             best, trail = worth, way
     return trail
 

@@ -126,3 +126,4 @@ def test_the_trail_is_that_of_the_best_hit_that_answers() -> None:
     assert [hop.passage for hop in told_trail([Hit(FRAM, 1.0), far, HIT], question)] == ["p1", "p2"]
     assert told_trail([Hit(FRAM, 1.0), HIT], "Which bridges, tunnels and canals did engineers of Spain build?") == []
     assert told_trail([Hit(FRAM, 1.0)], question) == []
+    assert told_trail([Hit(FRAM, 1.0), HIT], "What is the Fram?") == [], "the first passage is on that"

@@ -130,8 +130,8 @@ export class TurnView {
     const text = h("div", { class: "answer" }, safe(answer.html, (cite) => this.cite(cite)));
     return h("div", { class: "col" }, text,
       !answer.found && h("p", { class: "quiet" }, "The documents do not hold the answer."),
-      answer.doubt && h("p", { class: "row small", role: "note" }, icon("warn"), answer.doubt),
-      answer.problem && h("p", { class: "row small", role: "alert" }, icon("warn"), answer.problem),
+      answer.doubt && h("p", { class: "remark small", role: "note" }, icon("warn"), h("span", { class: "text" }, answer.doubt)),
+      answer.problem && h("p", { class: "remark small", role: "alert" }, icon("warn"), h("span", {}, answer.problem)),
       trail(this.shown.hops, (id) => this.open(id)));
   }
 
