@@ -92,9 +92,10 @@ class Asking:
             seen, written = 0, ""
             while True:
                 changed = live.changed
-                for name, form in live.events[seen:]:
+                fresh = live.events[seen:]  # more may come while these are sent
+                for name, form in fresh:
                     yield name, form
-                seen = len(live.events)
+                seen += len(fresh)
                 if live.text != written:
                     written = live.text
                     yield "text", {"html": markdown(written, live.citations)}
