@@ -111,7 +111,7 @@ async function route() {
   const app = {
     start, collection: chosen(), path: path.slice(1), query: new URLSearchParams(location.search), signal, go, may, history: showHistory, begin,
     title: (text) => { document.title = text ? `${text} · kgrag` : "kgrag"; },
-    about: (name) => { if (start.collections.includes(name)) { keep(name); frame(); } },
+    about: (name) => { if (start.collections.includes(name) && name !== chosen()) { keep(name); frame(); } },
   };
   app.title(PAGES.find(([name]) => name === first)?.[1] ?? "");
   try {
