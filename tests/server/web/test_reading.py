@@ -157,6 +157,12 @@ def test_back_on_a_phone_closes_a_source(crew: KnowledgeGraph, visit: Visit, scr
     page.locator(".sources").wait_for(state="hidden")
     assert page.url == talk
     page.locator(".answer", has_text="In Nordvika").wait_for()
+    page.locator(".turn").evaluate("its => { its.dataset.mine = 'same'; }")
+    page.locator(".cite").first.click()
+    page.get_by_label("Close the sources").click()
+    page.wait_for_function("!history.state?.source")
+    page.wait_for_timeout(300)
+    assert page.locator(".turn[data-mine=same]").count() == 1, "the page was not drawn again"
     brand = page.locator(".brand").bounding_box()
     assert brand and brand["height"] < 40
 

@@ -38,7 +38,9 @@ export class Sources {
   dismiss() {
     this.dismissed = true;
     this.close();
-    if (history.state?.source) history.back();
+    if (!history.state?.source) return;
+    addEventListener("popstate", (event) => event.stopImmediatePropagation(), { once: true, capture: true }); // the page stays
+    history.back();
   }
 
   /** Be there before there is something to show, so that nothing moves when there is. */
