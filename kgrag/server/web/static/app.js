@@ -188,7 +188,9 @@ function turnTheme() {
 }
 
 addEventListener("popstate", () => {
-  const open = document.querySelector(".sources:not([hidden])");
+  const open = document.querySelector(".sources:not([hidden])"), source = document.body.dataset["back"];
+  delete document.body.dataset["back"];
+  if (source) return;
   if (open && matchMedia("(max-width: 1000px)").matches) open.setAttribute("hidden", ""); // Back closes a source first
   else void route();
 });

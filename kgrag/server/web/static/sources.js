@@ -39,7 +39,7 @@ export class Sources {
     this.dismissed = true;
     this.close();
     if (!history.state?.source) return;
-    addEventListener("popstate", (event) => event.stopImmediatePropagation(), { once: true, capture: true }); // the page stays
+    document.body.dataset["back"] = "source"; // the page stays
     history.back();
   }
 
