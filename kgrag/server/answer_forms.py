@@ -30,15 +30,16 @@ Spans = dict[int, tuple[int, int]]
 """The number of a source -> the sentence of it that supports the first claim that cites it."""
 
 
-def markdown(text: str, citations: Sequence[Citation] = (), spans: Spans | None = None) -> str:
+def markdown(text: str, citations: Sequence[Citation] = (), spans: Spans | None = None, *, whole: bool = True) -> str:
     """Return a text in Markdown as HTML: no HTML of its own, no pictures, links to the web alone.
 
     Where it cites is `<a class="cite" data-number data-start data-end>`: the number of the source, and the sentence of
-    its passage that supports what is said there; both 0 where none does. `spans` is filled.
+    its passage that supports what is said there; both 0 where none does, and in a text that is not `whole` yet: it
+    would be looked for again with every word. `spans` is filled.
     """
     forms = {match[0].lstrip()[0] for match in citing(text)}  # of brackets; "(1)" cites where nothing else does
     cited = {its.number: its.passage for its in reversed(citations)}
-    environment = {"cited": cited, "forms": forms, "spans": {} if spans is None else spans}
+    environment = {"cited": cited, "forms": forms, "spans": {} if spans is None else spans, "whole": whole}
     return str(_markdown().render(text, environment))
 
 
@@ -86,7 +87,7 @@ def result_form(
         "steps": [_said(form, say) for form in map(step_form, result.trace) if form],
         "sources": _sources(result.ranking.hits, result.citations, sought, gone, spans),
         "notes": list(map(say, result.ranking.notes)),
-        "hops": plain(told_trail(_cited(result), sought, result.ranking.hits)),
+        "hops": plain(told_trail(cited_hits(result), sought, result.ranking.hits)),
     }
 
 
@@ -95,7 +96,7 @@ def _said(step: dict[str, Any], say: Callable[[str], str]) -> dict[str, Any]:
     return {**step, "lines": lines}
 
 
-def _cited(answer: Answer) -> list[Hit]:
+def cited_hits(answer: Answer) -> list[Hit]:
     """Return the hits that an answer cites, in their order."""
     cited = {its.passage.id for its in answer.citations}
     return [hit for hit in answer.ranking.hits if hit.passage.id in cited]
@@ -175,7 +176,7 @@ def _parted(tokens: Iterable[Token], env: dict[str, Any], whole: str) -> Iterabl
                 for number in numbers:
                     passage = cited[number]
                     others = [its for its in cited.values() if its is not passage]
-                    start, stop = support(claim, passage.text, passage.title, others)
+                    start, stop = support(claim, passage.text, passage.title, others) if env["whole"] else (0, 0)
                     if stop:
                         env["spans"].setdefault(number, (start, stop))
                     yield Token("cite", "", 0, meta={"number": number, "start": start, "end": stop})

@@ -29,6 +29,7 @@ from kgrag.values.results import Ranking, Usage
 
 _LOST = {"error": "The server ended while this was answered.", "remedy": "Ask again.", "kind": "CancelledError"}
 _ENDED = ("done", "stopped", "failed")
+_FIRST = 5  # passages that are shown while an answer is on its way
 _PAUSE = 0.1  # seconds between looks at a text that is being written
 
 
@@ -98,7 +99,7 @@ class Asking:
                 seen += len(fresh)
                 if live.text != written:
                     written = live.text
-                    yield "text", {"html": markdown(written, live.citations)}
+                    yield "text", {"html": markdown(written, live.citations, whole=False)}
                 if live.over and seen == len(live.events):
                     break
                 await changed.wait()
@@ -141,6 +142,10 @@ class Asking:
         turn = live.turn
 
         def work(hear: Callable[[Any], None]) -> Answer | Ranking:
+            with retries_heard(hear):
+                return asked(hear)
+
+        def asked(hear: Callable[[Any], None]) -> Answer | Ranking:
             question = turn.question
             if before and tasks is not None:
                 question = understood(tasks.with_listener(hear), before, question)
@@ -149,8 +154,7 @@ class Asking:
             if not turn.system:
                 return chosen.search(question, retriever=turn.retriever)
             strategy = chosen.system(turn.system)
-            with retries_heard(hear):
-                return strategy.ask(Query(question), stream=True, listener=hear)
+            return strategy.ask(Query(question), stream=True, listener=hear)
 
         workers = self._answers if turn.system or before else self._searches
         result: Answer | Ranking | None = None
@@ -168,7 +172,8 @@ class Asking:
                 elif isinstance(news, AnswerSources):
                     live.citations = news.citations
                     hits = next((event.hits for event in reversed(live.trace) if isinstance(event, Retrieved)), ())
-                    live.tell("sources", {"sources": sources_form(news.citations, hits, turn.question)})
+                    forms = await asyncio.to_thread(sources_form, news.citations, hits, turn.question)
+                    live.tell("sources", {"sources": forms})
                 elif isinstance(news, int):
                     live.tell("again", {"tries": news})
                 elif isinstance(news, Rewritten) and news.step == 0:
@@ -180,8 +185,9 @@ class Asking:
                 elif isinstance(news, Event):
                     live.trace.append(news)
                     if isinstance(news, Retrieved):
-                        live.tell("found", {"sources": sources_form((), news.hits, news.query)})
-                    if form := step_form(news):
+                        forms = await asyncio.to_thread(sources_form, (), news.hits[:_FIRST], news.query)
+                        live.tell("found", {"sources": forms})
+                    if form := await asyncio.to_thread(step_form, news):
                         live.tell("step", form)
         assert result is not None
         return result

@@ -91,7 +91,7 @@ def for_reader(text: str) -> str:
     """Return what is said of a failure without addresses within the server's network and without its settings."""
     plain = _ADDRESS.sub(lambda match: "" if match[1] else "the service", _OPERATORS.sub("", text))
     plain = " ".join(plain.split()).replace(" ,", ",").replace(" .", ".")
-    return plain[:1].upper() + plain[1:] or "Whoever runs this server can mend it."
+    return plain[:1].upper() + plain[1:] or "Ask the operator of this server."
 
 
 def told(error: Exception) -> KgragError:

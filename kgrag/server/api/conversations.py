@@ -19,7 +19,7 @@ from kgrag.models.tasks import Tasks
 from kgrag.retrieval.base import DEFAULT_RETRIEVER
 from kgrag.retrieval.quoted_trail import Hop
 from kgrag.server.allowed_parts import check_asked_retriever, check_asked_system
-from kgrag.server.answer_forms import result_form
+from kgrag.server.answer_forms import cited_hits, result_form
 from kgrag.server.api.drawings import DRAWING, drawing_form
 from kgrag.server.api.forms import CollectionNames, Expression, Question, RequestForm
 from kgrag.server.api.shapes import holds, shape
@@ -263,9 +263,8 @@ async def draw_turn(caller: Called, id: Id) -> Reply:
         if result is None:
             raise NotFoundError("There is no answer to draw.", "Ask again.")
         if isinstance(result, Answer):
-            cited = {its.passage.id for its in result.citations}
-            hits = [hit for hit in result.ranking.hits if hit.passage.id in cited] or result.ranking.hits[:_DRAWN]
-            result = replace(result.ranking, query=result.question, hits=tuple(hits))
+            hits = tuple(cited_hits(result)) or result.ranking.hits[:_DRAWN]
+            result = replace(result.ranking, query=result.question, hits=hits)
         return drawing_form(drawing(result))
 
     return await caller.work(drawn)
