@@ -18,7 +18,7 @@ from kgrag.retrieval.claims import claims_nothing
 from kgrag.retrieval.support import claims_of, is_supported, sentences, unsupported
 from kgrag.runtime.options import Count, Options
 from kgrag.text.aliases import without_parenthesis
-from kgrag.text.tokens import LETTERS_A_TOKEN, is_content, stems, words_of
+from kgrag.text.tokens import LETTERS_A_TOKEN, stems_in
 from kgrag.values.documents import Triple
 from kgrag.values.events import Citation
 from kgrag.values.results import Item, Passage, Summary
@@ -37,24 +37,20 @@ _TITLE, _FIRST = 1.5, 1.0
 
 def nearest_sentences(items: Sequence[Item], question: str, most: int) -> list[Item]:
     """Return the items with the `most` best sentences of each passage for the question, in their order."""
-    wanted = _stems(question)
+    wanted = stems_in(question)
     titles = {without_parenthesis(p.title) for item in items if not isinstance(item, Summary) for p in item} - {""}
 
     def shortened(passage: Passage) -> Passage:
         sentences = [part for part in _END.split(passage.text) if part]
         others = titles - {without_parenthesis(passage.title)}
         worth = [
-            len(_stems(sentence) & wanted) + _TITLE * sum(title in sentence for title in others) + _FIRST * (i == 0)
+            len(stems_in(sentence) & wanted) + _TITLE * sum(title in sentence for title in others) + _FIRST * (i == 0)
             for i, sentence in enumerate(sentences)
         ]
         best = sorted(range(len(sentences)), key=lambda i: (-worth[i], i))[:most]
         return replace(passage, text=" ".join(sentences[i] for i in sorted(best)))
 
     return [item if isinstance(item, Summary) else [shortened(p) for p in item] for item in items]
-
-
-def _stems(text: str) -> set[str]:
-    return set(stems(word for word in words_of(text) if is_content(word)))
 
 
 _LONGEST = 500

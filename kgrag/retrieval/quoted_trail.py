@@ -11,7 +11,7 @@ from itertools import pairwise
 from kgrag.retrieval.snippet import one_line
 from kgrag.retrieval.support import nearest_sentence, sentences
 from kgrag.text.aliases import without_parenthesis
-from kgrag.text.tokens import is_content, search_form, stems, words_of
+from kgrag.text.tokens import search_form, stems, stems_in
 from kgrag.values.results import Hit, Passage
 
 _WORD = re.compile(r"\w+(?:['’.]\w+)*")
@@ -52,14 +52,14 @@ def told_trail(hits: Sequence[Hit], sought: str, known: Sequence[Hit] = ()) -> l
         the sentences of each way have less than two thirds of the words of what is sought, or its first passage bears
         all of them in its title.
     """
-    passages, wanted = by_title([*hits, *known]), _stems(sought)
+    passages, wanted = by_title([*hits, *known]), stems_in(sought)
     best, trail = 0.0, list[Hop]()
     for rank, hit in enumerate(hits[:_EXPLAINED]):
         way = hops(hit, sought, passages)
-        words = wanted & {stem for hop in way for stem in _stems(f"{hop.title} {hop.sentence}")}
+        words = wanted & {stem for hop in way for stem in stems_in(f"{hop.title} {hop.sentence}")}
         titled = _TITLED if hit.why and hit.why[-1].edge == "ABOUT" else 0
         worth = 1 + (titled - rank) / (_EXPLAINED + _TITLED)
-        if not way or wanted <= _stems(way[0].title):  # where the first passage is what is sought, none leads on
+        if not way or wanted <= stems_in(way[0].title):  # where the first passage is what is sought, none leads on
             continue
         if len(words) >= _COVERED * len(wanted) and worth > best:
             best, trail = worth, way
@@ -104,7 +104,7 @@ def by_title(hits: Sequence[Hit]) -> dict[str, Passage]:
 def _naming(passage: Passage, name: str) -> Hop | None:
     """Return the first sentence of a passage that has a name in it, in whatever form; None if none has."""
     short = without_parenthesis(name)
-    wanted = _stems(short)
+    wanted = stems_in(short)
     for start, end in sentences(passage.text):
         line = one_line(passage.text[start:end])
         at = line.casefold().find(short.casefold())
@@ -116,7 +116,3 @@ def _naming(passage: Passage, name: str) -> Hop | None:
         if wanted and wanted <= set(there):
             return Hop(passage.id, passage.title, line, name, spans[0][0], spans[-1][1])
     return None
-
-
-def _stems(text: str) -> set[str]:
-    return set(stems([word for word in words_of(text) if is_content(word)]))

@@ -13,7 +13,7 @@ from itertools import chain
 from math import fsum, log1p
 
 from kgrag.retrieval.claims import ARTICLES, CITATION, claims_nothing, says
-from kgrag.text.tokens import is_content, stems, tokens, words_of
+from kgrag.text.tokens import is_content, stems_in, tokens
 from kgrag.values.results import Item, Passage, Summary
 
 _CLOSE = "[\"'”’」』)\\]]*"
@@ -229,4 +229,4 @@ def _trimmed(text: str, start: int, end: int) -> tuple[int, int]:
 
 
 def _stems(text: str) -> set[str]:
-    return {*stems([word for word in words_of(text) if is_content(word)]), *_UNPARTED.findall(text)}
+    return {*stems_in(text), *_UNPARTED.findall(text)}

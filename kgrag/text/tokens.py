@@ -377,6 +377,11 @@ def content_stems(words: Iterable[str], language: Language = ENGLISH) -> list[st
     return [content[word] for word in words]
 
 
+def stems_in(text: str) -> set[str]:
+    """Return the stems of the words of a text that carry meaning."""
+    return set(stems(word for word in words_of(text) if is_content(word)))
+
+
 @cache
 def _content(language: Language) -> Memo[str, str | None]:
     return Memo(lambda word: language.stem[word] if is_content(word, language) else None)
