@@ -145,7 +145,7 @@ def check_documents(collection: Collection) -> Collection:
         raise MismatchError(
             f"The words of collection {collection.name!r} were stemmed by {collection.stemmer}, and this is {STEMMER}, "
             "which would not find all of them.",
-            f"`kgrag db repair {collection.name}` stems them anew; or install {collection.stemmer.replace(' ', '==')}.",
+            f"`kgrag db repair {collection.name}` stems them; or install {collection.stemmer.replace(' ', '==')}.",
         )
     return collection
 

@@ -246,7 +246,7 @@ def ensure_vector_indexes(
 
 
 def refill_fulltext_indexes(graph: Graph, name: str, labels: Collection[str]) -> None:
-    """Have the full-text indexes of a collection take in all its nodes anew, as they are."""
+    """Index all nodes of a collection again in its full-text indexes."""
     for label in labels:
         properties = [name for index in describe().node(label).fulltext for name in index.on]
         for marked in (True, False) if properties else ():
@@ -254,7 +254,7 @@ def refill_fulltext_indexes(graph: Graph, name: str, labels: Collection[str]) ->
 
 
 def renew_fulltext_indexes(graph: Graph, number: int, labels: Collection[str]) -> None:
-    """Make the full-text indexes of a collection anew, and wait until they answer.
+    """Rebuild the full-text indexes of a collection, and wait until they are online.
 
     Old and new change places in one transaction; a search that comes before the new one is filled waits for it.
     """

@@ -40,7 +40,7 @@ _READ = 1000  # passages at a time
 
 
 def name_anew(work: StageContext) -> None:
-    """Name the entities anew that are marked for it, by what is left."""
+    """Rename the entities that are marked for it, by the spellings that are left."""
     for ids in work.batches(work.due("Entity", "name"), _BATCH, "names"):
         rows = [
             {"id": row["id"], "name": name}

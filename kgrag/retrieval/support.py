@@ -109,11 +109,11 @@ def unsupported(text: str, items: Sequence[Item], question: str, *, short: bool)
     each part of it is supported by what is cited behind that part; where nothing is cited, by any item.
     """
     if short:
-        known = [_forms(f"{part.title} {part.text}") for item in items for part in _parts(item)]
-        asked = _forms(question)
+        texts = [_forms(f"{part.title} {part.text}") for item in items for part in _parts(item)]
+        repeated = _forms(question)
         words = [word for word in _in_order(text) if len(word) >= _LEAST or word.isdigit()]
         bare = not words or set(words) <= _CHOSEN
-        return () if bare or any(their | asked >= set(words) for their in known) else (text,)
+        return () if bare or any(their | repeated >= set(words) for their in texts) else (text,)
     return tuple(
         dict.fromkeys(
             CITATION.sub("", text[start:end]).strip(" *_#-")

@@ -21,7 +21,7 @@ _OUTSIDE = ("neo4j-browser-", "jaxb-runtime-")
 """Jars that no archive holds: Browser's is another in each home, and the manifest of the other names jars, which makes
 Java 21 refuse the archive."""
 _RELOCATED = 21
-"""From it on Java maps an archive at an address by chance, and has to rewrite all of it, unless it is told not to."""
+"""The Java version from which an archive is mapped at a random address and relocated, unless an option forbids it."""
 _TIMEOUT = 900.0  # seconds
 _KEPT = 2  # of a line, for two versions of Java
 
