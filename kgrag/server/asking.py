@@ -172,7 +172,7 @@ class Asking:
                 elif isinstance(news, AnswerSources):
                     live.citations = news.citations
                     hits = next((event.hits for event in reversed(live.trace) if isinstance(event, Retrieved)), ())
-                    forms = await asyncio.to_thread(sources_form, news.citations, hits, turn.question)
+                    forms = sources_form(news.citations, hits, turn.question)
                     live.tell("sources", {"sources": forms})
                 elif isinstance(news, int):
                     live.tell("again", {"tries": news})
@@ -185,9 +185,9 @@ class Asking:
                 elif isinstance(news, Event):
                     live.trace.append(news)
                     if isinstance(news, Retrieved):
-                        forms = await asyncio.to_thread(sources_form, (), news.hits[:_FIRST], news.query)
+                        forms = sources_form((), news.hits[:_FIRST], news.query)
                         live.tell("found", {"sources": forms})
-                    if form := await asyncio.to_thread(step_form, news):
+                    if form := step_form(news):
                         live.tell("step", form)
         assert result is not None
         return result
