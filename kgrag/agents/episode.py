@@ -5,7 +5,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from kgrag.agents.answering import ModelAnswer, within
+from kgrag.agents.answering import within
+from kgrag.agents.replies import ModelAnswer
 from kgrag.models.chat import no_model
 from kgrag.models.tasks import Listener, Tasks, numbered
 from kgrag.retrieval.base import Evidence, Query, Retriever, Scored, Topic

@@ -8,18 +8,11 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, ClassVar
 
-from kgrag.agents.answering import (
-    AnswerOptions,
-    ModelAnswer,
-    answer,
-    answer_closed,
-    citations_of,
-    effort_options,
-    own_answer,
-)
+from kgrag.agents.answering import AnswerOptions, answer, answer_closed, effort_options, own_answer
 from kgrag.agents.episode import Conclusion, Episode, Inquiry, Search
 from kgrag.agents.lookup import Lookup, look_up
 from kgrag.agents.loop import run
+from kgrag.agents.replies import ModelAnswer, citations_of
 from kgrag.agents.trace import Trace
 from kgrag.models.chat import no_model
 from kgrag.models.tasks import Listener, Tasks

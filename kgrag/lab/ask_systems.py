@@ -7,8 +7,9 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Protocol
 
-from kgrag.agents.answering import ModelAnswer, answer
+from kgrag.agents.answering import answer
 from kgrag.agents.lookup import look_up
+from kgrag.agents.replies import ModelAnswer
 from kgrag.agents.single import Single
 from kgrag.agents.system import DEPTH as READ
 from kgrag.agents.trace import Trace

@@ -11,7 +11,7 @@ from markdown_it.renderer import RendererHTML
 from markdown_it.token import Token
 
 from kgrag import narration
-from kgrag.agents.answering import citing, numbers_of
+from kgrag.agents.replies import citing, numbers_of
 from kgrag.retrieval.claims import claims_nothing
 from kgrag.retrieval.quoted_trail import by_title, hops, told_trail
 from kgrag.retrieval.snippet import crop, snippet

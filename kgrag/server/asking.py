@@ -11,7 +11,7 @@ from contextlib import aclosing
 from dataclasses import dataclass, field
 from typing import Any
 
-from kgrag.agents.answering import citing, numbers_of
+from kgrag.agents.replies import citing, numbers_of
 from kgrag.client.searching import Searching
 from kgrag.models.chat import Message
 from kgrag.models.tasks import Tasks

@@ -7,7 +7,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
-from kgrag.agents.answering import citing, numbers_of
+from kgrag.agents.replies import citing, numbers_of
 from kgrag.agents.strategy import Strategy
 from kgrag.indexing.ask_each import Meter
 from kgrag.models.chat import Message

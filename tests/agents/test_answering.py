@@ -2,7 +2,8 @@
 
 import pytest
 
-from kgrag.agents.answering import NOT_FOUND, cited, own_answer, read_reply, says_not_found, within
+from kgrag.agents.answering import own_answer, within
+from kgrag.agents.replies import NOT_FOUND, cited, read_reply, says_not_found
 from kgrag.values.results import Passage, Summary
 
 PASSAGES = [Passage(f"p{n}", "d", f"Title {n}", "text") for n in range(1, 6)]

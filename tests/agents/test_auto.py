@@ -4,7 +4,7 @@ import pytest
 from scripted import Scripted
 
 from kgrag import Auto, Bm25, Ircot, KnowledgeGraph
-from kgrag.agents.answering import NOT_FOUND
+from kgrag.agents.replies import NOT_FOUND
 from kgrag.values.errors import ConfigurationError, NotFoundError
 from kgrag.values.events import Judged, Ranked
 

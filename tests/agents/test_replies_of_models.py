@@ -3,7 +3,7 @@
 import json
 from pathlib import Path
 
-from kgrag.agents.answering import read_reply
+from kgrag.agents.replies import read_reply
 from kgrag.values.results import Passage
 
 _KEPT = json.loads(Path(__file__).with_name("replies.json").read_text(encoding="utf-8"))

@@ -4,7 +4,7 @@ import pytest
 from scripted import Scripted
 
 from kgrag import KnowledgeGraph
-from kgrag.agents.answering import NOT_FOUND
+from kgrag.agents.replies import NOT_FOUND
 from kgrag.cli.evidence import print_answer
 from kgrag.models.chat import Message
 from kgrag.server.conversation import reply

@@ -5,7 +5,7 @@ from harbour import TEXTS
 from scripted import Scripted
 
 from kgrag import KnowledgeGraph
-from kgrag.agents.answering import cited
+from kgrag.agents.replies import cited
 from kgrag.agents.system import check_options, check_system, retriever_of
 from kgrag.values.errors import ConfigurationError, KgragError, NotFoundError
 from kgrag.values.events import Answer, Answered, Event, Failed, Retrieved, Thought

@@ -1,0 +1,196 @@
+"""What a reply of a language model says: what it cites, in whatever form models write that, and whether it answers."""
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+
+from kgrag.retrieval.claims import claims_nothing
+from kgrag.retrieval.support import claims_of, is_supported, sentences, unsupported
+from kgrag.values.events import Citation
+from kgrag.values.results import Item, Summary
+
+_LONGEST = 500
+"""Characters in which a model says it."""
+_SENTENCE = re.compile(r"(?<=[.!?])\s+(?=\S)|\n")
+_WORDINGS = re.compile(
+    "|".join(
+        (
+            r"^\W*(the answer is )?not in the evidence\b",
+            # English
+            r"\b(passage|evidence|context|document|text|source)s?\b( \w+){0,3} (do|does|did)( not|n't)\b",
+            r"\b(passage|evidence|context|document|text|source)s? (contain|give|hold|provide|have)s? (no|nothing)\b",
+            r"\b(not|n't|cannot|no|nothing)\b.* (in|from|by) (any of )?(the|these|this)( \w+){0,2} "
+            r"(passage|evidence|context|document|text|source)s?\b",
+            r"\bno information\b|\bI (do not|don't|cannot|can't) (know|say|tell|answer|determine)\b",
+            # German
+            r"\b(passage|abschnitt|beleg|text|kontext|dokument|quelle)(e|n|en|es|s)?\b.* (nichts?|keine?n?)\b",
+            r"\b(nichts?|keine?n?)\b.* (in|im|aus|zu|von) (den|dem|der|diesen|diesem)?( \w+)? ?"
+            r"(passage|abschnitt|beleg|text|kontext|dokument|quelle)(e|n|en|es|s)?\b",
+            r"\bkeine (angabe|information|antwort)(en)?\b|\bich (weiß|weiss) (es )?nicht\b",
+            # French
+            r"\b(passage|extrait|texte|document|contexte|preuve|source)s?\b ?(ne |n['’]).*\b(pas|aucune?|rien)\b",
+            r"\b(pas|aucune?|rien)\b.* (dans|par|de) (les|le|ces|ce|la)( \w+)? "
+            r"(passage|extrait|texte|document|contexte|preuve|source)s?\b",
+            r"\baucune information\b|\bje ne sais pas\b",
+            # Spanish
+            r"\b(pasaje|fragmento|texto|documento|contexto|prueba|evidencia|fuente)s?\b no\b",
+            r"\b(no|nada|ningún|ninguna)\b.* (en|de|por) (los|las|el|la|estos|estas)( \w+)? "
+            r"(pasaje|fragmento|texto|documento|contexto|prueba|evidencia|fuente)s?\b",
+            r"\b(no hay|ninguna) información\b|\bno lo sé\b",
+        )
+    ),
+    re.IGNORECASE,
+)
+_IN_A_WORD = re.compile(
+    r"\W*(unknown|none|n/?a|not (mentioned|stated|specified|given|found|known|available|provided)|"
+    r"unbekannt|nicht (bekannt|genannt|angegeben)|inconnue?|non (mentionnée?|précisée?)|"
+    r"desconocid[oa]|no (se menciona|especificad[oa]))\W*",
+    re.IGNORECASE,
+)
+NOT_FOUND = "Not in the evidence."
+_NUMBERS = r"\d{1,3}(?:\s*(?:[,;–—-]|and|&)\s*\d{1,3})*"
+_NAMED = r"(?:passages?|sources?|documents?|p\.)\s*"
+CITED = re.compile(
+    rf"\s?(?:\[\^?(?:{_NAMED})?({_NUMBERS})\]|【({_NUMBERS})(?:†[^】]*)?】|\({_NAMED}({_NUMBERS})\))", re.IGNORECASE
+)
+_CODE = re.compile(r"```.*?(?:```|\Z)|`[^`\n]+`", re.DOTALL)
+_INDEXED = re.compile(r"(?<![\w\]])([A-Za-z_]\w*)(?:\[\d+\])+")
+"""What may be code without being marked as such: x[0][1]."""
+_ROUND = re.compile(rf"(?<=[\w\"'”»)])\s?\(({_NUMBERS})\)")
+_BEHIND = re.compile(r"([.!?])((?:\s?\[\d{1,3}\])+)(?=\s|\Z)")
+"""What is cited behind the end of a sentence."""
+_MARKER = re.compile(r"\A\s*(?:\d{1,2}[.)]|[-*•])\s+")
+"""Of an item of a list."""
+
+
+def says_not_found(text: str) -> bool:
+    """Return whether the first sentence of a reply says that the evidence does not hold the answer.
+
+    Known in English, German, French and Spanish, and the sentence that the prompts ask for.
+    """
+    said = text.strip()
+    first = _SENTENCE.split(said[:_LONGEST], maxsplit=1)[0]
+    return bool(_WORDINGS.search(first) or _IN_A_WORD.fullmatch(said))
+
+
+@dataclass(frozen=True, slots=True)
+class ModelAnswer:
+    """What a model answered; `found`: whether the passages hold it; `unsupported`: what of it stands in none."""
+
+    text: str
+    found: bool
+    citations: tuple[Citation, ...] = ()
+    unsupported: tuple[str, ...] = ()
+
+
+def read_reply(text: str, items: Sequence[Item], question: str) -> ModelAnswer:
+    """Return what a reply in sentences answers, or that it does not.
+
+    One that says somewhere that the evidence lacks the answer answers all the same if a sentence of it is supported by
+    a passage that it cites, or its first sentence by any: then the supported sentences are kept, with those behind them
+    that say what is lacking, and the rest is listed as not supported.
+    """
+    said = cited(_BEHIND.sub(r"\2\1", text), items)
+    parts = [said.text[start:end] for start, end in sentences(said.text)]
+    lacking = [says_not_found(CITED.sub("", _MARKER.sub("", part))) for part in parts]
+    if not any(lacking):
+        return replace(said, unsupported=unsupported(said.text, items, question, short=False))
+    holds = [
+        not no and _is_supported_as_cited(part, items, question, first=place == 0)
+        for place, (part, no) in enumerate(zip(parts, lacking, strict=True))
+    ]
+    if not any(holds):
+        return ModelAnswer(text, False)
+    first = holds.index(True)
+    kept = [
+        part
+        for place, part in enumerate(parts)
+        if holds[place] or (lacking[place] and place > first and not part.startswith(NOT_FOUND))
+    ]
+    rest = [part for place, part in enumerate(parts) if not holds[place] and not lacking[place]]
+    return replace(cited(" ".join(kept), items), unsupported=tuple(CITED.sub("", part) for part in rest))
+
+
+def _is_supported_as_cited(sentence: str, items: Sequence[Item], question: str, *, first: bool) -> bool:
+    """Return whether what a sentence cites supports each part of it; the first one need not cite anything."""
+    if first and claims_nothing(sentence):
+        return not unsupported(CITED.sub("", sentence), items, question, short=True)
+    return all(
+        (numbers or first) and is_supported(claim, [items[number - 1] for number in numbers] or items)
+        for claim, numbers in claims_of(sentence)
+    )
+
+
+def cited(text: str, items: Sequence[Item]) -> ModelAnswer:
+    """Return the text with each citation of an item's passages as [number]; other numbers are removed.
+
+    Of a summary these are the passages that it rests on.
+
+    Understood are [1], [1, 2], [1-3], [^1], [Passage 1], 【1】, (Passage 1), and (1) in a text without any of these;
+    what is an index in code is none of them.
+    """
+    used: dict[int, None] = {}
+    places = citing(text)
+    starts = {match.start() for match in places}
+
+    def keep(match: re.Match[str]) -> str:
+        if match.start() not in starts:
+            return match[0]
+        known = [n for n in numbers_of(match) if 1 <= n <= len(items)]
+        used.update(dict.fromkeys(known))
+        return (" " if match[0].startswith(" ") and known else "") + "".join(f"[{n}]" for n in known)
+
+    def keep_round(match: re.Match[str]) -> str:
+        numbers = numbers_of(match)
+        if not all(1 <= n <= len(items) for n in numbers):
+            return match[0]  # a number of something else
+        used.update(dict.fromkeys(numbers))
+        return (" " if match[0].startswith(" ") else "") + "".join(f"[{n}]" for n in numbers)
+
+    clean = _ROUND.sub(keep_round, text) if places and places[0].re is _ROUND else CITED.sub(keep, text)
+    return ModelAnswer(clean, True, tuple(c for n in sorted(used) for c in _citations(n, items[n - 1])))
+
+
+def citing(text: str) -> list[re.Match[str]]:
+    """Return the places of citations in any of the forms of `cited`; `numbers_of` reads their numbers.
+
+    Indexes in code are left out: those that are marked as code, and those of what looks like a variable in a text that
+    sets its citations apart.
+    """
+    found = list(CITED.finditer(text))
+    code = [match.span() for match in _CODE.finditer(text)]
+    indexed = [match for match in _INDEXED.finditer(text) if not _within(match.start(), code)]
+    variables = [match.span() for match in indexed if len(match[1]) == 1 or "_" in match[1] or "[0]" in match[0]]
+    attached = [match.span() for match in indexed]
+    if any(not _within(match.start(), code + attached) for match in found):
+        variables = attached
+    cites = [match for match in found if not _within(match.start(), code + variables)]
+    return cites or [match for match in _ROUND.finditer(text) if not _within(match.start(), code)]
+
+
+def _within(place: int, spans: Sequence[tuple[int, int]]) -> bool:
+    return any(start <= place < end for start, end in spans)
+
+
+def numbers_of(match: re.Match[str]) -> list[int]:
+    """Return the numbers that a citation names."""
+    return _listed(next(filter(None, match.groups())))
+
+
+def citations_of(items: Iterable[Item]) -> tuple[Citation, ...]:
+    """Return all that an answer which is read from these items may cite."""
+    return tuple(citation for number, item in enumerate(items, 1) for citation in _citations(number, item))
+
+
+def _citations(number: int, item: Item) -> list[Citation]:
+    if isinstance(item, Summary):
+        return [Citation(number, passage, item.title) for passage in item.passages]
+    return [Citation(number, passage) for passage in item]
+
+
+def _listed(numbers: str) -> list[int]:
+    """Return the numbers of "1, 3-5"."""
+    found: list[int] = []
+    for first, last in re.findall(r"(\d+)(?:\s*[–—-]\s*(\d+))?", numbers):
+        found += range(int(first), int(last or first) + 1)
+    return found
