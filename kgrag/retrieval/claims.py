@@ -9,6 +9,7 @@ adverb or what only adds to a noun may be lacking, unless the passage has it els
 import re
 from collections.abc import Container, Iterable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import NamedTuple
 
 from kgrag.text.languages import ENGLISH
@@ -63,6 +64,8 @@ _SHARE = 0.5
 """Part of a claim's words that its sentence must have."""
 _CLAIM = 2
 """Words from which a text without a name or a number claims something."""
+_PASSAGES = 256
+"""Passages whose words are kept: each sentence of an answer is compared with the same ones."""
 _ALIKE = 4
 """Letters that two words of one root begin with: design, designer."""
 
@@ -105,6 +108,14 @@ def _words(text: str, known: Container[str] = ()) -> list[_Word]:
         else:
             words.append(_Word("n" if named else "w", stem, small))
     return words
+
+
+@lru_cache(maxsize=_PASSAGES)
+def _passage(title: str, text: str) -> tuple[set[str], set[str], list[_Word], set[str]]:
+    """Return of a passage the names, the forms of its title, the words of its text, and the forms of both."""
+    whole = _words(f"x {title}. {text}")
+    known = _names_in(whole)
+    return known, _forms_of(_words(f"x {title}", known)), _words(text, known), _forms_of(whole)
 
 
 def _forms_of(words: Iterable[_Word]) -> set[str]:
@@ -151,10 +162,10 @@ class _Context:
 
 def says(claim: str, sentence: str, title: str, before: str, text: str, others: Sequence[Passage]) -> bool:
     """Return whether a sentence says what a claim says, clause by clause."""
-    known = {word.form for word in _words(f"x {title}. {text}") if word.kind == "n"}
+    known, about, passage, _ = _passage(title, text)
     claim = CITATION.sub("", claim).strip()
     its, their = _words(claim, known), _words(sentence, known)
-    about, forms = _forms_of(_words(f"x {title}", known)), _forms_of(their)
+    forms = _forms_of(their)
     told = any(word.kind != "f" and word.form not in about and _in(word.form, forms) for word in its)
     if not told or _is_swapped(its, their, (" by " in claim) != (" by " in sentence)):
         return False
@@ -163,7 +174,7 @@ def says(claim: str, sentence: str, title: str, before: str, text: str, others: 
         _forms_of(_words(before, known)),
         their,
         _clauses(their, sentence),
-        _words(text, known),
+        passage,
         _forms_of(_words(text.replace(sentence, " "), known)) - forms,
         others,
     )
@@ -339,11 +350,8 @@ def _is_verb(words: list[_Word], place: int) -> bool:
 def _bridged(form: str, context: _Context) -> bool:
     """Return whether another cited passage has a word beside a name that this sentence, or its title, has."""
     names = {word.form for word in context.words if word.kind == "n"} | context.title
-    for other in context.others:
-        words = _forms_of(_words(f"x {other.title}. {other.text}"))
-        if _in(form, words) and names & words:
-            return True
-    return False
+    others = (_passage(other.title, other.text)[-1] for other in context.others)
+    return any(names & words and _in(form, words) for words in others)
 
 
 def _negated(words: list[_Word]) -> bool:
