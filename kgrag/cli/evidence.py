@@ -53,7 +53,8 @@ def print_ranking(ranking: Ranking, *, marked: Iterable[str] = (), width: int = 
             print_indented(console, Text(crop(trail(hit), 400), "dim"), digits + 2)
         if hit.copies:
             print_indented(console, Text(crop(hit.also_in, 400), "dim"), digits + 2)
-    print_trail(told_trail(ranking.hits, ranking.query))
+    if not why:  # else each hit has told its own
+        print_trail(told_trail(ranking.hits, ranking.query))
     for line in ranking.notes:
         note(line)
 
