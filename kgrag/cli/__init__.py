@@ -28,7 +28,7 @@ SECTIONS = {
 GROUPS = {
     "enrich": (
         "Add facts, links and summaries to a collection.",
-        ("extract", "resolve", "tag", "tree", "communities"),
+        ("schema", "extract", "resolve", "tag", "tree", "communities"),
     ),
     "db": (
         "The database: state, backups, repairs.",

@@ -1,13 +1,15 @@
 """kgrag search, show: questions, and what lies around a passage."""
 
 import time
+from collections.abc import Mapping
 from datetime import datetime
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from kgrag.cli.connect import (
     as_json,
+    choose_collection,
     choose_collections,
     collection_option,
     connect,
@@ -16,11 +18,12 @@ from kgrag.cli.connect import (
     knowledge_option,
     question_argument,
 )
-from kgrag.cli.console import note, print_json
+from kgrag.cli.console import note, print_json, print_table
 from kgrag.cli.runs import print_drawing
 
 if TYPE_CHECKING:
     from kgrag.values.results import Range, Scalar
+    from kgrag.values.rows import Rows
 
 
 @click.command()
@@ -104,9 +107,11 @@ def search(
 @click.argument("passage")
 @collection_option("Look only there.")
 @click.option("--limit", default=10, show_default=True, type=click.IntRange(1), help="How many edges of each kind.")
+@click.option("--history", is_flag=True, help="The facts about the name PASSAGE in the order of time.")
+@click.option("--as-of", metavar="DATE", help="With --history: only what held then (1912, 1912-03 or 1912-03-07).")
 @as_json
-def show(passage: str, collection: str | None, limit: int, as_json: bool) -> None:
-    """Show a passage and its surroundings in the graph.
+def show(passage: str, collection: str | None, limit: int, history: bool, as_of: str | None, as_json: bool) -> None:
+    """Show a passage and its surroundings in the graph, or the history of a name.
 
     That is its text, where it comes from, and the nodes it is connected to, by kind of edge.
 
@@ -117,14 +122,46 @@ def show(passage: str, collection: str | None, limit: int, as_json: bool) -> Non
     kgrag show eea138ef
     kgrag show "Fram (ship)" --collection demo
     kgrag show eea138ef --json
+    kgrag show "Colin Archer" --history --as-of 1892     facts that held then (kgrag enrich schema)
     """
     from kgrag.cli.evidence import print_passage
     from kgrag.wire import VERSION
 
+    if as_of and not history:
+        raise click.UsageError("--as-of goes with --history.")
     with connect() as kg:
+        if history:
+            name = choose_collection(kg, collection)
+            _print_history(kg[name].history(passage, as_of=as_of or ""), passage, name, as_json)
+            return
         match = kg.passage(passage, collection)
         edges = kg.neighbourhood(match.id, limit)
     if as_json:
         print_json({"version": VERSION, "passage": match, "edges": edges})
     else:
         print_passage(match, edges)
+
+
+def _print_history(rows: "Rows", name: str, collection: str, as_json: bool) -> None:
+    """Print the facts about a name, one a line, with since and until when."""
+    records = list(rows)
+    if as_json:
+        print_json({"collection": collection, "name": name, "facts": records})
+        return
+    if not records:
+        note(f"Nothing is known of {name} there; facts with time come by `kgrag enrich schema` and `extract`.")
+        return
+
+    def until(record: Mapping[str, Any]) -> str:
+        ended_by = record["ended_by"]
+        return (record["valid_to"] or "") + (f" (then {ended_by})" if ended_by else "")
+
+    def since(record: Mapping[str, Any]) -> str:
+        return record["valid_from"] or (f"known {record['stated_at']}" if record["stated_at"] else "")
+
+    head = ("subject", "predicate", "object", "since", "until", "passages")
+    print_table(
+        head,
+        [(r["subject"], r["predicate"], r["object"], since(r), until(r), str(len(r["passages"]))) for r in records],
+        left=head[:-1],
+    )

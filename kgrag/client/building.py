@@ -23,6 +23,7 @@ from kgrag.values.results import CollectionInfo, IngestReport, RepairReport
 if TYPE_CHECKING:
     from kgrag.client.connection import Connection
     from kgrag.indexing.extraction import ExtractionReport
+    from kgrag.indexing.fact_schema import FactSchema
     from kgrag.indexing.group_texts import WritingReport
     from kgrag.indexing.resolution.resolve import NamePair, Resolution
     from kgrag.indexing.tagging import TaggingReport
@@ -188,6 +189,53 @@ class Building:
 
         chat, found = self.kg.settings.chat, self._documents()
         return estimate(self.kg.graph, found, chat, progress or no_progress, limit=limit, linked=linked, batch=batch)
+
+    def fact_schema(self) -> "FactSchema | None":
+        """Return what the facts of the collection are held to.
+
+        Returns:
+            Its types and predicates; None: facts are extracted as they come.
+        """
+        from kgrag.indexing.fact_schema import fact_schema
+
+        return fact_schema(self._documents())
+
+    @by_one("schema")
+    def set_fact_schema(self, schema: "FactSchema | str | Path | None") -> "FactSchema | None":
+        """Hold the facts of the collection to a schema; the next `extract` reads its passages again by it.
+
+        Args:
+            schema: types and predicates, or the path of a TOML or JSON file with them; None: no schema any more.
+
+        Returns:
+            The schema that is in force now.
+
+        Raises:
+            InputError: the file cannot be read, or is no schema.
+        """
+        from kgrag.indexing.fact_schema import read_fact_schema, set_fact_schema
+
+        record = self._documents()
+        schema = read_fact_schema(Path(schema)) if isinstance(schema, str | Path) else schema
+        set_fact_schema(self.kg.graph, record, schema)
+        return schema
+
+    def propose_fact_schema(self, *, sample: int = 20) -> "FactSchema":
+        """Have a language model propose a schema of facts from a sample of passages, in one call.
+
+        Args:
+            sample: how many passages, spread evenly over the collection.
+
+        Returns:
+            The proposal, which changes nothing by itself.
+
+        Raises:
+            ConfigurationError: no language model is configured.
+            ModelError: the model proposed nothing that can be used.
+        """
+        from kgrag.indexing.schema_proposal import propose
+
+        return propose(self.kg.graph, self._documents(), self.kg.language_model(), sample)
 
     @by_one("tag")
     def tag(self, *, threads: int = 4, limit: int | None = None, progress: Progress | None = None) -> "TaggingReport":

@@ -18,6 +18,8 @@ from kgrag.indexing.index_sync import index_of
 from kgrag.models.tasks import Listener
 from kgrag.retrieval.base import DEFAULT_RETRIEVER, Query, Retriever, check_defaults, make_retriever
 from kgrag.retrieval.context import SearchContext
+from kgrag.text.dates import partial_date
+from kgrag.values.errors import InputError
 from kgrag.values.events import Answer, Progress, no_progress
 from kgrag.values.results import CollectionInfo, DocumentContents, DocumentInfo, Filter, Passage, Ranking
 
@@ -289,6 +291,23 @@ class Collection(Building, Searching):
         if "collection" in {p.name for p in find_query(name).parameters}:
             arguments = {"collection": self.name, **arguments}
         return self.kg.saved_query(name, embeddings=embeddings, plan=plan, **arguments)
+
+    def history(self, name: str, *, as_of: str = "") -> "Rows":
+        """Return the facts of a schema about an entity, with since and until when each holds.
+
+        Args:
+            name: what it is called.
+            as_of: a date such as 1912, 1912-03 or 1912-03-07, to have only what held then; empty: all.
+
+        Returns:
+            A row a fact: subject, predicate, object, valid_from, valid_to, ended_by, stated_at, passages.
+
+        Raises:
+            InputError: the date is none.
+        """
+        if as_of and not partial_date(as_of):
+            raise InputError(f"{as_of!r} is no date.", "Give one such as 1912, 1912-03 or 1912-03-07.")
+        return self.saved_query("history", entity=name, as_of=partial_date(as_of))
 
     def question_parameters(self, question: str) -> dict[str, Any]:
         """Return the parameters that a question gives to saved queries.

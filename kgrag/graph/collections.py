@@ -30,7 +30,7 @@ class Collection:
     of them outside the graph; `indexed`: the labels of nodes whose indexes are made; `created`: when, as text: a later
     collection may have its name and number, not this; `language`: whose words its texts are read with; `stemmer`: what
     made the stems of these. `kind`: DOCUMENTS, or KNOWLEDGE: facts without passages and vectors, imported from files
-    with the fingerprints `sources`.
+    with the fingerprints `sources`. `fact_schema`: what its facts are held to, as JSON; empty: nothing.
     """
 
     name: str
@@ -51,6 +51,7 @@ class Collection:
     kind: str = DOCUMENTS
     sources: tuple[str, ...] = ()
     stemmer: str = STEMMER
+    fact_schema: str = ""
 
     def label(self, label: str) -> str:
         """Return the label of nodes of this kind in this collection, besides `label`."""
@@ -306,4 +307,5 @@ def recorded(properties: dict[str, Any]) -> Collection:
         kind=properties.get("kind") or DOCUMENTS,
         sources=tuple(properties.get("sources") or ()),
         stemmer=properties.get("stemmer") or STEMMER,
+        fact_schema=properties.get("fact_schema") or "",
     )

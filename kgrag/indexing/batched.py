@@ -16,13 +16,12 @@ from kgrag.graph.collections import Collection
 from kgrag.graph.connection import Graph
 from kgrag.indexing.ask_each import FailedPassage, passage_sources, unread
 from kgrag.indexing.extracted import Extraction
-from kgrag.indexing.extraction import TASK, ExtractionReport, FactWriter, prompt_name, shape, values
+from kgrag.indexing.extraction import TASK, ExtractionReport, FactWriter, Form, form_of
 from kgrag.indexing.finish import finish
 from kgrag.models.batches import BatchServer, parts
 from kgrag.models.chat import Kept, Reply
 from kgrag.models.embed import Embedder
 from kgrag.models.openai_chat import OpenAIChat
-from kgrag.models.prompts import load_prompt
 from kgrag.models.tasks import reply_schema, shaped
 from kgrag.runtime import limits
 from kgrag.settings import Settings
@@ -99,7 +98,7 @@ class BatchedExtraction:
                 self._tally.stopped = error
         finish(self._graph, self._collection, self._settings, self._progress, self._embedder, engine=engine)
         tally, writers = self._tally, self._writers.values()
-        version = load_prompt(prompt_name(linked), self._settings.chat.prompts).version
+        version = form_of(self._collection, self._settings.chat.prompts, linked).version
         return ExtractionReport(
             passages=tally.passages,
             triples=sum(writer.triples for writer in writers),
@@ -128,14 +127,14 @@ class BatchedExtraction:
 
     def _send(self, server: BatchServer, limit: int | None, linked: bool) -> list[Sent]:
         """Upload what is due, as far as the budget goes, and record it."""
-        prompt = load_prompt(prompt_name(linked), self._settings.chat.prompts)
-        due = unread(self._graph, self._collection, "extracted", prompt.version)[:limit]
-        schema = reply_schema(shape(prompt.name))
+        form = form_of(self._collection, self._settings.chat.prompts, linked)
+        due = unread(self._graph, self._collection, "extracted", form.version)[:limit]
+        schema = reply_schema(form.shape)
 
         def requests() -> Iterator[tuple[str, dict[str, Any]]]:
             most = 0.0
             for source in passage_sources(self._graph, due):
-                request = self._chat.request(prompt.messages(**values(source)), TASK, schema)
+                request = self._chat.request(form.prompt.messages(**form.values(source)), TASK, schema)
                 budget = self._settings.chat.budget
                 most += (self._chat.most(request) or 0.0) * self._settings.chat.batch_price
                 if budget is not None and most > budget:
@@ -148,7 +147,7 @@ class BatchedExtraction:
 
         sent: list[Sent] = []
         for part in parts(requests()):
-            sent.append(Sent(server.address, server.upload(part), prompt.name, prompt.version))
+            sent.append(Sent(server.address, server.upload(part), form.prompt.name, form.version))
             self._record(sent)
         return sent
 
@@ -210,9 +209,8 @@ class BatchedExtraction:
             except ModelError as error:
                 failed[id] = error
         if extractions:
-            prompt = load_prompt(sent.prompt, self._settings.chat.prompts)
             writer = self._writers.setdefault(
-                sent.version, FactWriter(self._graph, self._collection, self._embedder, prompt, sent.version)
+                sent.version, FactWriter(self._graph, self._collection, self._embedder, self._form(sent))
             )
             writer.write(extractions)
             self._tally.passages += len(extractions)
@@ -223,6 +221,11 @@ class BatchedExtraction:
             for source in passage_sources(self._graph, sorted(failed))
         ]
 
+    def _form(self, sent: Sent) -> Form:
+        """Return the form of what was sent, by the collection's schema of today and the version of then."""
+        linked = sent.prompt == "extract-linked"
+        return replace(form_of(self._collection, self._settings.chat.prompts, linked), version=sent.version)
+
     def _read(self, sent: Sent, kept: Kept | ModelError) -> Extraction:
         """Return the contents of a reply, whose cost counts in any case. Raises ModelError."""
         if isinstance(kept, ModelError):
@@ -232,7 +235,7 @@ class BatchedExtraction:
         cost = self._chat.cost(model, kept)
         usage = Usage(1, 0, kept.prompt_tokens, kept.completion_tokens, None if cost is None else cost * price)
         self._tally.usage += usage
-        found, problem = shaped(Reply(kept.text, model, usage, kept.cut), shape(sent.prompt))
+        found, problem = shaped(Reply(kept.text, model, usage, kept.cut), self._form(sent).shape)
         if found is None:
             raise ModelError(
                 f"The model {model!r} gave no usable JSON for {TASK!r}: {problem}.",

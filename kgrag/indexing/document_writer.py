@@ -1,6 +1,6 @@
 """Transactions that change documents, with their pages and tables: each is atomic, and can be run again."""
 
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any
@@ -10,6 +10,7 @@ from kgrag.graph.collections import Collection
 from kgrag.graph.connection import Graph, Transaction
 from kgrag.graph.description import describe
 from kgrag.indexing.finish import STAGES
+from kgrag.indexing.timelines import timeline
 from kgrag.indexing.statistics import statistics, tokenised, write_statistics
 from kgrag.text.tokens import caption
 from kgrag.values import identity
@@ -160,8 +161,7 @@ def write_batch(graph: Graph, collection: Collection, batch: Batch) -> None:
                 tx.run("write/about", label=label, rows=sorted(rows, key=lambda row: str(row["entity"])))
         if batch.triples:
             tx.run("write/triple_ends", rows=[{key: row[key] for key in _ENDS} for row in batch.triples])
-        if touched:
-            tx.run("write/settle_entities", ids=sorted(touched))
+        settle_entities(tx, touched)
         if batch.sealed:
             tx.run("write/seal", rows=batch.sealed, collection=collection.name)
         if stale := len(batch.stale_passages) + len(batch.stale_triples):
@@ -169,6 +169,21 @@ def write_batch(graph: Graph, collection: Collection, batch: Batch) -> None:
         check_there(tx, collection)  # last: it holds the collection's lock until it is committed
 
     graph.write(work)
+
+
+def settle_entities(tx: Transaction, lost: Set[str], typed: Set[str] = frozenset()) -> None:
+    """Bring entities that lost something in step, and those that facts of a schema are now about (`typed`)."""
+    rows: list[dict[str, Any]] = []
+    for ids, fresh in ((lost - typed, False), (typed, True)):
+        if ids:
+            for known in tx.run("write/settle_facts", ids=sorted(ids), fresh=fresh):
+                end = {"subject": known["subject"], "relation": known["relation"]}
+                periods = timeline(known["facts"], one=known["one"])
+                rows += [{**end, "object": period.object, "properties": period.properties()} for period in periods]
+    if rows:
+        tx.run("write/fact_relationships", rows=rows)
+    if lost:
+        tx.run("write/settle_entities", ids=sorted(lost))
 
 
 def check_there(tx: Transaction, collection: Collection) -> str:
@@ -218,14 +233,13 @@ def remove_document(graph: Graph, collection: Collection, document: str, *, batc
         part = passages[start : start + batch]
 
         def remove(tx: Transaction, part: list[str] = part) -> None:
-            tx.run("write/settle_entities", ids=sorted(remove_passages(tx, collection, part)))
+            settle_entities(tx, remove_passages(tx, collection, part))
             tx.run("write/count_stale", collection=collection.name, number=len(part))
 
         graph.write(remove)
 
     def finish(tx: Transaction) -> None:
-        touched = [r["entity"] for r in tx.run("write/remove_documents", ids=[document])]
-        tx.run("write/settle_entities", ids=sorted(touched))
+        settle_entities(tx, {r["entity"] for r in tx.run("write/remove_documents", ids=[document])})
         tx.run("write/unlink", collection=collection.name, any=False)
 
     graph.write(finish)

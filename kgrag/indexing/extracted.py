@@ -8,7 +8,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from math import ceil
 from typing import Any, ClassVar, Self
 from urllib.parse import unquote
@@ -16,8 +16,10 @@ from urllib.parse import unquote
 from pydantic import BaseModel, Field, ValidationInfo, model_validator
 
 from kgrag.indexing.document_writer import Row
+from kgrag.indexing.fact_schema import FactSchema
 from kgrag.models.facts import TRIPLES, repeats_example, triple_of
 from kgrag.models.tasks import json_in
+from kgrag.text.dates import may_precede, partial_date
 from kgrag.text.languages import ENGLISH, Language
 from kgrag.text.tokens import caption, content_stems, known_by, normalise, search_form, stems, words_of
 from kgrag.values import identity
@@ -34,15 +36,27 @@ _KEYS = {
     "name": ("name", "entity", "text"),
     "aliases": ("aliases", "alias"),
     "wikipedia": ("wikipedia", "wikipedia_title", "link"),
+    "type": ("type", "label", "kind"),
+    "from": ("from", "valid_from", "since", "start"),
+    "to": ("to", "valid_to", "until", "end"),
 }
 
 
 class NamedEntity(BaseModel):
-    """An entity that a passage names; `wikipedia`: the title of its article, or empty."""
+    """An entity that a passage names; `wikipedia`: the title of its article, or empty; `type`: of a schema of facts."""
 
     name: str
     aliases: list[str] = Field(default_factory=list)
     wikipedia: str = ""
+    type: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class DatedTriple(Triple):
+    """A triple with the dates between which it holds; empty: unknown."""
+
+    valid_from: str = ""
+    valid_to: str = ""
 
 
 _TEXT = {"type": "string"}
@@ -106,6 +120,26 @@ class LinkedExtraction(Extraction):
     REPLY: ClassVar[Mapping[str, Any]] = _reply(wikipedia={"type": ["string", "null"]})
 
 
+def typed_extraction(schema: FactSchema) -> type[Extraction]:
+    """Return the form of replies that keep to a schema: its types, its predicates, and since and until when."""
+    entity = {
+        "name": _TEXT,
+        "aliases": {"type": "array", "items": _TEXT},
+        "type": {"type": "string", "enum": list(schema.types)},
+    }
+    date = {"type": ["string", "null"]}
+    predicate = {"type": "string", "enum": list(schema.predicates)}
+    triple = {"subject": _TEXT, "predicate": predicate, "object": _TEXT, "from": date, "to": date}
+    lists = {
+        name: {"type": "array", "items": _object(its)} for name, its in (("entities", entity), ("triples", triple))
+    }
+
+    class TypedExtraction(Extraction):
+        REPLY: ClassVar[Mapping[str, Any]] = _object(lists)
+
+    return TypedExtraction
+
+
 def _lists(value: Any) -> dict[str, list[Any]]:
     """Return the entities and the triples of a reply. Raises ValueError when it lists no triples."""
     if isinstance(value, list) and any(map(_says, value)):
@@ -167,13 +201,20 @@ def _entity(item: Any) -> NamedEntity | None:
     if isinstance(aliases, str):
         aliases = [aliases]
     names = [_clean(alias) for alias in aliases if isinstance(alias, str)] if isinstance(aliases, list) else []
-    link = _value(item, "wikipedia")
-    return NamedEntity(name=_clean(name), aliases=names, wikipedia=_article(link) if isinstance(link, str) else "")
+    link, kind = _value(item, "wikipedia"), _value(item, "type")
+    article = _article(link) if isinstance(link, str) else ""
+    return NamedEntity(name=_clean(name), aliases=names, wikipedia=article, type=kind if isinstance(kind, str) else "")
 
 
 def _triple(item: Any) -> Triple | None:
+    dates = [_value(item, key) for key in ("from", "to")] if isinstance(item, Mapping) else []
+    if isinstance(item, list) and len(item) == 5:  # noqa: PLR2004  # a triple and its two dates
+        item, dates = item[:3], item[3:]
     parts = triple_of(item)
-    return None if parts is None else Triple(*map(_clean, parts))
+    if parts is None:
+        return None
+    its = [partial_date(str(date)) if isinstance(date, str | int) else "" for date in dates]
+    return DatedTriple(*map(_clean, parts), *its)
 
 
 def _value(item: Mapping[str, Any], key: str) -> Any:
@@ -229,6 +270,7 @@ class FactRows:
     triples: list[Row] = field(default_factory=list)
     keywords: list[Row] = field(default_factory=list)
     dropped: Counter[str] = field(default_factory=Counter)
+    outside: dict[str, list[str]] = field(default_factory=dict)
 
     def add(
         self,
@@ -239,13 +281,15 @@ class FactRows:
         *,
         prompt: str = "",
         given: str = "",
+        schema: FactSchema | None = None,
     ) -> None:
         """Take in what is extracted from a passage, but for what says nothing.
 
         `prompt`: the text of what was asked with; `given`: of what was shown. Dropped are triples with an empty part,
         with a bare pronoun or what is no name at an end, without any of the passage's named entities (GEAR, section 3),
         those that say again what another one said, those of the prompt's example, and those of whose subject or object
-        more than a quarter of the words does not stand in what was given.
+        more than a quarter of the words does not stand in what was given. With a schema, what it does not hold is
+        dropped, too, and listed in `outside`; a date whose year does not stand in what was given is left out.
         """
         holds = _holder(given, language)
         named = [e for e in extraction.entities if not repeats_example((e.name,), prompt, given)]
@@ -258,20 +302,34 @@ class FactRows:
             reason = _reason(triple, known, language)
             ends = [known.end(surface) for surface in (triple.subject, triple.object)]
             surfaces = [(s, *e.aliases) for s, e in zip((triple.subject, triple.object), ends, strict=True)]
-            its = (ends[0].normal, normalise(triple.predicate) or triple.predicate, ends[1].normal)
+            its: tuple[str, ...] = (ends[0].normal, normalise(triple.predicate) or triple.predicate, ends[1].normal)
             if not reason and its in seen:
                 reason = "repeated"
             if repeats_example((triple.subject, triple.object), prompt, given):
                 reason = "of the prompt"
             elif not reason and given and not all(any(map(holds, names)) for names in surfaces):
                 reason = "not in the passage"
+            fact: Fact = {}
+            if schema is not None and not reason:
+                types = [schema.entity_type(end.type) for end in ends]
+                fits = schema.conform(triple, types)
+                if fits is None:
+                    reason = "outside the schema"
+                    subject, object = (kind or end.type or "?" for kind, end in zip(types, ends, strict=True))
+                    self.outside.setdefault(passage, []).append(f"({subject})-[{triple.predicate}]->({object})")
+                else:
+                    ends = [replace(end, type=kind or "") for end, kind in zip(ends, fits[1], strict=True)]
+                    fact = {"relation": fits[0], **_dates(triple, given)}
+                    triple = replace(triple, predicate=_words_of(triple.predicate, fits[0]))
+                    its = (ends[0].normal, fits[0], ends[1].normal, *fact.values())
+                    reason = "repeated" if its in seen else ""
             if reason:
                 self.dropped[reason] += 1
                 continue
             seen.add(its)
             for end in ends:
                 self._name(end, language)
-            self.triples.append(_row(collection, passage, triple, ends))
+            self.triples.append(_row(collection, passage, triple, ends, fact))
 
     def entity_rows(self) -> list[Row]:
         """Return the entities, sorted by id."""
@@ -329,9 +387,29 @@ def _holder(given: str, language: Language) -> Callable[[str], bool]:
     return holds
 
 
-def _row(collection: str, passage: str, triple: Triple, ends: Sequence["_End"]) -> Row:
-    id = identity.triple_id(passage, triple.subject, triple.predicate, triple.object)
-    subject, obj = ({"id": e.id, "aliases": list(e.aliases) or None, "wikipedia": e.wikipedia} for e in ends)
+_DATED = ("valid_from", "valid_to")
+Fact = dict[str, str]
+"""What a schema of facts adds to a triple: its relation, valid_from and valid_to."""
+
+
+def _dates(triple: Triple, given: str) -> Fact:
+    """Return the dates of a triple whose years stand in what was given; none where it would end before it begins."""
+    dates = {key: date for key in _DATED if (date := getattr(triple, key, ""))}
+    dates = {key: date for key, date in dates.items() if not given or date[:4] in given}
+    return dates if len(dates) < len(_DATED) or may_precede(*dates.values()) else {}
+
+
+def _words_of(predicate: str, relation: str) -> str:
+    """Return a predicate as words to search, where the reply has the name of the relation itself."""
+    return predicate.replace("_", " ").lower() if predicate.upper() == relation else predicate
+
+
+def _row(collection: str, passage: str, triple: Triple, ends: Sequence["_End"], fact: Fact) -> Row:
+    dates = [fact[key] for key in _DATED if key in fact]  # the same may be true twice
+    id = identity.triple_id(passage, triple.subject, " ".join((triple.predicate, *dates)), triple.object)
+    subject, obj = (
+        {"id": e.id, "aliases": list(e.aliases) or None, "wikipedia": e.wikipedia, "type": e.type or None} for e in ends
+    )
     properties = {
         "id": id,
         "name": caption(triple.predicate),
@@ -341,7 +419,7 @@ def _row(collection: str, passage: str, triple: Triple, ends: Sequence["_End"]) 
         "object": triple.object,
         "text": triple.text,
     }
-    return {"id": id, "passage": passage, "subject": subject, "object": obj, "properties": properties}
+    return {"id": id, "passage": passage, "subject": subject, "object": obj, "fact": fact, "properties": properties}
 
 
 def _keyword(collection: str, passage: str, end: "_End") -> Row:
@@ -358,6 +436,7 @@ class _End:
     normal: str
     aliases: tuple[str, ...] = ()
     wikipedia: str | None = None
+    type: str = ""
 
 
 class _Names:
@@ -406,7 +485,8 @@ class _Names:
         normal = normalise(name, language)
         surfaces = {surface for entity in same for surface in (entity.name, *entity.aliases)}
         aliases = sorted(s for s in surfaces if (n := normalise(s, language)) != normal and _can_name(n, s, language))
-        return _End(identity.entity_id(self._collection, normal), name, normal, tuple(aliases), title)
+        kind = next((entity.type for entity in same if entity.type), "")
+        return _End(identity.entity_id(self._collection, normal), name, normal, tuple(aliases), title, kind)
 
 
 def _is_pronoun(surface: str) -> bool:

@@ -1,8 +1,8 @@
 """Extraction: a language model is asked once a passage for its entities and triples, jointly (GEAR, section 3).
 
-The graph is the ledger: a passage carries the version of the prompt that it was extracted with, written together with
-its triples. Interrupted at any moment and run again, the passages that lack it are asked for, and no others; another
-prompt asks for all again, and takes back what the one before gave.
+The graph is the ledger: a passage carries the version of the prompt, and of the schema of facts, that it was extracted
+with, written together with its triples. Interrupted at any moment and run again, the passages that lack it are asked
+for, and no others; another prompt or schema asks for all again, and takes back what the one before gave.
 """
 
 import time
@@ -10,13 +10,16 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 from kgrag.engines import IN_PROCESS, Engine
 from kgrag.graph.collections import Collection
 from kgrag.graph.connection import Graph, Transaction
 from kgrag.indexing.ask_each import FailedPassage, Meter, ask_each, passage_sources, unread
-from kgrag.indexing.extracted import Extraction, FactRows, LinkedExtraction
+from kgrag.indexing.document_writer import settle_entities
+from kgrag.indexing.extracted import Extraction, FactRows, LinkedExtraction, typed_extraction
+from kgrag.indexing.fact_schema import FactSchema, fact_schema
 from kgrag.indexing.finish import finish
 from kgrag.indexing.vectors import embedded_or_logged
 from kgrag.models.budget import Estimate, estimate_calls
@@ -24,13 +27,13 @@ from kgrag.models.embed import Embedder
 from kgrag.models.prompts import Prompt, load_prompt
 from kgrag.models.tasks import Tasks, harmless, titled
 from kgrag.settings import ChatSettings, Settings
-from kgrag.values.errors import ModelError
+from kgrag.values.errors import ConfigurationError, ModelError
 from kgrag.values.events import Progress
 from kgrag.values.results import Usage
 
 TASK = "extract"
 _STAGE = "extraction"
-_WRITTEN = {"extract": 450, "extract-linked": 550}
+_WRITTEN = {"extract": 450, "extract-linked": 550, "extract-typed": 500}
 """Tokens of a reply on average: about 11 triples (GEAR, section 3) of 22 tokens, and as many entities of 18, or 27."""
 
 
@@ -54,14 +57,41 @@ class ExtractionReport:
     stopped: ModelError | None = None
 
 
-def prompt_name(linked: bool) -> str:
-    """Return the prompt; `linked`: the one that asks for Wikipedia titles, too."""
-    return "extract-linked" if linked else "extract"
+@dataclass(frozen=True, slots=True)
+class Form:
+    """What is asked of a passage: the prompt, the form of its replies, and the schema that these are held to.
+
+    `version`: of prompt and schema.
+    """
+
+    prompt: Prompt
+    shape: type[Extraction]
+    schema: FactSchema | None
+    version: str
+
+    def values(self, source: Mapping[str, Any]) -> dict[str, str]:
+        """Return the values of the prompt."""
+        title = titled(source["title"] or "", source["section"] or "")
+        listed = self.schema.shown() if self.schema else {}
+        return {"title": title, "text": harmless(source["text"]), **listed}
 
 
-def shape(prompt: str) -> type[Extraction]:
-    """Return the form of the replies to a prompt."""
-    return LinkedExtraction if prompt == prompt_name(linked=True) else Extraction
+def form_of(collection: Collection, prompts: Path | None, linked: bool = False) -> Form:
+    """Return what is asked of a collection's passages; `prompts`: a folder of one's own.
+
+    `linked`: Wikipedia titles, too, for which a collection with a schema is not asked. Raises ConfigurationError.
+    """
+    schema = fact_schema(collection)
+    if schema is None:
+        prompt = load_prompt("extract-linked" if linked else "extract", prompts)
+        return Form(prompt, LinkedExtraction if linked else Extraction, None, prompt.version)
+    if linked:
+        raise ConfigurationError(
+            f"Collection {collection.name!r} has a schema of facts, which knows of no Wikipedia articles.",
+            f"Leave out --linked, or take the schema off: kgrag enrich schema -c {collection.name} --remove",
+        )
+    prompt = load_prompt("extract-typed", prompts)
+    return Form(prompt, typed_extraction(schema), schema, f"{prompt.version} {schema.version}")
 
 
 def extract(
@@ -83,17 +113,16 @@ def extract(
     written and the rest is left. Raises ConfigurationError for a prompt that cannot be used, DatabaseError.
     """
     started = time.monotonic()
-    prompt = tasks.prompt(prompt_name(linked))
-    waiting = unread(graph, collection, "extracted", prompt.version)
+    form = form_of(collection, tasks.prompts, linked)
+    waiting = unread(graph, collection, "extracted", form.version)
     due = waiting[:limit]
     usage = Meter()
     listening = tasks.with_listener(usage)
-    writer = FactWriter(graph, collection, embedder, prompt, prompt.version)
+    writer = FactWriter(graph, collection, embedder, form)
 
     def ask(source: Mapping[str, Any]) -> Extraction:
-        return listening.structured(TASK, shape(prompt.name), prompt=prompt.name, **values(source)).first(
-            listening.max_facts
-        )
+        reply = listening.structured(TASK, form.shape, prompt=form.prompt.name, **form.values(source))
+        return reply.first(listening.max_facts)
 
     outcome = ask_each(passage_sources(graph, due), len(due), ask, writer.write, partial(progress, _STAGE), threads)
     finish(graph, collection, settings, progress, embedder, engine=engine)
@@ -124,42 +153,42 @@ def estimate(
 
     `batch`: at the price of calls in a batch.
     """
-    prompt = load_prompt(prompt_name(linked), chat.prompts)
-    due = unread(graph, collection, "extracted", prompt.version)[:limit]
+    form = form_of(collection, chat.prompts, linked)
+    prompt = form.prompt
+    due = unread(graph, collection, "extracted", form.version)[:limit]
     size = 0
     for number, source in enumerate(passage_sources(graph, due), 1):
-        size += sum(len(message.content.encode("utf-8", "replace")) for message in prompt.messages(**values(source)))
+        size += sum(
+            len(message.content.encode("utf-8", "replace")) for message in prompt.messages(**form.values(source))
+        )
         progress("passages", number, len(due))
     share = chat.batch_price if batch else 1.0
     return estimate_calls(chat, TASK, len(due), size, _WRITTEN[prompt.name], share)
 
 
-def values(source: Mapping[str, Any]) -> dict[str, str]:
-    """Return the values of the prompt."""
-    return {"title": titled(source["title"] or "", source["section"] or ""), "text": harmless(source["text"])}
-
-
 class FactWriter:
-    """Writes what was extracted with a version of a prompt, some passages a transaction; not what its example holds.
+    """Writes what was extracted in a form, some passages a transaction; not what its prompt's example holds.
 
     `triples` counts those kept, `dropped` the others, `cut` the replies that were cut off.
     """
 
-    def __init__(self, graph: Graph, collection: Collection, embedder: Embedder, prompt: Prompt, version: str) -> None:
-        self._graph, self._collection, self._embedder = graph, collection, embedder
-        self._prompt, self._version = prompt.text, version
+    def __init__(self, graph: Graph, collection: Collection, embedder: Embedder, form: Form) -> None:
+        self._graph, self._collection, self._embedder, self._form = graph, collection, embedder, form
         self.triples = 0
         self.dropped: Counter[str] = Counter()
         self.cut = 0
 
     def write(self, extracted: Mapping[str, Extraction]) -> None:
         """Write what some passages gave, by their ids."""
-        facts = FactRows()
-        texts = {s["id"]: "\n".join(values(s).values()) for s in passage_sources(self._graph, list(extracted))}
+        facts, form = FactRows(), self._form
+        texts = {
+            s["id"]: "\n".join((titled(s["title"] or "", s["section"] or ""), harmless(s["text"])))
+            for s in passage_sources(self._graph, list(extracted))
+        }
         name, language = self._collection.name, self._collection.language
         for passage, extraction in extracted.items():
             shown = texts.get(passage, "")
-            facts.add(name, passage, extraction, language, prompt=self._prompt, given=shown)
+            facts.add(name, passage, extraction, language, prompt=form.prompt.text, given=shown, schema=form.schema)
         vectors = embedded_or_logged(self._embedder, [row["properties"]["text"] for row in facts.triples], "triples")
         for row, vector in zip(facts.triples, vectors, strict=True):
             row["vector"] = vector
@@ -169,7 +198,8 @@ class FactWriter:
         self.cut += sum(extraction.cut for extraction in extracted.values())
 
     def _write(self, tx: Transaction, passages: list[str], facts: FactRows) -> None:
-        there = {r["id"] for r in tx.run("write/extracted", ids=passages, version=self._version)}
+        rows = [{"id": passage, "outside": facts.outside.get(passage)} for passage in passages]
+        there = {r["id"] for r in tx.run("write/extracted", rows=rows, version=self._form.version)}
         touched = {r["entity"] for r in tx.run("write/remove_extracted", ids=sorted(there))}
         triples = [row for row in facts.triples if row["passage"] in there]
         if triples:
@@ -182,12 +212,13 @@ class FactWriter:
                 rows=triples,
                 labels=[label("Triple")],
                 embedding=self._collection.embedding,
-                version=self._version,
+                version=self._form.version,
             )
             tx.run("write/entity_aliases", rows=[e for e in entities if e["aliases"] or e["wikipedia"]])
         keywords = [row for row in facts.keywords if row["passage"] in there]
         before = tx.run("write/extracted_keywords", ids=sorted(there), rows=keywords, collection=self._collection.name)
         tx.run("write/settle_keywords", ids=sorted({r["keyword"] for r in before} | {row["id"] for row in keywords}))
+        typed = {row[end]["id"] for row in triples if row["fact"] for end in ("subject", "object")}
+        settle_entities(tx, touched, typed)
         if touched:
-            tx.run("write/settle_entities", ids=sorted(touched))
             tx.run("write/count_stale", collection=self._collection.name, number=len(touched))

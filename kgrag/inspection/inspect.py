@@ -12,12 +12,11 @@ from kgrag.graph.connection import Graph
 from kgrag.graph.counts import count_edges, count_nodes
 from kgrag.graph.description import describe
 from kgrag.graph.schema import collection_indexes, index_states
-from kgrag.indexing.extraction import prompt_name
+from kgrag.indexing.extraction import form_of
 from kgrag.indexing.index_sync import Difference, difference, index_of
 from kgrag.indexing.tagging import OF
 from kgrag.indexing.tagging import version as tagging_version
 from kgrag.inspection.result import NEAR, Bin, Coverage, Distribution, Edges, Finding, Inspection, Level, Reading
-from kgrag.models.prompts import load_prompt
 from kgrag.settings import Settings
 from kgrag.text.languages import STEMMER
 from kgrag.values.errors import ConfigurationError
@@ -114,6 +113,7 @@ def _of_documents(
         *_work(graph, collection),
         *_loose(graph, collection),
         *read_in_part(collection, readings),
+        *_outside(graph, collection),
         *_stale(graph, collection),
         *_alike(graph, collection, near, texts),
     )
@@ -209,6 +209,16 @@ def read_in_part(collection: Collection, readings: Sequence[Reading]) -> Iterato
         yield Finding(kind, "note", reading.number, message, remedy)
 
 
+def _outside(graph: Graph, collection: Collection) -> Iterator[Finding]:
+    """Report what a language model read that the schema of facts does not hold."""
+    rows = graph.run("inspect/outside", collection=collection.name, limit=EXAMPLES) if collection.fact_schema else []
+    if rows:
+        message = f"{rows[0]['total']:,} facts that a language model read are outside the schema, and were dropped."
+        remedy = f"To have them: kgrag enrich schema -c {shlex.quote(collection.name)} > schema.toml, add their predicates, set it, extract."
+        examples = [f"{row['fact']} {row['number']:,}" for row in rows]
+        yield _finding("outside the schema", "note", rows[0]["total"], message, remedy, examples)
+
+
 def _stale(graph: Graph, collection: Collection) -> Iterator[Finding]:
     """Report out-of-date texts of a model."""
     row = graph.run("inspect/stale", collection=collection.name, limit=EXAMPLES)[0]
@@ -302,7 +312,7 @@ def inspect(graph: Graph, name: str, settings: Settings, *, near: float = NEAR) 
     vectors = _vectors(graph, name, collection.embedding) if collection.embedding else []
     hubs = graph.run("inspect/hubs", collection=name, limit=_TOP)
     coverage = _coverage(passages, vectors) if collection.embedding else ()
-    readings = _readings(passages, settings)
+    readings = _readings(collection, passages, settings)
     texts = sum(row["characters"] + _HELD * row["number"] for row in passages)
     apart = _apart(graph, collection, settings)
     indexes = index_states(graph, collection.number, collection.embedding, needed_labels(collection, nodes))
@@ -400,10 +410,11 @@ def _distribution(name: str, rows: Iterable[Row], key: str, hubs: Iterable[Row] 
     return Distribution(name, total, mean, median, most, tuple(bins), top)
 
 
-def _readings(passages: Iterable[Row], settings: Settings) -> tuple[Reading, ...]:
+def _readings(collection: Collection, passages: Iterable[Row], settings: Settings) -> tuple[Reading, ...]:
     """Return the ledgers of extraction and tagging, unless both are empty."""
     rows = list(passages)
-    prompts = {load_prompt(prompt_name(linked), settings.chat.prompts).version for linked in (False, True)}
+    forms = (False,) if collection.fact_schema else (False, True)
+    prompts = {form_of(collection, settings.chat.prompts, linked).version for linked in forms}
     current = {"extract": prompts, "tag": {tagging_version(settings.tagme)}}
     readings: list[Reading] = []
     kinds: dict[Literal["extract", "tag"], str] = {"extract": "extracted", "tag": "tagged"}

@@ -1,0 +1,198 @@
+"""A schema of facts: the types of entities and the predicates that an extraction keeps to, as a file and in the graph."""
+
+import hashlib
+import json
+import re
+import tomllib
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Annotated, Any, Self
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+
+from kgrag.graph.collections import Collection
+from kgrag.graph.connection import Graph
+from kgrag.graph.description import describe
+from kgrag.text.tokens import stems, words_of
+from kgrag.values.documents import Triple
+from kgrag.values.errors import InputError
+
+Label = Annotated[str, Field(pattern=r"^[A-Z][A-Za-z0-9_]{0,60}$")]
+"""A label as Neo4j's users write them: Person."""
+RelationshipType = Annotated[str, Field(pattern=r"^[A-Z][A-Z0-9_]{0,60}$")]
+"""A type of relationships: BORN_IN."""
+_INDEXED = re.compile(r"[A-Z][A-Za-z]*_c\d+")
+"""A collection's own labels, such as Passage_c7."""
+_MOST = 100
+"""Types, and predicates: all of them stand in every prompt."""
+
+
+class _Part(BaseModel):
+    model_config = ConfigDict(extra="forbid", populate_by_name=True)
+
+    description: str = ""
+    synonyms: tuple[str, ...] = ()
+
+
+class EntityType(_Part):
+    """A type of entities, which becomes a label; `synonyms`: what a model may call it besides."""
+
+
+class Predicate(_Part):
+    """A predicate, which becomes a type of relationships.
+
+    `subjects` and `objects`: the types that its ends may have, none: any; `one`: whether a subject has one object at a
+    time, so that a later one ends it.
+    """
+
+    subjects: tuple[Label, ...] = Field((), alias="from")
+    objects: tuple[Label, ...] = Field((), alias="to")
+    one: bool = False
+
+
+class FactSchema(BaseModel):
+    """Types and predicates by their names.
+
+    Example:
+        >>> schema = FactSchema.model_validate(
+        ...     {"types": {"Person": {}, "Place": {}}, "predicates": {"BORN_IN": {"from": ["Person"], "to": ["Place"]}}}
+        ... )
+        >>> schema.predicate("was born in")
+        'BORN_IN'
+    """
+
+    model_config = ConfigDict(extra="forbid")
+
+    types: dict[Label, EntityType] = Field(min_length=1, max_length=_MOST)
+    predicates: dict[RelationshipType, Predicate] = Field(min_length=1, max_length=_MOST)
+
+    @model_validator(mode="after")
+    def _consistent(self) -> Self:
+        labels, types = {node.label for node in describe().nodes}, {edge.type for edge in describe().edges}
+        taken = [name for name in self.types if name in labels or _INDEXED.fullmatch(name)]
+        taken += [name for name in self.predicates if name in types]
+        if taken:
+            raise ValueError(f"{', '.join(taken)}: kgrag uses this name itself; choose another one")
+        ends = {end for each in self.predicates.values() for end in (*each.subjects, *each.objects)}
+        if unknown := sorted(ends - self.types.keys()):
+            raise ValueError(f"{', '.join(unknown)}: a predicate leads from or to it, but [types] does not hold it")
+        for parts in (self.types, self.predicates):
+            claimed: dict[tuple[str, ...], str] = {}
+            for name, part in parts.items():
+                for words in {_words(name), *map(_words, part.synonyms)}:
+                    other = claimed.setdefault(words, name)
+                    if other != name:
+                        raise ValueError(f"{other} and {name} are both called {' '.join(words)!r}")
+        return self
+
+    @property
+    def version(self) -> str:
+        """12 hexadecimal digits that change with what the schema says, not with the order of its parts."""
+        return hashlib.blake2b(self.to_json().encode(), digest_size=6).hexdigest()
+
+    def to_json(self) -> str:
+        """Return the schema as JSON, sorted by names."""
+        plain = self.model_dump(by_alias=True, exclude_defaults=True)
+        return json.dumps(plain, sort_keys=True, ensure_ascii=False)
+
+    def to_toml(self) -> str:
+        """Return the schema as a file to edit."""
+        lines = []
+        for table, parts in (("types", self.types), ("predicates", self.predicates)):
+            for name, part in parts.items():
+                lines.append(f"[{table}.{name}]")
+                values = part.model_dump(by_alias=True, exclude_defaults=True)
+                lines += [f"{key} = {json.dumps(value, ensure_ascii=False)}" for key, value in values.items()]
+                lines.append("")
+        return "\n".join(lines)
+
+    def entity_type(self, name: str) -> str | None:
+        """Return the type of that name or synonym, None if there is none."""
+        return _named(self.types, name)
+
+    def predicate(self, name: str) -> str | None:
+        """Return the predicate of that name or synonym, None if there is none."""
+        return _named(self.predicates, name)
+
+    def shown(self) -> Mapping[str, str]:
+        """Return the types and the predicates as a prompt lists them."""
+        types = [f"- {name}{_about(part)}" for name, part in self.types.items()]
+        predicates = [
+            f"- {name} ({_ends(part.subjects)} -> {_ends(part.objects)}){_about(part)}"
+            for name, part in self.predicates.items()
+        ]
+        return {"types": "\n".join(types), "predicates": "\n".join(predicates)}
+
+    def conform(self, triple: Triple, types: Sequence[str | None]) -> tuple[str, tuple[str | None, ...]] | None:
+        """Return the predicate of a triple and the types of its ends, None where the triple is outside the schema.
+
+        `types`: those that the reply gives subject and object. An end without one has that of the predicate, if the
+        predicate allows no other.
+        """
+        name = self.predicate(triple.predicate)
+        if name is None:
+            return None
+        allowed = (self.predicates[name].subjects, self.predicates[name].objects)
+        ends = tuple(kind or (its[0] if len(its) == 1 else None) for kind, its in zip(types, allowed, strict=True))
+        fits = all(not its or kind in its for kind, its in zip(ends, allowed, strict=True))
+        return (name, ends) if fits else None
+
+
+def read_fact_schema(path: Path) -> FactSchema:
+    """Read a schema from a TOML or JSON file. Raises InputError with the part that is wrong."""
+    try:
+        text = path.read_text(encoding="utf-8-sig")
+        plain: Any = json.loads(text) if path.suffix.lower() == ".json" else tomllib.loads(text)
+    except (OSError, ValueError) as error:
+        raise InputError(
+            f"{path} cannot be read: {error}", "A schema is a TOML or JSON file: see docs/schema.md."
+        ) from error
+    return parse_fact_schema(plain, str(path))
+
+
+def parse_fact_schema(plain: Any, place: str) -> FactSchema:
+    """Return the schema that JSON or TOML holds. Raises InputError with the part that is wrong; `place`: where it is."""
+    try:
+        return FactSchema.model_validate(plain)
+    except ValidationError as error:
+        first = error.errors(include_url=False, include_input=False)[0]
+        part = ".".join(map(str, first["loc"])).replace(".[key]", "")
+        message = first["msg"].removeprefix("Value error, ")
+        raise InputError(
+            f"{place}: {part + ': ' if part else ''}{message}",
+            "Types are named like Person, predicates like BORN_IN: see docs/schema.md.",
+        ) from error
+
+
+def fact_schema(collection: Collection) -> FactSchema | None:
+    """Return the schema of a collection's facts, None if it has none."""
+    return FactSchema.model_validate_json(collection.fact_schema) if collection.fact_schema else None
+
+
+def set_fact_schema(graph: Graph, collection: Collection, schema: FactSchema | None) -> None:
+    """Record a collection's schema, or that it has none; facts that stand are extracted again by the next extraction."""
+    one = sorted(name for name, each in schema.predicates.items() if each.one) if schema else []
+    graph.run("write/fact_schema", collection=collection.name, schema=schema.to_json() if schema else "", one=one)
+
+
+def _named(parts: Mapping[str, _Part], name: str) -> str | None:
+    words = _words(name)
+    return next((key for key, part in parts.items() if words in (_words(key), *map(_words, part.synonyms))), None)
+
+
+def _words(name: str) -> tuple[str, ...]:
+    """Return the stems of a name in any writing, "was" and the like left out: BORN_IN, born in, was born in."""
+    parted = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", name.replace("_", " ").replace("-", " "))
+    its = tuple(stems(words_of(parted)))
+    return tuple(stem for stem in its if stem not in _AUXILIARY) or its
+
+
+_AUXILIARY = frozenset(stems("is was are were be been has have had the a an".split()))
+
+
+def _about(part: _Part) -> str:
+    return f": {part.description}" if part.description else ""
+
+
+def _ends(types: Iterable[str]) -> str:
+    return " or ".join(types) or "anything"
