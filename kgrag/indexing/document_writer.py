@@ -10,8 +10,8 @@ from kgrag.graph.collections import Collection
 from kgrag.graph.connection import Graph, Transaction
 from kgrag.graph.description import describe
 from kgrag.indexing.finish import STAGES
-from kgrag.indexing.timelines import timeline
 from kgrag.indexing.statistics import statistics, tokenised, write_statistics
+from kgrag.indexing.timelines import timeline
 from kgrag.text.tokens import caption
 from kgrag.values import identity
 from kgrag.values.documents import Document

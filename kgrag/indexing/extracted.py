@@ -208,7 +208,7 @@ def _entity(item: Any) -> NamedEntity | None:
 
 def _triple(item: Any) -> Triple | None:
     dates = [_value(item, key) for key in ("from", "to")] if isinstance(item, Mapping) else []
-    if isinstance(item, list) and len(item) == 5:  # noqa: PLR2004  # a triple and its two dates
+    if isinstance(item, list) and len(item) == 5:  # a triple and its two dates
         item, dates = item[:3], item[3:]
     parts = triple_of(item)
     if parts is None:

@@ -1,4 +1,4 @@
-"""A schema of facts: the types of entities and the predicates that an extraction keeps to, as a file and in the graph."""
+"""A schema of facts: the types and predicates that an extraction keeps to, as a file and in the graph."""
 
 import hashlib
 import json
@@ -151,7 +151,7 @@ def read_fact_schema(path: Path) -> FactSchema:
 
 
 def parse_fact_schema(plain: Any, place: str) -> FactSchema:
-    """Return the schema that JSON or TOML holds. Raises InputError with the part that is wrong; `place`: where it is."""
+    """Return the schema that JSON or TOML at a place holds. Raises InputError with the part that is wrong."""
     try:
         return FactSchema.model_validate(plain)
     except ValidationError as error:
@@ -170,7 +170,7 @@ def fact_schema(collection: Collection) -> FactSchema | None:
 
 
 def set_fact_schema(graph: Graph, collection: Collection, schema: FactSchema | None) -> None:
-    """Record a collection's schema, or that it has none; facts that stand are extracted again by the next extraction."""
+    """Record a collection's schema, or that it has none; the next extraction reads all passages again."""
     one = sorted(name for name, each in schema.predicates.items() if each.one) if schema else []
     graph.run("write/fact_schema", collection=collection.name, schema=schema.to_json() if schema else "", one=one)
 

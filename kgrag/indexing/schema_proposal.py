@@ -51,11 +51,9 @@ def propose(graph: Graph, collection: Collection, tasks: Tasks, sample: int) -> 
     ids = [row["id"] for row in graph.run("look_up/sample", collection=collection.name, number=sample)]
     if not ids:
         raise InputError(f"Collection {collection.name!r} has no passages.", "Ingest documents first.")
-    shown = [
-        f"[{n}]\n{framed(f'Title: {titled(s['title'] or '')}\n{harmless(s['text'][:_SHOWN])}')}"
-        for n, s in enumerate(passage_sources(graph, ids), 1)
-    ]
-    return usable(tasks.structured(TASK, Proposal, prompt="fact-schema", passages="\n\n".join(shown)))
+    texts = (f"Title: {titled(s['title'] or '')}\n{harmless(s['text'][:_SHOWN])}" for s in passage_sources(graph, ids))
+    passages = "\n\n".join(f"[{n}]\n{framed(text)}" for n, text in enumerate(texts, 1))
+    return usable(tasks.structured(TASK, Proposal, prompt="fact-schema", passages=passages))
 
 
 def usable(proposal: Proposal) -> FactSchema:

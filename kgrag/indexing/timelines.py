@@ -1,7 +1,7 @@
 """When facts hold: what the passages that state a predicate of one subject make of its objects, in the order of time.
 
-It follows from the facts alone, in whatever order they came. Only a predicate that has one object at a time lets one fact
-end another, and only where their order is certain: dates compare as far as both are precise.
+It follows from the facts alone, in whatever order they came. Only a predicate that has one object at a time lets one
+fact end another, and only where their order is certain: dates compare as far as both are precise.
 """
 
 from collections.abc import Iterable, Mapping, Sequence

@@ -214,7 +214,8 @@ def _outside(graph: Graph, collection: Collection) -> Iterator[Finding]:
     rows = graph.run("inspect/outside", collection=collection.name, limit=EXAMPLES) if collection.fact_schema else []
     if rows:
         message = f"{rows[0]['total']:,} facts that a language model read are outside the schema, and were dropped."
-        remedy = f"To have them: kgrag enrich schema -c {shlex.quote(collection.name)} > schema.toml, add their predicates, set it, extract."
+        name = shlex.quote(collection.name)
+        remedy = f"Add what you want of it: kgrag enrich schema -c {name} > schema.toml, edit, set it and extract."
         examples = [f"{row['fact']} {row['number']:,}" for row in rows]
         yield _finding("outside the schema", "note", rows[0]["total"], message, remedy, examples)
 

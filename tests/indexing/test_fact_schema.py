@@ -7,13 +7,14 @@ from typing import Any
 
 import pytest
 from scripted import Scripted
+from test_timelines import HISTORIES
 
 from kgrag import KnowledgeGraph
 from kgrag.graph.collections import open_collection
 from kgrag.graph.contents import digest
 from kgrag.indexing.fact_schema import parse_fact_schema, read_fact_schema
 from kgrag.values.documents import Document, Section
-from kgrag.values.errors import ConfigurationError, InputError
+from kgrag.values.errors import ConfigurationError, InputError, ModelError
 
 Connect = Callable[..., KnowledgeGraph]
 SCHEMA = """
@@ -79,8 +80,8 @@ def _schema(path: Path) -> Path:
 def _relationships(kg: KnowledgeGraph, name: str) -> set[tuple[Any, ...]]:
     query = (
         "MATCH (s:Entity {collection: $c})-[r]->(o:Entity) WHERE r.facts IS NOT NULL "
-        "RETURN s.name AS s, labels(s) AS sl, type(r) AS t, o.name AS o, labels(o) AS ol, r.valid_from AS a, r.valid_to AS b, "
-        "size(r.passages) AS n"
+        "RETURN s.name AS s, labels(s) AS sl, type(r) AS t, o.name AS o, labels(o) AS ol, "
+        "r.valid_from AS a, r.valid_to AS b, size(r.passages) AS n"
     )
     own = {"Person", "Place", "Ship"}
     return {
@@ -113,7 +114,7 @@ def test_facts_are_typed_and_what_is_outside_is_counted(
     assert "- Ship" in asked
     undated = ("Person", "Colin Archer", "LIVES_IN", "Place", "Larvik", None, None, 1)  # 1799 stands in no passage
     assert _relationships(kg, collection_name) == _EXPECTED | {undated}
-    outside = next(f for f in notes.inspect().findings if f.kind == "outside the schema")
+    outside = next(f for f in notes.inspect().findings if f.name == "outside the schema")
     assert outside.number == 2
     assert set(outside.examples) == {"(Ship)-[DESIGNED]->(Person) 1", "(Place)-[is older than]->(Place) 1"}
     assert notes.extract(threads=1).passages == 0  # nothing is asked again
@@ -127,7 +128,7 @@ def test_facts_are_typed_and_what_is_outside_is_counted(
         ("LIVES_IN", "Stavern", "1861", "1865"),
     ]  # fmt: skip
 
-    notes.delete("archer")
+    notes.delete(["archer"])
     assert {row for row in _relationships(kg, collection_name) if row[4] == "Stavern" or row[2] == "BORN_IN"} == set()
     labels = kg.cypher(
         "MATCH (e:Entity {collection: $c}) WHERE e.types IS NOT NULL RETURN e.name AS n ORDER BY n",
@@ -214,3 +215,97 @@ def test_a_schema_is_the_same_as_toml_and_json(tmp_path: Path) -> None:
         "Place",
         None,
     ]
+
+
+# A history of test_timelines -> what held at some dates; "may" is what no date speaks against.
+AS_OF = {
+    "offices in a row": {"1997": "", "1998": "A", "2005": "A B", "2005-07": "A B", "2006": "B", "2022": ""},
+    "an office that is held": {"2030-01-01": "B", "2001": "A"},
+    "a gap between two": {"1997": "", "1995": "A", "2000-02-03": "B"},
+    "the same again": {"1992": "A", "1997": "B", "2010": "A"},
+    "days": {"2012-02-29": "A", "2012-03-02": "B", "2012": "A B", "2010-01-30": ""},
+    "three in a row": {"2000": "A", "2007-01-01": "B", "2010": "C", "1990": ""},
+    "months": {"2010-04": "", "2010-06-30": "A", "2010-10": "B", "2010": "A B"},
+    "both in one year": {"2009": "", "2010": "A B", "2015": "A B"},
+    "a third after both": {"2012": "C"},
+    "no dates at all": {"1900": "A B"},
+    "one without a date": {"2000": "A", "2012": "A B"},
+    "two that contradict each other": {"2003": "A", "2007": "A B", "2012": "B"},
+    "prices": {"2009": "", "2010-06-01": "5", "2011-01-01": "7", "2010-12-31": "5"},
+    "a price that comes again": {"2011-06-01": "7", "2012-06-01": "5", "2010-06-01": "5"},
+    "stated, then since": {"2011": "A", "2013": "B", "2009": ""},
+    "a later document on what is over": {"2003": "A", "2021": "B"},
+    "a beginning by the end before": {"1995": "A", "2003": "B", "2006": ""},
+    "names of a city": {"1900": "Kristiania", "1925-01-01": "Kristiania Oslo", "1950": "Oslo"},
+    "a name that came back": {"1800": "Petersburg", "1920": "Petrograd", "1950": "Leningrad", "2000": "Petersburg"},
+}
+
+
+_OFFICES = {"types": {"Office": {}, "Person": {}}, "predicates": {"HELD_BY": {"from": ["Office"], "one": True}}}
+_BRAIN = Path(__file__).parent / "fact_brain.py"
+
+
+@pytest.mark.long
+def test_what_held_when(collection_name: str, scripted: Scripted, connect: Connect) -> None:
+    scripted.brain(_BRAIN)
+    notes = connect()[collection_name]
+    documents = []
+    for number, name in enumerate(AS_OF):
+        for part in HISTORIES[name][0].split(" | "):
+            value, since, until, *dated = part.split()
+            key = f"d{len(documents):03}"
+            text = f"Office {number} is held by Mr {value} ({key}): {since} to {until}."
+            documents.append(Document(key, (Section(text),), key, metadata={"date": dated[0]} if dated else {}))
+    notes.ingest(documents)
+    notes.set_fact_schema(parse_fact_schema(_OFFICES, "here"))
+    assert notes.extract().triples == len(documents)
+    for number, (name, probes) in enumerate(AS_OF.items()):
+        for date, objects in probes.items():
+            held = {row["object"].removeprefix("Mr ") for row in notes.history(f"Office {number}", as_of=date)}
+            assert held == set(objects.split()), (name, date)
+
+
+@pytest.mark.long
+def test_a_model_that_ignores_the_schema(collection_name: str, scripted: Scripted, connect: Connect) -> None:
+    """1,000 facts, of which a third have another predicate; half is extracted, then the rest."""
+    scripted.brain(_BRAIN)
+    kg = connect()
+    notes = kg[collection_name]
+    lines = [f"Office {n} is held by Mr M{n % 97} (k{n}): 19{n % 90 + 10} to -." for n in range(1000)]
+    notes.ingest([Document(f"d{n:03}", (Section(f"{line} wild {n}"),), f"d{n:03}") for n, line in enumerate(lines)])
+    notes.set_fact_schema(parse_fact_schema(_OFFICES, "here"))
+    first = notes.extract(limit=400)
+    second = notes.extract()
+    assert (first.passages, second.passages, second.left) == (400, 600, 0)
+    assert first.triples + second.triples == 333 + 334  # "is held by" is HELD_BY in other words
+    assert {*first.dropped, *second.dropped} == {"outside the schema"}
+    assert sum((*first.dropped.values(), *second.dropped.values())) == 333
+    count = "MATCH (:Office {collection: $c})-[r:HELD_BY]->(:Person) RETURN count(r) AS n"
+    assert next(iter(kg.cypher(count, {"c": collection_name})))["n"] == 667
+    types = "MATCH (e:Entity {collection: $c})-[r]->(:Entity) WHERE r.facts IS NOT NULL RETURN DISTINCT type(r) AS t"
+    assert [row["t"] for row in kg.cypher(types, {"c": collection_name})] == ["HELD_BY"]
+    outside = next(f for f in notes.inspect().findings if f.name == "outside the schema")
+    assert (outside.number, outside.examples) == (333, ("(Office)-[sat in]->(Person) 333",))
+
+
+@pytest.mark.long
+def test_a_proposal_is_a_schema(collection_name: str, scripted: Scripted, connect: Connect) -> None:
+    notes = connect()[collection_name]
+    notes.ingest(_DOCUMENTS)
+    types = [{"name": "person", "description": "somebody"}, {"name": "Ship"}, {"name": "Passage"}, {"name": None}]
+    designed = {"name": "designed", "from": ["Person"], "to": ["Ship", "River"], "one": False, "synonyms": ["drew"]}
+    built = {"name": "built by", "from": ["Ship"], "to": [], "one": True, "synonyms": ["drew"]}
+    scripted.say("schema", {"types": types, "predicates": [designed, built, {"name": "mentions"}, {"name": ""}]})
+    assert json.loads(notes.propose_fact_schema(sample=2).to_json()) == {
+        "types": {"Person": {"description": "somebody"}, "Ship": {}},
+        "predicates": {
+            "DESIGNED": {"from": ["Person"], "to": ["Ship"], "synonyms": ["drew"]},
+            "BUILT_BY": {"from": ["Ship"], "one": True},
+        },
+    }
+    assert scripted.calls[0]["messages"][1]["content"].count("<passage>") == 2
+    assert notes.fact_schema() is None
+    scripted.reset()
+    scripted.say("schema", {"types": [{"name": "Passage"}], "predicates": []})
+    with pytest.raises(ModelError, match="no schema that can be used"):
+        notes.propose_fact_schema()
