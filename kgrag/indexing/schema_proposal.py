@@ -13,7 +13,7 @@ from kgrag.indexing.fact_schema import FactSchema
 from kgrag.models.tasks import Tasks, framed, harmless, titled
 from kgrag.values.errors import InputError, ModelError
 
-TASK = "schema"
+TASK = "fact-schema"
 _SHOWN = 1_000  # characters of a passage
 _TEXT: Mapping[str, Any] = {"type": "string"}
 _TEXTS: Mapping[str, Any] = {"type": "array", "items": _TEXT}
@@ -53,7 +53,7 @@ def propose(graph: Graph, collection: Collection, tasks: Tasks, sample: int) -> 
         raise InputError(f"Collection {collection.name!r} has no passages.", "Ingest documents first.")
     texts = (f"Title: {titled(s['title'] or '')}\n{harmless(s['text'][:_SHOWN])}" for s in passage_sources(graph, ids))
     passages = "\n\n".join(f"[{n}]\n{framed(text)}" for n, text in enumerate(texts, 1))
-    return usable(tasks.structured(TASK, Proposal, prompt="fact-schema", passages=passages))
+    return usable(tasks.structured(TASK, Proposal, passages=passages))
 
 
 def usable(proposal: Proposal) -> FactSchema:
@@ -77,7 +77,7 @@ def usable(proposal: Proposal) -> FactSchema:
     if schema is None:
         raise ModelError(
             "The model proposed no schema that can be used.",
-            "Run it again with a larger sample or another model for the task schema, or write the file by hand.",
+            "Run it again with a larger sample or another model for the task fact-schema, or write the file by hand.",
         )
     return schema
 

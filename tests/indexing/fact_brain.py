@@ -1,4 +1,4 @@
-"""A brain of the scripted server: it reads offices with their times, and in a third of its replies keeps to no schema."""
+"""A brain of the scripted server: it reads offices with their times; where a text is wild, as it likes."""
 
 import json
 import re

@@ -295,7 +295,7 @@ def test_a_proposal_is_a_schema(collection_name: str, scripted: Scripted, connec
     types = [{"name": "person", "description": "somebody"}, {"name": "Ship"}, {"name": "Passage"}, {"name": None}]
     designed = {"name": "designed", "from": ["Person"], "to": ["Ship", "River"], "one": False, "synonyms": ["drew"]}
     built = {"name": "built by", "from": ["Ship"], "to": [], "one": True, "synonyms": ["drew"]}
-    scripted.say("schema", {"types": types, "predicates": [designed, built, {"name": "mentions"}, {"name": ""}]})
+    scripted.say("fact-schema", {"types": types, "predicates": [designed, built, {"name": "mentions"}, {"name": ""}]})
     assert json.loads(notes.propose_fact_schema(sample=2).to_json()) == {
         "types": {"Person": {"description": "somebody"}, "Ship": {}},
         "predicates": {
@@ -306,6 +306,6 @@ def test_a_proposal_is_a_schema(collection_name: str, scripted: Scripted, connec
     assert scripted.calls[0]["messages"][1]["content"].count("<passage>") == 2
     assert notes.fact_schema() is None
     scripted.reset()
-    scripted.say("schema", {"types": [{"name": "Passage"}], "predicates": []})
+    scripted.say("fact-schema", {"types": [{"name": "Passage"}], "predicates": []})
     with pytest.raises(ModelError, match="no schema that can be used"):
         notes.propose_fact_schema()

@@ -11,9 +11,11 @@ from kgrag.agents.global_search import Points
 from kgrag.agents.lookup import _Reply as Structure
 from kgrag.agents.rgnn import Critique
 from kgrag.indexing.communities import Report
-from kgrag.indexing.extracted import Extraction, LinkedExtraction
+from kgrag.indexing.extracted import Extraction, LinkedExtraction, typed_extraction
+from kgrag.indexing.fact_schema import FactSchema
 from kgrag.indexing.group_texts import Summary
 from kgrag.indexing.resolution.judge import Same
+from kgrag.indexing.schema_proposal import Proposal
 from kgrag.lab.generating import _Checked as Checked
 from kgrag.lab.generating import _Made as Made
 from kgrag.lab.grading import _Claims as Claims
@@ -26,9 +28,13 @@ from kgrag.retrieval.hipporag import Kept, Names
 from kgrag.values.documents import Triple
 from kgrag.values.results import Passage
 
+_SCHEMA = FactSchema.model_validate(
+    {"types": {"Person": {}, "Place": {}, "Work": {}}, "predicates": {"BORN_IN": {}, "MADE": {}, "LIES_IN": {}}}
+)
 SHAPES: Mapping[str, type[BaseModel]] = {
     "check-question": Checked, "claims": Claims, "correctness": Correctness, "critique": Critique,
     "dual-thought": Thoughts, "dual-thought-chain": Thoughts, "extract": Extraction, "extract-linked": LinkedExtraction,
+    "extract-typed": typed_extraction(_SCHEMA), "fact-schema": Proposal,
     "grade": Grade, "make-question": Made, "name": Names, "note": Points, "read": Facts, "read-on": Facts,
     "reason": Verdict, "recognise": Kept, "report": Report, "resolve": Same, "structure": Structure,
     "summarise": Summary, "verify": Covered,
@@ -55,13 +61,19 @@ def values(prompt: str, question: str, answer: str, passages: Sequence[Passage])
         "examples": "MATCH (e:Entity {collection: $collection}) RETURN e.name LIMIT 5", "trouble": "",
         "answer_type": "a name", "bridge": last.title, "formulation": "plain", "premise": "", "user": "a reader",
         "collection": "$collection", "entity_name": "$entity_name", "passage_text": "$passage_text", "name": "$name",
+        **_SCHEMA.shown(),
     }  # fmt: skip
     return {name: known[name] for name in load_prompt(prompt).values}
 
 
 def task(prompt: str) -> str:
     """The task that a prompt belongs to."""
-    return {"dual-thought-chain": "dual-thought", "extract-linked": "extract", "read-on": "read"}.get(prompt, prompt)
+    return {
+        "dual-thought-chain": "dual-thought",
+        "extract-linked": "extract",
+        "extract-typed": "extract",
+        "read-on": "read",
+    }.get(prompt, prompt)
 
 
 def said_in_words(error: Any) -> bool:
