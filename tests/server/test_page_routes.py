@@ -358,3 +358,26 @@ def test_a_collection_without_documents_has_no_examples(
     assert client.get(f"/api/v1/collections/{collection_name}/examples").json() == {"questions": []}
     with pytest.raises(NotFoundError):
         kg["no such collection"].example_questions()
+
+
+# ----- connections
+
+
+def test_a_connection_is_told_in_sentences(client: httpx.Client) -> None:
+    told = client.get(f"{_C}/drawings/connection", params={"name": "hvalvik", "other": "Trondheim"}).json()
+    assert [(tie["one"], tie["other"], tie["sentence"]) for tie in told["ties"]] == [
+        ("Hvalvik", "Norway", "Hvalvik is a harbour of Norway."),
+        ("Norway", "Trondheim", "She went to school in Trondheim, Norway."),
+    ]
+    last = told["ties"][-1]
+    marks = [last["sentence"][start:end] for start, end in last["marks"]]
+    assert (last["title"], marks) == ("Ada Maria Lund", ["Trondheim", "Norway"])
+    opened = client.get(f"{_C}/passage", params={"id": last["passage"]}).json()["passage"]
+    assert last["sentence"] in opened["text"]
+    assert told["ways"] >= 1 and {"Hvalvik", "Trondheim"} <= {node["caption"] for node in told["nodes"]}
+
+
+def test_names_that_nothing_connects(client: httpx.Client) -> None:
+    told = client.get(f"{_C}/drawings/connection", params={"name": "Hvalvik", "other": "Zanzibar"})
+    assert told.json() == {"nodes": [], "edges": [], "ways": 0, "ties": []}
+    assert client.get("/api/v1/collections/none/drawings/connection?name=a&other=b").status_code == 404

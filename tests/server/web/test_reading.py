@@ -141,7 +141,7 @@ def test_a_conversation_chooses_its_collection_and_opens_its_sources(
     labels = page.locator("dialog .graph-spot").evaluate_all(
         "all => all.map((one) => one.ariaLabel.split(', ').at(-1))"
     )
-    assert set(labels) == {"Question", "Entity", "Passage"}
+    assert set(labels) == {"Question", "Name", "Passage"}
     assert page.locator("dialog .graph-legend[open]").count() == 0
 
 
