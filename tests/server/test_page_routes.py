@@ -40,7 +40,7 @@ def served(kg: KnowledgeGraph, scripted_server: Scripted, tmp_path_factory: pyte
     kg[_NAME].ingest(
         [Document(key, (Section(text),), key, triples=_FACTS.get(key, ())) for key, text in _TEXTS.items()]
     )
-    kg[_OTHER].ingest([Document("Kari", (Section("Kari keeps a secret."),), "Kari")])
+    kg[_OTHER].ingest([Document("Kari", (Section("Kari was a keeper. She was born in Larvik."),), "Kari")])
     settings = kg.settings.model_copy(update={"chat": scripted_server.settings()})
     folder = tmp_path_factory.mktemp("keys")
     with (
@@ -345,9 +345,12 @@ def test_an_estimate_takes_a_model(kg: KnowledgeGraph, served: Served, tmp_path:
 
 def test_example_questions_are_of_facts_and_names(client: httpx.Client, kg: KnowledgeGraph) -> None:
     found = client.get(f"{_C}/examples").json()["questions"]
-    assert found[:2] == ["How is Hvalvik connected to Trondheim?", "What is known about Norway?"]
+    assert found[:2] == ["How are Hvalvik and Trondheim connected?", "What is known about Norway?"]
     assert len(found) == 3 and found == client.get(f"{_C}/examples").json()["questions"]
-    assert client.get(f"/api/v1/collections/{_OTHER}/examples").json()["questions"] == ["What is known about Kari?"]
+    assert client.get(f"/api/v1/collections/{_OTHER}/examples").json()["questions"] == [
+        "Who was Kari?",
+        "What is known about Larvik?",
+    ]
 
 
 def test_a_collection_without_documents_has_no_examples(
