@@ -348,7 +348,7 @@ def document(graph: Graph, collection: Collection, key: str, limit: int) -> Docu
     """
     rows = graph.run("look_up/document_contents", collection=collection.name, key=key, limit=limit)
     if not rows:
-        raise NotFoundError(f"There is no document {key!r}.", "`kgrag list documents` lists them.")
+        raise NotFoundError(f"There is no document {key!r}.", "`kgrag cypher documents` names those of most passages.")
     passages = Reader(graph, collection).passages(rows[0]["ids"])
     kept = tuple(passages[id] for id in rows[0]["ids"] if id in passages)
     tables = tuple(DocumentTable(**each) for each in rows[0]["tables"])
