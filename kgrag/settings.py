@@ -39,6 +39,9 @@ class ServeOptions(BaseModel):
     job_workers: int = Field(1, ge=1, le=16, description="jobs that run side by side")
     job_memory_mb: int = Field(4096, ge=256, description="memory that the process of a job may need")
     job_seconds: float = Field(86_400.0, gt=0, description="seconds that a job may take")
+    watch: dict[str, Path] = Field(
+        default_factory=dict, description="collection -> folder that is kept in step with it, as JSON"
+    )
     answers: int = Field(5000, ge=1, description="questions that the pages keep, with their answers; older ones go")
 
 

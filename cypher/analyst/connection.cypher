@@ -8,6 +8,7 @@
 // $limit: INTEGER = 25 - ways wanted
 // -> path: PATH - one shortest way
 // -> steps: LIST<STRING> - the names along it
+// -> passages: LIST<STRING> - for each node the id of a passage that says it: the first of a document, null of an entity
 MATCH (c:Collection {name: $collection})
 CALL (c) {
   CALL db.index.fulltext.queryNodes('entity_name_c' + c.number, '"' + replace($entity, '"', ' ') + '"', {limit: 20}) YIELD node AS e, score
@@ -19,4 +20,9 @@ CALL (c) {
 }
 WITH a, b WHERE a <> b
 MATCH path = allShortestPaths((a)-[:MENTIONS|ABOUT|HAS_PASSAGE|STATES|SUBJECT|OBJECT*..8]-(b))
-RETURN path, [n IN nodes(path) | n.name] AS steps LIMIT toInteger($limit)
+WITH path LIMIT toInteger($limit)
+RETURN path, [n IN nodes(path) | n.name] AS steps, [n IN nodes(path) | CASE
+  WHEN n:Passage THEN n.id
+  WHEN n:Triple THEN head(COLLECT { MATCH (n)<-[:STATES]-(p:Passage) RETURN p.id ORDER BY p.id LIMIT 1 })
+  WHEN n:Document THEN head(COLLECT { MATCH (n)-[:HAS_PASSAGE]->(p:Passage) RETURN p.id ORDER BY p.ordinal LIMIT 1 })
+END] AS passages

@@ -5,6 +5,7 @@
 // $longest: INTEGER - characters of a name
 // $limit: INTEGER - names wanted
 // -> name: STRING - the name
+// -> text: STRING - how the document begins that bears it as its title; null where none does
 MATCH (p:Passage {collection: $collection})
 WITH p LIMIT $reach
 CALL (p) {
@@ -15,4 +16,7 @@ CALL (p) {
 WITH e
 WHERE size(e.name) <= $longest AND e.name =~ '[\\p{Lu}\\p{Lo}].*'
 WITH DISTINCT e ORDER BY e.df DESC, e.name LIMIT $limit
-RETURN e.name AS name
+RETURN e.name AS name, head(COLLECT {
+  MATCH (e)<-[a:ABOUT]-(:Document)-[:HAS_PASSAGE]->(p:Passage) WHERE a.weight >= 1
+  RETURN left(p.text, 400) ORDER BY p.ordinal LIMIT 1
+}) AS text

@@ -40,12 +40,13 @@ GROUPS = {
     ),
     "list": (
         "What there is to choose from, and kept runs.",
-        ("retrievers", "systems", "prompts", "settings", "runs"),
+        ("collections", "retrievers", "systems", "prompts", "settings", "runs"),
     ),
 }
 """Commands of a group: what it is for, and their names."""
 
-_GROUPED = {name: f"{group} {name}" for group, (_, names) in GROUPS.items() for name in names}
+_ALONE = frozenset(name for names in SECTIONS.values() for name in names)
+_GROUPED = {name: f"{group} {name}" for group, (_, names) in GROUPS.items() for name in names if name not in _ALONE}
 
 INTERRUPTED = 130
 
@@ -173,7 +174,8 @@ def main(ctx: click.Context, debug: bool, verbose: bool) -> None:
     """Turn documents into a graph in Neo4j and search it by many hops.
 
     Begin with `kgrag demo`; `kgrag COMMAND --help` has examples. Exit codes: 0 success, 1 error, 2 usage, 3
-    database, 4 not found, 5 input, 6 other embedder, 7 model, 8 refused Cypher, 9 key, 130 interrupted.
+    database, 4 not found, 5 input, 6 other embedder, 7 model, 8 refused Cypher, 9 key, 12 some files not read, 130
+    interrupted.
     """
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, TextIOWrapper):

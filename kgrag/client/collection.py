@@ -10,7 +10,7 @@ from kgrag.client.arguments import check_part
 from kgrag.client.building import Building
 from kgrag.client.connection import Rankings
 from kgrag.client.searching import Searching
-from kgrag.graph import reader, runs, schema
+from kgrag.graph import questions, reader, runs, schema
 from kgrag.graph.counts import collection_info
 from kgrag.graph.reader import Reader
 from kgrag.graph.runs import Run
@@ -227,7 +227,7 @@ class Collection(Building, Searching):
         Returns:
             At most three; none for an empty collection.
         """
-        return reader.example_questions(self.kg.graph, self._record().name)
+        return questions.example_questions(self.kg.graph, self._record().name)
 
     def inspect(self, *, near: float = 0.98) -> "Inspection":
         """Inspect the collection: counts, distributions, coverage, and findings with their remedies.

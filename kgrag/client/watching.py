@@ -1,10 +1,11 @@
 """Folders that are watched: a collection is kept in step with them."""
 
 import os
+import threading
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from kgrag.values.errors import BusyError, InputError
 from kgrag.values.results import IngestReport
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
 
     from kgrag.client.collection import Collection
 
+T = TypeVar("T")
 _TICK = 200  # milliseconds between two looks at what has changed
 _LONGEST = 30.0  # seconds of changes without a pause after which what is quiet is read
 
@@ -32,8 +34,6 @@ def watch(
     gone are deleted, unless `prune` is False; `options` are those of `Collection.ingest`. It can be interrupted at any
     moment, and resumes. Raises InputError for what is no folder, or no longer there.
     """
-    from watchfiles import watch as changes_in
-
     tops = [Path(os.path.realpath(folder)) for folder in folders]
     for top in tops:
         if not top.is_dir():
@@ -46,10 +46,33 @@ def watch(
             except BusyError:
                 time.sleep(quiet)  # somebody else works on it
 
+    yield from looks(tops, read, lambda report: report.unsettled > 0, quiet=quiet)
+
+
+def looks(
+    tops: Sequence[Path],
+    read: Callable[[], T],
+    unsettled: Callable[[T], bool],
+    *,
+    quiet: float,
+    ended: threading.Event | None = None,
+) -> Iterator[T]:
+    """Yield what `read` returns: at once, and whenever something in the folders has changed and been quiet.
+
+    Args:
+        tops: the folders.
+        read: brings what holds them up to date.
+        unsettled: whether it has to be called again, since a file was too new.
+        quiet: seconds.
+        ended: what ends it, once it is set.
+    """
+    from watchfiles import watch as changes_in
+
     ticks = changes_in(
-        *tops, watch_filter=Visible(tops), step=_TICK, debounce=2 * _TICK, rust_timeout=_TICK, yield_on_timeout=True
-    )
-    next(ticks)  # from here on nothing is missed
+        *tops, watch_filter=Visible(tops), step=_TICK, debounce=2 * _TICK, rust_timeout=_TICK, yield_on_timeout=True,
+        stop_event=ended,
+    )  # fmt: skip
+    next(ticks, None)  # from here on nothing is missed
     yield read()
     first = last = time.monotonic()  # of the changes since; what was too new is looked at again
     waiting = True
@@ -60,7 +83,7 @@ def watch(
         if waiting and (now - last >= quiet or now - first >= _LONGEST):
             report = read()
             first = last = time.monotonic()
-            waiting = report.unsettled > 0
+            waiting = unsettled(report)
             yield report
 
 

@@ -83,7 +83,7 @@ def add_job(
 
 def find_job(graph: Graph, id: str) -> Job:
     """Return the job of that id. Raises NotFoundError."""
-    rows = graph.run("jobs/list", id=id, collections=[], state=None, limit=1)
+    rows = graph.run("jobs/list", id=id, collections=[], state=None, kind=None, limit=1)
     if not rows:
         raise no_job(id)
     return job_of(rows[0]["job"])
@@ -94,9 +94,15 @@ def no_job(id: str) -> NotFoundError:
     return NotFoundError(f"There is no job {id!r}.", f"The last {KEPT:,} are kept; list them to see their ids.")
 
 
-def list_jobs(graph: Graph, collections: Sequence[str] = (), state: State | None = None, limit: int = 50) -> list[Job]:
-    """Return jobs, the newest first: of these collections, none for all, and in this state."""
-    rows = graph.run("jobs/list", id=None, collections=list(collections), state=state, limit=limit)
+def list_jobs(
+    graph: Graph,
+    collections: Sequence[str] = (),
+    state: State | None = None,
+    limit: int = 50,
+    kind: str | None = None,
+) -> list[Job]:
+    """Return jobs, the newest first: of these collections, none for all, in this state, and of this kind."""
+    rows = graph.run("jobs/list", id=None, collections=list(collections), state=state, kind=kind, limit=limit)
     return [job_of(r["job"]) for r in rows]
 
 

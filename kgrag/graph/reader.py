@@ -75,39 +75,6 @@ def question_words(text: str, language: Language = ENGLISH) -> str:
     return " ".join(f"stems:{word} title_stems:{word}^{TITLE}" for word in words)
 
 
-_FACTS, _PASSAGES = 300, 100  # that are looked at
-_CAP = 20  # facts that the name in the middle of a chain may begin
-_SHORT, _LONGEST = 3, 30  # characters of a name
-_ROWS = 50
-
-
-def example_questions(graph: Graph, collection: str, most: int = 3) -> list[str]:
-    """Return at most so many questions, each about other names: how two are connected, and what is known of one."""
-    used: set[str] = set()
-
-    def unused(*names: str) -> bool:
-        if used.intersection(names):
-            return False
-        used.update(names)
-        return True
-
-    chains = graph.run("look_up/example_chains", collection=collection, reach=_FACTS, cap=_CAP, longest=_LONGEST,
-                       limit=_ROWS)  # fmt: skip
-    names = graph.run("look_up/example_names", collection=collection, reach=_PASSAGES, longest=_LONGEST, limit=_ROWS)
-    questions = [
-        f"How is {row['one']} connected to {row['other']}?"
-        for row in chains
-        if unused(row["one"], row["via"], row["other"])
-    ][: max(1, most - 1)]
-    named = (row["name"] for row in names if _is_name(row["name"]) and unused(row["name"]))
-    return [*questions, *(f"What is known about {name}?" for name in named)][:most]
-
-
-def _is_name(name: str) -> bool:
-    """Return whether a name is one of something, not a heading such as FAQ: of two words, or in small letters, too."""
-    return " " in name or (name[1:].islower() and len(name) > _SHORT)
-
-
 Row = dict[str, Any]
 Scores = list[tuple[str, float]]
 _FILTER_CANDIDATES = 1000  # nearest passages that a filter is tried on before the filtered set is scanned
@@ -381,7 +348,7 @@ def document(graph: Graph, collection: Collection, key: str, limit: int) -> Docu
     """
     rows = graph.run("look_up/document_contents", collection=collection.name, key=key, limit=limit)
     if not rows:
-        raise NotFoundError(f"There is no document {key!r}.", "`kgrag list documents` lists them.")
+        raise NotFoundError(f"There is no document {key!r}.", "`kgrag cypher documents` names those of most passages.")
     passages = Reader(graph, collection).passages(rows[0]["ids"])
     kept = tuple(passages[id] for id in rows[0]["ids"] if id in passages)
     tables = tuple(DocumentTable(**each) for each in rows[0]["tables"])

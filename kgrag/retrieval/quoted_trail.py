@@ -1,12 +1,14 @@
-"""The trail of a ranking in the words of its passages: each hop quotes the sentence that leads to the next passage.
+"""Trails and connections in the words of passages: each step quotes the sentence that leads to the next.
 
-One function makes it for the command line, pages, REST and MCP: `told_trail`.
+`told_trail` is for the ranking of a question, in the command line, pages, REST and MCP; `told_connection` for the ways
+of the graph between two names.
 """
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
+from typing import Any
 
 from kgrag.retrieval.snippet import one_line
 from kgrag.retrieval.support import nearest_sentence, sentences
@@ -37,6 +39,22 @@ class Hop:
     name: str = ""
     start: int = 0
     end: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Tie:
+    """A step of a connection: two names, and the sentence of a passage that ties them.
+
+    `passage`: its id, "" for a fact that no passage states, whose text is the `sentence`; `marks`: where the names
+    stand in the sentence, each from its start to before its end.
+    """
+
+    one: str
+    other: str
+    passage: str
+    title: str
+    sentence: str
+    marks: tuple[tuple[int, int], ...]
 
 
 def told_trail(hits: Sequence[Hit], sought: str, known: Sequence[Hit] = ()) -> list[Hop]:
@@ -101,18 +119,81 @@ def by_title(hits: Sequence[Hit]) -> dict[str, Passage]:
     return passages
 
 
+def told_connection(ways: Iterable[Sequence[Mapping[str, Any]]], passages: Mapping[str, Passage]) -> list[Tie]:
+    """Return the way between two names that is told best, a sentence for each two names that follow each other.
+
+    Args:
+        ways: the nodes of each: `entity` where the node is one, its `name`, the `text` of a fact, and `passage`, the id
+            of one that says it. Each way begins and ends with an entity.
+        passages: by their ids.
+
+    Returns:
+        The first way of those whose sentences have most of the names; empty without ways.
+    """
+    best, told = -1.0, list[Tie]()
+    for nodes in ways:
+        names = [place for place, node in enumerate(nodes) if node["entity"]]
+        ties = [
+            _tie(nodes[start]["name"], nodes[end]["name"], nodes[start + 1 : end], passages)
+            for start, end in pairwise(names)
+        ]
+        worth = sum(map(_worth, ties)) / len(ties)
+        if worth > best:
+            best, told = worth, ties
+    return told
+
+
+def _tie(one: str, other: str, between: Sequence[Mapping[str, Any]], passages: Mapping[str, Passage]) -> Tie:
+    """Return what ties two names, said by the nodes between them: the passage that names both in the best sentence."""
+    sources = [passages[node["passage"]] for node in between if node["passage"] in passages]
+    facts = [node["text"] for node in between if node["text"] and not node["passage"]]
+    ties = [Tie(one, other, its.id, its.title, *_quote(one, other, its.text)) for its in sources]
+    ties += [Tie(one, other, "", "", text, _marks(text, one, other)) for text in facts]
+    return max(ties, key=_worth, default=Tie(one, other, "", "", "", ()))
+
+
+def _worth(tie: Tie) -> int:
+    """Return how many of the two names a sentence has, and with its title, which says who "he" is."""
+    told = f"{tie.title}: {tie.sentence}"
+    return len(tie.marks) + sum(_place(told, name) is not None for name in (tie.one, tie.other))
+
+
+def _quote(one: str, other: str, text: str) -> tuple[str, tuple[tuple[int, int], ...]]:
+    """Return the first sentence with both names, and where they stand; else the first sentence with each."""
+    lines = [one_line(text[start:end]) for start, end in sentences(text)]
+    both = next((line for line in lines if len(_marks(line, one, other)) > 1), "")
+    if not both:
+        naming = {next((place for place, line in enumerate(lines) if _place(line, name)), -1) for name in (one, other)}
+        both = " … ".join(lines[place] for place in sorted(naming) if place >= 0)
+    if not both:
+        start, end = nearest_sentence(f"{one} {other}", text)
+        both = one_line(text[start:end]) or lines[0]
+    return both, _marks(both, one, other)
+
+
+def _marks(line: str, *names: str) -> tuple[tuple[int, int], ...]:
+    """Return where names stand in a sentence, in its order; one within another is left out."""
+    places = sorted({place for name in names if (place := _place(line, name))}, key=lambda its: (its[0], -its[1]))
+    return tuple(its for at, its in enumerate(places) if at == 0 or its[0] >= places[at - 1][1])
+
+
 def _naming(passage: Passage, name: str) -> Hop | None:
     """Return the first sentence of a passage that has a name in it, in whatever form; None if none has."""
-    short = without_parenthesis(name)
-    wanted = stems_in(short)
     for start, end in sentences(passage.text):
         line = one_line(passage.text[start:end])
-        at = line.casefold().find(short.casefold())
-        if at >= 0:
-            return Hop(passage.id, passage.title, line, name, at, at + len(short))
-        words = [(m.start(), m.end()) for m in _WORD.finditer(line)]
-        there = stems([search_form(line[a:b]) for a, b in words])
-        spans = [span for span, stem in zip(words, there, strict=True) if stem in wanted]
-        if wanted and wanted <= set(there):
-            return Hop(passage.id, passage.title, line, name, spans[0][0], spans[-1][1])
+        if place := _place(line, name):
+            return Hop(passage.id, passage.title, line, name, *place)
     return None
+
+
+def _place(line: str, name: str) -> tuple[int, int] | None:
+    """Return where a sentence has a name, in whatever form."""
+    short = without_parenthesis(name)
+    at = line.casefold().find(short.casefold())
+    if at >= 0:
+        return at, at + len(short)
+    wanted = stems_in(short)
+    words = [(m.start(), m.end()) for m in _WORD.finditer(line)]
+    there = stems([search_form(line[a:b]) for a, b in words])
+    spans = [span for span, stem in zip(words, there, strict=True) if stem in wanted]
+    return (spans[0][0], spans[-1][1]) if wanted and wanted <= set(there) else None

@@ -27,6 +27,8 @@ _PHRASES = {
     ("HAS_PASSAGE", "Passage"): "has part",
 }
 """The type of an edge and the label that it leads to -> how a trail says so."""
+_KINDS = {"Entity": "Name", "Triple": "Fact"}
+"""A label -> what readers call such a node, where that is another word."""
 
 
 def follow(edge: str, label: str, name: str, score: float | None = None) -> Step:
@@ -56,6 +58,7 @@ def _parts(steps: Iterable[Step]) -> list[str]:
             parts.append(f"{step.via}{rated}")
         else:
             start = parts.pop() if on_path else ORIGIN
-            parts.append(f"{start} —{step.via}→ {step.label} {step.name}{rated}")
+            kind = _KINDS.get(step.label, step.label)
+            parts.append(f"{start} —{step.via}→ {kind} {step.name}{rated}")
         on_path = bool(step.name)
     return parts

@@ -45,6 +45,7 @@ from kgrag.server.request_queue import Workers
 from kgrag.server.route_context import Serving
 from kgrag.server.throttle import Throttle
 from kgrag.server.tracing import Tracing
+from kgrag.server.watched import WatchedFolders
 from kgrag.settings import ServeOptions, Settings
 from kgrag.values.errors import ConfigurationError, KgragError
 
@@ -70,10 +71,11 @@ def create_app(kg: KnowledgeGraph, keys: Keys, options: ServeOptions) -> FastAPI
     metrics, tracing, work = Metrics(), Tracing(), Jobs(kg, options.job_workers)
     kept = Conversations(keys.path.with_name("conversations.sqlite3"), options.answers)
     asking = Asking(kept, asks, workers)
+    folders = WatchedFolders(work, kg.settings.serve.watch)
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncGenerator[None]:
-        with tracing, workers, asks, statements, pictures, work:
+        with tracing, workers, asks, statements, pictures, work, folders:
             yield
             await asking.close()
 
@@ -157,6 +159,7 @@ def serving_checks(settings: Settings) -> Iterator[Check]:
     yield _keys(settings)
     yield _port(settings)
     yield _uploads(settings)
+    yield from _watched(settings)
     yield _model(settings)
 
 
@@ -186,6 +189,12 @@ def _uploads(settings: Settings) -> Check:
     folder = next(path for path in (settings.home / "uploads", *(settings.home / "uploads").parents) if path.exists())
     ok = os.access(folder, os.W_OK | os.X_OK)
     return Check("Uploads", ok, f"in {settings.home / 'uploads'}", "" if ok else f"Make {folder} writable.")
+
+
+def _watched(settings: Settings) -> Iterator[Check]:
+    for collection, folder in settings.serve.watch.items():
+        ok = folder.is_dir() and os.access(folder, os.R_OK | os.X_OK)
+        yield Check(f"Watched for {collection}", ok, str(folder), "" if ok else f"Make {folder}, and let it be read.")
 
 
 def _model(settings: Settings) -> Check:

@@ -13,6 +13,12 @@ def test_collections_are_a_table(cli: CommandLine, ships: str) -> None:
     assert int(row["Entities"]) > 0 and int(row["Edges"]) > 3
 
 
+def test_collections_are_among_what_is_listed(cli: CommandLine, ships: str) -> None:
+    assert cli("list", "collections").stdout == cli("collections").stdout
+    assert "Did you mean 'collections'?" in cli("list", "colections", code=2).stderr
+    assert "Did you mean 'list runs'?" in cli("runs", code=2).stderr
+
+
 def test_collections_json(cli: CommandLine, ships: str) -> None:
     entry = next(c for c in cli.json("collections") if c["name"] == ships)
     assert (entry["embedder"], entry["dimension"], entry["finished"]) == ("wordllama", 256, True)

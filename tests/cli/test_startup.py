@@ -10,7 +10,8 @@ from kgrag import __version__
 from kgrag.cli import COMMANDS, GROUPS, SECTIONS, main
 from kgrag.graph.local.lines import LINES, locked_version
 
-GROUPED = {name: [group, name] for group, (_, names) in GROUPS.items() for name in names}
+ALONE = {name for names in SECTIONS.values() for name in names}
+GROUPED = {name: [group, name] for group, (_, names) in GROUPS.items() for name in names if name not in ALONE}
 HEAVY = ("neo4j", "spacy", "numpy", "wordllama", "pydantic", "rich")
 MEASURING = GROUPS["lab"][1]
 """Commands whose options are made from pydantic models."""

@@ -7,9 +7,9 @@ import pytest
 ROOT = Path(__file__).parents[2]
 PRODUCT = ("kgrag", "loaders", "cypher")
 LIMITS = {
-    "lines of product": (PRODUCT, (".py", ".cypher"), 77_600),
-    "lines of tests": (("tests",), (".py",), 53_600),
-    "lines of JavaScript and CSS": (("kgrag/server/web",), (".js", ".css"), 6_560),
+    "lines of product": (PRODUCT, (".py", ".cypher"), 77_900),
+    "lines of tests": (("tests",), (".py",), 53_700),
+    "lines of JavaScript and CSS": (("kgrag/server/web",), (".js", ".css"), 6_600),
 }
 
 

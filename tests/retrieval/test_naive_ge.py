@@ -54,7 +54,7 @@ def test_the_trail_of_what_both_found(kg: KnowledgeGraph, coast: str) -> None:
     first = kg[coast].search(_QUESTION, retriever="naive-ge(bm25)", k=1).hits[0]
     bm25, path = trail(first).split(" + ")
     assert bm25.startswith("bm25 rank ")
-    assert path.startswith("question —resembles→ Triple Ole Brandvik captain of Fjord Queen (")
+    assert path.startswith("question —resembles→ Fact Ole Brandvik captain of Fjord Queen (")
     assert path.endswith(") —stated in→ Passage Fjord Queen")
 
 

@@ -13,13 +13,13 @@ def test_ranks_in_indexes_stand_side_by_side() -> None:
 
 def test_named_nodes_form_a_path_from_the_question() -> None:
     why = (Step("names", "Entity", "Fram"), Step("mentioned in", "Passage", "Colin Archer", 0.5))
-    assert trail(hit(*why)) == "question —names→ Entity Fram —mentioned in→ Passage Colin Archer (0.500)"
+    assert trail(hit(*why)) == "question —names→ Name Fram —mentioned in→ Passage Colin Archer (0.500)"
 
 
 def test_a_path_and_an_index_are_two_parts() -> None:
     path, rank = Step("names", "Entity", "Fram"), Step("bm25 rank 1", "Passage", "")
-    assert trail(hit(path, rank)) == "question —names→ Entity Fram + bm25 rank 1"
-    assert trail(hit(rank, path)) == "bm25 rank 1 + question —names→ Entity Fram"
+    assert trail(hit(path, rank)) == "question —names→ Name Fram + bm25 rank 1"
+    assert trail(hit(rank, path)) == "bm25 rank 1 + question —names→ Name Fram"
 
 
 def test_without_steps_it_is_empty() -> None:

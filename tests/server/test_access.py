@@ -85,6 +85,8 @@ _ROUTES = [
     Case("GET", f"{_C}/uploads"),
     Case("DELETE", f"{_C}/uploads", "write", then=(202,), options={"params": {"name": "nobody.md"}}),
     Case("POST", f"{_C}/jobs", "write", then=(202,), options=_json(kind="prune")),
+    Case("GET", f"{_C}/watched"),
+    Case("GET", f"{_C}/drawings/connection", options={"params": {"name": "Kari", "other": "Nils"}}),
     Case("POST", f"{_C}/search", options=_json(**_QUESTION)),
     Case("POST", f"{_C}/search", "write", options=_json(**_QUESTION, save=True)),
     Case("POST", f"{_C}/look-up", options=_json(**_QUESTION)),

@@ -40,7 +40,7 @@ def served(kg: KnowledgeGraph, scripted_server: Scripted, tmp_path_factory: pyte
     kg[_NAME].ingest(
         [Document(key, (Section(text),), key, triples=_FACTS.get(key, ())) for key, text in _TEXTS.items()]
     )
-    kg[_OTHER].ingest([Document("Kari", (Section("Kari keeps a secret."),), "Kari")])
+    kg[_OTHER].ingest([Document("Kari", (Section("Kari was a keeper. She was born in Larvik."),), "Kari")])
     settings = kg.settings.model_copy(update={"chat": scripted_server.settings()})
     folder = tmp_path_factory.mktemp("keys")
     with (
@@ -345,9 +345,12 @@ def test_an_estimate_takes_a_model(kg: KnowledgeGraph, served: Served, tmp_path:
 
 def test_example_questions_are_of_facts_and_names(client: httpx.Client, kg: KnowledgeGraph) -> None:
     found = client.get(f"{_C}/examples").json()["questions"]
-    assert found[:2] == ["How is Hvalvik connected to Trondheim?", "What is known about Norway?"]
+    assert found[:2] == ["How are Hvalvik and Trondheim connected?", "What is known about Norway?"]
     assert len(found) == 3 and found == client.get(f"{_C}/examples").json()["questions"]
-    assert client.get(f"/api/v1/collections/{_OTHER}/examples").json()["questions"] == ["What is known about Kari?"]
+    assert client.get(f"/api/v1/collections/{_OTHER}/examples").json()["questions"] == [
+        "Who was Kari?",
+        "What is known about Larvik?",
+    ]
 
 
 def test_a_collection_without_documents_has_no_examples(
@@ -358,3 +361,26 @@ def test_a_collection_without_documents_has_no_examples(
     assert client.get(f"/api/v1/collections/{collection_name}/examples").json() == {"questions": []}
     with pytest.raises(NotFoundError):
         kg["no such collection"].example_questions()
+
+
+# ----- connections
+
+
+def test_a_connection_is_told_in_sentences(client: httpx.Client) -> None:
+    told = client.get(f"{_C}/drawings/connection", params={"name": "hvalvik", "other": "Trondheim"}).json()
+    assert [(tie["one"], tie["other"], tie["sentence"]) for tie in told["ties"]] == [
+        ("Hvalvik", "Norway", "Hvalvik is a harbour of Norway."),
+        ("Norway", "Trondheim", "She went to school in Trondheim, Norway."),
+    ]
+    last = told["ties"][-1]
+    marks = [last["sentence"][start:end] for start, end in last["marks"]]
+    assert (last["title"], marks) == ("Ada Maria Lund", ["Trondheim", "Norway"])
+    opened = client.get(f"{_C}/passage", params={"id": last["passage"]}).json()["passage"]
+    assert last["sentence"] in opened["text"]
+    assert told["ways"] >= 1 and {"Hvalvik", "Trondheim"} <= {node["caption"] for node in told["nodes"]}
+
+
+def test_names_that_nothing_connects(client: httpx.Client) -> None:
+    told = client.get(f"{_C}/drawings/connection", params={"name": "Hvalvik", "other": "Zanzibar"})
+    assert told.json() == {"nodes": [], "edges": [], "ways": 0, "ties": []}
+    assert client.get("/api/v1/collections/none/drawings/connection?name=a&other=b").status_code == 404

@@ -14,6 +14,7 @@ from pydantic import Field
 from kgrag.client.graph import KnowledgeGraph
 from kgrag.client.searching import Searching
 from kgrag.drawing import drawing
+from kgrag.graph.questions import follow_ups
 from kgrag.models.chat import Message
 from kgrag.models.tasks import Tasks
 from kgrag.retrieval.base import DEFAULT_RETRIEVER
@@ -28,7 +29,7 @@ from kgrag.server.conversations import Heading, Turn
 from kgrag.server.events import EventStream
 from kgrag.server.failures import Reply, for_reader, logger
 from kgrag.server.route_context import Called, Caller
-from kgrag.values.errors import AccessError, InputError, NotFoundError
+from kgrag.values.errors import AccessError, DatabaseError, InputError, NotFoundError
 from kgrag.values.events import Answer, Event, Retrieved
 from kgrag.values.results import Hit, Passage, Ranking
 from kgrag.wire import plain, to_json
@@ -94,6 +95,7 @@ _TURN: Any = shape("TurnReply", Turn, without=("owner",))
 _SHOWN: Any = shape(
     "ShownTurn", turn=_TURN, mine=bool, answer=dict[str, Any] | None, steps=list[dict[str, Any]],
     sources=list[dict[str, Any]], notes=list[str], hops=list[Hop],
+    follow_ups=Annotated[list[str], Field(description="what may be asked next, of the last question that is shown")],
 )  # fmt: skip
 _SPENT: Any = shape("Spent", name=str, questions=int, tokens=int, cost=float | None)
 
@@ -326,15 +328,32 @@ def _shown(caller: Caller, turns: Sequence[Turn]) -> list[dict[str, Any]]:
     say = str if caller.access.may("admin") else for_reader
     rows = []
     for turn, (result, gone) in zip(turns, _results(caller, turns), strict=True):
-        shown: dict[str, Any] = {"answer": None, "steps": [], "sources": [], "notes": [], "hops": []}
+        shown: dict[str, Any] = {"answer": None, "steps": [], "sources": [], "notes": [], "hops": [], "follow_ups": []}
         try:
             shown |= result_form(result, gone, say) if result is not None else {}
+            if turn is turns[-1] and result is not None:
+                shown["follow_ups"] = _follow_ups(caller, turn, result)
         except Exception as error:
             logger.exception("turn %s cannot be shown", turn.id, exc_info=error)
             shown["notes"] = ["This answer cannot be shown here. Its text can be downloaded as JSON."]
         problem = turn.error and {**turn.error, **{key: say(turn.error[key]) for key in ("error", "remedy")}}
         rows.append({"turn": _form(replace(turn, error=problem)), "mine": turn.owner == caller.access.key, **shown})
     return rows
+
+
+def _follow_ups(caller: Caller, turn: Turn, result: Answer | Ranking) -> list[str]:
+    """Return questions that a result leads on to, of those that its conversation has not asked."""
+    if isinstance(result, Answer):
+        said, hits = f"{result.question} {result.text}", cited_hits(result)
+    else:
+        said, hits = result.query, list(result.hits[:_DRAWN])
+    asked = [
+        text for its in caller.serving.conversations.turns(turn.conversation) for text in (its.question, its.asked)
+    ]
+    try:
+        return follow_ups(caller.kg.graph, [hit.passage.id for hit in hits], said, asked)
+    except DatabaseError:  # the answer is shown all the same
+        return []
 
 
 def _results(caller: Caller, turns: Sequence[Turn]) -> list[Shown]:

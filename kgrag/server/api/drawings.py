@@ -1,11 +1,13 @@
 """Routes of what is to be drawn: trails of a search, a passage with its neighbours, the paths of a saved query."""
 
-from typing import Annotated
+from collections.abc import Mapping
+from typing import Annotated, Any
 
 from fastapi import APIRouter, Query
 
 from kgrag.client.graph import KnowledgeGraph
 from kgrag.drawing import Drawing, DrawnEdge, DrawnNode, drawing
+from kgrag.retrieval.quoted_trail import Tie, told_connection
 from kgrag.server.allowed_parts import saved_rows
 from kgrag.server.api.cypher import QueryName, SavedQueryRequest
 from kgrag.server.api.passages import Id
@@ -13,6 +15,7 @@ from kgrag.server.api.shapes import holds
 from kgrag.server.failures import Reply
 from kgrag.server.route_context import Called, Named
 from kgrag.values.results import Passage
+from kgrag.values.rows import Rows
 
 router = APIRouter(tags=["drawings"])
 
@@ -46,6 +49,48 @@ async def draw_query(caller: Called, collection: Named, name: QueryName, asked: 
         return drawing(saved_rows(caller.kg, name, asked.parameters, caller.collection(collection).name))
 
     return drawing_form(await caller.work(drawn))
+
+
+@router.get(
+    "/collections/{collection}/drawings/connection",
+    responses=holds("Connection", nodes=list[DrawnNode], edges=list[DrawnEdge], ways=int, ties=list[Tie]),
+)
+async def draw_connection(
+    caller: Called,
+    collection: Named,
+    name: Annotated[str, Query(min_length=1, max_length=2000)],
+    other: Annotated[str, Query(min_length=1, max_length=2000)],
+) -> Reply:
+    """Return the shortest ways between two names, and one of them told in sentences; nothing where none leads."""
+
+    def drawn() -> Reply:
+        chosen = caller.collection(collection)
+        rows = saved_rows(caller.kg, "connection", {"entity": name, "other": other}, chosen.name)
+        if not rows:
+            return Reply({"nodes": [], "edges": [], "ways": 0, "ties": []})
+        ties = told_connection(map(_way, rows), chosen.context.reader.passages(list(_passages(rows))))
+        picture = drawing(rows)
+        nodes, edges = list(picture.nodes.values()), list(picture.edges.values())
+        return Reply({"nodes": nodes, "edges": edges, "ways": len(rows), "ties": ties})
+
+    return await caller.work(drawn)
+
+
+def _way(row: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Return the nodes of a way, as `told_connection` reads them."""
+    return [
+        {
+            "entity": "Entity" in node.kinds,
+            "name": node.properties.get("name", ""),
+            "text": node.properties.get("text", ""),
+            "passage": passage,
+        }
+        for node, passage in zip(row["path"].nodes, row["passages"], strict=True)
+    ]
+
+
+def _passages(rows: Rows) -> set[str]:
+    return {id for row in rows for id in row["passages"] if id}
 
 
 def around(kg: KnowledgeGraph, passage: Passage, edges: int) -> Drawing:

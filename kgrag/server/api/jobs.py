@@ -12,11 +12,12 @@ from kgrag.client.collection import Collection
 from kgrag.graph.jobs import Job, State, no_job
 from kgrag.models.budget import Estimate
 from kgrag.server.api.forms import RequestForm
-from kgrag.server.api.shapes import holds, replies
+from kgrag.server.api.shapes import holds, replies, shape
 from kgrag.server.events import Events, EventStream
 from kgrag.server.failures import Reply
 from kgrag.server.keys import Role
 from kgrag.server.route_context import Called, Caller, Named
+from kgrag.values.documents import Problem
 from kgrag.wire import to_json
 
 router = APIRouter(tags=["jobs"])
@@ -24,6 +25,8 @@ router = APIRouter(tags=["jobs"])
 JOB = replies(Job, code=202)
 _NOW = replies(Job)
 _LISTED = 20  # items of a parameter that a list of jobs shows
+_LOOKS = 10  # at a watched folder, of which all but the last wait or were cancelled
+_PROBLEM: Any = shape("FileProblem", Problem, without=("lasting",))
 _LOOK = 0.5  # seconds between looks at a job that is watched
 Estimated = Annotated[Literal["extract", "resolve", "tree", "communities"], Path(description="kind of job")]
 _ESTIMATES: dict[str, Callable[[Collection], Estimate]] = {
@@ -42,7 +45,7 @@ Id = Annotated[str, Path(min_length=1, max_length=64, description="id of a job")
 
 
 class JobRequest(RequestForm):
-    """A job: ingest, extract, tag, resolve, tree, communities, delete or prune, with its options."""
+    """A job: ingest, extract, tag, resolve, tree, communities, delete, prune or watched, with its options."""
 
     kind: Annotated[str, Field(min_length=1, max_length=50)]
     parameters: dict[str, JsonValue] = Field(default_factory=dict)
@@ -130,10 +133,46 @@ async def retry_job(caller: Called, id: Id) -> Reply:
     return Reply(to_json(await caller.work(lambda: caller.serving.jobs.retry(_seen(caller, id, "write").id))))
 
 
+@router.get(
+    "/collections/{collection}/watched",
+    responses=holds(
+        "Watched", folder=str | None, present=bool, looked=str, looking=str, documents=int, failed=int,
+        problems=list[_PROBLEM], error=str,
+    ),
+)  # fmt: skip
+async def watched(caller: Called, collection: Named) -> Reply:
+    """Return the folder that the server watches for a collection, null for none, and what the last look at it found.
+
+    `looked`: when that ended; `looking`: the id of a job that looks now, or will; a job `watched` is asked for to look
+    at once. `failed`: files that could not be read, with their reasons in `problems`.
+    """
+
+    def found() -> Reply:
+        caller.collection(collection, new=True)
+        folder = caller.kg.settings.serve.watch.get(collection)
+        looks = caller.serving.jobs.list([collection], limit=_LOOKS, kind="watched")
+        last = next((job for job in looks if job.state in ("done", "failed")), None)
+        result = last.result if last else {}
+        return Reply(
+            {
+                "folder": None if folder is None else folder.name,
+                "present": folder is not None and folder.is_dir(),
+                "looked": last.ended if last else "",
+                "looking": next((job.id for job in looks if not job.over), ""),
+                "documents": sum(result.get(name, 0) for name in ("added", "changed", "unchanged")),
+                "failed": result.get("failed", 0),
+                "problems": result.get("problems", []),
+                "error": f"{last.error} {last.remedy}".strip() if last else "",
+            }
+        )
+
+    return await caller.work(found)
+
+
 def submitted(caller: Caller, collection: str, kind: str, parameters: Mapping[str, Any], seconds: int = 0) -> Reply:
     """Submit a job of the caller, with so long to wait. Raises as `Caller.collection` and `Jobs.submit` do."""
     whole = kind == "delete" and parameters.get("documents") is None
-    caller.collection(collection, "admin" if whole else "write", new=kind == "ingest")
+    caller.collection(collection, "admin" if whole else "write", new=kind in ("ingest", "watched"))
     return Reply(to_json(caller.serving.jobs.submit(kind, collection, parameters, caller.access.name, seconds)), 202)
 
 

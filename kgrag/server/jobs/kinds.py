@@ -1,7 +1,9 @@
 """The kinds of jobs: the options of each, checked when it is asked for, and what it does with the collection."""
 
-from collections.abc import Callable, Mapping
+import os
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
@@ -20,6 +22,7 @@ from kgrag.values.events import Progress
 from kgrag.wire import plain
 
 _LISTED = 500  # entries of a list in a result
+_SETTLE = 2.0  # seconds for which a file of a watched folder has not changed
 
 
 class Options(BaseModel):
@@ -132,6 +135,8 @@ def checked_options(kg: KnowledgeGraph, uploads: Uploads, kind: str, collection:
     if isinstance(options, IngestOptions):
         names = dict.fromkeys(uploads.find(collection, name).name for name in options.uploads)
         options = options.model_copy(update={"uploads": tuple(names)})
+    if kind == "watched" and collection not in kg.settings.serve.watch:
+        raise InputError(f"No folder is watched for {collection!r}.", "KGRAG_SERVE__WATCH says which are.")
     if isinstance(options, ExtractOptions) or getattr(options, "ask", False):
         kg.language_model()
     if isinstance(options, TagOptions):
@@ -157,6 +162,46 @@ def _ingest(work: Work, options: IngestOptions) -> Outcome:
     read = report.added + report.changed + report.unchanged
     nothing = InputError("Nothing could be read.", "See the problems of each file.") if report.problems else None
     return Outcome(plain(report), None if read else nothing)
+
+
+class _Names(Mapping[Path, str]):
+    """The names of the files of a folder: their paths in it, so that nobody reads where it lies."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+
+    def __getitem__(self, path: Path) -> str:
+        return clean(path.relative_to(self._folder).as_posix())
+
+    def __iter__(self) -> Iterator[Path]:
+        return self._folder.rglob("*")
+
+    def __len__(self) -> int:
+        return sum(1 for _ in self)
+
+    def __bool__(self) -> bool:
+        return True
+
+
+def _read_watched(work: Work, options: Options) -> Outcome:
+    """Bring documents up to date with the folder that the settings name; those of files that are gone are deleted."""
+    folder = Path(os.path.realpath(work.kg.settings.serve.watch[work.name]))
+    if not folder.is_dir():
+        raise InputError("The watched folder is not there.", "Whoever runs the server can mount or make it.")
+    report = work.kg[work.name].ingest(
+        folder, root=folder, names=_Names(folder), prune=True, settle=_SETTLE, progress=work.progress
+    )
+    problems = [
+        {**plain(its), "place": _inside(its.place, folder), "message": _inside(its.message, folder)}
+        for its in report.problems
+    ]
+    failed = len({its["place"] for its in problems})
+    return Outcome({**plain(report), "problems": problems, "failed": failed})
+
+
+def _inside(text: str, folder: Path) -> str:
+    """Return a text without where a folder lies."""
+    return text.replace(f"{folder.as_posix()}/", "").replace(folder.as_posix(), folder.name)
 
 
 def _drop_unread(work: Work, names: set[str]) -> None:
@@ -238,5 +283,6 @@ KINDS: dict[str, Kind] = {
     "communities": Kind(CommunitiesOptions, _communities),
     "delete": Kind(DeleteOptions, _delete, new=True),
     "prune": Kind(Options, _prune),
+    "watched": Kind(Options, _read_watched, new=True),
 }
 """Every kind of job by its name."""

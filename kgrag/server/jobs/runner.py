@@ -134,9 +134,11 @@ class Jobs(AbstractContextManager["Jobs"]):
         """Return the current state of a job. Raises NotFoundError."""
         return kept.find_job(self.kg.graph, id)
 
-    def list(self, collections: Sequence[str] = (), state: State | None = None, limit: int = 50) -> list[Job]:
-        """Return the newest jobs first: of these collections, none for all, and in this state."""
-        return kept.list_jobs(self.kg.graph, collections, state, limit)
+    def list(
+        self, collections: Sequence[str] = (), state: State | None = None, limit: int = 50, kind: str | None = None
+    ) -> list[Job]:
+        """Return the newest jobs first: of these collections, none for all, in this state, and of this kind."""
+        return kept.list_jobs(self.kg.graph, collections, state, limit, kind)
 
     def cancel(self, id: str) -> Job:
         """Cancel a job: what it has written stays, and `retry` goes on there. Raises NotFoundError."""

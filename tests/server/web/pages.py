@@ -56,6 +56,10 @@ class Application:
                 time.sleep(0.1)
         raise AssertionError("the server ended")
 
+    def kill(self) -> None:
+        """End it without a chance to tidy up."""
+        self._process.kill()
+
     def __exit__(self, *_: object) -> None:
         self._process.terminate()
         self._process.communicate(timeout=60)

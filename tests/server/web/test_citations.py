@@ -88,7 +88,7 @@ def test_a_citation_of_a_chat_client_opens_the_passage(
     page.get_by_text("Page 3 of 8").wait_for()
     page.get_by_text("Names in it").wait_for()
     page.get_by_role("link", name="Ingrid Solheim").first.click()
-    page.get_by_role("button", name="Ingrid Solheim, Entity").wait_for()
+    page.get_by_role("button", name="Ingrid Solheim, Name").wait_for()
 
 
 @pytest.mark.timeout(600)

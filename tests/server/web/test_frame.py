@@ -93,7 +93,7 @@ def test_logged_in_one_comes_where_one_wanted_to(
         page.get_by_label("Your key").fill(token)
         page.get_by_role("button", name="Log in").click()
         page.wait_for_url(f"**/graph?collection={LETTERS}&name=Kari+Aune")
-        page.get_by_role("button", name="Kari Aune, Entity").wait_for()
+        page.get_by_role("button", name="Kari Aune, Name").wait_for()
         page.get_by_label("Log out anna").click()
         page.get_by_label("Your key").wait_for()
         assert visitor.wrong == []

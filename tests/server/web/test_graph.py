@@ -31,7 +31,7 @@ def _kind(page: Any, label: str) -> Any:
 def test_the_graph_is_expanded_filtered_and_pinned(visit: Visit) -> None:
     page = (visitor := visit()).page
     visitor.go(f"/graph?collection={quote(SHIPS)}&name=Ingrid+Solheim")
-    page.get_by_role("button", name="Ingrid Solheim, Entity").wait_for()
+    page.get_by_role("button", name="Ingrid Solheim, Name").wait_for()
     passage = page.get_by_role("button", name=re.compile(", Passage$")).first
     passage.wait_for()
     before = page.locator(".graph-kinds").inner_text()
@@ -51,7 +51,7 @@ def test_the_graph_is_expanded_filtered_and_pinned(visit: Visit) -> None:
 def test_it_is_gone_through_by_keys(visit: Visit) -> None:
     page = (visitor := visit()).page
     visitor.go(f"/graph?collection={quote(SHIPS)}&name=Ingrid+Solheim")
-    page.get_by_role("button", name="Ingrid Solheim, Entity").focus()
+    page.get_by_role("button", name="Ingrid Solheim, Name").focus()
     page.keyboard.press("n")
     page.keyboard.press("Enter")
     page.get_by_role("region", name="Details").wait_for()
@@ -80,3 +80,26 @@ def test_three_hundred_nodes_can_be_read(
     for (one, *a), (other, *b) in combinations(captions, 2):
         apart = a[2] - _HALO <= b[0] or b[2] - _HALO <= a[0] or a[3] - _HALO <= b[1] or b[3] - _HALO <= a[1]
         assert apart, (one, other)
+
+
+def test_a_connection_is_told_in_quoted_sentences(visit: Visit, kg: KnowledgeGraph, collection_name: str) -> None:
+    texts = {
+        "Fjord Queen": "The Fjord Queen was a steamer. It was calm. Her captain was Ole Brandvik.",
+        "Ole Brandvik": "Ole Brandvik was born in Nordvika. His ship was sold later.",
+    }
+    kg[collection_name].ingest([Document(title, (Section(text),), title) for title, text in texts.items()])
+    page = (visitor := visit()).page
+    visitor.go(f"/graph?collection={collection_name}&name=Fjord+Queen&other=Nordvika")
+    steps = page.locator(".graph-way li")
+    steps.nth(1).wait_for()
+    assert steps.locator("p").all_inner_texts() == [
+        "The Fjord Queen was a steamer. … Her captain was Ole Brandvik. Fjord Queen",
+        "Ole Brandvik was born in Nordvika. Ole Brandvik",
+    ]
+    assert steps.nth(1).locator("mark").all_inner_texts() == ["Ole Brandvik", "Nordvika"]
+    steps.nth(1).get_by_role("button", name="Ole Brandvik").click()
+    details = page.get_by_role("region", name="Details")
+    details.locator(".graph-label", has_text="Name").wait_for()
+    assert "Entity" not in page.locator("#main").inner_text()
+    steps.nth(1).get_by_role("link", name="Ole Brandvik").click()
+    page.get_by_role("heading", name="Its text").wait_for()

@@ -143,11 +143,11 @@ def test_how_two_names_are_connected(visit: Visit) -> None:
     with task(visitor, "how two names are connected"):
         page.get_by_role("combobox", name="Find a name").fill("ingr")
         page.get_by_role("option", name=re.compile("^Ingrid Solheim")).click()
-        page.get_by_role("button", name="Ingrid Solheim, Entity").wait_for()
+        page.get_by_role("button", name="Ingrid Solheim, Name").wait_for()
         page.get_by_role("button", name="How are two connected").click()
         page.keyboard.type("mold")
         page.get_by_role("option", name=re.compile("^Molde")).click()
-        page.get_by_role("button", name="Molde, Entity").wait_for()
+        page.get_by_role("button", name="Molde, Name").wait_for()
     page.wait_for_url(re.compile("name=Ingrid.Solheim&other=Molde"))
 
 

@@ -141,7 +141,7 @@ def test_a_conversation_chooses_its_collection_and_opens_its_sources(
     labels = page.locator("dialog .graph-spot").evaluate_all(
         "all => all.map((one) => one.ariaLabel.split(', ').at(-1))"
     )
-    assert set(labels) == {"Question", "Entity", "Passage"}
+    assert set(labels) == {"Question", "Name", "Passage"}
     assert page.locator("dialog .graph-legend[open]").count() == 0
 
 
@@ -276,3 +276,23 @@ def test_a_server_without_documents_and_an_unknown_price(
             visitor.page.locator(".graph-details dl").wait_for()
             shown = visitor.page.locator(".graph-details dt").all_inner_texts()
             assert not {"ntit", "df", "similar_floor", "normal", "id"} & set(shown), shown
+
+
+def test_what_an_answer_leads_on_to_is_asked_by_a_button(
+    crew: KnowledgeGraph, visit: Visit, scripted: Scripted
+) -> None:
+    text = "Nordvika is a village in a fjord. The Fjord Queen was built there by a firm of shipwrights."
+    crew[_CREW].ingest([Document("Nordvika", (Section(text),), "Nordvika")])
+    scripted.say("answer", "In Nordvika [2], after the Fjord Queen [1].", "It is a village [1].")
+    scripted.say("follow-up", "What is Nordvika?")
+    page = (visitor := visit()).page
+    visitor.ask(_CAPTAIN, _CREW, "Fast")
+    _wait_for_end(page)
+    buttons = page.locator(".follow-ups:visible button")
+    buttons.first.wait_for()
+    assert buttons.all_inner_texts() == ["How are Fjord Queen and Nordvika connected?", "What is Nordvika?"]
+    buttons.nth(1).click()
+    page.locator(".question", has_text="What is Nordvika?").wait_for()
+    _wait_for_end(page, 2)
+    assert page.locator(".turn").nth(0).locator(".follow-ups:visible").count() == 0
+    assert "What is Nordvika?" not in buttons.all_inner_texts()

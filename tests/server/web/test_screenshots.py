@@ -94,7 +94,7 @@ def test_the_pictures_of_the_documentation(visitor: Visitor, printed: Path, tmp_
     keep("trail")
 
     visitor.go(f"/graph?collection={COLLECTION}")
-    page.get_by_role("button", name="Roald Amundsen, Entity").wait_for()
+    page.get_by_role("button", name="Roald Amundsen, Name").wait_for()
     keep("graph")
 
     texts = "".join(path.read_text(encoding="utf-8") for path in (*_DOCS.glob("*.md"), _DOCS.parent / "README.md"))

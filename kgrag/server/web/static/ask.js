@@ -79,6 +79,7 @@ class Talk {
     const view = new TurnView(shown, {
       signal: this.app.signal, pane: this.pane, looks: this.app.start.looks, model: this.app.start.model,
       edit: (turn) => this.edit(turn),
+      ask: (question) => { this.field.value = question; return this.ask(question); },
       again: (turn) => { this.instead = turn.id; return this.ask(turn.question); },
       ended: (its) => {
         const place = this.shown.findIndex((one) => one.turn.id === its.turn.id);
@@ -243,7 +244,7 @@ class Talk {
     const first = !this.id;
     this.id = turn.conversation;
     /** @type {Shown} */
-    const shown = { turn, mine: true, answer: null, steps: [], sources: [], notes: [], hops: [] };
+    const shown = { turn, mine: true, answer: null, steps: [], sources: [], notes: [], hops: [], follow_ups: [] };
     this.shown.push(shown);
     if (first) this.app.go(`/ask/${turn.conversation}`, { quiet: true });
     this.app.title(this.shown[0]?.turn.question ?? "");

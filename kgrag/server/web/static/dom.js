@@ -277,6 +277,12 @@ export const count = (value) => value.toLocaleString("en-US");
 /** "1 file", "2 files". @param {number} number @param {string} one @param {string} [more] */
 export const counted = (number, one, more = `${one}s`) => `${count(number)} ${number === 1 ? one : more}`;
 
+/** @type {Record<string, string>} a label of the graph -> what readers call that */
+const KINDS = { Entity: "Name", Triple: "Fact", Community: "Topic", Run: "Kept answer" };
+
+/** What readers call a node of that label. @param {string} label */
+export const kind = (label) => KINDS[label] ?? label;
+
 /** A moment as it is read: today's by the clock, others by the day. @param {string} moment ISO 8601 */
 export function when(moment) {
   if (!moment) return "";

@@ -1,7 +1,7 @@
 // A part of the graph, drawn: nodes that push each other away and edges that pull them together. What is chosen can be
 // expanded, pinned, removed and opened; all of it by pointer, by touch and by keys.
 
-import { attempt, button, count, counted, fill, h, icon, s, say } from "./dom.js";
+import { attempt, button, count, counted, fill, h, icon, kind, s, say } from "./dom.js";
 import { around, lies, middle, overlap, round, seat, step, way } from "./layout.js";
 
 /** @typedef {{id: string, label: string, caption: string, properties: Record<string, unknown>}} DrawnNode */
@@ -165,10 +165,10 @@ export class GraphView {
   /** @param {string} id @param {DrawnNode} node @returns {Spot} */
   #place(id, node) {
     const text = node.properties?.text;
-    const title = node.caption === node.label && text ? String(text) : node.caption || node.label;
+    const title = node.caption === node.label && text ? String(text) : node.caption || kind(node.label);
     const disc = s("circle", { class: "graph-disc" });
     const group = s("g", { class: "graph-spot", role: "button", tabindex: "-1", "aria-pressed": "false",
-      "aria-label": `${title}, ${node.label}`, "data-id": id, color: this.#colour(node.label) }, disc);
+      "aria-label": `${title}, ${kind(node.label)}`, "data-id": id, color: this.#colour(node.label) }, disc);
     const name = s("text", { dy: "1.15em" });
     this.circles.append(group);
     const spot = { id, node: { ...node, properties: { ...node.properties } }, title, x: NaN, y: NaN, vx: 0, vy: 0, r: 0, ties: 0,
@@ -265,7 +265,7 @@ export class GraphView {
   #kind(label, number) {
     const box = h("input", { type: "checkbox", value: label, checked: !this.#hidden.has(label) });
     box.addEventListener("change", () => this.#filter(label, box.checked));
-    return h("label", { class: "graph-kind" }, box, this.#dot(label), h("span", {}, label),
+    return h("label", { class: "graph-kind" }, box, this.#dot(label), h("span", {}, kind(label)),
       h("span", { class: "graph-count" }, count(number)));
   }
 
@@ -758,7 +758,7 @@ export class GraphView {
     const focused = this.details.contains(document.activeElement) ? document.activeElement?.textContent : null;
     fill(this.details,
       h("div", { class: "graph-details-head" },
-        h("div", {}, h("p", { class: "graph-label" }, this.#dot(node.label), node.label), h("h2", {}, spot.title)),
+        h("div", {}, h("p", { class: "graph-label" }, this.#dot(node.label), kind(node.label)), h("h2", {}, spot.title)),
         button({ icon: "close", label: "Close details", onclick: () => this.#close() })),
       this.#actions(spot),
       text !== undefined && text !== spot.title && h("p", { class: "graph-text" }, String(text)),
@@ -890,7 +890,7 @@ export class GraphView {
     const box = h("input", { type: "search", placeholder: "Find in the drawing", "aria-label": "Find in the drawing",
       list: `graph-nodes-${number}`, autocomplete: "off" });
     box.addEventListener("focus", () => {
-      fill(this.options, this.#seen().map((spot) => h("option", { value: spot.title }, spot.node.label)));
+      fill(this.options, this.#seen().map((spot) => h("option", { value: spot.title }, kind(spot.node.label))));
     });
     box.addEventListener("input", () => { this.#find(box.value, true); });
     box.addEventListener("keydown", (event) => {
@@ -943,7 +943,7 @@ function short(text) {
 }
 
 /** What an edge says, as words: "HAS_PASSAGE" is "has passage". @param {DrawnEdge} edge */
-export function plain({ type, caption }) {
+function plain({ type, caption }) {
   return caption.startsWith(type) ? type.toLowerCase().replaceAll("_", " ") + caption.slice(type.length) : caption;
 }
 

@@ -2,7 +2,8 @@
 
 import { address, call, get } from "./api.js";
 import { attempt, button, empty, fill, h, icon, loading, problem } from "./dom.js";
-import { GraphView, plain } from "./drawing.js";
+import { GraphView } from "./drawing.js";
+import { highlighted } from "./sources.js";
 
 /** @typedef {import("./drawing.js").DrawnNode} DrawnNode */
 /** @typedef {import("./drawing.js").Drawing} Drawing */
@@ -12,7 +13,8 @@ import { GraphView, plain } from "./drawing.js";
  *   go: (path: string, its?: {replace?: boolean}) => void, title: (text: string) => void}} App
  */
 /** What is looked at. @typedef {{name?: string, other?: string, passage?: string}} Sought */
-/** A way through the graph: its nodes, and before each but the first what leads there. @typedef {{node: DrawnNode, edge: string}[]} Way */
+/** @typedef {{one: string, other: string, passage: string, title: string, sentence: string, marks: [number, number][]}} Tie */
+/** @typedef {Drawing & {ways: number, ties: Tie[]}} Connection */
 
 const EDGES = 40; // that an expanded node brings
 const PASSAGE_EDGES = 10; // of each kind
@@ -124,27 +126,34 @@ class Page {
 
   /** How two names are connected. @param {string} name @param {string} other */
   async connect(name, other) {
-    const drawn = await this.drawn("connection", { entity: name, other });
-    if (!drawn) {
+    const to = address(["collections", this.app.collection, "drawings", "connection"], { name, other });
+    const found = /** @type {Connection} */ (await get(to, this.app.signal));
+    if (found.ways === 0) {
       throw new Nothing("No connection found.", `Nothing leads from “${name}” to “${other}” in eight steps or fewer.`);
     }
-    this.drawing.add(drawn);
+    this.drawing.add(found);
     this.drawing.choose(null);
-    this.drawing.highlight(drawn.nodes.map((node) => node.id));
+    this.drawing.highlight(found.nodes.map((node) => node.id));
     this.drawing.fit();
-    this.tell(drawn);
+    this.tell(found);
     this.seek({ name, other });
   }
 
-  /** Tell one of the shortest ways in words. @param {Drawing} drawn */
-  tell(drawn) {
-    const { way, ways } = shortest(drawn);
+  /** Tell a way in sentences of its passages. @param {Connection} found */
+  tell({ nodes, ties, ways }) {
+    const ids = new Map(nodes.filter(({ label }) => label === "Entity").map((node) => [nameOf(node), node.id]));
+    const place = (/** @type {string} */ name) => button({ title: name, onclick: () => this.drawing.choose(ids.get(name) ?? null) });
     this.told.hidden = false;
-    fill(this.told, h("p", { class: "graph-way" }, way.map(({ node, edge }) => [
-      edge && h("span", { class: "graph-step" }, edge),
-      button({ title: node.caption, onclick: () => this.drawing.choose(node.id) }),
-    ]).flat(), ways > 1 && h("span", { class: "hint" }, `one of ${ways} ways as short`)),
+    fill(this.told, h("div", {},
+      h("ol", { class: "graph-way" }, ties.map((tie) => h("li", {}, place(tie.one), " – ", place(tie.other),
+        tie.sentence && h("p", { class: "text" }, highlighted(tie.sentence, tie.marks), " ", tie.passage && this.source(tie))))),
+      ways > 1 && h("p", { class: "hint" }, `one of ${ways} ways as short`)),
     button({ icon: "close", label: "Show all as before", onclick: () => this.untell() }));
+  }
+
+  /** @param {Tie} tie */
+  source({ passage, title }) {
+    return h("a", { href: `/passage/${encodeURIComponent(this.app.collection)}/${encodeURIComponent(passage)}` }, title || "The passage");
   }
 
   untell() {
@@ -265,39 +274,6 @@ class Nothing extends Error {
 /** @param {DrawnNode} node */
 function nameOf(node) {
   return String(node.properties.name ?? node.caption);
-}
-
-/**
- * One of the shortest ways of a drawing that holds all of them, told from its first node, where all begin, to the farthest.
- * @param {Drawing} drawn
- * @returns {{way: Way, ways: number}}
- */
-function shortest({ nodes, edges }) {
-  const known = new Map(nodes.map((node) => [node.id, node]));
-  const begin = nodes[0].id;
-  /** @type {Map<string, {from: string, edge: string, steps: number, ways: number}>} */
-  const reached = new Map([[begin, { from: "", edge: "", steps: 0, ways: 1 }]]);
-  const queue = [begin];
-  for (const at of queue) {
-    const here = /** @type {{steps: number, ways: number}} */ (reached.get(at));
-    for (const edge of edges.filter(({ start, end }) => start === at || end === at)) {
-      const to = edge.start === at ? edge.end : edge.start, there = reached.get(to);
-      if (there && there.steps === here.steps + 1) there.ways += here.ways;
-      if (there || !known.has(to)) continue;
-      const said = edge.start === at ? `${plain(edge)} →` : `← ${plain(edge)}`;
-      reached.set(to, { from: at, edge: said, steps: here.steps + 1, ways: here.ways });
-      queue.push(to);
-    }
-  }
-  const last = queue[queue.length - 1];
-  /** @type {Way} */
-  const way = [];
-  for (let at = last; at;) {
-    const { from, edge } = /** @type {{from: string, edge: string}} */ (reached.get(at));
-    way.unshift({ node: /** @type {DrawnNode} */ (known.get(at)), edge });
-    at = from;
-  }
-  return { way, ways: reached.get(last)?.ways ?? 1 };
 }
 
 /**

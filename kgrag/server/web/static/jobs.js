@@ -23,7 +23,7 @@ const NO_MODEL = "No language model is set up on this server.";
 /** @type {Record<string, string>} */
 const TITLES = {
   ingest: "Read files", extract: "Extract facts", tag: "Link to Wikipedia", resolve: "Tie names", tree: "Build topics",
-  communities: "Find communities", delete: "Delete", prune: "Delete documents without a file",
+  communities: "Find communities", delete: "Delete", prune: "Delete documents without a file", watched: "Read the watched folder",
 };
 /** How a state is told, the class of its badge and its icon. @type {Record<State, [string, string, string]>} */
 const STATES = {
@@ -298,6 +298,7 @@ function resultWords({ kind, result: its, parameters }) {
   const some = (name, one, more) => counted(number(name), one, more);
   const left = number("left") ? ` ${count(number("left"))} are left.` : "";
   switch (kind) {
+    case "watched":
     case "ingest": {
       const parts = [["added", "added"], ["changed", "changed"], ["unchanged", "as they were"]]
         .flatMap(([name = "", said]) => number(name) ? `${count(number(name))} ${said}` : []);

@@ -192,7 +192,7 @@ class Side {
     await wait(this.body, async () => {
       const turn = await post(address(["turns"]), { collections: [app.collection], question, ...how(app.start, this.way.value) });
       if (asked !== this.asked) return;
-      await this.follow({ turn, mine: true, answer: null, steps: [], sources: [], notes: [], hops: [] });
+      await this.follow({ turn, mine: true, answer: null, steps: [], sources: [], notes: [], hops: [], follow_ups: [] });
       if (asked !== this.asked) return;
       void app.history();
       if (this.over && this.seconds === null) this.seconds = (Date.now() - began) / 1000;
@@ -224,7 +224,7 @@ class Side {
     this.both.seek();
     const view = new TurnView(shown, {
       signal: app.signal, pane: this.both.pane, looks: app.start.looks, model: app.start.model,
-      edit: () => this.both.field.focus(), again: (turn) => this.ask(turn.question), ended: (its) => this.ended(its), grown: () => undefined,
+      edit: () => this.both.field.focus(), ask: (question) => this.ask(question), again: (turn) => this.ask(turn.question), ended: (its) => this.ended(its), grown: () => undefined,
     });
     fill(this.body, view.element);
     if (view.over) this.ended(shown);

@@ -18,6 +18,7 @@ import { acceptDrops, dropZone, news, picked, sentBefore, sentence, upload, uplo
 
 const PAGE = 100, TOGETHER = 100, ADDRESS = 6000; // documents of a page; keys, and characters, of a request
 const UNDO = 60; // seconds before documents go
+const WATCHING = 5000, LOOKING = 1000; // milliseconds between questions how the watched folder is
 const TYPING = 250; // milliseconds
 /** @type {[string, string][]} */
 const TABS = [["documents", "Documents"], ["problems", "Problems"], ["work", "Work"], ["names", "Names"], ["collections", "Collections"]];
@@ -35,7 +36,12 @@ export async function show(view, app) {
   news.addEventListener("read", (event) => arrived(app, event), { signal: app.signal });
   if (app.may("write")) acceptDrops(document, cover, (files) => upload(app, app.collection || "default", files), app.signal);
   if (!app.collection && tab !== "collections") return fill(body, nothingYet(app));
-  if (tab === "documents") return new Documents(app, body).begin();
+  if (tab === "documents") {
+    const documents = h("div", { class: "col" }), folder = h("div", {});
+    fill(body, folder, documents);
+    void attempt(() => watchedFolder(app, folder));
+    return new Documents(app, documents).begin();
+  }
   if (tab === "problems") return into(body, app.signal, () => problemsTab(app));
   if (tab === "work") return fill(body, workTab(app));
   if (tab === "names") return fill(body, duplicates(app));
@@ -105,6 +111,46 @@ function addTo(app, named, fixed = false) {
     }
     if (files.length > 0) upload(app, collection, files);
   }, fixed ? h("span", {}) : h("div", { class: "drop-name" }, field("Collection", name)));
+}
+
+// ----- the watched folder
+
+/**
+ * @typedef {{folder: string | null, present: boolean, looked: string, looking: string, documents: number, failed: number,
+ *   problems: {place: string, message: string}[], error: string}} Watched
+ */
+
+/** What the server says of the folder that it watches for the collection, while the page is open. @param {App} app @param {HTMLElement} box */
+async function watchedFolder(app, box) {
+  const { collection, signal } = app;
+  for (let before = ""; !signal.aborted;) {
+    const its = /** @type {Watched} */ (await get(address(["collections", collection, "watched"]), signal));
+    if (its.folder === null) return;
+    const now = JSON.stringify(its);
+    if (now !== before) {
+      fill(box, watchedPanel(app, its));
+      if (before && its.looked !== JSON.parse(before).looked) news.dispatchEvent(new CustomEvent("read", { detail: { collection, fresh: false } }));
+      before = now;
+    }
+    await pause(its.looking ? LOOKING : WATCHING, signal);
+  }
+}
+
+/** @param {App} app @param {Watched} its */
+function watchedPanel(app, its) {
+  const look = button({ title: "Look now", icon: "again", kind: "line", disabled: its.looking !== "", onclick: async () => {
+    look.disabled = true;
+    await post(address(["collections", app.collection, "jobs"]), { kind: "watched" });
+  } });
+  const told = [its.looking ? "looking now" : its.looked ? `last looked at ${when(its.looked)}` : "not looked at yet",
+    its.looked && counted(its.documents, "document"), its.failed > 0 && `${count(its.failed)} failed`].filter(Boolean).join(", ");
+  return h("section", { class: "panel col", "aria-label": "Watched folder" },
+    h("div", { class: "row" }, icon("folder"), h("p", { class: "grow text" }, h("span", { class: "strong" }, `Watched folder: ${its.folder}`), `, ${told}`),
+      app.may("write") && look),
+    !its.present && h("p", { class: "quiet", role: "alert" }, "The folder is not there now. Whoever runs the server can mount or make it."),
+    its.present && its.error && h("p", { class: "quiet", role: "alert" }, its.error),
+    its.problems.length > 0 && h("details", {}, h("summary", {}, counted(its.problems.length, "problem")), h("ul", { class: "plain small" },
+      its.problems.map(({ place, message }) => h("li", { class: "text" }, `${place}: ${sentence(message)}`)))));
 }
 
 // ----- documents

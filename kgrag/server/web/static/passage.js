@@ -1,6 +1,6 @@
 // The page of a passage, and of a document: the pages of a PDF or the text, what stands around it, where it leads.
 import { address, get } from "./api.js";
-import { attempt, count, counted, empty, fill, h, icon, loading } from "./dom.js";
+import { attempt, count, counted, empty, fill, h, icon, kind, loading } from "./dom.js";
 import { fileName, marked, pageView } from "./sources.js";
 
 /**
@@ -101,7 +101,7 @@ function around(edges, collection) {
 
 /** @param {Edge} edge @param {string} collection */
 function neighbour(edge, collection) {
-  const to = encodeURIComponent(collection), name = edge.name || edge.label;
+  const to = encodeURIComponent(collection), name = edge.name || kind(edge.label);
   if (edge.label === "Passage") return h("a", { href: `/passage/${to}/${encodeURIComponent(edge.id)}` }, name);
   if (edge.label === "Entity") return h("a", { href: `/graph?collection=${to}&name=${encodeURIComponent(name)}` }, name);
   return h("span", {}, name);

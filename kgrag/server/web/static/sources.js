@@ -187,13 +187,18 @@ export function marked(text, [start, end]) {
 
 /** A snippet with the words of the question marked. @param {{text: string, marks: [number, number][]}} its */
 export function snippet({ text, marks }) {
+  return h("p", { class: "text" }, highlighted(text, marks));
+}
+
+/** A text with parts of it marked. @param {string} text @param {[number, number][]} marks */
+export function highlighted(text, marks) {
   let at = 0;
   const parts = marks.flatMap(([start, end]) => {
     const before = text.slice(at, start);
     at = end;
     return [before, h("mark", {}, text.slice(start, end))];
   });
-  return h("p", { class: "text" }, parts, text.slice(at));
+  return [...parts, text.slice(at)];
 }
 
 /**

@@ -12,9 +12,9 @@ import { snippet, trail } from "./sources.js";
  *   error: {error: string, remedy: string, kind: string} | null, good: boolean | null, remark: string}} Turn
  * @typedef {{html: string, text: string, found: boolean, problem: string, doubt: string, system: string, usage: string, seconds: number}} Answer
  * @typedef {{step: number, topic: string, lines: [string, string][], hops: Hop[]}} Step
- * @typedef {{turn: Turn, mine: boolean, answer: Answer | null, steps: Step[], sources: Source[], notes: string[], hops: Hop[]}} Shown
+ * @typedef {{turn: Turn, mine: boolean, answer: Answer | null, steps: Step[], sources: Source[], notes: string[], hops: Hop[], follow_ups: string[]}} Shown
  * @typedef {{signal: AbortSignal, pane: import("./sources.js").Sources, looks: Record<string, string>, model: string,
- *   edit: (turn: Turn) => void, again: (turn: Turn) => unknown, ended: (shown: Shown) => void, grown: (content: HTMLElement) => void}} Place
+ *   edit: (turn: Turn) => void, ask: (question: string) => unknown, again: (turn: Turn) => unknown, ended: (shown: Shown) => void, grown: (content: HTMLElement) => void}} Place
  */
 
 const AGAIN = [500, 1000, 2000, 4000, 8000]; // milliseconds before the connection is tried again
@@ -122,7 +122,14 @@ export class TurnView {
       this.over && !answer?.text && (turn.state === "done" || sources.length > 0) && this.found(failed || stopped),
       steps.length > 0 && h("details", { class: "steps" }, h("summary", {}, `How it came about: ${counted(steps)}`), h("ol", {}, stepList(steps))),
       notes.map((note) => h("p", { class: "hint text" }, note)),
-      answer?.text || sources.length > 0 ? this.bar() : null);
+      answer?.text || sources.length > 0 ? this.bar() : null, this.followUps());
+  }
+
+  /** Questions that it leads on to; under the last turn alone they are in sight. */
+  followUps() {
+    const { mine, follow_ups } = this.shown;
+    return mine && follow_ups.length > 0 && h("div", { class: "examples follow-ups", role: "group", "aria-label": "Ask next" },
+      follow_ups.map((text) => button({ title: text, kind: "line", icon: "ask", onclick: () => this.place.ask(text) })));
   }
 
   /** @param {Answer} answer */

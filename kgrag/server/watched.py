@@ -1,0 +1,69 @@
+"""The folders that the operator has a server watch: a thread for each asks for the job that reads what has changed."""
+
+import logging
+import os
+import threading
+from collections.abc import Mapping
+from contextlib import AbstractContextManager
+from pathlib import Path
+from typing import Self
+
+from kgrag.client.watching import looks
+from kgrag.graph.jobs import Job
+from kgrag.server.jobs import Jobs
+from kgrag.values.errors import KgragError
+
+_LOG = logging.getLogger(__name__)
+_QUIET = 2.0  # seconds without a change before files are read
+_AGAIN = 10.0  # seconds after which a folder or a database that is not there is looked for again
+_OFTEN = 0.5  # seconds between looks at the job
+
+
+class WatchedFolders(AbstractContextManager["WatchedFolders"]):
+    """Watches folders, by the names of their collections, while the `with` block runs.
+
+    What a server that was killed had not read, the next one reads: each begins with a look at all files.
+    """
+
+    def __init__(self, jobs: Jobs, folders: Mapping[str, Path]) -> None:
+        self._jobs = jobs
+        self._ending = threading.Event()
+        self._threads = [
+            threading.Thread(target=self._watch, args=its, name=f"kgrag-watch-{its[0]}", daemon=True)
+            for its in folders.items()
+        ]
+
+    def __enter__(self) -> Self:
+        for thread in self._threads:
+            thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._ending.set()
+        for thread in self._threads:
+            thread.join(_AGAIN)
+
+    def _watch(self, collection: str, folder: Path) -> None:
+        while not self._ending.is_set():
+            top = Path(os.path.realpath(folder))
+            try:
+                if top.is_dir():
+                    for _ in looks([top], lambda: self._read(collection), _unsettled, quiet=_QUIET, ended=self._ending):
+                        pass
+                else:
+                    _LOG.warning("the watched folder %s of collection %s is not there", folder, collection)
+            except (KgragError, OSError) as error:
+                _LOG.warning("the watched folder of collection %s: %s", collection, error)
+            self._ending.wait(_AGAIN)
+
+    def _read(self, collection: str) -> Job:
+        """Have the folder read, and wait for the end, or for that of the server."""
+        queued = self._jobs.list([collection], "queued", 1, "watched")
+        job = queued[0] if queued else self._jobs.submit("watched", collection, owner="the watched folder")
+        while not job.over and not self._ending.wait(_OFTEN):
+            job = self._jobs.get(job.id)
+        return job
+
+
+def _unsettled(job: Job) -> bool:
+    return bool(job.result.get("unsettled"))
