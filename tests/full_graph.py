@@ -4,6 +4,7 @@ from itertools import pairwise
 
 from kgrag import KnowledgeGraph
 from kgrag.graph.jobs import add_job, cancel_job
+from kgrag.indexing.fact_schema import parse_fact_schema
 from kgrag.settings import ChatSettings, Settings, TagmeSettings
 from kgrag.values.documents import Document, Page, Section, Table, Triple
 from kgrag.values.events import (
@@ -30,18 +31,24 @@ _DESIGNED = "was designed, with her round sides which the ice of the north shoul
 _FACT = Triple("Fram", _DESIGNED, "Colin Archer")
 _REPLY = {
     "entities": [
-        {"name": "Fram", "aliases": ["the ship"], "wikipedia": "Fram (ship)"},
-        {"name": "Colin Archer", "aliases": ["Archer"]},
+        {"name": "Fram", "aliases": ["the ship"], "wikipedia": "Fram (ship)", "type": "Ship"},
+        {"name": "Colin Archer", "aliases": ["Archer"], "type": "Person"},
     ],
-    "triples": [["the ship", "was built by", "Archer"], [_FACT.subject, _FACT.predicate, _FACT.object]],
+    "triples": [["the ship", "was built by", "Archer", "1891", "1892"], [_FACT.subject, _FACT.predicate, _FACT.object]],
 }
+_SCHEMA = {
+    "types": {"Ship": {}, "Person": {}},
+    "predicates": {"BUILT_BY": {"to": ["Person"]}, "DESIGNED_BY": {"synonyms": [_DESIGNED]}},
+}
+TYPES = ["Ship", "Person"]
+"""Labels of the schema of facts."""
 _CAPTION = "Table 1: Ships of the north, with their builders and the years in which these were launched and lost again"
 SPOTS = {"ship": ["Ship", 0.6], "Fram": ["Fram (ship)", 0.7]}
 
 
 def documents() -> list[Document]:
     """A document with pages, tables and metadata, one with headings and several passages, two that are alike."""
-    first = "The Fram is a polar ship. She was designed by Colin Archer in Larvik."
+    first = "The Fram is a polar ship. She was designed by Colin Archer in Larvik, 1891 to 1892."
     second = "Fridtjof Nansen sailed in her. The table tells of other ships. " * 30
     rows = (("Ship", "Builder"), ("Fram", "Colin Archer"), ("Gjøa", "Knut Skaale"))
     return [
@@ -83,6 +90,7 @@ def make_full_graph(settings: Settings, chat: ChatSettings, tagme: TagmeSettings
     """Make the collection; `chat` is a scripted model that says `reply()` to "extract". Returns the kept run's id."""
     with KnowledgeGraph.connect(settings=settings.model_copy(update={"chat": chat, "tagme": tagme})) as kg:
         kg[name].ingest(documents())
+        kg[name].set_fact_schema(parse_fact_schema(_SCHEMA, "here"))
         assert not kg[name].extract(threads=2).failures
         assert not kg[name].tag().failures
         kg[name].ingest([])
