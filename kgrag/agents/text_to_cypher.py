@@ -17,6 +17,7 @@ from kgrag.graph.description import describe
 from kgrag.graph.gateway import check_collection, read_only
 from kgrag.graph.queries import Query
 from kgrag.graph.saved import saved_queries
+from kgrag.indexing.fact_schema import fact_schema
 from kgrag.models.tasks import Listener, Tasks
 from kgrag.settings import GatewaySettings
 from kgrag.text.tokens import is_content, stems, tokens
@@ -80,7 +81,9 @@ def ask_cypher(
     meter = _Meter(listener)
     heard = tasks.with_listener(meter.add)
     given = {"collection": collection.name} | {kind: collection.index(kind) for kind in _INDEXES}
-    schema, shown = describe().text(), "\n\n".join(map(_shown, examples(question)))
+    own = fact_schema(collection)
+    schema = "\n".join([describe().text(), own.patterns()]) if own else describe().text()
+    shown = "\n\n".join(map(_shown, examples(question)))
     attempts: list[Attempt] = []
     trouble = ""
     for _ in range(_ATTEMPTS):

@@ -123,6 +123,17 @@ class FactSchema(BaseModel):
         ]
         return {"types": "\n".join(types), "predicates": "\n".join(predicates)}
 
+    def patterns(self) -> str:
+        """Return the relationships that the schema adds to the graph, in few words, for a prompt."""
+        lines = ["By a schema of facts, entities have these relationships between them, and labels besides Entity:"]
+        for name, part in self.predicates.items():
+            subjects, objects = ("|".join(its) or "Entity" for its in (part.subjects, part.objects))
+            lines.append(f"(:{subjects})-[:{name}]->(:{objects}){_about(part)}")
+        lines.append(f"Labels: {', '.join(self.types)}")
+        lines.append("Properties of these relationships: facts (ids of Triple), passages (ids); where they are known")
+        lines.append("  valid_from, valid_to (as 1999, 1999-05 or 1999-05-17), ended_by (a name), stated_at (a date)")
+        return "\n".join(lines)
+
     def conform(self, triple: Triple, types: Sequence[str | None]) -> tuple[str, tuple[str | None, ...]] | None:
         """Return the predicate of a triple and the types of its ends, None where the triple is outside the schema.
 

@@ -128,6 +128,10 @@ def test_facts_are_typed_and_what_is_outside_is_counted(
         ("LIVES_IN", "Stavern", "1861", "1865"),
     ]  # fmt: skip
 
+    scripted.say("cypher", "MATCH (p:Person {collection: $collection})-[:BORN_IN]->(o:Place) RETURN o.name AS place")
+    assert [row["place"] for row in notes.ask_cypher("Where was Colin Archer born?").rows or ()] == ["Larvik"]
+    assert "(:Person)-[:BORN_IN]->(:Place)" in scripted.calls[-1]["messages"][0]["content"]
+
     notes.delete(["archer"])
     assert {row for row in _relationships(kg, collection_name) if row[4] == "Stavern" or row[2] == "BORN_IN"} == set()
     labels = kg.cypher(
