@@ -20,7 +20,7 @@ CALL () {
 }
 CALL () {
   OPTIONAL MATCH (c:Collection {name: $collection})
-  WITH coalesce(c.passages, 0) AS passages, CASE WHEN c.passages <= $few THEN $candidates + 1200 ELSE $candidates END AS reach,
+  WITH coalesce(c.passages, 0) AS passages, CASE WHEN c.passages <= $few THEN $candidates + 700 ELSE $candidates END AS reach,
        CASE WHEN c.passages <= $few THEN $passages + 50 ELSE $candidates END AS exact
   CALL db.index.vector.queryNodes($passage_index, reach, $vector) YIELD node
   WITH passages, reach, exact, collect(node) AS near
@@ -28,8 +28,8 @@ CALL () {
     UNWIND CASE WHEN any(p IN near[0..exact] WHERE p.ordinal IS NULL) THEN near ELSE near[0..exact] END AS p
     RETURN p
     UNION ALL
-    WITH * WHERE size(near) < reach AND size(near) < passages AND passages <= $few
-    MATCH (p:Passage {collection: $collection}) WHERE p[$embedding] IS NOT NULL
+    UNWIND CASE WHEN size(near) < reach AND size(near) < passages AND passages <= $few THEN [$collection] ELSE [] END AS unreached // else the planner looks up all passages first
+    MATCH (p:Passage {collection: unreached}) WHERE p[$embedding] IS NOT NULL
     WITH near, collect(p) AS all
     UNWIND near + all AS p
     WITH p, count(*) AS times WHERE times = 1

@@ -1,5 +1,5 @@
 // Dense: the passages nearest to a vector; the index over-fetches, exact cosines decide. Of a collection of few passages
-// it is asked for 1,200 more, of which the first are scored exactly, in the same time: the index of Neo4j 5.26 does not
+// it is asked for 700 more, of which the first are scored exactly: the index of Neo4j 5.26 does not
 // reach every passage from everywhere. Those of its passages that it does not reach at all are scored, too.
 // mode: read
 // $index: STRING - the collection's vector index
@@ -13,7 +13,7 @@
 // -> hits: LIST<LIST<ANY>> - [passage id, (1 + cosine) / 2]
 // -> unsure: BOOLEAN - whether the index may be blind: most are as near as each other, as where many vectors are copies that lead to each other alone
 OPTIONAL MATCH (c:Collection {name: $collection})
-WITH coalesce(c.passages, 0) AS passages, CASE WHEN c.passages <= $few THEN $candidates + 1200 ELSE $candidates END AS reach,
+WITH coalesce(c.passages, 0) AS passages, CASE WHEN c.passages <= $few THEN $candidates + 700 ELSE $candidates END AS reach,
      CASE WHEN c.passages <= $few THEN $limit + 50 ELSE $candidates END AS exact
 CALL (reach) {
   CALL db.index.vector.queryNodes($index, reach, $vector) YIELD node
@@ -23,8 +23,8 @@ CALL (passages, reach, exact, near) {
   UNWIND near[0..exact] AS p
   RETURN p
   UNION ALL
-  WITH * WHERE size(near) < reach AND size(near) < passages AND passages <= $scanned
-  MATCH (p:Passage {collection: $collection}) WHERE p[$embedding] IS NOT NULL
+  UNWIND CASE WHEN size(near) < reach AND size(near) < passages AND passages <= $scanned THEN [$collection] ELSE [] END AS unreached // else the planner looks up all passages first
+  MATCH (p:Passage {collection: unreached}) WHERE p[$embedding] IS NOT NULL
   WITH near, collect(p) AS all
   UNWIND near + all AS p
   WITH p, count(*) AS times WHERE times = 1

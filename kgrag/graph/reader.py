@@ -80,7 +80,7 @@ Scores = list[tuple[str, float]]
 _FILTER_CANDIDATES = 1000  # nearest passages that a filter is tried on before the filtered set is scanned
 _SCANNED = 100_000  # passages of a collection that are scanned where the vector index is unsure
 FEW = 20_000
-"""Passages of a collection up to which its vector index is asked for more: there it takes no longer."""
+"""Passages of a collection up to which its vector index is asked for more: there it takes little longer."""
 _NAMES = 1000  # names that fit what was typed, of which those of most passages are given
 _NUMBER = re.compile(r"-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?")  # as JSON has it: 007 and 1_000 are texts
 _DIGITS = 19  # of a whole number that has 64 bits in any case
