@@ -314,33 +314,33 @@ class PathRank(Retriever):
             embedding=self.context.reader.collection.embedding,
             clause=walk.embedded[walk.clause.text].tolist() if ordered else [],
         )
-        for x, name, title, cosine, sentences, unread in row["names"]:
+        rows, numbers, borne = list[int](), list[int](), list[float]()  # an edge each; 0: the name is mentioned
+        for x, name, title, cosine, sentences, unread, mentioned, own in row["names"]:
             walk.names[x] = name
             if unread:
                 walk.unread.add(x)
             if ordered:
                 walk.outer[x] = Outer(title, cosine, sentences or "")
+            rows += [node[x]] * (len(mentioned) + len(own))
+            numbers += mentioned + [number for number, _ in own]
+            borne += [0.0] * len(mentioned) + [weight for _, weight in own]
         walk.top, walk.ties = top, np.zeros((len(top), 0), bool)
         scores = {x: walk.passages[x].score for x in order}
-        if not row["entities"]:
+        if not numbers:
             return scores
-        column: dict[str, int] = {}  # by the id of a name that is linked
-        first: dict[str, int] = {}  # names of one entity are one node
-        rows, columns, borne = list[int](), list[int](), list[float]()
-        tying = np.ones(len(row["entities"]), bool)  # whether the question does not name it
-        for place, (positions, weights, id, same) in enumerate(row["entities"]):
-            e = place if same is None else first.setdefault(same, place)
-            if id is not None:
-                column[id] = e
-                tying[e] = False
-            rows += positions
-            columns += [e] * len(positions)
-            borne += weights
-        edges = np.zeros((len(top), len(tying)))
+        first: dict[str, int] = {}
+        one = {number: first.setdefault(id, number) for number, id in row["same"]}  # names of one entity are one node
+        numbers = [one.get(number, number) for number in numbers]
+        place = {number: e for e, number in enumerate(dict.fromkeys(numbers))}
+        column = {id: place[own] for number, id in row["linked"] if (own := one.get(number, number)) in place}
+        columns = [place[number] for number in numbers]
+        edges = np.zeros((len(top), len(place)))
         np.maximum.at(edges, (rows, columns), np.array(borne) + 1)
-        mentioned = np.zeros(edges.shape, bool)
-        np.logical_or.at(mentioned, (rows, columns), np.array(borne) == 0)
-        walk.ties = mentioned[:, tying]  # a title ties its own passages alone
+        ties = np.zeros(edges.shape, bool)
+        np.logical_or.at(ties, (rows, columns), np.array(borne) == 0)
+        tying = np.ones(len(place), bool)  # whether the question does not name it
+        tying[list(column.values())] = False
+        walk.ties = ties[:, tying]  # a title ties its own passages alone
         level = [walk.passages[x].base + walk.passages[x].bonus for x in top]
         hubs = sorted(range(len(top)), key=lambda i: (-level[i], top[i]))[: c.pagerank_seeds]
         reset = np.zeros(sum(edges.shape))
