@@ -2,8 +2,8 @@
 // of or that mention them too, and back from its own names to those who mention them; every target is scored against
 // the rest of the question, without the words that led to its source.
 // mode: read
-// $sources: LIST<MAP> - {id, vector (its place in $vectors), weights {stem: weight} (both of the rest of the question), own (entities of its title and headings), own_words (their words), skip (entities that are no bridges), inherited (what its targets' scores are raised by)}
-// $vectors: LIST<LIST<FLOAT>> - vectors of the rests of the question
+// $sources: LIST<MAP> - {id, rest (its place in $rests), own (entities of its title and headings), own_words (their words), skip (entities that are no bridges), inherited (what its targets' scores are raised by)}
+// $rests: LIST<MAP> - {vector, weights (one for each of $terms)} of the rests of the question
 // $embedding: STRING - property that holds vectors
 // $vector: LIST<FLOAT> - the question's vector
 // $terms: LIST<MAP> - {stem (between spaces), weight} of the question's words; the weights add up to 1
@@ -28,9 +28,10 @@
 // $next: INTEGER = 0 - best targets that are described, for the next hop
 // -> hops: LIST<MAP> - {source (passage id), targets}; a target: [passage, name of the entity that leads to it (two names of one: a = b), kind of tie, score against the rest of the question, score against the whole]; kind: 0 it mentions the entity, 1 the entity is its title, 2 it mentions the source's own name
 // -> next: LIST<MAP> - the targets best by either score: {id, name, title (of its document), own ({id, weight} of the entities that its document's title or its own headings name), mentioned (those of the question's entities that it mentions)}
-UNWIND $sources AS source
+UNWIND range(0, size($sources) - 1) AS s
+WITH s, $sources[s] AS source
 MATCH (a:Passage {id: source.id})
-WITH source, a, split(trim(a.stems), ' ') AS words
+WITH s, source, a, split(trim(a.stems), ' ') AS words
 CALL (source, a, words) {
   MATCH (a)-[m:MENTIONS]->(e:Entity)
   WHERE (e.df > 1 OR e.ntit > 0 OR ($same_as AND EXISTS { (e)-[:SAME_AS]-() })) AND (e.df <= $cap OR e.ntit > 0)
@@ -45,14 +46,15 @@ CALL (source, a, words) {
   ORDER BY weight DESC, e.id LIMIT $bridges
   WITH a, e AS named, weight
   CALL (named, source) {
-    RETURN named AS e, 0.0 AS commoner
+    RETURN named AS e, [named.id, named.name] AS entity, 0.0 AS commoner
     UNION ALL
     MATCH (named)-[:SAME_AS]-(e:Entity) WHERE $same_as AND NOT e.id IN source.skip
-    RETURN e, CASE WHEN e.df > named.df AND named.df > 0 THEN $rarity * log(e.df * 1.0 / named.df) / log($passages + 1.0) ELSE 0.0 END AS commoner
+    RETURN e, [named.id, named.name + ' = ' + e.name] AS entity, CASE WHEN e.df > named.df AND named.df > 0 THEN $rarity * log(e.df * 1.0 / named.df) / log($passages + 1.0) ELSE 0.0 END AS commoner
   }
   CALL (a, e, source) {
-    MATCH (e)<-[m:MENTIONS]-(x:Passage) WHERE e.df <= $cap AND x <> a
-    RETURN x, false AS is_title, CASE m.via WHEN 'title' THEN $in_title ELSE 0.0 END - $rivals * log(1 + e.df * $rival_share) AS preference
+    WITH a, e, $rivals * log(1 + e.df * $rival_share) AS rival WHERE e.df <= $cap
+    MATCH (e)<-[m:MENTIONS]-(x:Passage) WHERE x <> a
+    RETURN x, false AS is_title, CASE m.via WHEN 'title' THEN $in_title ELSE 0.0 END - rival AS preference
     UNION ALL
     MATCH (e)<-[t:ABOUT]-(n)
     WITH a, source, t, n ORDER BY t.weight DESC, n.id LIMIT $cap
@@ -61,36 +63,38 @@ CALL (source, a, words) {
       RETURN n AS x
       UNION ALL
       MATCH (n)-[:HAS_PASSAGE]->(x:Passage) WHERE x <> a AND x[$embedding] IS NOT NULL
-      RETURN x ORDER BY CASE WHEN COUNT { (n)-[:HAS_PASSAGE]->() } > $titled THEN vector.similarity.cosine(x[$embedding], $vectors[source.vector]) ELSE 0.0 END DESC, x.id LIMIT $titled
+      RETURN x ORDER BY CASE WHEN COUNT { (n)-[:HAS_PASSAGE]->() } > $titled THEN vector.similarity.cosine(x[$embedding], $rests[source.rest].vector) ELSE 0.0 END DESC, x.id LIMIT $titled
     }
     RETURN x, true AS is_title, $title * t.weight / (1 + log(CASE WHEN e.ntit > 0 THEN e.ntit ELSE 1 END)) AS preference
   }
-  RETURN [named.id, CASE WHEN e = named THEN e.name ELSE named.name + ' = ' + e.name END] AS entity, x, weight - commoner + preference AS bridge, CASE WHEN is_title THEN 1 ELSE 0 END AS kind
+  RETURN entity, x, weight - commoner + preference AS bridge, CASE WHEN is_title THEN 1 ELSE 0 END AS kind
   UNION ALL
   UNWIND source.own AS own
   MATCH (named:Entity {id: own})
   CALL (named) {
-    RETURN named AS e
+    RETURN named AS e, named.name AS name
     UNION ALL
     MATCH (named)-[:SAME_AS]-(e:Entity) WHERE $same_as
-    RETURN e
+    RETURN e, named.name + ' = ' + e.name AS name
   }
-  WITH a, own, named, e WHERE 0 < e.df <= $cap // it is 0 until the end of an ingest
+  WITH a, e, [own, name] AS entity WHERE 0 < e.df <= $cap // it is 0 until the end of an ingest
+  WITH a, e, entity, $rarity * log($passages * 1.0 / e.df) / log($passages + 1.0) - $rivals * log(1 + e.df * $rival_share) AS bridge
   MATCH (e)<-[:MENTIONS]-(x:Passage) WHERE x <> a
-  RETURN [own, CASE WHEN e = named THEN e.name ELSE named.name + ' = ' + e.name END] AS entity, x, $rarity * log($passages * 1.0 / e.df) / log($passages + 1.0) - $rivals * log(1 + e.df * $rival_share) AS bridge, 2 AS kind
+  RETURN entity, x, bridge, 2 AS kind
 }
-WITH source, x, max([bridge, entity, kind]) AS best
-WITH x, collect({source: source, best: best}) AS ways
-WITH x.id AS id, ways, x[$embedding] AS embedding, [t IN $terms WHERE x.stems CONTAINS t.stem] AS shared
-WITH id, ways, embedding, shared, (2 * vector.similarity.cosine(embedding, $vector) - 1) + $word_weight * reduce(s = 0.0, t IN shared | s + t.weight) AS base
+WITH s, x, max([bridge, entity, kind]) AS best
+WITH x, collect([s, $sources[s].rest, best]) AS ways
+WITH x.id AS id, ways, x[$embedding] AS embedding, x.stems AS stems
+WITH id, ways, embedding, [i IN range(0, size($terms) - 1) WHERE stems CONTAINS $terms[i].stem] AS shared
+WITH id, ways, embedding, shared, (2 * vector.similarity.cosine(embedding, $vector) - 1) + $word_weight * reduce(w = 0.0, i IN shared | w + $terms[i].weight) AS base
 UNWIND ways AS way
-WITH way.source AS source, id, base, way.best AS best,
-     way.best[0] + (2 * vector.similarity.cosine(embedding, $vectors[way.source.vector]) - 1)
-       + $word_weight * reduce(s = 0.0, t IN shared | s + coalesce(way.source.weights[t.stem], 0.0)) AS score
+WITH way[0] AS s, id, base, way[2] AS best,
+     way[2][0] + (2 * vector.similarity.cosine(embedding, $rests[way[1]].vector) - 1)
+       + $word_weight * reduce(w = 0.0, i IN shared | w + $rests[way[1]].weights[i]) AS score
 ORDER BY score DESC, id
 WHERE score IS NOT NULL // what is being removed may have lost its vector
-WITH source, collect([id, best[1][1], best[2], score, base])[0..$targets] AS targets
-WITH collect({source: source.id, inherited: source.inherited, targets: targets}) AS hops
+WITH s, collect([id, best[1][1], best[2], score, base])[0..$targets] AS targets
+WITH collect({source: $sources[s].id, inherited: $sources[s].inherited, targets: targets}) AS hops
 CALL (hops) {
   UNWIND CASE WHEN $next > 0 THEN hops ELSE [] END AS hop
   UNWIND hop.targets AS target

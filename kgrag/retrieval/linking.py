@@ -95,8 +95,9 @@ def link_question(context: SearchContext, text: str, same_as: bool = True) -> Li
     spans = [(i, i + n) for i in range(len(words)) for n in range(1, min(LONGEST_CAPTION, len(words) - i) + 1)]
     normal = {span: join_name(named[slice(*span)], language) for span in spans}
     inflected = {span: " ".join(stemmed[slice(*span)]) for span in spans}
+    names = {*normal.values(), *map(without_possessive, normal.values())}
     row = reader.question(
-        names=sorted({entity_id(collection, n) for name in normal.values() for n in (name, without_possessive(name))}),
+        names=sorted(entity_id(collection, name) for name in names),
         stemmed=sorted({name for name in inflected.values() if len(name) > 3}),
         words=[word_id(collection, s) for s in {*stemmed, *signs}],
     )

@@ -214,9 +214,10 @@ class PathRank(Retriever):
             return
         linked = sorted({link.entity for link in walk.question.links})
         dropped = {x: spent_words(walk, x) for x in ids}
-        texts = {x: walk.question.text(dropped[x]) for x in ids}
-        distinct = list(dict.fromkeys(texts.values()))
-        vectors = self._vectors(walk, distinct)
+        rests = list(dict.fromkeys(dropped.values()))
+        vectors = self._vectors(walk, [walk.question.text(rest) for rest in rests])
+        terms = walk.question.terms()
+        weights = [rest_weights(walk, rest, c.clause_words) for rest in rests]
         inherited = {x: s.inherited * walk.passages[x].score - walk.hop_cost for x in ids}
         sources = []
         language = walk.question.language
@@ -227,8 +228,7 @@ class PathRank(Retriever):
             sources.append(
                 {
                     "id": x,
-                    "vector": distinct.index(texts[x]),
-                    "weights": rest_weights(walk, dropped[x], c.clause_words),
+                    "rest": rests.index(dropped[x]),
                     "own": own,
                     "own_words": sorted(words),
                     "skip": skip,
@@ -239,9 +239,12 @@ class PathRank(Retriever):
             "retrieve/pathrank",
             sources=sources,
             embedding=self.context.reader.collection.embedding,
-            vectors=vectors,
+            rests=[
+                {"vector": vector, "weights": [weight.get(term["stem"], 0.0) for term in terms]}
+                for vector, weight in zip(vectors, weights, strict=True)
+            ],
             vector=walk.vector,
-            terms=walk.question.terms(),
+            terms=terms,
             prefixes=prefixes(walk.question.words, language),
             passages=max(2, walk.question.passages),
             word_weight=walk.word_weight,
@@ -330,7 +333,8 @@ class PathRank(Retriever):
             return scores
         first: dict[str, int] = {}
         one = {number: first.setdefault(id, number) for number, id in row["same"]}  # names of one entity are one node
-        numbers = [one.get(number, number) for number in numbers]
+        if one:
+            numbers = [one.get(number, number) for number in numbers]
         place = {number: e for e, number in enumerate(dict.fromkeys(numbers))}
         column = {id: place[own] for number, id in row["linked"] if (own := one.get(number, number)) in place}
         columns = [place[number] for number in numbers]
