@@ -219,22 +219,19 @@ class PathRank(Retriever):
         terms = walk.question.terms()
         weights = [rest_weights(walk, rest, c.clause_words) for rest in rests]
         inherited = {x: s.inherited * walk.passages[x].score - walk.hop_cost for x in ids}
-        sources = []
         language = walk.question.language
-        for x in ids:
-            own = [o["id"] for o in walk.details[x]["own"]]
-            words = set(name_words(tokens(walk.details[x]["title"], language), language))
-            skip = own + (linked if hop == 0 else [])
-            sources.append(
-                {
-                    "id": x,
-                    "rest": rests.index(dropped[x]),
-                    "own": own,
-                    "own_words": sorted(words),
-                    "skip": skip,
-                    "inherited": inherited[x],
-                }
-            )
+        own = {x: [o["id"] for o in walk.details[x]["own"]] for x in ids}
+        sources = [
+            {
+                "id": x,
+                "rest": rests.index(dropped[x]),
+                "own": own[x],
+                "own_words": sorted(set(name_words(tokens(walk.details[x]["title"], language), language))),
+                "skip": own[x] + (linked if hop == 0 else []),
+                "inherited": inherited[x],
+            }
+            for x in ids
+        ]
         found = self.context.row(
             "retrieve/pathrank",
             sources=sources,
@@ -333,8 +330,7 @@ class PathRank(Retriever):
             return scores
         first: dict[str, int] = {}
         one = {number: first.setdefault(id, number) for number, id in row["same"]}  # names of one entity are one node
-        if one:
-            numbers = [one.get(number, number) for number in numbers]
+        numbers = [one.get(number, number) for number in numbers]
         place = {number: e for e, number in enumerate(dict.fromkeys(numbers))}
         column = {id: place[own] for number, id in row["linked"] if (own := one.get(number, number)) in place}
         columns = [place[number] for number in numbers]
