@@ -210,7 +210,8 @@ def _rows(rows: Rows) -> Drawing:
     for value in _flat(rows.values):
         if isinstance(value, Node):
             properties = {key: its for key, its in value.properties.items() if key not in HIDDEN}
-            label = next(iter(value.kinds or value.labels), "")
+            types = value.properties.get("types", ())  # labels of a schema of facts, which have no style of their own
+            label = next((kind for kind in value.kinds or value.labels if kind not in types), "")
             picture.node(value.element, label, str(value.properties.get("name", label)), properties)
         else:
             edges.append(value)

@@ -155,8 +155,9 @@ def read_fact_schema(path: Path) -> FactSchema:
         text = path.read_text(encoding="utf-8-sig")
         plain: Any = json.loads(text) if path.suffix.lower() == ".json" else tomllib.loads(text)
     except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or error
         raise InputError(
-            f"{path} cannot be read: {error}", "A schema is a TOML or JSON file: see docs/schema.md."
+            f"{path} cannot be read: {reason}", "A schema is a TOML or JSON file: see docs/schema.md."
         ) from error
     return parse_fact_schema(plain, str(path))
 
