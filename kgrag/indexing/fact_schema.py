@@ -168,7 +168,7 @@ def parse_fact_schema(plain: Any, place: str) -> FactSchema:
         return FactSchema.model_validate(plain)
     except ValidationError as error:
         first = error.errors(include_url=False, include_input=False)[0]
-        part = ".".join(map(str, first["loc"])).replace(".[key]", "")
+        part = ".".join(str(step) for step in first["loc"] if step != "[key]")
         message = first["msg"].removeprefix("Value error, ")
         raise InputError(
             f"{place}: {part + ': ' if part else ''}{message}",

@@ -43,7 +43,7 @@ def test_it_begins_with_bm25_and_walks_on(kg: KnowledgeGraph, coast: str) -> Non
 def test_the_trail_is_the_path(kg: KnowledgeGraph, coast: str) -> None:
     ranking = kg[coast].search("Fjord Queen", retriever="kgp(seeds=1, branch=2, budget=6, edges=(title,))", k=6)
     trails = {hit.passage.title: trail(hit) for hit in ranking}
-    assert "Entity Ole Brandvik" in trails["Ole Brandvik"]
+    assert "Name Ole Brandvik" in trails["Ole Brandvik"]
     assert "title of→ Passage Ole Brandvik" in trails["Ole Brandvik"]
     assert trails["Nordvika"].startswith(trails["Ole Brandvik"].split(" (0")[0])
 

@@ -135,6 +135,11 @@ def _asked(client: httpx.Client) -> dict[str, tuple[str, dict[str, Any]]]:
         "POST /queries/{name}": ("/queries/collections", {"json": {}}),
         "POST /collections/{collection}/queries/{name}": (f"{_C}/queries/names", {"json": {}}),
         "GET /collections/{collection}/drawings/search": (f"{_C}/drawings/search", {"params": {"question": _QUESTION}}),
+        "GET /collections/{collection}/watched": (f"{_C}/watched", {}),
+        "GET /collections/{collection}/drawings/connection": (
+            f"{_C}/drawings/connection",
+            {"params": {"name": "Ole Brandvik", "other": "Tveit"}},
+        ),
         "GET /collections/{collection}/drawings/passage": (f"{_C}/drawings/passage", {"params": {"id": passage}}),
         "POST /collections/{collection}/drawings/queries/{name}": (f"{_C}/drawings/queries/run", {"json": drawn}),
         "GET /collections/{collection}/names": (f"{_C}/names", {"params": {"q": "ole"}}),
