@@ -20,6 +20,7 @@ from kgrag.retrieval.base import Layer, Query, Retriever, make_retriever
 from kgrag.retrieval.bridges import with_bridges
 from kgrag.retrieval.context import Searchable, SearchContext
 from kgrag.retrieval.expression import Expression
+from kgrag.retrieval.held import held_facts
 from kgrag.runtime.options import resolve
 from kgrag.values.documents import Triple
 from kgrag.values.errors import ConfigurationError, ModelError
@@ -268,6 +269,10 @@ class Strategy(ABC):
             trace.add(Failed(problem=error.in_full, error=type(error).__name__))
         problem = problem or next((event.problem for event in trace.events if isinstance(event, Failed)), "")
         usage = trace.by_task()
+        if reply.found:
+            rests_on = [c.passage.id for c in reply.citations] or [hit.passage.id for hit in hits]
+            for context in self.retriever.contexts:
+                notes += held_facts(context.reader, rests_on, (asked.text, reply.text))
         return Answer(
             question=asked.text,
             text=reply.text,

@@ -132,6 +132,10 @@ def test_facts_are_typed_and_what_is_outside_is_counted(
     assert [row["place"] for row in notes.ask_cypher("Where was Colin Archer born?").rows or ()] == ["Larvik"]
     assert "(:Person)-[:BORN_IN]->(:Place)" in scripted.calls[-1]["messages"][0]["content"]
 
+    scripted.say("answer", "He lived in Stavern [1].")
+    answer = notes.ask("Where did Colin Archer live in 1863?", system="single+bm25")
+    assert answer.ranking.notes == ("Colin Archer lives in Stavern: since 1861 until 1865.",)
+
     notes.delete(["archer"])
     assert {row for row in _relationships(kg, collection_name) if row[4] == "Stavern" or row[2] == "BORN_IN"} == set()
     labels = kg.cypher(

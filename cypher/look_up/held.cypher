@@ -1,0 +1,15 @@
+// The facts of a schema that passages state and of which a time is known.
+// mode: read
+// $passages: LIST<STRING> - passage ids
+// -> subject: STRING - name of the subject
+// -> relation: STRING - predicate of the schema
+// -> object: STRING - name of the object
+// -> valid_from: STRING - since when, or null
+// -> valid_to: STRING - until when, or null
+// -> ended_by: STRING - the later object whose beginning is its end, or null
+UNWIND $passages AS id
+MATCH (:Passage {id: id})-[:STATES]->(t:Triple)-[:SUBJECT]->(s:Entity) WHERE t.relation IS NOT NULL
+MATCH (t)-[:OBJECT]->(o:Entity)
+MATCH (s)-[r]->(o) WHERE t.id IN r.facts AND (r.valid_from IS NOT NULL OR r.valid_to IS NOT NULL)
+RETURN DISTINCT s.name AS subject, type(r) AS relation, o.name AS object, r.valid_from AS valid_from, r.valid_to AS valid_to, r.ended_by AS ended_by
+ORDER BY subject, relation, coalesce(valid_from, ''), object

@@ -1,0 +1,32 @@
+"""When the facts of an answer held: those of its passages whose times a schema of facts knows, in words."""
+
+from collections.abc import Iterable, Sequence
+
+from kgrag.graph.reader import Reader
+from kgrag.text.tokens import normalise
+
+_MOST = 5
+"""Facts that are told at most: an answer rests on few."""
+
+
+def held_facts(reader: Reader, passages: Sequence[str], said: Iterable[str]) -> tuple[str, ...]:
+    """Return the dated facts that passages state, of which subject and object stand in what was said.
+
+    `said`: the question and the answer. One round trip where the collection has a schema of facts, none where not.
+    """
+    if not reader.collection.fact_schema or not passages:
+        return ()
+    text = f" {' '.join(normalise(part) for part in said)} "
+    rows = reader.rows("look_up/held", passages=list(passages))
+    told = [row for row in rows if all(f" {normalise(row[end])} " in text for end in ("subject", "object"))]
+    return tuple(_words(**row) for row in told[:_MOST])
+
+
+def _words(
+    subject: str, relation: str, object: str, valid_from: str | None, valid_to: str | None, ended_by: str | None
+) -> str:
+    """Return a fact with its time as a sentence."""
+    times = [f"since {valid_from}"] if valid_from else []
+    times += [f"until {valid_to}"] if valid_to else []
+    then = f", then {ended_by}" if ended_by else ""
+    return f"{subject} {relation.replace('_', ' ').lower()} {object}: {' '.join(times)}{then}."
