@@ -11,7 +11,7 @@ MATCH (s:Entity {id: row.subject.id})
 MATCH (o:Entity {id: row.object.id})
 MERGE (t:Triple {id: row.id})
 ON CREATE SET t = row.properties, t.given = false, t:$($labels)
-SET t += row.fact, t.extracted = $version,
+SET t += row.fact, t.extracted = $version, t.cell = row.properties.cell,
     t.stated_at = CASE WHEN row.fact.relation IS NOT NULL THEN head([(d:Document)-[:HAS_PASSAGE]->(p) | left(d.dated, 10)]) END
 MERGE (p)-[:STATES]->(t)
 MERGE (t)-[a:SUBJECT]->(s)

@@ -12,7 +12,7 @@ WITH t, t.given IS NULL AS stays, collect(CASE WHEN end.given = false THEN end E
      collect(CASE WHEN end.given IS NULL THEN end END) AS kept, collect(e.id) AS entities
 FOREACH (end IN gone | DELETE end)
 FOREACH (end IN kept | REMOVE end.extracted, end.aliases, end.wikipedia, end.type)
-FOREACH (t IN [t IN [t] WHERE stays] | REMOVE t.extracted, t.relation, t.valid_from, t.valid_to, t.stated_at)
+FOREACH (t IN [t IN [t] WHERE stays] | REMOVE t.extracted, t.relation, t.valid_from, t.valid_to, t.stated_at, t.cell)
 FOREACH (t IN [t IN [t] WHERE NOT stays] | DETACH DELETE t)
 WITH entities UNWIND entities AS entity
 RETURN DISTINCT entity

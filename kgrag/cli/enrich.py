@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     "--threads", default=8, show_default=True, type=click.IntRange(1, 256), help="Passages asked for at once."
 )
 @click.option("--linked", is_flag=True, help="Ask for Wikipedia articles, too, and merge entities that have the same.")
+@click.option("--rules", is_flag=True, help="Have patterns read the passages, without a language model.")
 @click.option("--batch", is_flag=True, help="Through the server's Batch API: at half the price, within a day.")
 @click.option("--cancel", is_flag=True, help="End the batches that are under way, and write what they gave.")
 @engine_options
@@ -45,6 +46,7 @@ def extract(
     limit: int | None,
     threads: int,
     linked: bool,
+    rules: bool,
     batch: bool,
     cancel: bool,
     engine: dict[str, Any],
@@ -63,11 +65,17 @@ def extract(
     that and runs it again, on any machine, resumes the same batches. What a batch fails at is listed, and is part
     of the next. KGRAG_CHAT__BATCH_PRICE says what share of the prices it costs.
 
+    With --rules no model is asked: patterns find in English texts what somebody or something is, when and where it was
+    born, founded or made, and by whom; in any language lines such as "Capital: Oslo", and what tables say by rows. A
+    passage has the facts of the run that read it last: those of rules replace those of a model, and the other way
+    round.
+
     \b
     kgrag enrich extract --dry-run                  how many calls and tokens, and what they cost
     kgrag enrich extract -c work --limit 20         a try with twenty passages
     kgrag enrich extract -c work --budget 5         stop before it costs more than 5
     kgrag enrich extract -c work --batch            at half the price, within a day
+    kgrag enrich extract -c work --rules            what patterns find, for nothing
     kgrag enrich extract -c wiki --linked           one entity an article, whatever the texts call it
     """
     from kgrag.wire import to_json
@@ -77,6 +85,8 @@ def extract(
     settings = changed(settings, "engine", **engine)
     if cancel and dry_run:
         raise click.UsageError("--cancel goes without --dry-run.")
+    if rules and (dry_run or linked or batch or cancel or budget is not None):
+        raise click.UsageError("--rules asks no model: --dry-run, --linked, --batch, --cancel and --budget go without.")
     with connect(settings) as kg:
         name = choose_collection(kg, collection)
         if dry_run:
@@ -91,7 +101,7 @@ def extract(
             return
         with resumable() as progress:
             report = kg[name].extract(
-                threads=threads, limit=limit, linked=linked, batch=batch, cancel=cancel, progress=progress
+                threads=threads, limit=limit, linked=linked, batch=batch, cancel=cancel, rules=rules, progress=progress
             )
     end(report, name, None if as_json else _extraction(report, name))
 

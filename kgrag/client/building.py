@@ -17,6 +17,7 @@ from kgrag.loaders.source import Source
 from kgrag.models.embed import Embedder
 from kgrag.retrieval.context import SearchContext
 from kgrag.runtime.document_progress import DocumentProgress
+from kgrag.values.errors import InputError
 from kgrag.values.events import Progress, no_progress
 from kgrag.values.results import CollectionInfo, IngestReport, RepairReport
 
@@ -127,9 +128,10 @@ class Building:
         linked: bool = False,
         batch: bool = False,
         cancel: bool = False,
+        rules: bool = False,
         progress: Progress | None = None,
     ) -> "ExtractionReport":
-        """Extract entities and triples by a language model from the passages that have none yet.
+        """Extract entities and triples by a language model, or by rules, from the passages that have none yet.
 
         An interrupted extraction resumes.
 
@@ -141,6 +143,8 @@ class Building:
                 fetches
                 them.
             cancel: whether to cancel the batches in progress.
+            rules: whether patterns read the passages, without a model, in place of what a model extracted before; a
+                later extraction by a model replaces that in turn. `threads` has no effect.
             progress: receives (stage, done, total).
 
         Returns:
@@ -148,16 +152,23 @@ class Building:
 
         Raises:
             ConfigurationError: no language model is configured.
+            InputError: `rules` together with `linked`, `batch` or `cancel`.
             MismatchError: a batch in progress belongs to another server.
         """
         from kgrag.indexing.batched import BatchedExtraction
-        from kgrag.indexing.extraction import extract
+        from kgrag.indexing.extraction import extract, extract_by_rules
 
-        tasks = self.kg.language_model()
+        if rules and (linked or batch or cancel):
+            raise InputError("Rules ask no model: linked, batch and cancel go without them.")
+        tasks = None if rules else self.kg.language_model()
         settings, progress = self.kg.settings, progress or no_progress
         record, model = self._open()
         record = registry.ensure_indexes(self.kg.graph, record, "Triple")
         with open_engine(settings.engine) as engine:
+            if tasks is None:
+                return extract_by_rules(
+                    self.kg.graph, record, model, settings, progress, limit=limit, engine=engine
+                )
             if batch or cancel:
                 batched = BatchedExtraction(self.kg.graph, record, model, settings, progress)
                 return batched.run(limit=limit, linked=linked, cancel=cancel, engine=engine)

@@ -209,8 +209,12 @@ class BatchedExtraction:
             except ModelError as error:
                 failed[id] = error
         if extractions:
+            form = self._form(sent)
             writer = self._writers.setdefault(
-                sent.version, FactWriter(self._graph, self._collection, self._embedder, self._form(sent))
+                sent.version,
+                FactWriter(
+                    self._graph, self._collection, self._embedder, form.version, form.schema, form.prompt.text
+                ),
             )
             writer.write(extractions)
             self._tally.passages += len(extractions)

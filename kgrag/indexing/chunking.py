@@ -2,7 +2,7 @@
 
 import re
 from bisect import bisect_right
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -138,14 +138,17 @@ def _rows_as_text(table: Table) -> Iterator[str]:
     head, *body = table.rows or ((),)
     if not body and any(head):
         yield "; ".join(filter(None, head)) + "."
-    for row in body:
-        cells = []
-        for i, cell in enumerate(row):
-            name = head[i].strip(" :") if i < len(head) else ""
-            if cell:
-                cells.append(f"{name}: {cell}" if name else cell)
-        if cells:
-            yield "; ".join(cells) + "."
+    yield from filter(None, (row_text(head, row) for row in body))
+
+
+def row_text(head: Sequence[str], row: Sequence[str]) -> str:
+    """Return a row of a table as text, "Ship: Fram; Launched: 1892.", empty for one of empty cells."""
+    cells = []
+    for i, cell in enumerate(row):
+        name = head[i].strip(" :") if i < len(head) else ""
+        if cell:
+            cells.append(f"{name}: {cell}" if name else cell)
+    return f"{'; '.join(cells)}." if cells else ""
 
 
 def _under_heading(section: Section, several: bool) -> str:

@@ -59,6 +59,13 @@ class DatedTriple(Triple):
     valid_to: str = ""
 
 
+@dataclass(frozen=True, slots=True)
+class CellTriple(Triple):
+    """A triple with the cell of the table that states it: "3:2", row and column from 1, the header being row 1."""
+
+    cell: str = ""
+
+
 _TEXT = {"type": "string"}
 
 
@@ -419,6 +426,8 @@ def _row(collection: str, passage: str, triple: Triple, ends: Sequence["_End"], 
         "object": triple.object,
         "text": triple.text,
     }
+    if cell := getattr(triple, "cell", ""):
+        properties["cell"] = cell
     return {"id": id, "passage": passage, "subject": subject, "object": obj, "fact": fact, "properties": properties}
 
 

@@ -1,5 +1,7 @@
 """Extraction: a language model is asked once a passage for its entities and triples, jointly (GEAR, section 3).
 
+Or patterns read it, without a model.
+
 The graph is the ledger: a passage carries the version of the prompt, and of the schema of facts, that it was extracted
 with, written together with its triples. Interrupted at any moment and run again, the passages that lack it are asked
 for, and no others; another prompt or schema asks for all again, and takes back what the one before gave.
@@ -7,9 +9,9 @@ for, and no others; another prompt or schema asks for all again, and takes back 
 
 import time
 from collections import Counter
-from collections.abc import Mapping
-from dataclasses import dataclass, field
-from functools import partial
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +21,8 @@ from kgrag.graph.connection import Graph, Transaction
 from kgrag.indexing.ask_each import FailedPassage, Meter, ask_each, passage_sources, unread
 from kgrag.indexing.document_writer import settle_entities
 from kgrag.indexing.extracted import Extraction, FactRows, LinkedExtraction, typed_extraction
+from kgrag.indexing.fact_rules import VERSION as RULES
+from kgrag.indexing.fact_rules import facts_by_rules, facts_of_table, table_rows
 from kgrag.indexing.fact_schema import FactSchema, fact_schema
 from kgrag.indexing.finish import finish
 from kgrag.indexing.vectors import embedded_or_logged
@@ -94,6 +98,12 @@ def form_of(collection: Collection, prompts: Path | None, linked: bool = False) 
     return Form(prompt, typed_extraction(schema), schema, f"{prompt.version} {schema.version}")
 
 
+def rules_version(collection: Collection) -> str:
+    """Return what passages carry that patterns read: the version of these, and of the schema."""
+    schema = fact_schema(collection)
+    return f"{RULES} {schema.version}" if schema else RULES
+
+
 def extract(
     graph: Graph,
     collection: Collection,
@@ -114,18 +124,60 @@ def extract(
     """
     started = time.monotonic()
     form = form_of(collection, tasks.prompts, linked)
-    waiting = unread(graph, collection, "extracted", form.version)
-    due = waiting[:limit]
     usage = Meter()
     listening = tasks.with_listener(usage)
-    writer = FactWriter(graph, collection, embedder, form)
+    writer = FactWriter(graph, collection, embedder, form.version, form.schema, form.prompt.text)
 
     def ask(source: Mapping[str, Any]) -> Extraction:
         reply = listening.structured(TASK, form.shape, prompt=form.prompt.name, **form.values(source))
         return reply.first(listening.max_facts)
 
-    outcome = ask_each(passage_sources(graph, due), len(due), ask, writer.write, partial(progress, _STAGE), threads)
+    report = _extract(writer, ask, progress, threads, limit)
     finish(graph, collection, settings, progress, embedder, engine=engine)
+    return replace(report, usage=usage.total, seconds=time.monotonic() - started)
+
+
+def extract_by_rules(
+    graph: Graph,
+    collection: Collection,
+    embedder: Embedder,
+    settings: Settings,
+    progress: Progress,
+    *,
+    limit: int | None = None,
+    engine: Engine = IN_PROCESS,
+) -> ExtractionReport:
+    """Extract by patterns, without a model, the passages that these patterns did not read yet, `limit` at most."""
+    started = time.monotonic()
+    language = collection.language
+    writer = FactWriter(graph, collection, embedder, rules_version(collection), fact_schema(collection))
+
+    @lru_cache(maxsize=16)  # the passages of a table come in any order
+    def rows(table: str) -> list[list[str]]:
+        return table_rows(graph.run("look_up/part_contents", ids=[table])[0]["text"])
+
+    def read(source: Mapping[str, Any]) -> Extraction:
+        if source["table"]:
+            return facts_of_table(rows(source["table"]), source["text"], language)
+        return facts_by_rules(source["title"] or "", source["section"] or "", source["text"], language)
+
+    report = _extract(writer, read, progress, 1, limit)
+    finish(graph, collection, settings, progress, embedder, engine=engine)
+    return replace(report, seconds=time.monotonic() - started)
+
+
+def _extract(
+    writer: "FactWriter",
+    ask: Callable[[Mapping[str, Any]], Extraction],
+    progress: Progress,
+    threads: int,
+    limit: int | None,
+) -> ExtractionReport:
+    """Write what is said of each passage that waits; the report lacks usage and time."""
+    graph = writer.graph
+    waiting = unread(graph, writer.collection, "extracted", writer.version)
+    due = waiting[:limit]
+    outcome = ask_each(passage_sources(graph, due), len(due), ask, writer.write, partial(progress, _STAGE), threads)
     return ExtractionReport(
         passages=outcome.written,
         triples=writer.triples,
@@ -133,8 +185,6 @@ def extract(
         cut=writer.cut,
         failures=tuple(outcome.failures),
         left=len(waiting) - outcome.written,
-        usage=usage.total,
-        seconds=time.monotonic() - started,
         stopped=outcome.stopped,
     )
 
@@ -167,58 +217,67 @@ def estimate(
 
 
 class FactWriter:
-    """Writes what was extracted in a form, some passages a transaction; not what its prompt's example holds.
+    """Writes what was extracted with a version, some passages a transaction; not what the prompt's example holds.
 
     `triples` counts those kept, `dropped` the others, `cut` the replies that were cut off.
     """
 
-    def __init__(self, graph: Graph, collection: Collection, embedder: Embedder, form: Form) -> None:
-        self._graph, self._collection, self._embedder, self._form = graph, collection, embedder, form
+    def __init__(
+        self,
+        graph: Graph,
+        collection: Collection,
+        embedder: Embedder,
+        version: str,
+        schema: FactSchema | None,
+        prompt: str = "",
+    ) -> None:
+        self.graph, self.collection, self.version = graph, collection, version
+        self._embedder, self._schema, self._prompt = embedder, schema, prompt
         self.triples = 0
         self.dropped: Counter[str] = Counter()
         self.cut = 0
 
     def write(self, extracted: Mapping[str, Extraction]) -> None:
         """Write what some passages gave, by their ids."""
-        facts, form = FactRows(), self._form
+        facts = FactRows()
         texts = {
             s["id"]: "\n".join((titled(s["title"] or "", s["section"] or ""), harmless(s["text"])))
-            for s in passage_sources(self._graph, list(extracted))
+            for s in passage_sources(self.graph, list(extracted))
         }
-        name, language = self._collection.name, self._collection.language
+        name, language = self.collection.name, self.collection.language
         for passage, extraction in extracted.items():
             shown = texts.get(passage, "")
-            facts.add(name, passage, extraction, language, prompt=form.prompt.text, given=shown, schema=form.schema)
+            facts.add(name, passage, extraction, language, prompt=self._prompt, given=shown, schema=self._schema)
         vectors = embedded_or_logged(self._embedder, [row["properties"]["text"] for row in facts.triples], "triples")
         for row, vector in zip(facts.triples, vectors, strict=True):
             row["vector"] = vector
-        self._graph.write(lambda tx: self._write(tx, list(extracted), facts))
+        self.graph.write(lambda tx: self._write(tx, list(extracted), facts))
         self.triples += len(facts.triples)
         self.dropped += facts.dropped
         self.cut += sum(extraction.cut for extraction in extracted.values())
 
     def _write(self, tx: Transaction, passages: list[str], facts: FactRows) -> None:
         rows = [{"id": passage, "outside": facts.outside.get(passage)} for passage in passages]
-        there = {r["id"] for r in tx.run("write/extracted", rows=rows, version=self._form.version)}
+        there = {r["id"] for r in tx.run("write/extracted", rows=rows, version=self.version)}
         touched = {r["entity"] for r in tx.run("write/remove_extracted", ids=sorted(there))}
         triples = [row for row in facts.triples if row["passage"] in there]
         if triples:
             named = {row[end]["id"] for row in triples for end in ("subject", "object")}
             entities = [row for row in facts.entity_rows() if row["id"] in named]
-            label = self._collection.label
-            tx.run("write/entities", rows=entities, collection=self._collection.name, labels=[label("Entity")])
+            label = self.collection.label
+            tx.run("write/entities", rows=entities, collection=self.collection.name, labels=[label("Entity")])
             tx.run(
                 "write/extracted_triples",
                 rows=triples,
                 labels=[label("Triple")],
-                embedding=self._collection.embedding,
-                version=self._form.version,
+                embedding=self.collection.embedding,
+                version=self.version,
             )
             tx.run("write/entity_aliases", rows=[e for e in entities if e["aliases"] or e["wikipedia"]])
         keywords = [row for row in facts.keywords if row["passage"] in there]
-        before = tx.run("write/extracted_keywords", ids=sorted(there), rows=keywords, collection=self._collection.name)
+        before = tx.run("write/extracted_keywords", ids=sorted(there), rows=keywords, collection=self.collection.name)
         tx.run("write/settle_keywords", ids=sorted({r["keyword"] for r in before} | {row["id"] for row in keywords}))
         typed = {row[end]["id"] for row in triples if row["fact"] for end in ("subject", "object")}
         settle_entities(tx, touched, typed)
         if touched:
-            tx.run("write/count_stale", collection=self._collection.name, number=len(touched))
+            tx.run("write/count_stale", collection=self.collection.name, number=len(touched))

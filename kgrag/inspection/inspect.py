@@ -12,7 +12,7 @@ from kgrag.graph.connection import Graph
 from kgrag.graph.counts import count_edges, count_nodes
 from kgrag.graph.description import describe
 from kgrag.graph.schema import collection_indexes, index_states
-from kgrag.indexing.extraction import form_of
+from kgrag.indexing.extraction import form_of, rules_version
 from kgrag.indexing.index_sync import Difference, difference, index_of
 from kgrag.indexing.tagging import OF
 from kgrag.indexing.tagging import version as tagging_version
@@ -416,6 +416,7 @@ def _readings(collection: Collection, passages: Iterable[Row], settings: Setting
     rows = list(passages)
     forms = (False,) if collection.fact_schema else (False, True)
     prompts = {form_of(collection, settings.chat.prompts, linked).version for linked in forms}
+    prompts.add(rules_version(collection))
     current = {"extract": prompts, "tag": {tagging_version(settings.tagme)}}
     readings: list[Reading] = []
     kinds: dict[Literal["extract", "tag"], str] = {"extract": "extracted", "tag": "tagged"}
