@@ -156,7 +156,7 @@ class Building:
             MismatchError: a batch in progress belongs to another server.
         """
         from kgrag.indexing.batched import BatchedExtraction
-        from kgrag.indexing.extraction import extract, extract_by_rules
+        from kgrag.indexing.extraction import extract
 
         if rules and (linked or batch or cancel):
             raise InputError("Rules ask no model: linked, batch and cancel go without them.")
@@ -165,10 +165,6 @@ class Building:
         record, model = self._open()
         record = registry.ensure_indexes(self.kg.graph, record, "Triple")
         with open_engine(settings.engine) as engine:
-            if tasks is None:
-                return extract_by_rules(
-                    self.kg.graph, record, model, settings, progress, limit=limit, engine=engine
-                )
             if batch or cancel:
                 batched = BatchedExtraction(self.kg.graph, record, model, settings, progress)
                 return batched.run(limit=limit, linked=linked, cancel=cancel, engine=engine)

@@ -212,9 +212,7 @@ class BatchedExtraction:
             form = self._form(sent)
             writer = self._writers.setdefault(
                 sent.version,
-                FactWriter(
-                    self._graph, self._collection, self._embedder, form.version, form.schema, form.prompt.text
-                ),
+                FactWriter(self._graph, self._collection, self._embedder, form.version, form.schema, form.prompt.text),
             )
             writer.write(extractions)
             self._tally.passages += len(extractions)

@@ -10,7 +10,7 @@ for, and no others; another prompt or schema asks for all again, and takes back 
 import time
 from collections import Counter
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any
@@ -107,7 +107,7 @@ def rules_version(collection: Collection) -> str:
 def extract(
     graph: Graph,
     collection: Collection,
-    tasks: Tasks,
+    tasks: Tasks | None,
     embedder: Embedder,
     settings: Settings,
     progress: Progress,
@@ -119,65 +119,23 @@ def extract(
 ) -> ExtractionReport:
     """Extract the passages that were not extracted with this prompt yet, `limit` of them at most.
 
-    A passage that fails is listed. When the budget is used up or the server is out of reach, what was received is
-    written and the rest is left. Raises ConfigurationError for a prompt that cannot be used, DatabaseError.
+    `tasks`: None has patterns read them. A passage that fails is listed. When the budget is used up or the server is
+    out of reach, what was received is written and the rest is left. Raises ConfigurationError for a prompt that cannot
+    be used, DatabaseError.
     """
     started = time.monotonic()
-    form = form_of(collection, tasks.prompts, linked)
     usage = Meter()
-    listening = tasks.with_listener(usage)
-    writer = FactWriter(graph, collection, embedder, form.version, form.schema, form.prompt.text)
-
-    def ask(source: Mapping[str, Any]) -> Extraction:
-        reply = listening.structured(TASK, form.shape, prompt=form.prompt.name, **form.values(source))
-        return reply.first(listening.max_facts)
-
-    report = _extract(writer, ask, progress, threads, limit)
-    finish(graph, collection, settings, progress, embedder, engine=engine)
-    return replace(report, usage=usage.total, seconds=time.monotonic() - started)
-
-
-def extract_by_rules(
-    graph: Graph,
-    collection: Collection,
-    embedder: Embedder,
-    settings: Settings,
-    progress: Progress,
-    *,
-    limit: int | None = None,
-    engine: Engine = IN_PROCESS,
-) -> ExtractionReport:
-    """Extract by patterns, without a model, the passages that these patterns did not read yet, `limit` at most."""
-    started = time.monotonic()
-    language = collection.language
-    writer = FactWriter(graph, collection, embedder, rules_version(collection), fact_schema(collection))
-
-    @lru_cache(maxsize=16)  # the passages of a table come in any order
-    def rows(table: str) -> list[list[str]]:
-        return table_rows(graph.run("look_up/part_contents", ids=[table])[0]["text"])
-
-    def read(source: Mapping[str, Any]) -> Extraction:
-        if source["table"]:
-            return facts_of_table(rows(source["table"]), source["text"], language)
-        return facts_by_rules(source["title"] or "", source["section"] or "", source["text"], language)
-
-    report = _extract(writer, read, progress, 1, limit)
-    finish(graph, collection, settings, progress, embedder, engine=engine)
-    return replace(report, seconds=time.monotonic() - started)
-
-
-def _extract(
-    writer: "FactWriter",
-    ask: Callable[[Mapping[str, Any]], Extraction],
-    progress: Progress,
-    threads: int,
-    limit: int | None,
-) -> ExtractionReport:
-    """Write what is said of each passage that waits; the report lacks usage and time."""
-    graph = writer.graph
-    waiting = unread(graph, writer.collection, "extracted", writer.version)
+    if tasks is None:
+        ask, threads = _rules(graph, collection), 1
+        writer = FactWriter(graph, collection, embedder, rules_version(collection), fact_schema(collection))
+    else:
+        form = form_of(collection, tasks.prompts, linked)
+        ask = partial(_ask, tasks.with_listener(usage), form)
+        writer = FactWriter(graph, collection, embedder, form.version, form.schema, form.prompt.text)
+    waiting = unread(graph, collection, "extracted", writer.version)
     due = waiting[:limit]
     outcome = ask_each(passage_sources(graph, due), len(due), ask, writer.write, partial(progress, _STAGE), threads)
+    finish(graph, collection, settings, progress, embedder, engine=engine)
     return ExtractionReport(
         passages=outcome.written,
         triples=writer.triples,
@@ -185,8 +143,30 @@ def _extract(
         cut=writer.cut,
         failures=tuple(outcome.failures),
         left=len(waiting) - outcome.written,
+        usage=usage.total,
+        seconds=time.monotonic() - started,
         stopped=outcome.stopped,
     )
+
+
+def _ask(tasks: Tasks, form: Form, source: Mapping[str, Any]) -> Extraction:
+    reply = tasks.structured(TASK, form.shape, prompt=form.prompt.name, **form.values(source))
+    return reply.first(tasks.max_facts)
+
+
+def _rules(graph: Graph, collection: Collection) -> Callable[[Mapping[str, Any]], Extraction]:
+    """Return what reads a passage by patterns."""
+
+    @lru_cache(maxsize=16)  # the passages of a table come in any order
+    def rows(table: str) -> list[list[str]]:
+        return table_rows(graph.run("look_up/part_contents", ids=[table])[0]["text"])
+
+    def read(source: Mapping[str, Any]) -> Extraction:
+        if source["table"]:
+            return facts_of_table(rows(source["table"]), source["text"], collection.language)
+        return facts_by_rules(source["title"] or "", source["section"] or "", source["text"], collection.language)
+
+    return read
 
 
 def estimate(
@@ -231,7 +211,7 @@ class FactWriter:
         schema: FactSchema | None,
         prompt: str = "",
     ) -> None:
-        self.graph, self.collection, self.version = graph, collection, version
+        self._graph, self._collection, self.version = graph, collection, version
         self._embedder, self._schema, self._prompt = embedder, schema, prompt
         self.triples = 0
         self.dropped: Counter[str] = Counter()
@@ -242,16 +222,16 @@ class FactWriter:
         facts = FactRows()
         texts = {
             s["id"]: "\n".join((titled(s["title"] or "", s["section"] or ""), harmless(s["text"])))
-            for s in passage_sources(self.graph, list(extracted))
+            for s in passage_sources(self._graph, list(extracted))
         }
-        name, language = self.collection.name, self.collection.language
+        name, language = self._collection.name, self._collection.language
         for passage, extraction in extracted.items():
             shown = texts.get(passage, "")
             facts.add(name, passage, extraction, language, prompt=self._prompt, given=shown, schema=self._schema)
         vectors = embedded_or_logged(self._embedder, [row["properties"]["text"] for row in facts.triples], "triples")
         for row, vector in zip(facts.triples, vectors, strict=True):
             row["vector"] = vector
-        self.graph.write(lambda tx: self._write(tx, list(extracted), facts))
+        self._graph.write(lambda tx: self._write(tx, list(extracted), facts))
         self.triples += len(facts.triples)
         self.dropped += facts.dropped
         self.cut += sum(extraction.cut for extraction in extracted.values())
@@ -264,20 +244,20 @@ class FactWriter:
         if triples:
             named = {row[end]["id"] for row in triples for end in ("subject", "object")}
             entities = [row for row in facts.entity_rows() if row["id"] in named]
-            label = self.collection.label
-            tx.run("write/entities", rows=entities, collection=self.collection.name, labels=[label("Entity")])
+            label = self._collection.label
+            tx.run("write/entities", rows=entities, collection=self._collection.name, labels=[label("Entity")])
             tx.run(
                 "write/extracted_triples",
                 rows=triples,
                 labels=[label("Triple")],
-                embedding=self.collection.embedding,
+                embedding=self._collection.embedding,
                 version=self.version,
             )
             tx.run("write/entity_aliases", rows=[e for e in entities if e["aliases"] or e["wikipedia"]])
         keywords = [row for row in facts.keywords if row["passage"] in there]
-        before = tx.run("write/extracted_keywords", ids=sorted(there), rows=keywords, collection=self.collection.name)
+        before = tx.run("write/extracted_keywords", ids=sorted(there), rows=keywords, collection=self._collection.name)
         tx.run("write/settle_keywords", ids=sorted({r["keyword"] for r in before} | {row["id"] for row in keywords}))
         typed = {row[end]["id"] for row in triples if row["fact"] for end in ("subject", "object")}
         settle_entities(tx, touched, typed)
         if touched:
-            tx.run("write/count_stale", collection=self.collection.name, number=len(touched))
+            tx.run("write/count_stale", collection=self._collection.name, number=len(touched))

@@ -19,6 +19,7 @@ from kgrag.values.documents import Triple
 VERSION = "rules.1"
 """Raised with each change of the patterns, so that passages are read again."""
 _LONGEST_VALUE = 100  # characters: a longer cell or value is prose
+_LONGEST_SENTENCE = 1000  # characters: more have no full stops, such as a list of names
 
 _UPPER = "".join(letter for letter in map(chr, range(0x530)) if letter.isupper())
 _MONTHS = "|".join(month.title() for month in ENGLISH.months.split("|"))
@@ -41,7 +42,7 @@ _VERBS = (
     r"(?:co-)?(?:written|directed|produced|composed|recorded|designed|painted|invented|discovered|developed|published|"
     r"founded|established|created|built|performed|sung|released|illustrated|edited|owned|operated|manufactured|"
     r"distributed|hosted|narrated|opened|completed|launched|formed|introduced|incorporated|constructed|located|"
-    r"situated|based|headquartered|born|buried)"
+    r"situated|based|headquartered|born|died|buried)"
 )
 _PARTICIPLES = re.compile(
     r"(?:,? and|,)?(?: (?:is|was|were|are|also|originally|first|officially|currently))* "
@@ -52,18 +53,23 @@ _STOP = (
     r"(?:in|on|at|by|from|with|for|to|as|of|who|which|that|where|whose|when|during|since|until|near|about|within|"
     r"between)"
 )
-_NOUN = (
+_PARTICIPLE = rf"(?:{_VERBS}|\w+ed|known|drawn|grown|shown|shot|set|held|best|well|now|still)"
+_GERUND = (
+    rf"(?:comprising|containing|covering|featuring|forming|including|requiring|starring|using"
+    rf"|[a-z]+ing (?:an?|the|{_STOP}|[{_UPPER}]\w+))"
+)
+_NOUN = (  # as few words as there are before a sign that the noun ends
     rf"((?>(?:[\w'’&-]+ ){{0,8}}?[a-z][a-z'’-]+"
-    rf"(?=[.;(]|,(?! [a-z]+(?<!ed)(?<!ing) [a-z]+[ ,.])|,(?: {_STOP}| {_VERBS}| and| an?| the)\b|$| {_STOP}\b"
-    rf"| {_VERBS}\b| \w+(?:ed|wn) (?:{_STOP}|both)\b| [a-z]+ing (?:an?|the|{_STOP}|[{_UPPER}]\w+|[a-z]+ed)\b"
-    r"| (?:shot|set|held)\b| and (?:an?|the|is|was|one)\b)))"
+    rf"(?=[.;(]|$|,(?: [{_UPPER}\"]| (?:{_STOP}|{_PARTICIPLE}|{_GERUND}|and|an?|the)\b)| {_STOP}\b| {_GERUND}\b"
+    rf"| {_VERBS}\b| {_PARTICIPLE} (?:{_STOP}|both|{_PARTICIPLE})\b| and (?:an?|the|is|was|one)\b)))"
 )
 _COPULA = re.compile(rf"(?:,| (?:is|was|are|were)(?: also| now| currently| originally)?) (an?|the) {_NOUN}")
 _RELATED = re.compile(rf" (of|in|by) (?:{_PLACE}|{_PEOPLE})")
-_APPOSITION = re.compile(rf"(?<!, )(?<![\w.'’-])({_NAME}), an? {_NOUN}(?=[,.;]|$| who\b| which\b)")
+_APPOSITION = re.compile(rf"(?<!, )(?<!['’]s )(?<![\w.'’-])({_NAME}), an? {_NOUN}(?=[,.;]|$| who\b| which\b)")
 _BRACKETS = re.compile(r"[\"”']* ?\(([^()]*(?:\([^()]*\)[^()]*)*)\)")
-_ASIDE = re.compile(r",? (?:also |better |commonly |formerly |or )*(?:known|called|abbreviated|officially) [^,]{0,60}?,?(?= (?:is|was) )")
-_DIED = re.compile(rf" died(?: (on|in) ({_DATE}))?(?:,? (?:in|at) {_PLACE})?")
+_ASIDE = re.compile(
+    r",? (?:also |better |commonly |formerly |or )*(?:known|called|officially) [^,]{0,60}?,?(?= (?:is|was) )"
+)
 _BORN = re.compile(rf"Born (?:on ({_DATE}),? )?in {_PLACE}(?:, {_NAME})*, ({_NAME})")
 _LIFE = re.compile(rf"(?:{_PLACE}, )?({_DATE})(?:(?: in|,) {_PLACE})?")
 _BIRTH = re.compile(rf"born(?: {_NAME},?)?(?: on| in)? ({_DATE})(?:(?: in|,) {_PLACE})?")
@@ -159,9 +165,9 @@ class _Reading:
     def __init__(self, title: str, language: Language) -> None:
         self.title = without_parenthesis(title) or title
         aliases = [] if title.startswith("List of") else title_aliases(title, "", language)
-        surfaces = {alias.surface for alias in aliases}
-        self._normals = {normalise(surface) for surface in surfaces}
-        own = "|".join(re.escape(surface) for surface in sorted(surfaces, key=lambda surface: (-len(surface), surface)))
+        self._normals = {alias.normal for alias in aliases}
+        surfaces = sorted({alias.surface for alias in aliases}, key=lambda surface: (-len(surface), surface))
+        own = "|".join(map(re.escape, surfaces))
         self._own = re.compile(rf"[\"“'`]*(?:The |the )?({own})(?!\w)(?:[\"”]|['’](?!s\b))*") if own else None
         self._language = language
         self._noun = ""  # what the title is: "film"
@@ -189,13 +195,13 @@ class _Reading:
 
     def sentence(self, sentence: str) -> None:
         """Read a sentence."""
-        if sentence.endswith("?"):
+        if sentence.endswith("?") or len(sentence) > _LONGEST_SENTENCE:
             self._pronoun = False
             return
         for match in _APPOSITION.finditer(sentence):
             name, noun = match[1], match[2]
-            if match.start() > 0 and self._certain(sentence[: match.end()]) and _telling(noun):
-                self._add(self._subject_of(name), "is a", noun)
+            if match.start() > 0 and " of " not in name and self._certain(sentence[: match.end()]) and _telling(noun):
+                self._add(self.title if normalise(name) in self._normals else name, "is a", noun)
         born = _BORN.match(sentence)
         if born and (normalise(born[3]) in self._normals or (" " in self.title and self.title.endswith(f" {born[3]}"))):
             self._event("born", born[1], born[2])
@@ -217,28 +223,23 @@ class _Reading:
     def _subject(self, sentence: str) -> tuple[str, int, bool]:
         """Return the name that a sentence begins with, where it ends, and whether it is the title's."""
         own = self._own.match(sentence) if self._own else None
-        pronoun = re.match(r"(?:He|She|It)\b" if self._pronoun and self._noun else "$.", sentence)
-        if pronoun and (pronoun[0] == "It") != self._person:
-            return self.title, pronoun.end(), True
-        noun = re.match(rf"(?:The|This) {re.escape(self._noun)}\b", sentence) if self._noun else None
-        if noun:
-            return self.title, noun.end(), True
+        if self._noun:
+            pronoun = re.match(r"(?:He|She)\b" if self._person else r"It\b", sentence) if self._pronoun else None
+            if same := pronoun or re.match(rf"(?:The|This) {re.escape(self._noun)}\b", sentence):
+                return self.title, same.end(), True
         if own and (len(own[1]) > 2) and not re.match(rf"['’]s\b|,? and\b|(?: of)? [{_UPPER}]", sentence[own.end() :]):
             if own[1] != self.title:
                 self._aliases.setdefault(self.title, set()).add(own[1])
             return self.title, own.end(), True
         match = re.match(rf"(?:The )?({_NAME})", sentence)
         last = self.title.rsplit(" ", 1)
-        if match and self._first and len(last) > 1 and match[1].endswith(f" {last[1]}"):
-            if set(self.title.split()) <= set(match[1].split()):  # all the names of somebody
-                self._aliases.setdefault(self.title, set()).add(match[1])
-                return self.title, match.end(), True
+        longer = match and self._first and set(self.title.split()) <= set(match[1].split())
+        if match and longer and len(last) > 1 and match[1].endswith(f" {last[1]}"):  # all the names of somebody
+            self._aliases.setdefault(self.title, set()).add(match[1])
+            return self.title, match.end(), True
         if not match or " " not in match[1] or begins_sentence(match[1].split()[0].lower()):
             return "", 0, False
         return ("" if match[1].split()[0].lower() in ENGLISH.stop_words else match[1]), match.end(), False
-
-    def _subject_of(self, name: str) -> str:
-        return self.title if normalise(name) in self._normals else name
 
     def _clause(self, subject: str, rest: str, own: bool) -> int:
         """Read what a sentence says of its subject; returns where that ends, 0 if nothing was understood."""
@@ -247,30 +248,22 @@ class _Reading:
         if copula and self._certain(copula[0]):
             place = copula.end()
             noun = copula[2]
-            head = noun.rsplit(" ", 1)[-1]
             related = _RELATED.match(rest, place)
             if copula[1] != "the" and _telling(noun) and not rest.startswith(" of ", place):
                 self._add(subject, "is a", noun)
             if own and copula[1] != "the" and not self._noun:
-                self._noun = head
+                self._noun = noun.rsplit(" ", 1)[-1]
             if related:
-                self._relation(subject, noun, head, copula[1], related)
+                self._relation(subject, noun, copula[1], related)
                 place = related.end()
-        died = _DIED.match(rest)
-        if died and self._certain(died[0]):
-            if died[2]:
-                self._add(subject, f"died {died[1]}", died[2])
-            if died[3]:
-                self._add(subject, "died in", died[3])
-            return died.end()
         return self._participles(subject, rest, place)
 
-    def _relation(self, subject: str, noun: str, head: str, article: str, related: re.Match[str]) -> None:
-        """Add what "of", "in" or "by" says of a noun: the capital of Norway, a town in Norway, an album by Bob Dylan."""
+    def _relation(self, subject: str, noun: str, article: str, related: re.Match[str]) -> None:
+        """Add what "of", "in" or "by" says of a noun: the capital of Norway, a town in Norway, a song by Bob Dylan."""
         preposition, area, people = related.groups()
         if preposition == "by":
             for name in _people(people or area):
-                self._add(subject, f"{head} by", name)
+                self._add(subject, f"{noun.rsplit(' ', 1)[-1]} by", name)
         elif area and preposition == "of":
             self._add(subject, f"is {article} {noun} of", area)
         elif area and article == "the":
@@ -298,7 +291,7 @@ class _Reading:
         return place
 
     def _life(self, text: str) -> None:
-        """Read what stands in brackets behind a person's name: (22 July 1832 - 8 February 1921), (born 1950 in Oslo)."""
+        """Read what stands in brackets behind a name: (22 July 1832 - 8 February 1921), (born 1950 in Oslo)."""
         birth = _BIRTH.search(text)
         spans = [part.strip() for part in _SPAN.split(text.rsplit(";", 1)[-1].strip())]
         sides = [_LIFE.fullmatch(part) for part in spans]
@@ -330,4 +323,4 @@ def _telling(noun: str) -> bool:
 
 
 def _people(names: str) -> Iterator[str]:
-    return iter(re.split(r",? and |, ", names))
+    return iter(re.split(r",? and |, (?!(?:Jr|Sr|Inc|Ltd|LLC|Co)\b)", names))

@@ -25,7 +25,8 @@ _A = "is a"
         (
             _ARCHER,
             "Colin Archer (22 July 1832 – 8 February 1921) was a shipbuilder from Larvik.",
-            {(_ARCHER, _A, "shipbuilder"), (_ARCHER, "born on", "22 July 1832"), (_ARCHER, "died on", "8 February 1921")},
+            {(_ARCHER, _A, "shipbuilder"), (_ARCHER, "born on", "22 July 1832"),
+                 (_ARCHER, "died on", "8 February 1921")},
         ),
         (
             _ARCHER,
@@ -83,19 +84,29 @@ _A = "is a"
         ("Fram", "``Fram '' is a song.", {("Fram", _A, "song")}),
         ("Fram", "Fram is the second album by Kari Lie, released in 1995.",
          {("Fram", "album by", "Kari Lie"), ("Fram", "released in", "1995")}),
+        ("Fram", "Fram is a song sung by Ray Parker, Jr.",
+         {("Fram", _A, "song"), ("Fram", "sung by", "Ray Parker, Jr.")}),
+        ("Muang Kasi", "Muang Kasi is a river town in Laos.",
+         {("Muang Kasi", _A, "river town"), ("Muang Kasi", "located in", "Laos")}),
+        ("Boston", "Boston is an intellectual, technological, and political center.", set()),
+        ("Fram", "Fram is a league comprising sports teams.", {("Fram", _A, "league")}),
+        ("Fram", "Since 1892 he was Partner of Amilton, a group.", set()),
         ("Fram", "Fram is a company based in Oslo.", {("Fram", _A, "company"), ("Fram", "based in", "Oslo")}),
         ("Fram", "Fram was founded in 1892 by Ole Hansen.",
          {("Fram", "founded in", "1892"), ("Fram", "founded by", "Ole Hansen")}),
         ("Fram", "Fram was established on 5 May 1892.", {("Fram", "established on", "5 May 1892")}),
         ("Fram Museum", "The Fram Museum is located in Oslo, Norway.", {("Fram Museum", "located in", "Oslo")}),
-        ("Togo", "Togo (), officially the Togolese Republic (), is a country in West Africa.", {("Togo", _A, "country")}),
+        ("Togo", "Togo (), officially the Togolese Republic (), is a country in West Africa.",
+         {("Togo", _A, "country")}),
         ("Glomma", "Glomma is a tributary of the Skagerrak.", {("Glomma", "is a tributary of", "Skagerrak")}),
         ("Whales", "A painting was given to Ole Hansen, a botanist.", {("Ole Hansen", _A, "botanist")}),
         ("Whales", "Ole Hansen was a botanist.", {("Ole Hansen", _A, "botanist")}),
         ("Fram", "Fram is an old, wooden ship that never sank.", set()),
         ("Siege", "Siege of Oslo (1 May 1945 – 3 June 1945) was a siege.", {("Siege of Oslo", _A, "siege")}),
-        ("Norway", "Capital: Oslo\nLargest city: Oslo\n", {("Norway", "Capital", "Oslo"), ("Norway", "Largest city", "Oslo")}),
-        ("Norway", "- **Capital**: Oslo\n- **King**: Harald V", {("Norway", "Capital", "Oslo"), ("Norway", "King", "Harald V")}),
+        ("Norway", "Capital: Oslo\nLargest city: Oslo\n",
+         {("Norway", "Capital", "Oslo"), ("Norway", "Largest city", "Oslo")}),
+        ("Norway", "- **Capital**: Oslo\n- **King**: Harald V",
+         {("Norway", "Capital", "Oslo"), ("Norway", "King", "Harald V")}),
         ("Norway", "Capital: Oslo", set()),
         ("Norway", "Capital: Oslo\n\nKing: Harald V", set()),
         ("Norway", "Note: It rains\nSee: Weather", set()),
@@ -139,7 +150,7 @@ def test_sentences_and_lines(title: str, text: str, facts: set[tuple[str, str, s
 
 
 def test_names_of_the_title_are_one_entity() -> None:
-    [entity] = [e for e in facts_by_rules(_ARCHER, "", "Sir Colin James Archer was a builder.").entities]
+    [entity] = facts_by_rules(_ARCHER, "", "Sir Colin James Archer was a builder.").entities
     assert (entity.name, entity.aliases) == (_ARCHER, ["Sir Colin James Archer"])
 
 
@@ -164,7 +175,10 @@ _SHIPS = Table(
         ("3", "Maud", "Colin Archer", "1916", ""),
     ),
 )
-_ROWS = "No.: 1; Ship: Fram; Builder: Colin Archer; Launched: 1892; x.\nNo.: 2; Ship: Gjøa; Builder: Knut Skaale; Launched: -; y."
+_ROWS = (
+    "No.: 1; Ship: Fram; Builder: Colin Archer; Launched: 1892; x.\n"
+    "No.: 2; Ship: Gjøa; Builder: Knut Skaale; Launched: -; y."
+)
 
 
 def test_a_table_gives_facts_by_rows() -> None:
