@@ -11,7 +11,7 @@
 // $triples: INTEGER = 5 - triples wanted
 // $passages: INTEGER = 30 - passages wanted
 // -> triples: LIST<MAP> - {text, score, entities: [{id, name}] (subject, object)}, best first
-// -> passages: LIST<MAP> - {id, score, stated: whether it states triples}, best first; scores are (1 + cosine) / 2
+// -> passages: LIST<MAP> - {id, score, stated: whether it states triples, those of rules apart, which are few}, best first; scores are (1 + cosine) / 2
 CALL () {
   WITH 1 AS one WHERE EXISTS { (:Triple {collection: $collection}) }
   CALL db.index.vector.queryNodes($triple_index, $candidates, $vector) YIELD node AS t
@@ -37,6 +37,6 @@ CALL () {
   }
   WITH p, vector.similarity.cosine(p[$embedding], $vector) AS score WHERE p.ordinal IS NOT NULL
   WITH p, score ORDER BY score DESC, p.id LIMIT $passages
-  RETURN collect({id: p.id, score: score, stated: EXISTS { (p)-[:STATES]->() }}) AS passages
+  RETURN collect({id: p.id, score: score, stated: EXISTS { (p)-[:STATES]->(t) WHERE t.given IS NULL OR NOT t.extracted STARTS WITH 'rules' }}) AS passages
 }
 RETURN triples, passages

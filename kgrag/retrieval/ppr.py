@@ -131,7 +131,7 @@ class Ppr(Retriever):
         seeds = _Seeds(stated=sum(stated) / max(1, len(stated)) if row["triples"] else 0.0)
         occurrences: dict[str, list[float]] = {}
         best = max((2 * t["score"] - 1 for t in row["triples"]), default=0.0)
-        for triple in row["triples"]:
+        for triple in row["triples"] if seeds.stated else ():
             cosine = 2 * triple["score"] - 1
             for entity in {e["id"]: e for e in triple["entities"]}.values():
                 occurrences.setdefault(entity["id"], []).append(max(cosine, 0.0) / best if best > 0 else 0.0)
