@@ -19,7 +19,7 @@ COMMANDS: Plugins[click.Command] = Plugins("kgrag.commands", "command")
 """The commands by name; adding one is a module and an entry point."""
 
 SECTIONS = {
-    "Documents and questions": ("demo", "ingest", "watch", "search", "ask", "show"),
+    "Documents and questions": ("demo", "ingest", "attach", "watch", "search", "ask", "show"),
     "Collections": ("collections", "inspect", "cypher", "browser", "delete", "export", "import"),
     "Servers": ("up", "down", "doctor", "serve", "keys", "mcp", "completion"),
 }

@@ -175,6 +175,7 @@ class AsyncCollection(AsyncSearching):
     sync: Collection
 
     ingest = _collection(Collection.ingest)
+    attach = _collection(Collection.attach)
     extract = _collection(Collection.extract)
     estimate_extraction = _collection(Collection.estimate_extraction)
     fact_schema = _collection(Collection.fact_schema)
@@ -292,6 +293,7 @@ class AsyncKnowledgeGraph:
     runs = _graph(KnowledgeGraph.runs)
     delete_runs = _graph(KnowledgeGraph.delete_runs)
     import_export = _graph(KnowledgeGraph.import_export)
+    propose_attachment = _graph(KnowledgeGraph.propose_attachment)
     tasks = _graph(KnowledgeGraph.tasks)
     language_model = _graph(KnowledgeGraph.language_model)
     embedder = _graph(KnowledgeGraph.embedder)

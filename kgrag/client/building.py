@@ -23,6 +23,7 @@ from kgrag.values.results import CollectionInfo, IngestReport, RepairReport
 
 if TYPE_CHECKING:
     from kgrag.client.connection import Connection
+    from kgrag.indexing.attachment import Attachment
     from kgrag.indexing.extraction import ExtractionReport
     from kgrag.indexing.fact_schema import FactSchema
     from kgrag.indexing.group_texts import WritingReport
@@ -118,6 +119,37 @@ class Building:
                 self.kg, self.name, source, embedder=embedder, language=language, columns=columns, root=root,
                 prune=prune, force=force, settle=settle, names=names, progress=telling,
             )  # fmt: skip
+
+    @by_one("ingest")
+    def attach(
+        self,
+        mapping: "Attachment | str | Path | None" = None,
+        *,
+        labels: Iterable[str] | None = None,
+        progress: Progress | None = None,
+    ) -> IngestReport:
+        """Make the collection of nodes of another graph in the same database, or bring it in step with them.
+
+        Each node becomes a document, and documents of nodes that went are deleted. That graph is only read. An
+        interrupted call resumes.
+
+        Args:
+            mapping: labels, properties and relationships, or the path of a TOML or JSON file with them; None: what the
+                collection is attached to, else what `propose_attachment` proposes.
+            labels: those that a proposal is to be made for; None: all.
+            progress: receives (stage, done, total).
+
+        Returns:
+            Counts; `gone` are the keys of documents whose nodes went.
+
+        Raises:
+            InputError: the mapping does not fit that graph, or there is none.
+            MismatchError: the collection holds other documents.
+        """
+        from kgrag.client.ingestion import attach
+
+        with DocumentProgress(progress or no_progress) as telling:
+            return attach(self.kg, self.name, mapping, labels, telling)
 
     @by_one("extract")
     def extract(

@@ -1,7 +1,7 @@
 """A KnowledgeGraph: the connection to Neo4j, what its collections share, and what concerns the whole database."""
 
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self, overload
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from neo4j_viz import VisualizationGraph
 
     from kgrag.exchange.importing import ImportReport
+    from kgrag.indexing.attachment import Attachment
     from kgrag.indexing.bulk import BulkReport, HandOver
     from kgrag.indexing.knowledge import KnowledgeReport, Selection
     from kgrag.loaders import Columns
@@ -352,3 +353,19 @@ class KnowledgeGraph(Connection):
         from kgrag.exchange.importing import import_export
 
         return import_export(self.graph, source, progress or no_progress, self.settings.old_vectors_seconds)
+
+    def propose_attachment(self, labels: Iterable[str] | None = None) -> "Attachment":
+        """Propose how to attach a collection to another graph in the same database, by its counts and samples.
+
+        Args:
+            labels: those to look at; None: all that are not kgrag's.
+
+        Returns:
+            The proposal, which changes nothing by itself; `to_toml()` is a file to edit.
+
+        Raises:
+            InputError: there is no such label or no such graph, a label is kgrag's own, or no property is a name.
+        """
+        from kgrag.indexing.attachment import propose_attachment
+
+        return propose_attachment(self.graph, labels)

@@ -1,13 +1,16 @@
 """Documents into a collection, from files or as they are: what `Collection.ingest` does."""
 
+from collections.abc import Iterable
 from dataclasses import replace
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from kgrag.engines import open_engine
 from kgrag.graph import collections as registry
 from kgrag.graph.collections import Collection as Record
-from kgrag.indexing import pipeline, removal
+from kgrag.indexing import foreign, pipeline, removal
+from kgrag.indexing.attachment import Attachment, attachment_of, propose_attachment, read_attachment
 from kgrag.indexing.detection import first_language, in_language
 from kgrag.indexing.first_load import recount
 from kgrag.indexing.removal import find_gone, known_files, too_many
@@ -16,6 +19,7 @@ from kgrag.loaders.source import Source, first_document, items_of
 from kgrag.models.embed import DeferredEmbedder, Embedder, load_embedder
 from kgrag.settings import Settings
 from kgrag.values.documents import Document, FileState, Problem, Scan, Unchanged
+from kgrag.values.errors import MismatchError
 from kgrag.values.events import Progress
 from kgrag.values.results import IngestReport
 
@@ -89,6 +93,45 @@ def ingest(
     if gone and prune:
         removal.delete_documents(graph, existing, gone, settings, progress)
     return noted(replace(report, gone=tuple(gone), pruned=len(gone) if prune else 0), scan)
+
+
+def attach(
+    kg: "Connection",
+    name: str,
+    mapping: Attachment | str | Path | None,
+    labels: Iterable[str] | None,
+    progress: Progress,
+) -> IngestReport:
+    """See `Collection.attach`."""
+    graph, existing = kg.graph, registry.find_collection(kg.graph, name)
+    if isinstance(mapping, str | Path):
+        mapping = read_attachment(Path(mapping))
+    if mapping is None and labels is None:
+        mapping = attachment_of(existing)
+    mapping = mapping or propose_attachment(graph, labels)
+    problems = foreign.check_attachment(graph, mapping)
+    if any(row["element"] is None for row in graph.stream("look_up/attached_documents", collection=name)):
+        raise MismatchError(
+            f"Collection {name!r} holds documents that were not made of nodes.",
+            "Attach to a collection of another name.",
+        )
+    keys: set[str] = set()
+
+    def noting() -> "Iterator[Document]":
+        for document in foreign.documents(graph, mapping):
+            keys.add(document.key)
+            yield document
+
+    report = ingest(
+        kg, name, chain(problems, noting()), embedder=None, language=None, columns=None, root=None, prune=False,
+        force=False, settle=0.0, names=None, progress=progress,
+    )  # fmt: skip
+    graph.run("write/attachment", collection=name, attachment=mapping.to_json())
+    rows = graph.stream("look_up/attached_documents", collection=name)
+    gone = tuple(row["key"] for row in rows if row["key"] not in keys)
+    if gone:
+        removal.delete_documents(graph, registry.open_collection(graph, name), gone, kg.settings, progress)
+    return replace(report, gone=gone, pruned=len(gone))
 
 
 def _embedder_of(kg: "Connection", found: Record, embedder: str | Embedder | None) -> Embedder:

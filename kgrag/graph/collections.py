@@ -31,6 +31,7 @@ class Collection:
     collection may have its name and number, not this; `language`: whose words its texts are read with; `stemmer`: what
     made the stems of these. `kind`: DOCUMENTS, or KNOWLEDGE: facts without passages and vectors, imported from files
     with the fingerprints `sources`. `fact_schema`: what its facts are held to, as JSON; empty: nothing.
+    `attachment`: which nodes of somebody else's graph it is made of, as JSON; empty: none.
     """
 
     name: str
@@ -52,6 +53,7 @@ class Collection:
     sources: tuple[str, ...] = ()
     stemmer: str = STEMMER
     fact_schema: str = ""
+    attachment: str = ""
 
     def label(self, label: str) -> str:
         """Return the label of nodes of this kind in this collection, besides `label`."""
@@ -308,4 +310,5 @@ def recorded(properties: dict[str, Any]) -> Collection:
         sources=tuple(properties.get("sources") or ()),
         stemmer=properties.get("stemmer") or STEMMER,
         fact_schema=properties.get("fact_schema") or "",
+        attachment=properties.get("attachment") or "",
     )

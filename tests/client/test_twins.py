@@ -33,6 +33,7 @@ MISSING = {
     RemoteSearching: {"rankings": MADE_HERE, "retriever": MADE_HERE, "system": MADE_HERE},
     RemoteCollection: {
         "ask_cypher": NO_ROUTE,
+        "attach": COMMANDS,
         "build_communities": JOB,
         "build_tree": JOB,
         "context": MADE_HERE,
@@ -73,6 +74,7 @@ MISSING = {
         "local": HERE,
         "neighbourhood": PER_COLLECTION,
         "passage": PER_COLLECTION,
+        "propose_attachment": COMMANDS,
         "records": "collections() tells the same, and more",
         "runs": PER_COLLECTION,
         "tasks": HERE,

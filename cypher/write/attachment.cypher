@@ -1,0 +1,6 @@
+// Record which nodes of somebody else's graph a collection is made of.
+// mode: write
+// $collection: STRING - name of the collection
+// $attachment: STRING - labels, properties and relationships as JSON
+MATCH (c:Collection {name: $collection})
+SET c.attachment = $attachment

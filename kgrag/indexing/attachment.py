@@ -1,0 +1,265 @@
+"""An attachment: which nodes of a graph that is not kgrag's become documents, and what of them, as a file and as JSON."""
+
+import json
+import re
+import tomllib
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from kgrag.graph.collections import Collection
+from kgrag.graph.connection import Graph
+from kgrag.graph.description import describe
+from kgrag.text.dates import partial_date
+from kgrag.values.errors import InputError
+
+_SAMPLE = 1000  # nodes of a label whose properties are looked at
+_SHORT, _NAME, _LIST = 60, 120, 12
+"""Characters that a fact, and a name, have at most on average; values of a list that is a fact: no embedding."""
+_NAMES = ("name", "title", "label", "fullname", "displayname", "headline", "caption")
+_VERSIONS = re.compile(r"update|modif|chang|revis|version|synced|imported", re.IGNORECASE)
+_KEYS = re.compile(r"(^|_)(u?id|key|code|slug|[ug]uid|isbn|sku)$|[a-z](Id|ID|Key|Code)$|^imdb|^wikidata", re.IGNORECASE)
+_BARE = re.compile(r"[A-Za-z0-9_-]+")
+
+
+class AttachedLabel(BaseModel):
+    """What of a label's nodes is read.
+
+    `name`: the property that becomes the title; `key`: one that no two nodes share, empty: the element id; `texts` are
+    read as they are, `facts` in a line each; `version`: when a node was changed, which is kept beside the text alone.
+    """
+
+    model_config = ConfigDict(extra="forbid")
+
+    name: str = Field(min_length=1)
+    key: str = ""
+    texts: tuple[str, ...] = ()
+    facts: tuple[str, ...] = ()
+    version: str = ""
+    nodes: int = Field(0, exclude=True)
+
+    @property
+    def properties(self) -> list[str]:
+        """The properties that are read, besides name and key."""
+        return list(dict.fromkeys([*self.texts, *self.facts, *filter(None, [self.version])]))
+
+
+class AttachedRelationship(BaseModel):
+    """A type of relationships that is read: the labels of its ends, its properties, and how it is said."""
+
+    model_config = ConfigDict(extra="forbid", populate_by_name=True)
+
+    starts: tuple[str, ...] = Field(alias="from")
+    ends: tuple[str, ...] = Field(alias="to")
+    words: str = ""
+    facts: tuple[str, ...] = ()
+    number: int = Field(0, exclude=True)
+
+
+class Attachment(BaseModel):
+    """Labels and types of relationships by their names; a node with several of the labels is one of the first.
+
+    Example:
+        >>> films = Attachment.model_validate({"labels": {"Film": {"name": "title", "facts": ["released"]}}})
+        >>> films.labels["Film"].facts
+        ('released',)
+    """
+
+    model_config = ConfigDict(extra="forbid")
+
+    labels: dict[str, AttachedLabel] = Field(min_length=1)
+    relationships: dict[str, AttachedRelationship] = Field(default_factory=dict)
+    unnamed: dict[str, int] = Field(default_factory=dict, exclude=True)
+
+    def to_json(self) -> str:
+        """Return the attachment as JSON, in its order."""
+        return json.dumps(self.model_dump(by_alias=True, exclude_defaults=True), ensure_ascii=False)
+
+    def to_toml(self) -> str:
+        """Return the attachment as a file to edit."""
+        lines = [
+            f"# {label}: {nodes:,} nodes left out, no property is a name\n" for label, nodes in self.unnamed.items()
+        ]
+        counts = {"labels": {name: f"{its.nodes:,} nodes" for name, its in self.labels.items()}}
+        counts["relationships"] = {name: f"{its.number:,} relationships" for name, its in self.relationships.items()}
+        for table, parts in self.model_dump(by_alias=True, exclude_defaults=True).items():
+            for name, part in parts.items():
+                lines.append(f"[{table}.{_toml_key(name)}]  # {counts[table][name]}")
+                lines += [f"{key} = {json.dumps(value, ensure_ascii=False)}" for key, value in part.items()]
+                lines.append("")
+        return "\n".join(lines)
+
+
+def read_attachment(path: Path) -> Attachment:
+    """Read an attachment from a TOML or JSON file. Raises InputError with the part that is wrong."""
+    try:
+        text = path.read_text(encoding="utf-8-sig")
+        plain: Any = json.loads(text) if path.suffix.lower() == ".json" else tomllib.loads(text)
+        return Attachment.model_validate(plain)
+    except ValidationError as error:
+        first = error.errors(include_url=False, include_input=False)[0]
+        message = f"{'.'.join(map(str, first['loc']))}: {first['msg']}"
+    except (OSError, ValueError) as error:
+        message = str(error)
+    raise InputError(f"{path} cannot be read: {message}", "Begin with a proposal: kgrag attach NAME > attachment.toml")
+
+
+def attachment_of(collection: Collection | None) -> Attachment | None:
+    """Return what a collection is attached to, None if it is to nothing."""
+    recorded = collection.attachment if collection is not None else ""
+    return Attachment.model_validate_json(recorded) if recorded else None
+
+
+def propose_attachment(graph: Graph, labels: Iterable[str] | None = None) -> Attachment:
+    """Propose an attachment from counts, and samples of properties.
+
+    Raises InputError for a label that is not there or is kgrag's own, and where no property is a name.
+    """
+    numbers = check_labels(graph, labels)
+    chosen = dict.fromkeys(numbers if labels is None else labels)
+    shapes = {label: _proposed(label, sample(graph, label)) for label in chosen}
+    proposed = {label: shape for label, shape in shapes.items() if shape}
+    unnamed = {label: numbers[label] for label in chosen if label not in proposed}
+    if not proposed or (labels is not None and unnamed):
+        raise no_name(*unnamed)
+    for row in named(graph, proposed):
+        its = proposed[row["label"]]
+        its.nodes = row["nodes"]
+        its.key = its.key if row["keys"] == row["keyed"] == row["nodes"] else ""
+    without_key = {label: its.model_copy(update={"key": its.name}) for label, its in proposed.items() if not its.key}
+    for row in named(graph, without_key):
+        if row["keys"] == row["keyed"] == proposed[row["label"]].nodes:
+            proposed[row["label"]].key = without_key[row["label"]].name
+    found = {label: its for label, its in proposed.items() if its.nodes}  # others have another label that comes first
+    return Attachment(labels=found, relationships=_relationships(graph, list(found)), unnamed=unnamed)
+
+
+def check_labels(graph: Graph, labels: Iterable[str] | None) -> dict[str, int]:
+    """Return the labels of somebody else's nodes with their numbers. Raises InputError for others."""
+    numbers = {row["label"]: row["number"] for row in graph.run("inspect/foreign_labels", own=own_labels())}
+    if own := [label for label in labels or () if label in own_labels()]:
+        raise InputError(
+            f"{', '.join(own)}: kgrag uses this label itself, and could not tell such nodes from its own.",
+            "Give those nodes another label, and attach that.",
+        )
+    if not numbers:
+        raise InputError(
+            "The database holds no nodes but kgrag's own.",
+            "Name the database with your graph: KGRAG_NEO4J_URI, KGRAG_NEO4J_DATABASE.",
+        )
+    if unknown := [label for label in labels or () if label not in numbers]:
+        raise InputError(
+            f"There is no node with the label {', '.join(unknown)}.", f"There are: {', '.join(list(numbers)[:50])}."
+        )
+    return numbers
+
+
+def sample(graph: Graph, label: str) -> list[Mapping[str, Any]]:
+    """Return the properties of some nodes of a label."""
+    rows = graph.run("inspect/foreign_sample", label=label, own=own_labels(), limit=_SAMPLE)
+    return [row["properties"] for row in rows]
+
+
+def named(graph: Graph, labels: Mapping[str, AttachedLabel]) -> Sequence[Mapping[str, Any]]:
+    """Return how many nodes of each label have a name and a key: {label, nodes, named, keyed, keys}."""
+    parameters = {"labels": list(labels), "own": own_labels(), **names_and_keys(labels)}
+    return graph.run("inspect/foreign_names", **parameters)
+
+
+def names_and_keys(labels: Mapping[str, AttachedLabel]) -> dict[str, dict[str, str]]:
+    """Return the properties with the names and the keys of labels, as queries take them."""
+    return {
+        "names": {label: its.name for label, its in labels.items()},
+        "keys": {label: its.key for label, its in labels.items() if its.key},
+    }
+
+
+def no_name(*labels: str) -> InputError:
+    """Return the error for labels whose nodes have no name."""
+    return InputError(
+        f"{', '.join(labels)}: no property of these nodes is a name.",
+        'Say which is: name = "..." under [labels.LABEL] of the file, or leave the label out.',
+    )
+
+
+def own_labels() -> list[str]:
+    """Return kgrag's own labels."""
+    return list(describe().labels("all"))
+
+
+def readable(name: str) -> str:
+    """Return the name of a property or a type in words: releaseDate, RELEASE_DATE: release date."""
+    return " ".join(re.sub(r"(?<=[a-z0-9])(?=[A-Z])", " ", name).replace("_", " ").replace("-", " ").split()).lower()
+
+
+def _proposed(label: str, nodes: Sequence[Mapping[str, Any]]) -> AttachedLabel | None:
+    """Return what of a label to read, None if no property is a name."""
+    columns: dict[str, list[Any]] = {}
+    for properties in nodes:
+        for key in sorted(properties):
+            columns.setdefault(key, []).append(properties[key])
+    lengths = {key: length for key, values in sorted(columns.items()) if (length := _length(values)) is not None}
+    different = {key: len({*map(str, columns[key])}) for key in lengths}
+    short = [key for key, length in lengths.items() if length <= _SHORT]
+    keys = [key for key in short if _KEYS.search(key) and different[key] == len(nodes)]
+    versions = [key for key in short if _VERSIONS.search(key) and _dates(columns[key]) and different[key] > 1]
+    names = [key for key, length in lengths.items() if length <= _NAME and _is_text(columns[key])]
+    names = [key for key in names if 2 * len(columns[key]) > len(nodes) and key not in (*keys, *versions)]
+    usual = [
+        key for each in _NAMES for key in names if key.replace("_", "").casefold() in (each, label.casefold() + each)
+    ]
+    others = [key for key in names if 2 * different[key] > len(columns[key])]
+    name = next(iter([*usual, *sorted(others, key=lambda key: -different[key])]), None)
+    if name is None:
+        return None
+    apart = {name, *keys, *versions[:1]}
+    return AttachedLabel(
+        name=name,
+        key=keys[0] if keys else "",
+        texts=tuple(key for key in lengths if key not in (*short, *apart)),
+        facts=tuple(key for key in short if key not in apart and not _is_address(columns[key])),
+        version=versions[0] if versions else "",
+    )
+
+
+def _relationships(graph: Graph, labels: list[str]) -> dict[str, AttachedRelationship]:
+    parts: dict[str, AttachedRelationship] = {}
+    for row in graph.run("inspect/foreign_relationships", labels=labels, own=own_labels()):
+        so_far = parts.get(row["type"], AttachedRelationship(starts=(), ends=(), words=readable(row["type"])))
+        keys = sorted({key for names in row["properties"] for key in names if not _VERSIONS.search(key)})
+        parts[row["type"]] = so_far.model_copy(
+            update={
+                "starts": tuple(dict.fromkeys([*so_far.starts, row["start"]])),
+                "ends": tuple(dict.fromkeys([*so_far.ends, row["end"]])),
+                "facts": tuple(dict.fromkeys([*so_far.facts, *keys])),
+                "number": so_far.number + row["number"],
+            }
+        )
+    return parts
+
+
+def _length(values: Sequence[Any]) -> float | None:
+    """Return how many characters values have on average; None for what is no text: bytes, embeddings."""
+    if any(
+        isinstance(value, bytes | bytearray) or (isinstance(value, list) and len(value) > _LIST) for value in values
+    ):
+        return None
+    return sum(len(str(value)) for value in values) / len(values)
+
+
+def _is_text(values: Sequence[Any]) -> bool:
+    return all(isinstance(value, str) for value in values) and not _dates(values) and not _is_address(values)
+
+
+def _is_address(values: Sequence[Any]) -> bool:
+    return all(isinstance(value, str) and value.startswith(("http://", "https://")) for value in values)
+
+
+def _dates(values: Sequence[Any]) -> bool:
+    return all(hasattr(value, "iso_format") or (isinstance(value, str) and partial_date(value)) for value in values)
+
+
+def _toml_key(name: str) -> str:
+    return name if _BARE.fullmatch(name) else json.dumps(name, ensure_ascii=False)

@@ -1,0 +1,121 @@
+"""Somebody else's graph in the same database, as documents: one for each node, read in one stream and never touched."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+from kgrag.graph.connection import Graph
+from kgrag.graph.property_values import text
+from kgrag.indexing.attachment import (
+    AttachedRelationship,
+    Attachment,
+    check_labels,
+    named,
+    names_and_keys,
+    no_name,
+    own_labels,
+    readable,
+)
+from kgrag.values.documents import Document, Problem, Section
+from kgrag.values.errors import InputError
+
+_ENDS = 50  # of a type of relationships and a direction that a document names
+_VALUES = 20  # of a list
+_PLAYED = frozenset({"role", "roles", "character", "characters"})
+ELEMENT = "element"
+"""The metadata with the element id of a document's node; documents from elsewhere have none."""
+
+Row = Mapping[str, Any]
+
+
+def check_attachment(graph: Graph, attachment: Attachment) -> list[Problem]:
+    """Return how many nodes have no name. Raises InputError for labels and properties that do not fit the graph."""
+    check_labels(graph, attachment.labels)
+    problems = []
+    for row in named(graph, attachment.labels):
+        label, its = row["label"], attachment.labels[row["label"]]
+        if not row["named"]:
+            raise no_name(f"{label}.{its.name}")
+        if row["keys"] < row["keyed"]:
+            raise InputError(
+                f"{row['keyed'] - row['keys']:,} nodes {label} have a {its.key} that another one has.",
+                f'Leave key = "{its.key}" out of [labels.{label}], or name a property that no two of them share.',
+            )
+        if without := row["nodes"] - row["named"]:
+            problems.append(Problem(label, f"{without:,} nodes without {its.name}, left out", lasting=True))
+    return problems
+
+
+def documents(graph: Graph, attachment: Attachment) -> Iterator[Document]:
+    """Yield a document for each node that has a name."""
+    labels, types = attachment.labels, attachment.relationships
+    out = {label: [_kind(name, its.ends) for name, its in types.items() if label in its.starts] for label in labels}
+    into = {label: [_kind(name, its.starts) for name, its in types.items() if label in its.ends] for label in labels}
+    parameters = {"labels": list(labels), "own": own_labels(), "out": out, "in": into, "most": _ENDS}
+    parameters |= names_and_keys(labels)
+    parameters["properties"] = {label: its.properties for label, its in labels.items()}
+    for row in graph.stream("look_up/foreign_nodes", **parameters):
+        yield _document(row, attachment)
+
+
+def _kind(name: str, ends: Sequence[str]) -> dict[str, Any]:
+    return {"type": name, "ends": ends}
+
+
+def _document(row: Row, attachment: Attachment) -> Document:
+    label, name = row["label"], row["name"]
+    its = attachment.labels[label]
+    values = dict(zip(its.properties, row["values"], strict=True))
+    facts = {key: said for key in its.facts if (said := _said(values[key]))}
+    lines = [said for key in its.texts if (said := _said(values[key]))]
+    lines += [_sentence(f"{readable(key).capitalize()}: {said}") for key, said in facts.items()]
+    for kind in row["out"]:
+        words, ends = _words(kind, attachment), _ends(kind, attachment.relationships[kind["type"]])
+        lines.append(_sentence(f"{words[:1].upper()}{words[1:]} {ends}"))
+    for kind in row["in"]:
+        ends = _ends(kind, attachment.relationships[kind["type"]])
+        lines.append(_sentence(f"{ends} {_words(kind, attachment)} {name}"))
+    links = dict.fromkeys(_key(end) for kind in (*row["out"], *row["in"]) for end in kind["ends"])
+    kept = (*its.facts, *filter(None, [its.version]))
+    metadata = {key: _plain(values[key]) for key in kept if values[key] is not None}
+    metadata |= {"label": label, ELEMENT: row["element"], "links": list(links)}
+    return Document(_key(row), (Section("\n".join(lines or [name])),), title=name, metadata=metadata)
+
+
+def _key(row: Row) -> str:
+    return f"{row['label']}:{row['key'] or row['element']}"
+
+
+def _words(kind: Row, attachment: Attachment) -> str:
+    return attachment.relationships[kind["type"]].words or readable(kind["type"])
+
+
+def _ends(kind: Row, its: AttachedRelationship) -> str:
+    """Return the names of ends with what their relationships say, and how many there are besides."""
+    names = dict.fromkeys(f"{end['name']}{_about(end['properties'], its.facts)}" for end in kind["ends"])
+    left = kind["number"] - len(kind["ends"])
+    return ", ".join(names) + (f" and {left:,} more" if left > 0 else "")
+
+
+def _about(properties: Row, facts: Iterable[str]) -> str:
+    said = {key: value for key in facts if (value := _said(properties.get(key)))}
+    parts = [f"{'as' if key.casefold() in _PLAYED else readable(key)} {value}" for key, value in said.items()]
+    return f" ({', '.join(parts)})" if parts else ""
+
+
+def _said(value: Any) -> str:
+    """Return a value as a text has it."""
+    if isinstance(value, list):
+        left = len(value) - _VALUES
+        return ", ".join(map(_said, value[:_VALUES])) + (f" and {left:,} more" if left > 0 else "")
+    return "" if value is None else text(value).strip()
+
+
+def _plain(value: Any) -> Any:
+    """Return a value as metadata can hold it."""
+    if isinstance(value, list):
+        return [_plain(one) for one in value]
+    return value if isinstance(value, str | bool | int | float) else text(value)
+
+
+def _sentence(line: str) -> str:
+    return line if line.endswith((".", "!", "?")) else f"{line}."
