@@ -1,4 +1,4 @@
-"""An attachment: which nodes of a graph that is not kgrag's become documents, and what of them, as a file and as JSON."""
+"""An attachment: which nodes of a graph that is not kgrag's become documents, and what of them, as a file or JSON."""
 
 import json
 import re

@@ -177,7 +177,7 @@ def test_a_node_becomes_a_document_in_words(attached: KnowledgeGraph) -> None:
     assert "2024-03-01" not in text
     assert "Produced by Lantern Pictures (budget 100)." in text
     assert "Agnes Thorvald directed Amber Harvest." in text
-    assert "Niall Corrigan (as Captain 13), Quentin Yarrow (as Captain 17) acted in Amber Harvest." in text
+    assert "Niall Corrigan (as Captain 13), Rosalind Achebe (as Captain 17) acted in Amber Harvest." in text
     person = attached[NAME].document(f"{PERSON}:Agnes Thorvald")
     assert "Acted in Hollow Regatta (as Captain 0), The Keeper's Son (as Captain 0)." in person.passages[0].text
 
@@ -191,7 +191,7 @@ def test_its_relationships_are_links(attached: KnowledgeGraph) -> None:
         "Agnes Thorvald",
         "Lantern Pictures",
         "Niall Corrigan",
-        "Quentin Yarrow",
+        "Rosalind Achebe",
     ]
 
 
@@ -241,7 +241,7 @@ def test_an_attach_that_was_interrupted_goes_on(
 
     def broken(*given: Any) -> Iterator[Document]:
         for number, document in enumerate(whole(*given)):
-            if number == 40:
+            if number == 55:
                 raise RuntimeError("pulled the plug")
             yield document
 
