@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable
 from dataclasses import replace
-from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -117,13 +116,14 @@ def attach(
         )
     keys: set[str] = set()
 
-    def noting() -> "Iterator[Document]":
+    def noting() -> "Iterator[Document | Problem]":
+        yield from problems
         for document in foreign.documents(graph, mapping):
             keys.add(document.key)
             yield document
 
     report = ingest(
-        kg, name, chain(problems, noting()), embedder=None, language=None, columns=None, root=None, prune=False,
+        kg, name, noting(), embedder=None, language=None, columns=None, root=None, prune=False,
         force=False, settle=0.0, names=None, progress=progress,
     )  # fmt: skip
     graph.run("write/attachment", collection=name, attachment=mapping.to_json())
