@@ -5,9 +5,9 @@ import re
 import tomllib
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from kgrag.graph.collections import Collection
 from kgrag.graph.connection import Graph
@@ -73,6 +73,13 @@ class Attachment(BaseModel):
     relationships: dict[str, AttachedRelationship] = Field(default_factory=dict)
     unnamed: dict[str, int] = Field(default_factory=dict, exclude=True)
 
+    @model_validator(mode="after")
+    def _consistent(self) -> Self:
+        ends = {label for its in self.relationships.values() for label in (*its.starts, *its.ends)}
+        if unknown := sorted(ends - self.labels.keys()):
+            raise ValueError(f"{', '.join(unknown)}: a relationship leads from or to it, but [labels] does not hold it")
+        return self
+
     def to_json(self) -> str:
         """Return the attachment as JSON, in its order."""
         return json.dumps(self.model_dump(by_alias=True, exclude_defaults=True), ensure_ascii=False)
@@ -117,23 +124,22 @@ def propose_attachment(graph: Graph, labels: Iterable[str] | None = None) -> Att
 
     Raises InputError for a label that is not there or is kgrag's own, and where no property is a name.
     """
+    labels = None if labels is None else list(labels)
     numbers = check_labels(graph, labels)
-    chosen = dict.fromkeys(numbers if labels is None else labels)
-    shapes = {label: _proposed(label, sample(graph, label)) for label in chosen}
-    proposed = {label: shape for label, shape in shapes.items() if shape}
-    unnamed = {label: numbers[label] for label in chosen if label not in proposed}
+    proposed, unnamed = {}, {}
+    for label in dict.fromkeys(numbers if labels is None else labels):
+        rows = graph.run("inspect/foreign_sample", label=label, own=own_labels(), limit=_SAMPLE)
+        if its := _proposed(label, [row["properties"] for row in rows]):
+            proposed[label] = its
+        else:
+            unnamed[label] = numbers[label]
     if not proposed or (labels is not None and unnamed):
         raise no_name(*unnamed)
     for row in named(graph, proposed):
-        its = proposed[row["label"]]
-        its.nodes = row["nodes"]
-        its.key = its.key if row["keys"] == row["keyed"] == row["nodes"] else ""
-    without_key = {label: its.model_copy(update={"key": its.name}) for label, its in proposed.items() if not its.key}
-    for row in named(graph, without_key):
-        if row["keys"] == row["keyed"] == proposed[row["label"]].nodes:
-            proposed[row["label"]].key = without_key[row["label"]].name
-    found = {label: its for label, its in proposed.items() if its.nodes}  # others have another label that comes first
-    return Attachment(labels=found, relationships=_relationships(graph, list(found)), unnamed=unnamed)
+        its, exact = proposed[row["label"]], row["keys"] == row["nodes"]
+        proposed[row["label"]] = its.model_copy(update={"nodes": row["nodes"], "key": its.key if exact else ""})
+    there = {label: its for label, its in proposed.items() if its.nodes}  # others have another label that comes first
+    return Attachment(labels=there, relationships=_relationships(graph, there), unnamed=unnamed)
 
 
 def check_labels(graph: Graph, labels: Iterable[str] | None) -> dict[str, int]:
@@ -156,24 +162,15 @@ def check_labels(graph: Graph, labels: Iterable[str] | None) -> dict[str, int]:
     return numbers
 
 
-def sample(graph: Graph, label: str) -> list[Mapping[str, Any]]:
-    """Return the properties of some nodes of a label."""
-    rows = graph.run("inspect/foreign_sample", label=label, own=own_labels(), limit=_SAMPLE)
-    return [row["properties"] for row in rows]
-
-
 def named(graph: Graph, labels: Mapping[str, AttachedLabel]) -> Sequence[Mapping[str, Any]]:
     """Return how many nodes of each label have a name and a key: {label, nodes, named, keyed, keys}."""
-    parameters = {"labels": list(labels), "own": own_labels(), **names_and_keys(labels)}
-    return graph.run("inspect/foreign_names", **parameters)
+    return graph.run("inspect/foreign_names", **label_parameters(labels))
 
 
-def names_and_keys(labels: Mapping[str, AttachedLabel]) -> dict[str, dict[str, str]]:
-    """Return the properties with the names and the keys of labels, as queries take them."""
-    return {
-        "names": {label: its.name for label, its in labels.items()},
-        "keys": {label: its.key for label, its in labels.items() if its.key},
-    }
+def label_parameters(labels: Mapping[str, AttachedLabel]) -> dict[str, Any]:
+    """Return labels with the properties of their names and keys, as queries take them."""
+    names, keys = ({label: getattr(its, part) for label, its in labels.items()} for part in ("name", "key"))
+    return {"labels": list(labels), "own": own_labels(), "names": names, "keys": keys}
 
 
 def no_name(*labels: str) -> InputError:
@@ -217,26 +214,21 @@ def _proposed(label: str, nodes: Sequence[Mapping[str, Any]]) -> AttachedLabel |
     apart = {name, *keys, *versions[:1]}
     return AttachedLabel(
         name=name,
-        key=keys[0] if keys else "",
+        key=keys[0] if keys else name if different[name] == len(nodes) else "",
         texts=tuple(key for key in lengths if key not in (*short, *apart)),
         facts=tuple(key for key in short if key not in apart and not _is_address(columns[key])),
         version=versions[0] if versions else "",
     )
 
 
-def _relationships(graph: Graph, labels: list[str]) -> dict[str, AttachedRelationship]:
+def _relationships(graph: Graph, labels: Iterable[str]) -> dict[str, AttachedRelationship]:
     parts: dict[str, AttachedRelationship] = {}
-    for row in graph.run("inspect/foreign_relationships", labels=labels, own=own_labels()):
-        so_far = parts.get(row["type"], AttachedRelationship(starts=(), ends=(), words=readable(row["type"])))
-        keys = sorted({key for names in row["properties"] for key in names if not _VERSIONS.search(key)})
-        parts[row["type"]] = so_far.model_copy(
-            update={
-                "starts": tuple(dict.fromkeys([*so_far.starts, row["start"]])),
-                "ends": tuple(dict.fromkeys([*so_far.ends, row["end"]])),
-                "facts": tuple(dict.fromkeys([*so_far.facts, *keys])),
-                "number": so_far.number + row["number"],
-            }
-        )
+    for row in graph.run("inspect/foreign_relationships", labels=list(labels), own=own_labels()):
+        its = parts.setdefault(row["type"], AttachedRelationship(starts=(), ends=(), words=readable(row["type"])))
+        its.starts = tuple(dict.fromkeys([*its.starts, row["start"]]))
+        its.ends = tuple(dict.fromkeys([*its.ends, row["end"]]))
+        its.facts = tuple(sorted({*its.facts, *(key for names in row["properties"] for key in names)}))
+        its.number += row["number"]
     return parts
 
 

@@ -1,20 +1,11 @@
 """Somebody else's graph in the same database, as documents: one for each node, read in one stream and never touched."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from kgrag.graph.connection import Graph
 from kgrag.graph.property_values import text
-from kgrag.indexing.attachment import (
-    AttachedRelationship,
-    Attachment,
-    check_labels,
-    named,
-    names_and_keys,
-    no_name,
-    own_labels,
-    readable,
-)
+from kgrag.indexing.attachment import Attachment, check_labels, label_parameters, named, no_name, readable
 from kgrag.values.documents import Document, Problem, Section
 from kgrag.values.errors import InputError
 
@@ -47,18 +38,15 @@ def check_attachment(graph: Graph, attachment: Attachment) -> list[Problem]:
 
 def documents(graph: Graph, attachment: Attachment) -> Iterator[Document]:
     """Yield a document for each node that has a name."""
-    labels, types = attachment.labels, attachment.relationships
-    out = {label: [_kind(name, its.ends) for name, its in types.items() if label in its.starts] for label in labels}
-    into = {label: [_kind(name, its.starts) for name, its in types.items() if label in its.ends] for label in labels}
-    parameters = {"labels": list(labels), "own": own_labels(), "out": out, "in": into, "most": _ENDS}
-    parameters |= names_and_keys(labels)
-    parameters["properties"] = {label: its.properties for label, its in labels.items()}
+    kinds: dict[str, list[dict[str, Any]]] = {label: [] for label in attachment.labels}
+    for out in (True, False):
+        for name, its in attachment.relationships.items():
+            for label in its.starts if out else its.ends:
+                kinds[label].append({"type": name, "out": out, "ends": its.ends if out else its.starts})
+    properties = {label: its.properties for label, its in attachment.labels.items()}
+    parameters = {**label_parameters(attachment.labels), "properties": properties, "kinds": kinds, "most": _ENDS}
     for row in graph.stream("look_up/foreign_nodes", **parameters):
         yield _document(row, attachment)
-
-
-def _kind(name: str, ends: Sequence[str]) -> dict[str, Any]:
-    return {"type": name, "ends": ends}
 
 
 def _document(row: Row, attachment: Attachment) -> Document:
@@ -68,13 +56,11 @@ def _document(row: Row, attachment: Attachment) -> Document:
     facts = {key: said for key in its.facts if (said := _said(values[key]))}
     lines = [said for key in its.texts if (said := _said(values[key]))]
     lines += [_sentence(f"{readable(key).capitalize()}: {said}") for key, said in facts.items()]
-    for kind in row["out"]:
-        words, ends = _words(kind, attachment), _ends(kind, attachment.relationships[kind["type"]])
-        lines.append(_sentence(f"{words[:1].upper()}{words[1:]} {ends}"))
-    for kind in row["in"]:
-        ends = _ends(kind, attachment.relationships[kind["type"]])
-        lines.append(_sentence(f"{ends} {_words(kind, attachment)} {name}"))
-    links = dict.fromkeys(_key(end) for kind in (*row["out"], *row["in"]) for end in kind["ends"])
+    for kind in row["kinds"]:
+        its_kind = attachment.relationships[kind["type"]]
+        words, ends = its_kind.words or readable(kind["type"]), _ends(kind, its_kind.facts)
+        lines.append(_sentence(f"{words[:1].upper()}{words[1:]} {ends}" if kind["out"] else f"{ends} {words} {name}"))
+    links = dict.fromkeys(_key(end) for kind in row["kinds"] for end in kind["ends"])
     kept = (*its.facts, *filter(None, [its.version]))
     metadata = {key: _plain(values[key]) for key in kept if values[key] is not None}
     metadata |= {"label": label, ELEMENT: row["element"], "links": list(links)}
@@ -85,13 +71,9 @@ def _key(row: Row) -> str:
     return f"{row['label']}:{row['key'] or row['element']}"
 
 
-def _words(kind: Row, attachment: Attachment) -> str:
-    return attachment.relationships[kind["type"]].words or readable(kind["type"])
-
-
-def _ends(kind: Row, its: AttachedRelationship) -> str:
+def _ends(kind: Row, facts: Iterable[str]) -> str:
     """Return the names of ends with what their relationships say, and how many there are besides."""
-    names = dict.fromkeys(f"{end['name']}{_about(end['properties'], its.facts)}" for end in kind["ends"])
+    names = dict.fromkeys(f"{end['name']}{_about(end['properties'], facts)}" for end in kind["ends"])
     left = kind["number"] - len(kind["ends"])
     return ", ".join(names) + (f" and {left:,} more" if left > 0 else "")
 
