@@ -98,6 +98,7 @@ def make_full_graph(settings: Settings, chat: ChatSettings, tagme: TagmeSettings
         assert len(kg[name].build_tree(size=2).levels) > 1
         assert len(kg[name].build_communities(size=2).levels) > 1
         cancel_job(kg.graph, add_job(kg.graph, "ingest", name, {}).id)
+        kg.graph.run("write/attachment", collection=name, attachment='{"labels": {"Ship": {"name": "name"}}}')
         run = kg[name].save(_answer(kg, name))
         kg[name].rate(run, good=True, remark="It says where.")
         return run
