@@ -57,6 +57,8 @@ def analysed(kg: KnowledgeGraph) -> Iterator[str]:
     """The demo corpus, with triples, pages, a table and a kept answer besides."""
     with corpus() as folder:
         kg[COLLECTION].ingest(chain(load([folder]), [YARD]))
+    nansen = "MATCH (d:Document {collection: $name, title: 'Fridtjof Nansen'}) SET d.meta_element = elementId(d)"
+    kg.graph.driver.execute_query(nansen, name=COLLECTION)  # as if it were attached, to itself
     kg[COLLECTION].resolve(apply=True)
     kg[COLLECTION].build_tree(size=4)  # of two levels
     kg[COLLECTION].build_communities()
