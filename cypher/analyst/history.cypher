@@ -5,7 +5,7 @@
 // $collection: STRING = 'default' - name of the collection
 // $entity: STRING = 'Roald Amundsen' - name of the entity
 // $as_of: STRING = '' - a date such as 1912, 1912-03 or 1912-03-07; empty: all of its history
-// $limit: INTEGER = 200 - rows wanted
+// $limit: INTEGER = 25 - rows wanted
 // -> subject: STRING - subject
 // -> predicate: STRING - predicate of the schema
 // -> object: STRING - object

@@ -59,6 +59,12 @@ def analysed(kg: KnowledgeGraph) -> Iterator[str]:
         kg[COLLECTION].ingest(chain(load([folder]), [YARD]))
     nansen = "MATCH (d:Document {collection: $name, title: 'Fridtjof Nansen'}) SET d.meta_element = elementId(d)"
     kg.graph.driver.execute_query(nansen, name=COLLECTION)  # as if it were attached, to itself
+    led = (
+        "MATCH (s:Entity {collection: $name, name: 'Roald Amundsen'})<-[:SUBJECT|OBJECT]-(t:Triple)<-[:STATES]-(p), "
+        "(t)-[:OBJECT]->(o) WITH s, t, p, o ORDER BY t.id LIMIT 1 "
+        "CREATE (s)-[:LED {facts: [t.id], passages: [p.id], valid_from: '1910'}]->(o)"
+    )
+    kg.graph.driver.execute_query(led, name=COLLECTION)  # as a schema of facts would have it
     kg[COLLECTION].resolve(apply=True)
     kg[COLLECTION].build_tree(size=4)  # of two levels
     kg[COLLECTION].build_communities()
