@@ -114,7 +114,7 @@ def test_faults_of_all_kinds(corpus: str, scripted: Scripted, connect: Connect) 
     assert kg[corpus].extract().left == 0
 
     ids = [kg.passage(f"d{n}", corpus).id for n in range(8)]
-    kg.graph.run("write/extracted", ids=ids, version="old")
+    kg.graph.run("write/extracted", rows=[{"id": id} for id in ids], version="old")
     scripted.fail("500", "bad-json", "empty", "400:The text is not for this model", task="extract")
     report = connect(retries=0)[corpus].extract(threads=1)
     waiting = kg.graph.run("stages/unread", collection=corpus, property="extracted", version="new")
