@@ -276,6 +276,7 @@ def _wrong(mapping: Attachment, label: str, **update: Any) -> Attachment:
         (lambda kg, m: kg[NAME].attach(_wrong(m, TOWN, key="coastal")), "that another one has", "Leave key"),
         (lambda kg, _: kg[NAME].attach("nowhere.toml"), "cannot be read", "Begin with a proposal"),
     ],
+    ids=["no such label", "kgrag's label", "no name", "shared key", "no file"],  # names of this run's labels differ
 )
 def test_what_does_not_fit_is_told(
     films: KnowledgeGraph, mapping: Attachment, call: Callable[..., Any], message: str, remedy: str
