@@ -111,7 +111,7 @@ def search(
 @click.option("--as-of", metavar="DATE", help="With --history: only what held then (1912, 1912-03 or 1912-03-07).")
 @as_json
 def show(passage: str, collection: str | None, limit: int, history: bool, as_of: str | None, as_json: bool) -> None:
-    """Show a passage and its surroundings, or the history of a name.
+    """Show a passage and its surroundings, or a name's history.
 
     That is its text, where it comes from, and the nodes it is connected to, by kind of edge.
 
