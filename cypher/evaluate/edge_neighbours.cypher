@@ -21,8 +21,8 @@ CALL (a) {
   WHERE COUNT { MATCH (x)-[b:HAS_KEYWORD]->(v:Keyword) WHERE b.weight > g.weight OR (b.weight = g.weight AND v.id < w.id) } < $density
   RETURN x
   UNION
-  WITH a WHERE $kind IN ['word', 'word+title']
-  MATCH (w:Keyword {collection: a.collection})
+  UNWIND CASE WHEN $kind IN ['word', 'word+title'] THEN [a.collection] ELSE [] END AS searched // else the planner looks up all keywords first
+  MATCH (w:Keyword {collection: searched})
   WHERE a.stems CONTAINS (' ' + w.stem + ' ') AND EXISTS {
     MATCH (w)<-[g:HAS_KEYWORD]-(y:Passage)
     WHERE COUNT { MATCH (y)-[b:HAS_KEYWORD]->(v:Keyword) WHERE b.weight > g.weight OR (b.weight = g.weight AND v.id < w.id) } < $density

@@ -32,8 +32,8 @@ CALL (a) {
   WHERE CASE WHEN $keywords < 100 THEN COUNT { MATCH (x)-[b:HAS_KEYWORD]->(v:Keyword) WHERE b.weight > g.weight OR (b.weight = g.weight AND v.id < w.id) } ELSE 0 END < $keywords
   RETURN x, 'keyword' AS kind, w.name AS name
   UNION ALL
-  WITH a WHERE 'word' IN $edges
-  MATCH (w:Keyword {collection: a.collection})
+  UNWIND CASE WHEN 'word' IN $edges THEN [a.collection] ELSE [] END AS searched // else the planner looks up all keywords first
+  MATCH (w:Keyword {collection: searched})
   WHERE a.stems CONTAINS (' ' + w.stem + ' ') AND ($keywords >= 100 OR EXISTS {
     MATCH (w)<-[g:HAS_KEYWORD]-(y:Passage)
     WHERE COUNT { MATCH (y)-[b:HAS_KEYWORD]->(v:Keyword) WHERE b.weight > g.weight OR (b.weight = g.weight AND v.id < w.id) } < $keywords

@@ -39,8 +39,7 @@ def schema(file: Path | None, collection: str | None, propose: bool, sample: int
         work = kg[name]
         if file is not None or remove:
             shown = work.set_fact_schema(file)
-            waiting = work.estimate_extraction().calls
-            note(f"{name}: {waiting:,} passages are to be extracted: kgrag enrich extract -c {name}")
+            note(f"The next `kgrag enrich extract -c {name}` reads all passages again; --dry-run says what it costs.")
         elif propose:
             shown = work.propose_fact_schema(sample=sample)
         else:

@@ -165,3 +165,5 @@ def _print_history(rows: "Rows", name: str, collection: str, as_json: bool) -> N
         [(r["subject"], r["predicate"], r["object"], since(r), until(r), str(len(r["passages"]))) for r in records],
         left=head[:-1],
     )
+    if rows.cut:
+        note(rows.cut)

@@ -30,6 +30,9 @@ if TYPE_CHECKING:
     from kgrag.inspection.result import Inspection
     from kgrag.values.rows import Rows
 
+_FACTS = 10_000
+"""Facts of a history: more than the gateway gives, which says so where it cuts."""
+
 
 class Collection(Building, Searching):
     """A collection of documents, `kg["notes"]`; threads may share it.
@@ -307,7 +310,7 @@ class Collection(Building, Searching):
         """
         if as_of and not partial_date(as_of):
             raise InputError(f"{as_of!r} is no date.", "Give one such as 1912, 1912-03 or 1912-03-07.")
-        return self.saved_query("history", entity=name, as_of=partial_date(as_of))
+        return self.saved_query("history", entity=name, as_of=partial_date(as_of), limit=_FACTS)
 
     def question_parameters(self, question: str) -> dict[str, Any]:
         """Return the parameters that a question gives to saved queries.

@@ -57,12 +57,12 @@ def follow_ups(graph: Graph, passages: Sequence[str], said: str, asked: Sequence
 
 def _unused(questions: Iterable[_Question], used: Iterable[str] = ()) -> list[_Question]:
     """Return questions without those about a name of one before, and about headings."""
-    seen, kept = set(used), list[_Question]()
+    names_used, unused = set(used), list[_Question]()
     for question, names in questions:
-        if all(map(_is_name, names)) and not seen.intersection(names):
-            seen.update(names)
-            kept.append((question, names))
-    return kept
+        if all(map(_is_name, names)) and not names_used.intersection(names):
+            names_used.update(names)
+            unused.append((question, names))
+    return unused
 
 
 def _connected(one: str, other: str) -> str:
@@ -75,11 +75,13 @@ def _about(name: str, text: str | None) -> str:
     >>> _about("Roald Amundsen", "Roald Amundsen (1872-1928) was an explorer. He was born in Borge.")
     'Who was Roald Amundsen?'
     """
-    said = text and re.search(rf"\b(the )?{re.escape(name)}(?: *\([^)]*\))?,? (is|was|are|were)\b", text, re.IGNORECASE)
-    if not text or not said:
+    match = text and re.search(
+        rf"\b(the )?{re.escape(name)}(?: *\([^)]*\))?,? (is|was|are|were)\b", text, re.IGNORECASE
+    )
+    if not text or not match:
         return f"{_DULL} {name}?"
-    who = "Who" if not said[1] and _PERSON.search(text) else "What"
-    return f"{who} {said[2].lower()} {(said[1] or '').lower()}{name}?"
+    who = "Who" if not match[1] and _PERSON.search(text) else "What"
+    return f"{who} {match[2].lower()} {(match[1] or '').lower()}{name}?"
 
 
 def _is_name(name: str) -> bool:

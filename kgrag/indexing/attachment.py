@@ -2,16 +2,16 @@
 
 import json
 import re
-import tomllib
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Self
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from kgrag.graph.collections import Collection
 from kgrag.graph.connection import Graph
 from kgrag.graph.description import describe
+from kgrag.runtime.model_files import read_model, to_toml
 from kgrag.text.dates import partial_date
 from kgrag.values.errors import InputError
 
@@ -21,7 +21,6 @@ _SHORT, _NAME, _LIST = 60, 120, 12
 _NAMES = ("name", "title", "label", "fullname", "displayname", "headline", "caption")
 _VERSIONS = re.compile(r"update|modif|chang|revis|version|synced|imported", re.IGNORECASE)
 _KEYS = re.compile(r"(^|_)(u?id|key|code|slug|[ug]uid|isbn|sku)$|[a-z](Id|ID|Key|Code)$|^imdb|^wikidata", re.IGNORECASE)
-_BARE = re.compile(r"[A-Za-z0-9_-]+")
 
 
 class AttachedLabel(BaseModel):
@@ -86,31 +85,19 @@ class Attachment(BaseModel):
 
     def to_toml(self) -> str:
         """Return the attachment as a file to edit."""
-        lines = [
+        left_out = [
             f"# {label}: {nodes:,} nodes left out, no property is a name\n" for label, nodes in self.unnamed.items()
         ]
-        counts = {"labels": {name: f"{its.nodes:,} nodes" for name, its in self.labels.items()}}
-        counts["relationships"] = {name: f"{its.number:,} relationships" for name, its in self.relationships.items()}
-        for table, parts in self.model_dump(by_alias=True, exclude_defaults=True).items():
-            for name, part in parts.items():
-                lines.append(f"[{table}.{_toml_key(name)}]  # {counts[table][name]}")
-                lines += [f"{key} = {json.dumps(value, ensure_ascii=False)}" for key, value in part.items()]
-                lines.append("")
-        return "\n".join(lines)
+        numbers = {("labels", name): f"{its.nodes:,} nodes" for name, its in self.labels.items()}
+        numbers |= {
+            ("relationships", name): f"{its.number:,} relationships" for name, its in self.relationships.items()
+        }
+        return "\n".join([*left_out, to_toml(self, numbers)])
 
 
 def read_attachment(path: Path) -> Attachment:
     """Read an attachment from a TOML or JSON file. Raises InputError with the part that is wrong."""
-    try:
-        text = path.read_text(encoding="utf-8-sig")
-        plain: Any = json.loads(text) if path.suffix.lower() == ".json" else tomllib.loads(text)
-        return Attachment.model_validate(plain)
-    except ValidationError as error:
-        first = error.errors(include_url=False, include_input=False)[0]
-        message = f"{'.'.join(map(str, first['loc']))}: {first['msg']}"
-    except (OSError, ValueError) as error:
-        message = str(error)
-    raise InputError(f"{path} cannot be read: {message}", "Begin with a proposal: kgrag attach NAME > attachment.toml")
+    return read_model(path, Attachment, "Begin with a proposal: kgrag attach NAME > attachment.toml")
 
 
 def attachment_of(collection: Collection | None) -> Attachment | None:
@@ -251,7 +238,3 @@ def _is_address(values: Sequence[Any]) -> bool:
 
 def _dates(values: Sequence[Any]) -> bool:
     return all(hasattr(value, "iso_format") or (isinstance(value, str) and partial_date(value)) for value in values)
-
-
-def _toml_key(name: str) -> str:
-    return name if _BARE.fullmatch(name) else json.dumps(name, ensure_ascii=False)

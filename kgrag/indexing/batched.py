@@ -16,7 +16,7 @@ from kgrag.graph.collections import Collection
 from kgrag.graph.connection import Graph
 from kgrag.indexing.ask_each import FailedPassage, passage_sources, unread
 from kgrag.indexing.extracted import Extraction
-from kgrag.indexing.extraction import TASK, ExtractionReport, FactWriter, Form, form_of
+from kgrag.indexing.extraction import LINKED, TASK, ExtractionReport, FactWriter, Form, form_of
 from kgrag.indexing.finish import finish
 from kgrag.models.batches import BatchServer, parts
 from kgrag.models.chat import Kept, Reply
@@ -225,7 +225,7 @@ class BatchedExtraction:
 
     def _form(self, sent: Sent) -> Form:
         """Return the form of what was sent, by the collection's schema of today and the version of then."""
-        linked = sent.prompt == "extract-linked"
+        linked = sent.prompt == LINKED
         return replace(form_of(self._collection, self._settings.chat.prompts, linked), version=sent.version)
 
     def _read(self, sent: Sent, kept: Kept | ModelError) -> Extraction:

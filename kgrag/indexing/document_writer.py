@@ -176,9 +176,9 @@ def settle_entities(tx: Transaction, lost: Set[str], typed: Set[str] = frozenset
     rows: list[dict[str, Any]] = []
     for ids, fresh in ((lost - typed, False), (typed, True)):
         if ids:
-            for known in tx.run("write/settle_facts", ids=sorted(ids), fresh=fresh):
-                end = {"subject": known["subject"], "relation": known["relation"]}
-                periods = timeline(known["facts"], one=known["one"])
+            for group in tx.run("write/settle_facts", ids=sorted(ids), fresh=fresh):
+                end = {"subject": group["subject"], "relation": group["relation"]}
+                periods = timeline(group["facts"], one=group["one"])
                 rows += [{**end, "object": period.object, "properties": period.properties()} for period in periods]
     if rows:
         tx.run("write/fact_relationships", rows=rows)

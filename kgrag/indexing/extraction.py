@@ -36,6 +36,8 @@ from kgrag.values.events import Progress
 from kgrag.values.results import Usage
 
 TASK = "extract"
+LINKED = "extract-linked"
+"""The prompt that asks for Wikipedia titles, too."""
 _STAGE = "extraction"
 _WRITTEN = {"extract": 450, "extract-linked": 550, "extract-typed": 500}
 """Tokens of a reply on average: about 11 triples (GEAR, section 3) of 22 tokens, and as many entities of 18, or 27."""
@@ -75,9 +77,12 @@ class Form:
 
     def values(self, source: Mapping[str, Any]) -> dict[str, str]:
         """Return the values of the prompt."""
-        title = titled(source["title"] or "", source["section"] or "")
-        listed = self.schema.shown() if self.schema else {}
-        return {"title": title, "text": harmless(source["text"]), **listed}
+        return {**shown(source), **(self.schema.shown() if self.schema else {})}
+
+
+def shown(source: Mapping[str, Any]) -> dict[str, str]:
+    """Return what a model is shown of a passage."""
+    return {"title": titled(source["title"] or "", source["section"] or ""), "text": harmless(source["text"])}
 
 
 def form_of(collection: Collection, prompts: Path | None, linked: bool = False) -> Form:
@@ -87,7 +92,7 @@ def form_of(collection: Collection, prompts: Path | None, linked: bool = False) 
     """
     schema = fact_schema(collection)
     if schema is None:
-        prompt = load_prompt("extract-linked" if linked else "extract", prompts)
+        prompt = load_prompt(LINKED if linked else TASK, prompts)
         return Form(prompt, LinkedExtraction if linked else Extraction, None, prompt.version)
     if linked:
         raise ConfigurationError(
@@ -220,14 +225,11 @@ class FactWriter:
     def write(self, extracted: Mapping[str, Extraction]) -> None:
         """Write what some passages gave, by their ids."""
         facts = FactRows()
-        texts = {
-            s["id"]: "\n".join((titled(s["title"] or "", s["section"] or ""), harmless(s["text"])))
-            for s in passage_sources(self._graph, list(extracted))
-        }
+        texts = {s["id"]: "\n".join(shown(s).values()) for s in passage_sources(self._graph, list(extracted))}
         name, language = self._collection.name, self._collection.language
         for passage, extraction in extracted.items():
-            shown = texts.get(passage, "")
-            facts.add(name, passage, extraction, language, prompt=self._prompt, given=shown, schema=self._schema)
+            given = texts.get(passage, "")
+            facts.add(name, passage, extraction, language, prompt=self._prompt, given=given, schema=self._schema)
         vectors = embedded_or_logged(self._embedder, [row["properties"]["text"] for row in facts.triples], "triples")
         for row, vector in zip(facts.triples, vectors, strict=True):
             row["vector"] = vector

@@ -3,19 +3,18 @@
 import hashlib
 import json
 import re
-import tomllib
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any, Self
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, model_validator
 
 from kgrag.graph.collections import Collection
 from kgrag.graph.connection import Graph
 from kgrag.graph.description import describe
+from kgrag.runtime.model_files import parse_model, read_model, to_toml
 from kgrag.text.tokens import stems, words_of
 from kgrag.values.documents import Triple
-from kgrag.values.errors import InputError
 
 Label = Annotated[str, Field(pattern=r"^[A-Z][A-Za-z0-9_]{0,60}$")]
 """A label as Neo4j's users write them: Person."""
@@ -23,6 +22,7 @@ RelationshipType = Annotated[str, Field(pattern=r"^[A-Z][A-Z0-9_]{0,60}$")]
 """A type of relationships: BORN_IN."""
 _INDEXED = re.compile(r"[A-Z][A-Za-z]*_c\d+")
 """A collection's own labels, such as Passage_c7."""
+_REMEDY = "A schema is a TOML or JSON file: types are named like Person, predicates like BORN_IN; see docs/schema.md."
 _MOST = 100
 """Types, and predicates: all of them stand in every prompt."""
 
@@ -65,6 +65,8 @@ class FactSchema(BaseModel):
 
     types: dict[Label, EntityType] = Field(min_length=1, max_length=_MOST)
     predicates: dict[RelationshipType, Predicate] = Field(min_length=1, max_length=_MOST)
+    _types: dict[tuple[str, ...], str] = PrivateAttr()
+    _predicates: dict[tuple[str, ...], str] = PrivateAttr()
 
     @model_validator(mode="after")
     def _consistent(self) -> Self:
@@ -76,13 +78,7 @@ class FactSchema(BaseModel):
         ends = {end for each in self.predicates.values() for end in (*each.subjects, *each.objects)}
         if unknown := sorted(ends - self.types.keys()):
             raise ValueError(f"{', '.join(unknown)}: a predicate leads from or to it, but [types] does not hold it")
-        for parts in (self.types, self.predicates):
-            claimed: dict[tuple[str, ...], str] = {}
-            for name, part in parts.items():
-                for words in {_words(name), *map(_words, part.synonyms)}:
-                    other = claimed.setdefault(words, name)
-                    if other != name:
-                        raise ValueError(f"{other} and {name} are both called {' '.join(words)!r}")
+        self._types, self._predicates = _by_words(self.types), _by_words(self.predicates)
         return self
 
     @property
@@ -97,22 +93,15 @@ class FactSchema(BaseModel):
 
     def to_toml(self) -> str:
         """Return the schema as a file to edit."""
-        lines = []
-        for table, parts in (("types", self.types), ("predicates", self.predicates)):
-            for name, part in parts.items():
-                lines.append(f"[{table}.{name}]")
-                values = part.model_dump(by_alias=True, exclude_defaults=True)
-                lines += [f"{key} = {json.dumps(value, ensure_ascii=False)}" for key, value in values.items()]
-                lines.append("")
-        return "\n".join(lines)
+        return to_toml(self)
 
     def entity_type(self, name: str) -> str | None:
         """Return the type of that name or synonym, None if there is none."""
-        return _named(self.types, name)
+        return self._types.get(_words(name))
 
     def predicate(self, name: str) -> str | None:
         """Return the predicate of that name or synonym, None if there is none."""
-        return _named(self.predicates, name)
+        return self._predicates.get(_words(name))
 
     def shown(self) -> Mapping[str, str]:
         """Return the types and the predicates as a prompt lists them."""
@@ -151,29 +140,12 @@ class FactSchema(BaseModel):
 
 def read_fact_schema(path: Path) -> FactSchema:
     """Read a schema from a TOML or JSON file. Raises InputError with the part that is wrong."""
-    try:
-        text = path.read_text(encoding="utf-8-sig")
-        plain: Any = json.loads(text) if path.suffix.lower() == ".json" else tomllib.loads(text)
-    except (OSError, ValueError) as error:
-        reason = getattr(error, "strerror", None) or error
-        raise InputError(
-            f"{path} cannot be read: {reason}", "A schema is a TOML or JSON file: see docs/schema.md."
-        ) from error
-    return parse_fact_schema(plain, str(path))
+    return read_model(path, FactSchema, _REMEDY)
 
 
 def parse_fact_schema(plain: Any, place: str) -> FactSchema:
     """Return the schema that JSON or TOML at a place holds. Raises InputError with the part that is wrong."""
-    try:
-        return FactSchema.model_validate(plain)
-    except ValidationError as error:
-        first = error.errors(include_url=False, include_input=False)[0]
-        part = ".".join(str(step) for step in first["loc"] if step != "[key]")
-        message = first["msg"].removeprefix("Value error, ")
-        raise InputError(
-            f"{place}: {part + ': ' if part else ''}{message}",
-            "Types are named like Person, predicates like BORN_IN: see docs/schema.md.",
-        ) from error
+    return parse_model(plain, FactSchema, place, _REMEDY)
 
 
 def fact_schema(collection: Collection) -> FactSchema | None:
@@ -187,9 +159,14 @@ def set_fact_schema(graph: Graph, collection: Collection, schema: FactSchema | N
     graph.run("write/fact_schema", collection=collection.name, schema=schema.to_json() if schema else "", one=one)
 
 
-def _named(parts: Mapping[str, _Part], name: str) -> str | None:
-    words = _words(name)
-    return next((key for key, part in parts.items() if words in (_words(key), *map(_words, part.synonyms))), None)
+def _by_words(parts: Mapping[str, _Part]) -> dict[tuple[str, ...], str]:
+    """Return what each part is called -> its name. Raises ValueError where two are called the same."""
+    names: dict[tuple[str, ...], str] = {}
+    for name, part in parts.items():
+        for words in {_words(name), *map(_words, part.synonyms)}:
+            if names.setdefault(words, name) != name:
+                raise ValueError(f"{names[words]} and {name} are both called {' '.join(words)!r}")
+    return names
 
 
 def _words(name: str) -> tuple[str, ...]:

@@ -82,7 +82,7 @@ def _in_texts(work: StageContext, row: Row) -> str | None:
 
 
 REFILLED = 2000
-"""Passages up to which full-text indexes take in all anew after every removal: .3 ms each, while with a new index Neo4j
+"""Passages up to which full-text indexes are filled again after every removal: .3 ms each, while with a new index Neo4j
 plans all queries again, which takes seconds."""
 SHARE = 0.001  # of more passages: what may be removed before; rare words alone weigh otherwise until then
 
@@ -124,7 +124,7 @@ def finish(
 ) -> None:
     """Visit everything that is marked; writes nothing when nothing is, unless passages were `removed`.
 
-    Full-text indexes that count what was removed are made anew: scores are those of a collection that never held it.
+    Full-text indexes whose statistics count removed passages are rebuilt, so that these do not influence scores.
 
     A passage index outside the graph is brought in step last, whether anything was marked or not.
     Without an embedder, names that have no vector yet keep their mark. `engine`: what reads the texts again.

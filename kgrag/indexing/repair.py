@@ -172,7 +172,7 @@ def repair(graph: Graph, name: str, embedder: Embedder | None, settings: Setting
 
 
 def _stem(graph: Graph, collection: Collection) -> None:
-    """Make the stems of a collection anew, whose words another stemmer has stemmed; its words are due to be counted."""
+    """Stem the texts of a collection again that another stemmer has stemmed, and mark its words to be counted."""
     name = collection.name
     graph.run("write/uncount_words", collection=name)
     graph.run("write/uncount_names", collection=name)

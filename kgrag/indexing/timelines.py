@@ -42,15 +42,15 @@ class Period:
 
     def properties(self) -> dict[str, Any]:
         """Return the properties of its relationship, those that are known."""
-        its = {
+        properties = {
             "valid_from": self.valid_from,
             "valid_to": self.valid_to,
             "ended_by": self.ended_by,
             "follows": self.follows,
             "stated_at": min(self.stated_at, default=""),
         }
-        known = {key: value for key, value in its.items() if value}
-        return {"facts": sorted(self.facts), "passages": sorted(self.passages), **known}
+        properties = {key: value for key, value in properties.items() if value}
+        return {"facts": sorted(self.facts), "passages": sorted(self.passages), **properties}
 
 
 def timeline(facts: Iterable[Mapping[str, Any]], *, one: bool) -> list[Period]:

@@ -22,7 +22,7 @@ from kgrag.values.installing import install_hint
 
 # Turtle and other forms of RDF as lines of N-Triples: rdflib reads them, as a whole, into memory.
 #
-# Values stay as they were written: rdflib makes "7" of "007", and takes the zone from a date, unless it is told not to.
+# Values stay as they were written: by default rdflib turns "007" into "7" and drops the time zone of a date.
 #
 # Not JSON-LD, whose reader would ask other servers for its contexts.
 

@@ -1,7 +1,7 @@
 """Which pairs of names are worth a comparison: those that share a key, so that not all pairs are tried.
 
 Blocking, as in Christen, Data Matching (2012), chapter 4: a name has a few keys, each for one way in which two names of
-an entity differ. A block that is too large is parted by the first words of its names.
+an entity differ. A block that is too large is split by the first words of its names.
 """
 
 from collections import defaultdict
