@@ -67,13 +67,18 @@ def _mixed(item: object) -> InputError:
     )
 
 
-def first_document(items: Items) -> tuple[Items, tuple[Problem, ...]]:
-    """Return the items, unchanged, if there is a document among them; else the problems."""
+def first_document(items: Items, scan: Scan | None) -> tuple[Items, tuple[Problem, ...] | None]:
+    """Return the items, unchanged, and None if there is a document among them; else nothing, and the problems.
+
+    `scan` says, once they were read, whether files were left for later: then it is no problem that there is none yet.
+    """
     stream = iter(items)
     problems: list[Problem] = []
     for item in stream:
         if isinstance(item, Document):
-            return chain(problems, [item], stream), ()
+            return chain(problems, [item], stream), None
         if isinstance(item, Problem):
             problems.append(item)
-    return (), tuple(problems or [Problem("input", "holds no document")])
+    if not problems and not (scan and scan.unsettled):
+        problems.append(Problem("input", "holds no document"))
+    return (), tuple(problems)

@@ -62,8 +62,8 @@ def ingest(
         progress=progress,
     )  # fmt: skip
     if existing is None:
-        items, problems = first_document(items)
-        if problems:
+        items, problems = first_document(items, scan)
+        if problems is not None:
             return noted(IngestReport(problems=problems), scan)  # nothing to make a collection for
     empty = existing is None
     if existing is not None:

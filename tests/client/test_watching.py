@@ -27,3 +27,12 @@ def test_what_is_no_folder_is_refused_before_anything_is_read(kg: KnowledgeGraph
             next(watch(kg["never-made"], [tmp_path, path]))
         assert error.value.message.startswith(str(path))
     assert "never-made" not in {info.name for info in kg.collections()}
+
+
+def test_files_that_are_too_new_are_no_problem(kg: KnowledgeGraph, collection_name: str, tmp_path: Path) -> None:
+    """A folder whose files were all written a moment ago holds documents, though none can be read yet."""
+    (tmp_path / "a.md").write_text("Ada wrote it.")
+    report = kg[collection_name].ingest(tmp_path, settle=600)
+    assert (report.unsettled, report.problems, report.added) == (1, (), 0)
+    assert collection_name not in {info.name for info in kg.collections()}
+    assert kg[collection_name].ingest(tmp_path).added == 1

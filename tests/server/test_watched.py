@@ -38,7 +38,7 @@ def test_a_collection_is_kept_in_step_with_its_folder(kg: KnowledgeGraph, collec
     (folder / "old" / "kari.md").write_text("# Kari\n\nKari keeps bees in Larvik.")
     (folder / "bad.pdf").write_text("no PDF")
     with _serving(kg, home, collection_name, folder) as served, served.client() as client:
-        first = _wait(client, collection_name, lambda its: bool(its["looked"]))
+        first = _wait(client, collection_name, lambda its: bool(its["looked"]) and not its["unsettled"])
         assert (first["folder"], first["present"], first["documents"], first["failed"]) == ("notes", True, 1, 1)
         assert [its["place"] for its in first["problems"]] == ["bad.pdf"]
         assert "secret" not in str(first)

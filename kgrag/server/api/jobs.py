@@ -136,7 +136,7 @@ async def retry_job(caller: Called, id: Id) -> Reply:
 @router.get(
     "/collections/{collection}/watched",
     responses=holds(
-        "Watched", folder=str | None, present=bool, looked=str, looking=str, documents=int, failed=int,
+        "Watched", folder=str | None, present=bool, looked=str, looking=str, documents=int, unsettled=int, failed=int,
         problems=list[_PROBLEM], error=str,
     ),
 )  # fmt: skip
@@ -144,7 +144,8 @@ async def watched(caller: Called, collection: Named) -> Reply:
     """Return the folder that the server watches for a collection, null for none, and what the last look at it found.
 
     `looked`: when that ended; `looking`: the id of a job that looks now, or will; a job `watched` is asked for to look
-    at once. `failed`: files that could not be read, with their reasons in `problems`.
+    at once. `unsettled`: files left for the next look, since they changed a moment ago; `failed`: files that could not be
+    read, with their reasons in `problems`.
     """
 
     def found() -> Reply:
@@ -160,6 +161,7 @@ async def watched(caller: Called, collection: Named) -> Reply:
                 "looked": last.ended if last else "",
                 "looking": next((job.id for job in looks if not job.over), ""),
                 "documents": sum(result.get(name, 0) for name in ("added", "changed", "unchanged")),
+                "unsettled": result.get("unsettled", 0),
                 "failed": result.get("failed", 0),
                 "problems": result.get("problems", []),
                 "error": f"{last.error} {last.remedy}".strip() if last else "",

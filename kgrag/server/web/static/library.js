@@ -116,8 +116,8 @@ function addTo(app, named, fixed = false) {
 // ----- the watched folder
 
 /**
- * @typedef {{folder: string | null, present: boolean, looked: string, looking: string, documents: number, failed: number,
- *   problems: {place: string, message: string}[], error: string}} Watched
+ * @typedef {{folder: string | null, present: boolean, looked: string, looking: string, documents: number, unsettled: number,
+ *   failed: number, problems: {place: string, message: string}[], error: string}} Watched
  */
 
 /** What the server says of the folder that it watches for the collection, while the page is open. @param {App} app @param {HTMLElement} box */
@@ -143,7 +143,8 @@ function watchedPanel(app, its) {
     await post(address(["collections", app.collection, "jobs"]), { kind: "watched" });
   } });
   const told = [its.looking ? "looking now" : its.looked ? `last looked at ${when(its.looked)}` : "not looked at yet",
-    its.looked && counted(its.documents, "document"), its.failed > 0 && `${count(its.failed)} failed`].filter(Boolean).join(", ");
+    its.looked && counted(its.documents, "document"),
+    its.unsettled > 0 && `${counted(its.unsettled, "file")} still being written`, its.failed > 0 && `${count(its.failed)} failed`].filter(Boolean).join(", ");
   return h("section", { class: "panel col", "aria-label": "Watched folder" },
     h("div", { class: "row" }, icon("folder"), h("p", { class: "grow text" }, h("span", { class: "strong" }, `Watched folder: ${its.folder}`), `, ${told}`),
       app.may("write") && look),
