@@ -144,8 +144,8 @@ async def watched(caller: Called, collection: Named) -> Reply:
     """Return the folder that the server watches for a collection, null for none, and what the last look at it found.
 
     `looked`: when that ended; `looking`: the id of a job that looks now, or will; a job `watched` is asked for to look
-    at once. `unsettled`: files left for the next look, since they changed a moment ago; `failed`: files that could not be
-    read, with their reasons in `problems`.
+    at once. `unsettled`: files that changed a moment ago and are left for the next look; `failed`: files that could not
+    be read, with their reasons in `problems`.
     """
 
     def found() -> Reply:
