@@ -1,6 +1,7 @@
 // The facts of a schema that passages state and of which a time is known.
 // mode: read
 // $passages: LIST<STRING> - passage ids
+// $as_of: STRING = '' - a date: only what held then; empty: all
 // -> subject: STRING - name of the subject
 // -> relation: STRING - predicate of the schema
 // -> object: STRING - name of the object
@@ -11,5 +12,10 @@ UNWIND $passages AS id
 MATCH (:Passage {id: id})-[:STATES]->(t:Triple)-[:SUBJECT]->(s:Entity) WHERE t.relation IS NOT NULL
 MATCH (t)-[:OBJECT]->(o:Entity)
 MATCH (s)-[r]->(o) WHERE t.id IN r.facts AND (r.valid_from IS NOT NULL OR r.valid_to IS NOT NULL)
+WITH s, r, o, CASE WHEN r.valid_from IS NULL AND NOT r.valid_to < r.stated_at OR r.valid_to IS NULL THEN coalesce(r.valid_from, r.stated_at) ELSE r.valid_from END AS begins
+WHERE $as_of = ''
+   OR ((begins IS NULL OR left(begins, size($as_of)) <= left($as_of, size(begins)))
+       AND (r.valid_to IS NULL OR left($as_of, size(r.valid_to)) <= left(r.valid_to, size($as_of)))
+       AND (r.ended_by IS NULL OR size(r.valid_to) < 10 OR $as_of <> r.valid_to))
 RETURN DISTINCT s.name AS subject, type(r) AS relation, o.name AS object, r.valid_from AS valid_from, r.valid_to AS valid_to, r.ended_by AS ended_by
 ORDER BY subject, relation, coalesce(valid_from, ''), object

@@ -10,6 +10,7 @@
 // $source: STRING = null - part of the document's source
 // $since: DATETIME = null - documents that are dated at or after this time; those without a date by their ingest
 // $day: STRING = null - the same as a date or moment without zone, as documents are dated
+// $lapsed: LIST<STRING> = [] - passages that do not pass in any case: see `look_up/lapsed`
 // -> hits: LIST<LIST<ANY>> - [passage id, BM25 score, (1 + cosine) / 2 or null]
 CALL db.index.fulltext.queryNodes($index, $query) YIELD node, score
 MATCH (d:Document)-[:HAS_PASSAGE]->(node)
@@ -18,5 +19,6 @@ WHERE all(key IN keys($where) WHERE any(value IN [] + d['meta_' + key] WHERE val
     CASE WHEN $between[key][0] IS :: FLOAT NOT NULL THEN toFloatOrNull(toString(value)) ELSE toString(value) END <= $between[key][1]))
   AND ($source IS NULL OR d.source CONTAINS $source)
   AND ($since IS NULL OR CASE WHEN d.dated IS NULL THEN d.updated >= $since ELSE d.dated >= $day END)
+  AND NOT node.id IN $lapsed
 WITH node.id AS id, score, vector.similarity.cosine(node[$embedding], $vector) AS nearness ORDER BY score DESC, id LIMIT $limit
 RETURN collect([id, score, nearness]) AS hits

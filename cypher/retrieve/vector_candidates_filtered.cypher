@@ -11,6 +11,7 @@
 // $source: STRING = null - part of the document's source
 // $since: DATETIME = null - documents that are dated at or after this time; those without a date by their ingest
 // $day: STRING = null - the same as a date or moment without zone, as documents are dated
+// $lapsed: LIST<STRING> = [] - passages that do not pass in any case: see `look_up/lapsed`
 // $scanned: INTEGER = 100000 - passages of a collection that may be scanned in place of an unsure index
 // -> hits: LIST<LIST<ANY>> - [passage id, (1 + cosine) / 2]
 // -> unsure: BOOLEAN - whether the index may be blind: it gives fewer than it has, or as in `retrieve/vector`
@@ -26,6 +27,7 @@ CALL (found) {
       CASE WHEN $between[key][0] IS :: FLOAT NOT NULL THEN toFloatOrNull(toString(value)) ELSE toString(value) END <= $between[key][1]))
     AND ($source IS NULL OR d.source CONTAINS $source)
     AND ($since IS NULL OR CASE WHEN d.dated IS NULL THEN d.updated >= $since ELSE d.dated >= $day END)
+    AND NOT node.id IN $lapsed
   WITH node.id AS id, score
   ORDER BY score DESC, id LIMIT $limit
   RETURN collect([id, score]) AS hits

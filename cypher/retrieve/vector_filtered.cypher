@@ -10,6 +10,7 @@
 // $source: STRING = null - part of the document's source
 // $since: DATETIME = null - documents that are dated at or after this time; those without a date by their ingest
 // $day: STRING = null - the same as a date or moment without zone, as documents are dated
+// $lapsed: LIST<STRING> = [] - passages that do not pass in any case: see `look_up/lapsed`
 // -> hits: LIST<LIST<ANY>> - [passage id, (1 + cosine) / 2]
 MATCH (d:Document {collection: $collection})
 WHERE all(key IN keys($where) WHERE any(value IN [] + d['meta_' + key] WHERE value IN $where[key]))
@@ -19,7 +20,7 @@ WHERE all(key IN keys($where) WHERE any(value IN [] + d['meta_' + key] WHERE val
   AND ($since IS NULL OR CASE WHEN d.dated IS NULL THEN d.updated >= $since ELSE d.dated >= $day END)
 WITH collect(d) AS documents
 UNWIND documents AS d
-MATCH (d)-[:HAS_PASSAGE]->(p:Passage) WHERE p[$embedding] IS NOT NULL
+MATCH (d)-[:HAS_PASSAGE]->(p:Passage) WHERE p[$embedding] IS NOT NULL AND NOT p.id IN $lapsed
 WITH p.id AS id, vector.similarity.cosine(p[$embedding], $vector) AS score
 ORDER BY score DESC, id LIMIT $limit
 RETURN collect([id, score]) AS hits

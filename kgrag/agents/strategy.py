@@ -22,6 +22,7 @@ from kgrag.retrieval.context import Searchable, SearchContext
 from kgrag.retrieval.expression import Expression
 from kgrag.retrieval.held import held_facts
 from kgrag.runtime.options import resolve
+from kgrag.text.dates import checked_date
 from kgrag.values.documents import Triple
 from kgrag.values.errors import ConfigurationError, ModelError
 from kgrag.values.events import Answer, Answered, AnswerSources, Failed, StructureLookup
@@ -208,6 +209,8 @@ class Strategy(ABC):
         """
         started = time.perf_counter()
         asked = question if isinstance(question, Query) else Query(question)
+        as_of = checked_date(asked.filter.as_of)
+        wording = f"{asked.text} (as of {as_of})" if as_of else asked.text
         trace = Trace(listener)
         query = Query(asked.text, asked.filter, trace.add, knowledge=asked.knowledge)
         retriever = self.retriever if self.knows else with_bridges(self.retriever, asked.knowledge)
@@ -226,14 +229,14 @@ class Strategy(ABC):
             if on_text is not None:
                 trace.add(AnswerSources(citations=citations_of(items)))
             return answer(
-                tasks, asked.text, items, self.settings, short=short, on_text=on_text, facts=facts, choices=choices
+                tasks, wording, items, self.settings, short=short, on_text=on_text, facts=facts, choices=choices
             )
 
         def try_to_answer(conclusion: Conclusion) -> ModelAnswer | None:
             if choices or tasks is None:  # one of several is chosen in any case
                 return None
             items, willing = self._evidence(inquiry, conclusion), self.settings.model_copy(update={"abstain": True})
-            reply = answer(tasks, asked.text, items, willing, short=short)
+            reply = answer(tasks, wording, items, willing, short=short)
             return reply if reply.found else None
 
         try:
@@ -250,9 +253,7 @@ class Strategy(ABC):
                 elif conclusion.text is not None:
                     reply = own_answer(conclusion.text, choices)
                 elif not self.retrieves and conclusion.evidence is None:
-                    reply = answer_closed(
-                        tasks, asked.text, self.settings, short=short, on_text=on_text, choices=choices
-                    )
+                    reply = answer_closed(tasks, wording, self.settings, short=short, on_text=on_text, choices=choices)
                 elif (items := self._evidence(inquiry, conclusion)) or conclusion.facts or not problem:
                     reply = read(items, conclusion.facts)
             else:
@@ -272,7 +273,7 @@ class Strategy(ABC):
         if reply.found:
             rests_on = [c.passage.id for c in reply.citations] or [hit.passage.id for hit in hits]
             for context in self.retriever.contexts:
-                notes += held_facts(context.reader, rests_on, (asked.text, reply.text))
+                notes += held_facts(context.reader, rests_on, (asked.text, reply.text), as_of)
         return Answer(
             question=asked.text,
             text=reply.text,

@@ -49,6 +49,7 @@ def ask(
     where: "dict[str, Scalar | Range]",
     source: str | None,
     since: datetime | None,
+    as_of: str,
     knowledge: tuple[str, ...],
     save: bool,
     quiet: bool,
@@ -90,7 +91,7 @@ def ask(
     named = system or (published.system if published is not None else None)
     if named is not None:
         check_system(named)
-    query = Query(question, Filter(where, source, since), knowledge=knowledge)
+    query = Query(question, Filter(where, source, since, as_of), knowledge=knowledge)
     with connect(settings) as kg:
         searched = choose_collections(kg, collection, save=save)
         name, system = searched.name, check_system(named or searched.usual)

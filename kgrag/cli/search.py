@@ -49,6 +49,7 @@ def search(
     where: "dict[str, Scalar | Range]",
     source: str | None,
     since: datetime | None,
+    as_of: str,
     knowledge: tuple[str, ...],
     why: bool,
     save: bool,
@@ -68,6 +69,7 @@ def search(
     kgrag search "sea ice" --where author=Nansen --where year=1897
     kgrag search "sea ice" --where year=1890..1899 --where date=..1897-06
     kgrag search "sea ice" --source reports/ --since 2024-05
+    kgrag search "Who was prime minister?" --as-of 1905-06       leaves out what did not hold then, by a schema of facts
     kgrag search "Who designed the Fram?" --knowledge wikidata
     kgrag search "Who designed the Fram?" --save           then `kgrag list runs`, or the Cypher that it prints
     kgrag search "Who designed the Fram?" --json | jq -r '.hits[].passage.title'
@@ -77,7 +79,7 @@ def search(
     from kgrag.values.results import Filter
 
     retriever = check_retriever(retriever or DEFAULT_RETRIEVER)
-    only = Filter(where, source, since)
+    only = Filter(where, source, since, as_of)
     with connect() as kg:
         searched = choose_collections(kg, collection, save=save)
         name = searched.name

@@ -18,8 +18,7 @@ from kgrag.indexing.index_sync import index_of
 from kgrag.models.tasks import Listener
 from kgrag.retrieval.base import DEFAULT_RETRIEVER, Query, Retriever, check_defaults, make_retriever
 from kgrag.retrieval.context import SearchContext
-from kgrag.text.dates import partial_date
-from kgrag.values.errors import InputError
+from kgrag.text.dates import checked_date
 from kgrag.values.events import Answer, Progress, no_progress
 from kgrag.values.results import CollectionInfo, DocumentContents, DocumentInfo, Filter, Passage, Ranking
 
@@ -308,9 +307,7 @@ class Collection(Building, Searching):
         Raises:
             InputError: the date is none.
         """
-        if as_of and not partial_date(as_of):
-            raise InputError(f"{as_of!r} is no date.", "Give one such as 1912, 1912-03 or 1912-03-07.")
-        return self.saved_query("history", entity=name, as_of=partial_date(as_of), limit=_FACTS)
+        return self.saved_query("history", entity=name, as_of=checked_date(as_of), limit=_FACTS)
 
     def question_parameters(self, question: str) -> dict[str, Any]:
         """Return the parameters that a question gives to saved queries.

@@ -13,6 +13,7 @@ from kgrag.graph.collections import Collection, open_collection
 from kgrag.graph.connection import Graph
 from kgrag.graph.property_values import as_text, from_properties
 from kgrag.passages import PassageIndex
+from kgrag.text.dates import checked_date
 from kgrag.text.languages import ENGLISH, Language
 from kgrag.text.letters import fold
 from kgrag.text.tokens import question_stems
@@ -147,7 +148,7 @@ class Reader:
         if vector is not None:
             near = {"embedding": self.collection.embedding, "vector": list(vector)}
         if only:
-            hits = self.row("retrieve/fulltext_filtered", **parameters, **near, **filter_parameters(only))["hits"]
+            hits = self.row("retrieve/fulltext_filtered", **parameters, **near, **self._filter(only))["hits"]
         else:
             hits = self.row("retrieve/fulltext", collection=self.collection.name, **parameters, **near)["hits"]
         nearness = {id: near for id, _, near in hits if near is not None}
@@ -165,11 +166,11 @@ class Reader:
         asked = {"index": index, "candidates": max(over_fetch, limit), "scanned": _SCANNED}
         if only:
             asked["candidates"] = max(_FILTER_CANDIDATES, over_fetch, limit)
-            row = self.row("retrieve/vector_candidates_filtered", **asked, **parameters, **filter_parameters(only))
+            row = self.row("retrieve/vector_candidates_filtered", **asked, **parameters, **self._filter(only))
         else:
             row = self.row("retrieve/vector", **asked, **parameters, few=FEW)
         if row["unsure"] or (only and len(row["hits"]) < limit):
-            return self._scores("retrieve/vector_filtered", **parameters, **filter_parameters(only or Filter()))
+            return self._scores("retrieve/vector_filtered", **parameters, **self._filter(only or Filter()))
         return _pairs(row["hits"])
 
     def question(self, names: list[str], stemmed: list[str], words: list[str]) -> dict[str, Any]:
@@ -284,7 +285,14 @@ class Reader:
 
     def matching_filter(self, ids: list[str], only: Filter) -> set[str]:
         """Return the passages among some whose documents match a filter."""
-        return set(self.row("retrieve/passing", ids=ids, **filter_parameters(only))["ids"])
+        return set(self.row("retrieve/passing", ids=ids, **self._filter(only))["ids"])
+
+    def _filter(self, only: Filter) -> dict[str, Any]:
+        """Give a filter of passages as parameters of a statement. Raises as `filter_parameters` does."""
+        lapsed: list[str] = []
+        if only.as_of:
+            lapsed = self.row("look_up/lapsed", collection=self.collection.name, as_of=checked_date(only.as_of))["ids"]
+        return {**filter_parameters(only), "lapsed": lapsed}
 
     def _passing(self, find: Callable[[int], Scores], limit: int, reach: int, only: Filter | None) -> Scores:
         """Return the best of the hits of an index outside the graph that pass a filter."""

@@ -9,15 +9,16 @@ _MOST = 5
 """Facts that are told at most: an answer rests on few."""
 
 
-def held_facts(reader: Reader, passages: Sequence[str], said: Iterable[str]) -> tuple[str, ...]:
+def held_facts(reader: Reader, passages: Sequence[str], said: Iterable[str], as_of: str = "") -> tuple[str, ...]:
     """Return the dated facts that passages state, of which subject and object stand in what was said.
 
-    `said`: the question and the answer. One round trip where the collection has a schema of facts, none where not.
+    `said`: the question and the answer; `as_of`: a date, to have only what held then. One round trip where the
+    collection has a schema of facts, none where not.
     """
     if not reader.collection.fact_schema or not passages:
         return ()
     text = f" {' '.join(normalise(part) for part in said)} "
-    rows = reader.rows("look_up/held", passages=list(passages))
+    rows = reader.rows("look_up/held", passages=list(passages), as_of=as_of)
     told = [row for row in rows if all(f" {normalise(row[end])} " in text for end in ("subject", "object"))]
     return tuple(_words(**row) for row in told[:_MOST])
 

@@ -3,6 +3,8 @@
 import datetime
 import re
 
+from kgrag.values.errors import InputError
+
 _DATE = re.compile(r"(\d{4})(?:-(\d\d?)(?:-(\d\d?))?)?(?:[T ].*)?")
 
 
@@ -17,6 +19,14 @@ def partial_date(text: str) -> str:
     except ValueError:
         return ""
     return "-".join([match[1], *(f"{number:02}" for number in numbers[1:])])
+
+
+def checked_date(text: str) -> str:
+    """Return a date as `partial_date` does, "" for "". Raises InputError for what is none."""
+    date = partial_date(text)
+    if text and not date:
+        raise InputError(f"{text!r} is no date.", "Give one such as 1912, 1912-03 or 1912-03-07.")
+    return date
 
 
 def may_precede(one: str, other: str) -> bool:

@@ -224,6 +224,8 @@ class Filter:
             inclusive and either None. Of a list one matching value is enough.
         source: a part of the document's source; None for any.
         since: documents dated at or after this time by their metadata, or ingested then without a date; None for any.
+        as_of: a date such as 1912, 1912-03 or 1912-03-07: passages that state facts with times of which none held then
+            do not match, and an answer is to hold then; empty for any.
 
     Example:
         >>> ships = Filter(source="ships")
@@ -233,9 +235,10 @@ class Filter:
     where: Mapping[str, Scalar | Range] = field(default_factory=dict)
     source: str | None = None
     since: datetime | None = None
+    as_of: str = ""
 
     def __bool__(self) -> bool:
-        return bool(self.where) or self.source is not None or self.since is not None
+        return bool(self.where) or self.source is not None or self.since is not None or bool(self.as_of)
 
 
 @dataclass(frozen=True, slots=True)

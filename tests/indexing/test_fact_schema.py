@@ -15,6 +15,7 @@ from kgrag.graph.contents import digest
 from kgrag.indexing.fact_schema import parse_fact_schema, read_fact_schema
 from kgrag.values.documents import Document, Section
 from kgrag.values.errors import ConfigurationError, InputError, ModelError
+from kgrag.values.results import Filter
 
 Connect = Callable[..., KnowledgeGraph]
 SCHEMA = """
@@ -135,6 +136,12 @@ def test_facts_are_typed_and_what_is_outside_is_counted(
     scripted.say("answer", "He lived in Stavern [1].")
     answer = notes.ask("Where did Colin Archer live in 1863?", system="single+bm25")
     assert answer.ranking.notes == ("Colin Archer lives in Stavern: since 1861 until 1865.",)
+
+    scripted.say("answer", "He lived in Stavern [1].", "He lived in Stavern [1].")
+    for date, notes_then in (("1863-2", answer.ranking.notes), ("1870", ())):
+        then = notes.ask("Where did Colin Archer live?", system="single+bm25", filter=Filter(as_of=date))
+        assert then.ranking.notes == notes_then
+    assert "Where did Colin Archer live? (as of 1870)" in scripted.calls[-1]["messages"][-1]["content"]
 
     notes.delete(["archer"])
     assert {row for row in _relationships(kg, collection_name) if row[4] == "Stavern" or row[2] == "BORN_IN"} == set()
@@ -271,6 +278,15 @@ def test_what_held_when(collection_name: str, scripted: Scripted, connect: Conne
         for date, objects in probes.items():
             held = {row["object"].removeprefix("Mr ") for row in notes.history(f"Office {number}", as_of=date)}
             assert held == set(objects.split()), (name, date)
+            ranking = notes.search(f"Office {number} is held by", k=100, retriever="bm25", filter=Filter(as_of=date))
+            texts = [hit.passage.text for hit in ranking if hit.passage.text.startswith(f"Office {number} is ")]
+            dated = all(part.split()[1:3] != ["-", "-"] for part in HISTORIES[name][0].split(" | "))
+            assert {text.split()[6] for text in texts} == held or not dated, (name, date)
+            assert {text.split()[6] for text in texts} >= held, (name, date)
+    both = [notes.search("Office 1", k=1000, retriever=r, filter=Filter(as_of="2001")) for r in ("bm25", "dense")]
+    assert len(both[0]) == len(both[1]) < len(documents)
+    with pytest.raises(InputError, match="'lately' is no date"):
+        notes.search("Office 1", filter=Filter(as_of="lately"))
 
 
 @pytest.mark.long
