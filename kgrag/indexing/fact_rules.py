@@ -16,7 +16,7 @@ from kgrag.text.sentences import sentences
 from kgrag.text.tokens import normalise, tokens
 from kgrag.values.documents import Triple
 
-VERSION = "rules.1"
+VERSION = "rules.2"
 """Raised with each change of the patterns, so that passages are read again."""
 _LONGEST_VALUE = 100  # characters: a longer cell or value is prose
 _LONGEST_SENTENCE = 1000  # characters: more have no full stops, such as a list of names

@@ -13,6 +13,7 @@ from kgrag.graph.collections import Collection
 from kgrag.graph.connection import Graph
 from kgrag.graph.description import describe
 from kgrag.runtime.model_files import parse_model, read_model, to_toml
+from kgrag.text.languages import ENGLISH
 from kgrag.text.tokens import stems, words_of
 from kgrag.values.documents import Triple
 
@@ -23,6 +24,8 @@ RelationshipType = Annotated[str, Field(pattern=r"^[A-Z][A-Z0-9_]{0,60}$")]
 _INDEXED = re.compile(r"[A-Z][A-Za-z]*_c\d+")
 """A collection's own labels, such as Passage_c7."""
 _REMEDY = "A schema is a TOML or JSON file: types are named like Person, predicates like BORN_IN; see docs/schema.md."
+_DATE = re.compile(rf"[\d\W_]+|(?:\d{{1,2}} )?(?:{ENGLISH.months})(?: \d{{1,2}})?,? \d{{4}}", re.IGNORECASE)
+"""What is no entity of a predicate's type unless a reply says so: 1832, 22 July 1832."""
 _MOST = 100
 """Types, and predicates: all of them stand in every prompt."""
 
@@ -127,13 +130,17 @@ class FactSchema(BaseModel):
         """Return the predicate of a triple and the types of its ends, None where the triple is outside the schema.
 
         `types`: those that the reply gives subject and object. An end without one has that of the predicate, if the
-        predicate allows no other.
+        predicate allows no other and the end is no date: nobody is born in the place 1832.
         """
         name = self.predicate(triple.predicate)
         if name is None:
             return None
         allowed = (self.predicates[name].subjects, self.predicates[name].objects)
-        ends = tuple(kind or (its[0] if len(its) == 1 else None) for kind, its in zip(types, allowed, strict=True))
+        names = (triple.subject, triple.object)
+        ends = tuple(
+            kind or (its[0] if len(its) == 1 and not _DATE.fullmatch(end) else None)
+            for kind, its, end in zip(types, allowed, names, strict=True)
+        )
         fits = all(not its or kind in its for kind, its in zip(ends, allowed, strict=True))
         return (name, ends) if fits else None
 

@@ -13,7 +13,7 @@ from kgrag import KnowledgeGraph
 from kgrag.graph.collections import open_collection
 from kgrag.graph.contents import digest
 from kgrag.indexing.fact_schema import parse_fact_schema, read_fact_schema
-from kgrag.values.documents import Document, Section
+from kgrag.values.documents import Document, Section, Triple
 from kgrag.values.errors import ConfigurationError, InputError, ModelError
 from kgrag.values.results import Filter
 
@@ -230,6 +230,19 @@ def test_a_schema_is_the_same_as_toml_and_json(tmp_path: Path) -> None:
         "Place",
         None,
     ]
+
+
+@pytest.mark.parametrize(
+    ("object", "kind", "ends"),
+    [
+        ("Larvik", None, ("Person", "Place")), ("1832", None, None), ("22 July 1832", None, None),
+        ("July 22, 1832", None, None), ("May 1832", None, None), ("1832-07-22", None, None),
+        ("Street 1832", None, ("Person", "Place")), ("1832", "Place", ("Person", "Place")),
+    ],
+)  # fmt: skip
+def test_a_date_is_no_place(tmp_path: Path, object: str, kind: str | None, ends: tuple[str, ...] | None) -> None:
+    fits = read_fact_schema(_schema(tmp_path / "s.toml")).conform(Triple("Ada", "born in", object), [None, kind])
+    assert (fits and fits[1]) == ends
 
 
 # A history of test_timelines -> what held at some dates; "may" is what no date speaks against.
