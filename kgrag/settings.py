@@ -251,6 +251,10 @@ class LoadingSettings(BaseModel):
         0.5, ge=0, le=1, description="share of the documents of the folders read that one ingest may prune unasked"
     )
     encoding: str = Field("", description="encoding of texts that are not UTF-8, such as cp1250; empty: found out")
+    readers: tuple[str, ...] = Field(
+        (),
+        description="other programs' readers, the first that takes a file: docling, markitdown",
+    )
     page_seconds: float = Field(30.0, gt=0, description="seconds that reading a page may take")
     file_seconds: float = Field(900.0, gt=0, description="seconds that reading a file may take")
 

@@ -61,6 +61,9 @@ def unpacked(source: Source) -> Iterator[Source]:
 LOADERS: Plugins[Format] = Plugins("kgrag.loaders", "loader")
 """The formats by name; adding one is a module and an entry point."""
 
+READERS: Plugins[Format] = Plugins("kgrag.readers", "reader")
+"""Readers of other programs by name: each takes its extensions from the formats where a load names it."""
+
 Known = Callable[[Sequence[str]], Mapping[str, Sequence[FileState]]]
 """What a collection holds already of files, by their keys: only those whose documents are all there."""
 
@@ -156,7 +159,12 @@ class Load:
         self.scan = Scan("" if root is None else clean(Path(os.path.realpath(root)).as_posix()))
         loading = loading or LoadingSettings()
         self._paths = given
-        self._formats = {extension: name for name, form in LOADERS.items() for extension in form.extensions}
+        self._own = {extension: name for name, form in LOADERS.items() for extension in form.extensions}
+        self._readers = {name: READERS.find(name) for name in loading.readers}
+        self._chosen = {
+            extension: name for name in reversed(loading.readers) for extension in self._readers[name].extensions
+        }
+        self._formats = self._own | self._chosen
         self._root = root
         self._known = known
         self._settle = settle
@@ -267,8 +275,12 @@ class Load:
         if before is None or stamp is None:
             return None
         name = before.reader.partition(".")[0]
-        own = self._formats.get(self._extension(_named(file.source)), "text")
-        if name not in LOADERS or (name != own and not LOADERS[name].untrusted) or before.reader != self._reader(name):
+        extension = self._extension(_named(file.source))
+        own = self._formats.get(extension, "text")
+        form = self._readers.get(name) or LOADERS.get(name)
+        if form is None or before.reader != self._reader(name):
+            return None
+        if name != own and (not form.untrusted or {name, own} & {*self._chosen.values()}):
             return None
         now = before.still(file.paths, stamp)
         return None if now is None else replace(recorded, root=self.scan.root_of(recorded.key), fingerprint=str(now))
@@ -286,7 +298,7 @@ class Load:
 
         A format, its version, and the options that shape the result.
         """
-        return f"{name}.{LOADERS[name].version}{self._options}"
+        return f"{name}.{(self._readers.get(name) or LOADERS[name]).version}{self._options}"
 
     def _items(self, file: _File) -> tuple[str, Iterator[Item]]:
         """Return the reader of a file, and its items."""
@@ -298,11 +310,12 @@ class Load:
         if source.path.suffix.lower() == PACKED and extension not in (PACKED, *_ARCHIVED):
             return self._unpacked(source)
         kind = _kind(source.path)
-        if kind == "ole":
+        chosen = self._chosen.get(extension, "")
+        if kind == "ole" and not chosen:
             return "", iter([Problem(source.shown, _OLE)])
-        name = kind or self._formats.get(extension, "text")
-        form = LOADERS[name]
-        items = _refuse(source, form) if form.untrusted and not kind else form.load(source, self._reading)
+        name = chosen or kind or self._formats.get(extension, "text")
+        form, own = self._readers.get(name) or LOADERS[name], LOADERS[self._own.get(extension, "text")]
+        items = _refuse(source, own) if own.untrusted and not kind else form.load(source, self._reading)
         return self._reader(name), _guarded(source, items)
 
     def _unpacked(self, source: Source) -> tuple[str, Iterator[Item]]:

@@ -304,21 +304,27 @@ def markdown_document(source: Source, body: str, title: str = "", metadata: dict
     """
     metadata = metadata or {}
     outline = Outline()
+    links = read_into(outline, body)
+    sections = outline.sections()
+    if not sections and not outline.tables:
+        raise BadInput("has no readable text")
+    source.problems.extend(outline.problems)
+    tell(source, outline.left_out)
+    if links:
+        metadata.setdefault("links", links)
+    title = title or one_line(str(metadata.pop("title", ""))) or outline.first_h1 or source.title
+    return Document(source.key, sections, title, source.shown, metadata, tables=outline.tables)
+
+
+def read_into(outline: Outline, body: str) -> list[str]:
+    """Put Markdown into an outline; returns what it links to. Raises BadInput."""
     try:
         tokens = parser().parse(body)
     except Exception as error:  # a parser's failure on one file must not end the rest
         raise BadInput(f"cannot be parsed as Markdown ({type(error).__name__}: {error})") from error
     renderer = _Renderer(outline)
     renderer.run(tokens)
-    sections = outline.sections()
-    if not sections and not outline.tables:
-        raise BadInput("has no readable text")
-    source.problems.extend(outline.problems)
-    tell(source, outline.left_out)
-    if renderer.links:
-        metadata.setdefault("links", list(renderer.links))
-    title = title or one_line(str(metadata.pop("title", ""))) or outline.first_h1 or source.title
-    return Document(source.key, sections, title, source.shown, metadata, tables=outline.tables)
+    return list(renderer.links)
 
 
 class _Renderer:

@@ -63,6 +63,10 @@ def loading_options(command: F) -> F:
     is_flag=True,
     help="With --prune: also more than that, and if a folder is missing or holds no file at all.",
 )
+@click.option(
+    "--reader", multiple=True, metavar="NAME",
+    help="Read files with docling or markitdown, which you have installed; of several the first that takes a file.",
+)  # fmt: skip
 @click.option("--strict", is_flag=True, help="End with 5 if anything could not be read, or was left out.")
 @engine_options
 @click.option("--bulk", is_flag=True, help="Load a first, large collection into this machine's empty Neo4j, faster.")
@@ -83,6 +87,7 @@ def ingest(
     yes: bool,
     prune_limit: float | None,
     force: bool,
+    reader: tuple[str, ...],
     strict: bool,
     engine: dict[str, Any],
     bulk: bool,
@@ -141,6 +146,7 @@ def ingest(
     kgrag ingest notes/                                  into the collection "default"
     kgrag ingest notes/ report.html -c work              several, into "work"
     kgrag ingest items.csv --key-column sku --text-column description
+    kgrag ingest reports/ --reader docling              PDF and office files by Docling, the others as ever
     kgrag ingest project/ --exclude build/ --exclude "*.min.js"
     kgrag ingest /srv/wiki --root /srv/wiki -c wiki      keys like "guide/install.md"
     kgrag ingest notes/ -c work --prune                  what was deleted there goes from "work", too
@@ -165,7 +171,7 @@ def ingest(
     columns = Columns(key=key_column, title=title_column, text=text_column)
     try:
         settings = changed(load_settings(), "engine", **engine)
-        settings = changed(settings, "loading", prune_limit=prune_limit)
+        settings = changed(settings, "loading", prune_limit=prune_limit, readers=reader or None)
         settings = changed(settings, "loading", exclude=(*settings.loading.exclude, *exclude) if exclude else None)
         if files is not None:
             with progress_bars() as progress:

@@ -1,0 +1,112 @@
+"""Readers of other programs, Docling and MarkItDown, for who chooses them (`--reader`), in processes of their own."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+from kgrag.loaders.apart import Content, check_archive, content, read_apart
+from kgrag.loaders.base import BadInput, Item, Source, check_size, clean, one_line
+from kgrag.loaders.markdown import read_into
+from kgrag.loaders.outline import Outline, PagedOutline
+from kgrag.loaders.reading import Format, Reading
+from kgrag.values.documents import Document
+
+_ARCHIVES = (".docx", ".pptx", ".xlsx", ".epub")
+_TEXTS = frozenset(
+    "caption checkbox_selected checkbox_unselected code field_heading field_value footnote formula handwritten_text "
+    "list_item paragraph reference text".split()
+)
+"""Labels of Docling's items whose text is part of the document; running heads and feet are not."""
+
+
+def docling(path: Path) -> dict[str, Any]:
+    """Return what Docling reads of a file: `blocks` in reading order, and the number of `pages`.
+
+    A block: [kind, level, text or rows, caption, page]; kinds are "heading", "text", "item" and "table".
+
+    Raises BadInput.
+    """
+    _check(path, "docling", "docling")
+    from docling.document_converter import DocumentConverter
+
+    document: Any = DocumentConverter().convert(path).document
+    blocks: list[list[Any]] = []
+    for item, _ in document.iterate_items():
+        page = item.prov[0].page_no if getattr(item, "prov", None) else 0
+        label, text = str(item.label.value), getattr(item, "text", "")
+        if label == "table":
+            rows = [[cell.text for cell in row] for row in item.data.grid]
+            blocks.append(["table", 0, rows, item.caption_text(document), page])
+        elif label in ("title", "section_header"):
+            blocks.append(["heading", 1 + getattr(item, "level", 0), text, "", page])
+        elif label in _TEXTS and text:
+            marker = f"{item.marker} " if label == "list_item" and item.enumerated else "- "
+            kind = "item" if label == "list_item" else "text"
+            blocks.append([kind, 0, f"{marker}{text}" if kind == "item" else text, "", page])
+    return {"blocks": blocks, "pages": len(document.pages)}
+
+
+def markitdown(path: Path) -> Content:
+    """Return the sections and tables of the Markdown that MarkItDown makes of a file. Raises BadInput."""
+    _check(path, "markitdown", "'markitdown[docx,pptx,xlsx,xls,outlook,pdf]'")
+    from markitdown import MarkItDown
+
+    result = MarkItDown(enable_plugins=False).convert_local(path)
+    outline = Outline()
+    read_into(outline, clean(result.markdown))
+    return content(outline, one_line(result.title or ""))
+
+
+def _check(path: Path, name: str, package: str) -> None:
+    """Raise BadInput where a reader is not installed, and for archives that are damaged or unpack to too much."""
+    if find_spec(name) is None:
+        raise BadInput(f"is to be read by {name}, which is not installed: python -m pip install {package}")
+    if path.suffix.lower() in _ARCHIVES:
+        check_archive(path)
+
+
+def _load_docling(source: Source, reading: Reading) -> Iterator[Item]:
+    check_size(source)
+    readers = reading.readers
+    process, answer = readers.open(source.path, f"{__name__}:docling", readers.settings.file_seconds)
+    readers.give(process)
+    yield _document(source, answer)
+
+
+def _document(source: Source, answer: Mapping[str, Any]) -> Document:
+    outline = PagedOutline()
+    for kind, level, said, caption, page in answer["blocks"]:
+        _put(outline, kind, level, said, caption, page)
+    sections = outline.sections()
+    if not sections and not outline.tables:
+        raise BadInput("holds no text")
+    title = outline.first_heading or source.title
+    return Document(
+        source.key, sections, title[:300], source.shown, pages=outline.pages(answer["pages"]), tables=outline.tables
+    )
+
+
+def _put(
+    outline: PagedOutline, kind: str, level: int, said: str | Sequence[Sequence[str]], caption: str, page: int
+) -> None:
+    if not isinstance(said, str):
+        outline.table([[clean(cell) for cell in row] for row in said], clean(caption), page)
+    elif kind == "heading":
+        outline.heading(level, clean(said), page)
+    else:
+        outline.add([(page, clean(said))], tight=kind == "item")
+
+
+DOCLING = Format(
+    "file for Docling",
+    (".pdf", ".docx", ".pptx", ".xlsx", ".html", ".htm", ".png", ".jpg", ".jpeg", ".tif", ".tiff", ".webp", ".bmp"),
+    _load_docling,
+    untrusted=True,
+)
+MARKITDOWN = Format(
+    "file for MarkItDown",
+    (".pdf", ".docx", ".pptx", ".xlsx", ".xls", ".html", ".htm", ".epub", ".msg"),
+    read_apart(f"{__name__}:markitdown"),
+    untrusted=True,
+)
