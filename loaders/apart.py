@@ -8,6 +8,7 @@ from xml.etree import ElementTree
 from xml.etree.ElementTree import Element
 
 from kgrag.loaders.base import MB, BadInput, Item, Source, check_size, clean_value, one_line, tell
+from kgrag.loaders.figures import as_row, from_row
 from kgrag.loaders.grid import numbered
 from kgrag.loaders.outline import Outline
 from kgrag.loaders.reading import Reading
@@ -23,13 +24,14 @@ _MAX_PARTS = 20_000
 class Content(TypedDict):
     """What a file holds, as JSON: `sections` are pairs of a path of headings and the text under it.
 
-    `tables`: pairs of a caption and the rows. `problems`: what was damaged. `left_out`: how much stands beside the
-    text, by kind (see beside.py). `encoding`: the legacy one that it was in, else empty.
+    `tables`: pairs of a caption and the rows. `figures`: as in figures.py. `problems`: what was damaged. `left_out`: how
+    much stands beside the text, by kind (see beside.py). `encoding`: the legacy one that it was in, else empty.
     """
 
     title: str
     sections: list[tuple[str, str]]
     tables: list[tuple[str, tuple[tuple[str, ...], ...]]]
+    figures: list[dict[str, Any]]
     problems: list[str]
     left_out: dict[str, int]
     metadata: dict[str, Any]
@@ -46,6 +48,7 @@ def content(outline: Outline, title: str = "", metadata: dict[str, Any] | None =
         "title": title or outline.first_h1,
         "sections": [(s.heading, s.text) for s in sections],
         "tables": [(table.caption, table.rows) for table in outline.tables],
+        "figures": list(map(as_row, outline.figures.all())),
         "problems": outline.problems,
         "left_out": outline.left_out,
         "metadata": {key: value for key, value in (metadata or {}).items() if value},
@@ -81,7 +84,8 @@ def document_of(source: Source, found: Mapping[str, Any]) -> Document:
     title = one_line(found["title"])[:300] or source.title
     metadata = {key: clean_value(value) for key, value in found["metadata"].items()}
     tables = numbered([Table(0, tuple(map(tuple, rows)), caption) for caption, rows in found["tables"]])
-    return Document(source.key, sections, title, source.shown, metadata, tables=tables)
+    figures = tuple(map(from_row, found["figures"]))
+    return Document(source.key, sections, title, source.shown, metadata, tables=tables, figures=figures)
 
 
 def check_archive(path: Path) -> set[str]:

@@ -425,6 +425,7 @@ SUMMED = (
     "page foot",
     "block of every page",
     "output of code",
+    "decoration",
 )
 """Stands on every page, or is not to be read: the numbers of all files together are said."""
 

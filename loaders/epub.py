@@ -2,6 +2,7 @@
 
 import posixpath
 import zipfile
+from functools import partial
 from pathlib import Path
 from urllib.parse import unquote
 from xml.etree import ElementTree
@@ -9,6 +10,7 @@ from xml.etree.ElementTree import Element
 
 from kgrag.loaders.apart import Content, check_archive, content, parse_xml, read_apart
 from kgrag.loaders.base import BadInput, decode, one_line, repaired
+from kgrag.loaders.figures import LARGEST, inline
 from kgrag.loaders.html import add_html, declared_encoding
 from kgrag.loaders.outline import Outline
 from kgrag.loaders.reading import Format
@@ -43,6 +45,7 @@ def _book(archive: zipfile.ZipFile) -> Content:
         if "nav" in item.get("properties", "").split() or name not in archive.NameToInfo:
             continue
         data = archive.read(name)
+        outline.pictures = partial(_picture, archive, posixpath.dirname(name))
         add_html(outline, _text(data, name, outline))
     metadata = {
         "author": _field(package, "creator"),
@@ -62,6 +65,14 @@ def _text(data: bytes, name: str, outline: Outline) -> str:
         return text
 
 
+def _picture(archive: zipfile.ZipFile, folder: str, address: str) -> bytes | None:
+    """Return a picture of the book by its address in a chapter; None for one that is too large, or not there."""
+    entry = archive.NameToInfo.get(posixpath.normpath(posixpath.join(folder, unquote(address))))
+    if entry is None:
+        return inline(address)
+    return archive.read(entry) if entry.file_size <= LARGEST else None
+
+
 def _is_locked(archive: zipfile.ZipFile) -> bool:
     """Return whether more than fonts is encrypted."""
     references = parse_xml(archive, "META-INF/encryption.xml").iterfind(".//{*}CipherReference")
@@ -76,4 +87,4 @@ def _field(package: Element, name: str) -> str:
     return one_line("".join(element.itertext())) if element is not None else ""
 
 
-EPUB = Format("EPUB book", (".epub",), read_apart("kgrag.loaders.epub:read_epub"), untrusted=True, version=4)
+EPUB = Format("EPUB book", (".epub",), read_apart("kgrag.loaders.epub:read_epub"), untrusted=True, version=5)

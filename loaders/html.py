@@ -11,6 +11,7 @@ from bs4.dammit import EncodingDetector
 from bs4.element import CData, NavigableString, PageElement, Tag
 
 from kgrag.loaders.base import BadInput, Item, Source, one_line, read_text, tell
+from kgrag.loaders.figures import SMALLEST, beside, no_picture
 from kgrag.loaders.grid import Cell, joined, only_lays_out
 from kgrag.loaders.inline import Inline
 from kgrag.loaders.markup import BREAK, NOTE, boilerplate, prepare, sample
@@ -35,17 +36,18 @@ _BREAKS = re.compile(rf" ?{BREAK} ?")
 _MANY_BREAKS = re.compile(r"\n{3,}")
 
 
-def load_html(source: Source) -> Document:
+def load_html(source: Source, *, pictures: bool = True) -> Document:
     """Read an HTML page as a document, titled by its <title>, its first h1 or its name. Raises BadInput."""
-    outline = Outline()
+    outline = Outline(beside(source.path) if pictures else no_picture)
     title = add_html(outline, read_text(source, declared_encoding))
     sections = outline.sections()
     if not sections and not outline.tables:
         raise BadInput("has no readable text")
     source.problems.extend(outline.problems)
+    figures = outline.figures.all()
     tell(source, outline.left_out)
     title = title or outline.first_h1 or source.title
-    return Document(source.key, sections, title, source.shown, tables=outline.tables)
+    return Document(source.key, sections, title, source.shown, tables=outline.tables, figures=figures)
 
 
 def declared_encoding(data: bytes) -> str | None:
@@ -167,6 +169,8 @@ class _Extractor:
             return False
         if name == "img":
             self._line.text(f" {tag.get('alt') or ''} ")
+            if not any(0 <= _number(tag, side, SMALLEST) < SMALLEST for side in ("width", "height")):
+                self._outline.picture(str(tag.get("src") or ""), _caption(tag))
         elif name in _SIGNS:
             self._line.begin(_SIGNS[name])
         elif name == NOTE:
@@ -268,6 +272,14 @@ class _Extractor:
             self._outline.block(text)
 
 
+def _caption(tag: Tag) -> str:
+    """Return the caption of a picture, else what stands in its place."""
+    around = tag.find_parent("figure")
+    caption = around.find("figcaption") if around is not None else None
+    text = one_line(caption.get_text()) if caption is not None else ""
+    return text or str(tag.get("alt") or tag.get("title") or "")
+
+
 def _number(tag: Tag, name: str, default: int) -> int:
     """Return an attribute that is a number; `default` if it is none."""
     text = str(tag.get(name) or "").strip()
@@ -294,7 +306,7 @@ def _blocks(document: Document) -> int:
 def _readable(pages: Sequence[Path], limit: int) -> Iterator[Document]:
     for page in pages:
         with suppress(BadInput, OSError):
-            yield load_html(Source(page, page.name, page.name, limit))
+            yield load_html(Source(page, page.name, page.name, limit), pictures=False)
 
 
-HTML = Format("HTML page", (".html", ".htm"), _load_page, version=4)
+HTML = Format("HTML page", (".html", ".htm"), _load_page, version=5)

@@ -13,6 +13,7 @@ from markdown_it.rules_inline import StateInline
 from markdown_it.token import Token
 
 from kgrag.loaders.base import BadInput, Source, clean, one_line, read_text, tell
+from kgrag.loaders.figures import beside
 from kgrag.loaders.front_matter import split_front_matter
 from kgrag.loaders.grid import Cell
 from kgrag.loaders.inline import Inline
@@ -303,17 +304,18 @@ def markdown_document(source: Source, body: str, title: str = "", metadata: dict
     Raises BadInput.
     """
     metadata = metadata or {}
-    outline = Outline()
+    outline = Outline(beside(source.path))
     links = read_into(outline, body)
     sections = outline.sections()
     if not sections and not outline.tables:
         raise BadInput("has no readable text")
     source.problems.extend(outline.problems)
+    figures = outline.figures.all()
     tell(source, outline.left_out)
     if links:
         metadata.setdefault("links", links)
     title = title or one_line(str(metadata.pop("title", ""))) or outline.first_h1 or source.title
-    return Document(source.key, sections, title, source.shown, metadata, tables=outline.tables)
+    return Document(source.key, sections, title, source.shown, metadata, tables=outline.tables, figures=figures)
 
 
 def read_into(outline: Outline, body: str) -> list[str]:
@@ -404,7 +406,8 @@ class _Renderer:
                 case "hardbreak":
                     line.text("\n")
                 case "image":
-                    line.text(self._inline(token.children))
+                    line.text(text := self._inline(token.children))
+                    self._outline.picture(str(token.attrs.get("src", "")), text or str(token.attrs.get("title", "")))
                 case "note":
                     line.note(token.content)
                 case "wiki_link":
@@ -469,4 +472,4 @@ def _tag(markup: str, name: str, line: Inline) -> None:
         line.text(str(image.get("alt") or "") if image is not None else "")
 
 
-MARKDOWN = Format("Markdown file", (".md", ".markdown"), whole(load_markdown), version=5)
+MARKDOWN = Format("Markdown file", (".md", ".markdown"), whole(load_markdown), version=6)

@@ -1,9 +1,12 @@
 """Office files: Word, PowerPoint (slides are pages) and Excel (sheets are pages). Other processes read them."""
 
+from collections import Counter
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 from kgrag.loaders.base import BadInput, Item, Source, check_size, one_line, tell
+from kgrag.loaders.figures import Figures, from_row
 from kgrag.loaders.grid import is_caption
 from kgrag.loaders.outline import PagedOutline, title_of
 from kgrag.loaders.reading import Format, Readers, Reading
@@ -17,12 +20,21 @@ def load_office(source: Source, readers: Readers) -> Document:
     check_size(source)
     process, found = readers.open(source.path, "kgrag.loaders.office_parts:read_office", readers.settings.file_seconds)
     readers.give(process)
-    tell(source, found["left_out"])
+    left_out = Counter(found["left_out"])
+    figures = Figures(left_out)
     source.problems.extend(found["problems"])
     outline = PagedOutline()
     parts = found["parts"]
     for number, part in enumerate(parts, 1):
-        _add(outline, part["blocks"], number if found["paged"] else 0)
+        page = number if found["paged"] else 0
+        for block in part["blocks"]:
+            if block[0] == "figure":
+                figures.add(replace(from_row(block[1]), page=page))
+            elif block[0] != "table":
+                figures.said(block[-1], caption=block[0] == "caption" and not is_caption(block[-1]))
+        _add(outline, [block for block in part["blocks"] if block[0] != "figure"], page)
+    pictures = figures.all()
+    tell(source, left_out)
     sections = outline.sections()
     if not any(s.text for s in sections) and not outline.tables:
         raise BadInput("holds no text")
@@ -30,7 +42,10 @@ def load_office(source: Source, readers: Readers) -> Document:
     title = one_line(found["title"]) or first or source.title
     metadata = {key: one_line(found[key]) for key in ("author", "date") if found[key]}
     pages = outline.pages(len(parts), [part["label"] for part in parts]) if found["paged"] else ()
-    return Document(source.key, sections, title[:300], source.shown, metadata, pages=pages, tables=outline.tables)
+    return Document(
+        source.key, sections, title[:300], source.shown, metadata,
+        pages=pages, tables=outline.tables, figures=pictures,
+    )  # fmt: skip
 
 
 def _add(outline: PagedOutline, blocks: list[Block], page: int) -> None:
@@ -64,6 +79,6 @@ def _load(source: Source, reading: Reading) -> Iterator[Item]:
     yield load_office(source, reading.readers)
 
 
-WORD = Format("Word document", (".docx",), _load, untrusted=True, version=5)
-POWERPOINT = Format("PowerPoint presentation", (".pptx",), _load, untrusted=True, version=5)
+WORD = Format("Word document", (".docx",), _load, untrusted=True, version=6)
+POWERPOINT = Format("PowerPoint presentation", (".pptx",), _load, untrusted=True, version=6)
 EXCEL = Format("Excel workbook", (".xlsx",), _load, untrusted=True, version=5)

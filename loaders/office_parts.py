@@ -5,6 +5,7 @@ import io
 import re
 import zipfile
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
@@ -12,6 +13,7 @@ from typing import Any
 
 from kgrag.loaders.apart import MAX_TEXT, check_archive
 from kgrag.loaders.base import MB, BadInput
+from kgrag.loaders.figures import TOTAL, as_row, figure_of
 from kgrag.loaders.grid import Cell, as_text, table_of
 from kgrag.loaders.inline import Node
 from kgrag.values.installing import install_hint
@@ -49,9 +51,11 @@ def signs(font: str, text: str) -> str:
     return "".join(c if c.isascii() else sign(font, ord(c)) or c for c in text)
 
 
+EMU = 12_700
+"""Units of drawings in a point."""
 Block = list[Any]
 """["heading", level, text], ["text", text], ["item", list, text], ["code", "", text],
-["caption", text] or ["table", title, rows]."""
+["caption", text], ["table", title, rows] or ["figure", figure as in figures.py]."""
 
 _PROGRAMS = {  # what a file is -> its name, and the package that reads it
     "word/": ("a Word document", "docx", "python-docx", "word_parts:read_docx"),
@@ -83,7 +87,8 @@ def read_office(path: Path) -> dict[str, Any]:
     except Exception as error:
         reason = " ".join(str(error).split())[:200] or type(error).__name__
         raise BadInput(f"is {what} that is damaged ({reason})") from error
-    size = sum(len(cell) for part in found["parts"] for cell in _strings(part["blocks"]))
+    texts = ([block for block in part["blocks"] if block[0] != "figure"] for part in found["parts"])
+    size = sum(len(cell) for part in texts for cell in _strings(part))
     if size > MAX_TEXT:
         raise BadInput(f"holds more than {MAX_TEXT // MB} MB of text; split it")
     if not named:  # the packages make up what a file does not say, today's date among it
@@ -180,6 +185,29 @@ def alternative(element: Any) -> str:
     """Return the author's description of a picture; not its file's name, nor a generated one."""
     text = _GUESSED.sub("", value(element, "descr") or "").strip()
     return "" if _PICTURE.fullmatch(text) else text
+
+
+class Pictures:
+    """Makes figures of the pictures of a file; the bytes of one are said once."""
+
+    def __init__(self) -> None:
+        self._said: set[str] = set()
+        self._size = 0
+
+    def block(self, part: Any, drawing: Any, caption: str = "", box: Sequence[float] = ()) -> Iterator[Block]:
+        """Yield the figure of a drawing, of a part of the file, which has a picture."""
+        for element in drawing.iter():
+            name = {"blip": "embed", "imagedata": "id"}.get(tag(element))
+            relation = part.rels.get(value(element, name) or "") if name else None
+            if relation is None or relation.is_external:
+                continue
+            figure = figure_of(relation.target_part.blob, caption, box=box)
+            self._size += len(figure.data) * (figure.sha not in self._said)
+            if figure.sha in self._said or self._size > TOTAL:
+                figure = replace(figure, data=b"")
+            self._said.add(figure.sha)
+            yield ["figure", as_row(figure)]
+            return
 
 
 def diagram_texts(data: Any) -> Iterator[str]:

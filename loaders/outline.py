@@ -5,6 +5,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 
 from kgrag.loaders.base import one_line, plain
+from kgrag.loaders.figures import Figures, Pictures, figure_of, kind_of, no_picture
 from kgrag.loaders.grid import Cell, as_text, is_caption, lay_out, numbered, table_of
 from kgrag.loaders.inline import ordinal
 from kgrag.values.documents import Page, Section, Table
@@ -137,12 +138,15 @@ class Outline:
     """Takes a document's headings, blocks, lists and tables in order; each heading begins a section.
 
     `problems`: what is to be said of the file. `left_out`: how much stands beside its text, by kind (see beside.py).
+    `pictures`: what finds its pictures, `figures`: those that were found.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, pictures: Pictures = no_picture) -> None:
         self._first_h1 = ""
         self.problems: list[str] = []
         self.left_out: Counter[str] = Counter()
+        self.pictures = pictures
+        self.figures = Figures(self.left_out)
         self._path: list[tuple[int, str]] = []
         self._blocks: list[str] = []
         self._sections: list[Section] = []
@@ -173,9 +177,16 @@ class Outline:
         """Add a block after a blank line, or with `tight` after a newline."""
         text = plain(text).strip("\n")
         if text.strip():
+            self.figures.said(text)
             if self._blocks:
                 self._blocks.append("\n" if tight else "\n\n")
             self._blocks.append(text)
+
+    def picture(self, address: str, caption: str) -> None:
+        """Add the picture of an address, if there is one that is a picture."""
+        data = self.pictures(address)
+        if data and kind_of(data)[0]:
+            self.figures.add(figure_of(data, caption))
 
     def begin_list(self, number: int | None = None, kind: str = "1") -> None:
         """Begin a list, in another if there is one; `number`: of its first item if it is an ordered one."""

@@ -10,6 +10,7 @@ from importlib.util import find_spec
 from typing import Any
 
 from kgrag.loaders.base import BadInput, Item, Source, check_size, one_line, tell
+from kgrag.loaders.figures import Figures, from_row
 from kgrag.loaders.outline import PagedOutline, title_of
 from kgrag.loaders.pdf_blocks import is_first_section
 from kgrag.loaders.pdf_layout import PageLines
@@ -37,10 +38,15 @@ def load_pdf(source: Source, readers: Readers) -> Iterator[Item]:
     pages = run.read()
     outline, title = PagedOutline(), ""
     contents = [PageLines.of(n, pages[n]) for n in range(1, run.number + 1)]
-    for answer in pages.values():
-        outline.left_out.update(answer.get("left_out", {}))
+    figures = Figures(outline.left_out)
+    for number in range(1, run.number + 1):
+        outline.left_out.update(pages[number].get("left_out", {}))
+        for row in pages[number].get("figures", ()):
+            key = str(row.pop("picture") or "")
+            figures.add(from_row(row), key=key)
     del pages
     title = reflow(contents, outline, run.header["contents"])
+    pictures = figures.all()
     tell(source, outline.left_out)
     yield from _problems(source, contents)
     if run.header["end"]:
@@ -68,6 +74,7 @@ def load_pdf(source: Source, readers: Readers) -> Iterator[Item]:
         {key: value for key, value in metadata.items() if value},
         pages=outline.pages(run.number, run.header["labels"]),
         tables=outline.tables,
+        figures=pictures,
     )
 
 
@@ -224,5 +231,5 @@ class _Run:
 
 
 PDF = Format(
-    "PDF file", (".pdf",), lambda source, reading: load_pdf(source, reading.readers), untrusted=True, version=5
+    "PDF file", (".pdf",), lambda source, reading: load_pdf(source, reading.readers), untrusted=True, version=6
 )

@@ -3,6 +3,7 @@
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from itertools import count, islice, pairwise
 from pathlib import Path
 from statistics import median
@@ -15,9 +16,12 @@ from pdfminer.pdftypes import PDFObjRef, resolve1
 from pdfminer.psparser import PSLiteral
 from pdfplumber.page import Page
 from pdfplumber.utils.text import dedupe_chars, extract_words
+from pypdfium2 import PdfiumError
 
 from kgrag.loaders.base import BadInput, one_line
+from kgrag.loaders.figures import as_row, figure_of
 from kgrag.loaders.pdf_characters import Fonts, filled_in, place, with_signs
+from kgrag.loaders.pdf_figures import Box, Drawer, Region, regions
 from kgrag.loaders.pdf_layout import Grid, Segment, flows, is_code, line, rows, segments
 from kgrag.loaders.pdf_tables import Signs, aligned_tables, framed_tables, ruled_tables
 
@@ -96,6 +100,8 @@ class Pdf:
 
     def __init__(self, path: Path) -> None:
         self._file = path.open("rb")
+        self._path = path
+        self._drawer: Drawer | None = None
         self._pages: list[PDFPage] = []
         self._end = ""  # why there are no more
         try:
@@ -125,6 +131,8 @@ class Pdf:
     def close(self) -> None:
         """Close the file."""
         self._file.close()
+        if self._drawer is not None:
+            self._drawer.close()
 
     def header(self) -> dict[str, Any]:
         """Return the properties of the file: `pages` (how many), their `labels`, and `info` (Title, Author, ...).
@@ -163,18 +171,27 @@ class Pdf:
         """Return the lines of the page with that number, from 1, and its tables, in reading order.
 
         `blocks`: for each flow a list of lines [text, x0, x1, top, bottom, size, bold, pitch] and of tables
-        {"cells", "box", "title"}. `left_out`: how much stands beside the text, by kind.
+        {"cells", "box", "title"}. `left_out`: how much stands beside the text, by kind. `figures`: see figures.py.
         """
         page = Page(self._pdf, self._pages[number - 1], number)
         try:
-            if turn := _turn(page.chars):  # set sideways, as wide tables are
+            turn = _turn(page.chars)
+            if turn:  # set sideways, as wide tables are
                 pdf_page = self._pages[number - 1]
                 pdf_page.rotate = pdf_page.attrs["Rotate"] = (page.rotation + turn) % 360
                 page.close()
                 page = Page(self._pdf, pdf_page, number)
-            return _read(page)
+            read = _read(page)
+            return {**read, "figures": list(self._drawn(number, read["figures"], _shown(page), turn))}
         finally:
             page.close()
+
+    def _drawn(self, number: int, found: list[Region], shown: Box, turn: int) -> Iterator[dict[str, Any]]:
+        with suppress(PdfiumError):  # one program may draw what the other cannot
+            self._drawer = self._drawer or (Drawer(self._path) if found else None)
+            for its in found if self._drawer is not None else ():
+                data = self._drawer.draw(number, its.box, shown, turn)
+                yield {**as_row(figure_of(data, its.caption, number, its.box)), "picture": its.picture}
 
 
 def _turn(chars: list[dict[str, Any]]) -> int:
@@ -216,6 +233,7 @@ def _read(page: Any) -> dict[str, Any]:
     usual = median(c["size"] for c in chars) if chars else _USUAL
     chars = [*with_signs(close_gaps(chars)), *filled_in(page, usual, left_out)]
     grids, rest = ruled_tables(page, chars)
+    ruled = [grid.box for grid in grids]
     upright = [c for c in rest if c["upright"]]
     if len(upright) >= 0.5 * len(rest):
         rest = upright  # what runs along the margin belongs to no line
@@ -224,6 +242,7 @@ def _read(page: Any) -> dict[str, Any]:
     for grid in grids:
         signs = signs.without(grid.box)
     framed = framed_tables(parts, signs, float(bottom - top))
+    figures = regions(page, parts, ruled, (x0, top, x1, bottom), left_out)
     parts.extend(map(_stand_in, count(), grids))
     parts, signs = _take(parts, grids, framed, signs)
     parts, signs = _take(parts, grids, aligned_tables(parts, _FEW_WORDS, signs), signs)
@@ -236,6 +255,7 @@ def _read(page: Any) -> dict[str, Any]:
         "blocks": blocks,
         "height": float(bottom - top),
         "images": len(page.images),
+        "figures": figures,
         "left_out": left_out,
         "garbled": unknown > 0.3 * max(1, len(chars)),
     }

@@ -4,10 +4,13 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from typing import IO, Any
 
+from kgrag.loaders.figures import DECORATION, POINTS
 from kgrag.loaders.grid import Cell, Laid, cell_text
 from kgrag.loaders.inline import Inline, formula, ordinal
 from kgrag.loaders.office_parts import (
+    EMU,
     Block,
+    Pictures,
     alternative,
     chart_rows,
     child,
@@ -23,6 +26,7 @@ from kgrag.loaders.office_parts import (
 _RUNNING = frozenset(("ftr", "sldNum", "dt", "hdr"))
 """Kinds of placeholders that stand on all slides."""
 _MAX_DEPTH = 20  # of groups of shapes
+_BACKGROUND = 0.85  # share of a slide that only a background covers
 
 
 def read_pptx(file: IO[bytes]) -> dict[str, Any]:
@@ -31,6 +35,7 @@ def read_pptx(file: IO[bytes]) -> dict[str, Any]:
 
     presentation = pptx.Presentation(file)
     parts: list[dict[str, Any]] = []
+    pictures, page = Pictures(), (presentation.slide_width or 1) * (presentation.slide_height or 1)
     left_out: Counter[str] = Counter()
     for slide in presentation.slides:
         shown = slide._element.get("show") not in ("0", "false")
@@ -41,7 +46,7 @@ def read_pptx(file: IO[bytes]) -> dict[str, Any]:
                 _is_running(shape) and shape.has_text_frame and bool(shape.text_frame.text.strip())
             )
             left_out["embedded part"] += any(tag(e) == "oleObj" for e in shape._element.iter())
-        parts.append({"label": "", "blocks": list(_blocks(slide)) if shown else []})
+        parts.append({"label": "", "blocks": list(_blocks(slide, pictures, page, left_out)) if shown else []})
     return {**properties(presentation.core_properties), "parts": parts, "left_out": left_out}
 
 
@@ -57,7 +62,7 @@ def _is_running(shape: Any) -> bool:
     return any(tag(e) == "ph" and e.get("type") in _RUNNING for e in shape._element[0].iter())
 
 
-def _blocks(slide: Any) -> Iterator[Block]:
+def _blocks(slide: Any, pictures: Pictures, page: int, left_out: Counter[str]) -> Iterator[Block]:
     from pptx.oxml import parse_xml
 
     title = slide.shapes.title
@@ -82,6 +87,15 @@ def _blocks(slide: Any) -> Iterator[Block]:
                 yield ["item", "", text]
         elif text := next((alternative(e) for e in shape._element.iter() if tag(e) == "cNvPr"), ""):
             yield ["item", "", text]
+        if any(tag(e) == "blip" for e in shape._element.iter()):
+            place = [(edge or 0) / EMU for edge in (shape.left, shape.top, shape.width, shape.height)]
+            x0, top, width, height = place
+            if width * height > _BACKGROUND * page / EMU**2 or 0 < min(width, height) < POINTS:
+                left_out[DECORATION] += 1
+                continue
+            named = next((alternative(e) for e in shape._element.iter() if tag(e) == "cNvPr"), "")
+            caption = named or (title.text_frame.text if title is not None and title.has_text_frame else "")
+            yield from pictures.block(slide.part, shape._element, caption, (x0, top, x0 + width, top + height))
     if slide.has_notes_slide and slide.notes_slide.notes_text_frame is not None:
         notes = "\n".join(_paragraphs(slide.notes_slide.notes_text_frame._txBody))
         if notes:

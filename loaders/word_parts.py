@@ -8,12 +8,15 @@ from contextlib import suppress
 from typing import IO, Any
 
 from kgrag.loaders.base import decode, one_line
+from kgrag.loaders.figures import DECORATION, POINTS
 from kgrag.loaders.grid import Cell, Laid, cell_text, only_lays_out
 from kgrag.loaders.html import add_html, declared_encoding
 from kgrag.loaders.inline import Inline, formula, ordinal
 from kgrag.loaders.mail import add_message
 from kgrag.loaders.office_parts import (
+    EMU,
     Block,
+    Pictures,
     alternative,
     chart_rows,
     child,
@@ -118,7 +121,7 @@ def docx_blocks(data: bytes, depth: int) -> tuple[list[Block], Counter[str]]:
     import docx
 
     word = _Word(docx.Document(io.BytesIO(data)).part, depth)
-    return word.all(), word.left_out
+    return [block for block in word.all() if block[0] != "figure"], word.left_out
 
 
 class _Word:
@@ -141,6 +144,8 @@ class _Word:
         self._list = ""  # the one that the last item is of
         self._charts: list[Any] = []
         self._boxes: list[Any] = []  # frames of text that hang on a paragraph
+        self._pictures = Pictures()
+        self._drawings: list[Any] = []  # of the last paragraph
 
     def _related(self, name: str) -> list[Any]:
         """Return the elements of another part of the file."""
@@ -217,6 +222,16 @@ class _Word:
 
     def _beside(self) -> Iterator[Block]:
         """Yield the blocks attached to the last paragraph."""
+        while self._drawings:
+            drawing = self._drawings.pop(0)
+            named = next((e for e in drawing.iter() if tag(e) in ("docPr", "shape")), None)
+            extent = next((e for e in drawing.iter() if tag(e) == "extent"), None)
+            small = extent is not None and min(int(extent.get(side) or 0) for side in ("cx", "cy")) < POINTS * EMU
+            if small:
+                self.left_out[DECORATION] += any(tag(e) == "blip" for e in drawing.iter())
+                continue
+            caption = "" if named is None else alternative(named) or value(named, "title") or ""
+            yield from self._pictures.block(self._part, drawing, caption)
         while self._boxes:
             yield from self.blocks(self._boxes.pop(0))
         while self._charts:
@@ -284,6 +299,8 @@ class _Word:
             line.text(_shown(element))
         elif kind == "sym":
             line.text(sign(value(element, "font") or "", int(value(element, "char") or "0", 16)))
+        elif kind in ("drawing", "pict", "object"):
+            self._drawings.append(element)
         elif kind == "docPr":
             line.word(alternative(element))
         elif kind == "txbxContent":

@@ -90,6 +90,45 @@ class Table:
 
 
 @dataclass(frozen=True, slots=True)
+class Figure:
+    """A picture of a document.
+
+    Attributes:
+        number: counted from 1 in the document.
+        sha: the SHA-256 of the picture, in hexadecimal digits.
+        caption: empty without one.
+        page: the page that shows it, 0 in a document without pages.
+        box: left, top, right and bottom on that page in points from its top left corner; empty where nothing says so.
+        width: in pixels, 0 where nobody knows.
+        height: in pixels, 0 where nobody knows.
+        media_type: such as "image/png".
+        data: the picture; empty for one that is too large, or that no browser shows.
+        description: what a model sees in it; empty where none was asked.
+
+    Example:
+        >>> figure = Figure(3, "e3b0c442", "Figure 3: The hull of the Fram", page=2)
+        >>> figure.name
+        'Figure 3: The hull of the Fram'
+    """
+
+    number: int
+    sha: str
+    caption: str = ""
+    page: int = 0
+    box: tuple[float, ...] = ()
+    width: int = 0
+    height: int = 0
+    media_type: str = ""
+    data: bytes = field(default=b"", compare=False, repr=False)
+    description: str = ""
+
+    @property
+    def name(self) -> str:
+        """Its caption, or "Figure 3"."""
+        return self.caption or f"Figure {self.number}"
+
+
+@dataclass(frozen=True, slots=True)
 class Triple:
     """A fact (subject, predicate, object) that one passage states.
 
@@ -149,6 +188,7 @@ class Document:
         triples: facts extracted elsewhere; each is attached to the passage that mentions its names.
         pages: of a PDF, slides or a workbook; empty for others.
         tables: its tables.
+        figures: its pictures without decorations.
         file: the file that it was read from, None without one; not part of its content.
 
     Example:
@@ -166,6 +206,7 @@ class Document:
     triples: tuple[Triple, ...] = ()
     pages: tuple[Page, ...] = ()
     tables: tuple[Table, ...] = ()
+    figures: tuple[Figure, ...] = ()
     file: FileState | None = field(default=None, compare=False)
 
     @property

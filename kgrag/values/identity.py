@@ -66,6 +66,11 @@ def table_id(document: str, number: int) -> str:
     return node_id(document, "table", number)
 
 
+def figure_id(document: str, number: int) -> str:
+    """Return the id of a figure by its number in the document with that id."""
+    return node_id(document, "figure", number)
+
+
 def content_hash(document: Document) -> str:
     """Return a hash of everything in a document that ends up in the graph, to detect changes.
 
@@ -83,6 +88,11 @@ def content_hash(document: Document) -> str:
             "pages": [(p.number, p.label, p.text) for p in document.pages],
             "breaks": [s.breaks for s in document.sections],
             "tables": [(t.caption, t.rows, t.page, t.last_page) for t in document.tables],
+        }
+    if document.figures:
+        content = {
+            **content,
+            "figures": [(f.sha, f.caption, f.page, f.box, f.description) for f in document.figures],
         }
     return hashlib.blake2b(
         json.dumps(content, sort_keys=True, default=str).encode("utf-8", "surrogatepass"), digest_size=16

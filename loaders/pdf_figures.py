@@ -1,0 +1,265 @@
+"""Where the pictures and drawings of a PDF's page are, and their captions: for the reading process.
+
+What is drawn close together is one cluster. A caption, "Figure 3: ...", takes the clusters between it and the text next
+to it, above it or else below; of what is left over, photographs are figures without a caption.
+"""
+
+import io
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import pypdfium2
+
+from kgrag.loaders.figures import DECORATION, POINTS, SMALLEST
+from kgrag.loaders.pdf_layout import Segment, caption_number
+from kgrag.text.figure_labels import caption_label
+
+Box = tuple[float, float, float, float]
+
+_CELL = 6.0  # points: what is drawn in cells that touch belongs together
+_MOST_MARKS = 20_000  # of a page: a map has more, but not more that tell
+_FEWEST_MARKS = 3  # of a drawing: a frame and a rule are none
+_PAGE = 0.85  # share of a page's area that only a background covers
+_PROSE = 8  # words of a line that is no label of a drawing
+_LABEL = 16.0  # points between a drawing and its labels
+_NEAR = 60.0  # points between a caption and its figure
+_LINES = 15  # of a caption
+_DOTS = 150 / 72  # pixels of a point
+_SIDE = 2000  # pixels, at most
+_HEAVY = 1 << 20  # bytes of a PNG that is a photograph
+_SPACE = re.compile(r"\s+")
+
+
+@dataclass(slots=True)
+class _Cluster:
+    box: Box
+    marks: int = 0
+    images: list[dict[str, Any]] = field(default_factory=list)
+
+    @property
+    def is_figure(self) -> bool:
+        x0, top, x1, bottom = self.box
+        return min(x1 - x0, bottom - top) >= POINTS and (bool(self.images) or self.marks >= _FEWEST_MARKS)
+
+
+@dataclass(slots=True)
+class Region:
+    """A figure on a page: its box, its caption, and the number of its picture in the file, 0 for a drawing."""
+
+    box: Box
+    caption: str = ""
+    picture: int = 0
+
+
+def regions(page: Any, parts: Sequence[Segment], tables: Sequence[Box], shown: Box, left_out: Any) -> list[Region]:
+    """Return the figures of a pdfplumber page, from top to bottom; `shown`: its visible part."""
+    clusters = [c for c in _clusters(list(_marks(page, tables, shown, bool(parts), left_out)), shown) if c.is_figure]
+    captions = [(part, *_caption(part, parts)) for part in parts if caption_label(part.text) is not None]
+    if not clusters:
+        return []
+    walls = [(p.x0, p.top, p.x1, p.bottom) for p in parts if p.words >= _PROSE and not _within(p, clusters)]
+    walls += [box for _, box, _ in captions] + list(tables)
+    found: list[Region] = []
+    ways = [(_beyond(box, clusters, walls, up=True), _beyond(box, clusters, walls, up=False)) for _, box, _ in captions]
+    below = sum(bool(down and not up) for up, down in ways) > sum(bool(up and not down) for up, down in ways)
+    for (_, box, text), (up, down) in sorted(zip(captions, ways, strict=True), key=lambda pair: pair[0][1][1]):
+        free = [[c for c in way if c in clusters] for way in ((down, up) if below else (up, down))]
+        taken = next(filter(None, [*free, [c for c in clusters if _beside(c.box, box)]]), [])
+        if taken:
+            clusters = [c for c in clusters if c not in taken]
+            around = _with_labels(_union(c.box for c in taken), page, parts, walls, shown)
+            found.append(Region(around, text, _picture(taken)))
+    for cluster in clusters:
+        if cluster.images:
+            around = _union((i["x0"], i["top"], i["x1"], i["bottom"]) for i in cluster.images)
+            found.append(Region(_clip(around, shown), "", _picture([cluster])))
+    return sorted(found, key=lambda region: (region.box[1], region.box[0]))
+
+
+class Drawer:
+    """Draws parts of a PDF's pages; close it."""
+
+    def __init__(self, path: Any) -> None:
+        self._pdf = pypdfium2.PdfDocument(path)
+
+    def close(self) -> None:
+        """Close the file."""
+        self._pdf.close()
+
+    def draw(self, number: int, box: Box, shown: Box, turn: int) -> bytes:
+        """Return a part of the page with that number, turned clockwise by degrees: as PNG, of photographs as JPEG."""
+        page = self._pdf[number - 1]
+        x0, top, x1, bottom = box
+        scale = min(_DOTS, _SIDE / max(x1 - x0, bottom - top))
+        crop = (x0 - shown[0], shown[3] - bottom, shown[2] - x1, top - shown[1])
+        picture = page.render(scale=scale, rotation=turn, crop=tuple(max(0.0, edge) for edge in crop)).to_pil()
+        page.close()
+        out = io.BytesIO()
+        picture.save(out, "PNG")
+        if out.tell() > _HEAVY:
+            out = io.BytesIO()
+            picture.convert("RGB").save(out, "JPEG", quality=85)
+        return out.getvalue()
+
+
+def _marks(
+    page: Any, tables: Sequence[Box], shown: Box, with_text: bool, left_out: Any
+) -> Iterator[tuple[Box, dict[str, Any] | None]]:
+    """Yield what is drawn on a page: boxes, with the picture of those that are one."""
+    area = (shown[2] - shown[0]) * (shown[3] - shown[1])
+    drawn = [
+        *((i, i) for i in page.images),
+        *((o, None) for k in ("rects", "curves", "lines") for o in getattr(page, k)),
+    ]
+    for one, image in drawn[:_MOST_MARKS]:
+        box = _clip((one["x0"], one["top"], one["x1"], one["bottom"]), shown)
+        width, height = box[2] - box[0], box[3] - box[1]
+        if width < 0 or height < 0:
+            continue
+        if width * height > _PAGE * area:
+            left_out[DECORATION] += image is not None and with_text
+        elif image is not None and (min(width, height) < POINTS or min(image["srcsize"]) < SMALLEST):
+            left_out[DECORATION] += 1
+        elif image is not None or not any(_holds(table, box) for table in tables):
+            yield box, image
+
+
+def _clusters(marks: list[tuple[Box, dict[str, Any] | None]], shown: Box) -> list[_Cluster]:
+    """Return what is drawn in cells of the page that touch."""
+    across = int((shown[2] - shown[0]) / _CELL) + 2
+    owner: dict[int, int] = {}  # cell -> mark
+    parent = list(range(len(marks)))
+
+    def root(of: int) -> int:
+        while parent[of] != of:
+            parent[of] = of = parent[parent[of]]
+        return of
+
+    for number, (box, _) in enumerate(marks):
+        x0, top, x1, bottom = (int((edge - shown[i % 2]) / _CELL) for i, edge in enumerate(box))
+        for row in range(top - 1, bottom + 2):
+            for column in range(x0 - 1, x1 + 2):
+                other = owner.setdefault(row * across + column, number)
+                if other != number:
+                    parent[root(other)] = root(number)
+    found: dict[int, _Cluster] = {}
+    for number, (box, image) in enumerate(marks):
+        cluster = found.setdefault(root(number), _Cluster(box))
+        cluster.box = _union((cluster.box, box))
+        cluster.marks += 1
+        cluster.images.extend([] if image is None else [image])
+    return list(found.values())
+
+
+def _caption(first: Segment, parts: Sequence[Segment]) -> tuple[Box, str]:
+    """Return the box and the text of a caption that begins with a segment."""
+    box, lines, last = (first.x0, first.top, first.x1, first.bottom), [first.text], first
+    for part in sorted(parts, key=lambda p: (round(p.top), p.x0)):
+        if part is first or part.table is not None or part.middle < first.top or len(lines) > _LINES:
+            continue
+        same = abs(part.middle - last.middle) < 0.4 * first.size
+        beside = same and 0 <= part.x0 - last.x1 < 2.5 * first.size
+        under = not same and part.top - last.bottom < 0.75 * first.size and part.x0 < box[2] and part.x1 > box[0]
+        other = abs(part.size - first.size) > 0.12 * first.size or caption_label(part.text) or caption_number(part.text)
+        if (beside or under) and other:
+            break
+        if beside or under:
+            box, last = _union((box, (part.x0, part.top, part.x1, part.bottom))), part
+            lines.append(part.text)
+        elif part.top - last.bottom > 2 * first.size:
+            break
+    text = " ".join(lines).replace("\u00ad ", "")
+    return box, _SPACE.sub(" ", re.sub(r"(?<=[^\W\d_])[-\u2010] (?=[^\W\d_A-Z])", "", text))
+
+
+def _beyond(caption: Box, clusters: Sequence[_Cluster], walls: Sequence[Box], *, up: bool) -> list[_Cluster]:
+    """Return the clusters between a caption and the next text above it, or below it, if the first is near."""
+    sign = -1 if up else 1
+    edge = caption[1] if up else caption[3]  # from there on, distances count away from the caption
+    near = [
+        (sign * ((c.box[3] if up else c.box[1]) - edge), c)
+        for c in clusters
+        if _overlap(c.box, caption) > 0 and sign * ((c.box[1] + c.box[3]) / 2 - edge) > 0
+    ]
+    if not near:
+        return []
+    distance, first = min(near, key=lambda pair: pair[0])
+    band = _union((first.box, caption))
+    stops = [
+        sign * ((wall[3] if up else wall[1]) - edge)
+        for wall in walls
+        if wall != caption and _overlap(wall, band) > 0 and sign * ((wall[1] + wall[3]) / 2 - edge) > 0
+    ]
+    stop = min(stops, default=float("inf"))
+    if distance > min(_NEAR, stop + 1):
+        return []
+    within = [c for _, c in near if sign * ((c.box[1] + c.box[3]) / 2 - edge) < stop]
+    beside = [
+        c
+        for c in clusters
+        if c not in within
+        and any(_beside(c.box, o.box) for o in within)
+        and _overlap(c.box, caption) >= -_NEAR
+        and not any(_beside(wall, c.box) and _between(wall, c.box, band) for wall in walls)
+    ]
+    return [*within, *beside]
+
+
+def _with_labels(box: Box, page: Any, parts: Sequence[Segment], walls: Sequence[Box], shown: Box) -> Box:
+    """Return the box of a drawing with the labels beside it."""
+    texts = [(p.x0, p.top, p.x1, p.bottom) for p in parts if p.words < _PROSE and p.table is None]
+    texts += [(c["x0"], c["top"], c["x1"], c["bottom"]) for c in page.chars if not c["upright"]]
+    texts = [text for text in texts if text not in walls and not any(_holds(wall, text) for wall in walls)]
+    for reach in (_LABEL, _LABEL / 2):
+        x0, top, x1, bottom = box
+        near = (x0 - reach, top - reach, x1 + reach, bottom + reach)
+        box = _union((box, *(text for text in texts if _meet(near, text) and text[2] - text[0] <= 1.2 * (x1 - x0))))
+    stops = [wall for wall in walls if _overlap(wall, box) > 0]
+    top = max([box[1] - 2, *(wall[3] for wall in stops if wall[3] <= box[1])])
+    bottom = min([box[3] + 2, *(wall[1] for wall in stops if wall[1] >= box[3])])
+    return _clip((box[0] - 4, top, box[2] + 4, bottom), shown)
+
+
+def _picture(clusters: Iterable[_Cluster]) -> int:
+    """Return the number of the only picture of clusters in the file, 0 without one."""
+    images = [image for cluster in clusters for image in cluster.images]
+    return int(getattr(images[0].get("stream"), "objid", 0) or 0) if len(images) == 1 else 0
+
+
+def _within(part: Segment, clusters: Sequence[_Cluster]) -> bool:
+    return any(_holds(c.box, (part.x0, part.top, part.x1, part.bottom)) for c in clusters)
+
+
+def _union(boxes: Iterable[Box]) -> Box:
+    x0, top, x1, bottom = zip(*boxes, strict=True)
+    return min(x0), min(top), max(x1), max(bottom)
+
+
+def _clip(box: Box, shown: Box) -> Box:
+    return max(box[0], shown[0]), max(box[1], shown[1]), min(box[2], shown[2]), min(box[3], shown[3])
+
+
+def _holds(outer: Box, box: Box) -> bool:
+    x, y = (box[0] + box[2]) / 2, (box[1] + box[3]) / 2
+    return outer[0] - 1 <= x <= outer[2] + 1 and outer[1] - 1 <= y <= outer[3] + 1
+
+
+def _meet(one: Box, other: Box) -> bool:
+    return one[0] <= other[2] and other[0] <= one[2] and one[1] <= other[3] and other[1] <= one[3]
+
+
+def _overlap(one: Box, other: Box) -> float:
+    """Return how far two boxes overlap from left to right, less than 0 if they do not."""
+    return min(one[2], other[2]) - max(one[0], other[0])
+
+
+def _beside(one: Box, other: Box) -> bool:
+    """Return whether boxes stand beside each other: they share most of the lower one's height."""
+    shared = min(one[3], other[3]) - max(one[1], other[1])
+    return shared > 0.5 * min(one[3] - one[1], other[3] - other[1])
+
+
+def _between(wall: Box, one: Box, other: Box) -> bool:
+    return min(one[2], other[2]) <= (wall[0] + wall[2]) / 2 <= max(one[0], other[0])
