@@ -188,9 +188,9 @@ class Pdf:
 
     def _drawn(self, number: int, found: list[Region], shown: Box, turn: int) -> Iterator[dict[str, Any]]:
         with suppress(PdfiumError):  # one program may draw what the other cannot
-            self._drawer = self._drawer or (Drawer(self._path) if found else None)
-            for its in found if self._drawer is not None else ():
-                data = self._drawer.draw(number, its.box, shown, turn)
+            for its in found:
+                drawer = self._drawer = self._drawer or Drawer(self._path)
+                data = drawer.draw(number, its.box, shown, turn)
                 yield {**as_row(figure_of(data, its.caption, number, its.box)), "picture": its.picture}
 
 

@@ -93,8 +93,8 @@ def _blocks(slide: Any, pictures: Pictures, page: int, left_out: Counter[str]) -
             if width * height > _BACKGROUND * page / EMU**2 or 0 < min(width, height) < POINTS:
                 left_out[DECORATION] += 1
                 continue
-            named = next((alternative(e) for e in shape._element.iter() if tag(e) == "cNvPr"), "")
-            caption = named or (title.text_frame.text if title is not None and title.has_text_frame else "")
+            told = next((alternative(e) for e in shape._element.iter() if tag(e) == "cNvPr"), "")
+            caption = told or (title.text_frame.text if title is not None and title.has_text_frame else "")
             yield from pictures.block(slide.part, shape._element, caption, (x0, top, x0 + width, top + height))
     if slide.has_notes_slide and slide.notes_slide.notes_text_frame is not None:
         notes = "\n".join(_paragraphs(slide.notes_slide.notes_text_frame._txBody))

@@ -25,6 +25,7 @@ CALL () {
   RETURN [14, '(Entity)-[:SIMILAR]->(Entity)', count(s)] AS row
   UNION ALL MATCH (n:Page {collection: $collection}) RETURN [3, 'Page', count(n)] AS row
   UNION ALL MATCH (n:Table {collection: $collection}) RETURN [4, 'Table', count(n)] AS row
+  UNION ALL MATCH (n:Figure {collection: $collection}) RETURN [4, 'Figure', count(n)] AS row
   UNION ALL
   MATCH (t:Triple {collection: $collection})
   WITH count(t) AS nodes, sum(COUNT { (t)<-[:STATES]-() }) AS states, sum(COUNT { (t)-[:SUBJECT]->() }) AS subjects, sum(COUNT { (t)-[:OBJECT]->() }) AS objects

@@ -4,7 +4,7 @@
 // -> type: STRING - relationship type
 // -> number: INTEGER - relationships
 WITH {
-  OF_TABLE: COUNT { (:{label})-[:OF_TABLE]->() }, NEXT: COUNT { (:{label})-[:NEXT]->() },
+  OF_TABLE: COUNT { (:{label})-[:OF_TABLE]->() }, REFERS_TO: COUNT { (:{label})-[:REFERS_TO]->() }, NEXT: COUNT { (:{label})-[:NEXT]->() },
   SUMMARISES: COUNT { (:{label})-[:SUMMARISES]->() }, IN_COMMUNITY: COUNT { (:{label})-[:IN_COMMUNITY]->() },
   PART_OF: COUNT { (:{label})-[:PART_OF]->() }, ABOUT: COUNT { (:{label})-[:ABOUT]->() },
   MENTIONS: COUNT { (:{label})-[:MENTIONS]->() }, HAS_KEYWORD: COUNT { (:{label})-[:HAS_KEYWORD]->() },

@@ -1,6 +1,6 @@
-// Tell passages which pages and which table they are of.
+// Tell passages which pages and which table they are of, and which figures they refer to.
 // mode: write
-// $rows: LIST<MAP> - {id, page, last_page, pages, table}: numbers of the first and last page, ids of all, id of the table
+// $rows: LIST<MAP> - {id, page, last_page, pages, table, figures}: numbers of the first and last page, ids of all, id of the table, ids of the figures
 UNWIND $rows AS row
 MATCH (p:Passage {id: row.id})
 SET p.page = row.page, p.last_page = row.last_page
@@ -13,4 +13,9 @@ CALL (p, row) {
 CALL (p, row) {
   MATCH (t:Table {id: row.table})
   MERGE (p)-[:OF_TABLE]->(t)
+}
+CALL (p, row) {
+  UNWIND row.figures AS figure
+  MATCH (f:Figure {id: figure})
+  MERGE (p)-[:REFERS_TO]->(f)
 }

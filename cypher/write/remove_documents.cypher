@@ -1,4 +1,4 @@
-// Remove documents that have no passages left, with their pages and tables.
+// Remove documents that have no passages left, with their pages, tables and figures.
 // mode: write
 // $ids: LIST<STRING> - document ids
 // -> entity: STRING - entity that lost a title
@@ -9,7 +9,7 @@ SET e.todo = coalesce(e.todo, []) + [stage IN ['titles'] WHERE NOT stage IN coal
 WITH collect(DISTINCT e.id) AS entities, collect(DISTINCT d) AS documents
 CALL (documents) {
   UNWIND documents AS d
-  MATCH (d)-[:HAS_PAGE|HAS_TABLE]->(part:Page|Table)
+  MATCH (d)-[:HAS_PAGE|HAS_TABLE|SHOWS*1..2]->(part:Page|Table|Figure)
   DETACH DELETE part
 }
 FOREACH (d IN documents | DETACH DELETE d)

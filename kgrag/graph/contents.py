@@ -21,6 +21,7 @@ _QUERIES = {
     "Document": "digest/documents",
     "Page": "digest/pages",
     "Table": "digest/tables",
+    "Figure": "digest/figures",
     "Passage": "digest/passages",
     "Triple": "digest/triples",
     "Entity": "digest/entities",

@@ -1,4 +1,4 @@
-"""Transactions that change documents, with their pages and tables: each is atomic, and can be run again."""
+"""Transactions that change documents, with their pages, tables and figures: each is atomic, and can be run again."""
 
 from collections.abc import Sequence, Set
 from dataclasses import dataclass, field
@@ -9,6 +9,7 @@ from kgrag.graph import schema
 from kgrag.graph.collections import Collection
 from kgrag.graph.connection import Graph, Transaction
 from kgrag.graph.description import describe
+from kgrag.indexing.figure_references import figure_references
 from kgrag.indexing.finish import STAGES
 from kgrag.indexing.statistics import statistics, tokenised, write_statistics
 from kgrag.indexing.timelines import timeline
@@ -22,15 +23,16 @@ _ROWS = 1000  # a statement
 
 @dataclass(slots=True)
 class PageRows:
-    """What a transaction writes of pages and tables; rows as in the headers of `cypher/write`.
+    """What a transaction writes of pages, tables and figures; rows as in the headers of `cypher/write`.
 
-    `documents` are those that hold no other pages and tables afterwards.
+    `documents` are those that hold no others afterwards.
     """
 
     documents: list[dict[str, Any]] = field(default_factory=list)
     pages: list[dict[str, Any]] = field(default_factory=list)
     next: list[dict[str, Any]] = field(default_factory=list)
     tables: list[dict[str, Any]] = field(default_factory=list)
+    figures: list[dict[str, Any]] = field(default_factory=list)
     passages: list[dict[str, Any]] = field(default_factory=list)
 
 
@@ -38,7 +40,8 @@ def add_pages(rows: PageRows, collection: str, id: str, document: Document, pass
     """Add the rows for a document with that id, whose passages know their `page`, `last_page` and `table`."""
     numbers = {page.number: identity.page_id(id, page.number) for page in document.pages}
     tables = {table.number: identity.table_id(id, table.number) for table in document.tables}
-    rows.documents.append({"id": id, "pages": len(numbers), "tables": len(tables)})
+    figures = {figure.number: identity.figure_id(id, figure.number) for figure in document.figures}
+    rows.documents.append({"id": id, "pages": len(numbers), "tables": len(tables), "figures": len(figures)})
     for page in document.pages:
         properties = {
             "id": numbers[page.number],
@@ -63,21 +66,43 @@ def add_pages(rows: PageRows, collection: str, id: str, document: Document, pass
             properties |= {"page": table.page, "last_page": table.last_page}
         on = _between(numbers, table.page, table.last_page)
         rows.tables.append({"document": id, "id": tables[table.number], "properties": properties, "pages": on})
-    if numbers or tables:
-        for passage in passages:
+    for figure in document.figures:
+        known = {"box": list(figure.box), "width": figure.width, "height": figure.height}
+        properties = {
+            "id": figures[figure.number],
+            "name": caption(figure.name),
+            "collection": collection,
+            "number": figure.number,
+            "caption": figure.caption,
+            "media_type": figure.media_type,
+            "sha": figure.sha,
+            **{key: value for key, value in known.items() if value},
+        }
+        if figure.page:
+            properties["page"] = figure.page
+        if figure.description:
+            properties["description"] = figure.description
+        shown_by = numbers.get(figure.page)
+        place = {"page": shown_by, "document": id if shown_by is None else None}
+        rows.figures.append({"id": figures[figure.number], "properties": properties, **place})
+    if numbers or tables or figures:
+        refers = figure_references(document.figures, passages)
+        for passage, its in zip(passages, refers, strict=True):
             place = {key: passage[key] for key in ("id", "page", "last_page")}
             on = _between(numbers, passage["page"], passage["last_page"])
-            rows.passages.append(place | {"pages": on, "table": tables.get(passage["table"])})
+            to = {"table": tables.get(passage["table"]), "figures": [figures[number] for number in its]}
+            rows.passages.append(place | {"pages": on, **to})
 
 
 def write_pages(tx: Transaction, rows: PageRows) -> None:
-    """Write them within a transaction, after the passages; pages and tables that are gone are removed."""
+    """Write them within a transaction, after the passages; what is gone of them is removed."""
     if rows.documents:
         tx.run("write/remove_pages", rows=rows.documents)
     for query, parts in (
         ("write/pages", rows.pages),
         ("write/next_pages", rows.next),
         ("write/tables", rows.tables),
+        ("write/figures", rows.figures),
         ("write/page_passages", rows.passages),
     ):
         for start in range(0, len(parts), _ROWS):

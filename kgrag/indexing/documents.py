@@ -248,7 +248,7 @@ def _seal(batch: Batch, collection: str, item: Plan) -> None:
     batch.sealed.append({"id": item.id, "name": name, "passages": ids, "content_hash": item.content_hash})
     batch.stale_passages.extend(sorted(item.held.passages.difference(ids)))
     batch.stale_triples.extend(sorted(item.held.triples.difference(t["id"] for t in item.triples)))
-    if item.held.known or item.document.pages or item.document.tables:
+    if item.held.known or item.document.pages or item.document.tables or item.document.figures:
         add_pages(batch.pages, collection, item.id, item.document, item.passages)
 
 

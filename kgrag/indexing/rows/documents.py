@@ -170,6 +170,9 @@ def _add_pages(part: Part, rows: PageRows) -> None:
         for row in its:
             part.lines[label].write(*map(row["properties"].get, property_names(label)))
             part.lines[of].link(row["document"], row["id"])
+    for row in rows.figures:
+        part.lines["Figure"].write(*map(row["properties"].get, property_names("Figure")))
+        part.lines["SHOWS" if row["page"] else "DOCUMENT_SHOWS"].link(row["page"] or row["document"], row["id"])
     for row in rows.next:
         part.lines["PAGE_NEXT"].link(row["id"], row["after"])
     for kind, its in (("PAGE_CONTAINS", rows.tables), ("CONTAINS", rows.passages)):
@@ -179,6 +182,8 @@ def _add_pages(part: Part, rows: PageRows) -> None:
     for row in rows.passages:
         if row["table"] is not None:
             part.lines["OF_TABLE"].link(row["id"], row["table"])
+        for figure in row["figures"]:
+            part.lines["REFERS_TO"].link(row["id"], figure)
 
 
 def _add_triples(part: Part, collection: str, batch: Batch) -> None:

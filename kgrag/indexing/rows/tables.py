@@ -149,6 +149,8 @@ NODES = {
     "Page": ("id:ID(Page)", "collection", "name", "number:long", "label", "text"),
     "Table": ("id:ID(Table)", "collection", "name", "number:long", "caption", "markdown", "page:long",
               "last_page:long"),
+    "Figure": ("id:ID(Figure)", "collection", "name", "number:long", "caption", "media_type", "sha", "page:long",
+               "box:double[]", "width:long", "height:long", "description"),
     "Triple": ("id:ID(Triple)", "collection", "name", "subject", "predicate", "object", "text", "embedding:float[]"),
     "Entity": ("id:ID(Entity)", "collection", "name", "normal", "folded", "df:long", "ntit:long", "phrases:long",
                "named:boolean", "stemmed", "embedding:float[]", "similar_floor:double", "todo:string[]"),
@@ -178,10 +180,16 @@ EDGES = {
     "PAGE_CONTAINS": ("Page", "Table"),
     "CONTAINS": ("Page", "Passage"),
     "OF_TABLE": ("Passage", "Table"),
+    "SHOWS": ("Page", "Figure"),
+    "DOCUMENT_SHOWS": ("Document", "Figure"),
+    "REFERS_TO": ("Passage", "Figure"),
     "LINKS_TO": ("Document", "Document"),
 }
 
-TYPES = {"PASSAGE_ABOUT": "ABOUT", "PAGE_NEXT": "NEXT", "PAGE_CONTAINS": "CONTAINS", "NAME_SIMILAR": "SIMILAR"}
+TYPES = {
+    "PASSAGE_ABOUT": "ABOUT", "PAGE_NEXT": "NEXT", "PAGE_CONTAINS": "CONTAINS", "DOCUMENT_SHOWS": "SHOWS",
+    "NAME_SIMILAR": "SIMILAR",
+}  # fmt: skip
 """The relationship types of kinds that are not called by their type, since they join other labels, too."""
 
 
