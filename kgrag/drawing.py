@@ -243,7 +243,10 @@ def _names(passage: Passage) -> tuple[str, str]:
 
 
 def _passage(found: Drawing, passage: Passage) -> str:
-    return found.node(passage.id, "Passage", passage.title or passage.text, _document_of(passage))
+    id = found.node(passage.id, "Passage", passage.title or passage.text, _document_of(passage))
+    for figure in passage.figures:
+        found.edge(id, found.node(figure.id, "Figure", figure.caption, {"page": figure.page}), "REFERS_TO")
+    return id
 
 
 def _document_of(passage: Passage) -> dict[str, str]:

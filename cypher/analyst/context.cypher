@@ -10,7 +10,7 @@ CALL db.index.fulltext.queryNodes('passage_text_c' + c.number, $query, {limit: 1
 CALL (p) {
   MATCH path = (p)<-[:HAS_PASSAGE]-(:Document)-[:ABOUT]->(:Entity) RETURN path
   UNION ALL
-  MATCH path = (p)-[:NEXT|CONTAINS|OF_TABLE|MENTIONS|ABOUT|HAS_KEYWORD]-() RETURN path
+  MATCH path = (p)-[:NEXT|CONTAINS|OF_TABLE|REFERS_TO|MENTIONS|ABOUT|HAS_KEYWORD]-() RETURN path
   UNION ALL
   MATCH path = (p)-[:SIMILAR]->(:Passage) RETURN path
   UNION ALL

@@ -51,6 +51,8 @@ def print_ranking(ranking: Ranking, *, marked: Iterable[str] = (), width: int = 
         print_indented(console, excerpt(hit.passage, ranking.query, width), digits + 2)
         if why:
             print_indented(console, Text(crop(trail(hit), 400), "dim"), digits + 2)
+        if hit.passage.figures:
+            print_indented(console, _figures(hit.passage), digits + 2)
         if hit.copies:
             print_indented(console, Text(crop(hit.also_in, 400), "dim"), digits + 2)
     if not why:  # else each hit has told its own
@@ -110,7 +112,14 @@ def _origin(passage: Passage) -> Iterator[tuple[str, object]]:
     yield "document", f"{passage.document} ({place})"
     if passage.source:
         yield "source", passage.source
+    if passage.figures:
+        yield "figures", _figures(passage, prefix="")
     yield from passage.metadata.items()
+
+
+def _figures(passage: Passage, prefix: str = "see ") -> Text:
+    """Return the captions of the figures of a passage."""
+    return Text(crop(prefix + "; ".join(one_line(figure.caption) for figure in passage.figures), 400), "dim")
 
 
 def _kinds(edges: Sequence[dict[str, Any]]) -> list[tuple[str, list[dict[str, Any]]]]:

@@ -22,7 +22,8 @@ from kgrag.cli.console import note, print_json, print_table
 from kgrag.cli.runs import print_drawing
 
 if TYPE_CHECKING:
-    from kgrag.values.results import Range, Scalar
+    from kgrag.client.graph import KnowledgeGraph
+    from kgrag.values.results import Passage, Range, Scalar
     from kgrag.values.rows import Rows
 
 
@@ -109,10 +110,13 @@ def search(
 @click.argument("passage")
 @collection_option("Look only there.")
 @click.option("--limit", default=10, show_default=True, type=click.IntRange(1), help="How many edges of each kind.")
+@click.option("--figures", is_flag=True, help="The figures of the document PASSAGE, and where their pictures are.")
 @click.option("--history", is_flag=True, help="The facts about the name PASSAGE in the order of time.")
 @click.option("--as-of", metavar="DATE", help="With --history: only what held then (1912, 1912-03 or 1912-03-07).")
 @as_json
-def show(passage: str, collection: str | None, limit: int, history: bool, as_of: str | None, as_json: bool) -> None:
+def show(
+    passage: str, collection: str | None, limit: int, figures: bool, history: bool, as_of: str | None, as_json: bool
+) -> None:
     """Show a passage and its surroundings, or a name's history.
 
     That is its text, where it comes from, and the nodes it is connected to, by kind of edge.
@@ -124,6 +128,7 @@ def show(passage: str, collection: str | None, limit: int, history: bool, as_of:
     kgrag show eea138ef
     kgrag show "Fram (ship)" --collection demo
     kgrag show eea138ef --json
+    kgrag show report.pdf --figures
     kgrag show "Colin Archer" --history --as-of 1892     facts that held then (kgrag enrich schema)
     """
     from kgrag.cli.evidence import print_passage
@@ -137,11 +142,29 @@ def show(passage: str, collection: str | None, limit: int, history: bool, as_of:
             _print_history(kg[name].history(passage, as_of=as_of or ""), passage, name, as_json)
             return
         match = kg.passage(passage, collection)
+        if figures:
+            _print_figures(kg, match, as_json)
+            return
         edges = kg.neighbourhood(match.id, limit)
     if as_json:
         print_json({"version": VERSION, "passage": match, "edges": edges})
     else:
         print_passage(match, edges)
+
+
+def _print_figures(kg: "KnowledgeGraph", of: "Passage", as_json: bool) -> None:
+    """Print the figures of the document of a passage, one a line, with the files of their pictures."""
+    from kgrag.indexing.figure_files import FigureFiles
+    from kgrag.wire import plain
+
+    files = FigureFiles(kg.settings.home, of.collection)
+    figures = kg[of.collection].document(of.document).figures
+    rows = [(figure, str(files.kept(kg.graph, figure.id) or "")) for figure in figures]
+    if as_json:
+        print_json({"document": of.document, "figures": [{**plain(figure), "file": file} for figure, file in rows]})
+        return
+    cells = [(str(its.number), str(its.page or ""), its.caption, file) for its, file in rows]
+    print_table(("figure", "page", "caption", "picture"), cells, left=("caption", "picture"))
 
 
 def _print_history(rows: "Rows", name: str, collection: str, as_json: bool) -> None:

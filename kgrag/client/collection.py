@@ -139,11 +139,11 @@ class Collection(Building, Searching):
         return self.kg.passage(text, collection=self.name)
 
     def document(self, key: str, *, limit: int = 1000) -> DocumentContents:
-        """Return the passages and tables of a document.
+        """Return the passages, tables and figures of a document.
 
         Args:
             key: the key of the document.
-            limit: the most passages, and the most tables.
+            limit: the most passages, the most tables, and the most figures.
 
         Returns:
             The contents in their order, with the number of all passages.

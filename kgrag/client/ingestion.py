@@ -11,6 +11,7 @@ from kgrag.graph.collections import Collection as Record
 from kgrag.indexing import foreign, pipeline, removal
 from kgrag.indexing.attachment import Attachment, attachment_of, propose_attachment, read_attachment
 from kgrag.indexing.detection import first_language, in_language
+from kgrag.indexing.figure_files import FigureFiles
 from kgrag.indexing.first_load import recount
 from kgrag.indexing.removal import find_gone, known_files, too_many
 from kgrag.indexing.repair import discard_old_vectors
@@ -80,10 +81,13 @@ def ingest(
         existing = registry.create_collection(
             graph, name, model.name, model.dimension, settings.indexing, settings.old_vectors_seconds
         )
+    pictures = FigureFiles(settings.home, name)
     with open_engine(settings.engine) as engine:
         report = pipeline.ingest(
-            graph, existing, items, model, settings, progress, total=total, scan=scan, engine=engine, empty=empty
-        )
+            graph, existing, pictures.keep(items), model, settings, progress,
+            total=total, scan=scan, engine=engine, empty=empty,
+        )  # fmt: skip
+    pictures.sweep(graph)
     if scan is None:
         return report
     gone = find_gone(graph, existing, scan, force=force)
@@ -159,6 +163,7 @@ def noted(report: IngestReport, scan: Scan | None) -> IngestReport:
 
 
 def first_load(
+    name: str,
     source: Source,
     embedder: str | Embedder | None,
     language: str | None,
@@ -173,4 +178,5 @@ def first_load(
     items, total, scan = items_of(source, columns, settings, root)
     named = embedder or settings.embedder
     model = load_embedder(named, settings.embedding) if isinstance(named, str) else named
-    return (item for item in items if not isinstance(item, Unchanged)), total, scan, model, settings
+    there = (item for item in items if not isinstance(item, Unchanged))
+    return FigureFiles(settings.home, name).keep(there), total, scan, model, settings

@@ -19,7 +19,7 @@ from kgrag.text.letters import fold
 from kgrag.text.tokens import question_stems
 from kgrag.values.errors import ConfigurationError, NotFoundError
 from kgrag.values.identity import document_id, entity_id
-from kgrag.values.results import DocumentContents, DocumentInfo, DocumentTable, Filter, Passage, Scalar
+from kgrag.values.results import DocumentContents, DocumentInfo, DocumentTable, FigureInfo, Filter, Passage, Scalar
 
 _SPECIAL = re.compile(r'[+\-&|!(){}\[\]^"~*?:\\/<>=]')
 _OPERATORS = frozenset(("AND", "OR", "NOT"))
@@ -340,6 +340,7 @@ def passage(id: str, properties: dict[str, Any], document: dict[str, Any]) -> Pa
         page=properties.get("page"),
         last_page=properties.get("last_page"),
         collection=document["collection"],
+        figures=tuple(sorted(map(FigureInfo.of, properties.get("figures", ())), key=lambda figure: figure.number)),
     )
 
 
@@ -350,7 +351,7 @@ def find_passages(graph: Graph, text: str, collection: str | None) -> list[tuple
 
 
 def document(graph: Graph, collection: Collection, key: str, limit: int) -> DocumentContents:
-    """Return the contents of a document, at most `limit` passages and tables.
+    """Return the contents of a document, at most `limit` passages, tables and figures.
 
     Raises NotFoundError for an unknown key.
     """
@@ -360,7 +361,8 @@ def document(graph: Graph, collection: Collection, key: str, limit: int) -> Docu
     passages = Reader(graph, collection).passages(rows[0]["ids"])
     kept = tuple(passages[id] for id in rows[0]["ids"] if id in passages)
     tables = tuple(DocumentTable(**each) for each in rows[0]["tables"])
-    return DocumentContents(key, rows[0]["passages"], kept, tables)
+    figures = tuple(map(FigureInfo.of, rows[0]["figures"]))
+    return DocumentContents(key, rows[0]["passages"], kept, tables, figures)
 
 
 def documents(graph: Graph, collection: str, after: str, limit: int, search: str = "") -> list[DocumentInfo]:

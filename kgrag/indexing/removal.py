@@ -8,6 +8,7 @@ from kgrag.graph.collections import Collection, open_collection, recorded
 from kgrag.graph.connection import Graph
 from kgrag.graph.counts import count_nodes
 from kgrag.indexing import document_writer as writer
+from kgrag.indexing.figure_files import FigureFiles
 from kgrag.indexing.finish import finish
 from kgrag.indexing.index_sync import index_of
 from kgrag.settings import Settings
@@ -117,6 +118,7 @@ def delete_documents(
     for number, id in enumerate(present):
         progress("removal", number, len(present))
         removed += writer.remove_document(graph, collection, id)
+    FigureFiles(settings.home, collection.name).sweep(graph)
     finish(graph, collection, settings, progress, removed=True)
     return removed
 
@@ -132,6 +134,7 @@ def delete_collection(graph: Graph, name: str, settings: Settings) -> int:
     collection = recorded(records[0]["collection"])
     if (index := index_of(collection, settings)) is not None:
         index.drop()
+    FigureFiles(settings.home, name).clear()
     nodes = count_nodes(graph, name)
     writer.remove_collection(graph, collection, sum(nodes.values()))
     return nodes.get("Passage", 0)

@@ -13,6 +13,39 @@ Range = tuple[Scalar | None, Scalar | None]
 
 
 @dataclass(frozen=True, slots=True)
+class FigureInfo:
+    """A figure of a document.
+
+    Attributes:
+        id: 32 hexadecimal digits.
+        number: its place among the document's figures, from 1.
+        caption: its caption, shortened to a line, or "Figure 3".
+        page: that shows it, None in a document without pages.
+        width: in pixels, None where nobody knows.
+        height: in pixels, None where nobody knows.
+        media_type: such as "image/png"; empty where nobody knows.
+
+    Example:
+        >>> [figure.caption for figure in collection.passage("Fram").figures]
+        []
+    """
+
+    id: str
+    number: int
+    caption: str
+    page: int | None = None
+    width: int | None = None
+    height: int | None = None
+    media_type: str = ""
+
+    @classmethod
+    def of(cls, properties: Mapping[str, Any]) -> "FigureInfo":
+        """Return the figure of a node's properties."""
+        its = {**properties, "caption": properties["name"], "media_type": properties["media_type"] or ""}
+        return cls(**{key: value for key, value in its.items() if key != "name"})
+
+
+@dataclass(frozen=True, slots=True)
 class Passage:
     """A passage of the graph.
 
@@ -28,6 +61,7 @@ class Passage:
         page: where it begins, None in a document without pages.
         last_page: where it ends, None in a document without pages.
         collection: the name of its collection.
+        figures: those that it refers to, or whose captions it holds.
 
     Example:
         >>> passage = collection.search("Who designed the Fram?", k=1)[0].passage
@@ -45,6 +79,7 @@ class Passage:
     page: int | None = None
     last_page: int | None = None
     collection: str = ""
+    figures: tuple[FigureInfo, ...] = ()
 
     @property
     def place(self) -> str:
@@ -379,9 +414,10 @@ class DocumentTable:
 
 @dataclass(frozen=True, slots=True)
 class DocumentContents:
-    """What a document holds, in its order: passages, of which there are `number` in all, and tables."""
+    """What a document holds, in its order: passages, of which there are `number` in all, tables and figures."""
 
     key: str
     number: int
     passages: tuple[Passage, ...]
     tables: tuple[DocumentTable, ...] = ()
+    figures: tuple[FigureInfo, ...] = ()

@@ -94,9 +94,9 @@ async def document(
     caller: Called,
     collection: Named,
     key: Annotated[str, Query(min_length=1, max_length=2000)],
-    limit: Annotated[int, Query(ge=1, le=10_000, description="passages, and tables, at most")] = 1000,
+    limit: Annotated[int, Query(ge=1, le=10_000, description="passages, tables and figures, at most")] = 1000,
 ) -> Reply:
-    """Return the passages and tables of a document, by its key."""
+    """Return the passages, tables and figures of a document, by its key."""
     return Reply(to_json(await caller.work(lambda: caller.collection(collection).document(key, limit=limit))))
 
 

@@ -3,8 +3,11 @@
 import base64
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Query, Request, Response
+from fastapi import APIRouter, Path, Query, Request, Response
+from fastapi.responses import FileResponse
 
+from kgrag.indexing.figure_files import FigureFiles
+from kgrag.loaders.figures import SHOWN
 from kgrag.server import pictures
 from kgrag.server.api.shapes import Responses, holds
 from kgrag.server.failures import Reply
@@ -21,6 +24,7 @@ _PAGE: Responses = {
         "content": {_PNG: {}},
     }
 }
+_FIGURE: Responses = {200: {"content": {media_type: {} for media_type in SHOWN}}}
 Id = Annotated[str, Query(min_length=1, max_length=2000, description="id of a passage, or key or title of a document")]
 
 
@@ -36,6 +40,18 @@ async def passage(caller: Called, collection: Named, id: Id, edges: Annotated[in
         return {"passage": its, "edges": caller.kg.neighbourhood(its.id, edges)}
 
     return Reply(to_json(await caller.work(found)))
+
+
+@router.get("/collections/{collection}/figures/{id}", response_class=FileResponse, responses=_FIGURE)
+async def figure(caller: Called, collection: Named, id: Annotated[str, Path(pattern="^[0-9a-f]{32}$")]) -> Response:
+    """Return the picture of a figure, if it is kept: PNG, JPEG, GIF or WebP."""
+
+    def kept() -> tuple[Any, str]:
+        caller.collection(collection)
+        return FigureFiles(caller.kg.settings.home, collection).find(caller.kg.graph, id)
+
+    path, media_type = await caller.work(kept)
+    return FileResponse(path, media_type=media_type)
 
 
 @router.get("/collections/{collection}/page", responses=_PAGE)

@@ -1,7 +1,7 @@
 // The page of a passage, and of a document: the pages of a PDF or the text, what stands around it, where it leads.
 import { address, get } from "./api.js";
 import { attempt, count, counted, empty, fill, h, icon, kind, loading } from "./dom.js";
-import { fileName, marked, pageView } from "./sources.js";
+import { figures, fileName, marked, pageView } from "./sources.js";
 
 /**
  * @typedef {import("./app.js").App} App
@@ -12,7 +12,7 @@ import { fileName, marked, pageView } from "./sources.js";
 
 const AROUND = {
   MENTIONS: "Names in it", ABOUT: "What its title names", HAS_KEYWORD: "Keywords", NAMES: "Words", SIMILAR: "Passages like it", NEXT: "Before and after it",
-  CONTAINS: "Its page", STATES: "Facts stated in it", HAS_PASSAGE: "Its document", OF_TABLE: "Its table", RETRIEVED: "Found by kept answers", FOUND: "Found by kept answers",
+  CONTAINS: "Its page", REFERS_TO: "Figures", STATES: "Facts stated in it", HAS_PASSAGE: "Its document", OF_TABLE: "Its table", RETRIEVED: "Found by kept answers", FOUND: "Found by kept answers",
   CITES: "Cited by kept answers", SUMMARISES: "Topics",
 };
 
@@ -33,14 +33,14 @@ async function showPassage(view, app, collection, id) {
   fill(view, h("div", { class: "page-body" },
     head(collection, passage.title, passage),
     h("div", { class: "beside" },
-      h("div", { class: "col" }, page, h("section", { class: "panel" }, h("h2", {}, "Its text"), marked(passage.text, part))),
+      h("div", { class: "col" }, page, h("section", { class: "panel" }, h("h2", {}, "Its text"), marked(passage.text, part), figures(collection, passage.figures))),
       h("section", { class: "panel col", "aria-label": "What stands around it" }, h("h2", {}, "What stands around it"), around(edges, collection)))));
   if (passage.page !== null) await draw(page, collection, passage, undefined, part);
 }
 
 /** @param {HTMLElement} view @param {App} app @param {string} collection @param {string} key */
 async function showDocument(view, app, collection, key) {
-  const held = /** @type {{passages: Passage[], number: number, tables: Table[]}} */ (await get(address(["collections", collection, "document"], { key }), app.signal));
+  const held = /** @type {{passages: Passage[], number: number, tables: Table[], figures?: import("./sources.js").Figure[]}} */ (await get(address(["collections", collection, "document"], { key }), app.signal));
   const rows = held.passages, first = rows[0];
   if (!first) {
     fill(view, h("div", { class: "page-body" }, empty("Nothing is held of this document", "It was removed, or nothing could be read of it.", h("a", { class: "button line", href: "/library" }, "To the library"))));
@@ -58,7 +58,7 @@ async function showDocument(view, app, collection, key) {
   draw_();
   fill(view, h("div", { class: "page-body" }, head(collection, first.title || key, first),
     h("p", { class: "quiet" }, held.number > rows.length ? `The first ${count(rows.length)} of ${counted(held.number, "passage")}` : counted(held.number, "passage")),
-    page, held.tables.length > 0 && h("details", {}, h("summary", {}, counted(held.tables.length, "table")), held.tables.map(table)), search, list));
+    page, held.tables.length > 0 && h("details", {}, h("summary", {}, counted(held.tables.length, "table")), held.tables.map(table)), figures(collection, held.figures), search, list));
   if (first.page !== null) await draw(page, collection, first, 1);
 }
 

@@ -4,7 +4,8 @@ import { attempt, button, fill, h, icon, loading } from "./dom.js";
 
 /**
  * @typedef {{id: string, document: string, title: string, text: string, ordinal: number, section: string, source: string,
- *   page: number | null, last_page: number | null, collection: string}} Passage
+ *   page: number | null, last_page: number | null, collection: string, figures?: Figure[]}} Passage
+ * @typedef {{id: string, number: number, caption: string, page: number | null, media_type: string}} Figure
  * @typedef {{passage: string, title: string, sentence: string, name: string, start: number, end: number}} Hop
  * @typedef {{number: number | null, passage: Passage, heading: string, place: string, summary: string,
  *   snippet: {text: string, marks: [number, number][]}, support: [number, number], why: string, hops: Hop[], also: string, gone: boolean}} Source
@@ -107,7 +108,7 @@ export class Sources {
       h("header", { class: "source-head" }, h("h2", {}, source.heading),
         h("p", { class: "hint" }, [passage.source !== passage.title && fileName(passage.source), source.summary && `read as: ${source.summary}`, source.also].filter(Boolean).join(" · "))),
       source.gone && h("p", { class: "quiet" }, "This passage was removed or changed since it was found."),
-      page, !source.gone && h("details", { class: "passage-text", open: passage.page === null }, h("summary", {}, "The passage"), marked(passage.text, part)),
+      page, !source.gone && figures(to, passage.figures), !source.gone && h("details", { class: "passage-text", open: passage.page === null }, h("summary", {}, "The passage"), marked(passage.text, part)),
       h("div", { class: "row" }, h("a", { class: "button line", href: open }, icon("file"), "In its document"),
         h("a", { class: "button line", href: `/graph?collection=${encodeURIComponent(to)}&passage=${encodeURIComponent(passage.id)}` }, icon("graph"), "In the graph")),
       trail(source.hops, (id) => this.passage(id)),
@@ -173,6 +174,18 @@ function boxes(places, kind) {
     Object.assign(mark.style, { left: `${x0 * 100}%`, top: `${y0 * 100}%`, width: `${(x1 - x0) * 100}%`, height: `${(y1 - y0) * 100}%` });
     return mark;
   });
+}
+
+/** Figures with their captions; one whose picture is not kept goes without it. @param {string} collection @param {Figure[]} [its] */
+export function figures(collection, its = []) {
+  if (its.length === 0) return null;
+  return h("div", { class: "figures" }, its.map((one) => {
+    const at = address(["collections", collection, "figures", one.id]);
+    const picture = h("img", { src: at, alt: "", loading: "lazy" });
+    picture.addEventListener("error", () => picture.remove(), { once: true });
+    return h("figure", {}, h("a", { href: at, target: "_blank", rel: "noopener" }, picture),
+      h("figcaption", { class: "small" }, one.caption, one.page === null ? "" : `, p. ${one.page}`));
+  }));
 }
 
 /** What a reader is told of where a document is from: not on which disk. @param {string} source */

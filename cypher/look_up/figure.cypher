@@ -1,0 +1,8 @@
+// What is known of the picture of a figure.
+// mode: read
+// $collection: STRING - name of the collection
+// $id: STRING - id of the figure
+// -> sha: STRING - hash of the picture
+// -> media_type: STRING - what it is; no row when there is no such figure
+MATCH (f:Figure {id: $id}) WHERE f.collection = $collection
+RETURN f.sha AS sha, f.media_type AS media_type
