@@ -53,7 +53,7 @@ def kind_of(data: bytes) -> tuple[str, int, int]:
             return "image/gif", *struct.unpack("<HH", data[6:10])
         if data.startswith(b"\xff\xd8\xff"):
             return "image/jpeg", *_jpeg_size(data)
-        if data[:4] == b"RIFF" and data[8:12] == b"WEBP":
+        if data[:4] == b"RIFF" and data[8:12] == b"WEBP" and len(data) > 30:
             return "image/webp", *_webp_size(data)
     except (struct.error, IndexError):  # cut off
         pass

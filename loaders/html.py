@@ -11,7 +11,7 @@ from bs4.dammit import EncodingDetector
 from bs4.element import CData, NavigableString, PageElement, Tag
 
 from kgrag.loaders.base import BadInput, Item, Source, one_line, read_text, tell
-from kgrag.loaders.figures import SMALLEST, beside, no_picture
+from kgrag.loaders.figures import DECORATION, SMALLEST, beside, no_picture
 from kgrag.loaders.grid import Cell, joined, only_lays_out
 from kgrag.loaders.inline import Inline
 from kgrag.loaders.markup import BREAK, NOTE, boilerplate, prepare, sample
@@ -169,7 +169,9 @@ class _Extractor:
             return False
         if name == "img":
             self._line.text(f" {tag.get('alt') or ''} ")
-            if not any(0 <= _number(tag, side, SMALLEST) < SMALLEST for side in ("width", "height")):
+            if any(0 <= _number(tag, side, SMALLEST) < SMALLEST for side in ("width", "height")):
+                self._outline.left_out[DECORATION] += 1
+            else:
                 self._outline.picture(str(tag.get("src") or ""), _caption(tag))
         elif name in _SIGNS:
             self._line.begin(_SIGNS[name])

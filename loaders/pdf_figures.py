@@ -60,9 +60,10 @@ def regions(page: Any, parts: Sequence[Segment], tables: Sequence[Box], shown: B
     if not clusters:
         return []
     walls = [(p.x0, p.top, p.x1, p.bottom) for p in parts if p.words >= _PROSE and not _within(p, clusters)]
-    walls += [box for _, box, _ in captions] + list(tables)
+    boxes = [box for _, box, _ in captions]
+    walls += [*boxes, *tables]
     found: list[Region] = []
-    ways = [(_beyond(box, clusters, walls, up=True), _beyond(box, clusters, walls, up=False)) for _, box, _ in captions]
+    ways = [tuple(_beyond(box, clusters, walls, boxes, up=up) for up in (True, False)) for box in boxes]
     below = sum(bool(down and not up) for up, down in ways) > sum(bool(up and not down) for up, down in ways)
     for (_, box, text), (up, down) in sorted(zip(captions, ways, strict=True), key=lambda pair: pair[0][1][1]):
         free = [[c for c in way if c in clusters] for way in ((down, up) if below else (up, down))]
@@ -174,7 +175,9 @@ def _caption(first: Segment, parts: Sequence[Segment]) -> tuple[Box, str]:
     return box, _SPACE.sub(" ", re.sub(r"(?<=[^\W\d_])[-\u2010] (?=[^\W\d_A-Z])", "", text))
 
 
-def _beyond(caption: Box, clusters: Sequence[_Cluster], walls: Sequence[Box], *, up: bool) -> list[_Cluster]:
+def _beyond(
+    caption: Box, clusters: Sequence[_Cluster], walls: Sequence[Box], captions: Sequence[Box], *, up: bool
+) -> list[_Cluster]:
     """Return the clusters between a caption and the next text above it, or below it, if the first is near."""
     sign = -1 if up else 1
     edge = caption[1] if up else caption[3]  # from there on, distances count away from the caption
@@ -196,12 +199,12 @@ def _beyond(caption: Box, clusters: Sequence[_Cluster], walls: Sequence[Box], *,
     if distance > min(_NEAR, stop + 1):
         return []
     within = [c for _, c in near if sign * ((c.box[1] + c.box[3]) / 2 - edge) < stop]
+    others = [c for c in captions if c != caption]
+    beside = [c for c in clusters if c not in within and not any(_captions(other, c.box) for other in others)]
     beside = [
         c
-        for c in clusters
-        if c not in within
-        and any(_beside(c.box, o.box) for o in within)
-        and _overlap(c.box, caption) >= -_NEAR
+        for c in beside
+        if any(_beside(c.box, o.box) and _overlap(c.box, o.box) > -_NEAR for o in within)
         and not any(_beside(wall, c.box) and _between(wall, c.box, band) for wall in walls)
     ]
     return [*within, *beside]
@@ -259,6 +262,11 @@ def _beside(one: Box, other: Box) -> bool:
     """Return whether boxes stand beside each other: they share most of the lower one's height."""
     shared = min(one[3], other[3]) - max(one[1], other[1])
     return shared > 0.5 * min(one[3] - one[1], other[3] - other[1])
+
+
+def _captions(caption: Box, box: Box) -> bool:
+    """Return whether a caption stands right above or below a box."""
+    return _overlap(caption, box) > 0 and -_CELL < max(box[1] - caption[3], caption[1] - box[3]) < _NEAR
 
 
 def _between(wall: Box, one: Box, other: Box) -> bool:
