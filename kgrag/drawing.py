@@ -144,7 +144,7 @@ def _ranking(ranking: Ranking) -> Drawing:
     known = {name: hit.passage.id for hit in reversed(ranking.hits) for name in _names(hit.passage)}
     for rank, hit in enumerate(ranking.hits, 1):
         properties = {"rank": rank, "score": hit.score, **_document_of(hit.passage)}
-        end = picture.node(hit.passage.id, "Passage", f"{rank}. {hit.passage.title}", properties)
+        end = _with_figures(picture, hit.passage, f"{rank}. {hit.passage.title}", properties)
         last = max((place for place, step in enumerate(hit.why) if step.name), default=-1)
         at = start
         for place, step in enumerate(hit.why):
@@ -243,7 +243,11 @@ def _names(passage: Passage) -> tuple[str, str]:
 
 
 def _passage(found: Drawing, passage: Passage) -> str:
-    id = found.node(passage.id, "Passage", passage.title or passage.text, _document_of(passage))
+    return _with_figures(found, passage, passage.title or passage.text, _document_of(passage))
+
+
+def _with_figures(found: Drawing, passage: Passage, caption: str, properties: Mapping[str, Any]) -> str:
+    id = found.node(passage.id, "Passage", caption, properties)
     for figure in passage.figures:
         found.edge(id, found.node(figure.id, "Figure", figure.caption, {"page": figure.page}), "REFERS_TO")
     return id

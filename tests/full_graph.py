@@ -6,7 +6,7 @@ from kgrag import KnowledgeGraph
 from kgrag.graph.jobs import add_job, cancel_job
 from kgrag.indexing.fact_schema import parse_fact_schema
 from kgrag.settings import ChatSettings, Settings, TagmeSettings
-from kgrag.values.documents import Document, Page, Section, Table, Triple
+from kgrag.values.documents import Document, Figure, Page, Section, Table, Triple
 from kgrag.values.events import (
     Answer,
     Chained,
@@ -67,6 +67,10 @@ def documents() -> list[Document]:
             triples=(_FACT,),
             pages=(Page(1, first, "i"), Page(2, second)),
             tables=(Table(1, rows, _CAPTION, 2, 2), Table(2, rows, "", 2, 2)),
+            figures=(
+                Figure(1, "a" * 64, "Table 1: Ships of the north", 2, (72, 80.5, 200, 160), 400, 300, "image/png"),
+                Figure(2, "b" * 64, description="A ship in ice"),
+            ),
         ),
         Document(
             "archer",
