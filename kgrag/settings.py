@@ -257,6 +257,9 @@ class LoadingSettings(BaseModel):
     )
     page_seconds: float = Field(30.0, gt=0, description="seconds that reading a page may take")
     file_seconds: float = Field(900.0, gt=0, description="seconds that reading a file may take")
+    describe_figures: bool = Field(
+        False, description="have a language model that sees pictures (task figure) describe figures, for searches"
+    )
 
 
 class IndexingSettings(BaseModel):

@@ -14,7 +14,7 @@ from urllib.parse import unquote
 
 from kgrag.loaders.base import MB, one_line
 from kgrag.text.figure_labels import caption_label
-from kgrag.values.documents import Figure
+from kgrag.values.documents import SHOWN, Figure
 
 Pictures = Callable[[str], bytes | None]
 """What finds the picture of an address in a document; None where there is none to be had."""
@@ -32,8 +32,6 @@ TOTAL = 64 * MB
 """Bytes of the pictures of a document that are kept."""
 _MOST = 1000  # figures of one document
 _CAPTION = 1000  # characters
-SHOWN = {"image/png": ".png", "image/jpeg": ".jpg", "image/gif": ".gif", "image/webp": ".webp"}
-"""Media types of pictures that every browser shows and none executes, and the endings of their files."""
 _OTHERS = {
     "image/svg+xml": re.compile(rb"(?:\xef\xbb\xbf)?\s*(?:<\?xml.*?)?(?:<!.*?>\s*)*<svg\b", re.DOTALL),
     "image/bmp": re.compile(rb"BM.{4}\0\0\0\0", re.DOTALL),

@@ -4,6 +4,7 @@ import io
 import random
 import zipfile
 from collections.abc import Mapping
+from itertools import pairwise
 from pathlib import Path
 
 import docx
@@ -55,7 +56,7 @@ class Paper:
             self.canvas.setFont("Helvetica", 7)
             self.canvas.drawCentredString(x, base - 11, str(10 * tick))
         points = [(left + n * width / 20, base + height * (0.5 + 0.4 * (-1) ** n * n / 20)) for n in range(21)]
-        for (x0, y0), (x1, y1) in zip(points, points[1:], strict=False):
+        for (x0, y0), (x1, y1) in pairwise(points):
             self.canvas.line(x0, y0, x1, y1)
         self.canvas.drawString(left + 4, base + height - 8, label)
 

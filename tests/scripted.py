@@ -13,7 +13,7 @@ TASKS = (
     "extract", "read", "reason", "rewrite", "think", "answer", "structure", "cypher", "grade", "evidence", "resolve",
     "tog", "gcot", "retgen", "self-ask", "sub-answer", "dual-thought", "chain", "verify", "sub-question",
     "critique", "final-answer", "name", "recognise", "filter", "rewrite-or-stop", "summarise", "report", "note",
-    "make-question", "check-question", "correctness", "claims", "follow-up", "title", "fact-schema",
+    "make-question", "check-question", "correctness", "claims", "follow-up", "title", "fact-schema", "figure",
 )  # fmt: skip
 
 

@@ -153,7 +153,9 @@ class KnowledgeGraph(Connection):
         from kgrag.client.ingestion import first_load
         from kgrag.indexing.bulk import load
 
-        items, total, scan, model, settings = first_load(collection, source, embedder, language, columns, root, settings)
+        items, total, scan, model, settings = first_load(
+            collection, source, embedder, language, columns, root, settings
+        )
         report = load(
             items, collection, model, settings, progress or no_progress, replace_database=replace_database, total=total
         )
@@ -199,7 +201,9 @@ class KnowledgeGraph(Connection):
         from kgrag.client.ingestion import first_load
         from kgrag.indexing.bulk import write_files
 
-        items, total, scan, model, settings = first_load(collection, source, embedder, language, columns, root, settings)
+        items, total, scan, model, settings = first_load(
+            collection, source, embedder, language, columns, root, settings
+        )
         report = write_files(items, collection, model, settings, Path(folder), progress or no_progress, total=total)
         if scan is None:
             return report

@@ -11,6 +11,7 @@ from kgrag.graph.collections import Collection as Record
 from kgrag.indexing import foreign, pipeline, removal
 from kgrag.indexing.attachment import Attachment, attachment_of, propose_attachment, read_attachment
 from kgrag.indexing.detection import first_language, in_language
+from kgrag.indexing.figure_descriptions import described
 from kgrag.indexing.figure_files import FigureFiles
 from kgrag.indexing.first_load import recount
 from kgrag.indexing.removal import find_gone, known_files, too_many
@@ -81,6 +82,8 @@ def ingest(
         existing = registry.create_collection(
             graph, name, model.name, model.dimension, settings.indexing, settings.old_vectors_seconds
         )
+    if settings.loading.describe_figures:
+        items = described(items, kg.language_model())
     pictures = FigureFiles(settings.home, name)
     with open_engine(settings.engine) as engine:
         report = pipeline.ingest(

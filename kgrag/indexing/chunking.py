@@ -15,9 +15,13 @@ _TOKEN = re.compile(rf"[{_CJK}]|[^\W{_CJK}]{{1,24}}|[^\w\s]")
 _PARAGRAPH = re.compile(r"\n\s*\n")
 
 
+DESCRIPTION = "[Description of the picture]"
+"""What a passage begins with that a model has written, behind the caption."""
+
+
 @dataclass(frozen=True, slots=True)
 class Chunk:
-    """The text of a passage, the path of headings that it begins under, and its pages; of a table, its number, too."""
+    """The text of a passage, the path of headings that it begins under, its pages; of a table or figure, its number."""
 
     text: str
     section: str
@@ -25,6 +29,7 @@ class Chunk:
     page: int | None = None
     last_page: int | None = None
     table: int | None = None
+    figure: int | None = None
 
 
 def count_tokens(text: str) -> int:
@@ -39,10 +44,12 @@ def chunk(document: Document, settings: IndexingSettings) -> list[Chunk]:
     """Cut a document into chunks: one if it has at most `whole_tokens`, else of at most `passage_tokens` each.
 
     Sections are kept apart unless several fit into one chunk together; a sentence is cut only if it is too long alone.
-    With `unit=sentence` each sentence is a chunk. The tables of a document come after its text, by rows.
+    With `unit=sentence` each sentence is a chunk. The tables of a document come after its text, by rows,
+    then the descriptions of its figures.
     """
     cut = _sentence_chunks if settings.unit == "sentence" else _text_chunks
-    return [*cut(document, settings), *table_chunks(document, settings.passage_tokens)]
+    limit = settings.passage_tokens
+    return [*cut(document, settings), *table_chunks(document, limit), *figure_chunks(document, limit)]
 
 
 def _sentence_chunks(document: Document, settings: IndexingSettings) -> Iterator[Chunk]:
@@ -132,6 +139,15 @@ def table_chunks(document: Document, limit: int) -> Iterator[Chunk]:
                 size += tokens
         if part:
             yield Chunk("\n".join(top + part), table.caption, size, first, last, table.number)
+
+
+def figure_chunks(document: Document, limit: int) -> Iterator[Chunk]:
+    """Yield the descriptions of figures, each under its caption, as what a model sees in a picture."""
+    for figure in document.figures:
+        for piece in _cut(figure.description, limit) if figure.description else ():
+            text = "\n".join(filter(None, (figure.caption, f"{DESCRIPTION} {piece}")))
+            page = figure.page or None
+            yield Chunk(text, figure.caption, count_tokens(text), page, page, figure=figure.number)
 
 
 def _rows_as_text(table: Table) -> Iterator[str]:

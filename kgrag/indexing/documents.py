@@ -61,7 +61,7 @@ def plan(collection: str, document: Document, settings: IndexingSettings, langua
             "sentences": its.sentences(),
         }
         row = {"id": passage, "document": document_id, "properties": properties, "tokenised": its}
-        place = {"page": part.page, "last_page": part.last_page, "table": part.table}
+        place = {"page": part.page, "last_page": part.last_page, "table": part.table, "figure": part.figure}
         passages.append(row | place)
     return Plan(
         document=document,

@@ -14,9 +14,8 @@ from pathlib import Path
 from typing import TypeVar
 
 from kgrag.graph.connection import Graph
-from kgrag.loaders.figures import SHOWN
 from kgrag.runtime.files import private_folder
-from kgrag.values.documents import Document, Figure
+from kgrag.values.documents import SHOWN, Document, Figure
 from kgrag.values.errors import NotFoundError
 from kgrag.values.identity import node_id
 

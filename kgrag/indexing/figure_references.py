@@ -23,6 +23,8 @@ def figure_references(figures: Sequence[Figure], passages: Sequence[dict[str, An
         labels.setdefault(caption_label(figure.caption) or "", figure.number)
     places = sorted(filter(None, (_place(figure, texts, passages) for figure in figures)))
     found: list[set[int]] = [{number for at, _, number in places if at == i} for i in range(len(texts))]
+    for numbers, passage in zip(found, passages, strict=True):
+        numbers.update(filter(None, [passage.get("figure")]))
     for i, text in enumerate(texts):
         found[i].update(labels[label] for _, label in named_figures(text) if label in labels)
         for at, side in pointed_figures(text):
@@ -33,7 +35,9 @@ def figure_references(figures: Sequence[Figure], passages: Sequence[dict[str, An
 def _place(figure: Figure, texts: Sequence[str], passages: Sequence[dict[str, Any]]) -> Place | None:
     """Return where the caption of a figure stands: on its page, else where it comes last, behind a list of figures."""
     beginning = " ".join(figure.caption.split())[:_BEGINNING]
-    holding = [i for i, text in enumerate(texts) if beginning and beginning in text]
+    if not beginning:
+        return None
+    holding = [i for i, text in enumerate(texts) if beginning in text and not passages[i].get("figure")]
     near = [i for i in holding if passages[i]["page"] and _is_on(passages[i], figure.page)] or holding
     return (near[-1], texts[near[-1]].rindex(beginning), figure.number) if near else None
 

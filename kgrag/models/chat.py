@@ -105,10 +105,11 @@ class ReplyCache:
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """A message of a conversation."""
+    """A message of a conversation; `picture`: what is shown with it, as a data URL."""
 
     role: Literal["system", "user", "assistant"]
     content: str
+    picture: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -166,12 +166,23 @@ def _places(body: str) -> list[str]:
     return places
 
 
-def _alternating(messages: Sequence[Mapping[str, str]]) -> list[dict[str, str]]:
+def _alternating(messages: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
     """Return the messages without a system role, and never two of a role in a row."""
     roles = ({**m, "role": "user" if m["role"] == "system" else m["role"]} for m in messages)
     return [
-        {"role": role, "content": "\n\n".join(m["content"] for m in together)}
+        {"role": role, "content": _together([m["content"] for m in together])}
         for role, together in groupby(roles, key=lambda m: m["role"])
+    ]
+
+
+def _together(contents: Sequence[Any]) -> Any:
+    """Return the contents of several messages as that of one; some may show pictures."""
+    if all(isinstance(content, str) for content in contents):
+        return "\n\n".join(contents)
+    return [
+        part
+        for content in contents
+        for part in ([{"type": "text", "text": content}] if isinstance(content, str) else content)
     ]
 
 

@@ -40,6 +40,8 @@ OnText = Callable[[str], None]
 
 _OVERHEAD = 16
 """Tokens at most that a message takes beside its text."""
+_SEEN = 1_500  # tokens of a picture, as most servers count one of a page's width
+_MOST_SEEN = 40_000  # as gpt-4o-mini counts one of many tiles
 
 
 class OpenAIChat:
@@ -152,7 +154,7 @@ class OpenAIChat:
         settings = self._settings
         request: dict[str, Any] = {
             "model": self.name(task),
-            "messages": [{"role": m.role, "content": m.content} for m in messages],
+            "messages": [{"role": m.role, "content": _content(m)} for m in messages],
             settings.limit: min(settings.task_tokens.get(task, settings.max_tokens), settings.max_tokens),
         }
         if settings.temperature is not None:
@@ -175,7 +177,7 @@ class OpenAIChat:
 
     def most(self, request: Mapping[str, Any]) -> float | None:
         """Return the most that a request can cost; None where the price is unknown."""
-        most_read = sum(len(m["content"].encode("utf-8", "replace")) + _OVERHEAD for m in request["messages"])
+        most_read = sum(_size(m["content"], _MOST_SEEN) + _OVERHEAD for m in request["messages"])
         longest = next((request[name] for name in LIMITS if name in request), self._settings.max_tokens)
         return self._budget.cost(request["model"], most_read, longest)
 
@@ -366,5 +368,18 @@ def _counted(reply: Kept, sent: Mapping[str, Any]) -> Kept:
 
 def _estimate(sent: Mapping[str, Any], bytes_of_token: float) -> int:
     """Return the tokens of a request's messages."""
-    size = sum(len(m["content"].encode("utf-8", "replace")) for m in sent["messages"])
+    size = sum(_size(m["content"], round(_SEEN * bytes_of_token)) for m in sent["messages"])
     return math.ceil(size / bytes_of_token)
+
+
+def _content(message: Message) -> str | list[dict[str, Any]]:
+    """Return what a message says, and shows, as it is sent."""
+    if not message.picture:
+        return message.content
+    return [{"type": "text", "text": message.content}, {"type": "image_url", "image_url": {"url": message.picture}}]
+
+
+def _size(content: str | list[dict[str, Any]], picture: int) -> int:
+    """Return the bytes of a message, a picture counted as so many."""
+    parts = [{"text": content}] if isinstance(content, str) else content
+    return sum(len(part["text"].encode("utf-8", "replace")) if "text" in part else picture for part in parts)

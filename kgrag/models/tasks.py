@@ -232,13 +232,21 @@ class Tasks:
         return load_prompt(name, self.prompts)
 
     def text(
-        self, task: str, *, prompt: str | None = None, on_text: Callable[[str], None] | None = None, **values: str
+        self,
+        task: str,
+        *,
+        prompt: str | None = None,
+        on_text: Callable[[str], None] | None = None,
+        picture: str = "",
+        **values: str,
     ) -> str:
         """Return the model's text, without thoughts and preamble. Raises ModelError, also for an empty reply.
 
-        `on_text` is called with all that there is of it whenever it grows.
+        `on_text` is called with all that there is of it whenever it grows. `picture`: a data URL, shown, too.
         """
-        messages, reply = self._first(prompt or task, values, task=task, on_text=_unless_thinking(on_text))
+        messages, reply = self._first(
+            prompt or task, values, task=task, picture=picture, on_text=_unless_thinking(on_text)
+        )
         said = spoken(reply.text)
         if not said:
             reply = self.chat(messages, task=task, on_text=_unless_thinking(on_text), fresh=True)
@@ -277,13 +285,16 @@ class Tasks:
             )
         return found
 
-    def _first(self, prompt: str, values: dict[str, str], **options: Any) -> tuple[list[Message], Reply]:
+    def _first(
+        self, prompt: str, values: dict[str, str], *, picture: str = "", **options: Any
+    ) -> tuple[list[Message], Reply]:
         """Return a filled-in prompt, and the first reply to it, without passages that a short context has no room for.
 
         These are the last ones, which are the least of a ranking.
         """
         while True:
             messages = self.prompt(prompt).messages(**values)
+            messages[-1] = replace(messages[-1], picture=picture)
             try:
                 return messages, self.chat(messages, **options)
             except TooLongError as error:

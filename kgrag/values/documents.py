@@ -89,6 +89,10 @@ class Table:
         return "\n".join([*lines[:1], "|" + " --- |" * width, *lines[1:]]) if lines else ""
 
 
+SHOWN = {"image/png": ".png", "image/jpeg": ".jpg", "image/gif": ".gif", "image/webp": ".webp"}
+"""Media types of pictures that every browser shows and none executes, and the endings of their files."""
+
+
 @dataclass(frozen=True, slots=True)
 class Figure:
     """A picture of a document.

@@ -1,6 +1,7 @@
 """Figures in the graph: shown by pages, referred to by passages, kept as files, changed and removed with documents."""
 
 import os
+from base64 import b64encode
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -8,6 +9,8 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 from made_figures import HULL, MAST, SAIL, paper, png, report, web
+from scripted import Scripted
+from served import Served
 
 from kgrag import KnowledgeGraph
 from kgrag.cli import main
@@ -142,7 +145,7 @@ def test_what_a_kill_left_is_cleaned(kg: KnowledgeGraph, collection_name: str) -
 @pytest.mark.skipif(os.geteuid() == 0, reason="root writes anywhere")
 def test_a_home_that_cannot_be_written(kg: KnowledgeGraph, collection_name: str, tmp_path: Path) -> None:
     tmp_path.chmod(0o500)
-    assert list(FigureFiles(tmp_path, collection_name).keep([ships()]))[0].figures[0].data == b""
+    assert next(FigureFiles(tmp_path, collection_name).keep([ships()])).figures[0].data == b""
 
 
 def test_a_home_that_is_a_file(tmp_path: Path) -> None:
@@ -153,13 +156,16 @@ def test_a_home_that_is_a_file(tmp_path: Path) -> None:
     assert [figure.sha for figure in kept.figures] == [figure.sha for figure in ships().figures]
 
 
-def test_what_is_found_names_its_figures(
-    kg: KnowledgeGraph, collection_name: str, neo4j_env: dict[str, str]
-) -> None:
+def test_what_is_found_names_its_figures(kg: KnowledgeGraph, collection_name: str, neo4j_env: dict[str, str]) -> None:
     kg[collection_name].ingest([ships()])
     ranking = kg[collection_name].search("the mast of wood", retriever="bm25")
     (figure, *_) = [one for one in ranking[0].passage.figures if one.number == 2]
-    assert (figure.caption, figure.page, figure.width, figure.media_type) == ("Figure 2: The mast.", 2, 200, "image/png")
+    assert (figure.caption, figure.page, figure.width, figure.media_type) == (
+        "Figure 2: The mast.",
+        2,
+        200,
+        "image/png",
+    )
     assert figure.id in drawing(ranking).nodes
     assert [one.number for one in kg[collection_name].document("ships.pdf").figures] == [1, 2]
     run = CliRunner(env=neo4j_env)
@@ -199,7 +205,11 @@ def figures(*captions: str) -> list[Figure]:
 
 def test_passages_refer_by_number() -> None:
     its = figures("Figure 2.1: Hulls", "Figure 2.2: Masts", "A photograph")
-    texts = ("See Fig. 2.2 and figure 2.1a.", "Figure 2.3 is elsewhere, table 2.1 is none.", "Figure 2.1: Hulls of ships")
+    texts = (
+        "See Fig. 2.2 and figure 2.1a.",
+        "Figure 2.3 is elsewhere, table 2.1 is none.",
+        "Figure 2.1: Hulls of ships",
+    )
     assert figure_references(its, passages(*texts)) == [[1, 2], [], [1]]
     ranges = figures(*(f"Figure {n}: x{n}" for n in range(1, 6)))
     assert figure_references(ranges, passages("Figs. 2-4 show it.", "Figures 1, 3 and 5.")) == [[2, 3, 4], [1, 3, 5]]
@@ -221,6 +231,72 @@ def test_passages_refer_by_place() -> None:
 def test_a_caption_stands_on_its_page() -> None:
     """A list of figures at the beginning says the captions, too."""
     its = [Figure(1, "1", "The hull of the Fram", page=3), Figure(2, "2", "The masts", page=0)]
-    texts = ("Contents: The hull of the Fram; The masts", "Text.", "The hull of the Fram", "The masts", "The hull of the Fram")
+    texts = (
+        "Contents: The hull of the Fram; The masts",
+        "Text.",
+        "The hull of the Fram",
+        "The masts",
+        "The hull of the Fram",
+    )
     assert figure_references(its, passages(*texts, pages=True)) == [[], [], [1], [2], []]
     assert figure_references((), passages("Figure 1")) == [[]]
+
+
+def test_the_route_of_a_picture(kg: KnowledgeGraph, collection_name: str, tmp_path: Path) -> None:
+    """Behind the access rules of documents; nothing that a browser would execute."""
+    drawn = replace(figure_of(b'<svg xmlns="http://www.w3.org/2000/svg"/>', "Figure 3: A drawing", 2), number=3)
+    kg[collection_name].ingest([replace(ships(), figures=(*ships().figures, drawn))])
+    hull, _, drawing = kg[collection_name].document("ships.pdf").figures
+    with Served(kg, tmp_path) as server:
+        server.key("reader", "read", collection_name)
+        server.key("stranger", "read", "another")
+        at = f"/api/v1/collections/{collection_name}/figures"
+        with server.client("reader") as client:
+            reply = client.get(f"{at}/{hull.id}")
+            assert (reply.status_code, reply.content) == (200, png(HULL))
+            assert reply.headers["content-type"] == "image/png"
+            assert reply.headers["x-content-type-options"] == "nosniff"
+            assert reply.headers["content-security-policy"] == "default-src 'none'; frame-ancestors 'none'"
+            assert client.get(f"{at}/{drawing.id}").status_code == 404
+            assert client.get(f"{at}/{'0' * 32}").status_code == 404
+            assert client.get(f"{at}/..%2fkeys.json").status_code in (404, 422)
+            passage = client.get(f"/api/v1/collections/{collection_name}/passage", params={"id": "ships.pdf"}).json()
+            assert [its["id"] for its in passage["passage"]["figures"]][:1] == [hull.id]
+        with server.client("stranger") as client:
+            assert client.get(f"{at}/{hull.id}").status_code in (403, 404)
+
+
+def test_descriptions_are_searched(kg: KnowledgeGraph, collection_name: str, scripted: Scripted) -> None:
+    """Off by default; a model that sees pictures is asked once for each, and what it says is a passage of its own."""
+    kg[collection_name].ingest([ships()])
+    assert not scripted.calls
+    kg[collection_name].delete()
+    chat = scripted.settings()
+    loading = kg.settings.loading.model_copy(update={"describe_figures": True})
+    scripted.say("figure", "A hull with planks of oak.", "A mast with seven stays.")
+    with KnowledgeGraph.connect(settings=kg.settings.model_copy(update={"chat": chat, "loading": loading})) as seeing:
+        report = seeing[collection_name].ingest([ships()])
+        assert report.problems == ()
+        found = seeing[collection_name].search("seven stays", retriever="bm25")[0].passage
+        name = next(one.caption for one in ships().figures if one.caption in found.text)
+        assert found.text == f"{name}\n[Description of the picture] A mast with seven stays."
+        assert [figure.caption for figure in found.figures] == [name]
+        described = rows(kg, "MATCH (f:Figure {collection: $name}) RETURN f.description AS text", collection_name)
+        assert {row["text"] for row in described} == {"A hull with planks of oak.", "A mast with seven stays."}
+    calls = scripted.calls
+    assert [call["task"] for call in calls] == ["figure", "figure"]
+    shown = {call["messages"][-1]["content"][1]["image_url"]["url"] for call in calls}
+    assert shown == {f"data:image/png;base64,{b64encode(png(seed)).decode()}" for seed in (HULL, MAST)}
+    first = calls[0]["messages"][-1]["content"][0]["text"]
+    assert first.startswith("Document: Ships\nCaption: Figure ")
+
+
+def test_a_figure_that_no_model_describes_stays(kg: KnowledgeGraph, collection_name: str, scripted: Scripted) -> None:
+    loading = kg.settings.loading.model_copy(update={"describe_figures": True})
+    scripted.say("figure", "A hull.")
+    scripted.fail(*["500"] * 20, task="figure")
+    chat = scripted.settings(retries=0)
+    with KnowledgeGraph.connect(settings=kg.settings.model_copy(update={"chat": chat, "loading": loading})) as seeing:
+        report = seeing[collection_name].ingest([ships()])
+        assert "is not described" in report.problems[0].message
+    assert len(rows(kg, FIGURES, collection_name)) == 2

@@ -193,7 +193,8 @@ def test_kinds_of_pictures() -> None:
     ("text", "label"),
     [
         ("Figure 3: The hull", "3"), ("Fig. 3 The hull", "3"), ("FIGURE 4", "4"), ("Abb. 3: Der Rumpf", "3"),
-        ("Figura 2.1. El casco", "2.1"), ("Figure 3a: A part", "3"), ("Figure IV. Sails", "IV"), ("Fig. A.1 — x", "A.1"),
+        ("Figura 2.1. El casco", "2.1"), ("Figure 3a: A part", "3"), ("Figure IV. Sails", "IV"),
+        ("Fig. A.1 — x", "A.1"),
         ("Figure S2. More", "S2"), ("Chart 2: Trade", "2"), ("図 3：船体", "3"),
         ("Figure 3 shows the hull", None), ("fig. 3. The scores", None), ("Figures are many", None),
         ("Configuration 3: x", None), ("Table 3: Ships", None),
@@ -206,8 +207,13 @@ def test_captions(text: str, label: str | None) -> None:
 @pytest.mark.parametrize(
     ("text", "labels"),
     [
-        ("see Fig. 3a and Figure 5", ["3", "5"]), ("Figs. 2-4 show", ["3", "2-4"]), ("Figures 3, 4 and 6", ["3", "4", "6"]),
-        ("(Abbildung 3)", ["3"]), ("Figures 2 to 4", ["2", "3", "4"]), ("configure 3 of them", []), ("in Figure 2.1.", ["2.1"]),
+        ("see Fig. 3a and Figure 5", ["3", "5"]),
+        ("Figs. 2-4 show", ["3", "2-4"]),
+        ("Figures 3, 4 and 6", ["3", "4", "6"]),
+        ("(Abbildung 3)", ["3"]),
+        ("Figures 2 to 4", ["2", "3", "4"]),
+        ("configure 3 of them", []),
+        ("in Figure 2.1.", ["2.1"]),
     ],
 )  # fmt: skip
 def test_names_of_figures(text: str, labels: list[str]) -> None:
@@ -235,4 +241,4 @@ def test_figures_are_content() -> None:
 def test_a_file_whose_pictures_are_cut_off_is_read(tmp_path: Path) -> None:
     (tmp_path / "a.png").write_bytes(png(HULL)[:20])
     (tmp_path / "a.html").write_text('<p>Text</p><img src="a.png"><img src="data:image/png;base64,%%%">')
-    assert [item for item in load(tmp_path / "a.html") if isinstance(item, Document)][0].figures == ()
+    assert next(item for item in load(tmp_path / "a.html") if isinstance(item, Document)).figures == ()

@@ -3,16 +3,19 @@
 import json
 from collections.abc import Iterator
 from contextlib import suppress
+from dataclasses import replace
 from typing import Any
 
 import httpx
 import pytest
 from jsonschema import Draft202012Validator
+from made_figures import png
 from made_pdfs import Maker
 from scripted import Scripted
 from served import Served
 
 from kgrag import KnowledgeGraph
+from kgrag.loaders.figures import figure_of
 from kgrag.values.documents import Document, Section
 from kgrag.values.errors import NotFoundError
 
@@ -34,7 +37,8 @@ def served(kg: KnowledgeGraph, scripted_server: Scripted, tmp_path_factory: pyte
     maps = Document("Ada Maria Lund", (Section("Ada Maria Lund was a maker of maps."),), "Ada Maria Lund")
     port = Document("Hvalvik", (Section("Its first chart was drawn by Ada M. Lund for the navy."),), "Hvalvik")
     kg[_NAME].ingest(path)
-    kg[_NAME].ingest([born, maps, port])
+    hull = replace(figure_of(png(1), "Figure 1: The hull"), number=1)
+    kg[_NAME].ingest([born, maps, port, Document("Hull", (Section("Figure 1: The hull"),), "Hull", figures=(hull,))])
     keys = tmp_path_factory.mktemp("keys")
     settings = kg.settings.model_copy(update={"chat": scripted_server.settings()})
     with KnowledgeGraph.connect(settings=settings) as other, Served(other, keys) as server:
@@ -92,6 +96,7 @@ def _asked(client: httpx.Client) -> dict[str, tuple[str, dict[str, Any]]]:
     with client.stream("GET", f"/api/v1{_J}{job}/events") as events:
         events.read()  # until it has ended
     passage = client.post(f"/api/v1{_C}/search", json={"question": "Fjord Queen"}).json()["hits"][0]["passage"]["id"]
+    figure = client.get(f"/api/v1{_C}/document", params={"key": "Hull"}).json()["figures"][0]["id"]
     begun = client.post(
         "/api/v1/turns", json={"question": _QUESTION, "collections": [_NAME], "system": "single+bm25"}
     ).json()
@@ -130,6 +135,7 @@ def _asked(client: httpx.Client) -> dict[str, tuple[str, dict[str, Any]]]:
         "POST /ask": ("/ask", {"json": {**_ASKED, "system": "single+bm25", "collections": [_NAME]}}),
         "GET /collections/{collection}/passage": (f"{_C}/passage", {"params": {"id": passage}}),
         "GET /collections/{collection}/page": (f"{_C}/page", {"params": {"passage": passage}, "headers": take}),
+        "GET /collections/{collection}/figures/{id}": (f"{_C}/figures/{figure}", {}),
         "POST /cypher": ("/cypher", {"json": {"statement": "MATCH p = (:Document)-->() RETURN p, 1 AS one LIMIT 2"}}),
         "GET /queries": ("/queries", {}),
         "POST /queries/{name}": ("/queries/collections", {"json": {}}),

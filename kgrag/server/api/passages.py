@@ -7,11 +7,11 @@ from fastapi import APIRouter, Path, Query, Request, Response
 from fastapi.responses import FileResponse
 
 from kgrag.indexing.figure_files import FigureFiles
-from kgrag.loaders.figures import SHOWN
 from kgrag.server import pictures
 from kgrag.server.api.shapes import Responses, holds
 from kgrag.server.failures import Reply
 from kgrag.server.route_context import Called, Named
+from kgrag.values.documents import SHOWN
 from kgrag.values.results import Passage
 from kgrag.wire import to_json
 
