@@ -54,6 +54,7 @@ from .retrieval.tfidf import TfIdf as TfIdf
 from .runtime.options import Options as Options
 from .settings import Settings as Settings
 from .values.documents import Document as Document
+from .values.documents import Figure as Figure
 from .values.documents import Page as Page
 from .values.documents import Problem as Problem
 from .values.documents import Section as Section

@@ -11,4 +11,4 @@ MATCH (d:Document {collection: $collection, key: $key})
 RETURN COLLECT { MATCH (d)-[:HAS_PASSAGE]->(p:Passage) WHERE p.ordinal IS NOT NULL RETURN p.id ORDER BY p.ordinal LIMIT toInteger($limit) } AS ids,
        COUNT { (d)-[:HAS_PASSAGE]->(p) WHERE p.ordinal IS NOT NULL } AS passages,
        COLLECT { MATCH (d)-[:HAS_TABLE]->(t:Table) RETURN t {.number, caption: CASE WHEN t.caption <> '' THEN t.caption ELSE t.name END, .page, .markdown} ORDER BY t.number LIMIT toInteger($limit) } AS tables,
-       COLLECT { MATCH (d)-[:SHOWS|HAS_PAGE*1..2]->(f:Figure) RETURN f {.id, .number, .caption, .name, .page, .width, .height, .media_type} ORDER BY f.number LIMIT toInteger($limit) } AS figures
+       COLLECT { MATCH (d)-[:SHOWS|HAS_PAGE*1..2]->(f:Figure) RETURN f {.id, .number, caption: f.name, .page, .width, .height, .media_type} ORDER BY f.number LIMIT toInteger($limit) } AS figures

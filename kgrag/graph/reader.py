@@ -340,7 +340,9 @@ def passage(id: str, properties: dict[str, Any], document: dict[str, Any]) -> Pa
         page=properties.get("page"),
         last_page=properties.get("last_page"),
         collection=document["collection"],
-        figures=tuple(sorted(map(FigureInfo.of, properties.get("figures", ())), key=lambda figure: figure.number)),
+        figures=tuple(
+            sorted((FigureInfo(**its) for its in properties.get("figures", ())), key=lambda figure: figure.number)
+        ),
     )
 
 
@@ -361,7 +363,7 @@ def document(graph: Graph, collection: Collection, key: str, limit: int) -> Docu
     passages = Reader(graph, collection).passages(rows[0]["ids"])
     kept = tuple(passages[id] for id in rows[0]["ids"] if id in passages)
     tables = tuple(DocumentTable(**each) for each in rows[0]["tables"])
-    figures = tuple(map(FigureInfo.of, rows[0]["figures"]))
+    figures = tuple(FigureInfo(**each) for each in rows[0]["figures"])
     return DocumentContents(key, rows[0]["passages"], kept, tables, figures)
 
 

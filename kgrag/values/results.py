@@ -38,12 +38,6 @@ class FigureInfo:
     height: int | None = None
     media_type: str = ""
 
-    @classmethod
-    def of(cls, properties: Mapping[str, Any]) -> "FigureInfo":
-        """Return the figure of a node's properties."""
-        its = {**properties, "caption": properties["name"], "media_type": properties["media_type"] or ""}
-        return cls(**{key: value for key, value in its.items() if key != "name"})
-
 
 @dataclass(frozen=True, slots=True)
 class Passage:
