@@ -25,7 +25,10 @@ _PAGE = 0.85  # share of a page's area that only a background covers
 _PROSE = 8  # words of a line that is no label of a drawing
 _LABEL = 16.0  # points between a drawing and its labels
 _NEAR = 60.0  # points between a caption and its figure
+_PARTS = 100.0  # points between parts of a figure that stand beside each other
 _LINES = 15  # of a caption
+_NAME = 3  # words of a line that is no more than "Figure 3 (a)"
+_WIDER = 1.3  # widths of a caption: a line of more is of the text beneath it
 _DOTS = 150 / 72  # pixels of a point
 _SIDE = 2000  # pixels, at most
 _HEAVY = 1 << 20  # bytes of a PNG that is a photograph
@@ -163,8 +166,9 @@ def _caption(first: Segment, parts: Sequence[Segment]) -> tuple[Box, str]:
         same = abs(part.middle - last.middle) < 0.4 * first.size
         beside = same and 0 <= part.x0 - last.x1 < 2.5 * first.size
         under = not same and part.top - last.bottom < 0.75 * first.size and part.x0 < box[2] and part.x1 > box[0]
-        other = abs(part.size - first.size) > 0.12 * first.size or caption_label(part.text) or caption_number(part.text)
-        if (beside or under) and other:
+        other = abs(part.size - first.size) > 0.06 * first.size or caption_label(part.text) or caption_number(part.text)
+        ended = under and last.words > _NAME and part.x1 - part.x0 > _WIDER * (box[2] - box[0])
+        if ended or ((beside or under) and other):
             break
         if beside or under:
             box, last = _union((box, (part.x0, part.top, part.x1, part.bottom))), part
@@ -204,7 +208,7 @@ def _beyond(
     beside = [
         c
         for c in beside
-        if any(_beside(c.box, o.box) and _overlap(c.box, o.box) > -_NEAR for o in within)
+        if any(_beside(c.box, o.box) and _overlap(c.box, o.box) > -_PARTS for o in within)
         and not any(_beside(wall, c.box) and _between(wall, c.box, band) for wall in walls)
     ]
     return [*within, *beside]

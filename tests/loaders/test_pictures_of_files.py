@@ -88,9 +88,17 @@ def test_parts_of_one_figure(tmp_path: Path) -> None:
     made.text(400, "Figure 1: Speeds of four ships", size=9)
     made.text(430, *[f"{PROSE}."] * 4)
     made.page()
+    for left, part in ((80, "(a) Under sail"), (320, "(b) Under steam")):
+        made.chart(left, 130, 180, 100)
+        made.text(245, part, left=left + 50, size=8)
+    made.text(262, "Figure 2: Two parts", left=240, size=9)
+    made.text(276, *[f"{PROSE}."] * 6)  # close to the caption, and in nearly its size
+    made.page()
     made.save()
-    (figure,) = read(tmp_path / "parts.pdf")[0].figures
+    figure, parts = read(tmp_path / "parts.pdf")[0].figures
     assert near(figure.box, (90, 130, 490, 382))
+    assert near(parts.box, (80, 130, 500, 257))
+    assert parts.caption == "Figure 2: Two parts"
 
 
 def test_a_turned_page_and_a_cut_margin(tmp_path: Path) -> None:
