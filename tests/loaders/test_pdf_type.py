@@ -100,6 +100,23 @@ def test_filled_form_has_its_values_in_their_places(tmp_path: Path) -> None:
     assert problems == ["holds 1 comment, 1 form value, left out"]
 
 
+def test_lists_and_one_of_several_stand_in_their_places(tmp_path: Path) -> None:
+    """What is chosen of a list, and the one button that is pressed; a remark on marked words is told, not read."""
+    canvas = Canvas(str(tmp_path / "a.pdf"))
+    canvas.setFont("Helvetica", 10)
+    for y, label in ((700, "Crew:"), (640, "Schooner"), (610, "Barque"), (580, "Seen in June.")):
+        canvas.drawString(70, y, label)
+    form = canvas.acroForm
+    form.listbox(name="crew", value="Nansen", options=["Nansen", "Lund"], x=130, y=690, width=200, height=30)
+    for y, value in ((636, "s"), (606, "b")):
+        form.radio(name="rig", value=value, selected=value == "b", x=130, y=y, size=14)
+    canvas.highlightAnnotation("It was July", (70, 578, 130, 592), QuadPoints=[70, 592, 130, 592, 70, 578, 130, 578])
+    canvas.save()
+    document, problems = read(tmp_path / "a.pdf")
+    assert " ".join(document.text.split()) == "Crew: Nansen Schooner Barque [x] Seen in June."
+    assert problems == ["holds 1 comment, left out"]
+
+
 def test_form_that_holds_nothing_but_values_is_read(tmp_path: Path) -> None:
     canvas = Canvas(str(tmp_path / "a.pdf"))
     canvas.acroForm.textfield(name="note", value="First line\nand second", x=70, y=600, width=200, height=60,
