@@ -3,7 +3,7 @@
 from typing import Any
 
 from kgrag import KnowledgeGraph
-from kgrag.values.documents import Document, Page, Section, Table, Triple
+from kgrag.values.documents import Document, Figure, Page, Section, Table, Triple
 from kgrag.values.events import Answer, Citation, Linked, Retrieved, Rewritten
 
 QUESTION = "Who came from Tromsø to the Ångström Tower?"
@@ -35,6 +35,10 @@ DOCUMENTS = [
         "Survey",
         pages=(Page(1, 'One,\n"quoted"', "iv"), Page(2, ""), Page(3, "Three")),
         tables=(Table(1, (("Tower", "Height"), ("Tromsø", "9; m")), 'The "Towers"', 2, 3), Table(2, (("a", "b"),))),
+        figures=(
+            Figure(1, "a" * 64, 'Figure 1: The "Towers"; drawn', 2, (1.5, 2.0, 3.0, 4.25), 40, 50, "image/png"),
+            Figure(2, "b" * 64, "The Tower of Tromsø"),
+        ),
     ),
 ]
 BY_HAND = """

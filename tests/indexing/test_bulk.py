@@ -25,7 +25,7 @@ from kgrag.graph.local import bulk
 from kgrag.graph.local.server import LocalServer
 from kgrag.indexing.bulk import BulkReport
 from kgrag.settings import LocalSettings, Settings
-from kgrag.values.documents import Document, Page, Section, Table, Triple
+from kgrag.values.documents import Document, Figure, Page, Section, Table, Triple
 from kgrag.values.errors import ConfigurationError, LocalServerError, MismatchError
 
 pytestmark = pytest.mark.long
@@ -66,6 +66,10 @@ _STRANGE = [
         "Survey",
         pages=(Page(1, 'One,\n"quoted"', "iv"), Page(2, ""), Page(3, "Three")),
         tables=(Table(1, (("Tower", "Height"), ("Tromsø", "9; m")), 'The "Towers"', 2, 3), Table(2, (("a", "b"),))),
+        figures=(
+            Figure(1, "a" * 64, 'Figure 1: The "Towers"; drawn', 2, (1.5, 2.0, 3.0, 4.25), 40, 50, "image/png"),
+            Figure(2, "b" * 64, "The Tower of Tromsø"),
+        ),
     ),
 ]
 

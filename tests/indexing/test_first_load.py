@@ -13,7 +13,7 @@ from kgrag.graph.connection import Graph, Transaction
 from kgrag.indexing import first_load, pipeline
 from kgrag.text.languages import language_of
 from kgrag.text.tokenised import TokenisedPassage
-from kgrag.values.documents import Document, Page, Section, Triple
+from kgrag.values.documents import Document, Figure, Page, Section, Triple
 from kgrag.values.errors import DatabaseError
 
 Make = Callable[..., list[Document]]
@@ -69,6 +69,10 @@ def _documents(make_documents: Make) -> list[Document]:
         "Log of the Fram",
         metadata={"links": ["Fram", "./d3", "nowhere"]},
         pages=(Page(1, "The Fram lay at Hobart."), Page(2, "Amundsen went ashore.")),
+        figures=(
+            Figure(1, "a" * 64, "The Fram lay at Hobart", 2, (1.5, 2.0, 3.0, 4.25), 40, 50, "image/png"),
+            Figure(2, "b" * 64, description="Amundsen on a quay."),
+        ),
     )
     stated = Document(
         "stated",
