@@ -38,7 +38,7 @@ def test_the_graph_holds_everything(kg: KnowledgeGraph, whole: str, state: Finge
     assert set(LABELS) <= state.counts.keys()
     edges = "ABOUT CITES CONTAINS FOUND HAS_KEYWORD HAS_PAGE HAS_PASSAGE HAS_STEP HAS_TABLE HOLDS LINKED MENTIONS NEXT"
     edges += " OBJECT OF_TABLE RETRIEVED SAME_AS SEE_ALSO SIMILAR STATES SUBJECT SUMMARISES"
-    edges += " IN_COMMUNITY LINKS_TO PART_OF"
+    edges += " IN_COMMUNITY LINKS_TO PART_OF REFERS_TO SHOWS"
     assert set(edges.split()) == state.counts.keys() - set(LABELS)
     assert state.counts["CITES"] == state.counts["SEE_ALSO"] == 2  # between the same nodes
 
