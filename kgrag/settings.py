@@ -257,6 +257,12 @@ class LoadingSettings(BaseModel):
     )
     page_seconds: float = Field(30.0, gt=0, description="seconds that reading a page may take")
     file_seconds: float = Field(900.0, gt=0, description="seconds that reading a file may take")
+    recognition: Literal["auto", "on", "off"] = Field(
+        "auto",
+        description="whether text in pictures is recognised, with the ocr extra; auto: on pages without text, and in "
+        "picture files that are named; on: also in those of folders",
+    )
+    recognition_dpi: int = Field(150, ge=72, le=600, description="dots an inch at which pages are recognised")
     describe_figures: bool = Field(
         False, description="have a language model that sees pictures (task figure) describe figures, for searches"
     )

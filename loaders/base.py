@@ -83,7 +83,8 @@ class Source:
         converted: the legacy encodings that it turned out to be in.
         problems: remarks beside its documents: damaged or missing parts.
         left_out: kind -> number of parts that are only counted.
-        pages: (pages read, pages in all); empty where nobody counts.
+        pages: (pages read, pages in all), and where pictures are recognised the seconds that one takes; empty where
+            nobody counts.
 
     Example:
         >>> Path("Banks_Peninsula.txt").write_text("Banks Peninsula is volcanic.")
@@ -412,6 +413,7 @@ TOLD = (
     "hidden piece",
     "comment",
     "form value",
+    "unsure line",
     "text box",
     "embedded part",
 )

@@ -25,9 +25,12 @@ from kgrag.loaders.folder_walk import (
     is_dir,
     reason,
 )
+from kgrag.loaders.images import IMAGE
 from kgrag.loaders.jsonl import TRIPLES, load_benchmark
 from kgrag.loaders.named_rows import CORPUS, Columns
+from kgrag.loaders.pdf import PDF
 from kgrag.loaders.reading import Format, Readers, Reading
+from kgrag.loaders.recognised import VERSION, is_on
 from kgrag.runtime.document_progress import at
 from kgrag.runtime.plugins import Plugins
 from kgrag.settings import LoadingSettings
@@ -132,7 +135,8 @@ class Load:
 
     `settle`: files that changed within so many seconds are left for later, since somebody may be writing them.
     `missing_ok`: paths that do not exist are no error, even if none of them does. `names`: of files that are stored
-    under others: what they are known by, and shown as. `progress` is told which file is read.
+    under others: what they are known by, and shown as. `progress` is told which file is read. `cache`: where
+    what was recognised of pictures is kept, so that a load that was ended need not recognise it again.
     """
 
     def __init__(
@@ -148,6 +152,7 @@ class Load:
         missing_ok: bool = False,
         names: Mapping[Path, str] | None = None,
         progress: Progress | None = None,
+        cache: Path | None = None,
     ) -> None:
         given = [Path(path) for path in ([paths] if isinstance(paths, str | Path) else paths)]
         if given and not missing_ok and not any(exists(path) for path in given):
@@ -173,7 +178,9 @@ class Load:
         self._follow_links = loading.follow_links
         self._exclude = loading.exclude
         self._gitignore = loading.gitignore
-        self._reading = Reading(columns or Columns(), Readers(loading))
+        self._recognition = loading.recognition
+        self._recognised = f".ocr{VERSION}.{loading.recognition_dpi}" if is_on(loading) else ""
+        self._reading = Reading(columns or Columns(), Readers(loading, cache))
         self._limit = max_file_mb * MB
         self._encoding = loading.encoding
         self._options = self._reading.columns.code + (f".{loading.encoding}" if loading.encoding else "")
@@ -203,8 +210,15 @@ class Load:
             return  # passed twice
         elif is_dir(path):
             yield from self._folder(path)
+        elif "/" in self._names.get(path, "") and self._waits(path):  # of a folder that was uploaded
+            yield Problem(self._names[path], "is a picture in a folder: KGRAG_LOADING__RECOGNITION=on has these read")
         else:
             yield _File(self._source(path))
+
+    def _waits(self, path: Path) -> bool:
+        """Return whether a file of a folder is a picture, which only a setting has recognised."""
+        suffix = self._extension(path)
+        return self._recognition != "on" and suffix in IMAGE.extensions and suffix not in self._chosen
 
     def _source(self, path: Path) -> Source:
         name = self._names.get(path)
@@ -223,7 +237,7 @@ class Load:
             source = self._source(item)
             suffix = self._extension(item)
             triples = item.with_name(TRIPLES)
-            if suffix not in self._formats:
+            if suffix not in self._formats or self._waits(item):
                 self.scan.skipped[suffix] = self.scan.skipped.get(suffix, 0) + 1
             elif item.name == CORPUS and os.path.lexists(triples):
                 yield _File(source, self._source(triples))
@@ -298,7 +312,9 @@ class Load:
 
         A format, its version, and the options that shape the result.
         """
-        return f"{name}.{(self._readers.get(name) or LOADERS[name]).version}{self._options}"
+        form = self._readers.get(name) or LOADERS[name]
+        recognised = self._recognised if form in (PDF, IMAGE) else ""
+        return f"{name}.{form.version}{self._options}{recognised}"
 
     def _items(self, file: _File) -> tuple[str, Iterator[Item]]:
         """Return the reader of a file, and its items."""

@@ -5,6 +5,7 @@ import threading
 import time
 from collections import deque
 from collections.abc import Iterator
+from dataclasses import replace
 from datetime import datetime
 from importlib.util import find_spec
 from typing import Any
@@ -16,6 +17,8 @@ from kgrag.loaders.pdf_blocks import is_first_section
 from kgrag.loaders.pdf_layout import PageLines
 from kgrag.loaders.pdf_reflow import reflow
 from kgrag.loaders.reading import Format, Reader, Readers
+from kgrag.loaders.recognised import UNSURE, Recognised, how, is_on, remedy
+from kgrag.settings import LoadingSettings
 from kgrag.values.documents import Document, Problem
 from kgrag.values.installing import install_hint
 
@@ -33,8 +36,17 @@ def load_pdf(source: Source, readers: Readers) -> Iterator[Item]:
     """Read a PDF as a document with pages and tables; a Problem for each unreadable page. Raises BadInput."""
     if find_spec("pdfplumber") is None:
         raise BadInput(f"is a PDF, for which pdfplumber is needed: {install_hint('pdf')}")
+    yield from load_pages(source, readers, "kgrag.loaders.pdf_pages:Pdf")
+
+
+def load_pages(source: Source, readers: Readers, form: str) -> Iterator[Item]:
+    """Read a file whose pages are read one by one, as by `Pdf`, into a document; see `load_pdf`. Raises BadInput.
+
+    `form`: "module:name" of what reads them.
+    """
     check_size(source)
-    run = _Run(source, readers)
+    settings = readers.settings
+    run = _Run(source, readers, form)
     pages = run.read()
     outline, title = PagedOutline(), ""
     contents = [PageLines.of(n, pages[n]) for n in range(1, run.number + 1)]
@@ -48,7 +60,7 @@ def load_pdf(source: Source, readers: Readers) -> Iterator[Item]:
     title = reflow(contents, outline, run.header["contents"])
     pictures = figures.all()
     tell(source, outline.left_out)
-    yield from _problems(source, contents)
+    yield from _problems(source, contents, settings)
     if run.header["end"]:
         yield Problem(source.shown, f"{run.header['end']}: no page was found after page {run.number}")
     sections = outline.sections()
@@ -56,7 +68,9 @@ def load_pdf(source: Source, readers: Readers) -> Iterator[Item]:
         if any(page.problem for page in contents):
             return
         if any(page.images for page in contents):
-            raise BadInput("holds no text, only scanned images; make it searchable first, for example with `ocrmypdf`")
+            if is_on(settings):
+                raise BadInput("holds no text, only pictures in which none was recognised")
+            raise BadInput(f"holds no text, only scanned images; {remedy(settings)}")
         raise BadInput("holds no text")
     info = run.header["info"]
     named = one_line(info.get("Title", ""))
@@ -72,13 +86,16 @@ def load_pdf(source: Source, readers: Readers) -> Iterator[Item]:
         named[:300],
         source.shown,
         {key: value for key, value in metadata.items() if value},
-        pages=outline.pages(run.number, run.header["labels"]),
+        pages=tuple(
+            replace(page, confidence=content.confidence)
+            for page, content in zip(outline.pages(run.number, run.header["labels"]), contents, strict=True)
+        ),
         tables=outline.tables,
         figures=pictures,
     )
 
 
-def _problems(source: Source, pages: list[PageLines]) -> Iterator[Problem]:
+def _problems(source: Source, pages: list[PageLines], settings: LoadingSettings) -> Iterator[Problem]:
     scanned = [p.number for p in pages if p.is_scanned]
     with_text = any(p.has_content for p in pages)
     for page in pages:
@@ -87,7 +104,13 @@ def _problems(source: Source, pages: list[PageLines]) -> Iterator[Problem]:
         elif page.garbled:
             yield Problem(
                 f"{source.shown}:page {page.number}",
-                "its fonts do not say which characters they show; `ocrmypdf --force-ocr` reads them from the image",
+                f"its fonts do not say which characters they show; {remedy(settings, 'ocrmypdf --force-ocr')}",
+                lasting=True,
+            )
+        elif page.confidence is not None and page.confidence < UNSURE:
+            yield Problem(
+                f"{source.shown}:page {page.number}",
+                f"was recognised from a picture, {int(100 * page.confidence)} % sure: what it says may be wrong",
                 lasting=True,
             )
     if with_text:
@@ -95,7 +118,9 @@ def _problems(source: Source, pages: list[PageLines]) -> Iterator[Problem]:
             place = f"page {first}" if first == last else f"pages {first}-{last}"
             yield Problem(
                 f"{source.shown}:{place}",
-                "holds no text, only a scanned image; `ocrmypdf` makes it searchable",
+                "shows a picture in which no text was recognised"
+                if is_on(settings)
+                else f"holds no text, only a scanned image; {remedy(settings)}",
                 lasting=True,
             )
 
@@ -125,9 +150,11 @@ def _date(info: dict[str, str]) -> str:
 class _Run:
     """The reading of one file by several processes, some pages at a time."""
 
-    def __init__(self, source: Source, readers: Readers) -> None:
+    def __init__(self, source: Source, readers: Readers, form: str) -> None:
         self._source = source
         self._readers = readers
+        self._form = form
+        self._recognised = Recognised.of(readers.cache, source.path, readers.settings)
         self._seconds = readers.settings.page_seconds
         self._until = time.monotonic() + readers.settings.file_seconds
         self._results: dict[int, dict[str, Any]] = {}
@@ -159,7 +186,7 @@ class _Run:
         return {n: self._results.get(n, {"problem": reason}) for n in range(1, self.number + 1)}
 
     def _open(self) -> tuple[Reader, dict[str, Any]]:
-        return self._readers.open(self._source.path, "kgrag.loaders.pdf_pages:Pdf", 4 * self._seconds)
+        return self._readers.open(self._source.path, self._form, 4 * self._seconds, **how(self._readers.settings))
 
     def _work(self) -> None:
         reader: Reader | None = None
@@ -201,7 +228,11 @@ class _Run:
 
     def _page(self, reader: Reader, number: int) -> bool:
         """Have a page read; returns whether the process can go on."""
-        left = self._until - time.monotonic()
+        if self._recognised is not None and (known := self._recognised.find(number)) is not None:
+            self._keep(number, known)
+            return True
+        begun = time.monotonic()
+        left = self._until - begun
         if left <= 0:
             self._stopped = f"the file took longer than {self._readers.settings.file_seconds:.0f} s"
             return False
@@ -213,13 +244,22 @@ class _Run:
             self._count_death()
             return False
         self._keep(number, answer)
+        if "confidence" in answer:
+            self._note_recognition(number, answer, time.monotonic() - begun)
         if answer.get("fatal"):
             self._count_death()
         return not answer.get("fatal")
 
+    def _note_recognition(self, number: int, answer: dict[str, Any], seconds: float) -> None:
+        """Keep what was recognised, and give the file the time that it took."""
+        self._until += seconds
+        self._source.pages[2:] = [max(1, round(seconds))]
+        if self._recognised is not None:
+            self._recognised.keep(number, answer)
+
     def _keep(self, number: int, answer: dict[str, Any]) -> None:
         self._results[number] = answer
-        self._source.pages[:] = len(self._results), self.number
+        self._source.pages[:2] = len(self._results), self.number
         self._size += sum(len(item[0]) for flow in answer.get("blocks", ()) for item in flow if isinstance(item, list))
         if self._size > self._source.limit:
             self._stopped = f"the file holds more than {self._source.limit >> 20} MB of text"

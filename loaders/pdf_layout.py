@@ -54,6 +54,7 @@ class PageLines:
     images: int = 0
     garbled: bool = False
     problem: str = ""
+    confidence: float | None = None  # of one that was recognised
 
     @classmethod
     def of(cls, number: int, answer: dict[str, Any]) -> "PageLines":
@@ -65,7 +66,8 @@ class PageLines:
             [Grid(i["cells"], i["box"], i["title"]) if isinstance(i, dict) else Line(*i) for i in flow]
             for flow in blocks
         ]
-        return cls(number, flows, answer["height"], answer["images"], answer["garbled"])
+        seen = answer["height"], answer["images"], answer["garbled"]
+        return cls(number, flows, *seen, confidence=answer.get("confidence"))
 
     @property
     def has_content(self) -> bool:

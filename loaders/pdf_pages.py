@@ -23,6 +23,7 @@ from kgrag.loaders.figures import as_row, figure_of
 from kgrag.loaders.pdf_characters import Fonts, filled_in, place, with_signs
 from kgrag.loaders.pdf_figures import Box, Drawer, Region, regions
 from kgrag.loaders.pdf_layout import Grid, Segment, flows, is_code, line, rows, segments
+from kgrag.loaders.pdf_pictures import draw
 from kgrag.loaders.pdf_tables import Signs, aligned_tables, framed_tables, ruled_tables
 
 _SPACED = 0.08  # sizes that letters of one word stand apart
@@ -92,15 +93,23 @@ _MAX_PAGES = 50_000
 _TURNS = {(0, 1): 90, (-1, 0): 180, (0, -1): 270}  # by where a line of text goes
 _USUAL = 10.0  # points of type on a page without any
 _MIN_NUMBERS = 5  # lines that are numbered on a page
+_COVERED = 0.5  # share of a page that the picture of a scan takes up
+_WORDLESS = 0.5  # share of words below which the text behind a scan is nonsense
+_FEWEST_WORDS = 20  # of a page, that tell
+_WORDLIKE = re.compile(r"[\W_]*(?:[^\W\d_]{2,}(?:[-'’.][^\W\d_]+)*|\d+(?:[.,:/-]\d+)*|[aAiI])[\W_]*")
+_OTHERS = re.compile(r"[^\W\d_a-zA-Z\u00c0-\u024f]")  # letters of scripts whose words are other than Latin ones
 _FEW_WORDS, _MANY_WORDS = 4, 12  # of a cell of a table without lines: before and after columns of prose are parted
 
 
 class Pdf:
-    """An open PDF; close it. Raises BadInput if it cannot be opened."""
+    """An open PDF; close it. Raises BadInput if it cannot be opened.
 
-    def __init__(self, path: Path) -> None:
+    `dpi`: dots an inch at which pages without text are recognised; 0: they are not.
+    """
+
+    def __init__(self, path: Path, dpi: int = 0) -> None:
+        self._path, self._dpi = path, dpi
         self._file = path.open("rb")
-        self._path = path
         self._drawer: Drawer | None = None
         self._pages: list[PDFPage] = []
         self._end = ""  # why there are no more
@@ -172,6 +181,8 @@ class Pdf:
 
         `blocks`: for each flow a list of lines [text, x0, x1, top, bottom, size, bold, pitch] and of tables
         {"cells", "box", "title"}. `left_out`: how much stands beside the text, by kind. `figures`: see figures.py.
+        A page without text is recognised: it has a `confidence`, and its `words`, [text, x0, y0, x1, y1], as shares of
+        the page.
         """
         page = Page(self._pdf, self._pages[number - 1], number)
         try:
@@ -181,8 +192,10 @@ class Pdf:
                 pdf_page.rotate = pdf_page.attrs["Rotate"] = (page.rotation + turn) % 360
                 page.close()
                 page = Page(self._pdf, pdf_page, number)
-            read = _read(page)
-            return {**read, "figures": list(self._drawn(number, read["figures"], _shown(page), turn))}
+            answer = _read(page)
+            if self._dpi and (not any(answer["blocks"]) or answer["garbled"] or _is_nonsense(page)):
+                answer = recognised(*draw(self._path, number, self._dpi), answer)
+            return {**answer, "figures": list(self._drawn(number, answer["figures"], _shown(page), turn))}
         finally:
             page.close()
 
@@ -192,6 +205,16 @@ class Pdf:
                 drawer = self._drawer = self._drawer or Drawer(self._path)
                 data = drawer.draw(number, its.box, shown, turn)
                 yield {**as_row(figure_of(data, its.caption, number, its.box)), "picture": its.picture}
+
+
+def _is_nonsense(page: Any) -> bool:
+    """Return whether most words behind the picture of a page are none, as bad recognition leaves them."""
+    least = _COVERED * page.width * page.height
+    if not any((image["x1"] - image["x0"]) * (image["bottom"] - image["top"]) > least for image in page.images):
+        return False
+    words = [word["text"] for word in extract_words(page.chars, x_tolerance_ratio=0.15)]
+    wordlike = sum(_WORDLIKE.fullmatch(word) is not None or _OTHERS.search(word) is not None for word in words)
+    return len(words) >= _FEWEST_WORDS and wordlike < _WORDLESS * len(words)
 
 
 def _turn(chars: list[dict[str, Any]]) -> int:
@@ -232,6 +255,22 @@ def _read(page: Any) -> dict[str, Any]:
     left_out: Counter[str] = Counter()
     usual = median(c["size"] for c in chars) if chars else _USUAL
     chars = [*with_signs(close_gaps(chars)), *filled_in(page, usual, left_out)]
+    found = laid_out(page, chars, float(bottom - top), (x0, top, x1, bottom), left_out)
+    return {**found, "images": len(page.images)}
+
+
+def laid_out(
+    page: Any, chars: Sequence[Char], height: float, shown: Box | None, left_out: Counter[str]
+) -> dict[str, Any]:
+    """Return the lines of characters in reading order, tables and figures.
+
+    Args:
+        page: has ruled lines, as pdfplumber's has.
+        chars: all that are to be read.
+        height: of the page, in points.
+        shown: where figures are looked for; None: a page that is a picture has none of its own.
+        left_out: counts what stands beside the text.
+    """
     grids, rest = ruled_tables(page, chars)
     ruled = [grid.box for grid in grids]
     upright = [c for c in rest if c["upright"]]
@@ -241,8 +280,8 @@ def _read(page: Any) -> dict[str, Any]:
     signs = Signs.of(page, parts)
     for grid in grids:
         signs = signs.without(grid.box)
-    framed = framed_tables(parts, signs, float(bottom - top))
-    figures = regions(page, parts, ruled, (x0, top, x1, bottom), left_out)
+    framed = framed_tables(parts, signs, height)
+    figures = [] if shown is None else regions(page, parts, ruled, shown, left_out)
     parts.extend(map(_stand_in, count(), grids))
     parts, signs = _take(parts, grids, framed, signs)
     parts, signs = _take(parts, grids, aligned_tables(parts, _FEW_WORDS, signs), signs)
@@ -253,12 +292,54 @@ def _read(page: Any) -> dict[str, Any]:
     unknown = sum(c["text"] == "\ufffd" for c in chars)
     return {
         "blocks": blocks,
-        "height": float(bottom - top),
-        "images": len(page.images),
+        "height": height,
+        "images": 0,
         "figures": figures,
         "left_out": left_out,
         "garbled": unknown > 0.3 * max(1, len(chars)),
     }
+
+
+def recognised(picture: Any, points: float, answer: dict[str, Any]) -> dict[str, Any]:
+    """Return what `Pdf.page` does, of the picture of a page.
+
+    Args:
+        picture: [height, width] in shades of grey.
+        points: the width of a pixel.
+        answer: what is said if no text is recognised.
+    """
+    from kgrag.loaders.recognition import recogniser
+
+    scan = recogniser().recognise(picture, points)
+    left_out = {**answer["left_out"], "unsure line": scan.unsure}
+    if not scan.chars:
+        return {**answer, "left_out": left_out}
+    found = laid_out(scan, scan.chars, scan.height, None, Counter())
+    return {
+        **found,
+        "images": answer["images"],
+        "left_out": left_out,
+        "confidence": scan.confidence,
+        "words": _in_order(scan, found["blocks"]),
+    }
+
+
+def _in_order(scan: Any, flows: Sequence[Sequence[Any]]) -> list[list[Any]]:
+    """Return the words as one reads them, by lines, tables and cells: marks need what goes on to be near."""
+    items = [item for flow in flows for item in flow]
+    boxes = [item["box"] if isinstance(item, dict) else (item[1], item[3], item[2], item[4]) for item in items]
+    cells = sorted((cell for table in scan.find_tables() for cell in table.cells), key=lambda box: (box[1], box[0]))
+
+    def key(number: int) -> tuple[int, int]:
+        return _first(boxes, *scan.middles[number]), _first(cells, *scan.middles[number])
+
+    return [scan.words[number] for number in sorted(range(len(scan.words)), key=key)]
+
+
+def _first(boxes: Sequence[Any], x: float, y: float) -> int:
+    """Return the number of the first box with a point in it, else how many there are."""
+    inside = (n for n, (x0, top, x1, bottom) in enumerate(boxes) if x0 <= x <= x1 and top <= y <= bottom)
+    return next(inside, len(boxes))
 
 
 def _take(

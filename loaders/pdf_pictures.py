@@ -15,6 +15,7 @@ from kgrag.loaders.base import BadInput
 WIDTH, HEIGHT = 1240, 3200
 """Pixels that a picture has at most; a portrait page of A4 is as wide as that at 150 dots an inch."""
 
+_MOST = 30e6  # pixels of a page that is recognised
 _GRID = 10_000  # positions across a page that a word's corners are rounded to
 _MAX_CHARS = 100_000  # of one page
 
@@ -49,6 +50,18 @@ class Pictures:
         png = io.BytesIO()
         picture.save(png, "PNG")
         return {"png": base64.b64encode(png.getvalue()).decode(), "words": list(_words(page))}
+
+
+def draw(path: Path, number: int, dpi: int) -> tuple[Any, float]:
+    """Return a page in shades of grey, [height, width], and the width of a pixel in points. Raises BadInput."""
+    try:
+        with pypdfium2.PdfDocument(path) as pdf:
+            page = pdf[number - 1]
+            width, height = page.get_size()
+            scale = min(dpi / 72, (_MOST / (width * height)) ** 0.5)
+            return page.render(scale=scale, grayscale=True).to_numpy().squeeze(), 1 / scale
+    except pypdfium2.PdfiumError as error:
+        raise BadInput(f"cannot be drawn ({error})") from error
 
 
 def _words(page: Any) -> Iterator[list[Any]]:

@@ -50,8 +50,10 @@ class Reader(Child):
 class Readers:
     """Reading processes that wait between files, so that not each file pays for their start."""
 
-    def __init__(self, settings: LoadingSettings) -> None:
+    def __init__(self, settings: LoadingSettings, cache: Path | None = None) -> None:
+        """Start none yet; `cache`: where what was recognised of pictures is kept."""
         self.settings = settings
+        self.cache = cache
         self._idle: list[Reader] = []
 
     def __enter__(self) -> Self:
@@ -76,10 +78,10 @@ class Readers:
         else:
             self._idle.append(reader)
 
-    def open(self, path: Path, form: str, seconds: float) -> tuple[Reader, dict[str, Any]]:
+    def open(self, path: Path, form: str, seconds: float, **options: object) -> tuple[Reader, dict[str, Any]]:
         """Start a process that opens a file; returns it with the file's header. Raises BadInput."""
         reader = self._idle.pop() if self._idle else Reader(self.settings.memory_mb)
-        answer = reader.ask(seconds, open=str(path.absolute()), format=form)
+        answer = reader.ask(seconds, open=str(path.absolute()), format=form, options=options)
         if "header" in answer:
             return reader, answer["header"]
         if answer.get("fatal"):

@@ -49,6 +49,7 @@ def items_of(
         found = Load(
             paths, columns=columns, max_file_mb=settings.max_file_mb, loading=settings.loading, root=root,
             known=known, settle=settle, missing_ok=missing_ok, names=names, progress=progress,
+            cache=settings.cache,
         )  # fmt: skip
         return found, None, found.scan
     return chain([] if first is None else [first], _documents(stream)), total, None

@@ -1,11 +1,13 @@
 """A sandbox for untrusted files: a process of its own reads them, so that a hostile one can harm nothing else.
 
-It is told how much memory it may take, and says that it is ready. Of requests, {"open": path, "format": "module:name"}
-has what is named make of a path the header at once, or an object with `header()`, `page(number)` and `close()`, and
-{"page": number} asks that for a page. Answers are {"header": ...}, what a page gives, or {"problem": reason}.
+It is told how much memory it may take, and says that it is ready. Of requests, {"open": path, "format": "module:name",
+"options": {}} has what is named make of a path, and the options, the header at once, or an object with `header()`,
+`page(number)` and `close()`, and {"page": number} asks that for a page. Answers are {"header": ...}, what a page gives,
+or {"problem": reason}.
 """
 
 import importlib
+import os
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +19,7 @@ MEMORY = "needs more than {} MB of memory to read; raise the limit with KGRAG_LO
 
 def main() -> None:
     """Answer requests within a limit of memory, until there are no more."""
+    os.environ["OPENBLAS_NUM_THREADS"] = "1"  # numpy would take memory for each core, and has nothing to do
     tell, told = begin(), messages()
     memory_mb: int = next(told)
     limit_memory("AS", memory_mb)
@@ -37,7 +40,7 @@ class _Reader:
         """Return the answer to a request."""
         try:
             if "open" in request:
-                return {"header": self._open(Path(request["open"]), request["format"])}
+                return {"header": self._open(Path(request["open"]), request["format"], request["options"])}
             page: dict[str, Any] = self._paged.page(request["page"])
             return page
         except BadInput as error:
@@ -50,12 +53,12 @@ class _Reader:
             what = " ".join(str(error).split())[:200]
             return {"problem": f"cannot be read ({type(error).__name__}{': ' if what else ''}{what})"}
 
-    def _open(self, path: Path, form: str) -> dict[str, Any]:
+    def _open(self, path: Path, form: str, options: dict[str, Any]) -> dict[str, Any]:
         if self._paged is not None:
             self._paged.close()
             self._paged = None
         module, _, name = form.partition(":")
-        found = getattr(importlib.import_module(module), name)(path)
+        found = getattr(importlib.import_module(module), name)(path, **options)
         if isinstance(found, dict):
             return found
         self._paged = found

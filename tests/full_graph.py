@@ -65,7 +65,7 @@ def documents() -> list[Document]:
                 "links": ["larvik", "Colin Archer"],
             },
             triples=(_FACT,),
-            pages=(Page(1, first, "i"), Page(2, second)),
+            pages=(Page(1, first, "i"), Page(2, second, confidence=0.93)),
             tables=(Table(1, rows, _CAPTION, 2, 2), Table(2, rows, "", 2, 2)),
             figures=(
                 Figure(1, "a" * 64, "Table 1: Ships of the north", 2, (72, 80.5, 200, 160), 400, 300, "image/png"),

@@ -5,4 +5,4 @@
 // -> content: LIST<STRING> - what the node says
 // -> edges: LIST<STRING> - where it leads, in no order
 MATCH (n:Page {collection: $collection})
-RETURN n.id AS id, [n.name, n.label, n.text] AS content, [(n)-[:NEXT|CONTAINS]->(m) | m.id] + [(n)<-[:HAS_PAGE]-(d) | d.id] AS edges ORDER BY id
+RETURN n.id AS id, [n.name, n.label, n.text, n.confidence] AS content, [(n)-[:NEXT|CONTAINS]->(m) | m.id] + [(n)<-[:HAS_PAGE]-(d) | d.id] AS edges ORDER BY id

@@ -101,7 +101,8 @@ def ingest(
     (.adoc, .asciidoc), Org (.org), Jupyter notebooks (.ipynb), subtitles (.srt, .vtt), HTML (.html, .htm), PDF
     (.pdf), Word (.docx), PowerPoint (.pptx), Excel (.xlsx), OpenDocument (.odt, .ods, .odp, and templates: .ott,
     .ots, .otp), RTF (.rtf), EPUB (.epub), e-mails (.eml, .mbox), JSON Lines (.jsonl, .ndjson), .json, .csv and .tsv,
-    Parquet (.parquet), web archives (.warc, .warc.gz, .wet, .wet.gz), and source code (listed below), TeX as it is
+    Parquet (.parquet), web archives (.warc, .warc.gz, .wet, .wet.gz), pictures (.png, .jpg, .jpeg, .tif, .tiff,
+    .webp, .bmp, .gif; in folders only with KGRAG_LOADING__RECOGNITION=on), and source code (listed below), TeX as it is
     written; other files, such as XML and logs, are counted. A row of a table and a page of an archive is a document;
     the columns of a row's key, title and text are found by their usual names (id, title, text, ...) or named by the
     options. What did not change since the last time is passed over, so the same command brings a collection up to
@@ -301,6 +302,8 @@ def print_hand_over(report: "HandOver", database: str, collection: str) -> None:
 
 def print_changes(report: "IngestReport", prune: bool = False) -> None:
     """Print on standard error what is gone, came from elsewhere, was passed over or converted."""
+    from kgrag.loaders.images import IMAGE
+
     if report.gone and not prune:
         print_list(
             f"{number(len(report.gone), 'document')} of this collection whose file or row is no longer there "
@@ -313,7 +316,8 @@ def print_changes(report: "IngestReport", prune: bool = False) -> None:
             [f"{r.key}: was {r.before}, now {r.now}" for r in report.replaced],
         )
     if report.skipped:
-        note(f"{number(sum(report.skipped.values()), 'file')} skipped: {_tally(report.skipped)}")
+        waiting = "; KGRAG_LOADING__RECOGNITION=on has pictures read" if {*IMAGE.extensions} & {*report.skipped} else ""
+        note(f"{number(sum(report.skipped.values()), 'file')} skipped: {_tally(report.skipped)}{waiting}")
     if report.converted:
         note(f"{number(sum(report.converted.values()), 'file')} not in UTF-8, converted: {_tally(report.converted)}")
     if report.left_out:

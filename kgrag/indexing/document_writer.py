@@ -50,6 +50,7 @@ def add_pages(rows: PageRows, collection: str, id: str, document: Document, pass
             "number": page.number,
             "label": page.label,
             "text": page.text,
+            "confidence": page.confidence,
         }
         rows.pages.append({"document": id, "id": numbers[page.number], "properties": properties})
     rows.next.extend({"id": a, "after": b} for a, b in pairwise(numbers[n] for n in sorted(numbers)))

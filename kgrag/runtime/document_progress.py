@@ -52,7 +52,10 @@ class DocumentProgress:
             self._progress(stage, done, total)
 
     def at(self, what: str, unit: str, counts: Sequence[int]) -> None:
-        """Set the current item, none if it is empty; `counts`: [done, total] in units, as they change."""
+        """Set the current item, none if it is empty; `counts`: [done, total] in units, as they change.
+
+        A third one: the seconds that each takes, where that is long.
+        """
         with self._lock:
             self._what, self._unit, self._counts, self._begun = what, unit, counts, time.monotonic()
 
@@ -64,7 +67,9 @@ class DocumentProgress:
                     continue
                 try:
                     if self._counts:
-                        self._progress(f"{self._unit} of {self._what}", self._counts[0], self._counts[1])
+                        done, total, *seconds = self._counts
+                        slow = f", recognised from pictures in about {seconds[0]} s each" if seconds else ""
+                        self._progress(f"{self._unit} of {self._what}{slow}", done, total)
                     else:
                         self._progress(SECONDS + self._what, int(now - self._begun), None)
                 except BaseException as error:

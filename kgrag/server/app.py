@@ -67,7 +67,7 @@ def create_app(kg: KnowledgeGraph, keys: Keys, options: ServeOptions) -> FastAPI
         Workers(most, options.deadline, options.budget, options.waiting)
         for most in (options.concurrency, options.concurrency, options.statements)
     )
-    pictures = Pictures(kg.settings.loading)
+    pictures = Pictures(kg.settings.loading, kg.settings.cache)
     metrics, tracing, work = Metrics(), Tracing(), Jobs(kg, options.job_workers)
     kept = Conversations(keys.path.with_name("conversations.sqlite3"), options.answers)
     asking = Asking(kept, asks, workers)

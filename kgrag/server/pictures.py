@@ -12,14 +12,16 @@ from dataclasses import dataclass
 from difflib import Match, SequenceMatcher
 from itertools import accumulate, chain, pairwise
 from pathlib import Path
-from typing import NamedTuple, Self
+from typing import Any, NamedTuple, Self
 
 from kgrag.client.graph import KnowledgeGraph
 from kgrag.graph.collections import open_collection
 from kgrag.indexing.removal import known_files
 from kgrag.loaders.base import BadInput, clean
 from kgrag.loaders.folder_walk import Fingerprint, Stamp
+from kgrag.loaders.images import FORM, IMAGE
 from kgrag.loaders.reading import Readers
+from kgrag.loaders.recognised import Recognised, how
 from kgrag.server.uploads import Uploads
 from kgrag.settings import LoadingSettings
 from kgrag.values.errors import InputError, NotFoundError
@@ -31,7 +33,7 @@ _GAP = 50  # letters between two runs that belong together: another spelling, a 
 _LIKE = 0.7  # share of the letters from the first of such runs to the last that both have
 _NAME = re.compile(r"(?:^|(?<=; ))[^;:\n]+: ", re.MULTILINE)  # of a cell, as the rows of tables are written
 _TAKEN, _GIVEN = "", " "  # in place of shingles that were found; none is like them
-_FORMAT = "kgrag.loaders.pdf_pictures:Pictures"
+_PDF, _IMAGE = "kgrag.loaders.pdf_pictures:Pictures", "kgrag.loaders.images:Drawn"
 
 
 class Box(NamedTuple):
@@ -45,11 +47,15 @@ class Box(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Picture:
-    """A page as PNG, the words on it with their boxes, and how many pages there are."""
+    """A page as PNG, the words on it with their boxes, and how many pages there are.
+
+    `confidence`: of one that was recognised, 0 to 1.
+    """
 
     png: bytes
     words: tuple[tuple[str, Box], ...]
     pages: int
+    confidence: float | None = None
 
     def boxes(self, text: str) -> list[Box]:
         """Return the places of a text on the page: a box for each line or part of one; empty if it is absent."""
@@ -63,8 +69,9 @@ class Picture:
 class Pictures:
     """Draws pages in processes of its own; close it, or use `with`. Safe to share between threads."""
 
-    def __init__(self, settings: LoadingSettings) -> None:
-        self._readers = Readers(settings)
+    def __init__(self, settings: LoadingSettings, cache: Path | None = None) -> None:
+        """Start none yet; `cache`: where what was recognised of pages is kept."""
+        self._readers = Readers(settings, cache)
 
     def __enter__(self) -> Self:
         return self
@@ -78,28 +85,52 @@ class Pictures:
 
     def draw(self, path: Path, number: int) -> Picture:
         """Draw the page with that number, from 1. Raises InputError if the file or the page cannot be drawn."""
-        seconds = self._readers.settings.page_seconds
+        is_image = path.suffix.lower() in IMAGE.extensions
         try:
-            reader, header = self._readers.open(path, _FORMAT, seconds)
-            answer = reader.ask(seconds, page=number)
+            header, answer = self._answer(path, _IMAGE if is_image else _PDF, number)
+            seen = self._recognised(path, number, FORM if is_image else "kgrag.loaders.pdf_pages:Pdf", answer["words"])
         except BadInput as error:
             raise _undrawn(number, str(error)) from error
-        self._readers.give(reader)
+        words = tuple((word, Box(*place)) for word, *place in seen["words"])
+        return Picture(base64.b64decode(answer["png"]), words, header["pages"], seen.get("confidence"))
+
+    def _answer(self, path: Path, form: str, number: int, **options: object) -> tuple[dict[str, Any], dict[str, Any]]:
+        """Return what a process says of a file, and of one of its pages. Raises BadInput."""
+        seconds = self._readers.settings.page_seconds
+        reader, header = self._readers.open(path, form, seconds, **options)
+        answer = reader.ask(seconds, page=number)
         if "problem" in answer:
-            raise _undrawn(number, answer["problem"])
-        words = tuple((word, Box(*place)) for word, *place in answer["words"])
-        return Picture(base64.b64decode(answer["png"]), words, header["pages"])
+            reader.kill()
+            raise BadInput(answer["problem"])
+        self._readers.give(reader)
+        return header, answer
+
+    def _recognised(self, path: Path, number: int, form: str, layer: list[Any]) -> dict[str, Any]:
+        """Return the words of a page: those that were recognised of it, else those of its text layer."""
+        settings = self._readers.settings
+        kept = Recognised.of(self._readers.cache, path, settings)
+        seen = None if kept is None else kept.find(number)
+        if seen is None and kept is not None and not layer:
+            seen = self._answer(path, form, number, **how(settings))[1]
+            if "confidence" in seen:
+                kept.keep(number, seen)
+        return seen if seen is not None and "words" in seen else {"words": layer}
 
 
 def file_of(kg: KnowledgeGraph, collection: str, document: str) -> Path:
-    """Return the PDF of a document, unchanged since it was read. Raises NotFoundError otherwise."""
+    """Return the PDF or picture of a document, unchanged since it was read. Raises NotFoundError otherwise."""
     uploads, graph = Uploads(kg.settings.home), kg.graph
     for state in known_files(graph, open_collection(graph, collection), [document]).get(document, ()):
         read, path = Fingerprint.parse(state.fingerprint), Path(state.path)
         if state.root == clean(uploads.folder(collection).resolve().as_posix()):
             path = uploads.find(collection, state.key).path
         stamp = Stamp.of([path])
-        if read is not None and stamp is not None and read.reader.startswith("pdf") and read.still([path], stamp):
+        if (
+            read is not None
+            and stamp is not None
+            and read.reader.startswith(("pdf", "image"))
+            and read.still([path], stamp)
+        ):
             return path
     raise NotFoundError(
         f"The PDF of {document!r} is not held.", "It was no PDF, or has changed or moved since: ingest it again."

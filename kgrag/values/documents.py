@@ -33,6 +33,7 @@ class Page:
         number: counted from 1.
         text: the text of the page without its tables.
         label: the document's own number, such as "iv"; empty without one.
+        confidence: of a page that was recognised from a picture, 0 to 1; None for one with a text of its own.
 
     Example:
         >>> Page(3, "Preface", label="iv").name
@@ -42,6 +43,7 @@ class Page:
     number: int
     text: str
     label: str = ""
+    confidence: float | None = None
 
     @property
     def name(self) -> str:

@@ -18,6 +18,8 @@ import click
 import pytest
 from click.testing import CliRunner
 from code_blocks import Block, Command, blocks, commands, mentioned
+from made_pdfs import Maker
+from made_scans import pictures
 from scripted import Scripted
 from served import Served
 
@@ -70,6 +72,11 @@ def reader(
             folder.joinpath(f"{title}.md").write_text(f"# {title}\n\n{text}\n", encoding="utf-8")
     Path("table.csv").write_text("id,title,text\n1,Maud,The Maud was built at Vollen.\n", encoding="utf-8")
     _write_knowledge()
+    maker = Maker(Path("letter.pdf"))
+    maker.text("The harbour master decided in March that no ship was to leave Larvik before the ice had gone.")
+    maker.save()
+    pictures(Path("letter.pdf"))[0].save("letter.png")
+    Path("letter.pdf").unlink()
     scripted.say("extract", {"triples": [["Fram", "designed by", "Colin Archer"]]})
     scripted.say("read", {"triples": [["Fram", "designed by", "Colin Archer"]]})
     scripted.say("reason", {"answerable": True})

@@ -3,6 +3,7 @@
 import io
 import random
 from pathlib import Path
+from typing import Literal
 
 import pytest
 from made_pdfs import HEIGHT, LEADING, Maker, prose, words
@@ -289,7 +290,8 @@ def picture() -> bytes:
     return out.getvalue()
 
 
-def test_scanned_pages_are_named(tmp_path: Path) -> None:
+@pytest.mark.parametrize(("recognition", "said"), [("off", "ocrmypdf"), ("auto", "none was recognised")])
+def test_scanned_pages_are_named(recognition: Literal["off", "auto"], said: str, tmp_path: Path) -> None:
     from reportlab.lib.utils import ImageReader
 
     (tmp_path / "in").mkdir()
@@ -302,10 +304,10 @@ def test_scanned_pages_are_named(tmp_path: Path) -> None:
                 maker.text("A page that has words, which can be read.")
             maker.page()
         maker.save()
-    items = list(load(tmp_path / "in", loading=ONE))
+    items = list(load(tmp_path / "in", loading=LoadingSettings(processes=1, recognition=recognition)))
     problems = {Path(i.place).name: i.message for i in items if isinstance(i, Problem)}
     assert set(problems) == {"all.pdf", "some.pdf:pages 2-3"}
-    assert "ocrmypdf" in problems["all.pdf"]
+    assert said in problems["all.pdf"]
     (document,) = (i for i in items if isinstance(i, Document))
     assert [bool(p.text) for p in document.pages] == [True, False, False, True]
 

@@ -146,7 +146,7 @@ NODES = {
     "Passage": ("id:ID(Passage)", "collection", "name", "title", "section", "text", "tokens:long", "stems",
                 "title_stems", "sentences", "ordinal:long", "embedding:float[]", "similar_floor:double",
                 "todo:string[]", "page:long", "last_page:long"),
-    "Page": ("id:ID(Page)", "collection", "name", "number:long", "label", "text"),
+    "Page": ("id:ID(Page)", "collection", "name", "number:long", "label", "text", "confidence:double"),
     "Table": ("id:ID(Table)", "collection", "name", "number:long", "caption", "markdown", "page:long",
               "last_page:long"),
     "Figure": ("id:ID(Figure)", "collection", "name", "number:long", "caption", "media_type", "sha", "page:long",

@@ -20,7 +20,15 @@ router = APIRouter(tags=["passages"])
 _PNG = "image/png"
 _PAGE: Responses = {
     200: {
-        **holds("Page", png=str, boxes=list[pictures.Box], dark=list[pictures.Box], pages=int, number=int)[200],
+        **holds(
+            "Page",
+            png=str,
+            boxes=list[pictures.Box],
+            dark=list[pictures.Box],
+            pages=int,
+            number=int,
+            confidence=float | None,
+        )[200],
         "content": {_PNG: {}},
     }
 }
@@ -87,6 +95,11 @@ async def page(
     its, picture, shown, part = await caller.work(drawn)
     if "application/json" not in request.headers.get("accept", ""):
         return Response(picture.png, media_type=_PNG)
-    form = {"png": base64.b64encode(picture.png).decode(), "pages": picture.pages, "number": shown}
+    form = {
+        "png": base64.b64encode(picture.png).decode(),
+        "pages": picture.pages,
+        "number": shown,
+        "confidence": picture.confidence,
+    }
     boxes = picture.boxes(its.text) if its.page is None or its.page <= shown <= (its.last_page or its.page) else []
     return Reply({**form, "boxes": boxes, "dark": picture.boxes(part) if part and boxes else []})

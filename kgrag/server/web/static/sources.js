@@ -9,7 +9,7 @@ import { attempt, button, fill, h, icon, loading } from "./dom.js";
  * @typedef {{passage: string, title: string, sentence: string, name: string, start: number, end: number}} Hop
  * @typedef {{number: number | null, passage: Passage, heading: string, place: string, summary: string,
  *   snippet: {text: string, marks: [number, number][]}, support: [number, number], why: string, hops: Hop[], also: string, gone: boolean}} Source
- * @typedef {{png: string, boxes: number[][], dark: number[][], pages: number, number: number}} Page
+ * @typedef {{png: string, boxes: number[][], dark: number[][], pages: number, number: number, confidence: number | null}} Page
  */
 
 /** The pane of sources of one conversation. */
@@ -164,6 +164,7 @@ export function pageView(page, title, turn, seek = true) {
     button({ icon: "left", label: "Page before", disabled: page.number <= 1, onclick: () => turn(page.number - 1) }),
     h("span", {}, `Page ${page.number} of ${page.pages}`),
     button({ icon: "right", label: "Next page", disabled: page.number >= page.pages, onclick: () => turn(page.number + 1) }),
+    page.confidence !== null && h("span", { class: "hint" }, `Recognised from a picture, ${Math.floor(page.confidence * 100)} % sure.`),
     page.boxes.length === 0 && h("span", { class: "hint" }, "The passage does not stand on this page.")), picture);
 }
 
