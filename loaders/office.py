@@ -22,7 +22,6 @@ def load_office(source: Source, readers: Readers) -> Document:
     readers.give(process)
     left_out = Counter(found["left_out"])
     figures = Figures(left_out)
-    source.problems.extend(found["problems"])
     outline = PagedOutline()
     parts = found["parts"]
     for number, part in enumerate(parts, 1):
@@ -35,6 +34,7 @@ def load_office(source: Source, readers: Readers) -> Document:
         _add(outline, [block for block in part["blocks"] if block[0] != "figure"], page)
     pictures = figures.all()
     tell(source, left_out)
+    source.problems.extend(found["problems"])
     sections = outline.sections()
     if not any(s.text for s in sections) and not outline.tables:
         raise BadInput("holds no text")

@@ -25,6 +25,7 @@ CONTRACTS: dict[str, type] = {
     "kgrag.embedders": Embedder,
     "kgrag.loaders": Format,
     "kgrag.passage_indexes": PassageIndex,
+    "kgrag.readers": Format,
     "kgrag.retrievers": Retriever,
     "kgrag.strategies": Strategy,
 }

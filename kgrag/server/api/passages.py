@@ -51,7 +51,7 @@ async def passage(caller: Called, collection: Named, id: Id, edges: Annotated[in
 
 
 @router.get("/collections/{collection}/figures/{id}", response_class=FileResponse, responses=_FIGURE)
-async def figure(caller: Called, collection: Named, id: Annotated[str, Path(pattern="^[0-9a-f]{32}$")]) -> Response:
+async def figure(caller: Called, collection: Named, id: Annotated[str, Path(max_length=64)]) -> Response:
     """Return the picture of a figure, if it is kept: PNG, JPEG, GIF or WebP."""
 
     def kept() -> tuple[Any, str]:
