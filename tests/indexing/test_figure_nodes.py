@@ -1,6 +1,5 @@
 """Figures in the graph: shown by pages, referred to by passages, kept as files, changed and removed with documents."""
 
-import os
 from base64 import b64encode
 from dataclasses import replace
 from pathlib import Path
@@ -140,12 +139,6 @@ def test_what_a_kill_left_is_cleaned(kg: KnowledgeGraph, collection_name: str) -
     assert files(kg, collection_name) == sorted(f"{figure.sha}.png" for figure in ships().figures)
     assert gone.read_bytes() == png(HULL)
     assert (folder.stat().st_mode & 0o777, gone.stat().st_mode & 0o077) == (0o700, 0)
-
-
-@pytest.mark.skipif(os.geteuid() == 0, reason="root writes anywhere")
-def test_a_home_that_cannot_be_written(kg: KnowledgeGraph, collection_name: str, tmp_path: Path) -> None:
-    tmp_path.chmod(0o500)
-    assert next(FigureFiles(tmp_path, collection_name).keep([ships()])).figures[0].data == b""
 
 
 def test_a_home_that_is_a_file(tmp_path: Path) -> None:
