@@ -32,7 +32,9 @@ _PAGE: Responses = {
         "content": {_PNG: {}},
     }
 }
-_FIGURE: Responses = {200: {"content": {media_type: {} for media_type in SHOWN}}}
+_BYTES = {"schema": {"type": "string", "format": "binary"}}
+_FIGURE: Responses = {200: {"content": dict.fromkeys(("application/octet-stream", *SHOWN), _BYTES)}}
+"""Generators of clients know bytes by the first of these types alone."""
 Id = Annotated[str, Query(min_length=1, max_length=2000, description="id of a passage, or key or title of a document")]
 
 
