@@ -3,7 +3,7 @@
 // $collection: STRING - name of the collection
 // $as_of: STRING - a date such as 1912, 1912-03 or 1912-03-07
 // -> ids: LIST<STRING> - ids of these passages
-MATCH (s:Entity {collection: $collection})-[r]->(:Entity)
+MATCH (:Entity {collection: $collection})-[r:!SIMILAR]->(:Entity)
 WHERE r.facts IS NOT NULL AND (r.valid_from IS NOT NULL OR r.valid_to IS NOT NULL)
 WITH r, CASE WHEN r.valid_from IS NULL AND NOT r.valid_to < r.stated_at OR r.valid_to IS NULL THEN coalesce(r.valid_from, r.stated_at) ELSE r.valid_from END AS begins
 WITH r, (begins IS NULL OR left(begins, size($as_of)) <= left($as_of, size(begins)))

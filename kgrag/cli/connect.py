@@ -67,7 +67,7 @@ def filter_options(command: F) -> F:
     """Add the options --where, --source, --since and --as-of, which narrow a search."""
     for option in (
         click.option("--as-of", default="", metavar="DATE",
-                     help="What held then (1912, 1912-03): leaves out passages whose dated facts did not."),
+                     help="Leave out passages whose dated facts did not hold then (1912, 1912-03)."),
         click.option("--since", callback=_since, metavar="DATE",
                      help="Only documents dated since then; those without a date by when they were ingested."),
         click.option("--source", metavar="TEXT", help="Only documents whose source (path or address) contains this."),

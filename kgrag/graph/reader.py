@@ -164,13 +164,14 @@ class Reader:
         parameters: dict[str, Any] = {"collection": collection.name, "embedding": collection.embedding}
         parameters |= {"vector": list(vector), "limit": limit}
         asked = {"index": index, "candidates": max(over_fetch, limit), "scanned": _SCANNED}
+        filtering = self._filter(only or Filter())
         if only:
             asked["candidates"] = max(_FILTER_CANDIDATES, over_fetch, limit)
-            row = self.row("retrieve/vector_candidates_filtered", **asked, **parameters, **self._filter(only))
+            row = self.row("retrieve/vector_candidates_filtered", **asked, **parameters, **filtering)
         else:
             row = self.row("retrieve/vector", **asked, **parameters, few=FEW)
         if row["unsure"] or (only and len(row["hits"]) < limit):
-            return self._scores("retrieve/vector_filtered", **parameters, **self._filter(only or Filter()))
+            return self._scores("retrieve/vector_filtered", **parameters, **filtering)
         return _pairs(row["hits"])
 
     def question(self, names: list[str], stemmed: list[str], words: list[str]) -> dict[str, Any]:

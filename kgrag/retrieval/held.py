@@ -6,7 +6,7 @@ from kgrag.graph.reader import Reader
 from kgrag.text.tokens import normalise
 
 _MOST = 5
-"""Facts that are told at most: an answer rests on few."""
+"""The most facts in the notes of an answer, which rests on few."""
 
 
 def held_facts(reader: Reader, passages: Sequence[str], said: Iterable[str], as_of: str = "") -> tuple[str, ...]:

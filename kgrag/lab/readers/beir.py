@@ -19,7 +19,7 @@ CORPUS, QUERIES, QRELS = "corpus.jsonl", "queries.jsonl", "qrels"
 EXPECTED = f"a folder with {CORPUS} (_id, title, text), {QUERIES} (_id, text) and {QRELS}/test.tsv"
 _CORPUS_FORM = 'Each line is an object like {"_id": "d1", "title": "...", "text": "..."}; every _id occurs once.'
 _QUERIES_FORM = 'Each line is an object like {"_id": "q1", "text": "..."}; every _id occurs once.'
-_QRELS_FORM = "A heading, then lines of query-id, corpus-id and score, parted by tabs."
+_QRELS_FORM = "A heading, then lines of query-id, corpus-id and score, separated by tabs."
 
 
 def read(path: Path) -> Dataset:
