@@ -26,7 +26,7 @@
 // $links: LIST<STRING> - entities that the question names
 // $same_as: BOOLEAN = true - whether a name leads where the other names of its entity lead
 // $next: INTEGER = 0 - best targets that are described, for the next hop
-// -> hops: LIST<MAP> - {source (passage id), targets}; a target: [passage, name of the entity that leads to it (two names of one: a = b), kind of tie, score against the rest of the question, score against the whole]; kind: 0 it mentions the entity, 1 the entity is its title, 2 it mentions the source's own name
+// -> targets: LIST<LIST<ANY>> - [passage, score against the whole question, score by the best way that leads to it, its source, the name of the entity that ties it to that (two names of one: a = b), kind of tie]; kind: 0 it mentions the entity, 1 the entity is its title, 2 it mentions the source's own name
 // -> next: LIST<MAP> - the targets best by either score: {id, name, title (of its document), own ({id, weight} of the entities that its document's title or its own headings name), mentioned (those of the question's entities that it mentions)}
 UNWIND range(0, size($sources) - 1) AS s
 WITH s, $sources[s] AS source
@@ -93,16 +93,16 @@ WITH way[0] AS s, id, base, way[2] AS best,
        + $word_weight * reduce(w = 0.0, i IN shared | w + $rests[way[1]].weights[i]) AS score
 ORDER BY score DESC, id
 WHERE score IS NOT NULL // what is being removed may have lost its vector
-WITH s, collect([id, best[1][1], best[2], score, base])[0..$targets] AS targets
-WITH collect({source: $sources[s].id, inherited: $sources[s].inherited, targets: targets}) AS hops
-CALL (hops) {
-  UNWIND CASE WHEN $next > 0 THEN hops ELSE [] END AS hop
-  UNWIND hop.targets AS target
-  WITH target[0] AS id, max(CASE WHEN target[3] + hop.inherited > target[4] THEN target[3] + hop.inherited ELSE target[4] END) AS best
-  ORDER BY best DESC, id LIMIT $next
-  MATCH (d:Document)-[:HAS_PASSAGE]->(x:Passage {id: id})
-  RETURN collect({id: id, name: x.name, title: x.title,
+WITH s, collect([id, base, [score + $sources[s].inherited, $sources[s].id, best[1][1], best[2]]])[0..$targets] AS targets
+UNWIND targets AS target
+WITH target[0] AS id, target[1] AS base, max(target[2]) AS way
+ORDER BY CASE WHEN way[0] > base THEN way[0] ELSE base END DESC, id
+WITH collect([id, base] + way) AS targets
+CALL (targets) {
+  UNWIND targets[0..$next] AS target
+  MATCH (d:Document)-[:HAS_PASSAGE]->(x:Passage {id: target[0]})
+  RETURN collect({id: x.id, name: x.name, title: x.title,
     own: [(d)-[a:ABOUT]->(e:Entity) | {id: e.id, weight: a.weight}] + [(x)-[a:ABOUT]->(e:Entity) | {id: e.id, weight: a.weight}],
     mentioned: [(x)-[:MENTIONS]->(e:Entity) WHERE e.id IN $links | e.id]}) AS next
 }
-RETURN [hop IN hops | {source: hop.source, targets: hop.targets}] AS hops, next
+RETURN targets, next

@@ -96,7 +96,7 @@ def find(
 def _stems(collection: Collection) -> Iterator[Finding]:
     if collection.stemmer != STEMMER:
         message = f"Its words were stemmed by {collection.stemmer}; {STEMMER} would not find all of them."
-        remedy = f"Stem them anew: kgrag db repair {shlex.quote(collection.name)}"
+        remedy = f"Make the stems again: kgrag db repair {shlex.quote(collection.name)}"
         yield Finding("stems of another stemmer", "error", 1, message, remedy)
 
 

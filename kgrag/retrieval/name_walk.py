@@ -284,17 +284,16 @@ class Walk:
     ties: NDArray[np.bool_] = field(default_factory=lambda: np.zeros((0, 0), bool))
 
 
-def pagerank(edges: NDArray[np.float64], reset: NDArray[np.float64], damping: float) -> NDArray[np.float64]:
-    """Return the personalised PageRank [n + m] of n passages and m names.
+def pagerank(ends: NDArray[np.intp], weights: Numbers, reset: Numbers, damping: float) -> Numbers:
+    """Return the personalised PageRank [nodes] over k edges that lead in both directions.
 
-    `edges` [n, m] lead in both directions.
+    `ends` [2, k]: the nodes that each edge ties; `weights` [k].
 
-    `reset` [n + m]: where the walk begins again with probability 1 - damping, or stands at a node without edges.
+    `reset` [nodes]: where the walk begins again with probability 1 - damping, or stands at a node without edges.
     """
-    rows, columns = edges.nonzero()
-    one, other = np.concatenate([rows, columns + len(edges)]), np.concatenate([columns + len(edges), rows])
+    one, other = np.concatenate([ends, ends[::-1]], axis=1)
     reset = reset / reset.sum()
-    weights = np.tile(edges[rows, columns], 2)
+    weights = np.tile(weights, 2)
     leaving = np.bincount(one, weights, len(reset))
     share = damping * weights / leaving[one]
     rank = reset

@@ -218,7 +218,6 @@ class PathRank(Retriever):
         vectors = self._vectors(walk, [walk.question.text(rest) for rest in rests])
         terms = walk.question.terms()
         weights = [rest_weights(walk, rest, c.clause_words) for rest in rests]
-        inherited = {x: s.inherited * walk.passages[x].score - walk.hop_cost for x in ids}
         language = walk.question.language
         own = {x: [o["id"] for o in walk.details[x]["own"]] for x in ids}
         sources = [
@@ -228,7 +227,7 @@ class PathRank(Retriever):
                 "own": own[x],
                 "own_words": sorted(set(name_words(tokens(walk.details[x]["title"], language), language))),
                 "skip": own[x] + (linked if hop == 0 else []),
-                "inherited": inherited[x],
+                "inherited": s.inherited * walk.passages[x].score - walk.hop_cost,
             }
             for x in ids
         ]
@@ -264,22 +263,12 @@ class PathRank(Retriever):
         )
         for described in found["next"]:
             walk.details.setdefault(described["id"], described)
-        best: dict[str, tuple[float, Hop]] = {}
-        for row in found["hops"]:
-            source = row["source"]
-            raised = inherited[source]
-            for x, entity, kind, score, base in row["targets"]:
-                if x not in walk.passages:
-                    walk.passages[x] = Visited(base, base)
-                way = (score + raised, (source, entity, kind))
-                if x not in best or way > best[x]:
-                    best[x] = way
-        for x, (score, step) in best.items():
-            passage = walk.passages[x]
+        for x, base, score, source, entity, kind in found["targets"]:
+            passage = walk.passages.setdefault(x, Visited(base, base))
             if score > max(passage.score, passage.base):
-                passage.score, passage.parent = score, step
+                passage.score, passage.parent = score, (source, entity, kind)
                 if not passage.dropped:
-                    passage.dropped = dropped[step[0]]
+                    passage.dropped = dropped[source]
 
     def _vectors(self, walk: Walk, texts: Sequence[str]) -> list[list[float]]:
         """Return the unit vectors [n, d] of the question's rests; those without some words lean to the outer clause."""
@@ -333,22 +322,28 @@ class PathRank(Retriever):
         numbers = [one.get(number, number) for number in numbers]
         place = {number: e for e, number in enumerate(dict.fromkeys(numbers))}
         column = {id: place[own] for number, id in row["linked"] if (own := one.get(number, number)) in place}
-        columns = [place[number] for number in numbers]
-        edges = np.zeros((len(top), len(place)))
-        np.maximum.at(edges, (rows, columns), np.array(borne) + 1)
-        ties = np.zeros(edges.shape, bool)
-        np.logical_or.at(ties, (rows, columns), np.array(borne) == 0)
-        tying = np.ones(len(place), bool)  # whether the question does not name it
-        tying[list(column.values())] = False
-        walk.ties = ties[:, tying]  # a title ties its own passages alone
+        n, m = len(top), len(place)
+        at, mentions = np.array([rows, [place[number] for number in numbers]]), np.array(borne) == 0
+        if ordered:
+            tying = np.ones(m, bool)  # whether the question does not name it
+            tying[list(column.values())] = False
+            ties = np.zeros((n, m), bool)
+            ties[tuple(at[:, mentions])] = True
+            walk.ties = ties[:, tying]  # a title ties its own passages alone
+        pairs, edge = np.unique(at[0] * m + at[1], return_inverse=True)
+        weights = np.zeros(len(pairs))
+        np.maximum.at(weights, edge, np.array(borne) + 1)
+        ends = np.array(np.divmod(pairs, m))
+        degrees = np.bincount(ends[1], minlength=m)
         level = [walk.passages[x].base + walk.passages[x].bonus for x in top]
-        hubs = sorted(range(len(top)), key=lambda i: (-level[i], top[i]))[: c.pagerank_seeds]
-        reset = np.zeros(sum(edges.shape))
+        hubs = sorted(range(n), key=lambda i: (-level[i], top[i]))[: c.pagerank_seeds]
+        reset = np.zeros(n + m)
         reset[hubs] = [max(level[i] - level[hubs[-1]], 1e-3) for i in hubs]
         for link in links:
             if (e := column.get(link.entity, -1)) >= 0:
-                reset[len(top) + e] += link.weight / math.sqrt(max(1, int(np.count_nonzero(edges[:, e]))))
-        rank = pagerank(edges, reset, s.damping)[: len(top)]
+                reset[n + e] += link.weight / math.sqrt(max(1, int(degrees[e])))
+        ends[1] += n
+        rank = pagerank(ends, weights, reset, s.damping)[:n]
         shares = np.log10(rank / rank.max() + 1e-6)
         return {
             x: score + s.pagerank_weight * (float(shares[node[x]]) if x in node else -6) for x, score in scores.items()

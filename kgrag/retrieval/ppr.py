@@ -151,7 +151,7 @@ class Ppr(Retriever):
             seeds.passages = {x: s.passage_weight * (c - low) / (high - low) for x, c in seeds.cosines.items()}
         else:
             seeds.passages = dict.fromkeys(seeds.cosines, s.passage_weight)
-        if any(link.bearers > s.surrounding for link in links):  # which of them is told by the other words
+        if any(link.bearers > s.surrounding for link in links):  # which of them is meant, the other words tell
             worded = self.context.reader.fulltext(query.text, s.passages)
             for x, score in worded:
                 share = s.passage_weight * score / worded[0][1]

@@ -105,6 +105,7 @@ _WIDE_END = re.compile(r"[。!?]")
 _BORDER = re.compile(r"(?<!\.)[.?][\"'”’)]*\s|\n\s*\n")  # names go over "!" and "...": "Yahoo! News"
 UNPARTED = re.compile(f"[{_WIDE}]")
 _UNPARTED_GAP = re.compile(f"(?<=[{_WIDE}]) (?=[{_WIDE}])")
+_GLUED = re.compile(r"\.(?=([^\W\d_]+)(?![\w.]))")
 _PARTICLES = frozenset("的了是在和与或及之其这那哪谁吗呢吧么着们被把而于个什何")
 
 LONGEST_CAPTION = 80
@@ -137,10 +138,11 @@ class Token(NamedTuple):
 def tokens(text: str, language: Language = ENGLISH) -> list[Token]:
     """Return the words of `text`; initials written apart are joined ("R. G." = "R.G." = "rg").
 
-    A possessive 's belongs to the name of a word alone. Where no spaces part words, each character is one.
+    A possessive 's belongs to the name of a word alone. Where no spaces part words, each character is one. A sentence
+    may end without a space: "in Oslo.The ship" is read as "in Oslo. The ship".
     """
     found: list[Token] = []
-    text = same_letters(text)
+    text = _GLUED.sub(_stop, same_letters(text))
     parts = _words(text.isascii(), language).split(text)
     first, ended, following, after_initial = _tables(language.letters)
     last, skipped = _NONE, ""  # the word before, and what stands after it that is none
@@ -172,6 +174,16 @@ def tokens(text: str, language: Language = ENGLISH) -> list[Token]:
     if found and (gap := skipped + parts[-1]):
         found[-1] = found[-1]._replace(name=found[-1].name + signs_after(gap, ends=True))
     return found
+
+
+def _stop(point: re.Match[str]) -> str:
+    """Return a point with a space if it stands between a word in small letters and one that begins with a capital.
+
+    "Node.js", "U.S.Army" and "Console.WriteLine" stay whole.
+    """
+    before, after = point.string[max(0, point.start() - 2) : point.start()], point[1]
+    ends = len(before) == 2 and before.isalpha() and before.islower()
+    return ". " if ends and after[0].isupper() and not any(map(str.isupper, after[1:])) else "."
 
 
 def _signed(before: list[Token], gap: str, token: Token) -> Token:
