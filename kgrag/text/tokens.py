@@ -142,7 +142,7 @@ def tokens(text: str, language: Language = ENGLISH) -> list[Token]:
     may end without a space: "in Oslo.The ship" is read as "in Oslo. The ship".
     """
     found: list[Token] = []
-    text = _GLUED.sub(_stop, same_letters(text))
+    text = _spaced(same_letters(text), language)
     parts = _words(text.isascii(), language).split(text)
     first, ended, following, after_initial = _tables(language.letters)
     last, skipped = _NONE, ""  # the word before, and what stands after it that is none
@@ -176,14 +176,20 @@ def tokens(text: str, language: Language = ENGLISH) -> list[Token]:
     return found
 
 
-def _stop(point: re.Match[str]) -> str:
-    """Return a point with a space if it stands between a word in small letters and one that begins with a capital.
+def _spaced(text: str, language: Language) -> str:
+    """Return a text with a space after each point that ends a sentence before a word with a capital.
 
-    "Node.js", "U.S.Army" and "Console.WriteLine" stay whole.
+    "Node.js", "U.S.Army", "ASP.Net" and "Console.WriteLine" stay whole.
     """
-    before, after = point.string[max(0, point.start() - 2) : point.start()], point[1]
-    ends = len(before) == 2 and before.isalpha() and before.islower()
-    return ". " if ends and after[0].isupper() and not any(map(str.isupper, after[1:])) else "."
+
+    def stop(point: re.Match[str]) -> str:
+        before, after = text[max(0, point.start() - 2) : point.start()], point[1]
+        if len(before) < 2 or not before.isalnum() or not after[0].isupper() or any(map(str.isupper, after[1:])):
+            return "."
+        telling = len(after) > 1 and (before.islower() or before.isdigit())
+        return ". " if telling or after.lower() in language.stop_words else "."
+
+    return _GLUED.sub(stop, text)
 
 
 def _signed(before: list[Token], gap: str, token: Token) -> Token:

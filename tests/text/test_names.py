@@ -45,6 +45,28 @@ def test_sentence_starts() -> None:
     assert [w.norm for w in words if w.starts] == ["it", "dr", "a", "he"]  # an abbreviation looks like an end
 
 
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("the Earl of Eglinton.He was", ["the", "Earl", "of", "Eglinton", "He*", "was"]),
+        ("sa mère.Évreux", ["sa", "mère", "Évreux*"]),
+        ("in 1940.He left", ["in", "1940", "He*", "left"]),
+        ("Karl II.The king", ["Karl", "II", "The*", "king"]),
+        ("ASP.Net, ASP.NET and Node.js", ["ASP.Net", "ASP.NET", "and", "Node.js"]),
+        ("Console.WriteLine in 3.X", ["Console.WriteLine", "in", "3.X"]),
+        ("the U.S.Army of J.R.Tolkien", ["the", "U.S.Army", "of", "J.R.Tolkien"]),
+    ],
+)
+def test_sentences_may_end_without_a_space(text: str, words: list[str]) -> None:
+    assert [word.raw + "*" * (word.starts and i > 0) for i, word in enumerate(tokens(text))] == words
+
+
+def test_names_before_such_an_end() -> None:
+    words = tokens("A film by José Ferreyra.The star was Nelly Omar.Born in Guaminí.")
+    names = {normalise(name): name for name in ("José Ferreyra", "Nelly Omar")}
+    assert set(find_names(words, names.__contains__)) == set(names)
+
+
 def test_aliases() -> None:
     found = {a.normal: a.weight for a in title_aliases("The Fram (ship)", "The Fram was built in Larvik.")}
     assert found["the fram ship"] == 1.0
