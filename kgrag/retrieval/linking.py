@@ -119,6 +119,7 @@ def link_question(context: SearchContext, text: str, same_as: bool = True) -> Li
             found = _link(words, span, named_so, titles.get(inflected[span]), language, uncased)
             if found is not None:
                 links.append(found)
+                links += [] if found.titles else _titled_within(words, span, exact, normal, language, uncased)
                 links += _other_names(found, (*row["entities"], *row["inflected"])) if same_as else ()
                 length = n
                 break
@@ -187,6 +188,26 @@ def _link(
     elif span[0] == 0 and segment[0].norm in language.stop_words and not entity["ntit"]:
         return None
     return Link(*span, entity["id"], entity["name"], weight, entity["ntit"], entity["bearers"])
+
+
+def _titled_within(
+    words: Sequence[Token],
+    span: tuple[int, int],
+    exact: Mapping[str, Mapping[str, Any]],
+    normal: Mapping[tuple[int, int], str],
+    language: Language,
+    uncased: bool,
+) -> list[Link]:
+    """Return the link of the longest title of several words within a name that is none: "King George VI"."""
+    start, end = span
+    for length in range(end - start - 1, 1, -1):
+        for inner in ((i, i + length) for i in range(start, end - length + 1)):
+            entity = exact.get(normal[inner])
+            if entity is not None and entity["ntit"]:
+                link = _link(words, inner, entity, None, language, uncased)
+                if link is not None:
+                    return [link]
+    return []
 
 
 def _other_names(link: Link, entities: Sequence[Mapping[str, Any]]) -> list[Link]:

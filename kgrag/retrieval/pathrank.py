@@ -26,7 +26,6 @@ from kgrag.retrieval.base import BRIDGE_CAP, Query, Retriever, Scored
 from kgrag.retrieval.linking import Link, LinkedQuestion, link_question, prefixes
 from kgrag.retrieval.name_walk import (
     Candidates,
-    Hop,
     Outer,
     Visited,
     Walk,

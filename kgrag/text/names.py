@@ -4,7 +4,7 @@ Source: the PathRank recipe (index, steps 1 and 4).
 """
 
 import re
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from functools import cache, partial
 from itertools import accumulate
 
@@ -234,9 +234,9 @@ _PHRASE = re.compile(  # first word, one or two small ones before a capital, wha
 def find_names(
     words: Sequence[Token], known: Callable[[str], bool], skip: Collection[str] = (), language: Language = ENGLISH
 ) -> dict[str, list[int]]:
-    """Return the known names in a text, longest first and from left to right.
+    """Return the known names in a text, longest first and from left to right; and those of several words within them.
 
-    Normal form -> positions (word numbers from 0).
+    "King George VI" mentions "George VI", too. Normal form -> positions (word numbers from 0).
 
     A name begins and ends on a capital, a digit or a letter without case; one word alone must be longer than two
     letters, no stop word, and no number. None goes over the end of a sentence; where no spaces part words, no sign
@@ -275,6 +275,9 @@ def find_names(
                     continue
             if name not in skip:
                 places.setdefault(name, []).append(i)
+                for inner, place in _within(text, begins, capitals[first : last + 1], known):
+                    if inner not in skip:
+                        places.setdefault(inner, []).append(place)
                 first = last
                 break
         else:
@@ -283,6 +286,24 @@ def find_names(
                 places.setdefault(name, []).append(i)
         first += 1
     return places
+
+
+def _within(
+    text: str, begins: Sequence[int], capitals: Sequence[int], known: Callable[[str], bool]
+) -> Iterator[tuple[str, int]]:
+    """Yield the known names of several words within a name, longest first and from left to right, and their places.
+
+    `begins`: where each word of the text begins; `capitals`: the places of the name's words that a name may begin with.
+    """
+    first, end = 0, len(capitals)
+    while first < end - 1:
+        for last in range(end - 1 - (first == 0), first, -1):
+            name = text[begins[capitals[first]] : begins[capitals[last] + 1] - 1]
+            if " " in name and known(name):
+                yield name, capitals[first]
+                first = last
+                break
+        first += 1
 
 
 def _abbreviates(word: Token) -> bool:

@@ -84,6 +84,21 @@ def test_titles_of_common_words_are_names_where_nothing_has_capitals(kg: Knowled
     assert weights("Who filmed an event in the decade of Siri Moen?").keys() == {"Siri Moen"}
 
 
+def test_titles_within_longer_names(kg: KnowledgeGraph, collection_name: str) -> None:
+    """What texts call Queen Sunniva Falk leads to the article Sunniva Falk, and so does a question."""
+    texts = {
+        "Crown": "Crown is a film in which Marit Lie plays Queen Sunniva Falk.",
+        "Harbour": "Harbour was opened by Queen Sunniva Falk.",
+        "Sunniva Falk": "Sunniva Falk was born in Tolga.",
+    }
+    kg[collection_name].ingest([Document(title, (Section(text),), title) for title, text in texts.items()])
+    hits = kg[collection_name].search("Where was the queen of the film Crown born?", retriever="pathrank", k=3).hits
+    why = next(hit.why for hit in hits if hit.passage.title == "Sunniva Falk")
+    assert [(s.via, s.name) for s in why][-2:] == [("mentions", "Sunniva Falk"), ("title of", "Sunniva Falk")]
+    links = link_question(kg[collection_name].context, "When did Queen Sunniva Falk reign?").links
+    assert [(link.name, link.titles) for link in links] == [("Queen Sunniva Falk", 0), ("Sunniva Falk", 1)]
+
+
 def test_headings_name_a_short_document_without_a_title(kg: KnowledgeGraph, collection_name: str) -> None:
     sections = tuple(Section(TEXTS[title], title) for title in ("Stilla", "Marta Holm"))
     kg[collection_name].ingest([Document("notes", sections), *coast_documents(["Nordvika"])])

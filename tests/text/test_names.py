@@ -173,12 +173,19 @@ def test_known_headings_may_end_on_a_stop() -> None:
     assert found == {"love honor and oh baby", "love", "back in the usa"}
 
 
-def test_find_names_takes_the_longest() -> None:
+def test_find_names_takes_the_longest_and_those_within() -> None:
     known = {"new york", "york", "new york times", "fram"}
     words = tokens("The New York Times of New York praised york and the Fram.")
-    assert find_names(words, known.__contains__) == {"new york times": [1], "new york": [5], "fram": [11]}
+    assert find_names(words, known.__contains__) == {"new york times": [1], "new york": [1, 5], "fram": [11]}
     inside = find_names(tokens("New York Times"), known.__contains__, skip={"new york times"})
     assert inside == {"new york": [0]}
+    known = {"university of idaho vandals football", "university of idaho", "idaho vandals", "idaho", "vandals"}
+    words = tokens("The University of Idaho Vandals Football team won in Idaho.")
+    assert find_names(words, known.__contains__) == {
+        "university of idaho vandals football": [1],
+        "university of idaho": [1],  # the longest within, and none that overlaps it or is one word
+        "idaho": [9],
+    }
 
 
 @pytest.mark.parametrize(
