@@ -17,6 +17,7 @@ _OTHER_LEAD = re.compile(  # of other languages
     r"^[\"“„«]?([^,(\"”“».\n]{3,60}?)[\"”“»]?\s*"
     r"(?:\(|,| [–—] | (?:ist|war|sind|est|était|fut|es|era|fue|è|fu|é|foi|is|was) )"
 )
+_PREPOSITIONS = frozenset("at by from in near on to".split())  # after a first word that is no name: "Born in Larvik"
 _LEAD_CHARACTERS = 200
 _LONGEST_HEADING = 120  # characters
 _NUMBERED = re.compile(r"^(?P<number>\d{1,2})(?P<dotted>(?:\.\d{1,2})*\.?)\s+(?=\S)|^[A-Z](?:\.\d{1,2})+\.?\s+(?=\S)")
@@ -90,7 +91,7 @@ def _lead_name(text: str, language: Language) -> str | None:
     words = match[1].split()
     first = words[0].lower()
     opens = first in language.stop_words and (first != "the" if language is ENGLISH else first not in language.articles)
-    if not match[1][0].isupper() or opens or not 1 < len(words) <= 7:
+    if not match[1][0].isupper() or opens or not 1 < len(words) <= 7 or words[1] in _PREPOSITIONS:
         return None
     return match[1].split(" ", 1)[-1] if first in language.articles else match[1]
 

@@ -4,7 +4,7 @@ Source: the PathRank recipe (index, steps 1 and 4).
 """
 
 import re
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from functools import cache, partial
 from itertools import accumulate
 
@@ -22,6 +22,7 @@ _ABBREVIATIONS = frozenset(  # before a full stop within a name; short words in 
     nos nr op opp orig ph pl pres prof pt pte pts pvt rd rep res rev rt sen ser sgt sr sra srta sta ste sto st str supt
     tel tte univ vol vols""".split()
 )
+_IN_PLACES = frozenset("bros ft mt mts st sta ste univ".split())  # of those: "St. Louis Park", "Warner Bros. Records"
 _ORDINAL = re.compile(r"\d{1,2}|[IVX]+")  # "1. FC Köln", "Ludwig XIV. Straße"
 _VERSION = re.compile(r"v\d[\d.]+[a-z]?")
 _GREEK = re.compile(r"[\u0370-\u03ff]")
@@ -208,9 +209,13 @@ def _shape(word: Token, language: Language) -> str:
     return _ALL_SHAPES[bits | _JOINED * word.joined]
 
 
-def _shapes(words: Iterable[Token], language: Language) -> str:
+def _shapes(words: Sequence[Token], language: Language) -> str:
     shape = _shape_of(language)
-    return "".join([shape[word] for word in words])
+    shapes = [shape[word] for word in words]
+    for i in [i for i, word in enumerate(words[:-1]) if word.norm in _IN_PLACES]:
+        if words[i + 1].apart and words[i].raw[0].isupper() and words[i + 1].norm not in language.stop_words:
+            shapes[i + 1] = chr(ord(shapes[i + 1]) | _JOINED)
+    return "".join(shapes)
 
 
 @cache

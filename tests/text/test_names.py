@@ -77,6 +77,16 @@ def test_aliases() -> None:
     assert {a.normal: a.weight for a in title_aliases("Paris, Texas", "")}["paris"] == 0.6
     lead = {a.normal: a.weight for a in title_aliases("Nansen", "Fridtjof Wedel Nansen (born 1861) was an explorer.")}
     assert lead["fridtjof wedel nansen"] == 0.8
+    born = title_aliases("Nansen", "Born in Store Frøen, he studied zoology.")
+    assert [a.normal for a in born] == ["nansen"]
+
+
+def test_abbreviations_within_names() -> None:
+    words = tokens(
+        "Warner Bros. Records moved from St. Louis Park to Fort St. John. On Main St. The shop of Mr. Moe closed."
+    )
+    names = {"warner bros records", "st louis park", "fort st john", "main st"}
+    assert capitalised_phrases(words).keys() == names
 
 
 def test_parenthesis_and_initials() -> None:
