@@ -26,7 +26,7 @@ def test_the_ranks_solve_the_equations(damping: float) -> None:
     edges[:, 4] = 0
     reset = draw.random(15)
     reset[[0, 3, 9]] = 0
-    ends = np.array(edges.nonzero())
-    found = pagerank(ends + [[0], [6]], edges[tuple(ends)], reset, damping)
+    rows, columns = edges.nonzero()
+    found = pagerank(np.array([rows, columns + 6]), edges[rows, columns], reset, damping)
     assert found == pytest.approx(_solved(edges, reset, damping), abs=1e-8)
     assert found.sum() == pytest.approx(1)
