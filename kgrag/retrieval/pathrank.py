@@ -52,7 +52,7 @@ class PathRankOptions(Options):
 
     seeds: Count = Field(30, description="passages to start from: of the vector index, and of the full-text index")
     width: Annotated[tuple[Count, ...], Field(max_length=5)] = Field(
-        (8, 6), description="passages expanded in each hop"
+        (10, 6), description="passages expanded in each hop"
     )
     cap: Count = Field(BRIDGE_CAP, description="passages that a name may have to serve as a bridge")
     names: int = Field(10, ge=1, le=1_000, description="names that lead on from a passage")
