@@ -198,7 +198,9 @@ def _step(context: SearchContext, vector: list[float], beams: Sequence[Beam], s:
     rows, grown, cosines = neighbours(s.neighbours if s.exact else s.beams)
     if s.exact and grown:
         texts = [" ".join(x.text for x in beam.links) for beam in grown]
-        cosines = (context.embedder.embed(texts) @ np.asarray(vector, np.float32)).tolist()
+        each = list(dict.fromkeys(texts))  # a product of matrices need not give equal rows equal cosines
+        near = dict(zip(each, (context.embedder.embed(each) @ np.asarray(vector, np.float32)).tolist(), strict=True))
+        cosines = [near[text] for text in texts]
     elif s.diverse and any(beam.score + cosine <= 0 for beam, cosine in zip(grown, cosines, strict=True)):
         # a weight below 1 raises a negative score: more than `beams` children of one may be among the best
         rows, grown, cosines = neighbours(s.neighbours)
