@@ -120,7 +120,7 @@ def by_title(hits: Sequence[Hit]) -> dict[str, Passage]:
 
 
 def told_connection(ways: Iterable[Sequence[Mapping[str, Any]]], passages: Mapping[str, Passage]) -> list[Tie]:
-    """Return the way between two names that is told best, a sentence for each two names that follow each other.
+    """Return the best supported way between two names, with a sentence for each pair of neighbours on it.
 
     Args:
         ways: the nodes of each: `entity` where the node is one, its `name`, the `text` of a fact, and `passage`, the id

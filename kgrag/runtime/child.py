@@ -1,6 +1,6 @@
 """Processes that work for this one: bounded in memory, ended at any moment, and gone when this one is.
 
-What a child is told is pickled. What it says is a line of JSON, for it may have read a hostile file.
+Requests to a child are pickled. Its replies are lines of JSON, never pickles, since it may have read a hostile file.
 """
 
 import json

@@ -1,4 +1,4 @@
-"""Answers as pages show them: safe HTML, the steps in words, and beside the text each source with what it bears out."""
+"""Answers as pages show them: safe HTML, the steps in words, and beside the text each source with what it supports."""
 
 import re
 from collections.abc import Callable, Collection, Iterable, Sequence

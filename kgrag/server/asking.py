@@ -35,7 +35,7 @@ _PAUSE = 0.1  # seconds between looks at a text that is being written
 
 @dataclass(slots=True)
 class _Live:
-    """A turn at work. `events`: what has happened, as pages are told, and `trace`, as it was.
+    """A turn in progress. `events`: those so far, as pages receive them; `trace`: the same, as the system made them.
 
     `text`: the answer as far as it is written, which may cite `citations`.
     """

@@ -6,7 +6,7 @@ Source: the PathRank recipe (index, steps 1 and 4).
 import re
 from collections.abc import Callable, Collection, Iterator, Sequence
 from functools import cache, partial
-from itertools import accumulate
+from itertools import accumulate, pairwise
 
 from kgrag.text.languages import ENGLISH, Language
 from kgrag.text.letters import Memo, is_number, with_signs, without_possessive
@@ -22,7 +22,9 @@ _ABBREVIATIONS = frozenset(  # before a full stop within a name; short words in 
     nos nr op opp orig ph pl pres prof pt pte pts pvt rd rep res rev rt sen ser sgt sr sra srta sta ste sto st str supt
     tel tte univ vol vols""".split()
 )
-_IN_PLACES = frozenset("bros ft mt mts st sta ste univ".split())  # of those: "St. Louis Park", "Warner Bros. Records"
+_INSIDE_NAMES = frozenset(  # abbreviations that a name goes on after: "St. Louis Park", "Warner Bros. Records"
+    "bros ft mt mts st sta ste univ".split()
+)
 _ORDINAL = re.compile(r"\d{1,2}|[IVX]+")  # "1. FC Köln", "Ludwig XIV. Straße"
 _VERSION = re.compile(r"v\d[\d.]+[a-z]?")
 _GREEK = re.compile(r"[\u0370-\u03ff]")
@@ -212,9 +214,14 @@ def _shape(word: Token, language: Language) -> str:
 def _shapes(words: Sequence[Token], language: Language) -> str:
     shape = _shape_of(language)
     shapes = [shape[word] for word in words]
-    for i in [i for i, word in enumerate(words[:-1]) if word.norm in _IN_PLACES]:
-        if words[i + 1].apart and words[i].raw[0].isupper() and words[i + 1].norm not in language.stop_words:
-            shapes[i + 1] = chr(ord(shapes[i + 1]) | _JOINED)
+    for i, (word, after) in enumerate(pairwise(words), 1):
+        if (
+            word.norm in _INSIDE_NAMES
+            and word.raw[0].isupper()
+            and after.apart
+            and after.norm not in language.stop_words  # "on Main St. The shop"
+        ):
+            shapes[i] = chr(ord(shapes[i]) | _JOINED)
     return "".join(shapes)
 
 

@@ -26,6 +26,7 @@ APART = [
     ("Na", "Na+", "Na⁺"), ("Cl", "Cl−", "Cl⁻"),
     ("Fe2+", "Fe3+", "Fe2", "Fe 2+"), ("H2O", "H₂O", "H 2O"), ("x2", "x²", "x 2"),
     ("foo_bar", "foobar", "foo bar"),
+    ("Node.js", "Node js"), ("ASP.Net", "ASP Net"),
     ("Müller", "Muller", "Mueller"), ("Malmö", "Malmø", "Malmo"), ("Åre", "Are", "Ære"), ("Peña", "Pena"), ("ça", "ca"),
     ("й", "и"), ("Ёлка", "Елка"), ("їжак", "іжак"),  # Cyrillic
     ("ή", "η", "ᾐ"),  # Greek
@@ -41,6 +42,7 @@ ONE = [
     ("-5", "−5"),
     ("ABC 1.5", "ＡＢＣ　１．５", "abc 1.5"),
     ("ガス", "ｶﾞｽ"), ("パリ", "ﾊﾟﾘ"),
+    ("Oslo.The ship", "Oslo. The ship"), ("Plan 1940.He left", "Plan 1940. He left"),
     ("U.S.", "US"), ("R. G. Collingwood", "R.G. Collingwood"),
     ("O'Brien", "O’Brien", "OBrien"),
     ("St. John's", "St. John’s", "ST. JOHN'S", "St John's"),

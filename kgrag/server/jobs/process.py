@@ -1,7 +1,7 @@
 """Processes that jobs run in: what a document does to one of them harms nothing else, and to stop a job is to kill it.
 
-A process is told its settings, jobs and, every second, a sign that its server lives. It answers {"at": [stage, done,
-total]}, after which it waits for a sign to go on, and at last {"result": ..., "error": ...}.
+A process receives its settings, its jobs and, every second, a sign that its server lives. It replies
+{"at": [stage, done, total]}, after which it waits for a sign to go on, and at last {"result": ..., "error": ...}.
 """
 
 import logging
