@@ -23,10 +23,21 @@ pytestmark = pytest.mark.browser
 
 _DOCS = sorted((Path(__file__).parents[3] / "docs").glob("*.md"))
 _CHAPTER = f"<h2>A schooner</h2><p class=whole>She sailed for forty years. {DESIGNED} Nobody else drew a line.</p>"
+# Lines and cells as wide as their column: what runs over into the next one stands among its words.
 _STYLE = (
-    "body { font: 13pt/1.5 serif } article { column-count: 2; column-gap: 3em } table { font-size: 8pt }"
-    ".whole { break-inside: avoid }"
+    "body { font: 13pt/1.5 serif } article { column-count: 2; column-gap: 3em } .whole { break-inside: avoid }"
+    "table { font-size: 8pt; table-layout: fixed; width: 100% }"
+    "pre { white-space: pre-wrap } * { overflow-wrap: anywhere }"
 )
+# Once the picture has its height, and all places at one moment: the page moves when a picture comes.
+_BOXES = """async (picture, kind) => {
+    await picture.querySelector("img").decode();
+    const page = picture.getBoundingClientRect();
+    return [...picture.querySelectorAll(kind)].map(mark => mark.getBoundingClientRect()).map(box => [
+        (box.left - page.left) / page.width, (box.top - page.top) / page.height,
+        (box.right - page.left) / page.width, (box.bottom - page.top) / page.height,
+    ]);
+}"""
 _EDGE = '<div style="font-size: 8px; width: 100%; text-align: center">'
 
 
@@ -130,14 +141,8 @@ def _words(book: Path, number: int) -> list[Word]:
 def _parted(words: list[Word], pane: Locator, kind: str = "mark") -> tuple[list[Word], list[Word]]:
     """The words whose middle lies in a box that is drawn over the page, and the others."""
     pane.locator(f".page-picture {kind}").first.wait_for()
-    picture = pane.locator(".page-picture").bounding_box()
-    assert picture is not None
-    boxes = []
-    for mark in pane.locator(f".page-picture {kind}").all():
-        box = mark.bounding_box()
-        assert box is not None
-        x, y = (box["x"] - picture["x"]) / picture["width"], (box["y"] - picture["y"]) / picture["height"]
-        boxes.append((x, y, x + box["width"] / picture["width"], y + box["height"] / picture["height"]))
+    boxes = pane.locator(".page-picture").evaluate(_BOXES, kind)
+    assert boxes
     inside = [any(x0 <= word.x <= x1 and y0 <= word.y <= y1 for x0, y0, x1, y1 in boxes) for word in words]
     return (
         [word for word, within in zip(words, inside, strict=True) if within],
