@@ -96,7 +96,7 @@ def drawing(what: Ranking | Answer | Rows) -> Drawing:
     )
 
 
-def visualise(drawn: Drawing) -> "VisualizationGraph":
+def visualise(drawing: Drawing) -> "VisualizationGraph":
     """Return the drawing as a graph of neo4j-viz, in the colours and sizes of Neo4j Browser.
 
     Raises ConfigurationError when neo4j-viz is not installed.
@@ -117,7 +117,7 @@ def visualise(drawn: Drawing) -> "VisualizationGraph":
             size=look("node", node.label)[1],
             properties={"labels": node.label, **node.properties},
         )
-        for node in drawn.nodes.values()
+        for node in drawing.nodes.values()
     ]
     edges = [
         neo4j_viz.Relationship(
@@ -129,10 +129,10 @@ def visualise(drawn: Drawing) -> "VisualizationGraph":
             color=look("relationship", edge.type)[0],
             properties=dict(edge.properties),
         )
-        for number, edge in enumerate(drawn.edges.values())
+        for number, edge in enumerate(drawing.edges.values())
     ]
     graph = neo4j_viz.VisualizationGraph(nodes, edges)
-    colours: dict[Any, Any] = {node.label: look("node", node.label)[0] for node in drawn.nodes.values()}
+    colours: dict[Any, Any] = {node.label: look("node", node.label)[0] for node in drawing.nodes.values()}
     graph.set_legend(nodes=colours)
     return graph
 
@@ -141,7 +141,7 @@ def _ranking(ranking: Ranking) -> Drawing:
     """Return the question, and the trail of each hit from it to its passage."""
     picture = Drawing()
     start = picture.node(QUESTION, QUESTION, ranking.query, {"retriever": ranking.retriever})
-    known = {name: hit.passage.id for hit in reversed(ranking.hits) for name in _names(hit.passage)}
+    by_name = {name: hit.passage.id for hit in reversed(ranking.hits) for name in _names(hit.passage)}
     for rank, hit in enumerate(ranking.hits, 1):
         properties = {"rank": rank, "score": hit.score, **_document_of(hit.passage)}
         end = _with_figures(picture, hit.passage, f"{rank}. {hit.passage.title}", properties)
@@ -156,8 +156,8 @@ def _ranking(ranking: Ranking) -> Drawing:
                 to = picture.node(f"{step.label} {step.name}", step.label, step.name)
             elif place == last:
                 to = end
-            elif step.name in known:
-                to = known[step.name]
+            elif step.name in by_name:
+                to = by_name[step.name]
             else:
                 to = picture.node(f"Passage {step.name}", "Passage", step.name)
             if to != at:
@@ -209,7 +209,7 @@ def _rows(rows: Rows) -> Drawing:
     edges: list[Edge] = []
     for value in _flat(rows.values):
         if isinstance(value, Node):
-            properties = {key: its for key, its in value.properties.items() if key not in HIDDEN}
+            properties = {key: entry for key, entry in value.properties.items() if key not in HIDDEN}
             types = value.properties.get("types", ())  # labels of a schema of facts, which have no style of their own
             label = next((kind for kind in value.kinds or value.labels if kind not in types), "")
             picture.node(value.element, label, str(value.properties.get("name", label)), properties)
@@ -242,14 +242,14 @@ def _names(passage: Passage) -> tuple[str, str]:
     return passage.title, f"{passage.ordinal + 1} · {passage.title}"
 
 
-def _passage(found: Drawing, passage: Passage) -> str:
-    return _with_figures(found, passage, passage.title or passage.text, _document_of(passage))
+def _passage(drawing: Drawing, passage: Passage) -> str:
+    return _with_figures(drawing, passage, passage.title or passage.text, _document_of(passage))
 
 
-def _with_figures(found: Drawing, passage: Passage, caption: str, properties: Mapping[str, Any]) -> str:
-    id = found.node(passage.id, "Passage", caption, properties)
+def _with_figures(drawing: Drawing, passage: Passage, caption: str, properties: Mapping[str, Any]) -> str:
+    id = drawing.node(passage.id, "Passage", caption, properties)
     for figure in passage.figures:
-        found.edge(id, found.node(figure.id, "Figure", figure.caption, {"page": figure.page}), "REFERS_TO")
+        drawing.edge(id, drawing.node(figure.id, "Figure", figure.caption, {"page": figure.page}), "REFERS_TO")
     return id
 
 
@@ -278,9 +278,9 @@ def looks() -> dict[str, str]:
 
 @cache
 def _looks() -> dict[tuple[str, str], tuple[str, float]]:
-    found = {}
+    looks = {}
     for kind, name, rule in _RULE.findall(style(())):
         rules = dict(re.findall(r"([\w-]+): (.*?);", rule))
         diameter = rules.get("diameter", f"{_DIAMETER}px").removesuffix("px")
-        found[kind, name] = (rules.get("color", _GREY), float(diameter) * _SCALE)
-    return found
+        looks[kind, name] = (rules.get("color", _GREY), float(diameter) * _SCALE)
+    return looks

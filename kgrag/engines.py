@@ -340,9 +340,9 @@ class _Actors:
 
         free: deque[Any] = deque()
         while True:
-            for actor, given in zip(list(free), due(), strict=False):
+            for actor, entry in zip(list(free), due(), strict=False):
                 free.remove(actor)
-                self._under_way[actor.do.remote(given.item)] = actor, given
+                self._under_way[actor.do.remote(entry.item)] = actor, entry
             if not any(task for _, task in self._under_way.values()) and free:
                 return
             for ref in self._next():

@@ -61,8 +61,8 @@ def lines(event: Event) -> Iterator[tuple[str, str]]:
             yield "chain", text
         case Verified(ids=ids):
             yield "support", f"{len(ids)} of the passages"
-        case Filtered(kept=kept, dropped=dropped):
-            yield "kept", f"{len(kept)} of {len(kept) + len(dropped)} passages"
+        case Filtered(kept=selection, dropped=dropped):
+            yield "kept", f"{len(selection)} of {len(selection) + len(dropped)} passages"
         case Failed(problem=problem):
             yield "failed", problem
 

@@ -65,26 +65,26 @@ def read_apart(reader: str) -> Callable[[Source, Reading], Iterator[Item]]:
     def load(source: Source, reading: Reading) -> Iterator[Item]:
         check_size(source)
         readers = reading.readers
-        process, found = readers.open(source.path, reader, readers.settings.file_seconds)
+        process, content = readers.open(source.path, reader, readers.settings.file_seconds)
         readers.give(process)
-        if not found["sections"] and not found["tables"]:
+        if not content["sections"] and not content["tables"]:
             raise BadInput("holds no text")
-        yield document_of(source, found)
+        yield document_of(source, content)
 
     return load
 
 
-def document_of(source: Source, found: Mapping[str, Any]) -> Document:
+def document_of(source: Source, content: Mapping[str, Any]) -> Document:
     """Return the document of a Content."""
-    if found["encoding"]:
-        source.converted.add(found["encoding"])
-    source.problems.extend(found["problems"])
-    tell(source, found["left_out"])
-    sections = tuple(Section(text, heading) for heading, text in found["sections"])
-    title = one_line(found["title"])[:300] or source.title
-    metadata = {key: clean_value(value) for key, value in found["metadata"].items()}
-    tables = numbered([Table(0, tuple(map(tuple, rows)), caption) for caption, rows in found["tables"]])
-    figures = tuple(map(from_row, found["figures"]))
+    if content["encoding"]:
+        source.converted.add(content["encoding"])
+    source.problems.extend(content["problems"])
+    tell(source, content["left_out"])
+    sections = tuple(Section(text, heading) for heading, text in content["sections"])
+    title = one_line(content["title"])[:300] or source.title
+    metadata = {key: clean_value(value) for key, value in content["metadata"].items()}
+    tables = numbered([Table(0, tuple(map(tuple, rows)), caption) for caption, rows in content["tables"]])
+    figures = tuple(map(from_row, content["figures"]))
     return Document(source.key, sections, title, source.shown, metadata, tables=tables, figures=figures)
 
 

@@ -107,8 +107,8 @@ class Source:
     @property
     def title(self) -> str:
         """A title from the file's name: "Banks_Peninsula.txt" -> "Banks Peninsula"."""
-        shown = PurePath(self.shown)
-        stem = PurePath(shown.stem).stem if shown.suffix.lower() == ".gz" else shown.stem
+        path = PurePath(self.shown)
+        stem = PurePath(path.stem).stem if path.suffix.lower() == ".gz" else path.stem
         if stem.islower() and "_" not in stem and " " not in stem:
             stem = re.sub(r"(?<=[^\W\d])-(?=[^\W\d])", " ", stem)  # install-guide, but neither Kon-Tiki nor 2020-01-31
         return one_line(stem.replace("_", " ")) or one_line(PurePath(self.shown).name)

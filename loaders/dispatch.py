@@ -131,7 +131,7 @@ class _File:
 
 
 class Load:
-    """What `load` gives, and `scan`, what it has seen; with `known`, files that have not changed are not read.
+    """What `load` gives, and `scan`, what it has seen; with `states`, files that have not changed are not read.
 
     `settle`: files that changed within so many seconds are left for later, since somebody may be writing them.
     `missing_ok`: paths that do not exist are no error, even if none of them does. `names`: of files that are stored
@@ -147,23 +147,23 @@ class Load:
         max_file_mb: int = 64,
         loading: LoadingSettings | None = None,
         root: str | Path | None = None,
-        known: Known | None = None,
+        states: Known | None = None,
         settle: float = 0.0,
         missing_ok: bool = False,
         names: Mapping[Path, str] | None = None,
         progress: Progress | None = None,
         cache: Path | None = None,
     ) -> None:
-        given = [Path(path) for path in ([paths] if isinstance(paths, str | Path) else paths)]
-        if given and not missing_ok and not any(exists(path) for path in given):
-            shown = ", ".join(clean(str(path)) for path in given[:5]) + (", ..." if len(given) > 5 else "")
+        inputs = [Path(path) for path in ([paths] if isinstance(paths, str | Path) else paths)]
+        if inputs and not missing_ok and not any(exists(path) for path in inputs):
+            listed = ", ".join(clean(str(path)) for path in inputs[:5]) + (", ..." if len(inputs) > 5 else "")
             raise InputError(
-                f"Nothing to read: {shown} {'does' if len(given) == 1 else 'do'} not exist.",
+                f"Nothing to read: {listed} {'does' if len(inputs) == 1 else 'do'} not exist.",
                 f"Check the spelling; paths are relative to {clean(str(Path.cwd()))}.",
             )
         self.scan = Scan("" if root is None else clean(Path(os.path.realpath(root)).as_posix()))
         loading = loading or LoadingSettings()
-        self._paths = given
+        self._paths = inputs
         self._own = {extension: name for name, form in LOADERS.items() for extension in form.extensions}
         self._readers = {name: READERS.find(name) for name in loading.readers}
         self._chosen = {
@@ -171,7 +171,7 @@ class Load:
         }
         self._formats = self._own | self._chosen
         self._root = root
-        self._known = known
+        self._states = states
         self._settle = settle
         self._names = names or {}
         self._progress = progress
@@ -191,9 +191,9 @@ class Load:
         """Yield the documents, the problems, and the unchanged files."""
         with self._reading.readers:
             items = chain.from_iterable(map(self._path, self._paths))
-            while group := list(islice(items, _GROUP if self._known else 1)):
+            while group := list(islice(items, _GROUP if self._states else 1)):
                 keys = [file.source.key for file in group if isinstance(file, _File)]
-                states = self._known(keys) if self._known and keys else {}
+                states = self._states(keys) if self._states and keys else {}
                 for file in group:
                     if isinstance(file, Problem):
                         yield _cleaned(file)
@@ -326,10 +326,10 @@ class Load:
         if source.path.suffix.lower() == PACKED and extension not in (PACKED, *_ARCHIVED):
             return self._unpacked(source)
         kind = _kind(source.path)
-        chosen = self._chosen.get(extension, "")
-        if kind == "ole" and not chosen:
+        preferred = self._chosen.get(extension, "")
+        if kind == "ole" and not preferred:
             return "", iter([Problem(source.shown, _OLE)])
-        name = chosen or kind or self._formats.get(extension, "text")
+        name = preferred or kind or self._formats.get(extension, "text")
         form, own = self._readers.get(name) or LOADERS[name], LOADERS[self._own.get(extension, "text")]
         items = _refuse(source, own) if own.untrusted and not kind else form.load(source, self._reading)
         return self._reader(name), _guarded(source, items)
@@ -397,8 +397,8 @@ def _cleaned(problem: Problem) -> Problem:
 
 def _named(source: Source) -> Path:
     """Return the name that tells a file's format: the one shown, where it is stored under another, unless unpacked."""
-    shown = Path(source.shown)
-    return source.path if shown.suffix.lower() == PACKED != source.path.suffix.lower() else shown
+    path = Path(source.shown)
+    return source.path if path.suffix.lower() == PACKED != source.path.suffix.lower() else path
 
 
 def _kind(path: Path) -> str:

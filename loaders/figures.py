@@ -83,10 +83,10 @@ def _webp_size(data: bytes) -> tuple[int, int]:
 def figure_of(data: bytes, caption: str = "", page: int = 0, box: Iterable[float] = ()) -> Figure:
     """Return a picture as a figure without a number, with its bytes if they are not too many and a browser shows it."""
     media_type, width, height = kind_of(data)
-    kept = data if media_type in SHOWN and len(data) <= LARGEST else b""
+    stored = data if media_type in SHOWN and len(data) <= LARGEST else b""
     place = tuple(round(edge, 1) for edge in box)
     sha = hashlib.sha256(data).hexdigest()
-    return Figure(0, sha, one_line(caption)[:_CAPTION], page, place, width, height, media_type, kept)
+    return Figure(0, sha, one_line(caption)[:_CAPTION], page, place, width, height, media_type, stored)
 
 
 def as_row(figure: Figure) -> dict[str, Any]:
@@ -138,10 +138,10 @@ class Figures:
         if self._figures and text == self._figures[-1].caption:
             return  # it is said with its figure, or what stands in its place
         last = self._figures[-1] if self._waits else None
-        its = text[:_CAPTION] if caption or caption_label(text) is not None else ""
-        if last is not None and its:
-            self._figures[-1], its = replace(last, caption=its), ""
-        self._caption, self._waits = its, False
+        caption_text = text[:_CAPTION] if caption or caption_label(text) is not None else ""
+        if last is not None and caption_text:
+            self._figures[-1], caption_text = replace(last, caption=caption_text), ""
+        self._caption, self._waits = caption_text, False
 
     def all(self) -> tuple[Figure, ...]:
         """Return the figures, numbered; what comes again on several pages, or in several places, is a logo."""
@@ -151,15 +151,15 @@ class Figures:
         ]
         places = Counter(key for key, _ in {(key, figure.page or -i) for i, (key, figure) in enumerate(each)} if key)
         numbers = count(1)
-        found: list[Figure] = []
+        figures: list[Figure] = []
         seen: set[tuple[str, int]] = set()
         for key, figure in each:
             if key and (places[key] >= _REPEATED or (figure.page and (key, figure.page) in seen)):
                 self._left_out[DECORATION] += 1
                 continue
             seen.add((key, figure.page))
-            found.append(replace(figure, number=next(numbers)))
-        return tuple(found)
+            figures.append(replace(figure, number=next(numbers)))
+        return tuple(figures)
 
 
 def no_picture(_: str) -> bytes | None:

@@ -86,11 +86,11 @@ def _rule(base: PurePath, line: str) -> _Rule | None:
     line = re.sub(r"(?<!\\) +$", "", line)
     if not line or line.startswith("#"):
         return None
-    kept = line.startswith("!")
+    negated = line.startswith("!")
     line = line.removeprefix("!")
     folders = line.endswith("/")
     line = line.strip("/") if "/" not in line.strip("/") and not line.startswith("/") else f"/{line.strip('/')}"
-    return _Rule(_pattern(line), base, kept, folders) if line.strip("/") else None
+    return _Rule(_pattern(line), base, negated, folders) if line.strip("/") else None
 
 
 def _pattern(line: str) -> re.Pattern[str]:

@@ -137,18 +137,18 @@ def _braced(text: str) -> str:
 
 def ordinal(number: int, kind: str = "1") -> str:
     """Return the number of a list's item: "3", with a kind of "a", "A", "i" or "I" as letters or in Roman."""
-    shown = str(number)
+    text = str(number)
     if kind in ("a", "A") and number > 0:
-        shown = ""
+        text = ""
         while number > 0:
             number, rest = divmod(number - 1, 26)
-            shown = chr(ord("a") + rest) + shown
+            text = chr(ord("a") + rest) + text
     elif kind in ("i", "I") and 0 < number < 4000:
-        shown = ""
+        text = ""
         for value, letters in _ROMAN:
             count, number = divmod(number, value)
-            shown += letters * count
-    return shown.upper() if kind.isupper() else shown
+            text += letters * count
+    return text.upper() if kind.isupper() else text
 
 
 @dataclass(slots=True)
@@ -196,7 +196,7 @@ def _operand(text: str) -> str:
 
 def _joined(texts: Sequence[str]) -> str:
     """Return the parts of a formula, separated where they would form another number."""
-    found = ""
+    result = ""
     for text in texts:
-        found += f" {text}" if found[-1:].isalnum() and text[:1].isdigit() and not text.isdigit() else text
-    return found
+        result += f" {text}" if result[-1:].isalnum() and text[:1].isdigit() and not text.isdigit() else text
+    return result

@@ -225,8 +225,8 @@ class TripleIndex:
 
     def find(self, passage: str) -> tuple[Triple, ...]:
         """Return the triples of the passage with that id, in the order of the file."""
-        wanted = np.uint64(text_hash(passage))
-        left, right = (int(np.searchsorted(self._sorted, wanted, side)) for side in ("left", "right"))
+        target = np.uint64(text_hash(passage))
+        left, right = (int(np.searchsorted(self._sorted, target, side)) for side in ("left", "right"))
         runs = self._order[left:right]
         self._used[runs] = True
         return tuple(triple for run in runs for triple in self._read(int(run), passage))

@@ -155,13 +155,13 @@ def _attachments(message: Any) -> list[Any]:
     if message.get_content_type() in ("multipart/alternative", "multipart/related"):
         return list(message.iter_attachments())
     body = message.get_body(("plain", "html"))
-    found: list[Any] = []
+    parts: list[Any] = []
     for part in message.iter_parts():  # iter_attachments would pass over text that goes on after a picture
         if body is not None and any(inner is body for inner in part.walk()):
-            found += _attachments(part)
+            parts += _attachments(part)
         else:
-            found.append(part)
-    return found
+            parts.append(part)
+    return parts
 
 
 def _parsed(data: bytes) -> EmailMessage:
@@ -210,8 +210,8 @@ def _field(message: EmailMessage, name: str) -> str:
 def _date(message: EmailMessage) -> str:
     """Return the time of sending as an ISO date and time, or ""."""
     try:
-        found: Any = message.get("date")
-        return found.datetime.isoformat() if found is not None and found.datetime is not None else ""
+        header: Any = message.get("date")
+        return header.datetime.isoformat() if header is not None and header.datetime is not None else ""
     except (ValueError, IndexError, AttributeError, TypeError):
         return ""
 

@@ -66,19 +66,19 @@ _BEFORE, _AFTER = re.compile(r"[0-9A-Za-z]*$"), re.compile(r"[0-9A-Za-z]*")
 
 def parser() -> MarkdownIt:
     """Make a parser of CommonMark with tables, notes and mathematics."""
-    found = MarkdownIt("commonmark", {"maxNesting": _MAX_NESTING}).enable(["table", "strikethrough"])
+    result = MarkdownIt("commonmark", {"maxNesting": _MAX_NESTING}).enable(["table", "strikethrough"])
     interrupts: RuleOptionsType = {"alt": ["paragraph", "reference", "blockquote"]}
-    found.block.ruler.at("html_block", _html_block, interrupts)
-    found.block.ruler.before("fence", "math_block", _math_block, interrupts)
-    found.block.ruler.before("reference", "note_text", _note_text, {"alt": ["paragraph", "reference"]})
-    found.inline.ruler.before("escape", "math", _math)
-    found.inline.ruler.before("emphasis", "product", _product)
-    found.inline.ruler.before("link", "note", _note)
-    found.inline.ruler.before("link", "wiki_link", _wiki_link)
-    found.inline.ruler.before("emphasis", "marked", _marked)
-    found.inline.ruler.before("emphasis", "remark", _remark)
-    found.block.ruler.before("fence", "remark_block", _remark_block, interrupts)
-    return found
+    result.block.ruler.at("html_block", _html_block, interrupts)
+    result.block.ruler.before("fence", "math_block", _math_block, interrupts)
+    result.block.ruler.before("reference", "note_text", _note_text, {"alt": ["paragraph", "reference"]})
+    result.inline.ruler.before("escape", "math", _math)
+    result.inline.ruler.before("emphasis", "product", _product)
+    result.inline.ruler.before("link", "note", _note)
+    result.inline.ruler.before("link", "wiki_link", _wiki_link)
+    result.inline.ruler.before("emphasis", "marked", _marked)
+    result.inline.ruler.before("emphasis", "remark", _remark)
+    result.block.ruler.before("fence", "remark_block", _remark_block, interrupts)
+    return result
 
 
 def tag_names(markups: Iterable[str]) -> list[str]:
@@ -182,7 +182,7 @@ def _math(state: StateInline, silent: bool) -> bool:
     """Match mathematics, "$x$", as it is written."""
     if state.src[state.pos] not in "$\\":
         return False
-    match = next((found for form in _MATHS if (found := form.match(state.src, state.pos))), None)
+    match = next((candidate for form in _MATHS if (candidate := form.match(state.src, state.pos))), None)
     if match is None or match.end() > state.posMax:
         return False
     if not silent:
@@ -236,9 +236,9 @@ def _wiki_link(state: StateInline, silent: bool) -> bool:
         target, _, part = match[2].partition("#")
         part = "" if part.startswith("^") else part.replace("#", " > ")
         picture = match[1] and _PICTURE.search(target)
-        shown = match[3] or " > ".join(filter(None, (target.strip(), part)))
+        label = match[3] or " > ".join(filter(None, (target.strip(), part)))
         token = state.push("wiki_link", "", 0)
-        token.content = "" if picture else shown.strip()
+        token.content = "" if picture else label.strip()
         token.meta = {"target": "" if picture else target.strip()}
     state.pos = match.end()
     return True

@@ -44,8 +44,8 @@ class Boilerplate:
 
 def sample(page: Path, extensions: Sequence[str]) -> list[Path]:
     """Return the pages to compare, of the folder of `page`: the first by name."""
-    found = (p for p in page.parent.iterdir() if p.suffix.lower() in extensions and not p.name.startswith("."))
-    return sorted(p for p in found if p.is_file() and not p.is_symlink())[:_SAMPLE]
+    pages = (p for p in page.parent.iterdir() if p.suffix.lower() in extensions and not p.name.startswith("."))
+    return sorted(p for p in pages if p.is_file() and not p.is_symlink())[:_SAMPLE]
 
 
 def boilerplate(documents: Sequence[Document]) -> Boilerplate:
@@ -187,9 +187,9 @@ def _drop_frames(soup: BeautifulSoup, outline: Outline) -> None:
 
 def _drop_hidden(soup: BeautifulSoup, outline: Outline) -> None:
     """Take out what no reader sees, unless it is most of the page, which a script will show."""
-    words = hidden = kept = 0
+    words = hidden = exempt = 0
     for tag in soup.find_all(is_hidden):
-        if _is_gone(tag) or kept > _MOST_KEPT:
+        if _is_gone(tag) or exempt > _MOST_KEPT:
             continue
         words = words or len(soup.get_text().split())
         count = len(tag.get_text().split())
@@ -197,7 +197,7 @@ def _drop_hidden(soup: BeautifulSoup, outline: Outline) -> None:
             hidden += count
             tag.decompose()
         else:
-            kept += 1
+            exempt += 1
     if hidden > _HIDDEN_SHARE * words:
         outline.problems.append(f"hides {counted(hidden, 'word')} from readers, left out")
 
@@ -251,8 +251,8 @@ def _mark_notes(soup: BeautifulSoup) -> None:
             link.decompose()
         elif target and ("doc-biblioref" in kinds or _LABEL.fullmatch(label)) and _is_mark(link, outer, kinds):
             own = _begins(outer) and kinds.isdisjoint(_REFERENCES)
-            shown = label.strip("[]() ")
-            _put(outer, shown if own else labels.setdefault(target, shown), own=own)
+            number = label.strip("[]() ")
+            _put(outer, number if own else labels.setdefault(target, number), own=own)
     for tag in soup.find_all(id=True):
         label = labels.pop(str(tag["id"]), "") if not _is_gone(tag) and tag.name != NOTE else ""
         if label and _LABEL.fullmatch(tag.get_text().strip()):

@@ -66,16 +66,18 @@ class Columns:
         Raises:
             BadInput: a named column, or any for the text, is missing; the message lists the names and the remedy.
         """
-        wanted: str | None = getattr(self, what)
-        if wanted is not None and (wanted in names or (what == "text" and set(_several(wanted)) <= set(names))):
-            return wanted
-        if wanted is None:
+        preferred: str | None = getattr(self, what)
+        if preferred is not None and (
+            preferred in names or (what == "text" and set(_several(preferred)) <= set(names))
+        ):
+            return preferred
+        if preferred is None:
             # A file may well have both "text" and "TEXT": the name that is meant exactly wins, else the first.
             by_name = {name.lower(): name for name in reversed(names)} | {name: name for name in names}
-            found = next((by_name[common] for common in _COMMON[what] if common in by_name), None)
-            if found is not None or what != "text":
-                return found
-        missing = f"no column {wanted!r}" if wanted is not None else "no column for the text"
+            match = next((by_name[common] for common in _COMMON[what] if common in by_name), None)
+            if match is not None or what != "text":
+                return match
+        missing = f"no column {preferred!r}" if preferred is not None else "no column for the text"
         raise BadInput(
             f"has {missing}; its columns are {_listed(names)}. "
             f"Name the one that holds the {what} with --{what}-column, in Python with Columns({what}=...)"
@@ -143,26 +145,26 @@ def read_rows(source: Source, columns: Columns, rows: Iterator[Row | Problem]) -
     Raises BadInput.
     """
     first = list(islice(rows, _FIRST))
-    held = [found[0] for found in first if not isinstance(found, Problem)]
-    names = tuple({str(name): None for row in held if isinstance(row, dict) for name in row})
-    every = all(isinstance(row, dict) for row in held)
+    values = [entry[0] for entry in first if not isinstance(entry, Problem)]
+    names = tuple({str(name): None for row in values if isinstance(row, dict) for name in row})
+    every = all(isinstance(row, dict) for row in values)
     if not names or not every or source.path.name == CORPUS or not is_table(columns, names):
         reader = RowReader(source, columns)
-        for found in chain(first, rows):
-            if isinstance(found, Problem):
-                yield found
+        for entry in chain(first, rows):
+            if isinstance(entry, Problem):
+                yield entry
             else:
-                yield from reader.read(*found)
+                yield from reader.read(*entry)
         yield from reader.finish()
         return
     table = RowTable(source)
-    for found in chain(first, rows):
-        if isinstance(found, Problem):
-            yield found
-        elif isinstance(found[0], dict):
-            table.add(found[0])
+    for entry in chain(first, rows):
+        if isinstance(entry, Problem):
+            yield entry
+        elif isinstance(entry[0], dict):
+            table.add(entry[0])
         else:
-            yield Problem(found[2], f"holds {_kind(found[0])} where an object with columns is expected")
+            yield Problem(entry[2], f"holds {_kind(entry[0])} where an object with columns is expected")
     yield table.document()
 
 
@@ -221,7 +223,7 @@ class RowReader:
             # Likewise of metadata: "a" wins over what becomes "a" when it is cleaned.
             texts = (text,) if text in names else _several(text)
             others = {n: one_line(n) for n in names if n not in (key, title, *texts)}
-            rest = tuple((n, shown) for n, shown in others.items() if shown == n or shown not in others)
+            rest = tuple((n, label) for n, label in others.items() if label == n or label not in others)
             self._layout = _Layout(key, title, texts, rest)
         elif self._layout is None:
             self._misfits += 1
@@ -295,5 +297,5 @@ def _kind(value: object) -> str:
 
 
 def _listed(names: tuple[str, ...], most: int = 30) -> str:
-    shown = ", ".join(one_line(name)[:80] or "(unnamed)" for name in names[:most])
-    return (shown or "(none)") + (f" and {len(names) - most} more" if len(names) > most else "")
+    text = ", ".join(one_line(name)[:80] or "(unnamed)" for name in names[:most])
+    return (text or "(none)") + (f" and {len(names) - most} more" if len(names) > most else "")

@@ -18,14 +18,16 @@ Block = list[Any]
 def load_office(source: Source, readers: Readers) -> Document:
     """Read a DOCX, PPTX or XLSX file as a document with its headings and tables. Raises BadInput."""
     check_size(source)
-    process, found = readers.open(source.path, "kgrag.loaders.office_parts:read_office", readers.settings.file_seconds)
+    process, content = readers.open(
+        source.path, "kgrag.loaders.office_parts:read_office", readers.settings.file_seconds
+    )
     readers.give(process)
-    left_out = Counter(found["left_out"])
+    left_out = Counter(content["left_out"])
     figures = Figures(left_out)
     outline = PagedOutline()
-    parts = found["parts"]
+    parts = content["parts"]
     for number, part in enumerate(parts, 1):
-        page = number if found["paged"] else 0
+        page = number if content["paged"] else 0
         for block in part["blocks"]:
             if block[0] == "figure":
                 figures.add(replace(from_row(block[1]), page=page))
@@ -34,14 +36,14 @@ def load_office(source: Source, readers: Readers) -> Document:
         _add(outline, [block for block in part["blocks"] if block[0] != "figure"], page)
     pictures = figures.all()
     tell(source, left_out)
-    source.problems.extend(found["problems"])
+    source.problems.extend(content["problems"])
     sections = outline.sections()
     if not any(s.text for s in sections) and not outline.tables:
         raise BadInput("holds no text")
-    first = "" if found["paged"] else title_of(outline.first_heading, sections)
-    title = one_line(found["title"]) or first or source.title
-    metadata = {key: one_line(found[key]) for key in ("author", "date") if found[key]}
-    pages = outline.pages(len(parts), [part["label"] for part in parts]) if found["paged"] else ()
+    first = "" if content["paged"] else title_of(outline.first_heading, sections)
+    title = one_line(content["title"]) or first or source.title
+    metadata = {key: one_line(content[key]) for key in ("author", "date") if content[key]}
+    pages = outline.pages(len(parts), [part["label"] for part in parts]) if content["paged"] else ()
     return Document(
         source.key, sections, title[:300], source.shown, metadata,
         pages=pages, tables=outline.tables, figures=pictures,

@@ -81,19 +81,19 @@ def read_office(path: Path) -> dict[str, Any]:
         raise BadInput(f"is {what}, for which {package} is needed: {install_hint('office')}")
     name, _, function = reader.partition(":")
     try:
-        found: dict[str, Any] = getattr(import_module(f"kgrag.loaders.{name}"), function)(_transitional(path))
+        content: dict[str, Any] = getattr(import_module(f"kgrag.loaders.{name}"), function)(_transitional(path))
     except (BadInput, MemoryError):
         raise
     except Exception as error:
         reason = " ".join(str(error).split())[:200] or type(error).__name__
         raise BadInput(f"is {what} that is damaged ({reason})") from error
-    texts = ([block for block in part["blocks"] if block[0] != "figure"] for part in found["parts"])
+    texts = ([block for block in part["blocks"] if block[0] != "figure"] for part in content["parts"])
     size = sum(len(cell) for part in texts for cell in _strings(part))
     if size > MAX_TEXT:
         raise BadInput(f"holds more than {MAX_TEXT // MB} MB of text; split it")
     if not named:  # the packages make up what a file does not say, today's date among it
-        found |= {"title": "", "author": "", "date": ""}
-    return {"paged": folder != "word/", "problems": [], **found}
+        content |= {"title": "", "author": "", "date": ""}
+    return {"paged": folder != "word/", "problems": [], **content}
 
 
 def _check_archive(path: Path) -> tuple[str, bool]:
@@ -236,22 +236,22 @@ def chart_rows(chart: Any) -> tuple[str, list[list[str]]]:
 
 
 def _path(element: Any, name: str) -> Sequence[Any]:
-    found = next((e for e in element.iter() if tag(e) == name), None)
-    return [] if found is None else list(found.iter())
+    start = next((e for e in element.iter() if tag(e) == name), None)
+    return [] if start is None else list(start.iter())
 
 
 def _points(series: Any, name: str) -> dict[int, str]:
     """Return the cached points of a part of a series, by their index."""
-    found: dict[int, str] = {}
+    points: dict[int, str] = {}
     part = child(series, name)
     for point in [] if part is None else part.iter():
         if tag(point) == "pt":
-            level = found.get(int(point.get("idx") or 0), "")
+            level = points.get(int(point.get("idx") or 0), "")
             text = "".join(e.text or "" for e in point if tag(e) == "v")
-            found[int(point.get("idx") or 0)] = f"{text} {level}".strip()  # of several levels the outer one comes last
+            points[int(point.get("idx") or 0)] = f"{text} {level}".strip()  # of several levels the outer one comes last
         elif tag(point) == "v" and tag(point.getparent()) == "tx":
-            found[0] = point.text or ""
-    return {place: _short(text) for place, text in found.items()}
+            points[0] = point.text or ""
+    return {place: _short(text) for place, text in points.items()}
 
 
 def _short(text: str) -> str:

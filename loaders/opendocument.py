@@ -93,31 +93,31 @@ class _Styles:
 
     @classmethod
     def of(cls, parts: list[Element]) -> "_Styles":
-        found = cls({}, set(), {}, {}, {}, set())
+        styles = cls({}, set(), {}, {}, {}, set())
         kinds = ("style", "list-style", "outline-style")
         for style in (e for part in parts for e in part.iter() if _name(e) in kinds):
             name = _OUTLINE if _name(style) == "outline-style" else _value(style, "name")
-            found.parents[name] = _value(style, "parent-style-name")
+            styles.parents[name] = _value(style, "parent-style-name")
             if not _value(style, "list-style-name", "any"):
-                found.unnumbered.add(name)
+                styles.unnumbered.add(name)
             if _name(style) != "style":
-                levels = found.lists.setdefault(name, {})
+                levels = styles.lists.setdefault(name, {})
                 for level in style:
                     form = _value(level, "num-format") if not _name(level).endswith("-bullet") else ""
                     number = _number(level, "level", 1)
                     levels[number] = (_number(level, "start-value", 1), form) if form else None
                     around = _value(level, "num-prefix"), _value(level, "num-suffix")
-                    found.shown.setdefault(name, {})[number] = *around, _number(level, "display-levels", 1)
+                    styles.shown.setdefault(name, {})[number] = *around, _number(level, "display-levels", 1)
             for properties in style.iterfind("{*}text-properties"):
                 position = _value(properties, "text-position").split(" ")[0]
                 if position and position not in ("0%", "0"):
-                    found.signs[name] = "_" if position.startswith(("sub", "-")) else "^"
+                    styles.signs[name] = "_" if position.startswith(("sub", "-")) else "^"
                 if _value(properties, "display") == "none":
-                    found.hidden.add(name)
+                    styles.hidden.add(name)
             for properties in (e for e in style if _name(e) in ("table-properties", "drawing-page-properties")):
                 if _value(properties, "display") == "false" or _value(properties, "visibility") == "hidden":
-                    found.hidden.add(name)
-        return found
+                    styles.hidden.add(name)
+        return styles
 
     def is_code(self, style: str) -> bool:
         """Return whether a paragraph of that style, or of one that it is based on, is code."""
@@ -244,8 +244,8 @@ class _Reader:
         for other in range(1, level + 1):
             start = (levels.get(other) or (1, ""))[0]
             self._counts[other] = self._counts[other] + (other == level) if other in self._counts else start
-        before, after, shown = self._styles.shown[style][level]
-        parts = [(self._counts[n], levels.get(n)) for n in range(max(1, level - shown + 1), level + 1)]
+        before, after, display_levels = self._styles.shown[style][level]
+        parts = [(self._counts[n], levels.get(n)) for n in range(max(1, level - display_levels + 1), level + 1)]
         return before + ".".join(ordinal(number, form[1]) for number, form in parts if form) + after
 
     def _paragraph(self, element: Element) -> None:
@@ -284,9 +284,9 @@ class _Reader:
     def _table(self, table: Element, depth: int) -> None:
         inner = table.findall(".//{*}table")
         if inner and depth < _MAX_DEPTH:
-            found = [cell for row, _ in _rows(table) for cell in row if _name(cell) == "table-cell"]
-            if only_lays_out(len(found), _length(table), sum(map(_length, inner))):
-                for cell in found:
+            cells = [cell for row, _ in _rows(table) for cell in row if _name(cell) == "table-cell"]
+            if only_lays_out(len(cells), _length(table), sum(map(_length, inner))):
+                for cell in cells:
                     self.add(cell, depth + 1)
                 return
         rows = []
@@ -325,8 +325,8 @@ class _Reader:
             for cells in laid:
                 cells[column] = None
         self.left_out["hidden row"] += sum(_has_text(laid[number]) for number in hidden_rows)
-        shown = [row for number, row in enumerate(laid) if number not in hidden_rows]
-        for filled, area in groupby(shown, key=_has_text):
+        visible = [row for number, row in enumerate(laid) if number not in hidden_rows]
+        for filled, area in groupby(visible, key=_has_text):
             caption = ""
             for block in area_blocks(list(area)) if filled else ():
                 if block[0] == "table":

@@ -76,8 +76,8 @@ def _load_docling(source: Source, reading: Reading) -> Iterator[Item]:
 
 def _document(source: Source, answer: Mapping[str, Any]) -> Document:
     outline = PagedOutline()
-    for kind, level, said, caption, page in answer["blocks"]:
-        _put(outline, kind, level, said, caption, page)
+    for kind, level, part, caption, page in answer["blocks"]:
+        _put(outline, kind, level, part, caption, page)
     sections = outline.sections()
     if not sections and not outline.tables:
         raise BadInput("holds no text")
@@ -88,14 +88,14 @@ def _document(source: Source, answer: Mapping[str, Any]) -> Document:
 
 
 def _put(
-    outline: PagedOutline, kind: str, level: int, said: str | Sequence[Sequence[str]], caption: str, page: int
+    outline: PagedOutline, kind: str, level: int, content: str | Sequence[Sequence[str]], caption: str, page: int
 ) -> None:
-    if not isinstance(said, str):
-        outline.table([[clean(cell) for cell in row] for row in said], clean(caption), page)
+    if not isinstance(content, str):
+        outline.table([[clean(cell) for cell in row] for row in content], clean(caption), page)
     elif kind == "heading":
-        outline.heading(level, clean(said), page)
+        outline.heading(level, clean(content), page)
     else:
-        outline.add([(page, clean(said))], tight=kind == "item")
+        outline.add([(page, clean(content))], tight=kind == "item")
 
 
 DOCLING = Format(

@@ -228,11 +228,11 @@ class _Run:
 
     def _page(self, reader: Reader, number: int) -> bool:
         """Have a page read; returns whether the process can go on."""
-        if self._recognised is not None and (known := self._recognised.find(number)) is not None:
-            self._keep(number, known)
+        if self._recognised is not None and (recognised := self._recognised.find(number)) is not None:
+            self._keep(number, recognised)
             return True
-        begun = time.monotonic()
-        left = self._until - begun
+        start = time.monotonic()
+        left = self._until - start
         if left <= 0:
             self._stopped = f"the file took longer than {self._readers.settings.file_seconds:.0f} s"
             return False
@@ -245,7 +245,7 @@ class _Run:
             return False
         self._keep(number, answer)
         if "confidence" in answer:
-            self._note_recognition(number, answer, time.monotonic() - begun)
+            self._note_recognition(number, answer, time.monotonic() - start)
         if answer.get("fatal"):
             self._count_death()
         return not answer.get("fatal")

@@ -243,7 +243,7 @@ def guessed_levels(blocks: Iterable[Block], body: float) -> dict[int, int]:
 
     Larger type than the body's, or a numbered line in bold.
     """
-    found: list[tuple[Block, float, int | None]] = []
+    headings: list[tuple[Block, float, int | None]] = []
     paragraphs = 0
     for block in blocks:
         if block.grid is not None or block.caption or block.is_code:
@@ -257,11 +257,11 @@ def guessed_levels(blocks: Iterable[Block], body: float) -> dict[int, int]:
         if line.size >= LARGER * body or (
             line.bold and line.size >= 0.95 * body and (numbered or len(text) < 80) and not ENDS.search(text)
         ):
-            found.append((block, round(line.size, 1), depth))
-    if len(found) > 0.5 * paragraphs and paragraphs > 3:
+            headings.append((block, round(line.size, 1), depth))
+    if len(headings) > 0.5 * paragraphs and paragraphs > 3:
         return {}  # slides, forms: what is large there heads nothing
-    sizes = sorted({size for _, size, _ in found}, reverse=True)
-    return {id(block): depth or min(6, sizes.index(size) + 1) for block, size, depth in found}
+    sizes = sorted({size for _, size, _ in headings}, reverse=True)
+    return {id(block): depth or min(6, sizes.index(size) + 1) for block, size, depth in headings}
 
 
 def listed_levels(blocks: Sequence[Block], guessed: dict[int, int], contents: Contents) -> dict[int, int]:
@@ -270,37 +270,37 @@ def listed_levels(blocks: Sequence[Block], guessed: dict[int, int], contents: Co
     A heading that goes over several blocks becomes one. What was `guessed` to be a heading right above a listed one,
     "CHAPTER TWO", has level 0: it heads nothing.
     """
-    wanted: defaultdict[tuple[int, str], list[int]] = defaultdict(list)
+    open_titles: defaultdict[tuple[int, str], list[int]] = defaultdict(list)
     for level, title, page in contents:
-        wanted[page, _plain(title)].append(level)
-    found: dict[int, int] = {}
+        open_titles[page, _plain(title)].append(level)
+    levels: dict[int, int] = {}
     for i, block in enumerate(blocks):
         parts = [block]
         if block.grid is not None or block.caption or not 1 <= len(block.lines) <= 3:
             continue
         while True:
             page, text = block.lines[0][0], " ".join(part.text for part in parts)
-            key = next((k for n in (page, page - 1) if (k := (n, _plain(text))) in wanted), None)
+            key = next((k for n in (page, page - 1) if (k := (n, _plain(text))) in open_titles), None)
             if key is not None or len(parts) == 3 or i + len(parts) >= len(blocks):
                 break
             more = blocks[i + len(parts)]
             if more.grid is not None or more.caption or len(more.lines) > 3 or len(text) > _MAX_HEADING:
                 break
             parts.append(more)
-        if key is None or id(block) in found:
+        if key is None or id(block) in levels:
             continue
-        found[id(block)] = wanted[key].pop(0)
-        if not wanted[key]:
-            del wanted[key]
+        levels[id(block)] = open_titles[key].pop(0)
+        if not open_titles[key]:
+            del open_titles[key]
         for part in parts[1:]:
             block.lines.extend(part.lines)
             part.lines = []
-    if len(found) < max(3, len(contents) / 2):
+    if len(levels) < max(3, len(contents) / 2):
         return {}
     for one, other in pairwise([block for block in reversed(blocks) if block.lines]):
-        if id(one) in found and id(other) in guessed and id(other) not in found and page_of(one) == page_of(other):
-            found[id(other)] = 0
-    return found
+        if id(one) in levels and id(other) in guessed and id(other) not in levels and page_of(one) == page_of(other):
+            levels[id(other)] = 0
+    return levels
 
 
 def _plain(text: str) -> str:
@@ -330,7 +330,7 @@ def is_first_section(heading: str) -> bool:
 
 def lists_of_pages(blocks: Iterable[Block]) -> set[int]:
     """Return the ids of the blocks of a table of contents or an index: several with leaders to a number."""
-    found: set[int] = set()
+    ids: set[int] = set()
     run: list[Block] = []
     entries = 0
     for block in [*blocks, None]:
@@ -342,6 +342,6 @@ def lists_of_pages(blocks: Iterable[Block]) -> set[int]:
             run.append(block)
         else:
             if entries >= max(_FEWEST_ENTRIES, len(run) / 2):
-                found.update(map(id, run))
+                ids.update(map(id, run))
             run, entries = [], 0
-    return found
+    return ids

@@ -32,27 +32,27 @@ def with_signs(chars: Sequence[Char]) -> list[Char]:
 
     Small marks after a word or a sentence are those of notes: "ship [12]".
     """
-    found: list[Char] = []
+    result: list[Char] = []
     place = 0
     before = ""  # the text that the next character goes on
     while place < len(chars):
         char = chars[place]
-        base = found[-1] if found else None
+        base = result[-1] if result else None
         run = list(_run(chars, place, base)) if base is not None else []
         if base is None or not run or len(run) > _LONGEST:
             before = char["text"] if base is None or not _joins(base, char) else (before + char["text"])[-12:]
-            found.append(char)
+            result.append(char)
             place += 1
             continue
         place += len(run)
         after = chars[place] if place < len(chars) and _near(run[-1], chars[place], base["size"]) else None
         text = _said(base, before, run, after)
-        found.append(
+        result.append(
             {**run[-1], "text": text, "x0": run[0]["x0"], "width": run[-1]["x1"] - run[0]["x0"]}
             | {key: base[key] for key in ("top", "bottom", "y0", "y1", "size", "matrix", "fontname")}
         )
         before += text
-    return found
+    return result
 
 
 def _run(chars: Sequence[Char], place: int, base: Char | None) -> Iterator[Char]:
@@ -82,7 +82,7 @@ def _said(base: Char, before: str, run: list[Char], after: Char | None) -> str:
     if before[-1:] in _SLASHES or not any(map(str.isalnum, text)):
         return text  # the lower part of a fraction; a star or a dagger
     if _rise(base, run[0]) < 0:
-        said = lowered(before, text)
+        sign = lowered(before, text)
         parted = following.isdigit() or (following.islower() if text.isdecimal() else following.isalnum())
     elif following and following in _SLASHES:
         return f" {text}"  # "3 1/2"
@@ -99,9 +99,9 @@ def _said(base: Char, before: str, run: list[Char], after: Char | None) -> str:
     ):
         return f" [{text}]"
     else:
-        said = raised(before, text)
-        parted = following.isalnum() and said[:1] == "^"
-    return f"{said} " if parted else said
+        sign = raised(before, text)
+        parted = following.isalnum() and sign[:1] == "^"
+    return f"{sign} " if parted else sign
 
 
 def _y(char: Char) -> float:
@@ -149,7 +149,7 @@ def filled_in(page: Any, usual: float, left_out: Counter[str]) -> list[Char]:
 
     `usual`: the type size of the page, which they do not exceed: else they would look like headings.
     """
-    found: list[Char] = []
+    result: list[Char] = []
     try:
         annotations = [resolve1(one) for one in resolve1(page.page_obj.annots) or ()]
     except (TypeError, ValueError):
@@ -165,28 +165,28 @@ def filled_in(page: Any, usual: float, left_out: Counter[str]) -> list[Char]:
         if (isinstance(flags, int) and flags & _INVISIBLE) or _is_password(annotation):
             left_out["form value" if kind == "Widget" else "hidden piece"] += 1
         elif kind in ("Widget", "FreeText") and (box := place(page, annotation)) is not None:
-            found.extend(_characters(text, box, min(usual, _size(annotation) or usual)))
+            result.extend(_characters(text, box, min(usual, _size(annotation) or usual)))
         elif kind in _REMARKS:
             left_out["comment"] += 1
-        if len(found) > _MAX_TEXT:
+        if len(result) > _MAX_TEXT:
             raise BadInput(f"holds more than {_MAX_TEXT:,} characters in its forms")
-    return found
+    return result
 
 
-def _name(held: object) -> str:
-    held = resolve1(held)
-    return str(held.name) if isinstance(held, PSLiteral) else ""
+def _name(value: object) -> str:
+    value = resolve1(value)
+    return str(value.name) if isinstance(value, PSLiteral) else ""
 
 
-def _text(held: object) -> str:
-    held = resolve1(held)
-    if isinstance(held, PDFStream):
-        held = held.get_data()
-    if not isinstance(held, bytes):
+def _text(value: object) -> str:
+    value = resolve1(value)
+    if isinstance(value, PDFStream):
+        value = value.get_data()
+    if not isinstance(value, bytes):
         return ""
-    if held.startswith(b"\xef\xbb\xbf"):  # PDF 2.0
-        return held[3:].decode("utf-8", "replace")
-    return str(decode_text(held)).replace("\r\n", "\n").replace("\r", "\n")
+    if value.startswith(b"\xef\xbb\xbf"):  # PDF 2.0
+        return value[3:].decode("utf-8", "replace")
+    return str(decode_text(value)).replace("\r\n", "\n").replace("\r", "\n")
 
 
 def _inherited(annotation: dict[str, Any], key: str) -> Any:
@@ -195,8 +195,8 @@ def _inherited(annotation: dict[str, Any], key: str) -> Any:
     for _ in range(_MAX_PARENTS):
         if not isinstance(field, dict):
             return None
-        if (held := resolve1(field.get(key))) is not None:
-            return held
+        if (value := resolve1(field.get(key))) is not None:
+            return value
         field = resolve1(field.get("Parent"))
     return None
 
@@ -208,13 +208,13 @@ def _is_password(annotation: dict[str, Any]) -> bool:
 def _value(annotation: dict[str, Any]) -> str:
     """Return the text of a field: text, a choice, "[x]" where it is ticked."""
     kind, flags = _name(_inherited(annotation, "FT")), _inherited(annotation, "Ff") or 0
-    held = _inherited(annotation, "V")
+    content = _inherited(annotation, "V")
     if kind == "Tx":
-        return _text(held)
+        return _text(content)
     if kind == "Ch":
-        chosen = [_text(one) for one in held] if isinstance(held, list) else [_text(held)]
-        shown = dict(_options(_inherited(annotation, "Opt")))
-        return "\n".join(shown.get(one, one) for one in chosen)
+        choices = [_text(one) for one in content] if isinstance(content, list) else [_text(content)]
+        labels = dict(_options(_inherited(annotation, "Opt")))
+        return "\n".join(labels.get(one, one) for one in choices)
     if kind == "Btn" and not flags & _PUSH_BUTTON:
         return "[x]" if _name(annotation.get("AS")) not in ("", "Off") else ""
     return ""
@@ -230,8 +230,8 @@ def _options(options: Any) -> Iterator[tuple[str, str]]:
 def _size(annotation: dict[str, Any]) -> float:
     """Return the type size, 0 for one that fits."""
     appearance = _inherited(annotation, "DA")
-    found = _SIZE.search(appearance) if isinstance(appearance, bytes) else None
-    return float(found[1]) if found else 0.0
+    match = _SIZE.search(appearance) if isinstance(appearance, bytes) else None
+    return float(match[1]) if match else 0.0
 
 
 def place(page: Any, annotation: dict[str, Any]) -> tuple[float, float, float, float] | None:
@@ -348,7 +348,7 @@ def _base_encoding(spec: Any) -> str:
 def _numbered_glyphs(spec: Any) -> set[int] | None:
     """Return the codes of a font whose glyphs are named after their codes, or None for one that names them."""
     encoding = resolve1(spec.get("Encoding"))
-    found: set[int] = set()
+    codes: set[int] = set()
     code = 0
     for entry in resolve1(encoding.get("Differences")) or () if isinstance(encoding, dict) else ():
         if isinstance(entry, int):
@@ -359,6 +359,6 @@ def _numbered_glyphs(spec: Any) -> set[int] | None:
         if name != ".notdef":
             if match is None or int(match[1]) != code:
                 return None
-            found.add(code)
+            codes.add(code)
         code += 1
-    return found or None
+    return codes or None

@@ -56,30 +56,32 @@ class Region:
     picture: int = 0
 
 
-def regions(page: Any, parts: Sequence[Segment], tables: Sequence[Box], shown: Box, left_out: Any) -> list[Region]:
-    """Return the figures of a pdfplumber page, from top to bottom; `shown`: its visible part."""
-    clusters = [c for c in _clusters(list(_marks(page, tables, shown, bool(parts), left_out)), shown) if c.is_figure]
+def regions(page: Any, parts: Sequence[Segment], tables: Sequence[Box], visible: Box, left_out: Any) -> list[Region]:
+    """Return the figures of a pdfplumber page, from top to bottom; `visible`: its visible part."""
+    clusters = [
+        c for c in _clusters(list(_marks(page, tables, visible, bool(parts), left_out)), visible) if c.is_figure
+    ]
     captions = [(part, *_caption(part, parts)) for part in parts if caption_label(part.text) is not None]
     if not clusters:
         return []
     walls = [(p.x0, p.top, p.x1, p.bottom) for p in parts if p.words >= _PROSE and not _within(p, clusters)]
     boxes = [box for _, box, _ in captions]
     walls += [*boxes, *tables]
-    found: list[Region] = []
+    result: list[Region] = []
     ways = [tuple(_beyond(box, clusters, walls, boxes, up=up) for up in (True, False)) for box in boxes]
     below = sum(bool(down and not up) for up, down in ways) > sum(bool(up and not down) for up, down in ways)
     for (_, box, text), (up, down) in sorted(zip(captions, ways, strict=True), key=lambda pair: pair[0][1][1]):
         free = [[c for c in way if c in clusters] for way in ((down, up) if below else (up, down))]
-        taken = next(filter(None, [*free, [c for c in clusters if _beside(c.box, box)]]), [])
-        if taken:
-            clusters = [c for c in clusters if c not in taken]
-            around = _with_labels(_union(c.box for c in taken), page, parts, walls, shown)
-            found.append(Region(around, text, _picture(taken)))
+        group = next(filter(None, [*free, [c for c in clusters if _beside(c.box, box)]]), [])
+        if group:
+            clusters = [c for c in clusters if c not in group]
+            around = _with_labels(_union(c.box for c in group), page, parts, walls, visible)
+            result.append(Region(around, text, _picture(group)))
     for cluster in clusters:
         if cluster.images:
             around = _union((i["x0"], i["top"], i["x1"], i["bottom"]) for i in cluster.images)
-            found.append(Region(_clip(around, shown), "", _picture([cluster])))
-    return sorted(found, key=lambda region: (region.box[1], region.box[0]))
+            result.append(Region(_clip(around, visible), "", _picture([cluster])))
+    return sorted(result, key=lambda region: (region.box[1], region.box[0]))
 
 
 class Drawer:
@@ -92,12 +94,12 @@ class Drawer:
         """Close the file."""
         self._pdf.close()
 
-    def draw(self, number: int, box: Box, shown: Box, turn: int) -> bytes:
+    def draw(self, number: int, box: Box, visible: Box, turn: int) -> bytes:
         """Return a part of the page with that number, turned clockwise by degrees: as PNG, of photographs as JPEG."""
         page = self._pdf[number - 1]
         x0, top, x1, bottom = box
         scale = min(_DOTS, _SIDE / max(x1 - x0, bottom - top))
-        crop = (x0 - shown[0], shown[3] - bottom, shown[2] - x1, top - shown[1])
+        crop = (x0 - visible[0], visible[3] - bottom, visible[2] - x1, top - visible[1])
         picture = page.render(scale=scale, rotation=turn, crop=tuple(max(0.0, edge) for edge in crop)).to_pil()
         page.close()
         out = io.BytesIO()
@@ -109,16 +111,16 @@ class Drawer:
 
 
 def _marks(
-    page: Any, tables: Sequence[Box], shown: Box, with_text: bool, left_out: Any
+    page: Any, tables: Sequence[Box], visible: Box, with_text: bool, left_out: Any
 ) -> Iterator[tuple[Box, dict[str, Any] | None]]:
     """Yield what is drawn on a page: boxes, with the picture of those that are one."""
-    area = (shown[2] - shown[0]) * (shown[3] - shown[1])
-    drawn = [
+    area = (visible[2] - visible[0]) * (visible[3] - visible[1])
+    marks = [
         *((i, i) for i in page.images),
         *((o, None) for k in ("rects", "curves", "lines") for o in getattr(page, k)),
     ]
-    for one, image in drawn[:_MOST_MARKS]:
-        box = _clip((one["x0"], one["top"], one["x1"], one["bottom"]), shown)
+    for one, image in marks[:_MOST_MARKS]:
+        box = _clip((one["x0"], one["top"], one["x1"], one["bottom"]), visible)
         width, height = box[2] - box[0], box[3] - box[1]
         if width < 0 or height < 0:
             continue
@@ -130,9 +132,9 @@ def _marks(
             yield box, image
 
 
-def _clusters(marks: list[tuple[Box, dict[str, Any] | None]], shown: Box) -> list[_Cluster]:
+def _clusters(marks: list[tuple[Box, dict[str, Any] | None]], visible: Box) -> list[_Cluster]:
     """Return what is drawn in cells of the page that touch."""
-    across = int((shown[2] - shown[0]) / _CELL) + 2
+    across = int((visible[2] - visible[0]) / _CELL) + 2
     owner: dict[int, int] = {}  # cell -> mark
     parent = list(range(len(marks)))
 
@@ -142,19 +144,19 @@ def _clusters(marks: list[tuple[Box, dict[str, Any] | None]], shown: Box) -> lis
         return of
 
     for number, (box, _) in enumerate(marks):
-        x0, top, x1, bottom = (int((edge - shown[i % 2]) / _CELL) for i, edge in enumerate(box))
+        x0, top, x1, bottom = (int((edge - visible[i % 2]) / _CELL) for i, edge in enumerate(box))
         for row in range(top - 1, bottom + 2):
             for column in range(x0 - 1, x1 + 2):
                 other = owner.setdefault(row * across + column, number)
                 if other != number:
                     parent[root(other)] = root(number)
-    found: dict[int, _Cluster] = {}
+    clusters: dict[int, _Cluster] = {}
     for number, (box, image) in enumerate(marks):
-        cluster = found.setdefault(root(number), _Cluster(box))
+        cluster = clusters.setdefault(root(number), _Cluster(box))
         cluster.box = _union((cluster.box, box))
         cluster.marks += 1
         cluster.images.extend([] if image is None else [image])
-    return list(found.values())
+    return list(clusters.values())
 
 
 def _caption(first: Segment, parts: Sequence[Segment]) -> tuple[Box, str]:
@@ -214,7 +216,7 @@ def _beyond(
     return [*within, *beside]
 
 
-def _with_labels(box: Box, page: Any, parts: Sequence[Segment], walls: Sequence[Box], shown: Box) -> Box:
+def _with_labels(box: Box, page: Any, parts: Sequence[Segment], walls: Sequence[Box], visible: Box) -> Box:
     """Return the box of a drawing with the labels beside it."""
     texts = [(p.x0, p.top, p.x1, p.bottom) for p in parts if p.words < _PROSE and p.table is None]
     texts += [(c["x0"], c["top"], c["x1"], c["bottom"]) for c in page.chars if not c["upright"]]
@@ -226,7 +228,7 @@ def _with_labels(box: Box, page: Any, parts: Sequence[Segment], walls: Sequence[
     stops = [wall for wall in walls if _overlap(wall, box) > 0]
     top = max([box[1] - 2, *(wall[3] for wall in stops if wall[3] <= box[1])])
     bottom = min([box[3] + 2, *(wall[1] for wall in stops if wall[1] >= box[3])])
-    return _clip((box[0] - 4, top, box[2] + 4, bottom), shown)
+    return _clip((box[0] - 4, top, box[2] + 4, bottom), visible)
 
 
 def _picture(clusters: Iterable[_Cluster]) -> int:
@@ -244,8 +246,8 @@ def _union(boxes: Iterable[Box]) -> Box:
     return min(x0), min(top), max(x1), max(bottom)
 
 
-def _clip(box: Box, shown: Box) -> Box:
-    return max(box[0], shown[0]), max(box[1], shown[1]), min(box[2], shown[2]), min(box[3], shown[3])
+def _clip(box: Box, visible: Box) -> Box:
+    return max(box[0], visible[0]), max(box[1], visible[1]), min(box[2], visible[2]), min(box[3], visible[3])
 
 
 def _holds(outer: Box, box: Box) -> bool:

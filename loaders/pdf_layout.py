@@ -117,32 +117,32 @@ Row = list[Segment]
 
 def segments(words: Iterable[Mapping[str, Any]]) -> list[Segment]:
     """Return the words of pdfplumber (with their `chars`), joined where no more than a word space is between."""
-    found: list[Segment] = []
+    result: list[Segment] = []
     for row in rows([_segment(word) for word in words]):
         joined: Segment | None = None
         for word in row:
             if joined is None or word.x0 - joined.x1 > _GAP * max(word.size, joined.size):
                 joined = word
-                found.append(joined)
+                result.append(joined)
             else:
                 _join(joined, word)
-    return found
+    return result
 
 
 def rows(parts: Iterable[Segment]) -> list[Row]:
     """Return segments by line, from top to bottom; those of one line from left to right."""
-    found: list[Row] = []
+    result: list[Row] = []
     for part in sorted(parts, key=lambda s: s.middle):
-        for row in reversed(found[-4:]):
+        for row in reversed(result[-4:]):
             tolerance = _ROW * max(part.size, row[0].size)
             if part.table is None and row[0].table is None and abs(part.middle - row[0].middle) <= tolerance:
                 row.append(part)
                 break
         else:
-            found.append([part])
-    for row in found:
+            result.append([part])
+    for row in result:
         row.sort(key=lambda s: s.x0)
-    return found
+    return result
 
 
 def flows(parts: Sequence[Segment], depth: int = 0) -> list[list[Segment]]:
@@ -156,13 +156,13 @@ def flows(parts: Sequence[Segment], depth: int = 0) -> list[list[Segment]]:
     if ends:
         spanning = sorted([*spanning, *ends], key=lambda s: s.top)
         sides[0][:] = [s for s in sides[0] if s not in ends]
-    found: list[list[Segment]] = []
+    result: list[list[Segment]] = []
     for band, after in _bands(spanning, sides):
         for side in band:
-            found.extend(flows(side, depth + 1))
+            result.extend(flows(side, depth + 1))
         if after:
-            found.append(after)
-    return found
+            result.append(after)
+    return result
 
 
 def line(row: Sequence[Segment]) -> Segment:
@@ -209,9 +209,9 @@ def _bands(
     rest = [sorted(side, key=lambda s: s.middle) for side in sides]
     for part in [*spanning, None]:
         above: tuple[list[Segment], list[Segment]] = ([], [])
-        for side, taken in zip(rest, above, strict=True):
+        for side, higher in zip(rest, above, strict=True):
             while side and (part is None or side[0].middle < part.middle):
-                taken.append(side.pop(0))
+                higher.append(side.pop(0))
         if part is not None and bands and not any(above):
             bands[-1][1].append(part)
         else:

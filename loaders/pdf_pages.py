@@ -37,10 +37,10 @@ Char = dict[str, Any]
 
 def close_gaps(chars: Sequence[Char]) -> list[Char]:
     """Return the characters of a page in the order of the file, those of spaced words wide enough to touch the next."""
-    found: list[Char] = []
+    result: list[Char] = []
     for run in _runs(chars):
-        found.extend(_closed(run))
-    return found
+        result.extend(_closed(run))
+    return result
 
 
 def _runs(chars: Sequence[Char]) -> Iterator[list[Char]]:
@@ -73,10 +73,10 @@ def _closed(run: list[Char]) -> list[Char]:
         return run
     base = median(gaps[: max(_FEWEST, len(gaps) // 2)])
     even = [gap for gap in gaps if gap <= base + _EVEN * size]
-    told = len(pairs) < len(run) - 1 or len(even) < len(gaps)  # by spaces, or wider gaps
+    is_separated = len(pairs) < len(run) - 1 or len(even) < len(gaps)  # by spaces, or wider gaps
     if len(even) < max(_FEWEST, len(gaps) / 2):
         return run
-    if base > _WORD * size and not told and not _is_word([char["text"] for char in run]):
+    if base > _WORD * size and not is_separated and not _is_word([char["text"] for char in run]):
         return run
     touching = {id(a): b["x0"] for a, b in pairs if b["x0"] - a["x1"] <= base + _EVEN * size}
     return [{**char, "x1": touching[id(char)]} if id(char) in touching else char for char in run]
@@ -160,7 +160,7 @@ class Pdf:
 
     def _contents(self) -> list[tuple[int, str, int]]:
         """Return the bookmarks of the file: level from 1, title, page."""
-        found: list[tuple[int, str, int]] = []
+        entries: list[tuple[int, str, int]] = []
         try:
             numbers = {page.pageid: number for number, page in enumerate(self._pages, 1)}
             for level, title, place, action, _ in islice(self._pdf.doc.get_outlines(), _MAX_PAGES):
@@ -169,12 +169,12 @@ class Pdf:
                     place = resolve1(self._pdf.doc.get_dest(place if isinstance(place, bytes) else place.name))
                 place = resolve1(place.get("D") if isinstance(place, dict) else place)
                 if place and isinstance(place[0], PDFObjRef) and place[0].objid in numbers:
-                    found.append((level, one_line(title), numbers[place[0].objid]))
+                    entries.append((level, one_line(title), numbers[place[0].objid]))
         except MemoryError:
             raise
         except Exception:  # there are none, or they are damaged
             pass
-        return found
+        return entries
 
     def page(self, number: int) -> dict[str, Any]:
         """Return the lines of the page with that number, from 1, and its tables, in reading order.
@@ -199,12 +199,12 @@ class Pdf:
         finally:
             page.close()
 
-    def _drawn(self, number: int, found: list[Region], shown: Box, turn: int) -> Iterator[dict[str, Any]]:
+    def _drawn(self, number: int, regions: list[Region], visible: Box, turn: int) -> Iterator[dict[str, Any]]:
         with suppress(PdfiumError):  # one program may draw what the other cannot
-            for its in found:
+            for region in regions:
                 drawer = self._drawer = self._drawer or Drawer(self._path)
-                data = drawer.draw(number, its.box, shown, turn)
-                yield {**as_row(figure_of(data, its.caption, number, its.box)), "picture": its.picture}
+                data = drawer.draw(number, region.box, visible, turn)
+                yield {**as_row(figure_of(data, region.caption, number, region.box)), "picture": region.picture}
 
 
 def _is_nonsense(page: Any) -> bool:
@@ -234,8 +234,8 @@ def _shown(page: Any) -> tuple[float, float, float, float]:
     """Return the visible part of a page: the margin that a printer cuts off is no text of it."""
     crop = place(page, {"Rect": page.page_obj.cropbox}) or page.bbox
     x0, top, x1, bottom = page.bbox
-    shown = max(x0, crop[0]), max(top, crop[1]), min(x1, crop[2]), min(bottom, crop[3])
-    return shown if shown[0] < shown[2] and shown[1] < shown[3] else (x0, top, x1, bottom)
+    visible = max(x0, crop[0]), max(top, crop[1]), min(x1, crop[2]), min(bottom, crop[3])
+    return visible if visible[0] < visible[2] and visible[1] < visible[3] else (x0, top, x1, bottom)
 
 
 def _read(page: Any) -> dict[str, Any]:
@@ -255,12 +255,12 @@ def _read(page: Any) -> dict[str, Any]:
     left_out: Counter[str] = Counter()
     usual = median(c["size"] for c in chars) if chars else _USUAL
     chars = [*with_signs(close_gaps(chars)), *filled_in(page, usual, left_out)]
-    found = laid_out(page, chars, float(bottom - top), (x0, top, x1, bottom), left_out)
-    return {**found, "images": len(page.images)}
+    layout = laid_out(page, chars, float(bottom - top), (x0, top, x1, bottom), left_out)
+    return {**layout, "images": len(page.images)}
 
 
 def laid_out(
-    page: Any, chars: Sequence[Char], height: float, shown: Box | None, left_out: Counter[str]
+    page: Any, chars: Sequence[Char], height: float, visible: Box | None, left_out: Counter[str]
 ) -> dict[str, Any]:
     """Return the lines of characters in reading order, tables and figures.
 
@@ -268,7 +268,7 @@ def laid_out(
         page: has ruled lines, as pdfplumber's has.
         chars: all that are to be read.
         height: of the page, in points.
-        shown: where figures are looked for; None: a page that is a picture has none of its own.
+        visible: where figures are looked for; None: a page that is a picture has none of its own.
         left_out: counts what stands beside the text.
     """
     grids, rest = ruled_tables(page, chars)
@@ -281,7 +281,7 @@ def laid_out(
     for grid in grids:
         signs = signs.without(grid.box)
     framed = framed_tables(parts, signs, height)
-    figures = [] if shown is None else regions(page, parts, ruled, shown, left_out)
+    figures = [] if visible is None else regions(page, parts, ruled, visible, left_out)
     parts.extend(map(_stand_in, count(), grids))
     parts, signs = _take(parts, grids, framed, signs)
     parts, signs = _take(parts, grids, aligned_tables(parts, _FEW_WORDS, signs), signs)
@@ -314,13 +314,13 @@ def recognised(picture: Any, points: float, answer: dict[str, Any]) -> dict[str,
     left_out = {**answer["left_out"], "unsure line": scan.unsure}
     if not scan.chars:
         return {**answer, "left_out": left_out}
-    found = laid_out(scan, scan.chars, scan.height, None, Counter())
+    layout = laid_out(scan, scan.chars, scan.height, None, Counter())
     return {
-        **found,
+        **layout,
         "images": answer["images"],
         "left_out": left_out,
         "confidence": scan.confidence,
-        "words": _in_order(scan, found["blocks"]),
+        "words": _in_order(scan, layout["blocks"]),
     }
 
 
@@ -347,8 +347,8 @@ def _take(
 ) -> tuple[list[Segment], Signs]:
     """Return the segments, with one in the stead of those of each table, which is appended to `grids`."""
     for within, grid in tables:
-        taken = set(map(id, within))
-        parts = [*(part for part in parts if id(part) not in taken), _stand_in(len(grids), grid)]
+        ids = set(map(id, within))
+        parts = [*(part for part in parts if id(part) not in ids), _stand_in(len(grids), grid)]
         grids.append(grid)
         signs = signs.without(grid.box)
     return parts, signs
@@ -362,8 +362,8 @@ def _without_line_numbers(words: list[dict[str, Any]]) -> list[dict[str, Any]]:
         column = sorted((w for w in numbers if others and sign * w[edge] < min(others) - 4), key=lambda w: w["top"])
         steps = {int(b["text"]) - int(a["text"]) for a, b in pairwise(column)}
         if len(others) >= 5 * len(column) >= 5 * _MIN_NUMBERS and (steps == {1} or steps == {5}):
-            gone = set(map(id, column))
-            words = [w for w in words if id(w) not in gone]
+            ids = set(map(id, column))
+            words = [w for w in words if id(w) not in ids]
     return words
 
 
@@ -372,17 +372,17 @@ def _with_code(lines: list[list[Segment]]) -> list[Segment]:
 
     Also to one without letters between others of that pitch.
     """
-    found = [line(row) for row in lines]
-    code = [is_code(part) for part in found]
-    for order in (range(1, len(found)), range(len(found) - 2, -1, -1)):
+    result = [line(row) for row in lines]
+    code = [is_code(part) for part in result]
+    for order in (range(1, len(result)), range(len(result) - 2, -1, -1)):
         step = order.step
         for i in order:
-            near = found[i - step]
-            same = found[i].pitch > 0 and abs(found[i].pitch - near.pitch) < 0.02 * near.pitch
-            code[i] = code[i] or (code[i - step] and same and abs(near.top - found[i].top) < 3 * near.size)
-    for part, is_so in zip(found, code, strict=True):
+            near = result[i - step]
+            same = result[i].pitch > 0 and abs(result[i].pitch - near.pitch) < 0.02 * near.pitch
+            code[i] = code[i] or (code[i - step] and same and abs(near.top - result[i].top) < 3 * near.size)
+    for part, is_so in zip(result, code, strict=True):
         part.pitch = part.pitch if is_so else 0.0
-    return found
+    return result
 
 
 def _stand_in(number: int, grid: Grid) -> Segment:

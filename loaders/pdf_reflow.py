@@ -40,12 +40,12 @@ def drop_running(pages: Sequence[PageLines]) -> dict[str, int]:
     A line that begins or ends with the page's number goes whatever else it says, which may change with the chapter.
     Returns how many heads and feet those are.
     """
-    found: defaultdict[tuple[bool, str, int], list[tuple[int, float]]] = defaultdict(list)
+    places_of: defaultdict[tuple[bool, str, int], list[tuple[int, float]]] = defaultdict(list)
     marginal = [list(_marginal(page, few=len(pages) < 3)) for page in pages]
     for page, lines in zip(pages, marginal, strict=True):
         for line, at_top, y in lines:
             for text, offset in set(_signs(line, page)):
-                found[at_top, text, offset].append((page.number, y))
+                places_of[at_top, text, offset].append((page.number, y))
     needed = min(3, len(pages))  # pages that have it
     left_out = {"running head": 0, "running foot": 0}
     for page, lines in zip(pages, marginal, strict=True):
@@ -54,7 +54,7 @@ def drop_running(pages: Sequence[PageLines]) -> dict[str, int]:
             for text, offset in _signs(line, page):
                 again = {
                     n
-                    for n, other in found[at_top, text, offset]
+                    for n, other in places_of[at_top, text, offset]
                     if abs(n - page.number) <= _NEAR and abs(other - y) <= _DRIFT
                 }
                 if len(again) >= (3 if text == _ANY else max(2, needed)):
@@ -111,15 +111,15 @@ _SHORTEST = 3  # numbers of one axis beside another
 
 def ticks(blocks: Iterable[Block]) -> set[int]:
     """Return the ids of the blocks of line numbers: runs of nothing but numbers, which count up or down by steps."""
-    found: set[int] = set()
+    ids: set[int] = set()
     for (_, numeric), group in groupby(
         blocks, key=lambda block: (page_of(block) if block.lines else 0, _is_row(block))
     ):
         run = list(group)
         numbers = [number for block in run for number in _numbers(block.text)] if numeric else []
         if len(numbers) >= _FEWEST and _are_steps(numbers):
-            found.update(map(id, run))
-    return found
+            ids.update(map(id, run))
+    return ids
 
 
 def _is_row(block: Block) -> bool:

@@ -32,9 +32,9 @@ _NEAR = 6.0  # type sizes between a table and the first line of its caption
 def ruled_tables(page: Any, chars: Sequence[dict[str, Any]]) -> tuple[list[Grid], list[dict[str, Any]]]:
     """Return the tables of a pdfplumber page with lines between cells, and the characters outside of them."""
     rest = list(chars)
-    found: list[Grid] = []
+    grids: list[Grid] = []
     if len(page.edges) < 4:
-        return found, rest
+        return grids, rest
     boxes: list[Box] = []
     for table in sorted(page.find_tables(), key=lambda t: (t.bbox[1], t.bbox[0])):
         if not 2 <= len(table.cells) <= _MAX_CELLS or any(_inside(table.bbox, box) for box in boxes):
@@ -45,10 +45,10 @@ def ruled_tables(page: Any, chars: Sequence[dict[str, Any]]) -> tuple[list[Grid]
             (inside if _holds(table.bbox, char) else outside).append(char)
         grid = _fill(table, inside)
         if grid is not None:
-            found.append(grid)
+            grids.append(grid)
             boxes.append(table.bbox)
             rest = outside
-    return found, rest
+    return grids, rest
 
 
 def _fill(table: Any, chars: list[dict[str, Any]]) -> Grid | None:
@@ -85,11 +85,11 @@ def _fill(table: Any, chars: list[dict[str, Any]]) -> Grid | None:
 
 def _edges(values: Iterable[float]) -> list[float]:
     """Return positions of lines in order, those within a point of each other as one."""
-    found: list[float] = []
+    result: list[float] = []
     for value in sorted(values):
-        if not found or value - found[-1] > 1:
-            found.append(value)
-    return found
+        if not result or value - result[-1] > 1:
+            result.append(value)
+    return result
 
 
 def _place(edges: Sequence[float], value: float) -> int:
@@ -103,9 +103,9 @@ def _cell_text(chars: list[dict[str, Any]]) -> str:
 
 def _trim(cells: Cells) -> Cells | None:
     """Return cells without empty rows and columns, which doubled lines leave."""
-    kept = [row for row in cells if any(row)]
-    columns = [i for i in range(len(cells[0])) if any(row[i] for row in kept)]
-    trimmed = [[row[i] for i in columns] for row in kept]
+    filled = [row for row in cells if any(row)]
+    columns = [i for i in range(len(cells[0])) if any(row[i] for row in filled)]
+    trimmed = [[row[i] for i in columns] for row in filled]
     if len(columns) < 2 or (len(trimmed) < 2 and not all(trimmed[0])):  # one row may be the end of a table
         return None
     return trimmed
@@ -121,15 +121,15 @@ class Signs:
     @classmethod
     def of(cls, page: Any, parts: Iterable[Segment]) -> "Signs":
         """Return the signs of a pdfplumber page and its segments."""
-        found: list[tuple[float, float, float]] = []
+        rules: list[tuple[float, float, float]] = []
         edges = ((e["top"], e["x0"], e["x1"]) for e in page.edges if e["orientation"] == "h")
         for y, x0, x1 in sorted((round(y), x0, x1) for y, x0, x1 in edges):
-            if found and found[-1][2] == y and x0 <= found[-1][1] + 3:
-                found[-1] = (found[-1][0], max(found[-1][1], x1), y)
+            if rules and rules[-1][2] == y and x0 <= rules[-1][1] + 3:
+                rules[-1] = (rules[-1][0], max(rules[-1][1], x1), y)
             else:
-                found.append((x0, x1, y))
+                rules.append((x0, x1, y))
         captions = tuple(s for s in parts if caption_number(s.text) is not None)
-        return cls(tuple(rule for rule in found if rule[1] - rule[0] >= _RULE), captions)
+        return cls(tuple(rule for rule in rules if rule[1] - rule[0] >= _RULE), captions)
 
     def mark(self, box: Box, size: float) -> bool:
         """Return whether a rule spans most of a box, or a caption stands close above or below it."""
@@ -156,7 +156,7 @@ class Signs:
 
 def framed_tables(parts: Sequence[Segment], signs: Signs, height: float) -> list[tuple[list[Segment], Grid]]:
     """Return the tables between rules of one length (booktabs): the segments of each, and its cells."""
-    found: list[tuple[list[Segment], Grid]] = []
+    tables: list[tuple[list[Segment], Grid]] = []
     rules = list(signs.rules)
     while rules:
         first = rules.pop(0)
@@ -174,9 +174,9 @@ def framed_tables(parts: Sequence[Segment], signs: Signs, height: float) -> list
         lines = rows(within)
         columns = _gutters(lines)
         if len(columns) > 1 and (cells := _fill_columns(lines, columns, strict=not captioned)) is not None:
-            found.append((within, Grid(cells, box)))
+            tables.append((within, Grid(cells, box)))
             rules = [rule for rule in rules if rule not in frame]
-    return found
+    return tables
 
 
 def _within(parts: Iterable[Segment], x0: float, top: float, x1: float, bottom: float) -> list[Segment]:
@@ -213,7 +213,7 @@ def aligned_tables(parts: Sequence[Segment], words: int, signs: Signs) -> list[t
     lists of definitions stand in columns, too, so without a mark what is aligned stays text.
     """
     lines = rows(parts)
-    found: list[tuple[list[Segment], Grid]] = []
+    tables: list[tuple[list[Segment], Grid]] = []
     start = 0
     while start < len(lines):
         end = start
@@ -241,9 +241,9 @@ def aligned_tables(parts: Sequence[Segment], words: int, signs: Signs) -> list[t
         if cells is None:
             start = max(start + 1, last if last - start < _MIN_ROWS else start + 1)
         else:
-            found.append((within, Grid(cells, box)))
+            tables.append((within, Grid(cells, box)))
             start = last
-    return found
+    return tables
 
 
 def _wraps(above: Sequence[Row], below: Sequence[Row]) -> int:

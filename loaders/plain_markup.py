@@ -168,8 +168,8 @@ def load_notebook(source: Source) -> Document:
     for cell in cells if isinstance(cells, list) else ():
         if not isinstance(cell, dict):
             continue
-        held = cell.get("source", cell.get("input", ""))
-        text = clean("".join(map(str, held)) if isinstance(held, list) else str(held or ""))
+        content = cell.get("source", cell.get("input", ""))
+        text = clean("".join(map(str, content)) if isinstance(content, list) else str(content or ""))
         kind = cell.get("cell_type")
         source.left_out["output of code"] += bool(cell.get("outputs"))
         if kind == "heading":

@@ -83,7 +83,7 @@ def _make_room(folder: Path) -> None:
     if not folder.is_dir():
         return
     room = _MOST
-    for kept in sorted(folder.iterdir(), key=lambda path: path.stat().st_mtime, reverse=True):
-        room -= sum(file.stat().st_size for file in kept.iterdir())
+    for entry in sorted(folder.iterdir(), key=lambda path: path.stat().st_mtime, reverse=True):
+        room -= sum(file.stat().st_size for file in entry.iterdir())
         if room < 0:
-            shutil.rmtree(kept, ignore_errors=True)
+            shutil.rmtree(entry, ignore_errors=True)

@@ -170,15 +170,15 @@ class Recogniser:
         height, width = picture.shape
         share = min(1.0, (_LOOKED_AT / (height * width)) ** 0.5)
         small = cv2.resize(picture, None, fx=share, fy=share, interpolation=cv2.INTER_AREA) if share < 1 else picture
-        found = self._ocr(cv2.cvtColor(small, cv2.COLOR_GRAY2BGR), use_det=True, use_cls=False, use_rec=False).boxes
-        return np.zeros((0, 4, 2)) if found is None else np.asarray(found, dtype=float) / share
+        corners = self._ocr(cv2.cvtColor(small, cv2.COLOR_GRAY2BGR), use_det=True, use_cls=False, use_rec=False).boxes
+        return np.zeros((0, 4, 2)) if corners is None else np.asarray(corners, dtype=float) / share
 
     def _read(self, crop: Pixels) -> tuple[str, float, Any]:
         """Return the text of a line, how sure it is, and where its characters are."""
-        found = self._ocr(
+        output = self._ocr(
             cv2.cvtColor(crop, cv2.COLOR_GRAY2BGR), use_det=False, use_cls=False, use_rec=True, return_word_box=True
         )
-        return (found.txts[0], float(found.scores[0]), found.word_results[0]) if found.txts else ("", 0.0, None)
+        return (output.txts[0], float(output.scores[0]), output.word_results[0]) if output.txts else ("", 0.0, None)
 
     def _is_on_its_head(self, picture: Pixels, boxes: Sequence[Box]) -> bool:
         """Return whether long lines read better the other way round."""
@@ -255,15 +255,15 @@ def _ink(picture: Pixels, points: float) -> tuple[Pixels, list[Box]]:
     dark = cv2.adaptiveThreshold(calm, 255, cv2.ADAPTIVE_THRESH_MEAN_C, cv2.THRESH_BINARY_INV, window, 20)
     thin = cv2.adaptiveThreshold(picture, 255, cv2.ADAPTIVE_THRESH_MEAN_C, cv2.THRESH_BINARY_INV, window, 15)
     length = round(_RULE / points)
-    found: list[Box] = []
+    boxes: list[Box] = []
     for across in (True, False):
         whole = cv2.dilate(thin, np.ones((3, 1) if across else (1, 3), np.uint8))  # a line in two rows of pixels
         runs = cv2.morphologyEx(whole, cv2.MORPH_OPEN, np.ones((1, length) if across else (length, 1), np.uint8))
         for x, y, w, h, _ in cv2.connectedComponentsWithStats(runs)[2][1:]:
             if (h if across else w) * points <= _THICK:
-                found.append((x, y, x + w, y + h))
+                boxes.append((x, y, x + w, y + h))
                 dark[y : y + h, x : x + w] = 0
-    return dark > 0, found if len(found) <= _MAX_RULES else []
+    return dark > 0, boxes if len(boxes) <= _MAX_RULES else []
 
 
 def _edge(box: Box, points: float) -> dict[str, Any]:

@@ -105,8 +105,8 @@ def _take_all(text: str) -> None:
             return []
 
     def role(name: str, raw: str, text: str, line: int, inliner: Any, options: Any = None, content: Any = ()) -> Any:
-        shown = text.rpartition(" <")[0] if text.endswith(">") and " <" in text else text.lstrip("~!")
-        return [nodes.inline(raw, shown)], []
+        label = text.rpartition(" <")[0] if text.endswith(">") and " <" in text else text.lstrip("~!")
+        return [nodes.inline(raw, label)], []
 
     for name in set(_DIRECTIVE.findall(text)) - _DIRECTIVES:
         kind = Silent if name in _SILENT else Literal if name in _LITERAL else Block

@@ -92,10 +92,10 @@ def _with_boxes(source: str) -> str:
     """Return RTF with the text of boxes as paragraphs at their anchors."""
     parts: list[str] = []
     place = 0
-    while found := _BOX.search(source, place):
-        end = _group_end(source, found.start())
-        parts.append(source[place : found.start()])
-        inner = _BOX_TEXT.search(source, found.end(), end)
+    while match := _BOX.search(source, place):
+        end = _group_end(source, match.start())
+        parts.append(source[place : match.start()])
+        inner = _BOX_TEXT.search(source, match.end(), end)
         if inner is not None:
             parts.append(f"\\par\\par{{{source[inner.end() : _group_end(source, inner.start()) - 1]}}}\\par ")
         place = end
@@ -107,10 +107,10 @@ def _with_notes(source: str) -> str:
     parts: list[str] = []
     notes: list[str] = []
     place = 0
-    while found := _FOOTNOTE.search(source, place):
-        end = _group_end(source, found.start())
-        parts.append(source[place : found.start()] + _code(_NOTE) + str(len(notes) + 1) + _code(_END))
-        notes.append(source[found.end() : end - 1].replace("\\chftn", ""))
+    while match := _FOOTNOTE.search(source, place):
+        end = _group_end(source, match.start())
+        parts.append(source[place : match.start()] + _code(_NOTE) + str(len(notes) + 1) + _code(_END))
+        notes.append(source[match.end() : end - 1].replace("\\chftn", ""))
         place = end
     last = source.rfind("}", place)
     if not notes or last < 0:

@@ -36,19 +36,19 @@ _MONTHS = "January February March April May June July August September October N
 _DAYS = "Monday Tuesday Wednesday Thursday Friday Saturday Sunday".split()
 
 
-def shown(held: object, form: str) -> object:
+def shown(value: object, form: str) -> object:
     """Return a number or a time as text where its format adds to it, or shows less than a whole date.
 
     Else unchanged.
     """
-    if isinstance(held, dt.date | dt.time | dt.timedelta):
-        return _moment(held, form.partition(";")[0]) or held
-    if isinstance(held, bool) or not isinstance(held, int | float) or form in ("", "General"):
-        return held
+    if isinstance(value, dt.date | dt.time | dt.timedelta):
+        return _moment(value, form.partition(";")[0]) or value
+    if isinstance(value, bool) or not isinstance(value, int | float) or form in ("", "General"):
+        return value
     sections = [text for text in _SECTIONS.findall(form) if text] or [form]
-    negative = held < 0 and len(sections) > 1
-    text = _said(abs(held) if negative or held < 0 else held, sections[1 if negative else 0])
-    return held if text is None else text if negative or held >= 0 else f"-{text}"
+    negative = value < 0 and len(sections) > 1
+    text = _said(abs(value) if negative or value < 0 else value, sections[1 if negative else 0])
+    return value if text is None else text if negative or value >= 0 else f"-{text}"
 
 
 def _said(number: float, section: str) -> str | None:
@@ -72,8 +72,8 @@ def _said(number: float, section: str) -> str | None:
         return None
     text = f"{number * 100 ** around.count('%'):,.{len(fraction)}f}"
     if optional := len(fraction) - len(fraction.rstrip("#")):
-        kept = text.rstrip("0") if optional == len(fraction) else text
-        text = kept.rstrip(".")
+        shortened = text.rstrip("0") if optional == len(fraction) else text
+        text = shortened.rstrip(".")
     text = text if "," in whole else text.replace(",", "")
     text = "0" * (digits - len(re.findall(r"\d", text.partition(".")[0]))) + text
     before, after = plain[: masks[0].start()], plain[masks[0].end() :]
@@ -82,7 +82,7 @@ def _said(number: float, section: str) -> str | None:
     return f"{before}{text}{after}".strip()
 
 
-def _moment(held: dt.date | dt.time | dt.timedelta, form: str) -> str:
+def _moment(value: dt.date | dt.time | dt.timedelta, form: str) -> str:
     """Return a time in a format; "" where that has no units, or those of a whole date in digits."""
     literals: list[str] = []
 
@@ -95,11 +95,11 @@ def _moment(held: dt.date | dt.time | dt.timedelta, form: str) -> str:
     units = [(token["unit"] or token["elapsed"] or "").lower() for token in tokens]
     kinds = {unit.strip("[]")[:1] for unit in units} - {""}
     named = any(unit.startswith(("mmm", "ddd")) for unit in units)
-    if not kinds or (isinstance(held, dt.date) and {"y", "m", "d"} <= kinds and not named):
+    if not kinds or (isinstance(value, dt.date) and {"y", "m", "d"} <= kinds and not named):
         return ""
     language = _LANGUAGE.search(form)
     if named and language is not None and not language[1].endswith(_ENGLISH):  # names that are not known here
-        return f"{held:%Y-%m}" if isinstance(held, dt.date) and "d" not in kinds else ""
+        return f"{value:%Y-%m}" if isinstance(value, dt.date) and "d" not in kinds else ""
     half = any(token["half"] for token in tokens)
     text, place = "", 0
     for number, token in enumerate(tokens):
@@ -107,18 +107,20 @@ def _moment(held: dt.date | dt.time | dt.timedelta, form: str) -> str:
             any(u.strip("[]").startswith("h") for u in units[max(0, number - 1) : number])
             or any(u.startswith("s") for u in units[number + 1 : number + 2])
         )
-        text += plain[place : token.start()] + _unit(held, token, minutes=minutes, half=half)
+        text += plain[place : token.start()] + _unit(value, token, minutes=minutes, half=half)
         place = token.end()
     text += plain[place:]
     return re.sub("\0(\\d+)\0", lambda match: literals[int(match[1])], text).strip()
 
 
-def _unit(held: dt.date | dt.time | dt.timedelta, token: re.Match[str], *, minutes: bool, half: bool) -> str:
+def _unit(moment: dt.date | dt.time | dt.timedelta, token: re.Match[str], *, minutes: bool, half: bool) -> str:
     """Return the text of a format's unit: "05" for "mm" of May."""
-    if isinstance(held, dt.timedelta):
-        whole = held
-    elif isinstance(held, dt.datetime | dt.time):
-        whole = dt.timedelta(hours=held.hour, minutes=held.minute, seconds=held.second, microseconds=held.microsecond)
+    if isinstance(moment, dt.timedelta):
+        whole = moment
+    elif isinstance(moment, dt.datetime | dt.time):
+        whole = dt.timedelta(
+            hours=moment.hour, minutes=moment.minute, seconds=moment.second, microseconds=moment.microsecond
+        )
     else:
         whole = dt.timedelta()
     seconds = whole // dt.timedelta(seconds=1)
@@ -136,15 +138,15 @@ def _unit(held: dt.date | dt.time | dt.timedelta, token: re.Match[str], *, minut
     if unit[0] in "hs" or minutes:
         value = hour if unit[0] == "h" else seconds // 60 % 60 if minutes else seconds % 60
         value = (value + 11) % 12 + 1 if half and unit[0] == "h" else value
-    elif not isinstance(held, dt.date):
+    elif not isinstance(moment, dt.date):
         return ""
     elif unit[0] == "y":
-        return f"{held.year:04d}" if len(unit) > 2 else f"{held.year % 100:02d}"
+        return f"{moment.year:04d}" if len(unit) > 2 else f"{moment.year % 100:02d}"
     elif len(unit) > 2:
-        name = _MONTHS[held.month - 1] if unit[0] == "m" else _DAYS[held.weekday()]
+        name = _MONTHS[moment.month - 1] if unit[0] == "m" else _DAYS[moment.weekday()]
         return name if len(unit) == 4 else name[: 1 if len(unit) == 5 else 3]
     else:
-        value = held.month if unit[0] == "m" else held.day
+        value = moment.month if unit[0] == "m" else moment.day
     return f"{value:02d}" if two else str(value)
 
 
@@ -245,7 +247,7 @@ def read_xlsx(file: IO[bytes]) -> dict[str, Any]:
 
 
 def _marks(sheet: Any) -> _Marks:
-    found = _Marks()
+    marks = _Marks()
     row = 0
     with sheet._get_source() as source:
         for event, element in ElementTree.iterparse(source, events=("start", "end")):
@@ -253,19 +255,19 @@ def _marks(sheet: Any) -> _Marks:
                 if element.tag == _ROW:
                     row = int(element.get("r") or row + 1)
                     if element.get("hidden") in ("1", "true"):
-                        found.rows.add(row)
+                        marks.rows.add(row)
             elif element.tag == _CELL:
                 if element.find(_FORMULA) is not None or element.get("t") == "inlineStr":
-                    _look(element, found)
+                    _look(element, marks)
             elif element.tag == _ROW:
                 element.clear()
             elif tag(element) in _HEADS:
-                found.heads += bool((element.text or "").strip())
+                marks.heads += bool((element.text or "").strip())
             elif element.tag == _COLUMN and element.get("hidden") in ("1", "true"):
-                found.columns.append((int(element.get("min") or 0), int(element.get("max") or 0)))
+                marks.columns.append((int(element.get("min") or 0), int(element.get("max") or 0)))
             elif element.tag == _MERGED and (place := _RANGE.fullmatch(element.get("ref") or "")) and place[3]:
-                found.merged[int(place[2])].append((_column(place[1]), int(place[4]), _column(place[3])))
-    return found
+                marks.merged[int(place[2])].append((_column(place[1]), int(place[4]), _column(place[3])))
+    return marks
 
 
 def _beside(sheet: Any, left_out: Counter[str]) -> Iterator[Block]:
@@ -363,14 +365,14 @@ def _row_runs(sheet: Any, formulas: Any, marks: _Marks, counts: _Counts) -> Iter
     )
     covered: Covered = {}
     block: Laid = []
-    for number, (values, written) in enumerate(zip(rows, others, strict=False), 1):
+    for number, (values, formula_values) in enumerate(zip(rows, others, strict=False), 1):
         counts.cells -= max(len(values), *covered, 0) + 1
         if counts.cells < 0:
             raise BadInput(f"holds more than {_MAX_CELLS:,} cells; split it, or save its sheets as CSV")
         if not values and not covered and number not in marks.merged:
             row: Row = []
         else:
-            row = _row(number, values, written, marks, covered)
+            row = _row(number, values, formula_values, marks, covered)
         if number in marks.rows:
             counts.rows += any(cell is not None and cell.text for cell in row)
             continue
@@ -390,17 +392,19 @@ def _row_runs(sheet: Any, formulas: Any, marks: _Marks, counts: _Counts) -> Iter
 def _row(
     number: int,
     values: Sequence[object],
-    written: Sequence[object],
+    formula_values: Sequence[object],
     marks: _Marks,
     covered: Covered,
 ) -> Row:
     """Return the cells of a row; `down` is the number of the row that a cell begins in."""
     row: Row = []
-    for column, held in enumerate(values, 1):
+    for column, cell in enumerate(values, 1):
         place = number, column
-        if place in marks.unknown and column <= len(written):
-            held = getattr(written[column - 1], "text", written[column - 1])  # of a formula for several cells
-        row.append(Cell(marks.texts.get(place) or _text(held), down=number))
+        if place in marks.unknown and column <= len(formula_values):
+            cell = getattr(
+                formula_values[column - 1], "text", formula_values[column - 1]
+            )  # of a formula for several cells
+        row.append(Cell(marks.texts.get(place) or _text(cell), down=number))
     for first, last_row, last in marks.merged.get(number, ()):
         owner = row[first - 1] if first <= len(row) else None
         if owner is not None and owner.text:
@@ -442,21 +446,21 @@ def unescape(text: str) -> str:
     return _ESCAPED.sub(lambda match: chr(int(match[1], 16)), text) if "_x" in text else text
 
 
-def _text(held: object) -> str:
-    if held is None:
+def _text(content: object) -> str:
+    if content is None:
         return ""
-    if isinstance(held, bool):
-        return "TRUE" if held else "FALSE"
-    if isinstance(held, float):
-        return f"{held:.15g}"
-    if isinstance(held, dt.datetime):
-        return held.date().isoformat() if held.time() == dt.time() else held.isoformat(" ", "seconds")
-    if isinstance(held, dt.date | dt.time):
-        return held.isoformat()
-    if isinstance(held, list):  # text of several kinds
+    if isinstance(content, bool):
+        return "TRUE" if content else "FALSE"
+    if isinstance(content, float):
+        return f"{content:.15g}"
+    if isinstance(content, dt.datetime):
+        return content.date().isoformat() if content.time() == dt.time() else content.isoformat(" ", "seconds")
+    if isinstance(content, dt.date | dt.time):
+        return content.isoformat()
+    if isinstance(content, list):  # text of several kinds
         line = Inline()
-        for part in held:
+        for part in content:
             font = getattr(part, "font", None)
             _add(line, unescape(str(getattr(part, "text", part))), getattr(font, "vertAlign", None))
         return line.take().strip()
-    return unescape(str(held)).strip()
+    return unescape(str(content)).strip()

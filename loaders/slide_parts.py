@@ -38,15 +38,15 @@ def read_pptx(file: IO[bytes]) -> dict[str, Any]:
     pictures, page = Pictures(), (presentation.slide_width or 1) * (presentation.slide_height or 1)
     left_out: Counter[str] = Counter()
     for slide in presentation.slides:
-        shown = slide._element.get("show") not in ("0", "false")
-        left_out["hidden slide"] += not shown
+        is_visible = slide._element.get("show") not in ("0", "false")
+        left_out["hidden slide"] += not is_visible
         left_out["comment"] += sum(_comments(relation) for relation in slide.part.rels.values())
-        for shape in slide.shapes if shown else ():
+        for shape in slide.shapes if is_visible else ():
             left_out["running foot"] += (
                 _is_running(shape) and shape.has_text_frame and bool(shape.text_frame.text.strip())
             )
             left_out["embedded part"] += any(tag(e) == "oleObj" for e in shape._element.iter())
-        parts.append({"label": "", "blocks": list(_blocks(slide, pictures, page, left_out)) if shown else []})
+        parts.append({"label": "", "blocks": list(_blocks(slide, pictures, page, left_out)) if is_visible else []})
     return {**properties(presentation.core_properties), "parts": parts, "left_out": left_out}
 
 
@@ -93,8 +93,8 @@ def _blocks(slide: Any, pictures: Pictures, page: int, left_out: Counter[str]) -
             if width * height > _BACKGROUND * page / EMU**2 or 0 < min(width, height) < POINTS:
                 left_out[DECORATION] += 1
                 continue
-            told = next((alternative(e) for e in shape._element.iter() if tag(e) == "cNvPr"), "")
-            caption = told or (title.text_frame.text if title is not None and title.has_text_frame else "")
+            alternative_text = next((alternative(e) for e in shape._element.iter() if tag(e) == "cNvPr"), "")
+            caption = alternative_text or (title.text_frame.text if title is not None and title.has_text_frame else "")
             yield from pictures.block(slide.part, shape._element, caption, (x0, top, x0 + width, top + height))
     if slide.has_notes_slide and slide.notes_slide.notes_text_frame is not None:
         notes = "\n".join(_paragraphs(slide.notes_slide.notes_text_frame._txBody))
@@ -153,9 +153,9 @@ def _paragraphs(body: Any) -> Iterator[str]:
 def _numbered(form: str, number: int) -> str:
     """Return the number of an item: of "alphaLcParenR" "a) "."""
     kind = "a" if form.startswith("alpha") else "i" if form.startswith("roman") else "1"
-    shown = ordinal(number, kind.upper() if "Uc" in form and kind != "1" else kind)
+    label = ordinal(number, kind.upper() if "Uc" in form and kind != "1" else kind)
     around = ("(", ")") if "ParenBoth" in form else ("", ")") if "ParenR" in form else ("", ".")
-    return f"{around[0]}{shown}{around[1]} "
+    return f"{around[0]}{label}{around[1]} "
 
 
 def _read(element: Any, line: Inline) -> None:

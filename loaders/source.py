@@ -24,7 +24,7 @@ def items_of(
     settings: Settings,
     root: str | Path | None = None,
     *,
-    known: "Known | None" = None,
+    states: "Known | None" = None,
     settle: float = 0.0,
     missing_ok: bool = False,
     names: Mapping[Path, str] | None = None,
@@ -46,12 +46,12 @@ def items_of(
         if mixed := next((item for item in others if not isinstance(item, str | Path)), None):
             raise _mixed(mixed)
         paths = [first, *(item for item in others if isinstance(item, str | Path))]
-        found = Load(
+        items = Load(
             paths, columns=columns, max_file_mb=settings.max_file_mb, loading=settings.loading, root=root,
-            known=known, settle=settle, missing_ok=missing_ok, names=names, progress=progress,
+            states=states, settle=settle, missing_ok=missing_ok, names=names, progress=progress,
             cache=settings.cache,
         )  # fmt: skip
-        return found, None, found.scan
+        return items, None, items.scan
     return chain([] if first is None else [first], _documents(stream)), total, None
 
 

@@ -47,9 +47,9 @@ def _cues(text: str, left_out: Counter[str]) -> Iterator[tuple[float, float, str
             continue
         times = _CUE.fullmatch(lines[place])
         assert times is not None
-        said = "\n".join(lines[place + 1 :])
-        speaker = _SPEAKER.search(said)
-        plain = one_line(unescape(_TAG.sub("", said)))
+        speech = "\n".join(lines[place + 1 :])
+        speaker = _SPEAKER.search(speech)
+        plain = one_line(unescape(_TAG.sub("", speech)))
         yield _seconds(times, 1), _seconds(times, 5), one_line(speaker[1]) if speaker else "", plain
 
 

@@ -85,11 +85,11 @@ def _rows(source: Source, columns: Columns, lines: "_Lines", reader: Iterator[li
         return
     rows.check(tuple(header))
     empty = True
-    for number, found in records:
+    for number, record in records:
         empty = False
         place = f"{source.shown}:{number}"
         try:
-            decoded, problem = _decoded(found, header)
+            decoded, problem = _decoded(record, header)
             row = _row(header, decoded)
         except BadInput as error:
             yield Problem(place, str(error))
@@ -105,9 +105,9 @@ def _table(source: Source, header: list[str], records: Iterable[tuple[int, list[
     """Yield all rows as one document with a table. Raises BadInput."""
     table: list[tuple[str, ...]] = []
     size = 0
-    for number, found in records:
+    for number, record in records:
         try:
-            cells, problem = _decoded(found, header)
+            cells, problem = _decoded(record, header)
             row = _row(header, cells)
         except BadInput as error:
             yield Problem(f"{source.shown}:{number}", str(error))
@@ -223,10 +223,10 @@ def _decoded(cells: list[str] | BadInput, header: list[str] | None = None) -> tu
         raise cells
     count, place = 0, ""
     for position, cell in enumerate(cells):
-        if not cell.isascii() and (found := _UNDECODED.findall(cell)):
+        if not cell.isascii() and (damaged := _UNDECODED.findall(cell)):
             column = repr(header[position]) if header and position < len(header) else position + 1
-            place = place or f" (byte 0x{ord(found[0]) - 0xDC00:02x} in column {column})"
-            count += len(found)
+            place = place or f" (byte 0x{ord(damaged[0]) - 0xDC00:02x} in column {column})"
+            count += len(damaged)
     if count:
         cells = [_UNDECODED.sub(MARK, cell) for cell in cells]
     return cells, told(count, sum(map(len, cells)), "utf-8", place)

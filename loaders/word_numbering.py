@@ -58,18 +58,18 @@ class WordNumbering:
         self._begun.add((number, level))
         for deeper in [other for other in at if other > level]:
             del at[deeper]
-        shown = _word(levels[level], "lvlText") or f"%{level + 1}."
+        label = _word(levels[level], "lvlText") or f"%{level + 1}."
         for other in range(9):
-            if f"%{other + 1}" in shown:
+            if f"%{other + 1}" in label:
                 form = levels.get(other, levels[level])
                 start = int(_word(form, "start") or 1)
                 kind = "1" if child(levels[level], "isLgl") is not None else _KINDS.get(_word(form, "numFmt"), "1")
                 text = ordinal(at.get(other, start), kind)
-                shown = shown.replace(f"%{other + 1}", text)
-        return f"{indent}{shown} "
+                label = label.replace(f"%{other + 1}", text)
+        return f"{indent}{label} "
 
 
 def _word(level: Any, name: str) -> str:
     """Return a setting of a list's level."""
-    found = child(level, name)
-    return "" if found is None else value(found, "val") or ""
+    setting = child(level, name)
+    return "" if setting is None else value(setting, "val") or ""

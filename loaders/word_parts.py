@@ -97,8 +97,8 @@ def read_docx(file: IO[bytes]) -> dict[str, Any]:
     document = docx.Document(file)
     word = _Word(document.part)
     blocks = word.all()
-    found = properties(document.core_properties)
-    return {**found, "parts": [{"label": "", "blocks": blocks}], "left_out": word.left_out}
+    about = properties(document.core_properties)
+    return {**about, "parts": [{"label": "", "blocks": blocks}], "left_out": word.left_out}
 
 
 def _keep_chunks() -> None:
@@ -191,9 +191,9 @@ class _Word:
         if blocks is None:
             self.left_out["embedded part"] += 1
         else:
-            found, left_out = blocks
+            inner, left_out = blocks
             self.left_out.update(left_out)
-            yield from found
+            yield from inner
 
     def _paragraph(self, element: Any) -> Iterator[Block]:
         style = self._style(element)
@@ -364,8 +364,8 @@ class _Word:
         named = child(own, "rStyle")
         styles = self._chain(value(named, "val")) if named is not None else ()
         for holder in (own, *(child(style, "rPr") for style in styles)):
-            if (found := child(holder, name)) is not None:
-                return value(found, "val") or "true"
+            if (setting := child(holder, name)) is not None:
+                return value(setting, "val") or "true"
         return ""
 
     def _is_on(self, run: Any, name: str) -> bool:
@@ -380,9 +380,9 @@ class _Word:
     def _table(self, table: Any) -> Iterator[Block]:
         inner = [part for part in table.iterdescendants() if tag(part) == "tbl"]
         if inner:
-            found = [cell for row in _rows(table) for cell in _cells(row)]
-            if only_lays_out(len(found), _length(table), sum(map(_length, inner))):
-                for cell in found:
+            cells_of_layout = [cell for row in _rows(table) for cell in _cells(row)]
+            if only_lays_out(len(cells_of_layout), _length(table), sum(map(_length, inner))):
+                for cell in cells_of_layout:
                     yield from self.blocks(cell)
                 return
         laid: Laid = []

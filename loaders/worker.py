@@ -20,12 +20,12 @@ MEMORY = "needs more than {} MB of memory to read; raise the limit with KGRAG_LO
 def main() -> None:
     """Answer requests within a limit of memory, until there are no more."""
     os.environ["OPENBLAS_NUM_THREADS"] = "1"  # numpy would take memory for each core, and has nothing to do
-    tell, told = begin(), messages()
-    memory_mb: int = next(told)
+    tell, requests = begin(), messages()
+    memory_mb: int = next(requests)
     limit_memory("AS", memory_mb)
     reader = _Reader(memory_mb)
     tell("ready")
-    for request in told:
+    for request in requests:
         tell(reader.answer(request))
 
 
@@ -58,11 +58,11 @@ class _Reader:
             self._paged.close()
             self._paged = None
         module, _, name = form.partition(":")
-        found = getattr(importlib.import_module(module), name)(path, **options)
-        if isinstance(found, dict):
-            return found
-        self._paged = found
-        header: dict[str, Any] = found.header()
+        content = getattr(importlib.import_module(module), name)(path, **options)
+        if isinstance(content, dict):
+            return content
+        self._paged = content
+        header: dict[str, Any] = content.header()
         return header
 
 

@@ -34,14 +34,16 @@ def nearest_sentences(items: Sequence[Item], question: str, most: int) -> list[I
     the words of the question that they have, and by the other passages whose titles they name. Source: our own
     experiment, docs/local.md.
     """
-    wanted = stems_in(question)
+    question_stems = stems_in(question)
     titles = {without_parenthesis(p.title) for item in items if not isinstance(item, Summary) for p in item} - {""}
 
     def shortened(passage: Passage) -> Passage:
         sentences = [part for part in _END.split(passage.text) if part]
         others = titles - {without_parenthesis(passage.title)}
         worth = [
-            len(stems_in(sentence) & wanted) + _TITLE * sum(title in sentence for title in others) + _FIRST * (i == 0)
+            len(stems_in(sentence) & question_stems)
+            + _TITLE * sum(title in sentence for title in others)
+            + _FIRST * (i == 0)
             for i, sentence in enumerate(sentences)
         ]
         best = sorted(range(len(sentences)), key=lambda i: (-worth[i], i))[:most]
@@ -130,23 +132,31 @@ def answer(
         return answer_closed(tasks, question, settings, short=short, on_text=on_text, choices=choices)
     parts = [f"Question: {question}"] if settings.repeat else []
     parts += [f"Known facts:\n{lines(facts)}"] if facts else []
-    shown, language = "\n\n".join([*parts, numbered(read)]).strip(), settings.language
+    passages, language = "\n\n".join([*parts, numbered(read)]).strip(), settings.language
     if choices:
         prompt, letters = "answer-choice", _lettered(choices)
-        return _choice(tasks.text("answer", prompt=prompt, passages=shown, question=question, choices=letters), choices)
+        return _choice(
+            tasks.text("answer", prompt=prompt, passages=passages, question=question, choices=letters), choices
+        )
     if short:
         prompt, reasoned = _short_prompt(settings)
         words = _words(settings)
-        reply = tasks.text("answer", prompt=prompt, passages=shown, question=question, words=words, language=language)
+        reply = tasks.text(
+            "answer", prompt=prompt, passages=passages, question=question, words=words, language=language
+        )
         text = _bare(reply, reasoned=reasoned)
         if says_not_found(text):
             return ModelAnswer(NOT_FOUND, False)
         rests_on = cited(reply, items).citations if reasoned else ()  # what the steps to the answer cite
         return ModelAnswer(cited(text, items).text, True, rests_on, unsupported(text, items, question, short=True))
     prompt = "answer" if settings.abstain else "answer-always"
-    text = tasks.text("answer", prompt=prompt, on_text=on_text, passages=shown, question=question, language=language)
-    said = read_reply(text, items, question)
-    return said if not said.found or said.citations else replace(said, text=f"{said.text}\n\n{UNCITED}")
+    text = tasks.text("answer", prompt=prompt, on_text=on_text, passages=passages, question=question, language=language)
+    reply_read = read_reply(text, items, question)
+    return (
+        reply_read
+        if not reply_read.found or reply_read.citations
+        else replace(reply_read, text=f"{reply_read.text}\n\n{UNCITED}")
+    )
 
 
 def _short_prompt(settings: AnswerOptions) -> tuple[str, bool]:
@@ -169,9 +179,9 @@ def answer_closed(
     """Answer from what the model knows. Raises ModelError."""
     language = settings.language
     if choices:
-        shown, letters = "(There are no passages.)", _lettered(choices)
-        said = tasks.text("answer", prompt="answer-choice", passages=shown, question=question, choices=letters)
-        return _choice(said, choices)
+        passages, letters = "(There are no passages.)", _lettered(choices)
+        reply = tasks.text("answer", prompt="answer-choice", passages=passages, question=question, choices=letters)
+        return _choice(reply, choices)
     if short:
         words = _words(settings)
         prompt = "answer-closed-short"
@@ -195,21 +205,21 @@ def within(items: Sequence[Item], tokens: int | None) -> list[Item]:
     """
     if tokens is None:
         return list(items)
-    found: list[Item] = []
+    fitting: list[Item] = []
     left = tokens * LETTERS_A_TOKEN
     for item in items:
         left -= sum(len(p.title) + len(p.text) for p in ([item] if isinstance(item, Summary) else item))
-        if found and left < 0:
+        if fitting and left < 0:
             break
-        found.append(item)
-    return found
+        fitting.append(item)
+    return fitting
 
 
 def _bare(text: str, *, reasoned: bool = False) -> str:
     """Return a short answer without its label and only its first line; of a `reasoned` reply only the conclusion."""
     if reasoned:
-        found = _LAST.findall(text)
-        return (CITED.sub("", str(found[-1])) if found else text.splitlines()[-1]).strip(" *")
+        conclusions = _LAST.findall(text)
+        return (CITED.sub("", str(conclusions[-1])) if conclusions else text.splitlines()[-1]).strip(" *")
     return _LABEL.sub("", text.splitlines()[0].strip()) or text
 
 
@@ -223,10 +233,10 @@ def _lettered(choices: Iterable[str]) -> str:
 
 def _choice(text: str, choices: Sequence[str]) -> ModelAnswer:
     """Return the choice that a reply names by its letter or its words; the reply itself if it names none."""
-    said = _bare(text)
-    letter = re.match(r"\W*([A-Z])(?![\w'])", said)
+    reply = _bare(text)
+    letter = re.match(r"\W*([A-Z])(?![\w'])", reply)
     place = ascii_uppercase.index(letter[1]) if letter else len(choices)
     if place < len(choices):
         return ModelAnswer(choices[place], True)
-    named = [choice for choice in choices if choice.casefold() in said.casefold()]
-    return ModelAnswer(named[0] if len(named) == 1 else said, len(named) == 1)
+    named = [choice for choice in choices if choice.casefold() in reply.casefold()]
+    return ModelAnswer(named[0] if len(named) == 1 else reply, len(named) == 1)

@@ -92,9 +92,9 @@ class _Auto(Episode):
         """See Episode."""
         return self._now.retrieve(query)
 
-    def absorb(self, query: str, found: Sequence[Scored]) -> None:
+    def absorb(self, query: str, ranking: Sequence[Scored]) -> None:
         """See Episode."""
-        self._now.absorb(query, found)
+        self._now.absorb(query, ranking)
 
     def done(self) -> bool:
         """See Episode. The first time the reader tries; what it cannot answer goes to the other strategy."""

@@ -117,9 +117,9 @@ class _Bdtr(Episode):
         self.earlier += [search.text for search in searches]
         return searches
 
-    def absorb(self, query: str, found: Sequence[Scored]) -> None:
+    def absorb(self, query: str, ranking: Sequence[Scored]) -> None:
         """See Episode (section 3.1, equation 4)."""
-        self.found.add(found)
+        self.found.add(ranking)
 
     def finalise(self) -> list[Scored]:
         """See Episode."""
@@ -137,22 +137,22 @@ class _Bdtr(Episode):
         bar = fmean(scores) + pstdev(scores)
         always = first if self.settings.promoted == "kept" else set[str]()
         read = [x for x in ranking if x.score >= bar or x.id in always]
-        chosen = {x.id for x in read}
-        read += [x for x in ranking if x.id not in chosen][: max(0, self.settings.least - len(read))]
-        chosen = {x.id for x in read}
-        return Conclusion([*read, *(x for x in ranking if x.id not in chosen)], len(read))
+        evidence = {x.id for x in read}
+        read += [x for x in ranking if x.id not in evidence][: max(0, self.settings.least - len(read))]
+        evidence = {x.id for x in read}
+        return Conclusion([*read, *(x for x in ranking if x.id not in evidence)], len(read))
 
     def _verified(self, ranking: Sequence[Scored]) -> list[Scored]:
         """Return the passages among the first that support a chain of reasoning, by a model. Raises ModelError."""
         question, tasks = self.inquiry.question.text, self.inquiry.tasks
         chain = self.chain or tasks.text("chain", passages=self._shown(self.settings.read), question=question)
         self.emit(Chained(text=" ".join(chain.split())))
-        shown = ranking[: self.settings.verify]
+        candidates = ranking[: self.settings.verify]
         reply = tasks.structured(
             "verify", Covered, passages=self._shown(self.settings.verify), question=question, chain=chain
         )
-        numbers = dict.fromkeys(n for n in reply.covered_doc_indices if 1 <= n <= len(shown))
-        promoted = [shown[n - 1] for n in numbers]
+        numbers = dict.fromkeys(n for n in reply.covered_doc_indices if 1 <= n <= len(candidates))
+        promoted = [candidates[n - 1] for n in numbers]
         self.emit(Verified(ids=tuple(x.id for x in promoted)))
         return promoted
 

@@ -100,31 +100,31 @@ class Inquiry:
         Returns:
             The query.
         """
-        its = self.question
-        return Query(text, its.filter, self.emit, its.memory, its.knowledge)
+        question = self.question
+        return Query(text, question.filter, self.emit, question.memory, question.knowledge)
 
-    def hits(self, found: Sequence[Scored]) -> tuple[Hit, ...]:
+    def hits(self, ranking: Sequence[Scored]) -> tuple[Hit, ...]:
         """Return the passages of a ranking with their texts, each fetched once a question.
 
         Args:
-            found: the ranking.
+            ranking: the ranking.
 
         Returns:
             The hits in their order, without missing passages.
         """
-        self._fetch([x.id for x in found])
-        return tuple(Hit(self._texts[x.id], x.score, x.why) for x in found if x.id in self._texts)
+        self._fetch([x.id for x in ranking])
+        return tuple(Hit(self._texts[x.id], x.score, x.why) for x in ranking if x.id in self._texts)
 
-    def passages(self, found: Sequence[Scored]) -> list[Passage]:
+    def passages(self, ranking: Sequence[Scored]) -> list[Passage]:
         """Return the passages of a ranking.
 
         Args:
-            found: the ranking.
+            ranking: the ranking.
 
         Returns:
             The passages in their order, without missing ones.
         """
-        return [hit.passage for hit in self.hits(found)]
+        return [hit.passage for hit in self.hits(ranking)]
 
     def items(self, evidence: Sequence[Evidence]) -> list[Item]:
         """Return evidence with its texts.
@@ -136,12 +136,12 @@ class Inquiry:
             The items in their order, without missing passages, and without summaries of no other passage.
         """
         self._fetch([id for item in evidence for id in _ids(item)])
-        found: list[Item] = []
+        items: list[Item] = []
         for item in evidence:
             passages = tuple(self._texts[id] for id in _ids(item) if id in self._texts)
             if passages:
-                found.append(Summary(item.title, item.text, passages) if isinstance(item, Topic) else passages)
-        return found
+                items.append(Summary(item.title, item.text, passages) if isinstance(item, Topic) else passages)
+        return items
 
     def _fetch(self, ids: Sequence[str]) -> None:
         missing = list(dict.fromkeys(id for id in ids if id not in self._texts))
@@ -200,12 +200,12 @@ class Episode(ABC):
             return retriever.rank(query, n)
 
     @abstractmethod
-    def absorb(self, query: str, found: Sequence[Scored]) -> None:
+    def absorb(self, query: str, ranking: Sequence[Scored]) -> None:
         """Take in the passages of a query.
 
         Args:
             query: its text.
-            found: the passages, best first.
+            ranking: the passages, best first.
         """
 
     def done(self) -> bool:
@@ -232,36 +232,36 @@ class Episode(ABC):
         """
         return Conclusion(self.finalise())
 
-    def shown(self, found: Sequence[Scored], count: int) -> str:
+    def shown(self, ranking: Sequence[Scored], count: int) -> str:
         """Return the best passages as text for a prompt.
 
         Args:
-            found: the ranking.
+            ranking: the ranking.
             count: the most passages; the option `tokens` may allow fewer.
 
         Returns:
             The numbered passages.
         """
-        return numbered(self._best(found, count))
+        return numbered(self._best(ranking, count))
 
-    def shown_again(self, found: Sequence[Scored], count: int) -> str:
+    def shown_again(self, ranking: Sequence[Scored], count: int) -> str:
         """Return the best passages as text for a prompt, those of earlier calls first, in their earlier order.
 
         A server that caches a prompt's beginning then reads only the rest.
 
         Args:
-            found: the ranking.
+            ranking: the ranking.
             count: the most passages; the option `tokens` may allow fewer.
 
         Returns:
             The numbered passages.
         """
-        by_id = {item[0].id: item for item in self._best(found, count)}
+        by_id = {item[0].id: item for item in self._best(ranking, count)}
         self._order = {id: None for id in (*self._order, *by_id) if id in by_id}
         return numbered(by_id[id] for id in self._order)
 
-    def _best(self, found: Sequence[Scored], count: int) -> list[list[Passage]]:
-        passages = [[p] for p in self.inquiry.passages(found[:count])]
+    def _best(self, ranking: Sequence[Scored], count: int) -> list[list[Passage]]:
+        passages = [[p] for p in self.inquiry.passages(ranking[:count])]
         return passages[: len(within(passages, self.settings.tokens))]
 
     def notes(self) -> tuple[str, ...]:

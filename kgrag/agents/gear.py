@@ -103,8 +103,8 @@ def balanced(links: Sequence[Sequence[Scored]], steps: Sequence[Sequence[Scored]
     for ranking in steps:
         for rank, x in enumerate(ranking, 1):
             best[x.id] = min(rank, best.get(x.id, rank))
-    found = sorted((x for x in fused if x.id in best), key=lambda x: best[x.id])  # of equal ones as in equation 9
-    halves = reciprocal_rank_fusion([reciprocal_rank_fusion(links, constant), found], constant)
+    by_step = sorted((x for x in fused if x.id in best), key=lambda x: best[x.id])  # of equal ones as in equation 9
+    halves = reciprocal_rank_fusion([reciprocal_rank_fusion(links, constant), by_step], constant)
     trails = {x.id: x.why for x in fused}
     return [replace(x, why=trails[x.id]) for x in halves]
 
@@ -130,13 +130,13 @@ class _Gear(Episode):
         """See Episode; the question itself, then what it is rewritten to (section 5.3, equation 7)."""
         if not self.rankings:
             return [self.inquiry.question.text]
-        written = self.inquiry.tasks.text(
+        reply = self.inquiry.tasks.text(
             "rewrite",
             question=self.inquiry.question.text,
             facts=lines(self.memory.values()),
             why=(self._verdict.why if self._verdict else "") or "It is not known yet.",
         )
-        query = next(filter(None, map(str.strip, written.splitlines())))
+        query = next(filter(None, map(str.strip, reply.splitlines())))
         self.emit(Rewritten(query=query))
         return [query]
 
@@ -149,7 +149,7 @@ class _Gear(Episode):
         self.rankings[-1] = self.sync.expand(query, base, self._facts)
         return self.rankings[-1]
 
-    def absorb(self, query: str, found: Sequence[Scored]) -> None:
+    def absorb(self, query: str, ranking: Sequence[Scored]) -> None:
         """Read into the memory (section 5.1, equation 4), and judge it (section 5.2, equation 6).
 
         What the step read already in the base passages is remembered, and the other expanded passages are read for the
@@ -158,9 +158,9 @@ class _Gear(Episode):
         first, again = len(self.rankings) == 1, self.settings.reread
         self._remember(self._facts if first or not again else ())
         if not first or self.settings.first_read == "expanded":
-            gist = found[: self.settings.gist or None]
-            shown = gist if again else [x for x in gist if x.id not in self._read]
-            self._remember(self._facts_in(self.inquiry.question.text, shown, list(self.memory.values())))
+            gist = ranking[: self.settings.gist or None]
+            fresh = gist if again else [x for x in gist if x.id not in self._read]
+            self._remember(self._facts_in(self.inquiry.question.text, fresh, list(self.memory.values())))
         if len(self.rankings) < self.steps:
             self._verdict = self._judge()
 
@@ -183,10 +183,10 @@ class _Gear(Episode):
         """See Episode."""
         return self.sync.notes([])
 
-    def _facts_in(self, question: str, found: Sequence[Scored], known: Sequence[Triple] = ()) -> tuple[Triple, ...]:
+    def _facts_in(self, question: str, ranking: Sequence[Scored], memory: Sequence[Triple] = ()) -> tuple[Triple, ...]:
         """Return the facts that the model reads in passages for a question. Raises ModelError."""
-        self._read.update(x.id for x in found)
-        return read(self.inquiry.tasks, question, self.inquiry.passages(found), known)
+        self._read.update(x.id for x in ranking)
+        return read(self.inquiry.tasks, question, self.inquiry.passages(ranking), memory)
 
     def _remember(self, facts: Sequence[Triple]) -> None:
         new = {key(fact): fact for fact in facts if key(fact) not in self.memory}
@@ -208,10 +208,10 @@ class _Gear(Episode):
 
         Section 5.4, equation 8; appendix B.2, equation 10.
         """
-        open_ = [fact for its, fact in self.memory.items() if its not in self._links]
+        open_ = [fact for id, fact in self.memory.items() if id not in self._links]
         if open_:
             self._links |= zip(map(key, open_), self._linked(open_), strict=True)
-        return [self._links[its] for its in self.memory]
+        return [self._links[id] for id in self.memory]
 
     def _linked(self, facts: Sequence[Triple]) -> list[list[Scored]]:
         """Return the best `link` passages of each fact by h_base over passages and triples.
@@ -253,8 +253,8 @@ def _uses(retriever: Retriever) -> set[str]:
 
 def _sources(rows: Sequence[dict[str, Any]]) -> list[Scored]:
     """Return the passages of ranked triples, each once."""
-    found: dict[str, Scored] = {}
+    passages: dict[str, Scored] = {}
     for row in rows:
         why = (Step("resembles", "Triple", row["text"], row["score"]), follow("STATES", "Passage", row["title"]))
-        found.setdefault(row["passage"], Scored(row["passage"], row["score"], why))
-    return list(found.values())
+        passages.setdefault(row["passage"], Scored(row["passage"], row["score"], why))
+    return list(passages.values())

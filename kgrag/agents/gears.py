@@ -75,8 +75,8 @@ class _Gears(Episode):
     def __init__(self, inquiry: Inquiry, settings: GearsOptions) -> None:
         super().__init__(inquiry, settings)
         self.steps = settings.steps
-        asked = settings.knowledge or inquiry.question.knowledge
-        self.graphs = tuple(named(asked)) if settings.steps >= settings.graph_from else ()
+        names = settings.knowledge or inquiry.question.knowledge
+        self.graphs = tuple(named(names)) if settings.steps >= settings.graph_from else ()
         self.context = inquiry.retriever.context
         self.facts: dict[tuple[str, ...], Triple] = {}
         self.queries: list[str] = []
@@ -92,33 +92,33 @@ class _Gears(Episode):
         """Return the passages for a query, with those that facts of the graph lead to (equations 1 to 4)."""
         base = base_ranking(self.inquiry.retriever, query, self.settings.passages)
         self.rankings.append(base)
-        found = read(self.inquiry.tasks, query.text, self.inquiry.passages(base))
-        self.emit(Read(query=query.text, triples=found))
-        new = {key(fact): fact for fact in found if key(fact) not in self.facts}
+        triples = read(self.inquiry.tasks, query.text, self.inquiry.passages(base))
+        self.emit(Read(query=query.text, triples=triples))
+        new = {key(fact): fact for fact in triples if key(fact) not in self.facts}
         self.facts |= new
         if new:
             self.emit(Remembered(triples=tuple(new.values())))
-        if len(self.rankings) >= self.settings.graph_from and found:
-            expanded = [self._expanded(name, query, found) for name in self.graphs]
+        if len(self.rankings) >= self.settings.graph_from and triples:
+            expanded = [self._expanded(name, query, triples) for name in self.graphs]
             self.rankings[-1] = reciprocal_rank_fusion([*(r for r in expanded if r), base], self.settings.rrf)
         return self.rankings[-1]
 
-    def absorb(self, query: str, found: Sequence[Scored]) -> None:
+    def absorb(self, query: str, ranking: Sequence[Scored]) -> None:
         """Judge the facts, or rewrite the question (equation 5), unless this was the last step."""
         self._next = ""
         if len(self.rankings) == self.steps:
             return
-        said = self.inquiry.tasks.text(
+        reply = self.inquiry.tasks.text(
             "rewrite-or-stop",
             question=self.inquiry.question.text,
             rewrites="\n".join(f"{n}. {text}" for n, text in enumerate(self.queries[1:], 1)) or "(none yet)",
             facts=lines(self.facts.values()),
         )
-        match = _VERDICT.match(said)
+        match = _VERDICT.match(reply)
         answerable = match is not None and match[1].lower() == "yes"
         if match is not None and not answerable:
             self._next = " ".join(match[2].split()).strip("\"'")
-        if self._next.casefold() in {asked.casefold() for asked in self.queries}:
+        if self._next.casefold() in {earlier.casefold() for earlier in self.queries}:
             self._next = ""  # nothing that was not asked before
         why = "" if match is not None else "The reply says neither yes nor no."
         self.emit(Judged(answerable=answerable, why=why))
@@ -137,41 +137,41 @@ class _Gears(Episode):
 
     def conclude(self) -> Conclusion:
         """See Episode; the answer is read from the passages that the filter keeps, and from all facts."""
-        found = self.finalise()
+        ranking = self.finalise()
         facts = tuple(self.facts.values())
-        if not self.settings.filter or not found:
-            return Conclusion(found, facts=facts)
-        kept = self._filtered(found)
-        left = {x.id for x in kept}
-        dropped = [x for x in found if x.id not in left]
-        self.emit(Filtered(kept=tuple(x.id for x in kept), dropped=tuple(x.id for x in dropped)))
-        return Conclusion([*kept, *dropped], evidence=[[x.id] for x in kept], facts=facts)
+        if not self.settings.filter or not ranking:
+            return Conclusion(ranking, facts=facts)
+        selection = self._filtered(ranking)
+        left = {x.id for x in selection}
+        dropped = [x for x in ranking if x.id not in left]
+        self.emit(Filtered(kept=tuple(x.id for x in selection), dropped=tuple(x.id for x in dropped)))
+        return Conclusion([*selection, *dropped], evidence=[[x.id] for x in selection], facts=facts)
 
-    def _filtered(self, found: Sequence[Scored]) -> list[Scored]:
+    def _filtered(self, ranking: Sequence[Scored]) -> list[Scored]:
         """Return the passages that the model selects, best first, window by window (equation 6).
 
         A window whose reply cannot be read stays whole.
         """
-        kept: list[Scored] = []
-        for start in range(0, len(found), self.settings.window):
-            window = found[start : start + self.settings.window]
-            said = self.inquiry.tasks.text(
+        selection: list[Scored] = []
+        for start in range(0, len(ranking), self.settings.window):
+            window = ranking[start : start + self.settings.window]
+            reply = self.inquiry.tasks.text(
                 "filter",
                 question=self.inquiry.question.text,
                 facts=lines(self.facts.values()),
                 passages=numbered(self.inquiry.passages(window)),
             )
-            numbers = dict.fromkeys(int(n) for n in _KEPT.findall(said) if 1 <= int(n) <= len(window))
+            numbers = dict.fromkeys(int(n) for n in _KEPT.findall(reply) if 1 <= int(n) <= len(window))
             if numbers:
-                kept += [window[n - 1] for n in numbers]
-            elif "none" not in said.lower():
-                kept += window
-        return kept
+                selection += [window[n - 1] for n in numbers]
+            elif "none" not in reply.lower():
+                selection += window
+        return selection
 
     def _expanded(self, name: str, query: Query, facts: Sequence[Triple]) -> list[Scored]:
-        known = Knowledge.of(self.context, name)
-        linked = known.link(facts, self.settings)
+        graph = Knowledge.of(self.context, name)
+        linked = graph.link(facts, self.settings)
         for x in linked:
             self.emit(Linked(fact=x.fact, id=x.id, text=x.text, score=(1 + x.score) / 2))
-        beams = known.beams(query, [Link(x.id, x.text, "", "", 0.0) for x in linked], self.settings)
+        beams = graph.beams(query, [Link(x.id, x.text, "", "", 0.0) for x in linked], self.settings)
         return passages_of(self.context, name, beams, query.filter)

@@ -88,7 +88,7 @@ class _GlobalSearch(Episode):
         """See Episode."""
         return []
 
-    def absorb(self, query: str, found: Sequence[Scored]) -> None:
+    def absorb(self, query: str, ranking: Sequence[Scored]) -> None:
         """See Episode."""
 
     def finalise(self) -> list[Scored]:
@@ -108,20 +108,20 @@ class _GlobalSearch(Episode):
             elif isinstance(reply, Exception):
                 raise reply
             else:
-                kept = [point for point in reply.points if point.score > 0 and point.text.strip()]
-                self.emit(Noted(reports=len(batch), points=tuple((p.text, p.score) for p in kept)))
-                points += [(point, _of(point, batch)) for point in kept]
+                useful = [point for point in reply.points if point.score > 0 and point.text.strip()]
+                self.emit(Noted(reports=len(batch), points=tuple((p.text, p.score) for p in useful)))
+                points += [(point, _of(point, batch)) for point in useful]
         if problems and not points:
             raise problems[0]
         points.sort(key=lambda x: (-x[0].score, x[0].text))
         topics, leaves = [], dict[str, Scored]()
         for point, reports in points:
             title = "; ".join(report["title"] for report in reports)
-            its = sorted(
+            leaves_of_point = sorted(
                 (-leaf["score"], leaf["id"], report["title"]) for report in reports for leaf in report["leaves"]
             )
-            topics.append(Topic(title, point.text, tuple(dict.fromkeys(id for _, id, _ in its[:_LEAVES]))))
-            for _, id, name in its[:_LEAVES]:
+            topics.append(Topic(title, point.text, tuple(dict.fromkeys(id for _, id, _ in leaves_of_point[:_LEAVES]))))
+            for _, id, name in leaves_of_point[:_LEAVES]:
                 leaves.setdefault(id, Scored(id, point.score / 100, (Step("in the community", "Community", name),)))
         ranking = list(leaves.values())
         self.emit(Retrieved(query=inquiry.question.text, hits=inquiry.hits(ranking[: inquiry.depth])))
@@ -138,7 +138,7 @@ class _GlobalSearch(Episode):
         """
         context, query = self.inquiry.retriever.context, self.inquiry.question
         collection = context.reader.collection
-        found: list[Mapping[str, Any]] = context.row(
+        reports: list[Mapping[str, Any]] = context.row(
             "retrieve/reports",
             collection=collection.name,
             level=self.settings.level,
@@ -147,15 +147,17 @@ class _GlobalSearch(Episode):
             leaves=_LEAVES,
         )["found"]
         if query.filter:
-            allowed = context.reader.matching_filter([leaf["id"] for r in found for leaf in r["leaves"]], query.filter)
-            found = [r for r in found if any(leaf["id"] in allowed for leaf in r["leaves"])]
+            allowed = context.reader.matching_filter(
+                [leaf["id"] for r in reports for leaf in r["leaves"]], query.filter
+            )
+            reports = [r for r in reports if any(leaf["id"] in allowed for leaf in r["leaves"])]
         if self.settings.reports is not None:
-            found = next(iter(_batches(found, self.settings.reports)), [])
-        return found
+            reports = next(iter(_batches(reports, self.settings.reports)), [])
+        return reports
 
     def _note(self, batch: Sequence[Mapping[str, Any]]) -> Points:
-        shown = "\n".join(numbered_text(number, report) for number, report in enumerate(batch, 1))
-        return self.inquiry.tasks.structured("note", Points, reports=shown, question=self.inquiry.question.text)
+        text = "\n".join(numbered_text(number, report) for number, report in enumerate(batch, 1))
+        return self.inquiry.tasks.structured("note", Points, reports=text, question=self.inquiry.question.text)
 
 
 def _of(point: Point, batch: Sequence[Mapping[str, Any]]) -> Sequence[Mapping[str, Any]]:
@@ -165,13 +167,13 @@ def _of(point: Point, batch: Sequence[Mapping[str, Any]]) -> Sequence[Mapping[st
 
 def _batches(reports: Sequence[Mapping[str, Any]], tokens: int) -> list[list[Mapping[str, Any]]]:
     """Return the reports in batches that each fit into a number of tokens."""
-    found: list[list[Mapping[str, Any]]] = []
+    batches: list[list[Mapping[str, Any]]] = []
     left = 0.0
     for report in reports:
         size = len(numbered_text(1, report).encode()) / LOW
-        if not found or left < size:
-            found.append([])
+        if not batches or left < size:
+            batches.append([])
             left = float(tokens)
-        found[-1].append(report)
+        batches[-1].append(report)
         left -= size
-    return found
+    return batches

@@ -65,19 +65,19 @@ class _Interleaved(Episode):
         if not self._begun:
             self._begun = True
             return [question]
-        shown = self.shown_again(self.finalise(), self.settings.read)
+        passages = self.shown_again(self.finalise(), self.settings.read)
         so_far = " ".join(self.thoughts) or "(none)"
-        thought = self.inquiry.tasks.text(self.task, passages=shown, question=question, thoughts=so_far)
+        thought = self.inquiry.tasks.text(self.task, passages=passages, question=question, thoughts=so_far)
         self.thoughts.append(" ".join(thought.split()))
         self.emit(Thought(text=self.thoughts[-1]))
         return [] if _END.match(thought) and not self.settings.fill else [self.thoughts[-1]]
 
-    def absorb(self, query: str, found: Sequence[Scored]) -> None:
+    def absorb(self, query: str, ranking: Sequence[Scored]) -> None:
         """See Episode."""
-        known = {x.id for x in self.finalise()} if self.settings.fill else ()
-        kept = [x for x in found if x.id not in known][: self.settings.passages]
-        self._more = bool(kept)
-        self.found.add(kept)
+        earlier = {x.id for x in self.finalise()} if self.settings.fill else ()
+        fresh = [x for x in ranking if x.id not in earlier][: self.settings.passages]
+        self._more = bool(fresh)
+        self.found.add(fresh)
 
     def done(self) -> bool:
         """See Episode; with `fill`, once no more would be read, or nothing more is found."""

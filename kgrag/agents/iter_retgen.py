@@ -81,9 +81,9 @@ class _IterRetgen(Episode):
             return []
         return [f"{question} {reply}" if self.settings.query == "joined" else reply]
 
-    def absorb(self, query: str, found: Sequence[Scored]) -> None:
+    def absorb(self, query: str, ranking: Sequence[Scored]) -> None:
         """See Episode."""
-        self.found.add(found[: self.settings.passages])
+        self.found.add(ranking[: self.settings.passages])
 
     def finalise(self) -> list[Scored]:
         """See Episode."""
@@ -99,10 +99,10 @@ class _IterRetgen(Episode):
 
     def _reply(self) -> str:
         """Return brief reasoning that ends in an answer, from the best passages so far. Raises ModelError."""
-        shown = self.shown_again(self.finalise(), self.settings.read)
-        said = self.inquiry.tasks.text("retgen", passages=shown, question=self.inquiry.question.text)
-        reply = " ".join(said.split())
+        passages = self.shown_again(self.finalise(), self.settings.read)
+        text = self.inquiry.tasks.text("retgen", passages=passages, question=self.inquiry.question.text)
+        reply = " ".join(text.split())
         self.emit(Thought(text=reply))
-        given = _ANSWER.match(said)
-        self.answers.append((given[1] if given else said.splitlines()[-1]).strip(" \t\n.*\"'"))
+        answer = _ANSWER.match(text)
+        self.answers.append((answer[1] if answer else text.splitlines()[-1]).strip(" \t\n.*\"'"))
         return reply

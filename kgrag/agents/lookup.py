@@ -93,18 +93,20 @@ class _Document:
         paths = (path.split(" > ")[:depth] for path in self.outline for depth in range(1, path.count(" > ") + 2))
         last = {" > ".join(path): path[-1] for path in paths}
         if part.heading:
-            found = [path for path in last if part.heading in grammar.heading_forms(last[path])]
-            return [{"name": path} for path in found if last[path] in part.label] or [{"name": path} for path in found]
+            matches = [path for path in last if part.heading in grammar.heading_forms(last[path])]
+            return [{"name": path} for path in matches if last[path] in part.label] or [
+                {"name": path} for path in matches
+            ]
         numbers = [({"name": path}, grammar.heading_number(heading)) for path, heading in last.items()]
         counted = [{"name": path} for path in self.tops]
         numbered = part.label and any(number in ("1", "2") for _, number in numbers)
         return _picked(part.number, grammar.number_of(part.label), numbers, [] if numbered else counted)
 
-    def has(self, asked: Asked) -> bool:
+    def has(self, request: Asked) -> bool:
         """Return whether the document has the requested part, as far as can be known without its text."""
-        if asked.kind == "section" and asked.parts:
-            return any(map(self.headed, asked.parts))
-        return all(p.number <= self.counts[asked.kind] for p in asked.parts) and self.counts[asked.kind] > 0
+        if request.kind == "section" and request.parts:
+            return any(map(self.headed, request.parts))
+        return all(p.number <= self.counts[request.kind] for p in request.parts) and self.counts[request.kind] > 0
 
 
 def look_up(context: SearchContext, query: Query, tasks: Tasks | None = None, depth: int = 15) -> Lookup | None:
@@ -116,25 +118,29 @@ def look_up(context: SearchContext, query: Query, tasks: Tasks | None = None, de
     is known that a question is structural, the graph is asked once at most, for 51 documents.
     """
     question = Question(query.text)
-    asked, headings = question.asked(), list(question.headings())
-    if not question.kinds or (tasks is None and asked is None and not headings):
+    request, headings = question.asked(), list(question.headings())
+    if not question.kinds or (tasks is None and request is None and not headings):
         return None
-    known = _known(context, query, question, headings)
-    content, meant = False, _meant(question, asked, headings, known)
-    if meant is None and known and tasks is not None:
-        content, meant = _by_model(query, known, tasks)
-    return _answer(context, query, *meant, depth, content=content) if known and meant is not None else None
+    documents = _known(context, query, question, headings)
+    content, match = False, _meant(question, request, headings, documents)
+    if match is None and documents and tasks is not None:
+        content, match = _by_model(query, documents, tasks)
+    return _answer(context, query, *match, depth, content=content) if documents and match is not None else None
 
 
 def _known(context: SearchContext, query: Query, question: Question, headings: Sequence[Asked]) -> list[_Document]:
     """Return the candidate documents with pages, tables or headings, those that the question names first."""
     language = context.reader.collection.language
-    words, written = name_words(tokens(query.text, language), language), query.text.split()
+    words, parts_of_question = name_words(tokens(query.text, language), language), query.text.split()
     names = {
         join_name(words[i:j], language) for j in range(1, len(words) + 1) for i in range(max(0, j - _MOST_WORDS), j)
     }
-    ends = [j for j, word in enumerate(written, 1) if re.search(r"\w\.\w{2,5}\W*$", word)]
-    files = {" ".join(written[i:j]).strip("\"'“”‘’,;:?!.()") for j in ends for i in range(max(0, j - _MOST_WORDS), j)}
+    ends = [j for j, word in enumerate(parts_of_question, 1) if re.search(r"\w\.\w{2,5}\W*$", word)]
+    files = {
+        " ".join(parts_of_question[i:j]).strip("\"'“”‘’,;:?!.()")
+        for j in ends
+        for i in range(max(0, j - _MOST_WORDS), j)
+    }
     worded = sorted({p.label.lower() for heading in headings for p in heading.parts})
     kinds = sorted(question.kinds | {"page", "table"})
     rows = context.reader.structured_documents(kinds, sorted(names), sorted(files), worded, query.filter)
@@ -142,7 +148,7 @@ def _known(context: SearchContext, query: Query, question: Question, headings: S
 
 
 def _meant(
-    question: Question, asked: Asked | None, headings: Sequence[Asked], known: list[_Document]
+    question: Question, request: Asked | None, headings: Sequence[Asked], documents: list[_Document]
 ) -> tuple[Asked, list[_Document]] | None:
     """Return the part that a question asks for, if it is unambiguous, and the candidate documents.
 
@@ -150,36 +156,38 @@ def _meant(
     """
     missing = None
     for heading in headings:
-        named, covered = _named(question, heading, known)
+        named, covered = _named(question, heading, documents)
         if question.asks_only_for(heading, covered):
-            if any(d.has(heading) for d in named or known):
-                return heading, named or known
+            if any(d.has(heading) for d in named or documents):
+                return heading, named or documents
             missing = (heading, named) if named else missing
-    if asked is None:
+    if request is None:
         return missing
-    named, covered = _named(question, asked, known)
-    return (asked, named or known) if question.asks_only_for(asked, covered) else None
+    named, covered = _named(question, request, documents)
+    return (request, named or documents) if question.asks_only_for(request, covered) else None
 
 
-def _named(question: Question, asked: Asked, known: list[_Document]) -> tuple[list[_Document], set[int]]:
+def _named(question: Question, request: Asked, documents: list[_Document]) -> tuple[list[_Document], set[int]]:
     """Return the documents whose title or file a question names, and where the words of these names start."""
-    words = [(word, at) for word, at, _ in question.words if not any(a <= at < b for a, b in asked.spans)]
+    words = [(word, at) for word, at, _ in question.words if not any(a <= at < b for a, b in request.spans)]
     spans: dict[int, set[int]] = {}
-    for place, document in enumerate(known):
+    for place, document in enumerate(documents):
         for name in sorted(document.names, key=len):
             for run in (words[i : i + len(name)] for i in range(len(words) - len(name) + 1)):
                 if tuple(word for word, _ in run) == name:
                     spans[place] = {at for _, at in run}
-    named = [place for place, its in spans.items() if not any(its < other for other in spans.values())]
-    return [known[place] for place in named], {start for place in named for start in spans[place]}
+    named = [place for place, places in spans.items() if not any(places < other for other in spans.values())]
+    return [documents[place] for place in named], {start for place in named for start in spans[place]}
 
 
-def _by_model(query: Query, known: list[_Document], tasks: Tasks) -> tuple[bool, tuple[Asked, list[_Document]] | None]:
+def _by_model(
+    query: Query, candidates: list[_Document], tasks: Tasks
+) -> tuple[bool, tuple[Asked, list[_Document]] | None]:
     """Return the part that a language model reads in a question, and whether the question searches within it.
 
     None for a question of content, and when the model fails.
     """
-    listed = "\n".join(f"- {d.name}" for d in known)
+    listed = "\n".join(f"- {d.name}" for d in candidates)
     try:
         reply = tasks.structured(TASK, _Reply, question=query.text, documents=listed)
     except ModelError as error:
@@ -193,59 +201,59 @@ def _by_model(query: Query, known: list[_Document], tasks: Tasks) -> tuple[bool,
     if reply.kind == "section" and re.search(r"[^\W\d_]{2}", number) and grammar.number_of(number) == number.lower():
         parts = (Part(0, number, grammar.key(number)),)
     on = (grammar.part_of(page),) if page and reply.kind == "table" else ()
-    documents = [d for d in known if grammar.key(reply.document) in d.names] or known
+    documents = [d for d in candidates if grammar.key(reply.document) in d.names] or candidates
     return reply.within and reply.ask == "text", (Asked(reply.kind, reply.ask, parts, on), documents)
 
 
 def _answer(
-    context: SearchContext, query: Query, asked: Asked, among: list[_Document], depth: int, *, content: bool
+    context: SearchContext, query: Query, request: Asked, among: list[_Document], depth: int, *, content: bool
 ) -> Lookup:
-    kind = asked.kind
-    chosen = [d for d in among if d.has(asked)] or [d for d in among if d.counts[kind]] or among
-    if len(chosen) > (_SHOWN if content or asked.ask == "count" else 1):
-        listed = ", ".join(f"{d.name} ({_numbered(d.counts[kind], kind)})" for d in chosen[:_SHOWN])
-        more = " and others" if len(chosen) > _SHOWN else ""
+    kind = request.kind
+    documents = [d for d in among if d.has(request)] or [d for d in among if d.counts[kind]] or among
+    if len(documents) > (_SHOWN if content or request.ask == "count" else 1):
+        listed = ", ".join(f"{d.name} ({_numbered(d.counts[kind], kind)})" for d in documents[:_SHOWN])
+        more = " and others" if len(documents) > _SHOWN else ""
         return Lookup(f"Which document is meant? There are {listed}{more}. Name one, by its title or its file.", False)
-    every = [found for document in chosen for found in _found(context, asked, document, content=content)]
-    there = [(found, found.place) for found in every if found.place]
+    every = [finding for document in documents for finding in _found(context, request, document, content=content)]
+    there = [(finding, finding.place) for finding in every if finding.place]
     if not there:
-        return Lookup("\n".join(found.text for found in every), found=False)
+        return Lookup("\n".join(finding.text for finding in every), found=False)
     heads = (f"{f.place.name}:\n" if f.place and f.place.text and len(every) > 1 else "" for f in every)
-    text = "\n\n".join(head + found.text for head, found in zip(heads, every, strict=True))
-    hits = _hits(context, query, [reading for found, _ in there for reading in found.read], depth)
+    text = "\n\n".join(head + finding.text for head, finding in zip(heads, every, strict=True))
+    hits = _hits(context, query, [reading for finding, _ in there for reading in finding.read], depth)
     return Lookup(text, content=content and bool(hits), places=tuple(place for _, place in there), hits=hits)
 
 
-def _found(context: SearchContext, asked: Asked, document: _Document, *, content: bool) -> Iterator[_Found]:
+def _found(context: SearchContext, request: Asked, document: _Document, *, content: bool) -> Iterator[_Found]:
     """Yield the text or the count that a document has for a request; then what is missing."""
-    kind, on = asked.kind, ""
-    if asked.ask == "count" and not asked.on:
+    kind, on = request.kind, ""
+    if request.ask == "count" and not request.on:
         yield _Found(f"{document.name} has {_numbered(document.counts[kind], kind)}.", Place("document", document.name))
         return
-    held = context.reader.row("look_up/document_structure", id=document.id) if kind != "section" else {}
-    nodes = held[f"{kind}s"] if held else []
-    if asked.on:
-        pages, missing = _parts(document, "page", asked.on, held["pages"])
+    structure = context.reader.row("look_up/document_structure", id=document.id) if kind != "section" else {}
+    nodes = structure[f"{kind}s"] if structure else []
+    if request.on:
+        pages, missing = _parts(document, "page", request.on, structure["pages"])
         yield from missing
         if not pages:
             return
         on = " on " + " and ".join(f"page {page['number']}" for page in pages)
         nodes = [t for t in nodes if any((t["page"] or 0) <= g["number"] <= (t["last_page"] or 0) for g in pages)]
-    if asked.ask == "count":
+    if request.ask == "count":
         yield _Found(
             f"{document.name} has {_numbered(len(nodes), kind)}{on}.", Place("page", f"{document.name},{on[3:]}")
         )
         return
-    nodes, missing = _parts(document, kind, asked.parts, nodes, on)
+    nodes, missing = _parts(document, kind, request.parts, nodes, on)
     if kind == "section":
         yield from (_section(context, document, node["name"]) for node in nodes)
     elif nodes:
-        for its in context.reader.rows("look_up/part_contents", ids=[node["id"] for node in nodes]):
-            text, name = its["text"], f"{document.name}, {its['name']}"
-            step = Step("names", kind.capitalize(), its["name"])
-            read: list[_Reading] = [(id, step, None) for id in its["passages"]]
+        for row in context.reader.rows("look_up/part_contents", ids=[node["id"] for node in nodes]):
+            text, name = row["text"], f"{document.name}, {row['name']}"
+            step = Step("names", kind.capitalize(), row["name"])
+            read: list[_Reading] = [(id, step, None) for id in row["passages"]]
             if content and len(text) <= _LETTERS:  # a passage may go on over several pages: what stands here is read
-                read = [(id, step, text) for id in its["passages"][:1]]
+                read = [(id, step, text) for id in row["passages"][:1]]
             yield _Found(text or f"There is no text on {name}.", Place(kind, name, text), read)
     yield from missing
 
@@ -254,7 +262,7 @@ def _parts(
     document: _Document, kind: Kind, parts: Sequence[Part], nodes: list[Row], on: str = ""
 ) -> tuple[list[Row], list[_Found]]:
     """Return the named pages, tables or sections, all where none is named; and the missing ones."""
-    chosen, missing = ([] if parts else nodes), []
+    selection, missing = ([] if parts else nodes), []
     has = f"{document.name} has {_numbered(document.counts[kind] if kind == 'section' else len(nodes), kind)}{on}"
     if not parts and not nodes:
         missing.append(_Found(f"{has}."))
@@ -264,16 +272,16 @@ def _parts(
         else:
             label = part.label if kind == "page" else grammar.number_of(part.label)
             own = _picked(part.number, label, [(node, _label(node)) for node in nodes], nodes)
-        chosen += own
+        selection += own
         if not own:
             missing.append(_Found(f"{has}; there is no {kind} {part.called}{' there' if on else ''}."))
-    return chosen, missing
+    return selection, missing
 
 
 def _picked(number: int, label: str, labelled: Iterable[tuple[Row, str]], placed: list[Row]) -> list[Row]:
     """Return the first row with a label, else the one at a place: from 1, negative from the end."""
-    if label and (found := [node for node, its in labelled if its == label]):
-        return found[:1]
+    if label and (matches := [node for node, name in labelled if name == label]):
+        return matches[:1]
     place = number - (number > 0)
     return placed[place:][:1] if number and -len(placed) <= place < len(placed) else []
 
@@ -320,9 +328,9 @@ def _hits(context: SearchContext, query: Query, read: list[_Reading], depth: int
         near = context.reader.nearest_of([id for id, _, _ in read], query.vector(context.embedder), depth)
         ranks = {id: rank for rank, (id, _) in enumerate(near)}
         read = sorted(read, key=lambda one: ranks.get(one[0], depth))[:depth]
-    held, hits = context.reader.passages([id for id, _, _ in read]), []
-    for rank, (id, step, text) in enumerate((one for one in read if one[0] in held), 1):
-        passage = held[id] if text is None else replace(held[id], text=text)
+    passages, hits = context.reader.passages([id for id, _, _ in read]), []
+    for rank, (id, step, text) in enumerate((one for one in read if one[0] in passages), 1):
+        passage = passages[id] if text is None else replace(passages[id], text=text)
         hits.append(Hit(passage, 1 / rank, (step, Step("holds", "Passage", passage.title))))
     return tuple(hits)
 

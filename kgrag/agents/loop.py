@@ -27,9 +27,9 @@ def run(episode: Episode, trace: Trace) -> tuple[Conclusion, str]:
         for number in range(1, episode.steps + 1):
             trace.step = number
             searches = [x if isinstance(x, Search) else Search(x) for x in episode.next_queries()]
-            for search, found in _retrieved(episode, searches, trace):
-                rankings.append(found)
-                episode.absorb(search.text, found)
+            for search, ranking in _retrieved(episode, searches, trace):
+                rankings.append(ranking)
+                episode.absorb(search.text, ranking)
             if searches:
                 best = episode.finalise()[: episode.inquiry.depth]
                 trace.add(Ranked(hits=tuple(replace(hit, why=()) for hit in episode.inquiry.hits(best))))
@@ -59,18 +59,18 @@ def _retrieved(episode: Episode, searches: Sequence[Search], trace: Trace) -> It
 
     for search in searches:
         trace.add(Asked(query=search.text, role=search.role))
-    found: dict[int, list[Scored] | Exception]
+    rankings: dict[int, list[Scored] | Exception]
     if len(searches) == 1 or episode.inquiry.retriever.remembers():
-        found = {number: retrieve(number) for number in range(len(searches))}
+        rankings = {number: retrieve(number) for number in range(len(searches))}
     else:
-        found = dict(in_parallel(retrieve, range(len(searches)), len(searches) or 1))
+        rankings = dict(in_parallel(retrieve, range(len(searches)), len(searches) or 1))
     for number, search in enumerate(searches):
-        its = found[number]
-        if isinstance(its, Exception):
-            raise its
-        hits = episode.inquiry.hits(its[: episode.inquiry.depth])
+        ranking = rankings[number]
+        if isinstance(ranking, Exception):
+            raise ranking
+        hits = episode.inquiry.hits(ranking[: episode.inquiry.depth])
         trace.add(Retrieved(query=search.text, role=search.role, hits=hits))
-        yield search, its
+        yield search, ranking
 
 
 def _failed(trace: Trace, error: ModelError) -> str:

@@ -19,12 +19,12 @@ class Pool:
         self._ranks = scale == "rank"
         self._found: dict[str, Scored] = {}
 
-    def add(self, found: Sequence[Scored]) -> None:
+    def add(self, ranking: Sequence[Scored]) -> None:
         """Take in a ranking."""
-        for rank, x in enumerate(found, 1):
+        for rank, x in enumerate(ranking, 1):
             scored = replace(x, score=1 / (_RRF + rank)) if self._ranks else x
-            known = self._found.get(x.id)
-            if known is None or scored.score > known.score:
+            previous = self._found.get(x.id)
+            if previous is None or scored.score > previous.score:
                 self._found[x.id] = scored
 
     def ranking(self) -> list[Scored]:

@@ -68,9 +68,9 @@ def says_not_found(text: str) -> bool:
 
     Known in English, German, French and Spanish, and the sentence that the prompts ask for.
     """
-    said = text.strip()
-    first = _SENTENCE.split(said[:_LONGEST], maxsplit=1)[0]
-    return bool(_WORDINGS.search(first) or _IN_A_WORD.fullmatch(said))
+    reply = text.strip()
+    first = _SENTENCE.split(reply[:_LONGEST], maxsplit=1)[0]
+    return bool(_WORDINGS.search(first) or _IN_A_WORD.fullmatch(reply))
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,11 +90,11 @@ def read_reply(text: str, items: Sequence[Item], question: str) -> ModelAnswer:
     a passage that it cites, or its first sentence by any: then the supported sentences are kept, with those behind them
     that say what is lacking, and the rest is listed as not supported.
     """
-    said = cited(_BEHIND.sub(r"\2\1", text), items)
-    parts = [said.text[start:end] for start, end in sentences(said.text)]
+    reply = cited(_BEHIND.sub(r"\2\1", text), items)
+    parts = [reply.text[start:end] for start, end in sentences(reply.text)]
     lacking = [says_not_found(CITED.sub("", _MARKER.sub("", part))) for part in parts]
     if not any(lacking):
-        return replace(said, unsupported=unsupported(said.text, items, question, short=False))
+        return replace(reply, unsupported=unsupported(reply.text, items, question, short=False))
     holds = [
         not no and _is_supported_as_cited(part, items, question, first=place == 0)
         for place, (part, no) in enumerate(zip(parts, lacking, strict=True))
@@ -102,13 +102,13 @@ def read_reply(text: str, items: Sequence[Item], question: str) -> ModelAnswer:
     if not any(holds):
         return ModelAnswer(text, False)
     first = holds.index(True)
-    kept = [
+    sentences_used = [
         part
         for place, part in enumerate(parts)
         if holds[place] or (lacking[place] and place > first and not part.startswith(NOT_FOUND))
     ]
     rest = [part for place, part in enumerate(parts) if not holds[place] and not lacking[place]]
-    return replace(cited(" ".join(kept), items), unsupported=tuple(CITED.sub("", part) for part in rest))
+    return replace(cited(" ".join(sentences_used), items), unsupported=tuple(CITED.sub("", part) for part in rest))
 
 
 def _is_supported_as_cited(sentence: str, items: Sequence[Item], question: str, *, first: bool) -> bool:
@@ -136,9 +136,9 @@ def cited(text: str, items: Sequence[Item]) -> ModelAnswer:
     def keep(match: re.Match[str]) -> str:
         if match.start() not in starts:
             return match[0]
-        known = [n for n in numbers_of(match) if 1 <= n <= len(items)]
-        used.update(dict.fromkeys(known))
-        return (" " if match[0].startswith(" ") and known else "") + "".join(f"[{n}]" for n in known)
+        valid = [n for n in numbers_of(match) if 1 <= n <= len(items)]
+        used.update(dict.fromkeys(valid))
+        return (" " if match[0].startswith(" ") and valid else "") + "".join(f"[{n}]" for n in valid)
 
     def keep_round(match: re.Match[str]) -> str:
         numbers = numbers_of(match)
@@ -157,14 +157,14 @@ def citing(text: str) -> list[re.Match[str]]:
     Indexes in code are left out: those that are marked as code, and those of what looks like a variable in a text that
     sets its citations apart.
     """
-    found = list(CITED.finditer(text))
+    marks = list(CITED.finditer(text))
     code = [match.span() for match in _CODE.finditer(text)]
     indexed = [match for match in _INDEXED.finditer(text) if not _within(match.start(), code)]
     variables = [match.span() for match in indexed if len(match[1]) == 1 or "_" in match[1] or "[0]" in match[0]]
     attached = [match.span() for match in indexed]
-    if any(not _within(match.start(), code + attached) for match in found):
+    if any(not _within(match.start(), code + attached) for match in marks):
         variables = attached
-    cites = [match for match in found if not _within(match.start(), code + variables)]
+    cites = [match for match in marks if not _within(match.start(), code + variables)]
     return cites or [match for match in _ROUND.finditer(text) if not _within(match.start(), code)]
 
 
@@ -190,7 +190,7 @@ def _citations(number: int, item: Item) -> list[Citation]:
 
 def _listed(numbers: str) -> list[int]:
     """Return the numbers of "1, 3-5"."""
-    found: list[int] = []
+    result: list[int] = []
     for first, last in re.findall(r"(\d+)(?:\s*[–—-]\s*(\d+))?", numbers):
-        found += range(int(first), int(last or first) + 1)
-    return found
+        result += range(int(first), int(last or first) + 1)
+    return result

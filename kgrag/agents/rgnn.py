@@ -59,12 +59,12 @@ class _Rgnn(SubQuestions):
     def next_queries(self) -> Sequence[str]:
         """See Episode; the next single question."""
         question = self.inquiry.question.text
-        said = self.inquiry.tasks.text("sub-question", question=question, answered=self._answers() or "(none yet)")
-        return [_LABEL.sub("", said.strip().splitlines()[0])]
+        reply = self.inquiry.tasks.text("sub-question", question=question, answered=self._answers() or "(none yet)")
+        return [_LABEL.sub("", reply.strip().splitlines()[0])]
 
-    def absorb(self, query: str, found: Sequence[Scored]) -> None:
+    def absorb(self, query: str, ranking: Sequence[Scored]) -> None:
         """See Episode; the single question is answered, and the answers so far are judged."""
-        super().absorb(query, found)
+        super().absorb(query, ranking)
         if len(self.answered) < self.steps:
             answers = "\n".join(answer for _, answer in self.answered)
             reply = self.inquiry.tasks.structured(

@@ -46,12 +46,12 @@ class _SelfAsk(SubQuestions):
 
     def next_queries(self) -> Sequence[str]:
         """See Episode; the next follow-up question."""
-        said = self._ask()
-        final = _FINAL.match(said)
+        reply = self._ask()
+        final = _FINAL.match(reply)
         if final:
             self.final = final[1].splitlines()[0].strip(" .")
             return []
-        return [_LABEL.sub("", said.strip().splitlines()[0])]
+        return [_LABEL.sub("", reply.strip().splitlines()[0])]
 
     def conclude(self) -> Conclusion:
         """See Episode; where the model still asks after the last step, the reader answers."""

@@ -18,13 +18,13 @@ class _Single(Episode):
 
     def retrieve(self, query: Query) -> list[Scored]:
         """See Episode."""
-        found = super().retrieve(query)
+        ranking = super().retrieve(query)
         self.paths = self.inquiry.retriever.evidence(query)
-        return found
+        return ranking
 
-    def absorb(self, query: str, found: Sequence[Scored]) -> None:
+    def absorb(self, query: str, ranking: Sequence[Scored]) -> None:
         """See Episode."""
-        self.found = found
+        self.found = ranking
 
     def finalise(self) -> list[Scored]:
         """See Episode."""

@@ -110,7 +110,7 @@ class Strategy(ABC):
         """
         defaults = defaults or {}
         own, shared = defaults.get(cls.name.replace("-", "_"), {}), defaults.get("answer", {})
-        effort = next((given["effort"] for given in (options, own, shared) if "effort" in given), None)
+        effort = next((source["effort"] for source in (options, own, shared) if "effort" in source), None)
         return resolve(cls.options, cls.name, options, own, effort_options(cls.options, effort) | shared)
 
     @classmethod
@@ -174,8 +174,8 @@ class Strategy(ABC):
         """
         if not self.settings.structure or not self.retrieves:
             return None
-        found = (look_up(context, query, tasks, depth) for context in self.retriever.contexts)
-        return next(filter(None, found), None)
+        matches = (look_up(context, query, tasks, depth) for context in self.retriever.contexts)
+        return next(filter(None, matches), None)
 
     def ask(
         self,
@@ -208,12 +208,12 @@ class Strategy(ABC):
             DatabaseError: the database cannot be reached, or fails.
         """
         started = time.perf_counter()
-        asked = question if isinstance(question, Query) else Query(question)
-        as_of = checked_date(asked.filter.as_of)
-        wording = f"{asked.text} (as of {as_of})" if as_of else asked.text
+        request = question if isinstance(question, Query) else Query(question)
+        as_of = checked_date(request.filter.as_of)
+        wording = f"{request.text} (as of {as_of})" if as_of else request.text
         trace = Trace(listener)
-        query = Query(asked.text, asked.filter, trace.add, knowledge=asked.knowledge)
-        retriever = self.retriever if self.knows else with_bridges(self.retriever, asked.knowledge)
+        query = Query(request.text, request.filter, trace.add, knowledge=request.knowledge)
+        retriever = self.retriever if self.knows else with_bridges(self.retriever, request.knowledge)
         tasks = None if self.context.tasks is None else self.context.tasks.with_listener(trace.add)
         place = self.look_up(query, tasks, depth)
         if tasks is None and (place is None or place.content):
@@ -273,13 +273,13 @@ class Strategy(ABC):
         if reply.found:
             rests_on = [c.passage.id for c in reply.citations] or [hit.passage.id for hit in hits]
             for context in self.retriever.contexts:
-                notes += held_facts(context.reader, rests_on, (asked.text, reply.text), as_of)
+                notes += held_facts(context.reader, rests_on, (request.text, reply.text), as_of)
         return Answer(
-            question=asked.text,
+            question=request.text,
             text=reply.text,
             found=reply.found,
             system=self.name,
-            ranking=Ranking(asked.text, self.name, hits, notes),
+            ranking=Ranking(request.text, self.name, hits, notes),
             citations=reply.citations,
             trace=tuple(trace.events),
             usage=sum(usage.values(), Usage()),

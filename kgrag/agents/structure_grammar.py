@@ -95,19 +95,19 @@ class Question:
 
     def __init__(self, question: str) -> None:
         text = unicodedata.normalize("NFKC", question)
-        for pattern, put in _SPELT:
-            text = re.sub(pattern, put, text, flags=re.I)
+        for pattern, replacement in _SPELT:
+            text = re.sub(pattern, replacement, text, flags=re.I)
         self.text = " ".join(text.split())
         self.words = [(key(m[0])[0], m.start(), m.end()) for m in re.finditer(r"[^\W_]+", self.text) if key(m[0])]
         self.kinds: set[Kind] = {_kind_of(m[0]) for m in _NOUN.finditer(self.text)}
 
     def asked(self) -> Asked | None:
         """Return the part that the question names by number or label; None if nothing."""
-        found = list(self._named())
-        kinds = {kind for kind, _, _ in found} - {"page"}
-        parts = tuple(p for kind, its, _ in found if kind != "page" for p in its)
-        pages = tuple(p for kind, its, _ in found if kind == "page" for p in its)
-        spans = tuple(span for _, _, span in found)
+        mentions = list(self._named())
+        kinds = {kind for kind, _, _ in mentions} - {"page"}
+        parts = tuple(p for kind, own, _ in mentions if kind != "page" for p in own)
+        pages = tuple(p for kind, own, _ in mentions if kind == "page" for p in own)
+        spans = tuple(span for _, _, span in mentions)
         if counted := _COUNTED.search(self.text):
             kind = _kind_of(counted[1])
             if kinds or (pages and kind != "table"):
@@ -144,9 +144,9 @@ class Question:
             if not all(_only_asks(word) or word.isdigit() for word in words):
                 yield Asked("section", "text", (Part(0, self.text[start:end], words),), spans=(span,))
 
-    def asks_only_for(self, asked: Asked, named: Container[int]) -> bool:
+    def asks_only_for(self, request: Asked, named: Container[int]) -> bool:
         """Return whether every other word belongs to the request, or starts at one of the characters `named`."""
-        left = [(word, at) for word, at, _ in self.words if not any(a <= at < b for a, b in asked.spans)]
+        left = [(word, at) for word, at, _ in self.words if not any(a <= at < b for a, b in request.spans)]
         return all(_only_asks(word) or at in named for word, at in left)
 
 

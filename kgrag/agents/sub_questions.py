@@ -35,13 +35,13 @@ class SubQuestions(Episode):
         self.found = Pool(inquiry.retriever.scale)
         self.answered: list[tuple[str, str]] = []
 
-    def absorb(self, query: str, found: Sequence[Scored]) -> None:
+    def absorb(self, query: str, ranking: Sequence[Scored]) -> None:
         """See Episode; the single question is answered from what was found for it."""
-        kept = found[: self.settings.passages]
-        self.found.add(kept)
-        shown = self.shown(kept, len(kept)) or "(nothing was found)"
+        best = ranking[: self.settings.passages]
+        self.found.add(best)
+        passages = self.shown(best, len(best)) or "(nothing was found)"
         again = f"Question: {query}\n\n" if self.settings.repeat else ""
-        answer = " ".join(self.inquiry.tasks.text("sub-answer", passages=again + shown, question=query).split())
+        answer = " ".join(self.inquiry.tasks.text("sub-answer", passages=again + passages, question=query).split())
         self.answered.append((query, answer))
         self.emit(SubAnswered(question=query, answer=answer))
 

@@ -80,15 +80,15 @@ def ask_cypher(
     """
     meter = _Meter(listener)
     heard = tasks.with_listener(meter.add)
-    given = {"collection": collection.name} | {kind: collection.index(kind) for kind in _INDEXES}
+    fixed = {"collection": collection.name} | {kind: collection.index(kind) for kind in _INDEXES}
     own = fact_schema(collection)
     schema = "\n".join([describe().text(), own.patterns()]) if own else describe().text()
-    shown = "\n\n".join(map(_shown, examples(question)))
+    listing = "\n\n".join(map(_shown, examples(question)))
     attempts: list[Attempt] = []
     trouble = ""
     for _ in range(_ATTEMPTS):
-        attempt = _parsed(heard.text(TASK, schema=schema, examples=shown, question=question, trouble=trouble))
-        parameters = {**attempt.parameters, **{n: v for n, v in given.items() if f"${n}" in attempt.statement}}
+        attempt = _parsed(heard.text(TASK, schema=schema, examples=listing, question=question, trouble=trouble))
+        parameters = {**attempt.parameters, **{n: v for n, v in fixed.items() if f"${n}" in attempt.statement}}
         problem, rows = attempt.problem, None
         if not problem:
             try:
@@ -116,10 +116,10 @@ def examples(question: str) -> list[Query]:
     """
     about = {query: _words(f"{query.title} {query.purpose}") for query in saved_queries().values()}
     spread = Counter(word for words in about.values() for word in words)
-    asked = _words(question)
+    question_words = _words(question)
 
     def nearness(query: Query) -> float:
-        return sum(1 / spread[word] for word in asked & about[query])  # a word that many have says little
+        return sum(1 / spread[word] for word in question_words & about[query])  # a word that many have says little
 
     fit = [
         query

@@ -25,8 +25,8 @@ class Trace:
 
     def by_task(self) -> dict[str, Usage]:
         """Return task -> usage of its calls."""
-        found: dict[str, Usage] = {}
+        usages: dict[str, Usage] = {}
         for event in self.events:
             if isinstance(event, Called):
-                found[event.task] = found.get(event.task, Usage()) + event.usage
-        return found
+                usages[event.task] = usages.get(event.task, Usage()) + event.usage
+        return usages

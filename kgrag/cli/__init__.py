@@ -76,8 +76,8 @@ class Group(click.Group):
             near = difflib.get_close_matches(args[0], self.known(ctx), n=1)
             if not near:
                 raise
-            meant = self.known(ctx)[near[0]]
-            raise click.UsageError(f"No such command {args[0]!r}. Did you mean {meant!r}?", ctx) from error
+            nearest = self.known(ctx)[near[0]]
+            raise click.UsageError(f"No such command {args[0]!r}. Did you mean {nearest!r}?", ctx) from error
 
     def known(self, ctx: click.Context) -> dict[str, str]:
         """Return alternative names -> the name here."""
@@ -154,9 +154,9 @@ def _take_interrupts() -> None:
         signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
-def _version(ctx: click.Context, _: click.Parameter, wanted: bool) -> None:
+def _version(ctx: click.Context, _: click.Parameter, value: bool) -> None:
     """Show the version of kgrag, and those of Neo4j that it works with."""
-    if not wanted or ctx.resilient_parsing:
+    if not value or ctx.resilient_parsing:
         return
     from kgrag.graph.local.lines import LINES, locked_version
 

@@ -34,13 +34,13 @@ def attach(name: str, file: Path | None, labels: str | None, yes: bool, as_json:
     """
     if file is not None and (labels or yes):
         raise click.UsageError("FILE says all: leave out --labels and --yes.")
-    chosen = None if labels is None else [label.strip() for label in labels.split(",") if label.strip()]
+    selection = None if labels is None else [label.strip() for label in labels.split(",") if label.strip()]
     with interruptible(), connect() as kg:
         from kgrag.graph.collections import find_collection
 
         record = find_collection(kg.graph, name)
-        if file is None and not yes and (chosen is not None or record is None or not record.attachment):
-            proposal = kg.propose_attachment(chosen)
+        if file is None and not yes and (selection is not None or record is None or not record.attachment):
+            proposal = kg.propose_attachment(selection)
             if as_json:
                 print_json(proposal.model_dump(by_alias=True, exclude_defaults=True))
             else:
@@ -48,7 +48,7 @@ def attach(name: str, file: Path | None, labels: str | None, yes: bool, as_json:
             note(f"Nothing is attached yet. Edit this as a file, then: kgrag attach {name} FILE; or as it is: --yes")
             return
         with resumable() as progress:
-            report = kg[name].attach(file, labels=chosen, progress=progress)
+            report = kg[name].attach(file, labels=selection, progress=progress)
     if as_json:
         from kgrag.wire import to_json
 

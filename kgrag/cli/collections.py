@@ -94,10 +94,10 @@ def repair(collection: str | None, as_json: bool) -> None:
         note("There are no collections.")
 
 
-def _print_collections(found: "Iterable[CollectionInfo]") -> None:
+def _print_collections(collections: "Iterable[CollectionInfo]") -> None:
     from kgrag.graph.description import describe
 
-    infos = list(found)
+    infos = list(collections)
     others = [label for label in describe().labels("held") if label not in _COLUMNS]  # shown where there are some
     labels = [*_COLUMNS, *(label for label in others if any(info.counts.get(label) for info in infos))]
     plurals = [describe().node(label).plural.capitalize() for label in labels]

@@ -140,11 +140,11 @@ def where(ctx: click.Context, param: click.Parameter, values: tuple[str, ...]) -
     """Return conditions key=value and key=least..most as a map."""
     conditions: dict[str, Scalar | Range] = {}
     for value in values:
-        key, sign, wanted = value.partition("=")
+        key, sign, text = value.partition("=")
         if not sign or not key.strip():
             raise click.BadParameter(f"{value!r} is not of the form key=value.")
-        ends = _RANGE.fullmatch(wanted.strip())
-        conditions[key.strip()] = _range(*ends.groups()) if ends else wanted.strip()
+        ends = _RANGE.fullmatch(text.strip())
+        conditions[key.strip()] = _range(*ends.groups()) if ends else text.strip()
     return conditions
 
 
@@ -195,10 +195,10 @@ def choose_collection(kg: "KnowledgeGraph", name: str | None) -> str:
 
     if name is not None:
         return name
-    found = chosen(kg.graph)
-    if found != DEFAULT_COLLECTION:
-        note(f"Collection: {found} (the only one)")
-    return found
+    choice = chosen(kg.graph)
+    if choice != DEFAULT_COLLECTION:
+        note(f"Collection: {choice} (the only one)")
+    return choice
 
 
 def choose_collections(kg: "KnowledgeGraph", names: str | None, *, save: bool) -> "Collection | Federation":
@@ -213,12 +213,12 @@ def choose_collections(kg: "KnowledgeGraph", names: str | None, *, save: bool) -
 
 def _announced(report: "Progress") -> "Progress":
     """Return `report` with an announcement of a slow stage before it."""
-    said = False
+    is_announced = False
 
     def first(stage: str, done: int, total: int | None) -> None:
-        nonlocal said
-        if not said:
-            said = True
+        nonlocal is_announced
+        if not is_announced:
+            is_announced = True
             note("KGRAG_NEO4J_URI is not set: starting the Neo4j of this machine (`kgrag down` stops it).")
         report(stage, done, total)
 

@@ -57,7 +57,7 @@ def note(message: str) -> None:
 
 def visible(text: str) -> str:
     """Return the text with control and direction signs as \u001b, line ends apart."""
-    return _STEERING.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
+    return _STEERING.sub(lambda match: f"\\u{ord(match[0]):04x}", text)
 
 
 def number(count: int, thing: str) -> str:
@@ -178,8 +178,8 @@ def load_settings() -> "Settings":
 
 def changed(settings: "Settings", part: str, **values: Any) -> "Settings":
     """Return the settings with other values in a part of them, such as "chat"; None leaves a value unchanged."""
-    given = {name: value for name, value in values.items() if value is not None}
-    return settings.model_copy(update={part: getattr(settings, part).model_copy(update=given)})
+    updates = {name: value for name, value in values.items() if value is not None}
+    return settings.model_copy(update={part: getattr(settings, part).model_copy(update=updates)})
 
 
 @contextmanager
@@ -221,7 +221,7 @@ def _bars(console: "Console") -> Iterator[Progress]:
     from rich.progress import Progress as Bars
 
     tasks: dict[str, TaskID] = {}
-    begun: dict[str, tuple[float, int]] = {}
+    starts: dict[str, tuple[float, int]] = {}
     bars = Bars(TextColumn("{task.description}"), BarColumn(), TextColumn("{task.fields[text]}"), console=console)
 
     def end_open_stages(but: str) -> None:
@@ -230,7 +230,7 @@ def _bars(console: "Console") -> Iterator[Progress]:
                 bars.update(task.id, total=1, completed=1, text=f"{task.elapsed or 0:.0f} s")
 
     def text(task: Task, stage: str, done: int, total: int | None) -> str:
-        start, first = begun[stage]
+        start, first = starts[stage]
         elapsed = time.monotonic() - start
         rate = (done - first) / elapsed if elapsed > 0.2 else 0.0
         if total is None:
@@ -248,7 +248,7 @@ def _bars(console: "Console") -> Iterator[Progress]:
             if not stage.startswith(WITHIN):
                 end_open_stages(stage)
             tasks[stage] = bars.add_task(stage, total=total, text="")
-            begun[stage] = (time.monotonic(), done)
+            starts[stage] = (time.monotonic(), done)
         task = next(task for task in bars.tasks if task.id == tasks[stage])
         bars.update(task.id, completed=done, total=total, text=text(task, stage, done, total))
 

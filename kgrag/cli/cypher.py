@@ -89,7 +89,7 @@ pairs_option = click.option(
     metavar="FILE",
     help="Write all saved queries: FILE.zip to be dropped on Neo4j Browser, else one script (- for standard output).",
 )
-@click.option("--ask", "asked", metavar="QUESTION", help="Have a language model write the statement, and run it.")
+@click.option("--ask", "request", metavar="QUESTION", help="Have a language model write the statement, and run it.")
 @click.option(
     "--params", "posed", metavar="QUESTION", help="Print the line that sets a question's parameters in Browser."
 )
@@ -107,7 +107,7 @@ def cypher(
     listing: bool,
     show: bool,
     favourites: str | None,
-    asked: str | None,
+    request: str | None,
     posed: str | None,
     embeddings: bool,
     plan: "PlanKind | None",
@@ -146,15 +146,15 @@ def cypher(
     """
     if as_json and as_csv:
         raise click.UsageError("Choose one of --json and --csv.")
-    choices = (listing, favourites, asked, posed, query if query is not None else file)
+    choices = (listing, favourites, request, posed, query if query is not None else file)
     if sum(one not in (None, False) for one in choices) != 1 or (query and file):
         raise click.UsageError(
             "Give the name of a saved query or a statement (or --file, --list, --favourites, --ask, --params)."
         )
-    if "" in ((asked or "x").strip(), (posed or "x").strip()):
+    if "" in ((request or "x").strip(), (posed or "x").strip()):
         raise click.UsageError("The question is empty.")
-    if asked is not None:
-        ask_cypher(asked, collection, show=show, as_json=as_json, as_csv=as_csv, raw=raw)
+    if request is not None:
+        ask_cypher(request, collection, show=show, as_json=as_json, as_csv=as_csv, raw=raw)
     elif posed is not None:
         _print_parameters(posed, pairs, collection, as_json)
     elif listing:
@@ -169,8 +169,8 @@ def cypher(
     elif show or question is not None:
         raise click.UsageError("--show and --question go with the name of a saved query.")
     else:
-        written = sys.stdin.read() if query == "-" else query or ""
-        statement = file.read_text(encoding="utf-8") if file else as_text(written)
+        text = sys.stdin.read() if query == "-" else query or ""
+        statement = file.read_text(encoding="utf-8") if file else as_text(text)
         _print(_run(statement, pairs, collection, embeddings, plan), as_json, as_csv, raw)
 
 
@@ -269,10 +269,10 @@ def _run_saved(
         raise click.UsageError(f"{name} takes no question.")
     with connect() as kg:
         if _takes(query, "collection"):
-            chosen = choose_collection(kg, collection or arguments.get("collection"))
-            arguments["collection"] = chosen
+            target = choose_collection(kg, collection or arguments.get("collection"))
+            arguments["collection"] = target
             if question is not None:
-                parameters = kg[chosen].question_parameters(question)
+                parameters = kg[target].question_parameters(question)
                 arguments = {k: v for k, v in parameters.items() if _takes(query, k)} | arguments
         rows = kg.saved_query(query.name, embeddings=embeddings, plan=plan, **arguments)
     if not len(rows) and _takes(query, "entity"):

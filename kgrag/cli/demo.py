@@ -39,24 +39,24 @@ def demo(as_json: bool) -> None:
     from kgrag.demo import COLLECTION, corpus, questions
 
     settings = load_settings()
-    asked = questions()[:QUESTIONS]
+    examples = questions()[:QUESTIONS]
     with connect(settings) as kg:
         with corpus() as folder, progress_bars() as progress:
             report = kg[COLLECTION].ingest(folder, root=folder, progress=progress)
         retriever = kg[COLLECTION].retriever()
-        rankings = [retriever.retrieve(question.question, PASSAGES) for question in asked]
-        if all(run.question != asked[0].question for run in kg[COLLECTION].runs()):
+        rankings = [retriever.retrieve(question.question, PASSAGES) for question in examples]
+        if all(run.question != examples[0].question for run in kg[COLLECTION].runs()):
             kg[COLLECTION].save(rankings[0])
     place = _browser(settings)
     if as_json:
-        answers = [_answer_json(q, r) for q, r in zip(asked, rankings, strict=True)]
+        answers = [_answer_json(q, r) for q, r in zip(examples, rankings, strict=True)]
         print_json({"collection": COLLECTION, "ingest": report, "questions": answers, **place})
         return
     from kgrag.cli.documents import print_problems, summary
 
     click.echo(next(summary(report, COLLECTION)))
     print_problems(report.problems)
-    for question, ranking in zip(asked, rankings, strict=True):
+    for question, ranking in zip(examples, rankings, strict=True):
         _print_question(question, ranking)
     click.echo("\nLook at the graph in Neo4j Browser:")
     for title, value in place.items():

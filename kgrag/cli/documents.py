@@ -282,8 +282,8 @@ def summary(report: "IngestReport", collection: str) -> Iterator[str]:
     pruned = f", {report.pruned:,} deleted" if report.pruned else ""
     yield f"Collection {collection}: {changes}{pruned}"
     rate = f", {report.passages / report.seconds:,.0f} passages/s" if report.passages >= 10 and report.seconds else ""
-    written = f"{number(report.passages, 'passage')} written, {number(report.embedded, 'vector')} computed"
-    yield f"{written} in {report.seconds:.1f} s{rate}"
+    output = f"{number(report.passages, 'passage')} written, {number(report.embedded, 'vector')} computed"
+    yield f"{output} in {report.seconds:.1f} s{rate}"
 
 
 def print_hand_over(report: "HandOver", database: str, collection: str) -> None:
@@ -327,16 +327,16 @@ def print_changes(report: "IngestReport", prune: bool = False) -> None:
 def _tally(counts: Mapping[str, int]) -> str:
     """Return names with their numbers, the greatest first: ".xyz 9, .bin 2, without extension 1"."""
     ordered = sorted(counts.items(), key=lambda item: (-item[1], item[0]))
-    shown = [f"{name or 'without extension'} {count:,}" for name, count in ordered[:_NAMES]]
-    return ", ".join([*shown, *(["..."] if len(ordered) > _NAMES else [])])
+    parts = [f"{name or 'without extension'} {count:,}" for name, count in ordered[:_NAMES]]
+    return ", ".join([*parts, *(["..."] if len(ordered) > _NAMES else [])])
 
 
 def _confirm_pruning(report: "IngestReport", collection: str) -> bool:
     """Show what is gone, and ask whether to delete it; without a terminal nobody can say so, and it stays."""
-    gone = report.gone
-    print_list(f"{number(len(gone), 'document')} of {collection} whose file or row is no longer there:", gone)
-    whole = len(gone) + report.added + report.changed + report.unchanged
-    return sys.stdin.isatty() and click.confirm(f"Delete {len(gone):,} of {number(whole, 'document')}?", err=True)
+    absent = report.gone
+    print_list(f"{number(len(absent), 'document')} of {collection} whose file or row is no longer there:", absent)
+    whole = len(absent) + report.added + report.changed + report.unchanged
+    return sys.stdin.isatty() and click.confirm(f"Delete {len(absent):,} of {number(whole, 'document')}?", err=True)
 
 
 def print_problems(problems: "Sequence[Problem]") -> None:

@@ -248,21 +248,21 @@ def resolve(
     end_stopped(resolution.stopped, len(resolution.doubtful), "doubtful pair")
 
 
-def _print(found: "Resolution", collection: str, limit: int) -> None:
-    compared = f"{number(found.names, 'name')} compared"
-    tied = f"{number(len(found.same), 'pair')} in {number(found.groups, 'group')}"
-    click.echo(f"Collection {collection}: {compared}, {tied} are the same, {len(found.doubtful):,} doubtful")
-    _print_pairs("The same", found.same, limit)
-    _print_pairs("Doubtful, left out", found.doubtful, limit)
-    if found.usage.calls:
-        click.echo(usage_line(found.usage) + (f", {found.failed:,} failed" if found.failed else ""))
-    if found.applied:
-        click.echo(f"{number(found.written, 'edge')} written, {found.removed:,} removed")
+def _print(resolution: "Resolution", collection: str, limit: int) -> None:
+    compared = f"{number(resolution.names, 'name')} compared"
+    tied = f"{number(len(resolution.same), 'pair')} in {number(resolution.groups, 'group')}"
+    click.echo(f"Collection {collection}: {compared}, {tied} are the same, {len(resolution.doubtful):,} doubtful")
+    _print_pairs("The same", resolution.same, limit)
+    _print_pairs("Doubtful, left out", resolution.doubtful, limit)
+    if resolution.usage.calls:
+        click.echo(usage_line(resolution.usage) + (f", {resolution.failed:,} failed" if resolution.failed else ""))
+    if resolution.applied:
+        click.echo(f"{number(resolution.written, 'edge')} written, {resolution.removed:,} removed")
         return
-    if found.same:
+    if resolution.same:
         note(f"Nothing is written yet. To tie them: kgrag enrich resolve {collection} --apply")
-    if found.estimate.calls:
-        note("To have a model decide the doubtful ones (--ask): " + "; ".join(found.estimate.lines()))
+    if resolution.estimate.calls:
+        note("To have a model decide the doubtful ones (--ask): " + "; ".join(resolution.estimate.lines()))
 
 
 def _print_pairs(head: str, pairs: "tuple[NamePair, ...]", limit: int) -> None:

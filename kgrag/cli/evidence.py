@@ -36,13 +36,13 @@ def print_ranking(ranking: Ranking, *, marked: Iterable[str] = (), width: int = 
     `why`: with the trail that led to each.
     """
     console = stdout_console()
-    chosen = frozenset(marked)
+    titles = frozenset(marked)
     digits = len(str(len(ranking)))
     several = len({hit.passage.collection for hit in ranking}) > 1
     for rank, hit in enumerate(ranking, 1):
         head = Text.assemble((f"{rank:>{digits}}", "bold"), "  ", no_wrap=True)
         head.append(crop(hit.passage.heading, _TITLE), "bold cyan")
-        if hit.passage.title in chosen:
+        if hit.passage.title in titles:
             head.append(" ✓", "green")
         if several:
             head.append(f"  {one_line(hit.passage.collection)}", "magenta")
@@ -132,8 +132,8 @@ def _kinds(edges: Sequence[dict[str, Any]]) -> list[tuple[str, list[dict[str, An
 
 
 def _kind(arrow: str, group: Sequence[dict[str, Any]]) -> Text:
-    total, shown = group[0]["total"], len(group)
-    return Text.assemble((arrow, "bold"), (f"  {total:,}" if shown == total else f"  {shown} of {total:,}", "dim"))
+    total, listed = group[0]["total"], len(group)
+    return Text.assemble((arrow, "bold"), (f"  {total:,}" if listed == total else f"  {listed} of {total:,}", "dim"))
 
 
 def _edge(edge: dict[str, Any]) -> Text:
@@ -216,23 +216,23 @@ class LiveTrace:
         if query := topic(event):
             self._head(event.step, query)
         for label, text in lines(event):
-            shown = crop(text, _LINE)
+            line = crop(text, _LINE)
             if label in ONCE:
-                if shown in self._said:
+                if line in self._said:
                     continue
-                self._said.add(shown)
-            self._line(label, shown, _STYLES.get(label, ""))
+                self._said.add(line)
+            self._line(label, line, _STYLES.get(label, ""))
 
     def _head(self, step: int, query: str) -> None:
         """Print the step's number with its query; a second query of the same step is a line of it."""
-        shown = crop(query, _LINE)
+        text = crop(query, _LINE)
         if step > self._step:
-            self._step, self._said = step, {shown}
+            self._step, self._said = step, {text}
             spent = f"  ({usage_text(self._usage)}, {self._seconds:.1f} s)" if step > 1 and self._usage.calls else ""
-            self._print(Text.assemble((f"{step}  ", "bold"), (shown, "bold cyan"), (spent, "dim")))
-        elif shown not in self._said:
-            self._said.add(shown)
-            self._line("query", shown)
+            self._print(Text.assemble((f"{step}  ", "bold"), (text, "bold cyan"), (spent, "dim")))
+        elif text not in self._said:
+            self._said.add(text)
+            self._line("query", text)
 
     def _line(self, label: str, text: str, style: str = "") -> None:
         self._print(Text.assemble((f"   {label:<{_LABEL}}", "dim"), (crop(text, _LINE), style)))
@@ -275,9 +275,9 @@ def print_answer(answer: Answer) -> None:
     elif answer.ranking.hits:
         if text:
             click.echo()
-        shown = Ranking(answer.ranking.query, answer.ranking.retriever, answer.ranking.hits[:EVIDENCE])
+        evidence = Ranking(answer.ranking.query, answer.ranking.retriever, answer.ranking.hits[:EVIDENCE])
         note("The best of the evidence:")
-        print_ranking(shown)
+        print_ranking(evidence)
     for line in answer.ranking.notes:
         note(line)
 
@@ -292,11 +292,11 @@ def _print_citations(answer: Answer) -> None:
         click.echo()
     width = max((len(str(c.number)) for c in answer.citations), default=1) + 2
     console = stdout_console()
-    shown: tuple[int, str] | None = None
+    last: tuple[int, str] | None = None
     for citation in answer.citations:
         passage, number = citation.passage, f"[{citation.number}]"
-        if citation.summary and (citation.number, citation.summary) != shown:
-            shown = (citation.number, citation.summary)
+        if citation.summary and (citation.number, citation.summary) != last:
+            last = (citation.number, citation.summary)
             print_line(
                 console, Text(f"{number:<{width}}  summary: {crop(one_line(citation.summary), _LINE)}, of", "bold")
             )

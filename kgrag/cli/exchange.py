@@ -49,8 +49,8 @@ def import_facts(
 
     if format != "wikidata" and (ids or classes or about):
         raise click.UsageError("--ids, --class and --about choose from Wikidata: they go with --format wikidata.")
-    chosen = Selection(languages, properties, None if ids is None else tuple(ids_in(ids)), classes, about, hops)
-    _import(source, collection, chosen, format, as_json)
+    selection = Selection(languages, properties, None if ids is None else tuple(ids_in(ids)), classes, about, hops)
+    _import(source, collection, selection, format, as_json)
 
 
 def _import(path: Path, collection: str, selection: "Selection", format: str | None, as_json: bool) -> None:
@@ -140,7 +140,7 @@ def export(
 )
 @knowledge_options
 @as_json
-def import_(source: str, collection: str | None, format: str | None, as_json: bool, **chosen: Any) -> None:
+def import_(source: str, collection: str | None, format: str | None, as_json: bool, **options: Any) -> None:
     """Import a collection that was exported, or facts of your own.
 
     Of `kgrag export`, JSON Lines: the file is read through before anything is written: one that is
@@ -173,13 +173,13 @@ def import_(source: str, collection: str | None, format: str | None, as_json: bo
     if format is not None:
         if collection is None:
             raise click.UsageError("--format imports facts: say where to with --collection NAME.")
-        import_facts(Path(source), collection, None if format == "triples" else format, as_json, **chosen)
+        import_facts(Path(source), collection, None if format == "triples" else format, as_json, **options)
         return
     if collection is not None:
         raise click.UsageError("--collection goes with --format: what was exported is imported under its own name.")
     ctx = click.get_current_context()
     for option in ctx.command.params:
-        if option.name in chosen and ctx.get_parameter_source(option.name) is not ParameterSource.DEFAULT:
+        if option.name in options and ctx.get_parameter_source(option.name) is not ParameterSource.DEFAULT:
             raise click.UsageError(f"{option.opts[0]} goes with --format: what was exported is imported whole.")
     with connect() as kg, progress_bars() as progress:
         report = kg.import_export(source, progress)

@@ -38,18 +38,18 @@ def schema(file: Path | None, collection: str | None, propose: bool, sample: int
         name = choose_collection(kg, collection)
         work = kg[name]
         if file is not None or remove:
-            shown = work.set_fact_schema(file)
+            current = work.set_fact_schema(file)
             note(f"The next `kgrag enrich extract -c {name}` reads all passages again; --dry-run says what it costs.")
         elif propose:
-            shown = work.propose_fact_schema(sample=sample)
+            current = work.propose_fact_schema(sample=sample)
         else:
-            shown = work.fact_schema()
-            if shown is None:
+            current = work.fact_schema()
+            if current is None:
                 raise NotFoundError(
                     f"Collection {name!r} has no schema of facts.",
                     f"Have one proposed: kgrag enrich schema -c {name} --propose > schema.toml",
                 )
     if as_json:
-        print_json({"collection": name, "schema": shown and shown.model_dump(by_alias=True, exclude_defaults=True)})
-    elif shown is not None and file is None:
-        click.echo(shown.to_toml(), nl=False)
+        print_json({"collection": name, "schema": current and current.model_dump(by_alias=True, exclude_defaults=True)})
+    elif current is not None and file is None:
+        click.echo(current.to_toml(), nl=False)

@@ -100,8 +100,8 @@ def _print_hashes(collection: str | None, whole: bool, as_json: bool) -> None:
     with connect() as kg:
         name = open_collection(kg.graph, choose_collection(kg, collection)).name
         if whole:
-            found = fingerprint(kg.graph, name)
-            hashes = found.hashes() | {"all": found.total()}
+            contents = fingerprint(kg.graph, name)
+            hashes = contents.hashes() | {"all": contents.total()}
         else:
             hashes = digest(kg.graph, name)
     if as_json:
@@ -110,35 +110,37 @@ def _print_hashes(collection: str | None, whole: bool, as_json: bool) -> None:
         print_pairs(hashes)
 
 
-def _print(found: "Inspection") -> None:
+def _print(inspection: "Inspection") -> None:
     from rich.columns import Columns
     from rich.text import Text
 
     console = stdout_console()
-    head = f"  {found.embedder}, {found.dimension} dimensions, schema version {found.schema_version}"
-    console.print(Text.assemble((found.collection, "bold"), (head, "dim")), soft_wrap=True)
-    nodes = _table("left right", ((label, f"{number:,}") for label, number in found.nodes.items() if number))
-    edges = _table("left right", ((f"{e.source} —{e.type}→ {e.target}", f"{e.number:,}") for e in found.edges))
+    head = f"  {inspection.embedder}, {inspection.dimension} dimensions, schema version {inspection.schema_version}"
+    console.print(Text.assemble((inspection.collection, "bold"), (head, "dim")), soft_wrap=True)
+    nodes = _table("left right", ((label, f"{number:,}") for label, number in inspection.nodes.items() if number))
+    edges = _table("left right", ((f"{e.source} —{e.type}→ {e.target}", f"{e.number:,}") for e in inspection.edges))
     console.print()
     console.print(Columns([nodes, edges], padding=(0, 6)))
     coverage = [
         (c.name, _bar(c.having, c.number), f"{c.having:,} of {c.number:,}", f"{c.share:.1%}")
-        for c in found.coverage
+        for c in inspection.coverage
         if c.share is not None
     ]
     console.print()
     console.print(_table("left left right right", coverage))
     console.print()
-    console.print(_table("left right", ((f"vector index {name}", kind) for name, kind in found.quantization.items())))
-    if found.readings:
+    console.print(
+        _table("left right", ((f"vector index {name}", kind) for name, kind in inspection.quantization.items()))
+    )
+    if inspection.readings:
         console.print()
-        console.print(_table("left right", ((reading.name, f"{reading.number:,}") for reading in found.readings)))
-    for distribution in found.distributions:
+        console.print(_table("left right", ((reading.name, f"{reading.number:,}") for reading in inspection.readings)))
+    for distribution in inspection.distributions:
         _print_distribution(console, distribution)
     console.print()
-    if found.healthy:
+    if inspection.healthy:
         console.print(Text("Healthy: all indexes answer, no work is left.", "green"), soft_wrap=True)
-    for finding in found.findings:
+    for finding in inspection.findings:
         _print_finding(console, finding)
 
 
@@ -153,17 +155,19 @@ def _table(justified: str, rows: "Iterable[tuple[str | Bar, ...]]") -> "Table":
     return table
 
 
-def _print_distribution(console: "Console", found: "Distribution") -> None:
+def _print_distribution(console: "Console", distribution: "Distribution") -> None:
     from rich.text import Text
 
-    title = f"{found.name[:1].upper()}{found.name[1:]}"
-    facts = f"  median {found.median:,}, mean {found.mean:.1f}, most {found.most:,}"
+    title = f"{distribution.name[:1].upper()}{distribution.name[1:]}"
+    facts = f"  median {distribution.median:,}, mean {distribution.mean:.1f}, most {distribution.most:,}"
     console.print()
     console.print(Text.assemble((title, "bold"), (facts, "dim")), soft_wrap=True)
-    largest = max(b.number for b in found.bins)
-    console.print(_table("right left right", ((b.name, _bar(b.number, largest), f"{b.number:,}") for b in found.bins)))
-    if found.top:
-        most = ", ".join(f"{name} {number:,}" for name, number in found.top)
+    largest = max(b.number for b in distribution.bins)
+    console.print(
+        _table("right left right", ((b.name, _bar(b.number, largest), f"{b.number:,}") for b in distribution.bins))
+    )
+    if distribution.top:
+        most = ", ".join(f"{name} {number:,}" for name, number in distribution.top)
         console.print(Text(f"most: {most}", "dim"), soft_wrap=True)
 
 

@@ -92,11 +92,11 @@ def settings(words: tuple[str, ...], markdown: bool, as_json: bool) -> None:
         click.echo(page())
         return
     rows = {f"{r.setting.variable}={r.value}  [{r.source}]  {r.setting.meaning}": r for r in in_force()}
-    chosen = {line: r for line, r in rows.items() if all(word.lower() in line.lower() for word in words)}
+    matches = {line: r for line, r in rows.items() if all(word.lower() in line.lower() for word in words)}
     if as_json:
-        print_json([_json(r) for r in chosen.values()])
+        print_json([_json(r) for r in matches.values()])
         return
-    for line in chosen:
+    for line in matches:
         click.echo(line)
 
 

@@ -163,7 +163,7 @@ def _print_figures(kg: "KnowledgeGraph", of: "Passage", as_json: bool) -> None:
     if as_json:
         print_json({"document": of.document, "figures": [{**plain(figure), "file": file} for figure, file in rows]})
         return
-    cells = [(str(its.number), str(its.page or ""), its.caption, file) for its, file in rows]
+    cells = [(str(each.number), str(each.page or ""), each.caption, file) for each, file in rows]
     print_table(("figure", "page", "caption", "picture"), cells, left=("caption", "picture"))
 
 

@@ -125,11 +125,11 @@ def remove(name: str, as_json: bool) -> None:
     \b
     kgrag keys remove anna
     """
-    found = _keys().remove(name)
+    key = _keys().remove(name)
     if as_json:
-        print_json(_shown(found))
+        print_json(_shown(key))
     else:
-        click.echo(f"Removed the key {found.name}.")
+        click.echo(f"Removed the key {key.name}.")
 
 
 def _shown(key: "Key") -> dict[str, object]:

@@ -91,9 +91,9 @@ def _local_server(command: str) -> "LocalServer":
     return LocalServer(settings)
 
 
-def _confirm(found: list[str]) -> None:
+def _confirm(existing: list[str]) -> None:
     """Ask on a terminal; elsewhere refuse."""
-    what = ", ".join(found)
+    what = ", ".join(existing)
     if not sys.stdin.isatty():
         raise click.UsageError(f"This would replace {what}, and there is no terminal to ask on. Add --yes to do it.")
     click.confirm(f"Replace {what}?", abort=True, err=True)

@@ -93,7 +93,7 @@ def in_force() -> list[InForce]:
     }
     rows = []
     for setting in settings_of():
-        source: Source = next((name for name, given in sources.items() if _holds(given, setting.path)), "default")
+        source: Source = next((name for name, values in sources.items() if _holds(values, setting.path)), "default")
         rows.append(InForce(setting, _text(reduce(getattr, setting.path, current)), source))
     return rows
 
@@ -151,9 +151,9 @@ def settings_in(model: type[BaseModel], path: tuple[str, ...]) -> Iterator[Setti
         yield from settings_in(inner, (*path, name))
 
 
-def _holds(given: Mapping[str, Any], path: tuple[str, ...]) -> bool:
+def _holds(nested: Mapping[str, Any], path: tuple[str, ...]) -> bool:
     """Return whether a nested mapping has a value at that place."""
-    value: Any = given
+    value: Any = nested
     for name in path:
         if not isinstance(value, Mapping) or name not in value:
             return False

@@ -63,10 +63,10 @@ def watch(
     before = signal.signal(signal.SIGTERM, _interrupt)
     click.get_current_context().call_on_close(lambda: signal.signal(signal.SIGTERM, before))
     problems: set[Problem] = set()
-    shown: list[Progress] = []  # of the first time alone
+    active: list[Progress] = []  # of the first time alone
 
     def progress(stage: str, done: int, total: int | None) -> None:
-        for bars in shown:
+        for bars in active:
             bars(stage, done, total)
 
     with connect() as kg:
@@ -79,9 +79,9 @@ def watch(
                         progress=progress,
                     )  # fmt: skip
                     with progress_bars() as bars:
-                        shown = [bars]
+                        active = [bars]
                         first = next(reports)
-                    shown = []
+                    active = []
                     _print(first, name, problems, always=True)
                     note(f"Watching {', '.join(folders)} for collection {name}; Ctrl-C ends it.")
                     for report in reports:
@@ -99,7 +99,7 @@ def _interrupt(number: int, frame: "FrameType | None") -> None:
     raise KeyboardInterrupt
 
 
-def _print(report: "IngestReport", collection: str, known: "set[Problem]", always: bool = False) -> None:
+def _print(report: "IngestReport", collection: str, printed: "set[Problem]", always: bool = False) -> None:
     """Print what changed, if anything did, and the problems that were not printed yet."""
     changes = {"added": report.added, "changed": report.changed, "deleted": report.pruned}
     if always or any(changes.values()):
@@ -107,5 +107,5 @@ def _print(report: "IngestReport", collection: str, known: "set[Problem]", alway
         rest = f", {number(report.unchanged, 'document')} unchanged" if always else ""
         click.echo(f"{time.strftime('%H:%M:%S')}  {collection}: {counts}{rest} ({report.seconds:.1f} s)")
         print_changes(report, prune=report.pruned > 0)
-    print_problems([problem for problem in report.problems if problem not in known])
-    known.update(report.problems)
+    print_problems([problem for problem in report.problems if problem not in printed])
+    printed.update(report.problems)

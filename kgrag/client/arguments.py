@@ -31,10 +31,10 @@ def named(method: Callable[P, R]) -> Callable[P, R]:
     return called
 
 
-def _unknown(method: str, name: str, known: list[str]) -> ConfigurationError:
-    near = [_MEANT[name]] if _MEANT.get(name) in known else difflib.get_close_matches(name, known, n=1)
+def _unknown(method: str, name: str, names: list[str]) -> ConfigurationError:
+    near = [_MEANT[name]] if _MEANT.get(name) in names else difflib.get_close_matches(name, names, n=1)
     hint = f"Did you mean {near[0]}? " if near else ""
-    return ConfigurationError(f"{method}() has no argument {name!r}.", f"{hint}It has: {', '.join(known)}.")
+    return ConfigurationError(f"{method}() has no argument {name!r}.", f"{hint}It has: {', '.join(names)}.")
 
 
 def check_asked(question: Any, k: Any) -> None:

@@ -226,8 +226,8 @@ class Building:
         """
         from kgrag.indexing.extraction import estimate
 
-        chat, found = self.kg.settings.chat, self._documents()
-        return estimate(self.kg.graph, found, chat, progress or no_progress, limit=limit, linked=linked, batch=batch)
+        chat, record = self.kg.settings.chat, self._documents()
+        return estimate(self.kg.graph, record, chat, progress or no_progress, limit=limit, linked=linked, batch=batch)
 
     def fact_schema(self) -> "FactSchema | None":
         """Return what the facts of the collection are held to.

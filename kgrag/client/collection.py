@@ -57,12 +57,12 @@ class Collection(Building, Searching):
         """The context that retrievers are made over."""
         with self._lock:
             if self._context is None:
-                found, model = self._open()
+                record, model = self._open()
                 settings = self.kg.settings
                 check_defaults(settings.retrieval)
                 check_options(settings.agents)
                 self._context = SearchContext(
-                    Reader(self.kg.graph, found, lambda collection: index_of(collection, settings)),
+                    Reader(self.kg.graph, record, lambda collection: index_of(collection, settings)),
                     model,
                     defaults=settings.retrieval,
                     agents=settings.agents,
@@ -341,8 +341,8 @@ class Collection(Building, Searching):
         """
         from kgrag.agents.text_to_cypher import ask_cypher
 
-        found, tasks = self._record(), self.kg.language_model()
-        return ask_cypher(self.kg.graph, found, question, tasks, self.kg.settings.gateway, run=run, listener=listener)
+        record, tasks = self._record(), self.kg.language_model()
+        return ask_cypher(self.kg.graph, record, question, tasks, self.kg.settings.gateway, run=run, listener=listener)
 
     def export(
         self,

@@ -49,15 +49,15 @@ class Federated(Retriever):
 
     def rank(self, query: Query, n: int) -> list[Scored]:
         """See Retriever; ties go by rank, then id."""
-        found: Mapping[Retriever, tuple[list[Scored], float] | Exception] = dict(
+        results: Mapping[Retriever, tuple[list[Scored], float] | Exception] = dict(
             in_parallel(lambda part: (part.ranked(query, n), fits(part.context, query)), self.parts, _MOST_AT_ONCE)
         )
         rankings = []
         for part in self.parts:
-            its = found[part]
-            if isinstance(its, Exception):
-                raise its
-            rankings.append(its)
+            result = results[part]
+            if isinstance(result, Exception):
+                raise result
+            rankings.append(result)
         best = max(fit for _, fit in rankings) or 1.0
         merged = [
             (-(fit / best) / (self.settings.rrf + rank), rank, scored)

@@ -242,9 +242,9 @@ class KnowledgeGraph(Connection):
         """
         from kgrag.indexing.knowledge import Selection, import_knowledge
 
-        chosen = selection or Selection()
+        criteria = selection or Selection()
         settings = settings or Settings()
-        return import_knowledge(Path(path), collection, settings, chosen, progress or no_progress, format=format)
+        return import_knowledge(Path(path), collection, settings, criteria, progress or no_progress, format=format)
 
     def __repr__(self) -> str:
         return f"KnowledgeGraph({self.graph!r})"
@@ -293,8 +293,8 @@ class KnowledgeGraph(Connection):
         Raises:
             TypeError: the name is not a text.
         """
-        wanted = checked(name)
-        return any(its.name == wanted for its in self.records())
+        target = checked(name)
+        return any(record.name == target for record in self.records())
 
     def select(self, names: str) -> Collection | Federation:
         """Return the collection that a text names, or several as one.

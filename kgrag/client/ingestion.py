@@ -55,12 +55,12 @@ def ingest(
     if existing is not None and isinstance(embedder, str):
         registry.check_embedder(existing, embedder)  # before a model is loaded for nothing
 
-    def known(files: "Sequence[str]") -> "Mapping[str, Sequence[FileState]]":
+    def states(files: "Sequence[str]") -> "Mapping[str, Sequence[FileState]]":
         return {} if existing is None else known_files(graph, existing, list(files))
 
     items, total, scan = items_of(
         source, columns, settings, root,
-        known=None if existing is None else known, settle=settle, missing_ok=prune and force, names=names,
+        states=None if existing is None else states, settle=settle, missing_ok=prune and force, names=names,
         progress=progress,
     )  # fmt: skip
     if existing is None:
@@ -77,8 +77,8 @@ def ingest(
     else:
         model = kg.embedder(embedder)
         if settings.indexing.language is None:
-            items, found = first_language(items)
-            settings = in_language(settings, found)
+            items, detected = first_language(items)
+            settings = in_language(settings, detected)
         existing = registry.create_collection(
             graph, name, model.name, model.dimension, settings.indexing, settings.old_vectors_seconds
         )
@@ -93,12 +93,12 @@ def ingest(
     pictures.sweep(graph)
     if scan is None:
         return report
-    gone = find_gone(graph, existing, scan, force=force)
-    whole = [key for key in gone if gone[key]]  # an interrupted removal of the others was allowed already
+    absent = find_gone(graph, existing, scan, force=force)
+    whole = [key for key in absent if absent[key]]  # an interrupted removal of the others was allowed already
     prune = prune and (force or not too_many(whole, noted(report, scan), settings.loading.prune_limit))
-    if gone and prune:
-        removal.delete_documents(graph, existing, gone, settings, progress)
-    return noted(replace(report, gone=tuple(gone), pruned=len(gone) if prune else 0), scan)
+    if absent and prune:
+        removal.delete_documents(graph, existing, absent, settings, progress)
+    return noted(replace(report, gone=tuple(absent), pruned=len(absent) if prune else 0), scan)
 
 
 def attach(
@@ -135,21 +135,21 @@ def attach(
     )  # fmt: skip
     graph.run("write/attachment", collection=name, attachment=mapping.to_json())
     rows = graph.stream("look_up/attached_documents", collection=name)
-    gone = tuple(row["key"] for row in rows if row["key"] not in keys)
-    if gone:
-        removal.delete_documents(graph, registry.open_collection(graph, name), gone, kg.settings, progress)
-    return replace(report, gone=gone, pruned=len(gone))
+    absent = tuple(row["key"] for row in rows if row["key"] not in keys)
+    if absent:
+        removal.delete_documents(graph, registry.open_collection(graph, name), absent, kg.settings, progress)
+    return replace(report, gone=absent, pruned=len(absent))
 
 
-def _embedder_of(kg: "Connection", found: Record, embedder: str | Embedder | None) -> Embedder:
+def _embedder_of(kg: "Connection", record: Record, embedder: str | Embedder | None) -> Embedder:
     """Return the embedder of a collection; the recorded one is loaded, and checked, when it is needed."""
 
     def load() -> Embedder:
-        model = kg.embedder(found.embedder if embedder is None else embedder)
-        registry.check_embedder(found, model.name, model.dimension)
+        model = kg.embedder(record.embedder if embedder is None else embedder)
+        registry.check_embedder(record, model.name, model.dimension)
         return model
 
-    return DeferredEmbedder(found.embedder, found.dimension, load) if embedder is None else load()
+    return DeferredEmbedder(record.embedder, record.dimension, load) if embedder is None else load()
 
 
 def noted(report: IngestReport, scan: Scan | None) -> IngestReport:

@@ -340,12 +340,12 @@ class RemoteSearching:
         body["choices"] = list(choices)
 
         def heard(hear: Callable[[Event], None]) -> Answer:
-            written = ""
+            text = ""
             for name, form in self.kg.http.events("POST", f"{self._place}ask", body | self._named):
                 if name == "Answer":
                     return answer_from_json(form)
-                event = event_from_json(written_whole(form, written))
-                written = event.text if isinstance(event, Answered) else written
+                event = event_from_json(written_whole(form, text))
+                text = event.text if isinstance(event, Answered) else text
                 hear(event)
             raise ServerError("The server ended before it answered.", "Ask again.")
 

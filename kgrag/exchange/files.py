@@ -53,7 +53,7 @@ class Header:
                 f"{place}: the export is of a newer kind ({values['version']}; this kgrag reads up to {VERSION}).",
                 f"A newer kgrag wrote it: {update_hint()}",
             )
-        if values.keys() != names.keys() or any(type(values[n]) is not its for n, its in names.items()):
+        if values.keys() != names.keys() or any(type(values[n]) is not type_name for n, type_name in names.items()):
             raise foreign(place)
         return cls(**values)
 
@@ -78,9 +78,9 @@ class Footer:
             raise damaged(place, "what it says of its own contents cannot be read") from error
 
     @classmethod
-    def sum(cls, found: Fingerprint) -> "Footer":
+    def sum(cls, fingerprint: Fingerprint) -> "Footer":
         """Return the footer of the items read so far."""
-        return cls(found.counts, found.hashes())
+        return cls(fingerprint.counts, fingerprint.hashes())
 
 
 class Writer(Protocol):
@@ -248,10 +248,10 @@ class GraphMLWriter:
             ("label", "edge", "label"),
         ):
             write(f'<key id="{id}" for="{of}" attr.name="{name}" attr.type="string"/>\n'.encode())
-        for (of, name, its), id in self._keys.items():
-            shown = its if its in _OWN else "string"
-            key = f'<key id="{id}" for="{of}" attr.name="{_attribute(name)}" attr.type="{shown}">'
-            write(f"{key}<desc>{its}</desc></key>\n".encode())
+        for (of, name, type_name), id in self._keys.items():
+            xml_type = type_name if type_name in _OWN else "string"
+            key = f'<key id="{id}" for="{of}" attr.name="{_attribute(name)}" attr.type="{xml_type}">'
+            write(f"{key}<desc>{type_name}</desc></key>\n".encode())
         write(b'<graph id="kgrag" edgedefault="directed">\n')
         write(f'<data key="kgrag">{_escaped(json.dumps(self._header.plain()))}</data>\n'.encode())
         self._body.seek(0)
@@ -269,18 +269,18 @@ def _id(label: str, id: str) -> str:
 
 
 def _data(key: str, value: Any) -> str:
-    its = kind(key, value)
-    if its == VECTOR:
+    type_name = kind(key, value)
+    if type_name == VECTOR:
         return f"[{vector_text(value)}]"
     return _escaped(json.dumps(to_json(value), ensure_ascii=False) if isinstance(value, list) else text(value))
 
 
-def _escaped(written: str) -> str:
-    return _ILLEGAL.sub(lambda match: f"_x{ord(match[0]):04X}_", written).translate(_MARKUP)
+def _escaped(literal: str) -> str:
+    return _ILLEGAL.sub(lambda match: f"_x{ord(match[0]):04X}_", literal).translate(_MARKUP)
 
 
-def _attribute(written: str) -> str:
-    return _escaped(written).replace("\n", "&#10;").replace("\t", "&#9;")
+def _attribute(literal: str) -> str:
+    return _escaped(literal).replace("\n", "&#10;").replace("\t", "&#9;")
 
 
 FORMATS = {"jsonl": (".jsonl", ".ndjson"), "graphml": (".graphml", ".xml")}

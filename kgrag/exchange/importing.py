@@ -50,17 +50,17 @@ def import_export(graph: Graph, source: str, progress: Progress, unused_seconds:
         name = header.collection
         registry.check_name(name)
         _check_free(graph, header)
-        found = read_through(reader, progress)
+        fingerprint = read_through(reader, progress)
         with collection_lock(graph, name, "import"):
-            resumed = Import(graph, reader, found, progress, unused_seconds).run()
-    edges = sum(n for kind, n in found.counts.items() if kind not in LABELS)
+            resumed = Import(graph, reader, fingerprint, progress, unused_seconds).run()
+    edges = sum(n for kind, n in fingerprint.counts.items() if kind not in LABELS)
     return ImportReport(
         collection=name,
-        nodes=sum(found.counts.values()) - edges,
+        nodes=sum(fingerprint.counts.values()) - edges,
         edges=edges,
         resumed=resumed,
         seconds=time.monotonic() - started,
-        digest=found.total(),
+        digest=fingerprint.total(),
     )
 
 
@@ -78,14 +78,14 @@ def _check_free(graph: Graph, header: Header) -> None:
     """Raise MismatchError if there is a collection of its name, other than one that this export was making."""
     name = header.collection
     schema.check_schema(graph)
-    begun = registry.find_import(graph, name)
-    if begun is None:
+    unfinished = registry.find_import(graph, name)
+    if unfinished is None:
         if registry.find_collection(graph, name) is not None:
             raise MismatchError(
                 f"There is a collection {name!r} already.",
                 f"Delete it first: kgrag delete --collection {name}",
             )
-    elif begun[1] != header.export:
+    elif unfinished[1] != header.export:
         raise MismatchError(
             f"The import of another export as {name!r} was interrupted.",
             f"Finish that one, or give it up with `kgrag delete --collection {name} --yes`.",
@@ -119,39 +119,39 @@ class Import:
     """One import; what is written is noted on the Collection node in the same transaction."""
 
     def __init__(
-        self, graph: Graph, reader: JsonLinesReader, found: Fingerprint, progress: Progress, unused_seconds: float
+        self, graph: Graph, reader: JsonLinesReader, fingerprint: Fingerprint, progress: Progress, unused_seconds: float
     ) -> None:
         self._graph = graph
         self._reader = reader
         self._export = reader.header.export
         self._name = reader.header.collection
-        self._total = sum(found.counts.values())
+        self._total = sum(fingerprint.counts.values())
         self._progress = progress
         self._unused_seconds = unused_seconds
 
     def run(self) -> int:
         """Bring it to its end; returns how much was there before."""
-        begun = registry.find_import(self._graph, self._name)
-        if begun is None:
+        unfinished = registry.find_import(self._graph, self._name)
+        if unfinished is None:
             self._begin()
-            begun = registry.find_import(self._graph, self._name)
-        if begun is None or begun[1] != self._export:
+            unfinished = registry.find_import(self._graph, self._name)
+        if unfinished is None or unfinished[1] != self._export:
             raise MismatchError(
                 f"Somebody else made {self._name!r} meanwhile.",
                 f"Delete it first: kgrag delete --collection {self._name}",
             )
-        collection, _, done = begun
+        collection, _, done = unfinished
         with ThreadPoolExecutor(1) as writer:  # one batch is read while the one before it is written
-            written: Future[None] | None = None
+            future: Future[None] | None = None
             for before, items in self._batches(done):
                 rows = self._rows(items, collection)
-                if written is not None:
-                    written.result()
+                if future is not None:
+                    future.result()
                     self._progress("import", before, self._total)
                 place = self._reader.place
-                written = writer.submit(self._write, before, items, rows, place)
-            if written is not None:
-                written.result()
+                future = writer.submit(self._write, before, items, rows, place)
+            if future is not None:
+                future.result()
         self._progress("import", self._total, self._total)
         self._progress("indexes", 0, None)
         registry.ensure_indexes(self._graph, collection, *count_nodes(self._graph, self._name))
@@ -191,8 +191,8 @@ class Import:
                 vectors = vectors_of(item.properties)
                 properties = {key: value for key, value in item.properties.items() if key not in vectors}
                 labels = schema.labels_of(item.label, collection.number)
-                its = [{"name": key, "numbers": item.properties[key]} for key in vectors]
-                rows.append([[*labels, *item.labels], properties, its])
+                vector_rows = [{"name": key, "numbers": item.properties[key]} for key in vectors]
+                rows.append([[*labels, *item.labels], properties, vector_rows])
                 continue
             if not rows or rows[-1]["start"] != item.start[1]:
                 rows.append({"start": item.start[1], "ends": {}})

@@ -193,13 +193,13 @@ def check_embedder(collection: Collection, embedder: str, dimension: int | None 
         )
 
 
-def check_indexing(collection: Collection, wanted: IndexingSettings) -> None:
+def check_indexing(collection: Collection, settings: IndexingSettings) -> None:
     """Raise MismatchError when a setting that was set by hand is not the one that the collection was made with."""
-    for key in wanted.model_fields_set:
-        if getattr(wanted, key) != getattr(collection.indexing, key):
+    for key in settings.model_fields_set:
+        if getattr(settings, key) != getattr(collection.indexing, key):
             raise MismatchError(
                 f"Collection {collection.name!r} was made with {key} = {getattr(collection.indexing, key)}, "
-                f"not {getattr(wanted, key)}.",
+                f"not {getattr(settings, key)}.",
                 f"Unset KGRAG_INDEXING__{key.upper()}, or ingest into a new collection.",
             )
 
@@ -269,9 +269,9 @@ def index_labels(graph: Graph, collection: Collection, *labels: str, ahead: Sequ
     return collection
 
 
-def needed_labels(collection: Collection, held: Iterable[str]) -> tuple[str, ...]:
-    """Return the labels whose indexes a collection needs, by its record and the labels `held` in it."""
-    names = (*_FIRST[collection.kind], *collection.indexed, *held)
+def needed_labels(collection: Collection, present: Iterable[str]) -> tuple[str, ...]:
+    """Return the labels whose indexes a collection needs, by its record and the labels `present` in it."""
+    names = (*_FIRST[collection.kind], *collection.indexed, *present)
     return tuple(label for label in dict.fromkeys(names) if describe().node(label).indexed)
 
 

@@ -290,14 +290,14 @@ class Graph:
             for listener in self._listeners:
                 listener(name, parameters)
             parameters = _unwritten(parameters)
-            asked, records = neo4j.Query(text, timeout=timeout), None
+            query, records = neo4j.Query(text, timeout=timeout), None
             if mode == "auto":
                 records = self._run_at_leader(text, parameters)
             elif mode == "read":
-                records = self._read_at_once(asked, parameters)
+                records = self._read_at_once(query, parameters)
             if records is None:  # unlike a session's transaction it begins and asks in one message
                 records = self.driver.execute_query(
-                    asked,
+                    query,
                     parameters,
                     routing_=neo4j.RoutingControl.READ if mode == "read" else neo4j.RoutingControl.WRITE,
                     database_=self.database,

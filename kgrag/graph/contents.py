@@ -105,8 +105,8 @@ def contents(graph: Graph, collection: str, *, embeddings: bool = True) -> Itera
         if label == "Collection":
             properties = {key: value for key, value in properties.items() if key not in LOCAL}
         if not embeddings:
-            its = vectors_of(properties)
-            properties = {key: value for key, value in properties.items() if key not in its}
+            vectors = vectors_of(properties)
+            properties = {key: value for key, value in properties.items() if key not in vectors}
         yield NodeRecord.of(label, properties, more)
     for record in graph.stream("look_up/all_edges", collection=collection, labels=list(LABELS)):
         if record["inside"]:
@@ -164,8 +164,8 @@ class Fingerprint:
 
 def fingerprint(graph: Graph, collection: str) -> Fingerprint:
     """Return a hash of a whole collection: nodes, edges, properties, vectors."""
-    found = Fingerprint()
+    result = Fingerprint()
     for item in contents(graph, collection):
         if item is not None:
-            found.add(item)
-    return found
+            result.add(item)
+    return result

@@ -203,29 +203,31 @@ def describe() -> Description:
     """Return the description of the graph that this version of kgrag writes."""
     source = tomllib.loads(files("kgrag.graph").joinpath("description.toml").read_text(encoding="utf-8"))
     return Description(
-        nodes=tuple(_node(label, its) for label, its in source["nodes"].items()),
+        nodes=tuple(_node(label, table) for label, table in source["nodes"].items()),
         edges=tuple(
-            EdgeKind(type, its["means"], tuple(map(_pair, its["between"])), tuple(_properties(its)), its["style"])
-            for type, its in source["relationships"].items()
+            EdgeKind(
+                type, table["means"], tuple(map(_pair, table["between"])), tuple(_properties(table)), table["style"]
+            )
+            for type, table in source["relationships"].items()
         ),
         identity=source["identity"].strip(),
     )
 
 
-def _node(label: str, its: Mapping[str, Any]) -> NodeKind:
+def _node(label: str, table: Mapping[str, Any]) -> NodeKind:
     return NodeKind(
         label=label,
-        layer=its["layer"],
-        means=its["means"],
-        properties=tuple(_properties(its)),
-        style=its["style"],
-        embedded=tuple(its.get("embedded", ())),
-        sparse=its.get("sparse", False),
-        fulltext=tuple(Fulltext(k, tuple(v["on"]), v["analyzer"]) for k, v in its.get("fulltext", {}).items()),
-        ranges=tuple(its.get("ranges", ())),
-        texts=tuple(its.get("texts", ())),
-        hub=its.get("hub", False),
-        aside=its.get("aside", False),
+        layer=table["layer"],
+        means=table["means"],
+        properties=tuple(_properties(table)),
+        style=table["style"],
+        embedded=tuple(table.get("embedded", ())),
+        sparse=table.get("sparse", False),
+        fulltext=tuple(Fulltext(k, tuple(v["on"]), v["analyzer"]) for k, v in table.get("fulltext", {}).items()),
+        ranges=tuple(table.get("ranges", ())),
+        texts=tuple(table.get("texts", ())),
+        hub=table.get("hub", False),
+        aside=table.get("aside", False),
     )
 
 
@@ -242,10 +244,10 @@ def _pair(text: str) -> tuple[str, str]:
 
 
 def _brief(properties: tuple[Property, ...], but: Collection[str] = ()) -> list[str]:
-    shown = [p for p in properties if not p.upkeep and p.name not in but]
-    others = {p.name for p in shown} - {"name"}
+    visible = [p for p in properties if not p.upkeep and p.name not in but]
+    others = {p.name for p in visible} - {"name"}
     lines = []
-    for p in shown:
+    for p in visible:
         if p.name == "name" and others & set(re.findall(r"\w+", p.means)):
             continue  # the title, the caption, the question in short
         type = "?" if p.type == "STRING" and p.optional else "" if p.type == "STRING" else f" {_type(p)}"

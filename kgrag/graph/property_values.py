@@ -81,15 +81,15 @@ def kind(key: str, value: object) -> str:
         if key in SLOTS and value and isinstance(value[0], float):
             return VECTOR
         return f"{kind('', value[0])}[]" if value else JSON
-    found = _PLAIN.get(type(value))
-    if found is not None:
-        return found
+    plain = _PLAIN.get(type(value))
+    if plain is not None:
+        return plain
     if isinstance(value, DateTime):
         return "localdatetime" if value.tzinfo is None else "datetime"
     if isinstance(value, Time):
         return "localtime" if value.tzinfo is None else "time"
-    for its, name in ((Date, "date"), (Duration, "duration"), (Point, "point")):
-        if isinstance(value, its):
+    for temporal, name in ((Date, "date"), (Duration, "duration"), (Point, "point")):
+        if isinstance(value, temporal):
             return name
     raise ValueError(f"a value of type {type(value).__name__}")
 
@@ -108,17 +108,17 @@ def text(value: Any) -> str:
     if isinstance(value, Date | Duration):
         return str(value.iso_format())
     if isinstance(value, Point):
-        system = next(name for name, its in _SYSTEMS.items() if its == (type(value), len(value)))
+        system = next(name for name, form in _SYSTEMS.items() if form == (type(value), len(value)))
         return f"{{{', '.join(f'{axis}: {n!r}' for axis, n in zip('xyz', value, strict=False))}, crs: {system}}}"
     return base64.b64encode(value).decode() if isinstance(value, bytes) else repr(value)
 
 
-def parsed(of: str, written: str) -> Any:
+def parsed(of: str, literal: str) -> Any:
     """Return the value of a type that `text` wrote. Raises ValueError."""
     reader = _READERS.get(of)
     if reader is None:
         raise ValueError(f"there is no type {of!r}")
-    return reader(written)
+    return reader(literal)
 
 
 def vector_text(vector: Sequence[float]) -> str:
@@ -158,14 +158,14 @@ def from_json(key: str, value: Any) -> Any:
     return value
 
 
-def _boolean(written: str) -> bool:
-    if written not in ("true", "false"):
-        raise ValueError(f"{written[:60]!r} is neither true nor false")
-    return written == "true"
+def _boolean(literal: str) -> bool:
+    if literal not in ("true", "false"):
+        raise ValueError(f"{literal[:60]!r} is neither true nor false")
+    return literal == "true"
 
 
-def _datetime(written: str) -> DateTime:
-    stated, _, zone = written.removesuffix("]").partition("[")
+def _datetime(literal: str) -> DateTime:
+    stated, _, zone = literal.removesuffix("]").partition("[")
     value = DateTime.from_iso_format(stated)
     if zone:  # as the driver does; the zones of zoneinfo crash when they meet a DateTime
         return value.astimezone(pytz.timezone(zone))
@@ -173,10 +173,10 @@ def _datetime(written: str) -> DateTime:
     return value if value.utcoffset() else value.replace(tzinfo=UTC)
 
 
-def _point(written: str) -> Point:
-    match = _POINT.fullmatch(written)
+def _point(literal: str) -> Point:
+    match = _POINT.fullmatch(literal)
     if not match or match[4] not in _SYSTEMS:
-        raise ValueError(f"{written[:60]!r} is not a point")
+        raise ValueError(f"{literal[:60]!r} is not a point")
     return _SYSTEMS[match[4]][0]([float(n) for n in match.groups()[:3] if n is not None])
 
 

@@ -84,8 +84,8 @@ class Query:
         kind, allowed = (own[1], "indexed") if own else (label, self.label)
         if kind not in describe().labels(allowed):
             raise ValueError(f"not a label for {self.name}: {label!r}")
-        known = {p.name for p in describe().node(kind).properties}
-        if unknown := set(properties) - known:
+        defined = {p.name for p in describe().node(kind).properties}
+        if unknown := set(properties) - defined:
             raise ValueError(f"{kind} has no properties {', '.join(sorted(unknown))}")
         text = self.text.replace("{label}", label)
         return replace(self, text=text.replace("{properties}", ", ".join(f"n.{name}" for name in properties)))

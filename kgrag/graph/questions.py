@@ -24,32 +24,34 @@ def example_questions(graph: Graph, collection: str, most: int = 3) -> list[str]
     pairs = _unused([(_connected(row["one"], row["other"]), (row["one"], row["via"], row["other"])) for row in chains])
     used = [name for _, names in pairs for name in names]
     abouts = [(_about(row["name"], row["text"]), (row["name"],)) for row in names]
-    singles = _unused(sorted(abouts, key=lambda its: its[0].startswith(_DULL)), used)
+    singles = _unused(sorted(abouts, key=lambda pair: pair[0].startswith(_DULL)), used)
     return [question for question, _ in [*pairs[: max(1, most - 1)], *singles]][:most]
 
 
-def follow_ups(graph: Graph, passages: Sequence[str], said: str, asked: Sequence[str], most: int = 3) -> list[str]:
+def follow_ups(graph: Graph, passages: Sequence[str], answer: str, earlier: Sequence[str], most: int = 3) -> list[str]:
     """Return at most so many questions that an answer leads on to; one of them may be how two names are connected.
 
     Args:
         graph: the database.
         passages: ids of the passages that the answer cites.
-        said: the question and the answer.
-        asked: the questions of the conversation, whose subjects are not asked about again.
+        answer: the question and the answer.
+        earlier: the questions of the conversation, whose subjects are not asked about again.
         most: the most questions.
     """
     if not passages:
         return []
-    (row,) = graph.run("look_up/follow_ups", passages=list(passages), said=said, longest=_LONGEST, cap=_MENTIONED,
+    (row,) = graph.run("look_up/follow_ups", passages=list(passages), said=answer, longest=_LONGEST, cap=_MENTIONED,
                        reach=_PAIRED, limit=_ROWS)  # fmt: skip
     leads = [(_about(lead["name"], lead["text"]), (lead["name"],)) for lead in row["leads"]]
     pairs = [(_connected(pair["one"], pair["other"]), (pair["one"], pair["other"])) for pair in row["pairs"]]
     more = [(f"What else is known about {name}?", (name,)) for name in row["more"]]
-    before = [text.casefold() for text in asked]
+    before = [text.casefold() for text in earlier]
 
     def fresh(questions: Iterable[_Question]) -> list[_Question]:
         return _unused(
-            its for its in questions if not any(all(n.casefold() in text for n in its[1]) for text in before)
+            candidate
+            for candidate in questions
+            if not any(all(n.casefold() in text for n in candidate[1]) for text in before)
         )
 
     return [question for question, _ in [*fresh(pairs)[:1], *fresh([*leads, *more])]][:most]

@@ -58,9 +58,12 @@ def begun_words(text: str) -> str:
     if not words:
         return ""
     *whole, last = words
-    begun = dict.fromkeys((last.lower(), fold(last.lower())))
+    prefixes = dict.fromkeys((last.lower(), fold(last.lower())))
     telling = [dict.fromkeys((word, fold(word))) for word in whole if word.lower() not in ENGLISH.articles]
-    ways = [*(" ".join(f'"{way}"' for way in word) for word in telling), f'"{last}" {" ".join(f"{w}*" for w in begun)}']
+    ways = [
+        *(" ".join(f'"{way}"' for way in word) for word in telling),
+        f'"{last}" {" ".join(f"{w}*" for w in prefixes)}',
+    ]
     return " ".join(f"+({way})" for way in ways)
 
 
@@ -163,13 +166,13 @@ class Reader:
         collection, index = self.collection, self.collection.vector_index("Passage")
         parameters: dict[str, Any] = {"collection": collection.name, "embedding": collection.embedding}
         parameters |= {"vector": list(vector), "limit": limit}
-        asked = {"index": index, "candidates": max(over_fetch, limit), "scanned": _SCANNED}
+        search = {"index": index, "candidates": max(over_fetch, limit), "scanned": _SCANNED}
         filtering = self._filter(only or Filter())
         if only:
-            asked["candidates"] = max(_FILTER_CANDIDATES, over_fetch, limit)
-            row = self.row("retrieve/vector_candidates_filtered", **asked, **parameters, **filtering)
+            search["candidates"] = max(_FILTER_CANDIDATES, over_fetch, limit)
+            row = self.row("retrieve/vector_candidates_filtered", **search, **parameters, **filtering)
         else:
-            row = self.row("retrieve/vector", **asked, **parameters, few=FEW)
+            row = self.row("retrieve/vector", **search, **parameters, few=FEW)
         if row["unsure"] or (only and len(row["hits"]) < limit):
             return self._scores("retrieve/vector_filtered", **parameters, **filtering)
         return _pairs(row["hits"])
@@ -213,10 +216,10 @@ class Reader:
     def document_passages(self, keys: Sequence[str]) -> dict[str, list[str]]:
         """Return document key -> the ids of its passages, in no order; unknown keys are left out."""
         ids = {document_id(self.collection.name, key): key for key in keys}
-        found: dict[str, list[str]] = {}
+        result: dict[str, list[str]] = {}
         for r in self.rows("look_up/passage_ids", ids=list(ids)):
-            found.setdefault(ids[r["document"]], []).append(r["passage"])
-        return found
+            result.setdefault(ids[r["document"]], []).append(r["passage"])
+        return result
 
     def triple_counts(self, keys: Sequence[str]) -> dict[str, tuple[int, int]]:
         """Return document key -> numbers of passages, and of triples in these; unknown keys are left out."""
@@ -245,9 +248,9 @@ class Reader:
         )
         return row["near"], row["worded"]
 
-    def layers(self, wanted: Iterable[str]) -> frozenset[str]:
+    def layers(self, candidates: Iterable[str]) -> frozenset[str]:
         """Return the layers among some that the collection has: see `cypher/inspect/layers.cypher`."""
-        layers = sorted(wanted)
+        layers = sorted(candidates)
         if not layers:
             return frozenset()
         return frozenset(self.row("inspect/layers", collection=self.collection.name, layers=layers)["found"])
@@ -342,7 +345,10 @@ def passage(id: str, properties: dict[str, Any], document: dict[str, Any]) -> Pa
         last_page=properties.get("last_page"),
         collection=document["collection"],
         figures=tuple(
-            sorted((FigureInfo(**its) for its in properties.get("figures", ())), key=lambda figure: figure.number)
+            sorted(
+                (FigureInfo(**figure_row) for figure_row in properties.get("figures", ())),
+                key=lambda figure: figure.number,
+            )
         ),
     )
 
@@ -362,10 +368,10 @@ def document(graph: Graph, collection: Collection, key: str, limit: int) -> Docu
     if not rows:
         raise NotFoundError(f"There is no document {key!r}.", "`kgrag cypher documents` names those of most passages.")
     passages = Reader(graph, collection).passages(rows[0]["ids"])
-    kept = tuple(passages[id] for id in rows[0]["ids"] if id in passages)
+    passages_in_order = tuple(passages[id] for id in rows[0]["ids"] if id in passages)
     tables = tuple(DocumentTable(**each) for each in rows[0]["tables"])
     figures = tuple(FigureInfo(**each) for each in rows[0]["figures"])
-    return DocumentContents(key, rows[0]["passages"], kept, tables, figures)
+    return DocumentContents(key, rows[0]["passages"], passages_in_order, tables, figures)
 
 
 def documents(graph: Graph, collection: str, after: str, limit: int, search: str = "") -> list[DocumentInfo]:

@@ -130,10 +130,10 @@ def remove_runs(graph: Graph, ids: Iterable[str]) -> list[Run]:
 
     Raises NotFoundError for one that does not exist or is not the only one, before anything is removed.
     """
-    chosen = named(list_all(graph), ids)
-    if chosen:
-        graph.run("write/remove_runs", ids=[run.id for run in chosen])
-    return chosen
+    selection = named(list_all(graph), ids)
+    if selection:
+        graph.run("write/remove_runs", ids=[run.id for run in selection])
+    return selection
 
 
 def named(runs: Sequence[Run], ids: Iterable[str]) -> list[Run]:
@@ -197,8 +197,8 @@ def _properties(number: int, events: Sequence[Event]) -> _Row:
                 properties["chain"] = text
             case Verified(ids=ids):
                 properties["verified"] = list(ids)
-            case Filtered(kept=kept, dropped=dropped):
-                properties |= {"kept": list(kept), "dropped": list(dropped)}
+            case Filtered(kept=selection, dropped=dropped):
+                properties |= {"kept": list(selection), "dropped": list(dropped)}
             case Noted(points=points):
                 properties.setdefault("points", []).extend(f"{score:g} | {text}" for text, score in points)
             case Failed(problem=problem):

@@ -194,39 +194,39 @@ def params_line(values: Mapping[str, Any]) -> str:
     return f":params {json.dumps(values, ensure_ascii=False, default=str)}"
 
 
-def all_parameters(given: Mapping[str, Any]) -> dict[str, Any]:
+def all_parameters(values: Mapping[str, Any]) -> dict[str, Any]:
     """Return the given parameters, and the defaults of all others of saved queries."""
-    return {**defaults(saved_queries().values()), **given}
+    return {**defaults(saved_queries().values()), **values}
 
 
-def browser_text(query: Query, given: Mapping[str, Any]) -> str:
+def browser_text(query: Query, values: Mapping[str, Any]) -> str:
     """Return a query for Browser: first the line that sets its parameters, then the statement."""
-    first = f"{params_line(_own(query, given))}\n\n" if query.parameters else ""
+    first = f"{params_line(_own(query, values))}\n\n" if query.parameters else ""
     return f"{first}{_heading(query)}{query.text}"
 
 
-def script(given: Mapping[str, Any]) -> str:
+def script(values: Mapping[str, Any]) -> str:
     """Return every saved query as one script, each after a comment and the line that sets its parameters."""
     parts = [
-        f"{_heading(query)}{params_line(_own(query, given))};\n{query.text};\n" for query in saved_queries().values()
+        f"{_heading(query)}{params_line(_own(query, values))};\n{query.text};\n" for query in saved_queries().values()
     ]
     return "\n".join(parts)
 
 
-def archive(given: Mapping[str, Any], folder: str = "kgrag") -> bytes:
+def archive(values: Mapping[str, Any], folder: str = "kgrag") -> bytes:
     """Return the zip file that becomes a folder of favourites when it is dropped on Browser."""
-    files = {FIRST: f"// {FIRST}\n{params_line(all_parameters(given))}"}
+    files = {FIRST: f"// {FIRST}\n{params_line(all_parameters(values))}"}
     for name, query in saved_queries().items():
-        files[name] = f"{_heading(query)}// {params_line(_own(query, given))}\n{query.text}"
+        files[name] = f"{_heading(query)}// {params_line(_own(query, values))}\n{query.text}"
     buffer = BytesIO()
-    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as made:
+    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as file:
         for name, text in files.items():
-            made.writestr(zipfile.ZipInfo(f"{folder}/{name.partition('.')[0]}.cypher", _MOMENT), text)
+            file.writestr(zipfile.ZipInfo(f"{folder}/{name.partition('.')[0]}.cypher", _MOMENT), text)
     return buffer.getvalue()
 
 
-def _own(query: Query, given: Mapping[str, Any]) -> dict[str, Any]:
-    values = {**defaults([query]), **given}
+def _own(query: Query, overrides: Mapping[str, Any]) -> dict[str, Any]:
+    values = {**defaults([query]), **overrides}
     return {p.name: values[p.name] for p in query.parameters if p.name in values}
 
 

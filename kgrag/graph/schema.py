@@ -68,10 +68,10 @@ def check_version(version: int | None) -> None:
 
 def version_mismatch(what: str, version: int) -> MismatchError:
     """Return the error for `what` another schema version made: the database, an export, a backup."""
-    its = f"Update kgrag ({update_hint()})" if version > SCHEMA_VERSION else "Go on with the kgrag that made it"
+    remedy = f"Update kgrag ({update_hint()})" if version > SCHEMA_VERSION else "Go on with the kgrag that made it"
     return MismatchError(
         f"{what} was made by a kgrag with schema {version}; this one has {SCHEMA_VERSION}.",
-        f"Nothing was changed. {its}, or ingest the documents again into a new database, "
+        f"Nothing was changed. {remedy}, or ingest the documents again into a new database, "
         "which KGRAG_HOME or KGRAG_NEO4J_URI names.",
     )
 
@@ -180,8 +180,8 @@ def await_collection_indexes(graph: Graph, number: int, embedding: str, labels: 
 
 def collection_indexes(number: int, embedding: str, labels: Collection[str] | None = None) -> list[str]:
     """Return the names of a collection's own indexes over nodes of these labels, or of any."""
-    chosen = describe().labels("indexed") if labels is None else labels
-    return [*_fulltext(number, chosen), *_vectors(number, embedding, chosen)]
+    selection = describe().labels("indexed") if labels is None else labels
+    return [*_fulltext(number, selection), *_vectors(number, embedding, selection)]
 
 
 def index_states(graph: Graph, number: int, embedding: str, labels: Collection[str]) -> dict[str, dict[str, Any]]:

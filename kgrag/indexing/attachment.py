@@ -74,7 +74,11 @@ class Attachment(BaseModel):
 
     @model_validator(mode="after")
     def _consistent(self) -> Self:
-        ends = {label for its in self.relationships.values() for label in (*its.starts, *its.ends)}
+        ends = {
+            label
+            for relationship in self.relationships.values()
+            for label in (*relationship.starts, *relationship.ends)
+        }
         if unknown := sorted(ends - self.labels.keys()):
             raise ValueError(f"{', '.join(unknown)}: a relationship leads from or to it, but [labels] does not hold it")
         return self
@@ -88,9 +92,9 @@ class Attachment(BaseModel):
         left_out = [
             f"# {label}: {nodes:,} nodes left out, no property is a name\n" for label, nodes in self.unnamed.items()
         ]
-        numbers = {("labels", name): f"{its.nodes:,} nodes" for name, its in self.labels.items()}
+        numbers = {("labels", name): f"{entry.nodes:,} nodes" for name, entry in self.labels.items()}
         numbers |= {
-            ("relationships", name): f"{its.number:,} relationships" for name, its in self.relationships.items()
+            ("relationships", name): f"{entry.number:,} relationships" for name, entry in self.relationships.items()
         }
         return "\n".join([*left_out, to_toml(self, numbers)])
 
@@ -116,16 +120,20 @@ def propose_attachment(graph: Graph, labels: Iterable[str] | None = None) -> Att
     proposed, unnamed = {}, {}
     for label in dict.fromkeys(numbers if labels is None else labels):
         rows = graph.run("inspect/foreign_sample", label=label, own=own_labels(), limit=_SAMPLE)
-        if its := _proposed(label, [row["properties"] for row in rows]):
-            proposed[label] = its
+        if proposal := _proposed(label, [row["properties"] for row in rows]):
+            proposed[label] = proposal
         else:
             unnamed[label] = numbers[label]
     if not proposed or (labels is not None and unnamed):
         raise no_name(*unnamed)
     for row in named(graph, proposed):
-        its, exact = proposed[row["label"]], row["keys"] == row["nodes"]
-        proposed[row["label"]] = its.model_copy(update={"nodes": row["nodes"], "key": its.key if exact else ""})
-    there = {label: its for label, its in proposed.items() if its.nodes}  # others have another label that comes first
+        proposal, exact = proposed[row["label"]], row["keys"] == row["nodes"]
+        proposed[row["label"]] = proposal.model_copy(
+            update={"nodes": row["nodes"], "key": proposal.key if exact else ""}
+        )
+    there = {
+        label: proposal for label, proposal in proposed.items() if proposal.nodes
+    }  # others have another label that comes first
     return Attachment(labels=there, relationships=_relationships(graph, there), unnamed=unnamed)
 
 
@@ -156,7 +164,7 @@ def named(graph: Graph, labels: Mapping[str, AttachedLabel]) -> Sequence[Mapping
 
 def label_parameters(labels: Mapping[str, AttachedLabel]) -> dict[str, Any]:
     """Return labels with the properties of their names and keys, as queries take them."""
-    names, keys = ({label: getattr(its, part) for label, its in labels.items()} for part in ("name", "key"))
+    names, keys = ({label: getattr(attached, part) for label, attached in labels.items()} for part in ("name", "key"))
     return {"labels": list(labels), "own": own_labels(), "names": names, "keys": keys}
 
 
@@ -211,11 +219,15 @@ def _proposed(label: str, nodes: Sequence[Mapping[str, Any]]) -> AttachedLabel |
 def _relationships(graph: Graph, labels: Iterable[str]) -> dict[str, AttachedRelationship]:
     parts: dict[str, AttachedRelationship] = {}
     for row in graph.run("inspect/foreign_relationships", labels=list(labels), own=own_labels()):
-        its = parts.setdefault(row["type"], AttachedRelationship(starts=(), ends=(), words=readable(row["type"])))
-        its.starts = tuple(dict.fromkeys([*its.starts, row["start"]]))
-        its.ends = tuple(dict.fromkeys([*its.ends, row["end"]]))
-        its.facts = tuple(sorted({*its.facts, *(key for names in row["properties"] for key in names)}))
-        its.number += row["number"]
+        relationship = parts.setdefault(
+            row["type"], AttachedRelationship(starts=(), ends=(), words=readable(row["type"]))
+        )
+        relationship.starts = tuple(dict.fromkeys([*relationship.starts, row["start"]]))
+        relationship.ends = tuple(dict.fromkeys([*relationship.ends, row["end"]]))
+        relationship.facts = tuple(
+            sorted({*relationship.facts, *(key for names in row["properties"] for key in names)})
+        )
+        relationship.number += row["number"]
     return parts
 
 

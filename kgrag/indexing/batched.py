@@ -88,12 +88,12 @@ class BatchedExtraction:
         started = time.monotonic()
         with BatchServer(self._settings.chat) as server:
             try:
-                sent = self._under_way(server)
+                batches = self._under_way(server)
                 if cancel:
-                    sent = self._cancel(server, sent)
+                    batches = self._cancel(server, batches)
                 else:
-                    sent = self._begin(server, sent or self._send(server, limit, linked))
-                self._wait(server, sent)
+                    batches = self._begin(server, batches or self._send(server, limit, linked))
+                self._wait(server, batches)
             except ModelError as error:
                 self._tally.stopped = error
         finish(self._graph, self._collection, self._settings, self._progress, self._embedder, engine=engine)
@@ -113,16 +113,16 @@ class BatchedExtraction:
 
     def _under_way(self, server: BatchServer) -> list[Sent]:
         batches = self._graph.run("stages/batches", collection=self._collection.name)[0]["batches"] or ()
-        sent = [Sent(**json.loads(text)) for text in batches]
-        for other in (each for each in sent if each.server != server.address):
+        records = [Sent(**json.loads(text)) for text in batches]
+        for other in (each for each in records if each.server != server.address):
             raise MismatchError(
                 f"A batch of this collection is under way at {other.server}.",
                 f"Fetch it first: KGRAG_CHAT__BASE_URL={other.server} kgrag enrich extract --batch.",
             )
-        return sent
+        return records
 
-    def _record(self, sent: Sequence[Sent]) -> None:
-        rows = [json.dumps(asdict(each)) for each in sent]
+    def _record(self, batches: Sequence[Sent]) -> None:
+        rows = [json.dumps(asdict(each)) for each in batches]
         self._graph.run("write/batches", collection=self._collection.name, batches=rows)
 
     def _send(self, server: BatchServer, limit: int | None, linked: bool) -> list[Sent]:
@@ -145,33 +145,33 @@ class BatchedExtraction:
                     return
                 yield source["id"], request
 
-        sent: list[Sent] = []
+        batches: list[Sent] = []
         for part in parts(requests()):
-            sent.append(Sent(server.address, server.upload(part), form.prompt.name, form.version))
-            self._record(sent)
-        return sent
+            batches.append(Sent(server.address, server.upload(part), form.prompt.name, form.version))
+            self._record(batches)
+        return batches
 
-    def _begin(self, server: BatchServer, sent: list[Sent]) -> list[Sent]:
-        for i, each in enumerate(sent):
+    def _begin(self, server: BatchServer, batches: list[Sent]) -> list[Sent]:
+        for i, each in enumerate(batches):
             if not each.id:
-                sent[i] = replace(each, id=server.find(each.file) or server.begin(each.file))
-                self._record(sent)
-        return sent
+                batches[i] = replace(each, id=server.find(each.file) or server.begin(each.file))
+                self._record(batches)
+        return batches
 
-    def _cancel(self, server: BatchServer, sent: list[Sent]) -> list[Sent]:
+    def _cancel(self, server: BatchServer, batches: list[Sent]) -> list[Sent]:
         """End what was begun, and forget what was not."""
-        begun = [replace(each, id=id) for each in sent if (id := each.id or server.find(each.file))]
-        self._record(begun)
-        for each in begun:
+        running = [replace(each, id=id) for each in batches if (id := each.id or server.find(each.file))]
+        self._record(running)
+        for each in running:
             server.cancel(each.id)
-        return begun
+        return running
 
-    def _wait(self, server: BatchServer, sent: list[Sent]) -> None:
+    def _wait(self, server: BatchServer, batches: list[Sent]) -> None:
         """Write what each batch gives when it ends, and forget it."""
-        while sent:
-            states = {each.id: server.state(each.id) for each in sent}
+        while batches:
+            states = {each.id: server.state(each.id) for each in batches}
             self._progress(_STAGE, sum(s.done for s in states.values()), sum(s.total for s in states.values()))
-            ended = [each for each in sent if states[each.id].ended]
+            ended = [each for each in batches if states[each.id].ended]
             for each in ended:
                 if refused := states[each.id].refused:
                     self._tally.stopped = ModelError(
@@ -180,38 +180,38 @@ class BatchedExtraction:
                     )
                 else:
                     self._take(server, each)
-                sent.remove(each)
-                self._record(sent)
+                batches.remove(each)
+                self._record(batches)
                 server.forget(each.id)
-            if sent and not ended:
+            if batches and not ended:
                 left = limits.remaining()
                 seconds = self._settings.chat.batch_seconds
                 time.sleep(seconds if left is None else min(seconds, left))
 
-    def _take(self, server: BatchServer, sent: Sent) -> None:
+    def _take(self, server: BatchServer, batch: Sent) -> None:
         """Write what a batch gave of passages that still wait; it may have been written in part before."""
-        waiting = set(unread(self._graph, self._collection, "extracted", sent.version))
+        waiting = set(unread(self._graph, self._collection, "extracted", batch.version))
         group: dict[str, Kept | ModelError] = {}
-        for id, reply in server.replies(sent.id):
+        for id, reply in server.replies(batch.id):
             if id in waiting:
                 group[id] = reply
             if len(group) == _GROUP:
-                self._write(sent, group)
+                self._write(batch, group)
                 group = {}
-        self._write(sent, group)
+        self._write(batch, group)
 
-    def _write(self, sent: Sent, group: dict[str, Kept | ModelError]) -> None:
+    def _write(self, batch: Sent, group: dict[str, Kept | ModelError]) -> None:
         extractions: dict[str, Extraction] = {}
         failed: dict[str, ModelError] = {}
-        for id, kept in group.items():
+        for id, reply in group.items():
             try:
-                extractions[id] = self._read(sent, kept)
+                extractions[id] = self._read(batch, reply)
             except ModelError as error:
                 failed[id] = error
         if extractions:
-            form = self._form(sent)
+            form = self._form(batch)
             writer = self._writers.setdefault(
-                sent.version,
+                batch.version,
                 FactWriter(self._graph, self._collection, self._embedder, form.version, form.schema, form.prompt.text),
             )
             writer.write(extractions)
@@ -223,24 +223,24 @@ class BatchedExtraction:
             for source in passage_sources(self._graph, sorted(failed))
         ]
 
-    def _form(self, sent: Sent) -> Form:
+    def _form(self, batch: Sent) -> Form:
         """Return the form of what was sent, by the collection's schema of today and the version of then."""
-        linked = sent.prompt == LINKED
-        return replace(form_of(self._collection, self._settings.chat.prompts, linked), version=sent.version)
+        linked = batch.prompt == LINKED
+        return replace(form_of(self._collection, self._settings.chat.prompts, linked), version=batch.version)
 
-    def _read(self, sent: Sent, kept: Kept | ModelError) -> Extraction:
+    def _read(self, batch: Sent, reply: Kept | ModelError) -> Extraction:
         """Return the contents of a reply, whose cost counts in any case. Raises ModelError."""
-        if isinstance(kept, ModelError):
+        if isinstance(reply, ModelError):
             self._tally.usage += Usage(1)
-            raise kept
+            raise reply
         price, model = self._settings.chat.batch_price, self._chat.name(TASK)
-        cost = self._chat.cost(model, kept)
-        usage = Usage(1, 0, kept.prompt_tokens, kept.completion_tokens, None if cost is None else cost * price)
+        cost = self._chat.cost(model, reply)
+        usage = Usage(1, 0, reply.prompt_tokens, reply.completion_tokens, None if cost is None else cost * price)
         self._tally.usage += usage
-        found, problem = shaped(Reply(kept.text, model, usage, kept.cut), self._form(sent).shape)
-        if found is None:
+        extraction, problem = shaped(Reply(reply.text, model, usage, reply.cut), self._form(batch).shape)
+        if extraction is None:
             raise ModelError(
                 f"The model {model!r} gave no usable JSON for {TASK!r}: {problem}.",
                 "Run it again; without --batch a reply that cannot be used is asked for once more at once.",
             )
-        return found.first(self._settings.chat.max_facts)
+        return extraction.first(self._settings.chat.max_facts)

@@ -56,8 +56,8 @@ class CsvTables:
 
     def take(self, lines: Mapping[str, Lines]) -> None:
         """See Tables."""
-        for name, its in lines.items():
-            self._table(name).take(its)
+        for name, rows in lines.items():
+            self._table(name).take(rows)
 
     def write(self, table: str, *values: object) -> None:
         """See Tables."""
@@ -327,9 +327,9 @@ class _Clock:
 
     @contextmanager
     def __call__(self, stage: str) -> Iterator[None]:
-        begun = time.monotonic()
+        start = time.monotonic()
         yield
-        self.stages[stage] = time.monotonic() - begun
+        self.stages[stage] = time.monotonic() - start
 
     def elapsed(self) -> float:
         return time.monotonic() - self._begun

@@ -82,7 +82,7 @@ class Reports(Writer[Reported]):
         """See Writer; they are called by the key names."""
         passages = [row["passages"] for row in self.material(groups)]
         sentences = extracted(passages, self.embedder, self.collection.language.code)
-        return [Said(group.named, its.text) for group, its in zip(groups, sentences, strict=True)]
+        return [Said(group.named, sentence.text) for group, sentence in zip(groups, sentences, strict=True)]
 
     def asked(self, material: Material, tasks: Tasks) -> Said:
         """See Writer."""
@@ -90,9 +90,9 @@ class Reports(Writer[Reported]):
         title, summary, *findings = (" ".join(s.split()) for s in (reply.title, reply.summary, *reply.findings))
         return Said(title or self.heading(material), "\n".join([summary, *filter(None, findings[:_FINDINGS])]))
 
-    def write(self, groups: Sequence[Reported], said: Sequence[Said], made: str) -> None:
+    def write(self, groups: Sequence[Reported], reports: Sequence[Said], origin: str) -> None:
         """See Writer."""
-        vectors = embedded_or_logged(self.embedder, [s.text for s in said], "reports")
+        vectors = embedded_or_logged(self.embedder, [s.text for s in reports], "reports")
         rows = [
             {
                 "id": group.id,
@@ -102,10 +102,10 @@ class Reports(Writer[Reported]):
                 "rests_on": group.rests_on,
                 "vector": vector,
             }
-            for group, s, vector in zip(groups, said, vectors, strict=True)
+            for group, s, vector in zip(groups, reports, vectors, strict=True)
         ]
-        self.graph.run("write/community_reports", rows=rows, embedding=self.collection.embedding, made=made)
-        self.made.update({group.id: (group.rests_on, made) for group in groups})
+        self.graph.run("write/community_reports", rows=rows, embedding=self.collection.embedding, made=origin)
+        self.made.update({group.id: (group.rests_on, origin) for group in groups})
 
 
 def materials(graph: Graph, ids: Sequence[str]) -> list[Material]:
@@ -172,8 +172,8 @@ def build(
         due, old = _due(planned.communities, level, states, version)
         graph.run("write/stale_communities", ids=old)
         writing.run(writer, due, f"reports {level}")
-        wanted = {group.id: group.rests_on for group in due}
-        stale += sum(states[id][0] != wanted[id] for id in old)
+        content = {group.id: group.rests_on for group in due}
+        stale += sum(states[id][0] != content[id] for id in old)
         levels[level] = sum(each.level == level for each in planned.communities)
     return writing.report(levels, removed, stale)
 
@@ -249,7 +249,7 @@ def _lay(
 
 
 def _due(
-    planned: Sequence[Planned], level: int, made: dict[str, tuple[str, str]], version: str | None
+    planned: Sequence[Planned], level: int, reports: dict[str, tuple[str, str]], version: str | None
 ) -> tuple[list[Reported], list[str]]:
     """Return the reports of a level to be written, and the invalid ones of a model among them."""
     parts: dict[int, list[str]] = {}
@@ -260,8 +260,8 @@ def _due(
     for place, each in enumerate(planned):
         if each.level != level:
             continue
-        rests_on = digest([each.content, *sorted(" ".join((id, *made[id])) for id in parts.get(place, ()))])
-        was, by = made.get(each.id, ("", ""))
+        rests_on = digest([each.content, *sorted(" ".join((id, *reports[id])) for id in parts.get(place, ()))])
+        was, by = reports.get(each.id, ("", ""))
         changed, paid = was != rests_on, by not in ("", EXTRACTED)
         if changed or (version is not None and by != version):
             due.append(Reported(each.id, _named(each), rests_on, changed and not paid))

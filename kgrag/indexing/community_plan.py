@@ -70,7 +70,7 @@ def read_network(graph: Graph, collection: Collection) -> Network:
     pairs = np.array(facts, np.int64).reshape(-1, 2)
     pairs = pairs[pairs[:, 0] != pairs[:, 1]]
     by_node = _incidence(names, count).tocsc()
-    tying = _incidence([its[:_TYING] for its in names], count)
+    tying = _incidence([nodes[:_TYING] for nodes in names], count)
     sizes = np.asarray(tying.sum(axis=1)).ravel()
     shares = np.where(sizes > 1, np.round(_WHOLE / np.maximum(sizes - 1, 1)), 0).astype(np.int64)
     ties = tying.T.tocsr() @ sparse.diags(shares, dtype=np.int64).tocsr() @ tying
@@ -104,11 +104,11 @@ def _joined(same: list[tuple[int, int]], count: int) -> NDArray[np.int64]:
     return np.asarray(order[inverse], np.int64)
 
 
-def _incidence(held: list[list[int]], count: int) -> Any:
+def _incidence(rows: list[list[int]], count: int) -> Any:
     """Return a matrix [len(held), count] with 1 where a row has a number."""
-    columns = np.array([i for its in held for i in its], np.int32)
-    starts = np.concatenate([[0], np.cumsum([len(its) for its in held])]).astype(np.int64)
-    shape = (len(held), count)
+    columns = np.array([i for row in rows for i in row], np.int32)
+    starts = np.concatenate([[0], np.cumsum([len(row) for row in rows])]).astype(np.int64)
+    shape = (len(rows), count)
     return _scipy("sparse").csr_matrix((np.ones(len(columns), np.int64), columns, starts), shape=shape)
 
 
@@ -279,9 +279,9 @@ def _join(network: Network, planned: list[Planned], own: NDArray[np.int64], coll
                 changed = True
             elif len(nodes) >= SMALLEST:
                 for piece in communities(ties[nodes][:, nodes], size, min(SMALLEST, size)):
-                    its = nodes[piece.nodes]
-                    own[its] = len(planned)
-                    planned.append(Planned(_id(network, its, collection), 0, None))
+                    members = nodes[piece.nodes]
+                    own[members] = len(planned)
+                    planned.append(Planned(_id(network, members, collection), 0, None))
                     changed = True
         if not changed:
             return
@@ -307,7 +307,9 @@ def _filled(network: Network, planned: list[Planned], own: NDArray[np.int64]) ->
     return parts
 
 
-def _describe(network: Network, found: list[Planned], own: NDArray[np.int64], place_of: Mapping[int, int]) -> None:
+def _describe(
+    network: Network, communities: list[Planned], own: NDArray[np.int64], place_of: Mapping[int, int]
+) -> None:
     """Set key names, passages and hashes."""
     name: dict[int, str] = {}
     entities: dict[int, list[str]] = {}
@@ -317,7 +319,7 @@ def _describe(network: Network, found: list[Planned], own: NDArray[np.int64], pl
     facts = own[network.facts]
     stated = np.bincount(facts[(facts[:, 0] == facts[:, 1]) & (facts[:, 0] >= 0), 0]) if len(facts) else np.zeros(0)
     counts = {place_of[old]: int(n) for old, n in enumerate(stated) if n}
-    for place, each in enumerate(found):
+    for place, each in enumerate(communities):
         strength = np.asarray(network.ties[each.nodes][:, each.nodes].sum(axis=1)).ravel()
         first = np.argsort(-strength, kind="stable")[:_NAMES]
         each.names = [name[int(each.nodes[i])] for i in first]

@@ -68,7 +68,7 @@ def add_pages(rows: PageRows, collection: str, id: str, document: Document, pass
         on = _between(numbers, table.page, table.last_page)
         rows.tables.append({"document": id, "id": tables[table.number], "properties": properties, "pages": on})
     for figure in document.figures:
-        known = {"box": list(figure.box), "width": figure.width, "height": figure.height}
+        size = {"box": list(figure.box), "width": figure.width, "height": figure.height}
         properties = {
             "id": figures[figure.number],
             "name": caption(figure.name),
@@ -77,7 +77,7 @@ def add_pages(rows: PageRows, collection: str, id: str, document: Document, pass
             "caption": figure.caption,
             "media_type": figure.media_type,
             "sha": figure.sha,
-            **{key: value for key, value in known.items() if value},
+            **{key: value for key, value in size.items() if value},
         }
         if figure.page:
             properties["page"] = figure.page
@@ -88,10 +88,10 @@ def add_pages(rows: PageRows, collection: str, id: str, document: Document, pass
         rows.figures.append({"id": figures[figure.number], "properties": properties, **place})
     if numbers or tables or figures:
         refers = figure_references(document.figures, passages)
-        for passage, its in zip(passages, refers, strict=True):
+        for passage, references in zip(passages, refers, strict=True):
             place = {key: passage[key] for key in ("id", "page", "last_page")}
             on = _between(numbers, passage["page"], passage["last_page"])
-            to = {"table": tables.get(passage["table"]), "figures": [figures[number] for number in its]}
+            to = {"table": tables.get(passage["table"]), "figures": [figures[number] for number in references]}
             rows.passages.append(place | {"pages": on, **to})
 
 
@@ -279,8 +279,8 @@ def remove_collection(graph: Graph, collection: Collection, nodes: int) -> None:
     are removed faster without them.
     """
     whole = collection.embedding != schema.SLOTS[1] and collection.reembedding is None and collection.discard is None
-    name, kept = collection.name, list(collection.indexed) if whole and nodes <= EMPTIED else []
-    if not graph.run("write/close_collection", collection=name, indexed=kept, most=_SPARE)[0]["indexed"]:
+    name, indexed = collection.name, list(collection.indexed) if whole and nodes <= EMPTIED else []
+    if not graph.run("write/close_collection", collection=name, indexed=indexed, most=_SPARE)[0]["indexed"]:
         schema.drop_collection_indexes(graph, collection.number)
     for node in sorted(describe().nodes, key=lambda node: node.hub):  # a hub's edges go with the nodes around it
         if node.held:

@@ -47,7 +47,7 @@ def plan(collection: str, document: Document, settings: IndexingSettings, langua
         content = "\x1f".join((document.title, section, part.text))
         passage = identity.passage_id(document_id, content, seen[content])
         seen[content] += 1
-        its = TokenisedPassage(document.title, part.text, section, language)
+        tokenised = TokenisedPassage(document.title, part.text, section, language)
         properties = {
             "id": passage,
             "name": caption(document.title),
@@ -56,11 +56,11 @@ def plan(collection: str, document: Document, settings: IndexingSettings, langua
             "section": section,
             "text": part.text,
             "tokens": part.tokens,
-            "stems": its.stems(),  # one string: quick to look into
-            "title_stems": its.title_stems(),
-            "sentences": its.sentences(),
+            "stems": tokenised.stems(),  # one string: quick to look into
+            "title_stems": tokenised.title_stems(),
+            "sentences": tokenised.sentences(),
         }
-        row = {"id": passage, "document": document_id, "properties": properties, "tokenised": its}
+        row = {"id": passage, "document": document_id, "properties": properties, "tokenised": tokenised}
         place = {"page": part.page, "last_page": part.last_page, "table": part.table, "figure": part.figure}
         passages.append(row | place)
     return Plan(

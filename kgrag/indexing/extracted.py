@@ -138,7 +138,7 @@ def typed_extraction(schema: FactSchema) -> type[Extraction]:
     predicate = {"type": "string", "enum": list(schema.predicates)}
     triple = {"subject": _TEXT, "predicate": predicate, "object": _TEXT, "from": date, "to": date}
     lists = {
-        name: {"type": "array", "items": _object(its)} for name, its in (("entities", entity), ("triples", triple))
+        name: {"type": "array", "items": _object(item)} for name, item in (("entities", entity), ("triples", triple))
     }
 
     class TypedExtraction(Extraction):
@@ -189,13 +189,13 @@ def _named_ends(triples: list[Any]) -> list[str]:
 def _by_name(entities: Mapping[str, Any], ends: Sequence[str]) -> list[Any]:
     """Return the entities of an object: the description of each by its name, or the names of each kind."""
     items: list[Any] = []
-    for key, its in entities.items():
-        if isinstance(its, list) and key not in ends:
-            items += its
-        elif isinstance(its, Mapping):
-            items.append({**its, "name": key})
+    for key, value in entities.items():
+        if isinstance(value, list) and key not in ends:
+            items += value
+        elif isinstance(value, Mapping):
+            items.append({**value, "name": key})
         else:
-            items.append({"name": key, "aliases": its if isinstance(its, list) else None})
+            items.append({"name": key, "aliases": value if isinstance(value, list) else None})
     return items
 
 
@@ -220,8 +220,8 @@ def _triple(item: Any) -> Triple | None:
     parts = triple_of(item)
     if parts is None:
         return None
-    its = [partial_date(str(date)) if isinstance(date, str | int) else "" for date in dates]
-    return DatedTriple(*map(_clean, parts), *its)
+    dates_read = [partial_date(str(date)) if isinstance(date, str | int) else "" for date in dates]
+    return DatedTriple(*map(_clean, parts), *dates_read)
 
 
 def _value(item: Mapping[str, Any], key: str) -> Any:
@@ -287,34 +287,38 @@ class FactRows:
         language: Language = ENGLISH,
         *,
         prompt: str = "",
-        given: str = "",
+        text: str = "",
         schema: FactSchema | None = None,
     ) -> None:
         """Take in what is extracted from a passage, but for what says nothing.
 
-        `prompt`: the text of what was asked with; `given`: of what was shown. Dropped are triples with an empty part,
+        `prompt`: the text of what was asked with; `text`: of what was shown. Dropped are triples with an empty part,
         with a bare pronoun or what is no name at an end, without any of the passage's named entities (GEAR, section 3),
         those that say again what another one said, those of the prompt's example, and those of whose subject or object
         more than a quarter of the words does not stand in what was given. With a schema, what it does not hold is
         dropped, too, and listed in `outside`; a date whose year does not stand in what was given is left out.
         """
-        holds = _holder(given, language)
-        named = [e for e in extraction.entities if not repeats_example((e.name,), prompt, given)]
-        there = [e for e in named if not given or any(map(holds, (e.name, *e.aliases)))]
-        known = _Names(collection, there, language)
+        holds = _holder(text, language)
+        named = [e for e in extraction.entities if not repeats_example((e.name,), prompt, text)]
+        there = [e for e in named if not text or any(map(holds, (e.name, *e.aliases)))]
+        entities = _Names(collection, there, language)
         seen: set[tuple[str, ...]] = set()
-        self.keywords += [_keyword(collection, passage, end) for end in known.distinct()]
+        self.keywords += [_keyword(collection, passage, end) for end in entities.distinct()]
         self.dropped += Counter({"unreadable": extraction.unread, "too many": extraction.beyond})
         for triple in extraction.triples:
-            reason = _reason(triple, known, language)
-            ends = [known.end(surface) for surface in (triple.subject, triple.object)]
+            reason = _reason(triple, entities, language)
+            ends = [entities.end(surface) for surface in (triple.subject, triple.object)]
             surfaces = [(s, *e.aliases) for s, e in zip((triple.subject, triple.object), ends, strict=True)]
-            its: tuple[str, ...] = (ends[0].normal, normalise(triple.predicate) or triple.predicate, ends[1].normal)
-            if not reason and its in seen:
+            fact_key: tuple[str, ...] = (
+                ends[0].normal,
+                normalise(triple.predicate) or triple.predicate,
+                ends[1].normal,
+            )
+            if not reason and fact_key in seen:
                 reason = "repeated"
-            if repeats_example((triple.subject, triple.object), prompt, given):
+            if repeats_example((triple.subject, triple.object), prompt, text):
                 reason = "of the prompt"
-            elif not reason and given and not all(any(map(holds, names)) for names in surfaces):
+            elif not reason and text and not all(any(map(holds, names)) for names in surfaces):
                 reason = "not in the passage"
             fact: Fact = {}
             if schema is not None and not reason:
@@ -326,14 +330,14 @@ class FactRows:
                     self.outside.setdefault(passage, []).append(f"({subject})-[{triple.predicate}]->({object})")
                 else:
                     ends = [replace(end, type=kind or "") for end, kind in zip(ends, fits[1], strict=True)]
-                    fact = {"relation": fits[0], **_dates(triple, given)}
+                    fact = {"relation": fits[0], **_dates(triple, text)}
                     triple = replace(triple, predicate=_words_of(triple.predicate, fits[0]))
-                    its = (ends[0].normal, fits[0], ends[1].normal, *fact.values())
-                    reason = "repeated" if its in seen else ""
+                    fact_key = (ends[0].normal, fits[0], ends[1].normal, *fact.values())
+                    reason = "repeated" if fact_key in seen else ""
             if reason:
                 self.dropped[reason] += 1
                 continue
-            seen.add(its)
+            seen.add(fact_key)
             for end in ends:
                 self._name(end, language)
             self.triples.append(_row(collection, passage, triple, ends, fact))
@@ -358,7 +362,7 @@ class FactRows:
         row["wikipedia"] = min(filter(None, (row["wikipedia"], end.wikipedia)), default=None)
 
 
-def _reason(triple: Triple, known: "_Names", language: Language) -> str:
+def _reason(triple: Triple, names: "_Names", language: Language) -> str:
     """Return why a triple is dropped; empty if it is not."""
     ends = [normalise(triple.subject, language), normalise(triple.object, language)]
     if not all(ends) or not triple.predicate:
@@ -369,15 +373,15 @@ def _reason(triple: Triple, known: "_Names", language: Language) -> str:
         return "pronoun"
     if max(map(len, (triple.subject, triple.predicate, triple.object))) > LONGEST:
         return "too long"
-    return "" if any(map(known.holds_name, ends)) else "no named entity"
+    return "" if any(map(names.holds_name, ends)) else "no named entity"
 
 
-def _holder(given: str, language: Language) -> Callable[[str], bool]:
+def _holder(source: str, language: Language) -> Callable[[str], bool]:
     """Make a test whether a text contains a subject or object: verbatim, or by its words, inflected or not.
 
     Of 4,000 triples that a large model wrote, 99.5 % stand in their passage by this rule; in another one .1 %.
     """
-    text, words = given.casefold(), words_of(given, language)
+    text, words = source.casefold(), words_of(source, language)
     there = {*words, *stems(words, language)}
     beginnings = {word[:size] for word in there if not word[0].isdigit() for size in range(_LEAST, len(word) + 1)}
 
@@ -399,10 +403,10 @@ Fact = dict[str, str]
 """What a schema of facts adds to a triple: its relation, valid_from and valid_to."""
 
 
-def _dates(triple: Triple, given: str) -> Fact:
+def _dates(triple: Triple, text: str) -> Fact:
     """Return the dates of a triple whose years stand in what was given; none where it would end before it begins."""
     dates = {key: date for key in _DATED if (date := getattr(triple, key, ""))}
-    dates = {key: date for key, date in dates.items() if not given or date[:4] in given}
+    dates = {key: date for key, date in dates.items() if not text or date[:4] in text}
     return dates if len(dates) < len(_DATED) or may_precede(*dates.values()) else {}
 
 

@@ -228,8 +228,8 @@ class FactWriter:
         texts = {s["id"]: "\n".join(shown(s).values()) for s in passage_sources(self._graph, list(extracted))}
         name, language = self._collection.name, self._collection.language
         for passage, extraction in extracted.items():
-            given = texts.get(passage, "")
-            facts.add(name, passage, extraction, language, prompt=self._prompt, given=given, schema=self._schema)
+            text = texts.get(passage, "")
+            facts.add(name, passage, extraction, language, prompt=self._prompt, text=text, schema=self._schema)
         vectors = embedded_or_logged(self._embedder, [row["properties"]["text"] for row in facts.triples], "triples")
         for row, vector in zip(facts.triples, vectors, strict=True):
             row["vector"] = vector

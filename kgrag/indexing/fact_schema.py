@@ -74,10 +74,10 @@ class FactSchema(BaseModel):
     @model_validator(mode="after")
     def _consistent(self) -> Self:
         labels, types = {node.label for node in describe().nodes}, {edge.type for edge in describe().edges}
-        taken = [name for name in self.types if name in labels or _INDEXED.fullmatch(name)]
-        taken += [name for name in self.predicates if name in types]
-        if taken:
-            raise ValueError(f"{', '.join(taken)}: kgrag uses this name itself; choose another one")
+        reserved = [name for name in self.types if name in labels or _INDEXED.fullmatch(name)]
+        reserved += [name for name in self.predicates if name in types]
+        if reserved:
+            raise ValueError(f"{', '.join(reserved)}: kgrag uses this name itself; choose another one")
         ends = {end for each in self.predicates.values() for end in (*each.subjects, *each.objects)}
         if unknown := sorted(ends - self.types.keys()):
             raise ValueError(f"{', '.join(unknown)}: a predicate leads from or to it, but [types] does not hold it")
@@ -119,7 +119,7 @@ class FactSchema(BaseModel):
         """Return the relationships that the schema adds to the graph, in few words, for a prompt."""
         lines = ["By a schema of facts, entities have these relationships between them, and labels besides Entity:"]
         for name, part in self.predicates.items():
-            subjects, objects = ("|".join(its) or "Entity" for its in (part.subjects, part.objects))
+            subjects, objects = ("|".join(kinds) or "Entity" for kinds in (part.subjects, part.objects))
             lines.append(f"(:{subjects})-[:{name}]->(:{objects}){_about(part)}")
         lines.append(f"Labels: {', '.join(self.types)}")
         lines.append("Properties of these relationships: facts (ids of Triple), passages (ids); where they are known")
@@ -138,10 +138,10 @@ class FactSchema(BaseModel):
         allowed = (self.predicates[name].subjects, self.predicates[name].objects)
         names = (triple.subject, triple.object)
         ends = tuple(
-            kind or (its[0] if len(its) == 1 and not _DATE.fullmatch(end) else None)
-            for kind, its, end in zip(types, allowed, names, strict=True)
+            kind or (kinds[0] if len(kinds) == 1 and not _DATE.fullmatch(end) else None)
+            for kind, kinds, end in zip(types, allowed, names, strict=True)
         )
-        fits = all(not its or kind in its for kind, its in zip(ends, allowed, strict=True))
+        fits = all(not kinds or kind in kinds for kind, kinds in zip(ends, allowed, strict=True))
         return (name, ends) if fits else None
 
 
@@ -179,8 +179,8 @@ def _by_words(parts: Mapping[str, _Part]) -> dict[tuple[str, ...], str]:
 def _words(name: str) -> tuple[str, ...]:
     """Return the stems of a name in any writing, "was" and the like left out: BORN_IN, born in, was born in."""
     parted = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", name.replace("_", " ").replace("-", " "))
-    its = tuple(stems(words_of(parted)))
-    return tuple(stem for stem in its if stem not in _AUXILIARY) or its
+    words = tuple(stems(words_of(parted)))
+    return tuple(stem for stem in words if stem not in _AUXILIARY) or words
 
 
 _AUXILIARY = frozenset(stems("is was are were be been has have had the a an".split()))

@@ -29,15 +29,15 @@ def described(items: Iterable[T], tasks: Tasks) -> Iterator[T | Document | Probl
         document: Document = item
         figures = {figure.number: figure for figure in document.figures}
         seen = [figure for figure in document.figures if figure.data]
-        for figure, said in in_parallel(partial(_said, tasks, document), seen, _THREADS):
-            if isinstance(said, str):
-                figures[figure.number] = replace(figure, description=said)
-            elif isinstance(said, ModelError):
-                yield Problem(document.source or document.key, f"{figure.name} is not described: {said.message}")
-                if stopped := isinstance(said, BudgetError | UnavailableError):
+        for figure, description in in_parallel(partial(_said, tasks, document), seen, _THREADS):
+            if isinstance(description, str):
+                figures[figure.number] = replace(figure, description=description)
+            elif isinstance(description, ModelError):
+                yield Problem(document.source or document.key, f"{figure.name} is not described: {description.message}")
+                if stopped := isinstance(description, BudgetError | UnavailableError):
                     break
             else:
-                raise said
+                raise description
         yield replace(document, figures=tuple(figures.values()))
 
 

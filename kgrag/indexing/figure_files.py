@@ -44,9 +44,9 @@ class FigureFiles:
         files = list(self._folder.glob("*")) if self._folder.is_dir() else []
         if not files:
             return
-        held = {row["sha"] for row in graph.run("look_up/figure_files", collection=self._collection)}
+        hashes = {row["sha"] for row in graph.run("look_up/figure_files", collection=self._collection)}
         for file in files:
-            if file.stem not in held:
+            if file.stem not in hashes:
                 with suppress(OSError):
                     file.unlink()
         with suppress(OSError):  # some are left

@@ -22,14 +22,14 @@ def figure_references(figures: Sequence[Figure], passages: Sequence[dict[str, An
     for figure in figures:
         labels.setdefault(caption_label(figure.caption) or "", figure.number)
     places = sorted(filter(None, (_place(figure, texts, passages) for figure in figures)))
-    found: list[set[int]] = [{number for at, _, number in places if at == i} for i in range(len(texts))]
-    for numbers, passage in zip(found, passages, strict=True):
+    references: list[set[int]] = [{number for at, _, number in places if at == i} for i in range(len(texts))]
+    for numbers, passage in zip(references, passages, strict=True):
         numbers.update(filter(None, [passage.get("figure")]))
     for i, text in enumerate(texts):
-        found[i].update(labels[label] for _, label in named_figures(text) if label in labels)
+        references[i].update(labels[label] for _, label in named_figures(text) if label in labels)
         for at, side in pointed_figures(text):
-            found[i].update(_pointed((i, at), side, places, figures, passages[i]["last_page"]))
-    return [sorted(numbers) for numbers in found]
+            references[i].update(_pointed((i, at), side, places, figures, passages[i]["last_page"]))
+    return [sorted(numbers) for numbers in references]
 
 
 def _place(figure: Figure, texts: Sequence[str], passages: Sequence[dict[str, Any]]) -> Place | None:

@@ -73,12 +73,12 @@ def _by_titles_and_facts(row: Row, language: Language) -> Iterator[str]:
 
 def _in_texts(work: StageContext, row: Row) -> str | None:
     language, pipeline = work.collection.language, work.collection.indexing.pipeline
-    written = {title for title in row["articles"] if normalise(title, language) == row["normal"]}
+    forms = {title for title in row["articles"] if normalise(title, language) == row["normal"]}
     for start in range(0, len(row["passages"]), _READ):
         texts = work.rows("look_up/texts", row["passages"][start : start + _READ])
         names = (written_names(passage, pipeline, language) for passage in tokenised(texts, language))
-        written.update(its[row["normal"]] for its in names if row["normal"] in its)
-    return min(written, default=None)
+        forms.update(surfaces[row["normal"]] for surfaces in names if row["normal"] in surfaces)
+    return min(forms, default=None)
 
 
 REFILLED = 2000

@@ -197,12 +197,12 @@ class _Transactions:
 
     def take(self, lines: Mapping[str, _Rows]) -> None:
         """See Tables."""
-        for table, its in lines.items():
+        for table, lines_of_table in lines.items():
             if table in NODES:
-                for row in its.rows:
+                for row in lines_of_table.rows:
                     self.write(table, *row)
             else:
-                self._later.get(table, self._next.edges).extend((table, *row) for row in its.rows)
+                self._later.get(table, self._next.edges).extend((table, *row) for row in lines_of_table.rows)
 
     def write(self, table: str, *values: object) -> None:
         """See Tables."""
@@ -220,12 +220,12 @@ class _Transactions:
     def amend(self, table: str, id: str, **properties: object) -> None:
         """See Tables."""
         if id in self._next.nodes:
-            _, held, vectors = self._next.nodes[id]
-            changed, its = self._row(properties)
-            held |= changed
+            _, properties_so_far, vectors = self._next.nodes[id]
+            changed, new_vectors = self._row(properties)
+            properties_so_far |= changed
             for key in [key for key, value in changed.items() if value is None]:
-                del held[key]
-            vectors += its
+                del properties_so_far[key]
+            vectors += new_vectors
         else:
             self._next.changes[id] = list(self._row(properties))
 
@@ -295,24 +295,24 @@ class _Transactions:
             self._queue.popleft().result()
 
     def _write(self, writing: _Writing, begins: bool, also: Callable[[Transaction], object] | None) -> None:
-        written: dict[str, str] = {}
+        new_elements: dict[str, str] = {}
 
         def work(tx: Transaction) -> None:
-            written.clear()
-            written[self._collection.name] = check_there(tx, self._collection)
+            new_elements.clear()
+            new_elements[self._collection.name] = check_there(tx, self._collection)
             if begins:
                 tx.run("write/begin_counting", collection=self._collection.name)
             if any("meta_links" in properties for _, properties, _ in writing.nodes.values()):
                 tx.run("write/unlink", collection=self._collection.name, any=True)
             if writing.nodes:
                 elements = tx.run("write/nodes", rows=list(writing.nodes.values()))[0]["elements"]
-                written.update(zip(writing.nodes, elements, strict=True))
-            its = ChainMap(written, self._elements)
+                new_elements.update(zip(writing.nodes, elements, strict=True))
+            known_elements = ChainMap(new_elements, self._elements)
             if writing.changes:
-                changes = [[its[id], *row] for id, row in writing.changes.items()]
+                changes = [[known_elements[id], *row] for id, row in writing.changes.items()]
                 tx.run("write/changed_nodes", rows=changes)
             if writing.edges:
-                rows = [_edge(row, its) for row in writing.edges]
+                rows = [_edge(row, known_elements) for row in writing.edges]
                 if tx.run("write/edges", rows=rows)[0]["number"] != len(rows):
                     raise DatabaseError(
                         f"Nodes of collection {self._collection.name!r} were removed while it was written.",
@@ -322,7 +322,7 @@ class _Transactions:
                 also(tx)
 
         self._graph.write(work)
-        self._elements.update(written)
+        self._elements.update(new_elements)
 
 
 def _edge(row: tuple[Any, ...], elements: Mapping[str, str]) -> Row:

@@ -23,16 +23,16 @@ def check_attachment(graph: Graph, attachment: Attachment) -> list[Problem]:
     check_labels(graph, attachment.labels)
     problems = []
     for row in named(graph, attachment.labels):
-        label, its = row["label"], attachment.labels[row["label"]]
+        label, attached = row["label"], attachment.labels[row["label"]]
         if not row["named"]:
-            raise no_name(f"{label}.{its.name}")
+            raise no_name(f"{label}.{attached.name}")
         if row["keys"] < row["keyed"]:
             raise InputError(
-                f"{row['keyed'] - row['keys']:,} nodes {label} have a {its.key} that another one has.",
-                f'Leave key = "{its.key}" out of [labels.{label}], or name a property that no two of them share.',
+                f"{row['keyed'] - row['keys']:,} nodes {label} have a {attached.key} that another one has.",
+                f'Leave key = "{attached.key}" out of [labels.{label}], or name a property that no two of them share.',
             )
         if without := row["nodes"] - row["named"]:
-            problems.append(Problem(label, f"{without:,} nodes without {its.name}, left out", lasting=True))
+            problems.append(Problem(label, f"{without:,} nodes without {attached.name}, left out", lasting=True))
     return problems
 
 
@@ -40,10 +40,12 @@ def documents(graph: Graph, attachment: Attachment) -> Iterator[Document]:
     """Yield a document for each node that has a name."""
     kinds: dict[str, list[dict[str, Any]]] = {label: [] for label in attachment.labels}
     for out in (True, False):
-        for name, its in attachment.relationships.items():
-            for label in its.starts if out else its.ends:
-                kinds[label].append({"type": name, "out": out, "ends": its.ends if out else its.starts})
-    properties = {label: its.properties for label, its in attachment.labels.items()}
+        for name, relationship in attachment.relationships.items():
+            for label in relationship.starts if out else relationship.ends:
+                kinds[label].append(
+                    {"type": name, "out": out, "ends": relationship.ends if out else relationship.starts}
+                )
+    properties = {label: relationship.properties for label, relationship in attachment.labels.items()}
     parameters = {**label_parameters(attachment.labels), "properties": properties, "kinds": kinds, "most": _ENDS}
     for row in graph.stream("look_up/foreign_nodes", **parameters):
         yield _document(row, attachment)
@@ -51,18 +53,18 @@ def documents(graph: Graph, attachment: Attachment) -> Iterator[Document]:
 
 def _document(row: Row, attachment: Attachment) -> Document:
     label, name = row["label"], row["name"]
-    its = attachment.labels[label]
-    values = dict(zip(its.properties, row["values"], strict=True))
-    facts = {key: said for key in its.facts if (said := _said(values[key]))}
-    lines = [said for key in its.texts if (said := _said(values[key]))]
-    lines += [_sentence(f"{readable(key).capitalize()}: {said}") for key, said in facts.items()]
+    attached = attachment.labels[label]
+    values = dict(zip(attached.properties, row["values"], strict=True))
+    facts = {key: value for key in attached.facts if (value := _said(values[key]))}
+    lines = [value for key in attached.texts if (value := _said(values[key]))]
+    lines += [_sentence(f"{readable(key).capitalize()}: {value}") for key, value in facts.items()]
     for kind in row["kinds"]:
         its_kind = attachment.relationships[kind["type"]]
         words, ends = its_kind.words or readable(kind["type"]), _ends(kind, its_kind.facts)
         lines.append(_sentence(f"{words[:1].upper()}{words[1:]} {ends}" if kind["out"] else f"{ends} {words} {name}"))
     links = dict.fromkeys(_key(end) for kind in row["kinds"] for end in kind["ends"])
-    kept = (*its.facts, *filter(None, [its.version]))
-    metadata = {key: _plain(values[key]) for key in kept if values[key] is not None}
+    keys = (*attached.facts, *filter(None, [attached.version]))
+    metadata = {key: _plain(values[key]) for key in keys if values[key] is not None}
     metadata |= {"label": label, ELEMENT: row["element"], "links": list(links)}
     return Document(_key(row), (Section("\n".join(lines or [name])),), title=name, metadata=metadata)
 
@@ -79,8 +81,8 @@ def _ends(kind: Row, facts: Iterable[str]) -> str:
 
 
 def _about(properties: Row, facts: Iterable[str]) -> str:
-    said = {key: value for key in facts if (value := _said(properties.get(key)))}
-    parts = [f"{'as' if key.casefold() in _PLAYED else readable(key)} {value}" for key, value in said.items()]
+    values = {key: value for key in facts if (value := _said(properties.get(key)))}
+    parts = [f"{'as' if key.casefold() in _PLAYED else readable(key)} {value}" for key, value in values.items()]
     return f" ({', '.join(parts)})" if parts else ""
 
 

@@ -75,15 +75,15 @@ def extracted(
     """
     candidates = [_candidates(members, language) for members in groups]
     vectors, _ = embed_each(embedder, [sentence for each in candidates for sentence in each])
-    said, start = [], 0
+    texts, start = [], 0
     for number, (members, each) in enumerate(zip(groups, candidates, strict=True)):
         own = vectors[start : start + len(each)]
         cosines = own @ (own.sum(axis=0) if middles is None else middles[number])
         start += len(each)
         best = sorted(np.argsort(-cosines, kind="stable")[:_SENTENCES])
         text = " ".join(each[i] for i in best) or (members[0]["text"][:_LONGEST] if members else "")
-        said.append(Said(_name(members, text), text))
-    return said
+        texts.append(Said(_name(members, text), text))
+    return texts
 
 
 def asked(members: Sequence[Member], tasks: Tasks) -> Said:
@@ -194,7 +194,7 @@ class Writer(ABC, Generic[Group]):
         """Return the text by a model. Raises ModelError."""
 
     @abstractmethod
-    def write(self, groups: Sequence[Group], said: Sequence[Said], made: str) -> None:
+    def write(self, groups: Sequence[Group], texts: Sequence[Said], origin: str) -> None:
         """Write texts into the graph."""
 
 

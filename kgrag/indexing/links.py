@@ -57,12 +57,12 @@ def linked(documents: Callable[[], Iterable[Row]]) -> Iterator[tuple[Row, list[s
     Yields:
         Each document, and the ids of those that it links to, without its own.
     """
-    wanted = {name for row in documents() for _, name in _links(row)}
+    names = {name for row in documents() for _, name in _links(row)}
     best: dict[_Place, _Target] = {}
-    for row in documents() if wanted else ():
+    for row in documents() if names else ():
         folders = _folders(row)
         for name, titled in _names(row).items():
-            if name in wanted:
+            if name in names:
                 target = _Target(titled, len(folders), row["key"], row["id"])
                 for place in ((None, name), ("/".join(folders), name)):
                     best[place] = min(best.get(place, target), target)

@@ -33,13 +33,13 @@ class Gazetteer:
     """The names of a collection that are looked for in texts."""
 
     def __init__(
-        self, collection: str, known: Container[str], pipeline: str | None = None, language: Language = ENGLISH
+        self, collection: str, names: Container[str], pipeline: str | None = None, language: Language = ENGLISH
     ) -> None:
         """Make the gazetteer.
 
-        `known`: normal forms; `pipeline`: of spaCy, which finds more names in a text.
+        `names`: normal forms; `pipeline`: of spaCy, which finds more names in a text.
         """
-        self.known = known
+        self.known = names
         self.pipeline = pipeline
         self.language = language
         self._collection = collection
@@ -154,13 +154,13 @@ def link_mentions(work: StageContext) -> None:
         rows = work.rows("stages/mention_sources", ids)
         return rows, Gazetteer.of_texts(work, rows) if whole is None else None
 
-    for ids, (found, phrases) in work.computed(due, _BATCH, "mentions", read, partial(_mentions, whole)):
-        tried = {row["entity"]: name for its in phrases.values() for name, row in its.items()}
+    for ids, (by_passage, phrases) in work.computed(due, _BATCH, "mentions", read, partial(_mentions, whole)):
+        tried = {row["entity"]: name for by_name in phrases.values() for name, row in by_name.items()}
         single = {name for name in tried.values() if " " not in name}
         common = single.difference(_proper(work, sorted(single)))
         rare = sorted(entity for entity, name in tried.items() if name not in common)
-        add_rare(found, phrases, set(work.graph.run("stages/rare_names", ids=rare)[0]["ids"]))
-        rows = [{"id": passage, "mentions": list(its.values())} for passage, its in found.items()]
+        add_rare(by_passage, phrases, set(work.graph.run("stages/rare_names", ids=rare)[0]["ids"]))
+        rows = [{"id": passage, "mentions": list(by_name.values())} for passage, by_name in by_passage.items()]
 
         def write(tx: Transaction, rows: list[Row] = rows) -> None:
             touched = {mention["entity"] for row in rows for mention in row["mentions"]}
@@ -239,10 +239,10 @@ def mentions(
     language = gazetteer.language
     title, text = passage.title, passage.text
     own = set(source["own"])
-    known, facts = gazetteer.known, Facts.of(source, language)
+    names, facts = gazetteer.known, Facts.of(source, language)
 
     def is_other(name: str) -> bool:
-        return name in known and gazetteer.entity(name) not in own
+        return name in names and gazetteer.entity(name) not in own
 
     def mention(name: str, via: str, positions: list[int] | None = None) -> Row:
         # missing rather than false: nearly all mentions are neither
@@ -254,21 +254,23 @@ def mentions(
 
     for name, positions in find_names(title, is_other, {normalise(source["title"], language)}, language).items():
         add(mention(name, "title", positions))
-    for name, positions in find_names(text, known.__contains__, language=language).items():
+    for name, positions in find_names(text, names.__contains__, language=language).items():
         row = mention(name, "local", [len(title) + p for p in positions])
         if row["entity"] in rows:
             rows[row["entity"]]["positions"] += row["positions"]
         add(row)
     for name in named_entities(source["text"], gazetteer.pipeline, language):
         add(mention(name, "spacy"))
-    left = {name: mention(name, "phrase") for name in passage.phrases if name not in known}
+    left = {name: mention(name, "phrase") for name in passage.phrases if name not in names}
     phrases = {name: row for name, row in left.items() if row["entity"] not in rows}
     for name in source["stated"]:
         add(mention(name, "triple"))
     return rows, phrases
 
 
-def add_rare(found: dict[str, dict[str, Row]], phrases: Mapping[str, Mapping[str, Row]], rare: Container[str]) -> None:
+def add_rare(
+    mentions: dict[str, dict[str, Row]], phrases: Mapping[str, Mapping[str, Row]], rare: Container[str]
+) -> None:
     """Add the mentions of names that one passage alone holds (`rare`); `phrases`: passage -> name -> mention."""
-    for passage, its in phrases.items():
-        found[passage] |= {row["entity"]: row for row in its.values() if row["entity"] in rare}
+    for passage, by_name in phrases.items():
+        mentions[passage] |= {row["entity"]: row for row in by_name.values() if row["entity"] in rare}

@@ -164,7 +164,7 @@ def ingest(
         with Writers(graph, collection, settings.writers) as writers:
             groups = _some(_due(graph, collection, source, tally, scan), size)
             for group, prepared in engine.each(prepare, groups, models=True):
-                written: set[str] = set()
+                ids: set[str] = set()
                 passages: list[int] = []
                 longest = max(group, key=lambda each: len(each.document.text)).document
                 at(progress, Path(longest.source or longest.key).name, "passages", passages)
@@ -176,11 +176,11 @@ def ingest(
                     tally.batches += part.embedded > 0
                     tally.passages += len(part.batch.passages)
                     tally.problems += part.problems
-                    written.update(row["id"] for row in part.batch.documents)
+                    ids.update(row["id"] for row in part.batch.documents)
                     writers.submit(part.batch, alone=part.alone)
                     progress("documents", tally.documents, total)
                 for each in group:
-                    _count(each, each.id in written, tally, scan)
+                    _count(each, each.id in ids, tally, scan)
                 progress("documents", tally.documents, total)
         if not tally.again:
             break
@@ -268,10 +268,10 @@ def _some(due: Iterator[PendingDocument], size: int) -> Iterator[list[PendingDoc
         yield group
 
 
-def _count(item: PendingDocument, written: bool, tally: _Tally, scan: Scan) -> None:
+def _count(item: PendingDocument, is_written: bool, tally: _Tally, scan: Scan) -> None:
     """Take a document that was prepared into account, or that there was nothing of it to write."""
     document = item.document
-    if not written:
+    if not is_written:
         tally.problems.append(Problem(document.source or document.key, "holds no text"))
         if document.file is not None:
             scan.files[document.file.key] = ""

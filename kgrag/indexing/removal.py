@@ -44,29 +44,29 @@ def find_gone(graph: Graph, collection: Collection, scan: Scan, *, force: bool =
     places = places_of(scan, force)
     absolute = [place for place in places if Path(place).is_absolute()]
     relative = [place for place in places if not Path(place).is_absolute()]
-    gone: dict[str, bool] = {}
+    absent: dict[str, bool] = {}
     rows: list[dict[str, str | None]] = []
     for prefixes, of in ((absolute, [""]), (relative, roots)):
         if prefixes:
-            found = graph.stream("look_up/files_in", collection=collection.name, prefixes=prefixes, roots=of)
+            files = graph.stream("look_up/files_in", collection=collection.name, prefixes=prefixes, roots=of)
             rows += [
                 {"file": r["file"], "fingerprint": r["fingerprint"]}
-                for r in found
+                for r in files
                 if lies_in(r["file"], r["prefix"]) and is_gone(scan, r["file"], r["fingerprint"])
             ]
     for start in range(0, len(rows), _BATCH):
         part = graph.run("look_up/file_documents", collection=collection.name, rows=rows[start : start + _BATCH])
-        gone.update((r["key"], r["whole"]) for r in part)
-    return gone
+        absent.update((r["key"], r["whole"]) for r in part)
+    return absent
 
 
-def too_many(gone: Sized[str], report: IngestReport, limit: float) -> bool:
+def too_many(absent: Sized[str], report: IngestReport, limit: float) -> bool:
     """Return whether more than a share of the documents has disappeared.
 
     Then a folder may be half mounted or copied.
     """
     there = report.added + report.changed + report.unchanged + report.unsettled
-    return len(gone) > limit * (len(gone) + there)
+    return len(absent) > limit * (len(absent) + there)
 
 
 def places_of(scan: Scan, force: bool) -> list[str]:

@@ -74,10 +74,10 @@ def discard_old_vectors(graph: Graph, collection: Collection, settings: Settings
 
 def _wait(until: float, progress: Progress) -> None:
     """Wait until searches that began with the old vectors must have ended (time.monotonic)."""
-    begun = time.monotonic()
+    start = time.monotonic()
     while (left := until - time.monotonic()) > 0:
         limits.remaining()
-        progress("searches end", int(time.monotonic() - begun), int(until - begun))
+        progress("searches end", int(time.monotonic() - start), int(until - start))
         time.sleep(min(left, 1.0))
 
 
@@ -94,7 +94,7 @@ def add_vectors(
     graph: Graph, name: str, label: str, slot: str, embedder: Embedder, progress: Progress
 ) -> tuple[int, list[Problem]]:
     """Embed the nodes of a label that have no vector in a slot; returns how many, and those that get none."""
-    made, problems = 0, list[Problem]()
+    added, problems = 0, list[Problem]()
     ids = without_vector(graph, name, label, slot)
     parts = list(describe().node(label).embedded)
     stage = f"{label.lower()} vectors"
@@ -102,13 +102,13 @@ def add_vectors(
         progress(stage, start, len(ids))
         records = graph.run("stages/embedded", label=label, ids=ids[start : start + _VECTORS], parts=parts)
         places = [f"{label} {r['parts'][0] or r['id']}" for r in records]
-        vectors, found = embedded(embedder, [embedding_text(*r["parts"]) for r in records], places)
+        vectors, failures = embedded(embedder, [embedding_text(*r["parts"]) for r in records], places)
         rows = [{"id": r["id"], "vector": v} for r, v in zip(records, vectors, strict=True) if v is not None]
         graph.run("write/vectors", label=label, rows=rows, embedding=slot)
-        made, problems = made + len(rows), problems + found
+        added, problems = added + len(rows), problems + failures
     if ids:
         progress(stage, len(ids), len(ids))
-    return made, problems
+    return added, problems
 
 
 def without_vector(graph: Graph, name: str, label: str, slot: str) -> list[str]:
@@ -150,8 +150,8 @@ def repair(graph: Graph, name: str, embedder: Embedder | None, settings: Setting
     problems: list[Problem] = []
     for node in describe().nodes:
         if node.embedded and not node.sparse:
-            vectors[node.plural], found = add_vectors(graph, name, node.label, slot, embedder, progress)
-            problems += found
+            vectors[node.plural], failures = add_vectors(graph, name, node.label, slot, embedder, progress)
+            problems += failures
     names = _names(graph, name, slot)
     if collection.indexing.synonyms:
         for start in range(0, len(names), _BATCH):

@@ -20,8 +20,8 @@ _TEXTS: Mapping[str, Any] = {"type": "array", "items": _TEXT}
 
 
 def _parts(properties: Mapping[str, Any]) -> Mapping[str, Any]:
-    its = {"type": "object", "properties": properties, "required": list(properties), "additionalProperties": False}
-    return {"type": "array", "items": its}
+    item = {"type": "object", "properties": properties, "required": list(properties), "additionalProperties": False}
+    return {"type": "array", "items": item}
 
 
 class Proposal(BaseModel):
@@ -68,9 +68,9 @@ def usable(proposal: Proposal) -> FactSchema:
     for part in proposal.predicates:
         name = "_".join(_name(part)).upper()
         ends = {key: [end for end in map(str, part.get(key) or ()) if end in types] for key in ("from", "to")}
-        its = {**ends, "one": part.get("one") is True}
+        entry = {**ends, "one": part.get("one") is True}
         for synonyms in (list(map(str, part.get("synonyms") or ())), []):  # another predicate may be called so
-            longer = {**predicates, name: {**its, "synonyms": synonyms}}
+            longer = {**predicates, name: {**entry, "synonyms": synonyms}}
             if name not in predicates and _schema(types=types, predicates=longer):
                 predicates = longer
     schema = _schema(types=types, predicates=predicates)

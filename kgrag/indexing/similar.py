@@ -43,9 +43,9 @@ def nearest(
         neighbours: list[list[tuple[int, float]]] = [[] for _ in block]
         for place, other, score in zip(*_best(vectors, narrow, block, k, least), strict=True):
             neighbours[place].append((other, score))
-        for row, its in zip(block.tolist(), neighbours, strict=True):
-            its.sort(key=lambda f: (-f[1], ids[f[0]]))
-            yield row, [(other, round(score, _DIGITS)) for other, score in its[:k]]
+        for row, candidates in zip(block.tolist(), neighbours, strict=True):
+            candidates.sort(key=lambda f: (-f[1], ids[f[0]]))
+            yield row, [(other, round(score, _DIGITS)) for other, score in candidates[:k]]
 
 
 def _narrowed(vectors: Vectors) -> Vectors:
@@ -197,8 +197,8 @@ def link_exactly(work: StageContext, kind: Kind, due: Sequence[str], total: int)
         work.mark(kind.label, [ids[i] for i in moved], "similar")
         rows = np.union1d(rows, moved)
     pending: list[dict[str, Any]] = []
-    for done, (row, found) in enumerate(nearest(vectors, ids, rows, kind.k, kind.least)):
-        pending.append(_row(ids[row], [{"id": ids[j], "score": score} for j, score in found], kind.k))
+    for done, (row, neighbours) in enumerate(nearest(vectors, ids, rows, kind.k, kind.least)):
+        pending.append(_row(ids[row], [{"id": ids[j], "score": score} for j, score in neighbours], kind.k))
         if len(pending) == _BATCH:
             work.progress(f"similar {kind.plural}", done, len(rows))
             _write(work, kind, pending)
@@ -218,7 +218,7 @@ def _write_by_index(work: StageContext, kind: Kind, due: Sequence[str], *, sprea
     """Write the neighbours of nodes; with `spread` mark and return those whose own last neighbour is further away."""
     displaced: set[str] = set()
     for ids in work.batches(due, 100, f"similar {kind.plural}"):
-        found = work.graph.run(
+        records = work.graph.run(
             "stages/neighbours",
             label=kind.label,
             ids=ids,
@@ -227,7 +227,7 @@ def _write_by_index(work: StageContext, kind: Kind, due: Sequence[str], *, sprea
             candidates=work.settings.over_fetch,
             k=kind.k,
         )
-        rows = {r["id"]: [n for n in r["neighbours"] if n["score"] >= kind.least] for r in found}
+        rows = {r["id"]: [n for n in r["neighbours"] if n["score"] >= kind.least] for r in records}
         if spread:
             near = {n["id"] for row in rows.values() for n in row if n["floor"] is None or n["score"] >= n["floor"]}
             near.difference_update(due)

@@ -154,10 +154,10 @@ class StageContext:
             return
         index = self.collection.index("passage_stems")
         for ids in self.batches(due, 200, new):
-            wanted = phrases(ids)
+            rows = phrases(ids)
 
-            def look(tx: Transaction, wanted: list[Row] = wanted) -> None:
-                tx.run("stages/due_holders", index=index, phrases=wanted, stage=stage)
+            def look(tx: Transaction, rows: list[Row] = rows) -> None:
+                tx.run("stages/due_holders", index=index, phrases=rows, stage=stage)
 
             self.commit(label, mark, ids, look)
 

@@ -80,13 +80,13 @@ def _terms(language: Language, batch: tuple[list[str], list[Row]]) -> dict[str, 
     return {row["id"]: terms(TokenisedPassage(row["title"], row["text"], language=language)) for row in batch[1]}
 
 
-def top_terms(found: Terms, df_classes: Mapping[str, int], corpus_class: int, n: int) -> list[tuple[str, float]]:
+def top_terms(terms: Terms, df_classes: Mapping[str, int], corpus_class: int, n: int) -> list[tuple[str, float]]:
     """Return the n stems of highest TF-IDF that at least two passages share, with their weights; ties by stem.
 
     `df_classes` and `corpus_class` are floor(log2(df)) by stem and floor(log2(number of passages)).
     """
     weighed = []
-    for stem, count in found.counts.items():
+    for stem, count in terms.counts.items():
         df = df_classes.get(stem, 0)
         if df > 0:
             weighed.append((-_weight(count, max(0, corpus_class - df)), stem))
@@ -116,16 +116,16 @@ def link_keywords(work: StageContext, corpus_class: int) -> None:
     """Write the keywords of the passages that are marked, and count the passages of each keyword."""
     due = work.due("Passage", "keywords")
     read, compute = partial(work.rows, "look_up/texts"), partial(_terms, work.collection.language)
-    for ids, found in work.computed(due, _PASSAGES, "keywords", read, compute):
-        words = sorted({stem for its in found.values() for stem in its.counts})
+    for ids, by_passage in work.computed(due, _PASSAGES, "keywords", read, compute):
+        words = sorted({stem for counts in by_passage.values() for stem in counts.counts})
         ids_of_words = [word_id(work.name, stem) for stem in words]
         frequencies = work.graph.run("stages/word_frequencies", ids=ids_of_words)[0]["classes"]
         classes: dict[str, int] = dict(zip(words, frequencies, strict=True))
         names: dict[str, str] = {}
         best: dict[str, list[tuple[str, float]]] = {}
-        for passage, its in found.items():
-            best[passage] = top_terms(its, classes, corpus_class, work.collection.indexing.keywords)
-            names |= {stem: its.surfaces[stem] for stem, _ in best[passage] if stem not in names}
+        for passage, counts in by_passage.items():
+            best[passage] = top_terms(counts, classes, corpus_class, work.collection.indexing.keywords)
+            names |= {stem: counts.surfaces[stem] for stem, _ in best[passage] if stem not in names}
         key = {stem: keyword_id(work.name, stem) for stem in names}
         keywords = [{"id": key[stem], "stem": stem, "name": name} for stem, name in sorted(names.items())]
         rows = [{"id": p, "keywords": [{"id": key[s], "weight": w} for s, w in terms]} for p, terms in best.items()]
@@ -202,9 +202,9 @@ def statistics(
     surfaces: dict[str, str] = {}
     for passage in passages:
         body = passage.text
-        written = written_names(passage, pipeline, language)
-        phrases.update(written.keys())
-        for name, surface in written.items():
+        surface_forms = written_names(passage, pipeline, language)
+        phrases.update(surface_forms.keys())
+        for name, surface in surface_forms.items():
             surfaces[name] = min(surface, surfaces.get(name, surface))
         df.update({*content_stems(passage.words + passage.headings, language), *passage.symbols})
         common = common_nouns(body, language)

@@ -95,16 +95,16 @@ class Titles:
         for word in words:
             at = max(at, text.find(word.raw, at))
             places.append(at)
-        found = [(spot, number) for spot, _, number in self._found(words)]
-        spots = list(dict.fromkeys(spot for spot, _ in found if self._common[spot]))
-        taken = {spot: self._taken(spot, [other for other in spots if other != spot]) for spot in spots}
-        titles = set(taken.values())
+        matches = [(spot, number) for spot, _, number in self._found(words)]
+        spots = list(dict.fromkeys(spot for spot, _ in matches if self._common[spot]))
+        senses = {spot: self._taken(spot, [other for other in spots if other != spot]) for spot in spots}
+        titles = set(senses.values())
         annotations = []
-        for spot, number in found:
-            if spot in taken:
-                title, others = taken[spot], titles - {taken[spot]}
-                its = self._spots[spot]
-                probability = len(its.named) / len(its.held) if its.held else 0.0
+        for spot, number in matches:
+            if spot in senses:
+                title, others = senses[spot], titles - {senses[spot]}
+                statistics = self._spots[spot]
+                probability = len(statistics.named) / len(statistics.held) if statistics.held else 0.0
                 coherence = sum(self._related(title, other) for other in others) / len(others) if others else 0.0
                 start = places[number]
                 annotations.append(Annotation(title, (probability + coherence) / 2, start, start + len(spot)))
@@ -227,21 +227,21 @@ def tag(
     waiting = untagged(graph, collection, settings.tagme)
     due = waiting[:limit]
     mentions = 0
-    its = _version(graph, collection, settings.tagme)
+    version = _version(graph, collection, settings.tagme)
     if tagme is not None:
         annotate = tagme.annotate
     elif due:
         annotate = Titles(_all_sources(graph, collection), collection.language).annotate
 
     def ask(source: Mapping[str, Any]) -> list[Row]:
-        found = annotate(source["text"])
-        annotations = [annotation for annotation in found if annotation.rho >= settings.tagme.threshold]
+        matches = annotate(source["text"])
+        annotations = [annotation for annotation in matches if annotation.rho >= settings.tagme.threshold]
         rows = mention_rows(collection.name, source, annotations, collection.language)
         return rows if tagme is not None else [_no_article(row) for row in rows]
 
     def write(tagged: Mapping[str, list[Row]]) -> None:
         nonlocal mentions
-        mentions += graph.write(lambda tx: _write(tx, collection, its, tagged))
+        mentions += graph.write(lambda tx: _write(tx, collection, version, tagged))
 
     outcome = ask_each(passage_sources(graph, due), len(due), ask, write, partial(progress, _STAGE), threads)
     finish(graph, collection, settings, progress, embedder, engine=engine)
@@ -266,7 +266,7 @@ def _no_article(row: Row) -> Row:
 
 
 def mention_rows(
-    collection: str, source: Mapping[str, Any], found: Sequence[Annotation], language: Language = ENGLISH
+    collection: str, source: Mapping[str, Any], annotations: Sequence[Annotation], language: Language = ENGLISH
 ) -> list[Row]:
     """Return the mentions that TAGME found in a passage, one an entity; keys as in `cypher/write/tagged_*`.
 
@@ -275,7 +275,7 @@ def mention_rows(
     before = len(tokens(source["title"] or "", language))
     rows: dict[str, Row] = {}
     spots: defaultdict[str, set[int]] = defaultdict(set)
-    for annotation in sorted(found, key=lambda a: (-a.rho, a.title)):
+    for annotation in sorted(annotations, key=lambda a: (-a.rho, a.title)):
         normal = normalise(annotation.title, language)
         if not normal:
             continue
@@ -291,7 +291,7 @@ def mention_rows(
 def _write(tx: Transaction, collection: Collection, version: str, tagged: Mapping[str, Sequence[Row]]) -> int:
     """Write the mentions of passages that are still there; returns how many."""
     there = {r["id"] for r in tx.run("write/tagged", ids=sorted(tagged), version=version)}
-    gone = {r["entity"] for r in tx.run("write/remove_tagged", ids=sorted(there))}
+    changed = {r["entity"] for r in tx.run("write/remove_tagged", ids=sorted(there))}
     rows = [row for passage in sorted(there) for row in tagged[passage]]
     if rows:
         nodes: dict[str, Row] = {}
@@ -305,6 +305,6 @@ def _write(tx: Transaction, collection: Collection, version: str, tagged: Mappin
         )
         mentions = [{key: row[key] for key in row if key != "node"} for row in rows]
         tx.run("write/tagged_mentions", rows=sorted(mentions, key=lambda row: str(row["entity"])))
-    if gone:
-        tx.run("write/settle_entities", ids=sorted(gone))
+    if changed:
+        tx.run("write/settle_entities", ids=sorted(changed))
     return len(rows)

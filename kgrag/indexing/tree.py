@@ -306,11 +306,11 @@ class _Builder:
             shares = np.exp(nearness - nearness.max(axis=1, keepdims=True))
             shares /= shares.sum(axis=1, keepdims=True)
             for i, row in zip(places, shares, strict=True):
-                chosen = {int(row.argmax()), *map(int, np.flatnonzero(row >= LEAST))}
+                clusters = {int(row.argmax()), *map(int, np.flatnonzero(row >= LEAST))}
                 rows.append(
-                    {"member": below.ids[i], "ways": [{"summary": ids[k], "weight": float(row[k])} for k in chosen]}
+                    {"member": below.ids[i], "ways": [{"summary": ids[k], "weight": float(row[k])} for k in clusters]}
                 )
-                below.parents[i] = [ids[k] for k in chosen]
+                below.parents[i] = [ids[k] for k in clusters]
         for start in range(0, len(rows), _EDGES):  # all edges of a member at once
             self.graph.run("write/summarised", label=below.label, rows=rows[start : start + _EDGES])
 
@@ -344,9 +344,9 @@ class _Summaries(Writer[_Group]):
         """See Writer."""
         return asked(material, tasks)
 
-    def write(self, groups: Sequence[_Group], said: Sequence[Said], made: str) -> None:
+    def write(self, groups: Sequence[_Group], texts: Sequence[Said], origin: str) -> None:
         """See Writer; groups with weights are new, and are tied to their members."""
-        vectors = embedded_or_logged(self.embedder, [s.text for s in said], "summaries")
+        vectors = embedded_or_logged(self.embedder, [s.text for s in texts], "summaries")
         rows = [
             {
                 "id": group.id,
@@ -360,7 +360,7 @@ class _Summaries(Writer[_Group]):
                     for i, w in zip(group.members, group.weights, strict=bool(group.weights))
                 ],
             }
-            for group, s, vector in zip(groups, said, vectors, strict=True)
+            for group, s, vector in zip(groups, texts, vectors, strict=True)
         ]
         self.graph.run(
             "write/summaries",
@@ -370,7 +370,7 @@ class _Summaries(Writer[_Group]):
             labels=[self.collection.label("Summary")],
             embedding=self.collection.embedding,
             level=self.level,
-            made=made,
+            made=origin,
         )
 
 

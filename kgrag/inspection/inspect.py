@@ -260,10 +260,10 @@ def _alike(graph: Graph, collection: Collection, near: float, texts: int) -> Ite
         names.add(row["df"] or 0, (row["one"], row["other"]), f"{row['one']} = {row['other']}")
     if names.number:
         message = f"{names.number:,} pairs of names may be one and the same entity."
-        its = shlex.quote(collection.name)
+        argument = shlex.quote(collection.name)
         remedy = (
-            f"`kgrag enrich resolve {its}` ties duplicate entities; "
-            f"`kgrag cypher merge_candidates -c {its}` lists what is alike, with what speaks for each."
+            f"`kgrag enrich resolve {argument}` ties duplicate entities; "
+            f"`kgrag cypher merge_candidates -c {argument}` lists what is alike, with what speaks for each."
         )
         yield _finding("names to merge", "note", names.number, message, remedy, names.examples())
 
@@ -340,15 +340,15 @@ def _apart(graph: Graph, collection: Collection, settings: Settings) -> Differen
     return None if index is None else difference(graph, collection, index)
 
 
-def _edges(found: dict[tuple[str, str], int]) -> Iterable[Edges]:
+def _edges(numbers: dict[tuple[str, str], int]) -> Iterable[Edges]:
     """Yield the edges by kind, in the order of the description, unknown ones last."""
     for edge in describe().edges:
         for source in dict.fromkeys(start for start, _ in edge.between):
-            number = found.pop((source, edge.type), 0)
+            number = numbers.pop((source, edge.type), 0)
             if number:
                 targets = " | ".join(end for start, end in edge.between if start == source)
                 yield Edges(source, edge.type, targets, number)
-    for (source, type), number in sorted(found.items()):
+    for (source, type), number in sorted(numbers.items()):
         yield Edges(source, type, "?", number)
 
 

@@ -137,49 +137,52 @@ class Inspection:
 _CODE = re.compile(r"`([^`]*)`")
 
 
-def html(found: Inspection) -> str:
+def html(inspection: Inspection) -> str:
     """Return the whole page; it follows the reader's choice of light or dark."""
     template = Template(files("kgrag.inspection").joinpath("report.html").read_text(encoding="utf-8"))
     coverage = [
         (c.name, _bar(c.share), f"{c.having:,} of {c.number:,}", f"{c.share:.1%}")
-        for c in found.coverage
+        for c in inspection.coverage
         if c.share is not None
     ]
     return template.substitute(
-        title=escape(found.collection),
-        facts=escape(f"{found.embedder}, {found.dimension} dimensions, schema version {found.schema_version}"),
+        title=escape(inspection.collection),
+        facts=escape(
+            f"{inspection.embedder}, {inspection.dimension} dimensions, schema version {inspection.schema_version}"
+        ),
         when=f"{datetime.now().astimezone():%Y-%m-%d %H:%M}",
         version=version("kgrag"),
-        state="healthy" if found.healthy else "unhealthy",
-        verdict="All indexes answer, no work is left." if found.healthy else "Something is to be done.",
-        findings="".join(map(_finding, found.findings)) or "<p>Nothing else was found.</p>",
-        nodes=_table((escape(label), f"{number:,}") for label, number in found.nodes.items() if number),
+        state="healthy" if inspection.healthy else "unhealthy",
+        verdict="All indexes answer, no work is left." if inspection.healthy else "Something is to be done.",
+        findings="".join(map(_finding, inspection.findings)) or "<p>Nothing else was found.</p>",
+        nodes=_table((escape(label), f"{number:,}") for label, number in inspection.nodes.items() if number),
         edges=_table(
-            (f"{escape(e.source)} <em>—{escape(e.type)}→</em> {escape(e.target)}", f"{e.number:,}") for e in found.edges
+            (f"{escape(e.source)} <em>—{escape(e.type)}→</em> {escape(e.target)}", f"{e.number:,}")
+            for e in inspection.edges
         ),
         coverage=_table((escape(name), *rest) for name, *rest in coverage),
-        indexes=_table((f"vector index {escape(name)}", kind) for name, kind in found.quantization.items()),
-        readings=_table((escape(reading.name), f"{reading.number:,}") for reading in found.readings),
-        distributions="".join(map(_distribution, found.distributions)),
+        indexes=_table((f"vector index {escape(name)}", kind) for name, kind in inspection.quantization.items()),
+        readings=_table((escape(reading.name), f"{reading.number:,}") for reading in inspection.readings),
+        distributions="".join(map(_distribution, inspection.distributions)),
     )
 
 
-def _distribution(found: Distribution) -> str:
-    largest = max(b.number for b in found.bins)
-    rows = _table((b.name, _bar(b.number / largest), f"{b.number:,}") for b in found.bins)
-    facts = f"median {found.median:,}, mean {found.mean:.1f}, most {found.most:,}"
-    top = ", ".join(f"{escape(name)} {number:,}" for name, number in found.top)
+def _distribution(distribution: Distribution) -> str:
+    largest = max(b.number for b in distribution.bins)
+    rows = _table((b.name, _bar(b.number / largest), f"{b.number:,}") for b in distribution.bins)
+    facts = f"median {distribution.median:,}, mean {distribution.mean:.1f}, most {distribution.most:,}"
+    top = ", ".join(f"{escape(name)} {number:,}" for name, number in distribution.top)
     most = f"<p class='facts'>most: {top}</p>" if top else ""
-    return f"<section><h3>{escape(found.name)}</h3><p class='facts'>{facts}</p>{rows}{most}</section>"
+    return f"<section><h3>{escape(distribution.name)}</h3><p class='facts'>{facts}</p>{rows}{most}</section>"
 
 
-def _finding(found: Finding) -> str:
-    examples = "".join(f"<li>{escape(example)}</li>" for example in found.examples)
-    shown = f"<ul>{examples}</ul>" if examples else ""
-    remedy = _CODE.sub(r"<code>\1</code>", escape(found.remedy))
+def _finding(finding: Finding) -> str:
+    examples = "".join(f"<li>{escape(example)}</li>" for example in finding.examples)
+    listing = f"<ul>{examples}</ul>" if examples else ""
+    remedy = _CODE.sub(r"<code>\1</code>", escape(finding.remedy))
     return (
-        f"<article class='{found.level}'><h3><span>{found.level}</span> {escape(found.message)}</h3>"
-        f"{shown}<p>{remedy}</p></article>"
+        f"<article class='{finding.level}'><h3><span>{finding.level}</span> {escape(finding.message)}</h3>"
+        f"{listing}<p>{remedy}</p></article>"
     )
 
 

@@ -139,8 +139,10 @@ class _Run:
             self._count(error)
             record = AnswerRecord("", began=began)
             return failed(self._name, question, error_text(error), time.perf_counter() - started, record)
-        gone = [e.problem for e in answer.trace if isinstance(e, Failed) and e.error == UnavailableError.__name__]
-        self._count(UnavailableError(gone[0]) if gone else None)
+        unavailable = [
+            e.problem for e in answer.trace if isinstance(e, Failed) and e.error == UnavailableError.__name__
+        ]
+        self._count(UnavailableError(unavailable[0]) if unavailable else None)
         spent = [e.problem for e in answer.trace if isinstance(e, Failed) and e.error == BudgetError.__name__]
         if spent:
             self.ended = BudgetError(spent[0], "Give it a higher --budget.")
@@ -316,10 +318,12 @@ class Golden:
             return [Passage(f"structure {n}", keys[0], "", text) for n, text in enumerate(question.structure, 1)]
         reader, texts = self._index.reader, self._shown(question, keys)
         if texts:
-            ids_by_document = reader.document_passages(list({its.document for its in texts.values()}))
+            ids_by_document = reader.document_passages(list({gold.document for gold in texts.values()}))
             firsts = reader.passages([ids[0] for ids in ids_by_document.values() if ids]).values()
             titles = {first.document: first.title for first in firsts}
-            return [Passage(key, its.document, titles.get(its.document, ""), its.text) for key, its in texts.items()]
+            return [
+                Passage(key, gold.document, titles.get(gold.document, ""), gold.text) for key, gold in texts.items()
+            ]
         ids_by_document = reader.document_passages(keys)
         ids = [id for key in keys for id in ids_by_document.get(key, [])]
         if len(ids) > depth:
@@ -339,8 +343,8 @@ class GoldenFacts(Golden):
 
     def _shown(self, question: Question, keys: Sequence[str]) -> dict[str, GoldText]:
         """See Golden."""
-        its = {its.key: its for key in keys for its in question.supports if its.document == key}
-        return super()._shown(question, keys) or its
+        support = {support.key: support for key in keys for support in question.supports if support.document == key}
+        return super()._shown(question, keys) or support
 
 
 class LookUp:

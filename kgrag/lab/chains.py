@@ -65,10 +65,10 @@ def facts(questions: Sequence[Question], corpus: Mapping[str, Fact]) -> dict[str
         return dict(corpus)
     documents = {key: corpus[key] for key in corpus if key in whole}
     for key, (title, text) in corpus.items():
-        its = named.get(key, [])
-        documents |= {support.key: (title, support.text) for support in its}
+        supports = named.get(key, [])
+        documents |= {support.key: (title, support.text) for support in supports}
         for sentence in sentences(text, "en") if key not in whole else ():
-            if not any(sentence in support.text or support.text in sentence for support in its):
+            if not any(sentence in support.text or support.text in sentence for support in supports):
                 documents[GoldText(key, sentence).key] = (title, sentence)
     return documents
 
@@ -82,11 +82,11 @@ def chains(questions: Sequence[Question], corpus: Mapping[str, Fact]) -> list[Ch
     paths = []
     for question in questions:
         if question.gold and all(key in corpus for key in question.gold):
-            its: dict[str, Fact] = {}
+            path: dict[str, Fact] = {}
             for key in question.path or ordered(question.text, {key: corpus[key] for key in question.gold}):
                 named = [support for support in question.supports if support.document == key]
-                its |= {support.key: (corpus[key][0], support.text) for support in named} or {key: corpus[key]}
-            paths.append(Chain(question.text, tuple(its), tuple(its.values())))
+                path |= {support.key: (corpus[key][0], support.text) for support in named} or {key: corpus[key]}
+            paths.append(Chain(question.text, tuple(path), tuple(path.values())))
     return paths
 
 
@@ -95,17 +95,17 @@ def ordered(question: str, gold: Mapping[str, Fact]) -> tuple[str, ...]:
 
     That is, the one of whose title the question and the facts before hold most words, then the one of whose text.
     """
-    known, left, path = _words(question), dict(gold), []
+    words, left, path = _words(question), dict(gold), []
     while left:
-        key = max(left, key=lambda key: (_share(left[key][0], known), _share(left[key][1], known)))
+        key = max(left, key=lambda key: (_share(left[key][0], words), _share(left[key][1], words)))
         path.append(key)
-        known |= _words(" ".join(left.pop(key)))
+        words |= _words(" ".join(left.pop(key)))
     return tuple(path)
 
 
-def _share(text: str, known: Collection[str]) -> float:
+def _share(text: str, vocabulary: Collection[str]) -> float:
     words = _words(text)
-    return len(words & set(known)) / len(words) if words else 0.0
+    return len(words & set(vocabulary)) / len(words) if words else 0.0
 
 
 def _words(text: str) -> set[str]:

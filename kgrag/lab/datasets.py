@@ -214,8 +214,8 @@ class Dataset:
         """
         if number is None or number >= len(self.questions):
             return self
-        drawn = set(random.Random(seed).sample(sorted(q.id for q in self.questions), number))
-        return self.with_questions(q for q in self.questions if q.id in drawn)
+        ids = set(random.Random(seed).sample(sorted(q.id for q in self.questions), number))
+        return self.with_questions(q for q in self.questions if q.id in ids)
 
     def without(self, ids: Container[str]) -> Self:
         """Return the data set without the questions of these ids, with a note of their number."""
@@ -231,8 +231,8 @@ class Dataset:
 
     def unreachable(self, questions: Sequence[Question]) -> dict[str, tuple[str, ...]]:
         """Return question id -> its gold that is not in the corpus, for the questions with such."""
-        known = self.gold_texts or self.keys
-        missing = {q.id: tuple(key for key in q.gold if key not in known) for q in questions}
+        corpus = self.gold_texts or self.keys
+        missing = {q.id: tuple(key for key in q.gold if key not in corpus) for q in questions}
         return {id: keys for id, keys in missing.items() if keys}
 
 

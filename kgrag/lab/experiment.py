@@ -149,21 +149,21 @@ class Experiment:
         self.per_question, self.anyway = per_question, anyway
         self.out = None if out is None else Path(out)
         entries = [*systems, *([] if baseline is None else [baseline])]
-        found = dict(_named(system) for system in entries)
+        named = dict(_named(system) for system in entries)
         self.baseline = None if baseline is None else _named(baseline)[0]
         self.sweep = None
         if vary is not None:
-            written = {name: answers for name, (answers, made) in found.items() if made is None}
-            varied = [name for name in written if name not in BASELINES]
+            by_name = {name: answers for name, (answers, object_) in named.items() if object_ is None}
+            varied = [name for name in by_name if name not in BASELINES]
             self.sweep = Sweep.of(
-                vary, [n for n in varied if not written[n]], [n for n in varied if written[n]]
+                vary, [n for n in varied if not by_name[n]], [n for n in varied if by_name[n]]
             )  # fmt: skip
-            found = {new: found[name] for name in found for new in self.sweep.names([name])}
-            if self.baseline is not None and self.baseline not in found:
+            named = {new: named[name] for name in named for new in self.sweep.names([name])}
+            if self.baseline is not None and self.baseline not in named:
                 raise ConfigurationError(
-                    f"vary replaces the baseline {self.baseline}.", f"Name one of its values: {', '.join(found)}."
+                    f"vary replaces the baseline {self.baseline}.", f"Name one of its values: {', '.join(named)}."
                 )
-        self._systems = dict(sorted(found.items(), key=lambda item: item[1][0]))  # stable: retrievers first
+        self._systems = dict(sorted(named.items(), key=lambda item: item[1][0]))  # stable: retrievers first
         if grade and not any(answers for answers, _ in self._systems.values()):
             raise ConfigurationError("grade marks the answers of systems, and there are none.", "Add a system.")
         if perturb is not None and perturb not in PERTURBATIONS:
@@ -226,10 +226,10 @@ class Experiment:
             logs = {}
             if self.out is not None and data.questions and names:
                 subject = self._subject(data, searched)
-                held = searched.name if searched is not None and graphs is None else ""
+                index = searched.name if searched is not None and graphs is None else ""
                 for name in names:
-                    its = {**subject, "options": in_force(self._made(name, data, opened))}
-                    logs[name] = stack.enter_context(RecordFile(self.out, name, its, held))
+                    header = {**subject, "options": in_force(self._made(name, data, opened))}
+                    logs[name] = stack.enter_context(RecordFile(self.out, name, header, index))
             logged = sum(log.find(q) is not None for log in logs.values() for q in data.questions)
             if logged:
                 notes.append(f"{logged} of {len(names) * len(data.questions)} records were in {self.out} already.")
@@ -288,11 +288,11 @@ class Experiment:
         records: list[Record] = []
         shared: dict[str, Any] = {"depth": self.depth, "gold_texts": data.gold_texts, "logs": logs}
         for name in systems:
-            made = {name: self._made(name, data, searched)}
+            single = {name: self._made(name, data, searched)}
             if self._systems[name][0]:
-                records += ask_all(made, data.questions, report, threads=self.threads, grader=grader, **shared)
+                records += ask_all(single, data.questions, report, threads=self.threads, grader=grader, **shared)
             else:
-                records += retrieve_all(made, data.questions, report, warm_up=warm_up, **shared)
+                records += retrieve_all(single, data.questions, report, warm_up=warm_up, **shared)
         return records
 
     def _measure_apart(
@@ -305,24 +305,24 @@ class Experiment:
         grader: Grader | None,
     ) -> list[Record]:
         """Ask each question over a graph of its own."""
-        found: dict[str, list[Record]] = {name: [] for name in systems}
+        by_system: dict[str, list[Record]] = {name: [] for name in systems}
         for number, question in enumerate(data.questions):
             report("questions", number, len(data.questions))
-            known = [record for log in logs.values() if (record := log.find(question)) is not None]
-            if len(known) < len(systems) or grader is not None:
+            own = [record for log in logs.values() if (record := log.find(question)) is not None]
+            if len(own) < len(systems) or grader is not None:
                 opened = graphs.open(question)
                 one, warm_up = data.with_questions([question]), int(number < WARM_UP)
-                known = self._measure(systems, one, opened, no_progress, logs, grader, warm_up)
-            for record in known:
-                found[record.system].append(record)
+                own = self._measure(systems, one, opened, no_progress, logs, grader, warm_up)
+            for record in own:
+                by_system[record.system].append(record)
         report("questions", len(data.questions), len(data.questions))
-        return [record for records in found.values() for record in records]
+        return [record for records in by_system.values() for record in records]
 
     def _graphs(self, data: Dataset, searched: Collection | None, report: Progress) -> QuestionGraphs | None:
         """Return the maker of each question's graph, if each has its own. Raises ConfigurationError for objects."""
         if self.per_question is None:
             return None
-        objects = [name for name, (_, made) in self._systems.items() if made is not None]
+        objects = [name for name, (_, system) in self._systems.items() if system is not None]
         if objects:
             raise ConfigurationError(f"per_question makes the graph of {objects[0]!r} itself.", "Give its name.")
         searched = _needed(searched, "make a graph for each question")
@@ -343,9 +343,9 @@ class Experiment:
         return f"{self.dataset.name}: {', '.join(parts)}"
 
     def _made(self, name: str, data: Dataset, searched: Collection | None) -> Any:
-        answers, made = self._systems[name]
-        if made is not None:
-            return made
+        answers, system = self._systems[name]
+        if system is not None:
+            return system
         searched = _needed(searched, f"find {name!r}")
         if name in BASELINES:
             return BASELINES[name].make(searched.context, data)
@@ -417,8 +417,8 @@ def _named(system: Named | str) -> tuple[str, tuple[bool, Any]]:
     name = system.strip()
     if name in BASELINES:
         return name, (True, None)
-    found, answers = layers.spelt(name)
-    return found, (answers, None)
+    standard, answers = layers.spelt(name)
+    return standard, (answers, None)
 
 
 def _neo4j(searched: Collection) -> str:

@@ -181,14 +181,14 @@ def from_opinions(collection: "Collection", folder: Path) -> GenerationReport:
     if (folder / CORPUS).exists() and not (folder / _OPINIONS).exists():
         raise InputError(f"{folder} holds another question set.", "Name another folder.")
     last = {row["question"].strip().casefold(): row for row in rows}
-    kept = [row for row in last.values() if row["gold"]]
+    rated = [row for row in last.values() if row["gold"]]
     folder.mkdir(parents=True, exist_ok=True)
     (folder / _OPINIONS).touch()
     _write(folder / CORPUS, _corpus(Sources(reader)))
-    _write(folder / QUERIES, map(_rated, kept))
-    dropped = {"asked again": len(rows) - len(last), "without a passage": len(last) - len(kept)}
+    _write(folder / QUERIES, map(_rated, rated))
+    dropped = {"asked again": len(rows) - len(last), "without a passage": len(last) - len(rated)}
     return GenerationReport(
-        questions=len(kept),
+        questions=len(rated),
         dropped={why: count for why, count in dropped.items() if count},
         seconds=time.monotonic() - started,
     )
@@ -207,12 +207,12 @@ def estimate(collection: "Collection", number: int, *, seed: int = 0, progress: 
     chat = collection.kg.settings.chat
     reader = _reader(collection)
     sources = Sources(reader)
-    made, checked = load_prompt(MAKE, chat.prompts), load_prompt(CHECK, chat.prompts)
+    maker, checked = load_prompt(MAKE, chat.prompts), load_prompt(CHECK, chat.prompts)
     sizes = dict.fromkeys((MAKE, CHECK), 0)
     number = number if sources.ids else 0
     for draw in range(number):
         kind, material = _draw(sources, seed, draw)
-        sizes[MAKE] += _size(made, _values(kind, material))
+        sizes[MAKE] += _size(maker, _values(kind, material))
         sizes[CHECK] += _size(
             checked, {"question": "?" * 120, "answer": "?" * 20, "texts": numbered(material.passages)}
         )
@@ -242,8 +242,8 @@ class _Asking:
             if not due or self.stopped is not None:
                 return selection
             tried.update(due)
-            shown: Callable[[int, int], None] = partial(self._report, progress, len(selection.kept), number)
-            outcome = ask_each(map(self._source, due), len(due), self._ask, self._keep, shown, threads)
+            report: Callable[[int, int], None] = partial(self._report, progress, len(selection.kept), number)
+            outcome = ask_each(map(self._source, due), len(due), self._ask, self._keep, report, threads)
             self.failures += outcome.failures
             self.stopped = outcome.stopped
 
@@ -255,13 +255,13 @@ class _Asking:
     def _ask(self, source: Mapping[str, Any]) -> Draft:
         kind: Kind = source["kind"]
         material: Material = source["material"]
-        made = self._tasks.structured(MAKE, _Made, **_values(kind, material))
+        reply = self._tasks.structured(MAKE, _Made, **_values(kind, material))
         texts = {p.id: " ".join(p.text.split()) for p in material.passages}
-        supports = [" ".join(s.split()) for s in made.supports]
+        supports = [" ".join(s.split()) for s in reply.supports]
         several = len(material.passages) > 1
         draft = Draft(
-            question=" ".join(made.question.split()),
-            answer=" ".join(made.answer.split()),
+            question=" ".join(reply.question.split()),
+            answer=" ".join(reply.answer.split()),
             gold=tuple(texts),
             type=kind.answer_type.name if several or kind.answer_type.passages == 1 else "factoid",
             user=kind.user.name,
@@ -296,8 +296,8 @@ def _reader(collection: "Collection") -> Reader:
 def _draw(sources: Sources, seed: int, draw: int) -> tuple[Kind, Material]:
     lot = random.Random(f"{seed}/{draw}")
     kind = draw_kind(lot)
-    wanted = kind.answer_type
-    return kind, sources.draw(lot, wanted.passages, by_title=wanted.name == "path-following")
+    answer_type = kind.answer_type
+    return kind, sources.draw(lot, answer_type.passages, by_title=answer_type.name == "path-following")
 
 
 def _values(kind: Kind, material: Material) -> dict[str, str]:

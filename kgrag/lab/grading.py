@@ -143,7 +143,7 @@ class LexicalGrader:
     def mark(self, answer: SaidAnswer) -> Marks:
         """See AnswerGrader."""
         words = self._words(answer.said)
-        shares = [_share(self._words(known), words) for known in answer.known]
+        shares = [_share(self._words(gold), words) for gold in answer.known]
         correct = None if not shares else 1.0 if max(shares) == 1 else 0.5 if max(shares) >= 0.5 else 0.0
         texts = [self._words(text) for text in answer.shown]
         claims = [s for s in sentences(answer.said, self._language.code) if self._words(s)] if texts else []
@@ -210,18 +210,18 @@ def read_answers(path: Path) -> list[SaidAnswer]:
     """
     answers = {}
     for number, (place, row) in enumerate(json_lines(path, _FORM), 1):
-        said, question = row.get("said", row.get("text")), row.get("question")
-        if not isinstance(said, str) or not isinstance(question, str):
+        text, question = row.get("said", row.get("text")), row.get("question")
+        if not isinstance(text, str) or not isinstance(question, str):
             raise InputError(f"{place}: question or said is missing or no text.", _FORM)
-        known, shown = row.get("answers") or [], row.get("shown")
-        if shown is None:
-            shown = _texts(row.get("citations")) or _texts((row.get("ranking") or {}).get("hits"))
-        if not isinstance(known, list) or not isinstance(shown, list):
+        gold, evidence = row.get("answers") or [], row.get("shown")
+        if evidence is None:
+            evidence = _texts(row.get("citations")) or _texts((row.get("ranking") or {}).get("hits"))
+        if not isinstance(gold, list) or not isinstance(evidence, list):
             raise InputError(f"{place}: answers or shown is no list.", _FORM)
         id = str(row.get("id") or number)
         if id in answers:
             raise InputError(f"{place}: id {id!r} occurs more than once.", _FORM)
-        answers[id] = SaidAnswer(id, question, said, tuple(map(str, known)), tuple(map(str, shown)))
+        answers[id] = SaidAnswer(id, question, text, tuple(map(str, gold)), tuple(map(str, evidence)))
     if not answers:
         raise InputError(f"{path} is empty.", _FORM)
     return list(answers.values())
@@ -254,8 +254,8 @@ def estimate(answers: Sequence[SaidAnswer], chat: ChatSettings) -> dict[str, Est
     return estimates
 
 
-def _correctness(question: str, known: Sequence[str], said: str) -> dict[str, str]:
-    return {"question": question, "answers": "; or ".join(known), "said": harmless(said)}
+def _correctness(question: str, answers: Sequence[str], text: str) -> dict[str, str]:
+    return {"question": question, "answers": "; or ".join(answers), "said": harmless(text)}
 
 
 def _claims(answer: SaidAnswer) -> dict[str, str]:
@@ -274,13 +274,13 @@ def _by(tasks: Tasks, *names: str) -> str:
     return ", ".join(f"{tasks.model.name(name)}, prompt {tasks.prompt(name).version}" for name in names)
 
 
-def _surely(said: str, known: Sequence[str]) -> bool | None:
+def _surely(text: str, answers: Sequence[str]) -> bool | None:
     """Return whether an answer is correct, where no model is needed to tell: there is none, or it is a known one."""
-    return bool(said.strip()) if not said.strip() or exact_match(said, known) else None
+    return bool(text.strip()) if not text.strip() or exact_match(text, answers) else None
 
 
-def _share(wanted: set[str], there: set[str]) -> float:
-    return len(wanted & there) / len(wanted) if wanted else 0.0
+def _share(words: set[str], there: set[str]) -> float:
+    return len(words & there) / len(words) if words else 0.0
 
 
 def _supported(claims: int, unsupported: int) -> float | None:
@@ -328,22 +328,22 @@ def grade_answers(
             ids = {digest: id for id, digest in digests.items()}
             for row in ledger.rows[1:]:
                 if row.get("digest") in ids:
-                    its = Marks(row["correctness"], row["faithfulness"], tuple(row["unsupported"]))
-                    marks[ids[row["digest"]]] = its
+                    row_marks = Marks(row["correctness"], row["faithfulness"], tuple(row["unsupported"]))
+                    marks[ids[row["digest"]]] = row_marks
 
-        def write(found: dict[str, Marks]) -> None:
+        def write(fresh: dict[str, Marks]) -> None:
             if ledger is not None:
-                for id, its in found.items():
-                    ledger.add({"id": id, "digest": digests[id], **asdict(its)})
-            marks.update(found)
+                for id, row_marks in fresh.items():
+                    ledger.add({"id": id, "digest": digests[id], **asdict(row_marks)})
+            marks.update(fresh)
 
         due = [{"id": a.id, "document": a.id, "title": "", "answer": a} for a in answers if a.id not in marks]
         report = partial(progress, "marks")
         outcome = ask_each(due, len(due), lambda source: grader.mark(source["answer"]), write, report, threads)
     means, agreed = {}, {}
     for name in MARKS:
-        values = {id: value for id, its in marks.items() if (value := getattr(its, name)) is not None}
-        theirs = {id: getattr(its, name) for id, its in (by_hand or {}).items()}
+        values = {id: value for id, row_marks in marks.items() if (value := getattr(row_marks, name)) is not None}
+        theirs = {id: getattr(row_marks, name) for id, row_marks in (by_hand or {}).items()}
         both = [id for id in theirs if id in values and theirs[id] is not None]
         if values:
             means[name] = fmean(values.values())

@@ -132,21 +132,21 @@ def quality(
     steps = [_Setting(context, kind, setting, walk, texts or {}, cap) for kind in kinds for setting in KINDS[kind]]
     for number, question in enumerate(questions):
         progress(f"edges {label}", number, len(questions))
-        its = [hit.id for hit in retriever.rank(Query(question.text), seeds)]
+        ids = [hit.id for hit in retriever.rank(Query(question.text), seeds)]
         turn = number % len(steps)  # who comes first after a search is a little slower
         for step in steps[turn:] + steps[:turn]:
             if not number:  # unmeasured: its query is planned
-                step.measure(its, question)
+                step.measure(ids, question)
                 step.clear()
-            step.measure(its, question)
+            step.measure(ids, question)
     progress(f"edges {label}", len(questions), len(questions))
     new = {id for step in steps for way in step.ways for id in way}
-    held = reader.passages(sorted(new))
+    texts_by_id = reader.passages(sorted(new))
     sample = reader.row("retrieve/first_passages", collection=reader.collection.name, limit=SAMPLE)["ids"]
     qualities = []
     for number, step in enumerate(steps):
         progress(f"density {label}", number, len(steps))
-        qualities.append(step.quality(label, questions, held, passages, step.pairs(sample, passages)))
+        qualities.append(step.quality(label, questions, texts_by_id, passages, step.pairs(sample, passages)))
     progress(f"density {label}", len(steps), len(steps))
     return qualities
 
@@ -174,16 +174,16 @@ def quality_apart(
         context = graphs.open(question).context
         qualities.append(quality(context, [question], seeds, kinds, label, no_progress, walk, texts, cap))
     progress("questions", len(questions), len(questions))
-    return [_mean(its) for its in zip(*qualities, strict=True)]
+    return [_mean(group) for group in zip(*qualities, strict=True)]
 
 
-def _mean(found: Sequence[Quality]) -> Quality:
+def _mean(qualities: Sequence[Quality]) -> Quality:
     """Return the means over questions."""
-    its: dict[str, Any] = {}
+    means: dict[str, Any] = {}
     for name in ("sf_em", "recall", "precision", "neighbours", "density", "pairs", "p50_ms", "walk", "walk_ms"):
-        values = [value for quality in found if (value := getattr(quality, name)) is not None]
-        its[name] = None if not values else median(values) if name.endswith("ms") else fmean(values)
-    return replace(found[0], **its)
+        values = [value for quality in qualities if (value := getattr(quality, name)) is not None]
+        means[name] = None if not values else median(values) if name.endswith("ms") else fmean(values)
+    return replace(qualities[0], **means)
 
 
 class _Setting:
@@ -202,10 +202,12 @@ class _Setting:
         self._cap = cap or _ALL
         self._walk: Kgp | None = None
         if walk is not None and not (kind == "similar" and setting > context.reader.collection.indexing.similar):
-            its = parse(walk)
+            expression = parse(walk)
             edges = tuple(kind.replace("+title", "+title+document").split("+"))
-            options = {"cap": cap} | dict(its.options) | {"edges": edges, _OPTIONS[kind]: setting}
-            self._walk = Kgp(*(make_retriever(part, context) for part in its.parts or [Expression("bm25")]), **options)
+            options = {"cap": cap} | dict(expression.options) | {"edges": edges, _OPTIONS[kind]: setting}
+            self._walk = Kgp(
+                *(make_retriever(part, context) for part in expression.parts or [Expression("bm25")]), **options
+            )
         self.clear()
 
     def clear(self) -> None:
@@ -218,15 +220,15 @@ class _Setting:
 
     def measure(self, seeds: Sequence[str], question: Question) -> None:
         """Fetch the neighbours of the seeds of a question, and walk for it."""
-        context, begun = self._context, time.perf_counter()
+        context, start = self._context, time.perf_counter()
         tied = context.reader.edge_neighbours(seeds, self.kind, self.setting, self._cap, _OVER_FETCH)
-        self._times.append(1000 * (time.perf_counter() - begun))
+        self._times.append(1000 * (time.perf_counter() - start))
         self.ways.append({*seeds, *(id for near in tied.values() for id in near)})
         self._degrees += map(len, tied.values())
         if self._walk is not None:
-            begun = time.perf_counter()
+            start = time.perf_counter()
             ranking = self._walk.retrieve(question.text, self._walk.settings.budget)
-            self._walk_times.append(1000 * (time.perf_counter() - begun))
+            self._walk_times.append(1000 * (time.perf_counter() - start))
             self._walked.append(_shares(question, [hit.passage for hit in ranking], self._texts)[0])
 
     def pairs(self, sample: Sequence[str], passages: int) -> float:
@@ -248,12 +250,12 @@ class _Setting:
         self,
         label: str,
         questions: Sequence[Question],
-        held: Mapping[str, Passage],
+        by_id: Mapping[str, Passage],
         passages: int,
         pairs: float,
     ) -> Quality:
-        """Return the means; `held`: passages by their ids, `passages`: their number, `pairs`: tied ones."""
-        ways = ([held[id] for id in way if id in held] for way in self.ways)
+        """Return the means; `by_id`: passages by their ids, `passages`: their number, `pairs`: tied ones."""
+        ways = ([by_id[id] for id in way if id in by_id] for way in self.ways)
         shares = [_shares(question, way, self._texts) for question, way in zip(questions, ways, strict=True)]
         return Quality(
             edges=f"{self.kind} {label}".strip() if self.kind == "similar" else self.kind,
@@ -283,11 +285,11 @@ def _shares(question: Question, way: Sequence[Passage], texts: Mapping[str, Gold
 
 def _holds(passage: Passage, gold: Sequence[str], texts: Mapping[str, GoldText]) -> bool:
     """Return whether a passage holds gold that is part of a document."""
-    its = [key for key in gold if texts[key].document == passage.document]
-    return any(rank is not None for rank in text_ranks(Ranking("", "", (Hit(passage, 0.0, ()),)), its, texts))
+    keys = [key for key in gold if texts[key].document == passage.document]
+    return any(rank is not None for rank in text_ranks(Ranking("", "", (Hit(passage, 0.0, ()),)), keys, texts))
 
 
-def plot_quality(found: Sequence[Quality], title: str, path: Path) -> None:
+def plot_quality(qualities: Sequence[Quality], title: str, path: Path) -> None:
     """Draw SF-EM, precision and latency against density, a line for each kind of edges; dashed what walks find.
 
     Density and latency are on logarithmic axes. Raises ConfigurationError, InputError when the file cannot be written.
@@ -297,9 +299,9 @@ def plot_quality(found: Sequence[Quality], title: str, path: Path) -> None:
     figure = figure_class(figsize=(15, 5), layout="constrained", dpi=120)
     reach, pure, slow = figure.subplots(1, 3)
     figure.suptitle(title)
-    walked = any(q.walk is not None for q in found)
-    for number, edges in enumerate(dict.fromkeys(q.edges for q in found if q.density)):
-        line = sorted((q for q in found if q.edges == edges and q.density), key=lambda q: q.density)
+    walked = any(q.walk is not None for q in qualities)
+    for number, edges in enumerate(dict.fromkeys(q.edges for q in qualities if q.density)):
+        line = sorted((q for q in qualities if q.edges == edges and q.density), key=lambda q: q.density)
         density, style = [100 * q.density for q in line], {"color": f"C{number % 10}", "markersize": 5}
         reach.plot(density, [100 * q.sf_em for q in line], "o-", label=edges, **style)
         pure.plot(density, [100 * q.precision for q in line], "o-", **style)

@@ -25,8 +25,8 @@ def required(systems: Iterable[str], collection: Collection) -> list[Layer]:
     layers: set[Layer] = set()
     for name in dict.fromkeys(systems):
         if name.strip() not in BASELINES:
-            its, answers = spelt(name)
-            part: Any = collection.system(its) if answers else collection.retriever(its)
+            standard, answers = spelt(name)
+            part: Any = collection.system(standard) if answers else collection.retriever(standard)
             layers |= part.lacking()
     return [layer for layer in LAYERS if layer in layers]
 

@@ -44,10 +44,10 @@ def answer_rank(ranking: Ranking, answers: Iterable[str]) -> int | None:
     An answer stands where its tokens follow each other: words and single marks, in lower case. The share of questions
     with a rank of at most k is the top-k accuracy of Karpukhin et al., Dense Passage Retrieval (2020), section 5.
     """
-    wanted = [tokens for answer in answers if (tokens := _answer_tokens(answer)).strip()]
+    phrases = [tokens for answer in answers if (tokens := _answer_tokens(answer)).strip()]
     for rank, hit in enumerate(ranking, 1):
         text = _answer_tokens(f"{hit.passage.title}\n{hit.passage.text}")
-        if any(answer in text for answer in wanted):
+        if any(answer in text for answer in phrases):
             return rank
     return None
 
@@ -55,16 +55,16 @@ def answer_rank(ranking: Ranking, answers: Iterable[str]) -> int | None:
 def unanswerable(questions: Iterable[Question], documents: Iterable[object]) -> list[Question]:
     """Return the questions without an answer in any of the documents, by `answer_rank`."""
     open_ = {question.id: question for question in questions}
-    wanted: defaultdict[str, list[tuple[str, str]]] = defaultdict(list)  # first token -> answers, question ids
+    pending: defaultdict[str, list[tuple[str, str]]] = defaultdict(list)  # first token -> answers, question ids
     for question in open_.values():
         for answer in map(_answer_tokens, question.answers):
             if answer.strip():
-                wanted[answer.split(maxsplit=1)[0]].append((answer, question.id))
+                pending[answer.split(maxsplit=1)[0]].append((answer, question.id))
     for document in documents:
         if isinstance(document, Document):
             text = _answer_tokens(f"{document.title}\n{document.text}")
-            for token in wanted.keys() & set(text.split()):
-                for answer, id in wanted[token]:
+            for token in pending.keys() & set(text.split()):
+                for answer, id in pending[token]:
                     if answer in text:
                         open_.pop(id, None)
     return list(open_.values())
@@ -167,41 +167,41 @@ def normalised(text: str) -> str:
     return " ".join(_ARTICLES.sub(" ", plain).split())
 
 
-def exact_match(text: str, known: Sequence[str]) -> float:
+def exact_match(text: str, answers: Sequence[str]) -> float:
     """Return 1 if the answer is one of the known ones, else 0; no answer is none of them.
 
     Raises ValueError without any.
     """
     words = normalised(text)
-    return float(bool(words) and words in {normalised(answer) for answer in _some(known)})
+    return float(bool(words) and words in {normalised(answer) for answer in _some(answers)})
 
 
-def f1(text: str, known: Sequence[str]) -> float:
+def f1(text: str, answers: Sequence[str]) -> float:
     """Return the harmonic mean of precision and recall of an answer's words, counted with their frequency; the best.
 
     Raises ValueError without a known answer.
     """
     words = Counter(normalised(text).split())
-    return max(_f1(words, Counter(normalised(answer).split())) for answer in _some(known))
+    return max(_f1(words, Counter(normalised(answer).split())) for answer in _some(answers))
 
 
-def structure_match(found: Sequence[str], wanted: Sequence[str]) -> float:
+def structure_match(texts: Sequence[str], gold: Sequence[str]) -> float:
     """Return 1 if the text of each gold page, table or section is in the result, else 0. Raises ValueError without any.
 
     Texts are compared as answers are, so that the marks of Markdown make no difference.
     """
-    return float({normalised(text) for text in _some(wanted)} <= {normalised(text) for text in found})
+    return float({normalised(text) for text in _some(gold)} <= {normalised(text) for text in texts})
 
 
-def _f1(said: Counter[str], known: Counter[str]) -> float:
-    shared = (said & known).total()
-    return 2 * shared / (said.total() + known.total()) if shared else 0.0
+def _f1(words: Counter[str], gold: Counter[str]) -> float:
+    shared = (words & gold).total()
+    return 2 * shared / (words.total() + gold.total()) if shared else 0.0
 
 
-def _some(known: Sequence[str]) -> Sequence[str]:
-    if not known:
+def _some(answers: Sequence[str]) -> Sequence[str]:
+    if not answers:
         raise ValueError("no known answer")
-    return known
+    return answers
 
 
 @dataclass(frozen=True, slots=True)
@@ -253,7 +253,7 @@ def paired_bootstrap(
             means[start : start + step, measure] = delta[:, measure][rows].mean(axis=1)
     tail = (1 - confidence) / 2
     low, high = np.quantile(means, (tail, 1 - tail), axis=0).round(9)  # else 1e-17 would count as a difference
-    return [Difference(*map(float, found)) for found in zip(delta.mean(axis=0).round(9), low, high, strict=True)]
+    return [Difference(*map(float, row)) for row in zip(delta.mean(axis=0).round(9), low, high, strict=True)]
 
 
 @dataclass(frozen=True, slots=True)

@@ -41,14 +41,14 @@ class QuestionGraphs:
 
     def open(self, question: Question) -> Collection:
         """Return the collection with the graph of one question. Raises DatabaseError, ConfigurationError."""
-        wanted = self.documents(question)
+        targets = self.documents(question)
         if not self._held:  # what a run that was ended left behind
             with suppress(NotFoundError):
                 self.collection.delete()
-        self.collection.ingest([self._documents[key] for key in wanted])
-        if gone := self._held.difference(wanted):
-            self.collection.delete(sorted(gone))
-        self._held = set(wanted)
+        self.collection.ingest([self._documents[key] for key in targets])
+        if outdated := self._held.difference(targets):
+            self.collection.delete(sorted(outdated))
+        self._held = set(targets)
         if self._tag:
             self.collection.tag()
         self._passages[question.id] = self.collection.info().counts.get("Passage", 0)

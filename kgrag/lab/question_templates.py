@@ -90,8 +90,8 @@ def leaks(draft: Draft, language: Language) -> bool:
     """
     if draft.type == "comparison" or draft.formulation == "yes-no":
         return False
-    said, asked = _telling(draft.answer, language), _telling(draft.question, language)
-    return bool(said) and said <= asked
+    answer, question = _telling(draft.answer, language), _telling(draft.question, language)
+    return bool(answer) and answer <= question
 
 
 def _fault(draft: Draft, language: Language) -> str:
@@ -113,7 +113,7 @@ def _telling(text: str, language: Language) -> set[str]:
     return {stem for stem in content_stems(words, language) if stem} or set(words)
 
 
-def query_rows(kept: Sequence[Draft]) -> list[dict[str, Any]]:
+def query_rows(drafts: Sequence[Draft]) -> list[dict[str, Any]]:
     """Return the rows of queries.jsonl."""
     return [
         {
@@ -126,7 +126,7 @@ def query_rows(kept: Sequence[Draft]) -> list[dict[str, Any]]:
             **({"supports": [{"passage": id, "text": text} for id, text in draft.supports]} if draft.supports else {}),
             **{name: value for name in ("user", "formulation", "premise") if (value := getattr(draft, name))},
         }
-        for number, draft in enumerate(kept, 1)
+        for number, draft in enumerate(drafts, 1)
     ]
 
 
@@ -182,9 +182,9 @@ class Sources:
                 bridges = [row for row in bridges if row["kind"] == "title"] or ([] if by_title else bridges)
                 if bridges:
                     bridge = lot.choice(bridges)
-                    held = self.passages([id, bridge["other"]])
-                    if len(held) == 2:
-                        pair = (held[id], held[bridge["other"]])
+                    passages = self.passages([id, bridge["other"]])
+                    if len(passages) == 2:
+                        pair = (passages[id], passages[bridge["other"]])
                         return Material(pair, bridge["name"], bridge["kind"] == "title")
             if by_title:
                 return self.draw(lot, number)
@@ -241,11 +241,11 @@ def template_drafts(reader: Reader, sources: Sources, seed: int) -> Iterator[Dra
 
 def _facts(reader: Reader) -> dict[tuple[str, str], list[_Fact]]:
     """Return (subject id, predicate) -> its facts, all of one object: several would give several answers."""
-    found: dict[tuple[str, str], list[_Fact]] = defaultdict(list)
+    facts_by_key: dict[tuple[str, str], list[_Fact]] = defaultdict(list)
     for row in reader.rows("evaluate/question_triples", collection=reader.collection.name, limit=_FACTS):
         fact = _Fact(**row)
-        found[fact.subject_id, search_form(fact.predicate, reader.collection.language)].append(fact)
-    ordered = {key: sorted(facts, key=lambda fact: fact.passage) for key, facts in sorted(found.items())}
+        facts_by_key[fact.subject_id, search_form(fact.predicate, reader.collection.language)].append(fact)
+    ordered = {key: sorted(facts, key=lambda fact: fact.passage) for key, facts in sorted(facts_by_key.items())}
     return {key: facts for key, facts in ordered.items() if len({fact.object_id for fact in facts}) == 1}
 
 
@@ -343,12 +343,12 @@ def _gaps(reader: Reader, sources: Sources, lot: random.Random) -> Iterator[Draf
     for start in range(0, len(order), _BLOCK):
         block = order[start : start + _BLOCK]
         passages = sources.passages(block)
-        found = []
+        by_passage = []
         for id in block:
             gaps = _gaps_of(passages[id], language, lot)
             lot.shuffle(gaps)
-            found.append(gaps)
-        for round_ in zip_longest(*found):
+            by_passage.append(gaps)
+        for round_ in zip_longest(*by_passage):
             for gap in filter(None, round_):
                 question = f'Which name fills the gap in what is said of {gap.about}? "{gap.shown}"'
                 supports = ((gap.passage, gap.sentence),)
@@ -390,8 +390,8 @@ class _Gap:
     name: str
 
 
-def _gaps_of(passage: Passage, language: Language, lot: random.Random, wanted: str = "") -> list[_Gap]:
-    """Return a gap for each sentence that has room for one; `wanted`: a normalised name to remove if possible."""
+def _gaps_of(passage: Passage, language: Language, lot: random.Random, preferred: str = "") -> list[_Gap]:
+    """Return a gap for each sentence that has room for one; `preferred`: a normalised name to remove if possible."""
     if not passage.title:
         return []
     about = f"{passage.title}: {passage.section}" if passage.section else passage.title
@@ -409,7 +409,7 @@ def _gaps_of(passage: Passage, language: Language, lot: random.Random, wanted: s
             ]  # fmt: skip
             if len(names) < 2 or not usable:
                 continue
-            name = next((raw for normal, raw in usable if wanted and wanted in normal), lot.choice(usable)[1])
+            name = next((raw for normal, raw in usable if preferred and preferred in normal), lot.choice(usable)[1])
             gaps.append(_Gap(passage.id, about, text, text.replace(name, GAP), name))
     return gaps
 

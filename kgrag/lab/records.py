@@ -115,8 +115,8 @@ def in_force(part: object) -> dict[str, Any]:
         if isinstance(value, Options):
             options[name] = value.model_dump(mode="json")
         inner = value if isinstance(value, tuple) else (value,)
-        if its := [in_force(one) for one in inner if isinstance(one, Retriever | Strategy)]:
-            options[name] = its
+        if nested := [in_force(one) for one in inner if isinstance(one, Retriever | Strategy)]:
+            options[name] = nested
     return options
 
 
@@ -303,10 +303,10 @@ def write_samples(
     files: list[Path] = []
     names: Counter[str] = Counter()
     without = 0
-    for system, its in groupby(records, key=lambda record: record.system):
-        kept = list(its)
-        whole = [record for record in kept if record.passages or not record.documents]
-        without += len(kept) - len(whole)
+    for system, group in groupby(records, key=lambda record: record.system):
+        own = list(group)
+        whole = [record for record in own if record.passages or not record.documents]
+        without += len(own) - len(whole)
         name = plain(system)
         names[name] += 1
         files.append(folder / f"{name}{'' if names[name] == 1 else f'-{names[name]}'}.jsonl")
@@ -321,15 +321,15 @@ def _samples(records: Sequence[Record], data: Dataset, reader: Reader) -> Iterat
     for start in range(0, len(records), _AT_ONCE):
         part = records[start : start + _AT_ONCE]
         gold = list({key for record in part for key in record.question.gold} - data.gold_texts.keys())
-        held = reader.document_passages(gold) if gold else {}
-        ids = {id for record in part for id in record.passages}.union(*held.values())
+        by_document = reader.document_passages(gold) if gold else {}
+        ids = {id for record in part for id in record.passages}.union(*by_document.values())
         texts = reader.passages(list(ids))
         for record in part:
-            yield _sample(record, data, held, texts)
+            yield _sample(record, data, by_document, texts)
 
 
 def _sample(
-    record: Record, data: Dataset, held: Mapping[str, Sequence[str]], texts: Mapping[str, Passage]
+    record: Record, data: Dataset, by_document: Mapping[str, Sequence[str]], texts: Mapping[str, Passage]
 ) -> dict[str, Any]:
     question = record.question
     sample = {
@@ -339,7 +339,7 @@ def _sample(
     if data.gold_texts:
         sample["reference_contexts"] = [data.gold_texts[key].text for key in question.gold if key in data.gold_texts]
     elif question.gold:
-        gold = [texts[id] for key in question.gold for id in held.get(key, ()) if id in texts]
+        gold = [texts[id] for key in question.gold for id in by_document.get(key, ()) if id in texts]
         sample |= _contexts("reference", sorted(gold, key=lambda passage: (passage.document, passage.ordinal)))
     if record.answer is not None:
         sample["response"] = record.answer.text
@@ -350,5 +350,5 @@ def _sample(
 
 def _contexts(kind: str, passages: Iterable[Passage]) -> dict[str, list[str]]:
     """Return the texts of passages as evidence, and their ids."""
-    shown = list(passages)
-    return {f"{kind}_contexts": [text_of(p) for p in shown], f"{kind}_context_ids": [p.id for p in shown]}
+    evidence = list(passages)
+    return {f"{kind}_contexts": [text_of(p) for p in evidence], f"{kind}_context_ids": [p.id for p in evidence]}

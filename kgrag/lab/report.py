@@ -106,10 +106,10 @@ def plot_sweep(sweep: Sweep, rows: Rows, title: str, path: Path) -> None:
         for axes, measures in ((left, [*recall, *agreed]), (right, ["p50_ms"])):
             for measure in measures:
                 heights = [(place, row.get(measure)) for place, row in zip(x, series, strict=True)]
-                known = [(place, height) for place, height in heights if height is not None]
+                points_of_line = [(place, height) for place, height in heights if height is not None]
                 dotted = ":" if measure == "EM" else dash
                 label = name if measure != "EM" else None
-                axes.plot([p for p, _ in known], [h for _, h in known], dotted, label=label, **style)
+                axes.plot([p for p, _ in points_of_line], [h for _, h in points_of_line], dotted, label=label, **style)
     marks = [f"{m} (solid)" for m in recall] + [f"{m} (dotted)" for m in agreed]
     left.set(xlabel=sweep.option, ylabel=f"%, {', '.join(marks)}")
     right.set(xlabel=sweep.option, ylabel="median latency, ms")
@@ -133,21 +133,21 @@ def draw(figure: PaperTable, result: "Result", title: str, path: Path) -> None:
     series = points(figure, result)
     if not any(series.values()):
         raise ConfigurationError(f"Figure {figure.number} has nothing to draw.", "Its tables say what was measured.")
-    made, _ = drawing()
-    picture = made(figsize=(9, 5), layout="constrained", dpi=150)
+    figure_class, _ = drawing()
+    picture = figure_class(figsize=(9, 5), layout="constrained", dpi=150)
     axes = picture.add_subplot()
     below = {"iterations": "iteration", "ranks": "k", "points": "calls"}.get(figure.drawn, figure.drawn)
     axes.set(title=title, xlabel=below, ylabel=figure.measures[0])
-    places = list(dict.fromkeys(x for its in series.values() for x, _ in its))
+    places = list(dict.fromkeys(x for line in series.values() for x, _ in line))
     width = 0.8 / max(1, len(series))
-    for number, (name, its) in enumerate(series.items()):
+    for number, (name, line) in enumerate(series.items()):
         if figure.drawn in ("iterations", "ranks"):
-            axes.plot([x for x, _ in its], [y for _, y in its], "o-", color=f"C{number % 10}", label=name)
+            axes.plot([x for x, _ in line], [y for _, y in line], "o-", color=f"C{number % 10}", label=name)
         elif figure.drawn == "points":
-            axes.plot([x for x, _ in its], [y for _, y in its], "o", color=f"C{number % 10}", label=name)
+            axes.plot([x for x, _ in line], [y for _, y in line], "o", color=f"C{number % 10}", label=name)
         else:
-            at = [places.index(x) + number * width for x, _ in its]
-            axes.bar(at, [y for _, y in its], width, color=f"C{number % 10}", label=name)
+            at = [places.index(x) + number * width for x, _ in line]
+            axes.bar(at, [y for _, y in line], width, color=f"C{number % 10}", label=name)
     if figure.drawn not in ("iterations", "ranks", "points"):
         axes.set_xticks([i + 0.4 - width / 2 for i in range(len(places))], list(map(str, places)))
     axes.grid(True, axis="y", alpha=0.3)
@@ -184,14 +184,14 @@ def points(figure: PaperTable, result: "Result") -> Series:
 
 def _by_iteration(rows: Sequence[Mapping[str, float | str | None]], measure: str) -> list[tuple[str | float, float]]:
     """Return a measure by iteration; tokens are those of all questions up to it (GEAR, figure 4)."""
-    found: list[tuple[str | float, float]] = []
+    curve: list[tuple[str | float, float]] = []
     total = 0.0
     for row in rows:
         if row["iteration"] != "after":
             value = float(row[measure] or 0)
             total += value * float(row["questions"] or 0)
-            found.append((float(row["iteration"] or 0), total if measure == "tokens" else value))
-    return found
+            curve.append((float(row["iteration"] or 0), total if measure == "tokens" else value))
+    return curve
 
 
 NOISE = "noise: the 95 % interval, by a paired bootstrap over the questions, includes 0"
@@ -280,17 +280,17 @@ class Result:
         if not self.rows:
             return []
         who = "system" if self.iterations else "retriever"
-        found = [measures_sheet(self.title, self.rows, who)]
+        result = [measures_sheet(self.title, self.rows, who)]
         if self.iterations:
-            found.append(iterations_sheet(self.iterations))
-        found += [groups_sheet(f"by {what}", what, tables, who) for what, tables in self.groups.items()]
+            result.append(iterations_sheet(self.iterations))
+        result += [groups_sheet(f"by {what}", what, tables, who) for what, tables in self.groups.items()]
         if (grid := matrix_sheet(self.rows)) is not None:
-            found.append(grid)
+            result.append(grid)
         if self.baseline is not None and self.differences:
-            found.append(differences_sheet(self.baseline, self.differences, who))
+            result.append(differences_sheet(self.baseline, self.differences, who))
             if self.overlaps:
-                found.append(overlaps_sheet(self.baseline, self.overlaps, who))
-        return found
+                result.append(overlaps_sheet(self.baseline, self.overlaps, who))
+        return result
 
     def markdown(self, command: str = "") -> str:
         """Return the tables in Markdown, with their command beneath, if there is one, and the machine."""
@@ -359,10 +359,10 @@ def measures_sheet(title: str, rows: Rows, who: str = "retriever") -> Sheet:
     return Sheet(title, (who, *columns), tuple((system, *_cells(row, columns)) for system, row in rows.items()))
 
 
-def iterations_sheet(found: Iterations) -> Sheet:
+def iterations_sheet(iterations: Iterations) -> Sheet:
     """Return iterations as a sheet: a line a system and iteration."""
-    head = tuple(next(iter(found.values()))[0])
-    lines = ((system, *_cells(row, head)) for system, rows in found.items() for row in rows)
+    head = tuple(next(iter(iterations.values()))[0])
+    lines = ((system, *_cells(row, head)) for system, rows in iterations.items() for row in rows)
     return Sheet(f"by iteration; {ITERATIONS}", ("system", *head), tuple(lines))
 
 
@@ -377,13 +377,15 @@ def groups_sheet(title: str, what: str, tables: Mapping[str, Rows], who: str = "
     return Sheet(title, (what, "questions", who, *columns), tuple(lines))
 
 
-def differences_sheet(baseline: str, found: Mapping[str, Mapping[str, Difference]], who: str = "retriever") -> Sheet:
+def differences_sheet(
+    baseline: str, differences: Mapping[str, Mapping[str, Difference]], who: str = "retriever"
+) -> Sheet:
     """Return differences as a sheet: a line a system and measure.
 
     How much better than the baseline, in what interval, and whether that is noise.
     """
     lines = []
-    for system, measures in found.items():
+    for system, measures in differences.items():
         for measure, d in measures.items():
             n = digits(measure)
             interval = f"{d.low:+.{n}f} to {d.high:+.{n}f}"
@@ -392,14 +394,15 @@ def differences_sheet(baseline: str, found: Mapping[str, Mapping[str, Difference
     return Sheet(f"against {baseline}; {NOISE}", head, tuple(lines))
 
 
-def overlaps_sheet(baseline: str, found: Overlaps, who: str = "retriever") -> Sheet:
+def overlaps_sheet(baseline: str, overlaps: Overlaps, who: str = "retriever") -> Sheet:
     """Return overlaps as a sheet: a line a system.
 
     The questions that it and the baseline get right, one of them alone, or neither.
     """
-    head = tuple(next(iter(found.values()), {}))
+    head = tuple(next(iter(overlaps.values()), {}))
     lines = [
-        (name, *(f"{v:.1f}" if isinstance(v, float) else str(v) for v in row.values())) for name, row in found.items()
+        (name, *(f"{v:.1f}" if isinstance(v, float) else str(v) for v in row.values()))
+        for name, row in overlaps.items()
     ]
     return Sheet(f"% correct, compared with {baseline}", (who, *head), tuple(lines))
 

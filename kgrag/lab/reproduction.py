@@ -142,8 +142,8 @@ class Reproduction:
     @property
     def inputs(self) -> dict[str, str]:
         """What the rows of the table take from the user -> what that is."""
-        taken = {name for row in self.table.rows for name in _taken(row)}
-        return {name: what for name, (what, _) in self.paper.inputs.items() if name in taken}
+        names = {name for row in self.table.rows for name in _taken(row)}
+        return {name: what for name, (what, _) in self.paper.inputs.items() if name in names}
 
     @property
     def values(self) -> dict[str, str]:
@@ -223,8 +223,8 @@ class Reproduction:
             if len(refused) == len(measured):
                 self._refused[f"{label} ({name})"] = next(iter(refused.values()))
                 continue
-            its = self._systems.setdefault(label, {})
-            its[name] = tuple(dict.fromkeys((*its.get(name, ()), f"{spelt(system)}{special[label]}")))
+            by_set = self._systems.setdefault(label, {})
+            by_set[name] = tuple(dict.fromkeys((*by_set.get(name, ()), f"{spelt(system)}{special[label]}")))
             value = measured_from(result, spelt(system), measure, self.table.by)
             self._found.setdefault((label, name), {})[measure] = value
         each = round(result.about.get("passages") or 0)  # where each question has a graph of its own
@@ -254,7 +254,7 @@ class Reproduction:
     def _system(self, row: PaperRow, place: int, measure: str) -> str:
         """Return the system of a row on a data set: the values of the table in their places."""
         assert row.system is not None
-        values = {"k": _cut(measure)} | {name: its[place] for name, its in self.table.values.items()}
+        values = {"k": _cut(measure)} | {name: row_values[place] for name, row_values in self.table.values.items()}
         values |= {name: _quoted(text) for name, text in self.values.items()}
         return row.system.format(**values)
 
@@ -275,11 +275,11 @@ class Reproduction:
             self._missing(),
             self._systems,
             [
-                f"{system} ({name}): {len(its)} questions, such as {': '.join(next(iter(its.items())))}"
+                f"{system} ({name}): {len(problems)} questions, such as {': '.join(next(iter(problems.items())))}"
                 for name, results in self.results.items()
                 for result in results
-                for system, its in result.problems.items()
-                if its
+                for system, problems in result.problems.items()
+                if problems
             ],
             self._differences(settings, embedder),
             sum(usage, Usage()),
@@ -300,16 +300,16 @@ class Reproduction:
         if embedder != self.paper.setting("embedder"):
             differences.append(f"Embedder: {embedder} here, {self.paper.setting('embedder')} in the paper.")
         for name, (data, passages) in self._sets.items():
-            wanted = self.table.sample or self.paper.sample(name)
-            if len(data.questions) != wanted:
+            sample = self.table.sample or self.paper.sample(name)
+            if len(data.questions) != sample:
                 differences.append(
-                    f"{name}: {len(data.questions)} questions (seed {self.seed}), {wanted} in the paper."
+                    f"{name}: {len(data.questions)} questions (seed {self.seed}), {sample} in the paper."
                 )
             theirs = dict(zip(self.table.data, self.table.corpus, strict=False)).get(name)
             if theirs != passages and passages:
-                known = f"{theirs:,} in the paper" if theirs else "another corpus in the paper"
+                corpus = f"{theirs:,} in the paper" if theirs else "another corpus in the paper"
                 each = " a question" if self.per_question else ""
-                differences.append(f"{name}: {passages:,} passages{each}, {known}: the fewer, the easier to find.")
+                differences.append(f"{name}: {passages:,} passages{each}, {corpus}: the fewer, the easier to find.")
         return [*differences, *self.paper.differs]
 
 

@@ -61,11 +61,11 @@ class Sweep:
         for name in retrievers:
             variants = {said(v): _varied(name, option, v) for v in values}
             if None not in variants.values():
-                lines[check_retriever(name)] = {said: check_retriever(new) for said, new in variants.items() if new}
+                lines[check_retriever(name)] = {label: check_retriever(new) for label, new in variants.items() if new}
         for name in systems:
             variants = {said(v): _varied_system(name, option, v) for v in values}
             if None not in variants.values():
-                lines[check_system(name)] = {said: check_system(new) for said, new in variants.items() if new}
+                lines[check_system(name)] = {label: check_system(new) for label, new in variants.items() if new}
         if not lines:
             named = ", ".join([*retrievers, *systems])
             raise ConfigurationError(
@@ -214,20 +214,20 @@ def differences(
     by_system = {name: list(group) for name, group in groupby(records, key=lambda r: r.system)}
     functions = measures(depth, gold=_has_gold(records), at=at)
     ranked = {name: measure for name, measure in functions.items() if at or name in COMPARED}
-    found: dict[str, dict[str, Difference]] = {}
+    result: dict[str, dict[str, Difference]] = {}
     for name, own in by_system.items():
         if name == baseline:
             continue
         pairs = list(zip(own, by_system[baseline], strict=True))
         values = [[[measure(r.ranks) for measure in ranked.values()] for r in pair] for pair in pairs]
-        found[name] = _compared(list(ranked), values, seed)
+        result[name] = _compared(list(ranked), values, seed)
         agreed = [[_agreement(r) for r in pair] for pair in pairs if all(_answered(r) for r in pair)]
         if agreed:
-            found[name] |= _compared(["EM", "F1"], agreed, seed)
+            result[name] |= _compared(["EM", "F1"], agreed, seed)
         marked = [[[mark] for r in pair if (mark := _mark(r)) is not None] for pair in pairs]
         if both := [pair for pair in marked if len(pair) == 2]:
-            found[name] |= _compared(["Acc"], both, seed)
-    return found
+            result[name] |= _compared(["Acc"], both, seed)
+    return result
 
 
 def overlaps(records: Iterable[Record], baseline: str, depth: int = DEPTH) -> Overlaps:
@@ -239,7 +239,7 @@ def overlaps(records: Iterable[Record], baseline: str, depth: int = DEPTH) -> Ov
     having all gold among the first 8 (or `depth`). Questions that have none of these are left out.
     """
     by_system = {name: list(group) for name, group in groupby(records, key=lambda r: r.system)}
-    found: Overlaps = {}
+    result: Overlaps = {}
     for name, own in by_system.items():
         pairs = list(zip(own, by_system[baseline], strict=True))
         for by, right in (("Acc", _mark), ("EM", _exact), (f"perfect@{min(PERFECT, depth)}", _perfect_of(depth))):
@@ -247,9 +247,9 @@ def overlaps(records: Iterable[Record], baseline: str, depth: int = DEPTH) -> Ov
             if name != baseline and judged:
                 counts = {what: judged.count(pair) for what, pair in _WAYS.items()}
                 shares = {what: round(100 * n / len(judged), 1) for what, n in counts.items()}
-                found[name] = {"by": by, "questions": len(judged), **shares}
+                result[name] = {"by": by, "questions": len(judged), **shares}
                 break
-    return found
+    return result
 
 
 def iterations(records: Iterable[Record], depth: int = DEPTH) -> Iterations:
@@ -412,8 +412,8 @@ def _iterations(records: Sequence[tuple[Record, AnswerRecord]], depth: int) -> l
         came = [answer.iterations[number] for _, answer in records if number < len(answer.iterations)]
         last = [a.iterations[: number + 1][-1] if a.iterations and not r.error else None for r, a in records]
         pairs = list(zip(last, records, strict=True))
-        ranked = recall(r.ranks if its is None else its.ranked for its, (r, _) in pairs)
-        recalls = recall(r.ranks if its is None else its.ranks for its, (r, _) in pairs)
+        ranked = recall(r.ranks if state is None else state.ranked for state, (r, _) in pairs)
+        recalls = recall(r.ranks if state is None else state.ranks for state, (r, _) in pairs)
         used = _mean_usage([(i.calls, i.tokens) for i in came])
         row: dict[str, float | str | None] = {"iteration": str(number + 1), "questions": len(came)}
         rows.append({**row, f"R@{depth}": ranked, f"found@{depth}": recalls, **used})

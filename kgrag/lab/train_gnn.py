@@ -92,19 +92,19 @@ def descend(
     `loss` gives its derivative, too. It ends when every derivative that leads on within 0 to 1 is
     small, when the loss rises several times in a row, or after so many iterations (GNN-Ret, appendix A.1).
     """
-    best, least, found = values, np.inf, 0
+    best, least, best_iteration = values, np.inf, 0
     before, rises = np.inf, 0
     for iteration in range(1, training.iterations + 1):
         progress("training", iteration, None)
         value, gradient = loss(values)
         if value < least:
-            best, least, found = values, value, iteration
+            best, least, best_iteration = values, value, iteration
         rises = rises + 1 if value > before else 0
         following = np.clip(values - training.rate * gradient, 0, 1)
         if np.max(np.abs(following - values)) < training.tolerance * training.rate or rises >= training.patience:
             break
         values, before = following, value
-    return best, float(least), found
+    return best, float(least), best_iteration
 
 
 def train(examples: Sequence[Example], layers: int, k: int, training: GnnRetTraining, progress: Progress) -> Trained:
@@ -270,8 +270,8 @@ def recurrent_example(retriever: GnnRet, question: Question, training: RgnnTrain
     if len(question.singles) < 2 or not question.gold:
         return None
     context, s = retriever.context, retriever.settings
-    asked, *singles = embed_questions(context.embedder, [question.text, *question.singles]).tolist()
-    gold = [id for id, _ in context.reader.document_scores(question.gold, asked).values()]
+    vector_of_whole, *singles = embed_questions(context.embedder, [question.text, *question.singles]).tolist()
+    gold = [id for id, _ in context.reader.document_scores(question.gold, vector_of_whole).values()]
     if not gold:
         return None
     most = max(s.k, training.competitors + len(gold), s.over_fetch)
@@ -284,7 +284,7 @@ def recurrent_example(retriever: GnnRet, question: Question, training: RgnnTrain
     ids = sorted(golds)
     place = {id: i for i, id in enumerate(ids)}
     scores = [dict(context.reader.nearest_of(ids, vector, len(ids))) for vector in singles]
-    starts = [np.array([distance(its[id]) for id in ids]) for its in scores]
+    starts = [np.array([distance(by_id[id]) for id in ids]) for by_id in scores]
     order: list[int] = []
     left = {place[id] for id in gold}
     for start in starts:  # the gold of a step is what is left nearest to it (appendix A.2)
@@ -342,14 +342,14 @@ def _recurrent_loss(example: RecurrentExample, values: Array, k: int, training: 
             "own": turn.gold,
             "all": example.turns[0].gold + example.turns[0].rest,
         }
-        wanted = list(gold[training.labels])
-        if not wanted:
+        targets = list(gold[training.labels])
+        if not targets:
             continue
         by_distance = np.argsort(h if training.nearest == "integrated" else turn.start, kind="stable")
-        others = [i for i in by_distance[: training.competitors] if i not in wanted]
-        loss = training.margin + h[wanted].mean() - h[others].mean() if others else 0.0
+        others = [i for i in by_distance[: training.competitors] if i not in targets]
+        loss = training.margin + h[targets].mean() - h[others].mean() if others else 0.0
         losses.append(max(0.0, float(loss)))
-        gradients.append(by[wanted].mean(axis=0) - by[others].mean(axis=0) if loss > 0 else np.zeros(len(values)))
+        gradients.append(by[targets].mean(axis=0) - by[others].mean(axis=0) if loss > 0 else np.zeros(len(values)))
     return float(np.mean(losses)), np.mean(gradients, axis=0)
 
 

@@ -98,14 +98,14 @@ class Encoders:
 
 
 def rows(
-    found: Sequence[Chain], corpus: Mapping[str, Fact], seed: int, *, single: bool = False
+    chains: Sequence[Chain], corpus: Mapping[str, Fact], seed: int, *, single: bool = False
 ) -> Iterator[dict[str, str]]:
     """Yield the pairs of the chains with a random passage that is no gold of the question: anchor, positive, negative.
 
     `single`: the question alone with each of its facts, as DPR learns (KGP, appendix A.2.1).
     """
     chance, keys = random.Random(seed), sorted(corpus)
-    for chain in found:
+    for chain in chains:
         for anchor, positive in ((chain.question, text) if single else (so_far, text) for so_far, text in chain.steps):
             other = next((k for k in chance.sample(keys, min(len(keys), 9)) if k not in chain.keys), None)
             if other is not None:
@@ -114,7 +114,7 @@ def rows(
 
 def measure(
     encode: Callable[[Sequence[str]], Vectors],
-    held: Sequence[Chain],
+    chains: Sequence[Chain],
     corpus: Mapping[str, Fact],
     training: NextFactTraining,
     seed: int,
@@ -124,27 +124,27 @@ def measure(
 
     `ask`: encodes questions with their facts so far; None: as passages are.
     """
-    gold = {key for chain in held for key in chain.keys}
+    gold = {key for chain in chains for key in chain.keys}
     others = sorted(corpus.keys() - gold)
     some = random.Random(seed).sample(others, min(len(others), max(0, training.measured - len(gold))))
     ids = sorted([*gold, *some])
     place = {id: i for i, id in enumerate(ids)}
     vectors = encode([text_of(corpus[id]) for id in ids])
-    seeds = _tfidf([chain.question for chain in held], [" ".join(corpus[id]) for id in ids], training.seeds)
+    seeds = _tfidf([chain.question for chain in chains], [" ".join(corpus[id]) for id in ids], training.seeds)
     near = {
-        row: [other for other, _ in found]
-        for row, found in nearest(vectors, ids, np.unique(np.concatenate(seeds)), max(NEIGHBOURS))
+        row: [other for other, _ in neighbours]
+        for row, neighbours in nearest(vectors, ids, np.unique(np.concatenate(seeds)), max(NEIGHBOURS))
     }
     covered = dict.fromkeys(NEIGHBOURS, 0)
-    for chain, its in zip(held, seeds, strict=True):
+    for chain, seed_rows in zip(chains, seeds, strict=True):
         facts = {place[key] for key in chain.keys}
         for k in NEIGHBOURS:
-            covered[k] += facts <= set(its).union(*(near[int(row)][:k] for row in its))
-    anchors = [anchor for chain in held for anchor, _ in chain.steps[1:]]
-    paths = [[place[key] for key in chain.keys[: i + 1]] for chain in held for i in range(1, len(chain.keys))]
+            covered[k] += facts <= set(seed_rows).union(*(near[int(row)][:k] for row in seed_rows))
+    anchors = [anchor for chain in chains for anchor, _ in chain.steps[1:]]
+    paths = [[place[key] for key in chain.keys[: i + 1]] for chain in chains for i in range(1, len(chain.keys))]
     ranks = ranks_of((ask or encode)(anchors), vectors, paths) if paths else []
     recall = {k: sum(rank <= k for rank in ranks) / len(ranks) if ranks else 0.0 for k in NEIGHBOURS}
-    return Measured({k: n / len(held) for k, n in covered.items()}, recall)
+    return Measured({k: n / len(chains) for k, n in covered.items()}, recall)
 
 
 def _tfidf(questions: Sequence[str], texts: Sequence[str], n: int) -> list[Any]:
@@ -154,11 +154,11 @@ def _tfidf(questions: Sequence[str], texts: Sequence[str], n: int) -> list[Any]:
     vectorizer = TfidfVectorizer(analyzer=content_stems, sublinear_tf=True, dtype=np.float32)
     matrix = vectorizer.fit_transform(texts)
     vectors = vectorizer.transform(questions)
-    found: list[Any] = []
+    places: list[Any] = []
     for start in range(0, len(questions), 256):
         scores = (vectors[start : start + 256] @ matrix.T).toarray()
-        found.extend(np.argsort(-scores, axis=1, kind="stable")[:, :n])
-    return found
+        places.extend(np.argsort(-scores, axis=1, kind="stable")[:, :n])
+    return places
 
 
 def ranks_of(questions: Vectors, passages: Vectors, paths: Sequence[Sequence[int]]) -> list[int]:
@@ -209,7 +209,7 @@ def train(
     for model, _ in before:
         model.max_seq_length = training.tokens
     whole, routes = encoders.whole()
-    its = {
+    extra = {
         "per_device_train_batch_size": min(training.batch, len(pairs)),
         "warmup_steps": min(training.warmup, steps // 10),
         "max_grad_norm": training.clip,
@@ -218,11 +218,11 @@ def train(
     }
     table, loss = Table.from_list(list(pairs)), MultipleNegativesRankingLoss(whole)
     kinds = _Plain, SentenceTransformerTrainingArguments
-    with fine_tuning(*kinds, training, seed, progress, its, model=whole, train_dataset=table, loss=loss) as made:
-        result = made.train()
+    with fine_tuning(*kinds, training, seed, progress, extra, model=whole, train_dataset=table, loss=loss) as trainer:
+        result = trainer.train()
     for model, tokens in before:
         model.max_seq_length = tokens
-    losses = [entry["loss"] for entry in made.state.log_history if "loss" in entry]
+    losses = [entry["loss"] for entry in trainer.state.log_history if "loss" in entry]
     return float(losses[-1]) if losses else float(result.training_loss)
 
 
@@ -243,10 +243,10 @@ def fine_tuning(
     training: NextFactTraining | NextEvidenceTraining,
     seed: int,
     progress: Progress,
-    its: Mapping[str, Any],
+    own: Mapping[str, Any],
     **parts: Any,
 ) -> Iterator[Any]:
-    """Open a trainer of transformers, of its `parts`, by the constants and `its` own arguments.
+    """Open a trainer of transformers, of its `parts`, by the constants and its `own` arguments.
 
     It tells the progress, prints nothing, and keeps nothing on disk.
     """
@@ -270,9 +270,9 @@ def fine_tuning(
         "dataloader_pin_memory": False,
     }
     with tempfile.TemporaryDirectory() as folder:
-        made = trainer(args=arguments(output_dir=folder, **{**common, **its}), callbacks=[Told()], **parts)
-        made.remove_callback(PrinterCallback)  # it prints losses to standard output
-        yield made
+        built = trainer(args=arguments(output_dir=folder, **{**common, **own}), callbacks=[Told()], **parts)
+        built.remove_callback(PrinterCallback)  # it prints losses to standard output
+        yield built
 
 
 @dataclass(frozen=True, slots=True)
@@ -290,12 +290,12 @@ def messages_of(chains: Sequence[Chain], prompt: Prompt) -> list[Row]:
         texts = [f"{title}: {text}" if title else text for title, text in chain.facts]
         for number, reply in enumerate(texts):
             evidence = "\n\n".join(texts[:number]) or NO_EVIDENCE
-            shown = prompt.messages(question=chain.question, evidence=evidence)
-            messages.append(Row(tuple(shown), reply))
+            prompted = prompt.messages(question=chain.question, evidence=evidence)
+            messages.append(Row(tuple(prompted), reply))
     return messages
 
 
-def export(found: Sequence[Row], path: Path) -> None:
+def export(rows: Sequence[Row], path: Path) -> None:
     """Write rows as JSON Lines for the fine-tuning of chat models: {"messages": [{"role", "content"}, ...]}.
 
     Raises InputError when the file cannot be written.
@@ -303,7 +303,7 @@ def export(found: Sequence[Row], path: Path) -> None:
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         with path.open("w", encoding="utf-8") as file:
-            for row in found:
+            for row in rows:
                 messages = [asdict(message) for message in (*row.shown, Message("assistant", row.reply))]
                 file.write(f"{json.dumps({'messages': messages}, ensure_ascii=False)}\n")
     except OSError as error:
@@ -324,7 +324,7 @@ class Tuned:
 def tune(
     base: str,
     learned: Sequence[Row],
-    held: Sequence[Row],
+    test: Sequence[Row],
     training: NextEvidenceTraining,
     seed: int,
     progress: Progress,
@@ -350,18 +350,18 @@ def tune(
         model = get_peft_model(model, lora)
     tables = [
         Table.from_list([features(row, tokenizer, seq2seq, training.tokens) for row in part])
-        for part in (learned, held)
+        for part in (learned, test)
     ]
     parts = {
         "model": model,
         "train_dataset": tables[0],
         "data_collator": DataCollatorForSeq2Seq(tokenizer, model=model, label_pad_token_id=_IGNORED),
     }
-    its = {"per_device_eval_batch_size": training.batch}
-    with fine_tuning(Trainer, TrainingArguments, training, seed, progress, its, **parts) as trainer:
-        before = trainer.evaluate(tables[1])["eval_loss"] if held else None
+    extra = {"per_device_eval_batch_size": training.batch}
+    with fine_tuning(Trainer, TrainingArguments, training, seed, progress, extra, **parts) as trainer:
+        before = trainer.evaluate(tables[1])["eval_loss"] if test else None
         result = trainer.train()
-        after = trainer.evaluate(tables[1])["eval_loss"] if held else None
+        after = trainer.evaluate(tables[1])["eval_loss"] if test else None
     return Tuned(model, tokenizer, float(result.training_loss), before, after)
 
 
@@ -372,11 +372,11 @@ def features(row: Row, tokenizer: Any, seq2seq: bool, most: int) -> dict[str, li
     """
     end = [tokenizer.eos_token_id] if tokenizer.eos_token_id is not None else []
     reply = tokenizer(row.reply, add_special_tokens=False)["input_ids"][: most // 2 - 1] + end
-    shown = prompt_tokens(row.shown, tokenizer, seq2seq, most if seq2seq else most - len(reply))
+    tokens = prompt_tokens(row.shown, tokenizer, seq2seq, most if seq2seq else most - len(reply))
     if seq2seq:
-        return {"input_ids": shown, "attention_mask": [1] * len(shown), "labels": reply}
-    labels = [_IGNORED] * len(shown) + reply
-    return {"input_ids": shown + reply, "attention_mask": [1] * len(labels), "labels": labels}
+        return {"input_ids": tokens, "attention_mask": [1] * len(tokens), "labels": reply}
+    labels = [_IGNORED] * len(tokens) + reply
+    return {"input_ids": tokens + reply, "attention_mask": [1] * len(labels), "labels": labels}
 
 
 def files(tuned: Tuned, *, merge: bool) -> list[Any]:

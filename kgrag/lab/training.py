@@ -39,7 +39,7 @@ def prepare(
 
 
 def hold_out(
-    found: Sequence[T], keys: Callable[[T], Sequence[str]], share: float, seed: int
+    items: Sequence[T], keys: Callable[[T], Sequence[str]], share: float, seed: int
 ) -> tuple[list[T], list[T]]:
     """Split items into a training set, and about `share` (0 to 1) held out, which has none of the `keys` of the former.
 
@@ -47,7 +47,7 @@ def hold_out(
     """
     groups: dict[str, list[T]] = {}
     group_of: dict[str, str] = {}
-    for one in found:
+    for one in items:
         joined = {group_of.get(key, key) for key in keys(one)}
         first = min(joined)
         members = [one]
@@ -55,20 +55,20 @@ def hold_out(
             members = groups.pop(name, []) + members
         groups[first] = members
         group_of.update(dict.fromkeys((key for member in members for key in keys(member)), first))
-    wanted = round(share * len(found))
+    size = round(share * len(items))
     learned: list[T] = []
-    held: list[T] = []
+    test: list[T] = []
     names = sorted(groups)
     random.Random(seed).shuffle(names)
     for name in names:
-        (held if len(held) + len(groups[name]) <= wanted else learned).extend(groups[name])
-    if not learned or (share and not held):
+        (test if len(test) + len(groups[name]) <= size else learned).extend(groups[name])
+    if not learned or (share and not test):
         raise InputError(
-            f"{len(found)} questions with gold in the corpus are too few: {len(learned)} to learn from, {len(held)} "
+            f"{len(items)} questions with gold in the corpus are too few: {len(learned)} to learn from, {len(test)} "
             "held out.",
             "Take a larger question set, or hold out another share: --held-out 0 holds none.",
         )
-    return learned, held
+    return learned, test
 
 
 def ids_of(questions: Iterable[Question], texts: Iterable[str]) -> list[str]:

@@ -51,18 +51,22 @@ def articles(dataset: Dataset, path: Path, progress: Progress) -> Dataset:
     documents = read_documents(dataset, progress)
     names = {key: _name(document.title) for key, document in documents.items() if document.title}
     texts: dict[str, tuple[str, str]] = {}
-    wanted = set(names.values())
+    title_names = set(names.values())
     for title, text in read_articles(path):
-        if (name := _name(title)) in wanted and text.strip():
+        if (name := _name(title)) in title_names and text.strip():
             texts.setdefault(name, (title, text))
-            progress("articles", len(texts), len(wanted))
+            progress("articles", len(texts), len(title_names))
     become = {key: f"article {texts[name][0]}" for key, name in names.items() if name in texts}
     questions = [_moved(question, become, documents) for question in dataset.questions]
     whole = {become[key]: texts[names[key]] for key in become}
     begins = _lost(dataset.questions, questions, become, documents, whole)
-    made = {key: _document(key, *its, begins.get(key, {}), str(path)) for key, its in whole.items()}
+    whole_documents = {
+        key: _document(key, *article_text, begins.get(key, {}), str(path)) for key, article_text in whole.items()
+    }
     lost = {key for question in dataset.questions for key in question.gold if key not in become and key in documents}
-    notes = [f"{len(become):,} of {len(documents):,} documents are whole articles of {path.name} ({len(made):,})."]
+    notes = [
+        f"{len(become):,} of {len(documents):,} documents are whole articles of {path.name} ({len(whole_documents):,})."
+    ]
     if lost:
         notes.append(f"{len(lost):,} documents of the gold stay as the set has them: {path.name} lacks their titles.")
     if begins:
@@ -71,7 +75,7 @@ def articles(dataset: Dataset, path: Path, progress: Progress) -> Dataset:
         )
 
     def corpus(max_file_mb: int) -> Iterator[Document | Problem]:
-        left = dict(made)
+        left = dict(whole_documents)
         for item in dataset.documents(max_file_mb):
             if not isinstance(item, Document) or item.key not in become:
                 yield item
@@ -112,11 +116,11 @@ def _articles(file: Path, lines: TextIO) -> Iterator[tuple[str, str]]:
         elif line.strip():
             try:
                 row = json.loads(line)
-                its = row["title"], row["text"] if "text" in row else row["extract"]
+                pair = row["title"], row["text"] if "text" in row else row["extract"]
             except (ValueError, KeyError, TypeError) as error:
                 raise InputError(f"{file}:{number}: no article.", _FORM) from error
-            if all(isinstance(part, str) for part in its):
-                yield its
+            if all(isinstance(part, str) for part in pair):
+                yield pair
 
 
 def _name(title: str) -> str:
@@ -128,12 +132,12 @@ def _name(title: str) -> str:
 def _moved(question: Question, become: Mapping[str, str], documents: Mapping[str, Document]) -> Question:
     """Return the question with articles as gold."""
 
-    def keys(its: Iterable[str]) -> tuple[str, ...]:
-        return tuple(dict.fromkeys(become.get(key, key) for key in its))
+    def keys(item: Iterable[str]) -> tuple[str, ...]:
+        return tuple(dict.fromkeys(become.get(key, key) for key in item))
 
     paragraphs = [GoldText(key, documents[key].text) for key in question.path or question.gold if key in documents]
     supports = question.supports or (paragraphs if become.keys() & set(question.gold) else ())
-    moved = tuple(GoldText(become.get(its.document, its.document), its.text) for its in supports)
+    moved = tuple(GoldText(become.get(item.document, item.document), item.text) for item in supports)
     return replace(question, gold=keys(question.gold), path=keys(question.path), supports=moved)
 
 
@@ -149,13 +153,13 @@ def _lost(
     gold: dict[GoldText, bool] = {}
     for one, other in zip(before, after, strict=True):
         for key in one.gold:
-            for its in other.supports:
-                if its.document != become.get(key) or _plain(its.text) not in _plain(documents[key].text):
+            for support in other.supports:
+                if support.document != become.get(key) or _plain(support.text) not in _plain(documents[key].text):
                     continue
-                if its not in gold:
-                    gold[its] = _holds(whole[its.document][1], its)
-                if not gold[its]:
-                    titles.setdefault(its.document, {})[documents[key].text] = None
+                if support not in gold:
+                    gold[support] = _holds(whole[support.document][1], support)
+                if not gold[support]:
+                    titles.setdefault(support.document, {})[documents[key].text] = None
     return titles
 
 
@@ -235,7 +239,7 @@ def join(dataset: Dataset, size: int, max_file_mb: int = 64) -> Dataset:
     Gold is then part of a document, and is found where its text is (see `gold.text_ranks`): ranks count passages.
     `max_file_mb`: greatest size of a file of the corpus, which is read once for this.
     """
-    wanted = {key for question in dataset.questions for key in question.gold}
+    gold = {key for question in dataset.questions for key in question.gold}
     texts: dict[str, GoldText] = {}
     keys: set[str] = set()
 
@@ -248,7 +252,7 @@ def join(dataset: Dataset, size: int, max_file_mb: int = 64) -> Dataset:
 
     for number, parts in enumerate(_groups(_documents(dataset, max_file_mb, []), size), 1):
         keys.add(f"long {number}")
-        texts.update({p.key: GoldText(f"long {number}", p.text) for p in parts if p.key in wanted})
+        texts.update({p.key: GoldText(f"long {number}", p.text) for p in parts if p.key in gold})
     variants = (*dataset.variants, f"join{size}")
     return replace(dataset, keys=frozenset(keys), corpus=Corpus(corpus), variants=variants, gold_texts=texts)
 
@@ -285,12 +289,12 @@ def merge(dataset: Dataset, others: Sequence[Dataset]) -> Dataset:
     of another corpus whose title and text were there before is left out: it would compete with the gold.
     Raises InputError when a key is in its own corpus already.
     """
-    taken: set[str] = set()
+    used: set[str] = set()
     named: list[tuple[str, Dataset]] = []
     for other in others:
         names = (other.name if n == 1 else f"{other.name}{n}" for n in count(1))
-        name = next(n for n in names if n not in taken)
-        taken.add(name)
+        name = next(n for n in names if n not in used)
+        used.add(name)
         named.append((name, other))
     foreign = frozenset(f"{name}:{key}" for name, other in named for key in other.keys)
     if clash := dataset.keys & foreign:

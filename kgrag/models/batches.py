@@ -75,10 +75,10 @@ class BatchServer:
     def begin(self, file: str) -> str:
         """Have the requests of a file answered; returns the id of their batch."""
         with self._translated():
-            begun = self._client.with_options(max_retries=0).batches.create(
+            batch = self._client.with_options(max_retries=0).batches.create(
                 input_file_id=file, endpoint=_ENDPOINT, completion_window="24h"
             )
-            return begun.id
+            return batch.id
 
     def state(self, id: str) -> BatchState:
         """Return the progress of a batch."""

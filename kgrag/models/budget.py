@@ -44,12 +44,12 @@ class Budget:
         """What the calls so far cost; those whose price is not known count nothing."""
         return self._spent
 
-    def cost(self, model: str, read: int, written: int) -> float | None:
+    def cost(self, model: str, read: int, completion: int) -> float | None:
         """Return the cost of tokens; None when the model's price is unknown."""
         if model not in self._prices:
             return None
         price_read, price_written = self._prices[model]
-        return (read * price_read + written * price_written) / 1_000_000
+        return (read * price_read + completion * price_written) / 1_000_000
 
     @contextmanager
     def set_aside(self, most: float | None) -> Iterator["Spending"]:
@@ -107,8 +107,10 @@ class Estimate:
         """Yield the estimate in words; `budget`: the most that may be spent."""
         calls = "1 call" if self.calls == 1 else f"{self.calls:,} calls"
         yield f"{calls} of {self.model or 'a model that is not set yet'}, if none fails"
-        read, written = (" to ".join(f"{n:,}" for n in ends) for ends in (self.prompt_tokens, self.completion_tokens))
-        yield f"{read} tokens in, {written} out"
+        read, completion = (
+            " to ".join(f"{n:,}" for n in ends) for ends in (self.prompt_tokens, self.completion_tokens)
+        )
+        yield f"{read} tokens in, {completion} out"
         if self.cost is None:
             yield "Cost: unknown price (KGRAG_CHAT__PRICES sets it)"
             return
@@ -130,10 +132,10 @@ def estimate_calls(chat: ChatSettings, task: str, calls: int, size: int, reply: 
     `share`: of the price that is paid.
     """
     read = (math.ceil(size / LOW), math.ceil(size / HIGH) + calls * _TEMPLATE)
-    written = (round(calls * reply / SPREAD), round(calls * reply * SPREAD))
+    completion = (round(calls * reply / SPREAD), round(calls * reply * SPREAD))
     model = chat.models.get(task, chat.model)
     price = chat.prices.get(model) if model is not None else None
     if price is None:
-        return Estimate(calls, read, written, model)
-    least, most = (share * (r * price[0] + w * price[1]) / 1e6 for r, w in zip(read, written, strict=True))
-    return Estimate(calls, read, written, model, (least, most))
+        return Estimate(calls, read, completion, model)
+    least, most = (share * (r * price[0] + w * price[1]) / 1e6 for r, w in zip(read, completion, strict=True))
+    return Estimate(calls, read, completion, model, (least, most))

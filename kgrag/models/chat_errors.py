@@ -53,40 +53,40 @@ class Dialect:
 
     def form(self, request: Mapping[str, Any]) -> dict[str, Any]:
         """Return the request in the server's dialect."""
-        sent = dict(request)
+        form = dict(request)
         if "roles" in self._refused:
-            sent["messages"] = _alternating(request["messages"])
-        mode = (sent.get("response_format") or {}).get("type")
+            form["messages"] = _alternating(request["messages"])
+        mode = (form.get("response_format") or {}).get("type")
         if mode == "json_schema" and mode in self._refused:
             schema, mode = request["response_format"]["json_schema"]["schema"], "json_object"
             beside = {} if "schema" in self._refused else {"schema": schema}  # llama-cpp-python, Together, Fireworks
-            sent["response_format"] = {"type": mode, **beside}
+            form["response_format"] = {"type": mode, **beside}
         if mode in self._refused:
-            del sent["response_format"]
+            del form["response_format"]
         for name, other in (LIMITS, LIMITS[::-1]):
-            if name in self._refused and name in sent:
-                value = sent.pop(name)
+            if name in self._refused and name in form:
+                value = form.pop(name)
                 if other not in self._refused:
-                    sent[other] = value
+                    form[other] = value
         if "stream" in self._refused:
-            sent.pop("stream_options", None)
-        return {name: value for name, value in sent.items() if name in LIMITS or name not in self._refused}
+            form.pop("stream_options", None)
+        return {name: value for name, value in form.items() if name in LIMITS or name not in self._refused}
 
-    def learn(self, body: str, sent: Mapping[str, Any], *, limited: bool, sure: bool = True) -> bool:
+    def learn(self, body: str, request: Mapping[str, Any], *, limited: bool, sure: bool = True) -> bool:
         """Return whether a refusal names something that the request can do without, which the next ones then leave out.
 
-        `body`: what the server said; `sent`: the request in the form that it had; `limited`: the length of replies must
+        `body`: what the server said; `request`: as it was sent; `limited`: the length of replies must
         be limited, under one name or the other, since a budget depends on it. Unless it is `sure` that this is a
         refusal, and no failure of another kind, the parameter must be called by its name.
         """
-        name = _named(body, sent, sure)
+        name = _named(body, request, sure)
         if name is None or (name in LIMITS and _LONG.search(body)):
             return False
         if limited and {name, *self._refused}.issuperset(LIMITS):
             return False
         if name not in self._refused:
             level = logging.INFO if name in _OWN else logging.WARNING  # what the user set is missed
-            _LOG.log(level, "%s does not take %s; it is left out or renamed from now on", sent["model"], name)
+            _LOG.log(level, "%s does not take %s; it is left out or renamed from now on", request["model"], name)
         self._refused.add(name)
         return True
 
@@ -101,9 +101,9 @@ class Dialect:
         self._refused.add(name)
 
 
-def shorter(body: str, sent: Mapping[str, Any]) -> int | None:
+def shorter(body: str, request: Mapping[str, Any]) -> int | None:
     """Return fewer tokens for a reply, where the server refuses a request as too long; None where that cannot help."""
-    limit = next((sent[name] for name in LIMITS if name in sent), 0)
+    limit = next((request[name] for name in LIMITS if name in request), 0)
     if not _LONG.search(body):
         return None
     context, to_read = _number(_CONTEXT, body), _number(_TO_READ, body)
@@ -129,20 +129,20 @@ def _number(pattern: re.Pattern[str], body: str) -> int:
     return int(next(filter(None, match.groups()))) if match else 0
 
 
-def _named(body: str, sent: Mapping[str, Any], sure: bool) -> str | None:
+def _named(body: str, request: Mapping[str, Any], sure: bool) -> str | None:
     """Return the parameter that a refusal names: in its field for that, else first in its text."""
     fixed, form = (_FIXED, _FORMAT) if sure else ((*_FIXED, "stream"), _FORMAT_NAME)
     for text in (*_places(body), body):
         places: list[tuple[int, str]] = []
-        for name in sent:
+        for name in request:
             if name not in fixed and name != "response_format" and (at := re.search(rf"\b{re.escape(name)}\b", text)):
                 places.append((at.start(), name))
-        if "response_format" in sent and (at := form.search(text)):
-            beside = "schema" in sent["response_format"]
-            places.append((at.start(), "schema" if beside else sent["response_format"]["type"]))
-        if "stream" in sent and (at := re.search(r"\bstreaming\b", text, re.IGNORECASE)):
+        if "response_format" in request and (at := form.search(text)):
+            beside = "schema" in request["response_format"]
+            places.append((at.start(), "schema" if beside else request["response_format"]["type"]))
+        if "stream" in request and (at := re.search(r"\bstreaming\b", text, re.IGNORECASE)):
             places.append((at.start(), "stream"))
-        if _alternating(sent["messages"]) != sent["messages"] and (at := _ROLES.search(text)):
+        if _alternating(request["messages"]) != request["messages"] and (at := _ROLES.search(text)):
             places.append((at.start(), "roles"))
         if places:
             return min(places)[1]
@@ -382,28 +382,28 @@ def _lost(error: BaseException, server: Server) -> ModelError:
 
 
 def _refused(error: "openai.APIStatusError", server: Server) -> ModelError:
-    said, status, address = reason_of(body_of(error)), error.status_code, server.address
-    if "HTTPS" in said and (hint := tls_hint(address, error)):
-        return UnavailableError(f"{address} refuses the request: {said}", f"{hint} {server.where}")
+    reason, status, address = reason_of(body_of(error)), error.status_code, server.address
+    if "HTTPS" in reason and (hint := tls_hint(address, error)):
+        return UnavailableError(f"{address} refuses the request: {reason}", f"{hint} {server.where}")
     if status == 402 or _is_used_up(error):
         return UnavailableError(
-            f"The account's quota at {address} is used up: {said}", "Add to it, or use another key."
+            f"The account's quota at {address} is used up: {reason}", "Add to it, or use another key."
         )
     if status in (401, 403):
         return UnavailableError(
-            f"{address} refuses the key: {said}",
+            f"{address} refuses the key: {reason}",
             f"Set {'' if server.group == 'RERANKER' else 'OPENAI_API_KEY or '}KGRAG_{server.group}__API_KEY to a key "
             f"that may use {server.model!r}.",
         )
     if status in (404, 405) or (status in (400, 422) and NO_MODEL.search(body_of(error))):
         return UnavailableError(
-            f"There is no model {server.model!r} at {address}: {said}", f"{server.other}. {server.where}"
+            f"There is no model {server.model!r} at {address}: {reason}", f"{server.other}. {server.where}"
         )
     again = f"KGRAG_{server.group}__RETRIES"
     if status == 429:
         pace = "set KGRAG_CHAT__REQUESTS_PER_MINUTE and KGRAG_CHAT__TOKENS_PER_MINUTE to what it allows"
         return ModelError(
-            f"{address} takes no more requests, {server.tries}: {said}",
+            f"{address} takes no more requests, {server.tries}: {reason}",
             f"Lower {server.load}, or {pace if server.group == 'CHAT' else f'raise {again}'}.",
         )
     if status >= 500:
@@ -412,8 +412,8 @@ def _refused(error: "openai.APIStatusError", server: Server) -> ModelError:
             "EMBEDDING": f"what is written stays. Or raise {again}",
             "RERANKER": f"or raise {again}",
         }
-        return ModelError(f"{address} fails, {server.tries}: {said}", f"Try again later; {effects[server.group]}.")
-    message, remedy = f"{address} refuses the request to {server.model!r}: {said}", _remedy(said, server)
+        return ModelError(f"{address} fails, {server.tries}: {reason}", f"Try again later; {effects[server.group]}.")
+    message, remedy = f"{address} refuses the request to {server.model!r}: {reason}", _remedy(reason, server)
     fits = share_that_fits(body_of(error)) if server.group == "CHAT" else None
     if fits is None:
         return ModelError(message, remedy)
@@ -422,7 +422,7 @@ def _refused(error: "openai.APIStatusError", server: Server) -> ModelError:
     return too_long
 
 
-def _remedy(said: str, server: Server) -> str:
+def _remedy(reason: str, server: Server) -> str:
     if server.group != "CHAT":
         return f"{server.other}, or another server: KGRAG_{server.group}__BASE_URL."
     other = "max_completion_tokens" if server.limit == "max_tokens" else "max_tokens"
@@ -435,7 +435,7 @@ def _remedy(said: str, server: Server) -> str:
         (r"temperature", "Set KGRAG_CHAT__TEMPERATURE=none, or to one that the model takes."),
         (r"response_format|json", "Set KGRAG_CHAT__JSON_MODE=none."),
     ):
-        if re.search(sign, said, re.IGNORECASE):
+        if re.search(sign, reason, re.IGNORECASE):
             return remedy
     return f"Try another model: KGRAG_{server.group}__MODEL."
 

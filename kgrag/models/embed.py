@@ -215,15 +215,15 @@ class CachedEmbedder:
         """See BiEncoder."""
         return self._vectors(texts, True)
 
-    def _vectors(self, texts: Sequence[str], asked: bool) -> Vectors:
+    def _vectors(self, texts: Sequence[str], as_questions: bool) -> Vectors:
         with self._lock:
-            cached = {text: kept for text in texts if (kept := self._kept.get((asked, text))) is not None}
+            cached = {text: vector for text in texts if (vector := self._kept.get((as_questions, text))) is not None}
         if new := [text for text in dict.fromkeys(texts) if text not in cached]:
-            vectors = embed_questions(self.embedder, new) if asked else embed_each(self.embedder, new)[0]
+            vectors = embed_questions(self.embedder, new) if as_questions else embed_each(self.embedder, new)[0]
             rows = {text: row.copy() for text, row in zip(new, vectors, strict=True)}
             cached |= rows
             with self._lock:
-                self._kept.update({(asked, text): row for text, row in rows.items()})
+                self._kept.update({(as_questions, text): row for text, row in rows.items()})
         return np.array([cached[text] for text in texts], np.float32).reshape(len(texts), self.dimension)
 
 
@@ -264,10 +264,10 @@ class OpenAIEmbedder:
         """Ask for the vector of a word, which tells the dimension. Raises ConfigurationError when that fails."""
         self.name = name
         model = name.removeprefix("openai:")
-        self._settings = given = settings or EmbeddingSettings()
-        self._endpoint = Endpoint.of("EMBEDDING", model, given.base_url, given.api_key, given.extra_headers)
+        self._settings = options = settings or EmbeddingSettings()
+        self._endpoint = Endpoint.of("EMBEDDING", model, options.base_url, options.api_key, options.extra_headers)
         try:
-            self._server = EmbeddingServer(model, self._endpoint, given)
+            self._server = EmbeddingServer(model, self._endpoint, options)
         except ModelError as error:
             raise ConfigurationError(f"Embedder {name!r} does not work: {error.message}", error.remedy) from error
         self.dimension = self._server.dimension
@@ -281,11 +281,11 @@ class OpenAIEmbedder:
         """See Embedder. Raises ModelError after all retries."""
         rows = np.zeros((len(texts), self.dimension), np.float32)
         reasons: dict[int, ModelError] = {}
-        for place, found in enumerate(self._server.vectors([text or " " for text in texts])):
-            if isinstance(found, ModelError):
-                reasons[place] = found
+        for place, vector in enumerate(self._server.vectors([text or " " for text in texts])):
+            if isinstance(vector, ModelError):
+                reasons[place] = vector
             else:
-                rows[place] = found
+                rows[place] = vector
         return whole(self.name, texts, rows, reasons)
 
 

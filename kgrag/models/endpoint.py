@@ -51,8 +51,8 @@ class Slots:
             place.wave = self._wave
             self._held.add(place)
             if len(self._held) > 1:
-                for held in self._held:
-                    held.alone = False
+                for other in self._held:
+                    other.alone = False
         try:
             yield place
         finally:

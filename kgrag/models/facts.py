@@ -84,12 +84,14 @@ def triple_of(item: Any) -> tuple[str, str, str] | None:
     return subject, predicate, object
 
 
-def repeats_example(names: Iterable[str], prompt: str, given: str) -> bool:
+def repeats_example(names: Iterable[str], prompt: str, text: str) -> bool:
     """Return whether a name is that of a prompt's example, where it stands in quotes, and not of the input."""
-    return any(f'"{name}"' in prompt and name.casefold() not in given.casefold() for name in names)
+    return any(f'"{name}"' in prompt and name.casefold() not in text.casefold() for name in names)
 
 
-def read(tasks: Tasks, question: str, passages: Sequence[Passage], known: Sequence[Triple] = ()) -> tuple[Triple, ...]:
+def read(
+    tasks: Tasks, question: str, passages: Sequence[Passage], facts_so_far: Sequence[Triple] = ()
+) -> tuple[Triple, ...]:
     """Read facts in passages that help answer a question, beyond the known ones. Raises ModelError.
 
     Facts that say nothing, those that are known, and those of the prompt's own example are left out, as are those
@@ -97,26 +99,28 @@ def read(tasks: Tasks, question: str, passages: Sequence[Passage], known: Sequen
     """
     if not passages:
         return ()
-    shown, prompt = numbered(passages), "read-on" if known else "read"
-    values = {"passages": shown, "question": question} | ({"facts": lines(known)} if known else {})
+    passages_text, prompt = numbered(passages), "read-on" if facts_so_far else "read"
+    values = {"passages": passages_text, "question": question} | (
+        {"facts": lines(facts_so_far)} if facts_so_far else {}
+    )
     reply = tasks.structured("read", Facts, prompt=prompt, **values)
-    example, given = tasks.prompt(prompt).text, "\n".join(values.values())
-    before = {key(fact) for fact in known}
+    example, material = tasks.prompt(prompt).text, "\n".join(values.values())
+    before = {key(fact) for fact in facts_so_far}
     facts = {key(fact): fact for fact in (Triple(*map(_squeezed, parts)) for parts in reply.triples[: tasks.max_facts])}
     return tuple(
         fact
-        for its, fact in facts.items()
-        if its not in before
+        for id, fact in facts.items()
+        if id not in before
         and fact.subject
         and fact.object
-        and not repeats_example((fact.subject, fact.object), example, given)
+        and not repeats_example((fact.subject, fact.object), example, material)
     )
 
 
 def lines(facts: Iterable[Triple]) -> str:
     """Return facts for a model: a JSON array of three on each line."""
-    shown = [json.dumps([fact.subject, fact.predicate, fact.object], ensure_ascii=False) for fact in facts]
-    return "\n".join(shown) or "(none)"
+    rows = [json.dumps([fact.subject, fact.predicate, fact.object], ensure_ascii=False) for fact in facts]
+    return "\n".join(rows) or "(none)"
 
 
 def key(fact: Triple) -> tuple[str, ...]:

@@ -41,7 +41,7 @@ class Generator:
                 ]
                 side = "right" if self._encoder_decoder else "left"  # a causal model goes on from the last token
                 batch = self._tokenizer.pad({"input_ids": rows}, padding_side=side, return_tensors="pt")
-                written = self._model.generate(
+                output = self._model.generate(
                     input_ids=batch["input_ids"],
                     attention_mask=batch["attention_mask"],
                     max_new_tokens=_NEW_TOKENS,
@@ -49,8 +49,8 @@ class Generator:
                     pad_token_id=self._tokenizer.pad_token_id,
                 )
                 if not self._encoder_decoder:
-                    written = written[:, batch["input_ids"].shape[1] :]
-                replies += self._tokenizer.batch_decode(written, skip_special_tokens=True)
+                    output = output[:, batch["input_ids"].shape[1] :]
+                replies += self._tokenizer.batch_decode(output, skip_special_tokens=True)
         return replies
 
 

@@ -85,12 +85,12 @@ class Network(nn.Module):  # type: ignore[misc, unused-ignore]
         heads, kinds, tails = edges.unbind(1)
         back = torch.stack([tails, kinds + len(relations) // 2, heads], dim=1)
         both = torch.cat([edges, back])
-        projection, asked = self.rel_mlp(relations), self.question_mlp(question)
-        begun = start[:, None] * asked
-        x = begun
+        projection, query = self.rel_mlp(relations), self.question_mlp(question)
+        initial = start[:, None] * query
+        x = initial
         for layer in self.entity_model.layers:
-            x = layer(x, begun, projection, both)
-        scores: Tensor = self.entity_model.mlp(torch.cat([x, asked.expand_as(x)], dim=1))
+            x = layer(x, initial, projection, both)
+        scores: Tensor = self.entity_model.mlp(torch.cat([x, query.expand_as(x)], dim=1))
         return scores[:, 0]
 
 
@@ -142,8 +142,8 @@ def load(path: str | Path) -> Weights:
 def _published_embedder(config: Path) -> str:
     """Return the text encoder that a published configuration names."""
     try:
-        told = json.loads(config.read_text(encoding="utf-8"))["text_emb_model_config"]
-        name = told.get("text_emb_model_name") or told.get("text_emb_model_name_or_path")
+        config_of_text = json.loads(config.read_text(encoding="utf-8"))["text_emb_model_config"]
+        name = config_of_text.get("text_emb_model_name") or config_of_text.get("text_emb_model_name_or_path")
     except (OSError, ValueError, KeyError, AttributeError):
         return ""
     return f"sbert:{name}" if name else ""

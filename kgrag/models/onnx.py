@@ -59,7 +59,7 @@ class OnnxEmbedder:
                 f"Embedder {name!r} needs {error.name}.", f"Install it: {install_hint('minilm')}"
             ) from error
         try:
-            model, tokenizer, given = _files(name)
+            model, tokenizer, config = _files(name)
             options = onnxruntime.SessionOptions()
             options.intra_op_num_threads = options.inter_op_num_threads = 1
             options.enable_cpu_mem_arena = False  # which would keep what the longest text took
@@ -73,12 +73,12 @@ class OnnxEmbedder:
                 f"The model of embedder {name!r} cannot be read: {error}",
                 "Give a folder with a model as ONNX (model.onnx) and its tokenizer.json.",
             ) from error
-        self._tokenizer.enable_truncation(int(given.get("max_seq_length", _TOKENS)))
+        self._tokenizer.enable_truncation(int(config.get("max_seq_length", _TOKENS)))
         self._tokenizer.no_padding()
-        self._inputs = {wanted.name for wanted in self._session.get_inputs()}
-        self._first = bool(given.get("pooling_mode_cls_token"))
+        self._inputs = {node.name for node in self._session.get_inputs()}
+        self._first = bool(config.get("pooling_mode_cls_token"))
         family = next((prompts for part, prompts in _PROMPTS.items() if part in name.lower()), {})
-        prompts = given.get("prompts") or family
+        prompts = config.get("prompts") or family
         self._question = str(prompts.get("query") or "")
         self._passage = str(prompts.get("document") or prompts.get("passage") or "")
         self.dimension = int(self._encode(["dimension"]).shape[1])

@@ -203,8 +203,11 @@ class OpenAIChat:
         limit, calls = self._settings.limit, 1
         if reply.cut and not reply.repeats and request.get(limit, math.inf) < self._settings.max_tokens:
             more, paid = self._bought(request | {limit: self._settings.max_tokens}, on_text)
-            read, written = reply.prompt_tokens + more.prompt_tokens, reply.completion_tokens + more.completion_tokens
-            reply = replace(more, prompt_tokens=read, completion_tokens=written)
+            read, completion = (
+                reply.prompt_tokens + more.prompt_tokens,
+                reply.completion_tokens + more.completion_tokens,
+            )
+            reply = replace(more, prompt_tokens=read, completion_tokens=completion)
             cost, calls = (None if cost is None or paid is None else cost + paid), 2
         if self._cache is not None and reply.text.strip():
             self._cache.put(key, reply)
@@ -219,16 +222,19 @@ class OpenAIChat:
                 reply = self._ask(request, on_text, lost)
                 reply = replace(
                     reply,
-                    prompt_tokens=reply.prompt_tokens + sum(its.prompt_tokens for its in lost),
-                    completion_tokens=reply.completion_tokens + sum(its.completion_tokens for its in lost),
+                    prompt_tokens=reply.prompt_tokens + sum(part.prompt_tokens for part in lost),
+                    completion_tokens=reply.completion_tokens + sum(part.completion_tokens for part in lost),
                 )
                 cost = self.cost(request["model"], reply)
                 spending.cost = cost or 0.0
             except ModelError as error:
-                costs = [self.cost(request["model"], its) for its in lost]
+                costs = [self.cost(request["model"], part) for part in lost]
                 spending.cost = sum(filter(None, costs))
-                read, written = sum(its.prompt_tokens for its in lost), sum(its.completion_tokens for its in lost)
-                error.lost = (read, written, None if None in costs else spending.cost)
+                read, completion = (
+                    sum(part.prompt_tokens for part in lost),
+                    sum(part.completion_tokens for part in lost),
+                )
+                error.lost = (read, completion, None if None in costs else spending.cost)
                 raise
         return reply, cost
 
@@ -245,18 +251,18 @@ class OpenAIChat:
         server, tried, broken = self._server(request["model"]), 0, False
         client = self._connected(server)
         while True:
-            sent = dialect.form({name: value for name, value in request.items() if not (broken and "stream" in name)})
+            form = dialect.form({name: value for name, value in request.items() if not (broken and "stream" in name)})
             place = Place()
             try:
                 with self._slots.one() as place:
-                    reply, ended = self._once(client, sent, on_text)
+                    reply, ended = self._once(client, form, on_text)
                 if ended:
                     if broken:  # its streams do not say when they end
                         dialect.give_up("stream")
                     self._slots.good()
-                    return _counted(reply, sent)
+                    return _counted(reply, form)
                 if reply.text:
-                    lost.append(_counted(reply, sent))
+                    lost.append(_counted(reply, form))
                 if place.alone:
                     broken = True  # a whole reply is safe, and tells an error that a stream may not
                 else:
@@ -265,16 +271,16 @@ class OpenAIChat:
             except (openai.OpenAIError, LostReply) as error:
                 status, body = refusal(error)
                 if body:
-                    fewer = shorter(body, sent)
+                    fewer = shorter(body, form)
                     if fewer is not None:
                         request = {name: fewer if name in LIMITS else value for name, value in request.items()}
                         continue
                     limited = self._settings.budget is not None
-                    if dialect.learn(body, sent, limited=limited, sure=status < 500):
+                    if dialect.learn(body, form, limited=limited, sure=status < 500):
                         continue
                 limits.remaining()  # what was waited for may have been the end of the caller's own time
                 if isinstance(error, LostReply) and error.written:
-                    lost.append(_counted(Kept(error.written, -1, -1, True), sent))
+                    lost.append(_counted(Kept(error.written, -1, -1, True), form))
                 if isinstance(error, openai.APITimeoutError) or (isinstance(error, LostReply) and error.slow):
                     self._slots.late(place)
                 tried += 1
@@ -288,20 +294,20 @@ class OpenAIChat:
                     left = limits.remaining()
                     time.sleep(pause if left is None else min(pause, left))
 
-    def _once(self, client: "openai.OpenAI", sent: dict[str, Any], on_text: OnText | None) -> tuple[Kept, bool]:
+    def _once(self, client: "openai.OpenAI", form: dict[str, Any], on_text: OnText | None) -> tuple[Kept, bool]:
         """Send one request, when the pace allows it, and return the reply within its time."""
         from openai import Timeout
 
-        longest = next((sent[name] for name in LIMITS if name in sent), 0)
-        turn = self._pace.turn(_estimate(sent, HIGH) + longest)
+        longest = next((form[name] for name in LIMITS if name in form), 0)
+        turn = self._pace.turn(_estimate(form, HIGH) + longest)
         left, seconds = limits.remaining(), self._settings.timeout
         seconds = seconds if left is None else min(seconds, left)
         until = time.monotonic() + seconds
         with client.chat.completions.with_streaming_response.create(
-            model=sent["model"],
-            messages=sent["messages"],
+            model=form["model"],
+            messages=form["messages"],
             extra_headers=self._endpoint.extra_headers(),
-            extra_body={name: value for name, value in sent.items() if name not in ("model", "messages")},
+            extra_body={name: value for name, value in form.items() if name not in ("model", "messages")},
             timeout=Timeout(seconds, connect=min(10.0, seconds)),
         ) as response:
             kind = response.headers.get("content-type", "")
@@ -356,19 +362,19 @@ def _hang_up(response: Any) -> None:
             connection.shutdown(socket.SHUT_RDWR)
 
 
-def _counted(reply: Kept, sent: Mapping[str, Any]) -> Kept:
+def _counted(reply: Kept, form: Mapping[str, Any]) -> Kept:
     """Return the reply with estimated tokens, rather too high, where the server counted none."""
-    read, written = reply.prompt_tokens, reply.completion_tokens
+    read, completion = reply.prompt_tokens, reply.completion_tokens
     if read <= 0:
-        read = _estimate(sent, FEWEST)
-    if written < 0 or (written == 0 and reply.text):
-        written = tokens_of(reply.text)
-    return replace(reply, prompt_tokens=read, completion_tokens=written)
+        read = _estimate(form, FEWEST)
+    if completion < 0 or (completion == 0 and reply.text):
+        completion = tokens_of(reply.text)
+    return replace(reply, prompt_tokens=read, completion_tokens=completion)
 
 
-def _estimate(sent: Mapping[str, Any], bytes_of_token: float) -> int:
+def _estimate(form: Mapping[str, Any], bytes_of_token: float) -> int:
     """Return the tokens of a request's messages."""
-    size = sum(_size(m["content"], round(_SEEN * bytes_of_token)) for m in sent["messages"])
+    size = sum(_size(m["content"], round(_SEEN * bytes_of_token)) for m in form["messages"])
     return math.ceil(size / bytes_of_token)
 
 

@@ -56,12 +56,12 @@ def _chat(settings: Settings, model: OpenAIChat) -> Iterator[Check]:
     messages = [Message("system", _TEXT), Message("user", "Say in four sentences what happened to the ship.")]
     reply = model.chat(messages, task="answer", on_text=hear)
     ended = time.perf_counter()
-    name, written = model.name("answer"), reply.usage.completion_tokens
+    name, completion = model.name("answer"), reply.usage.completion_tokens
     if not reply.text.strip():
         yield Check("Language model", False, f"{name} replies nothing", "Try another model: KGRAG_CHAT__MODEL.")
         return
     yield Check("Language model", True, f"{name} answers, its first word after {came - began:.1f} s")
-    rate = written / (ended - came) if ended > came > 0 else 0.0
+    rate = completion / (ended - came) if ended > came > 0 else 0.0
     slow = 0 < rate < _SLOW
     speed = f"about {rate:,.0f} tokens a second" if rate else "its replies come whole"
     yield Check("Speed", True, f"{speed}{': an answer takes its time, and a loop minutes' if slow else ''}")
@@ -78,12 +78,12 @@ def _chat(settings: Settings, model: OpenAIChat) -> Iterator[Check]:
 def _json(tasks: Tasks, model: OpenAIChat) -> Check:
     """Check whether a task that needs JSON gets it, and by which parameters."""
     try:
-        found = tasks.structured(
+        facts = tasks.structured(
             "read", Facts, passages=f"[1]\n{framed(_TEXT)}", question="Where was the Halcyon built?"
         )
     except KgragError as error:
         return Check("JSON", False, error.message, error.remedy)
-    return Check("JSON", True, f"by {model.json_form('read')}; it read {len(found.triples)} facts in a passage")
+    return Check("JSON", True, f"by {model.json_form('read')}; it read {len(facts.triples)} facts in a passage")
 
 
 def _context(settings: Settings, model: OpenAIChat) -> int | None:

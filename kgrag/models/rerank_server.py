@@ -140,11 +140,11 @@ class RerankServer:
             body |= {"top_n": len(texts)} | ({"model": self.model} if self.model else {})
         return body | (_CUTS[self._texts] if self._cuts or self._texts == "texts" else {})
 
-    def _read(self, said: str, number: int) -> list[float]:
+    def _read(self, body: str, number: int) -> list[float]:
         """Return the scores of a reply in the order of the texts. Raises ModelError unless each text has one alone."""
         scores: dict[int, float] = {}
         try:
-            value = json.loads(said)
+            value = json.loads(body)
             results = value["results"] if isinstance(value, dict) else value
             for result in results:
                 score = result["relevance_score"] if "relevance_score" in result else result["score"]
@@ -157,7 +157,7 @@ class RerankServer:
         except (ValueError, KeyError, TypeError, RecursionError) as error:
             raise self._endpoint.hidden(
                 ModelError(
-                    f"{self.address} replied nothing that can be used ({error}): {said[:80]!r}",
+                    f"{self.address} replied nothing that can be used ({error}): {body[:80]!r}",
                     f"Is it a server that ranks? {self._server(0).where}",
                 )
             ) from None

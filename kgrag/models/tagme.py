@@ -152,7 +152,7 @@ class Tagme:
         """
         endpoint = self._settings.endpoint.rpartition("/")[0] + "/rel"
         name = self._package.normalize_title
-        found: list[float | None] = []
+        result: list[float | None] = []
         for start in range(0, len(pairs), _PAIRS):
             part = [f"{name(one)} {name(other)}" for one, other in pairs[start : start + _PAIRS]]
 
@@ -162,8 +162,8 @@ class Tagme:
                     raise ValueError(f"{len(values)} values for {len(part)} pairs")
                 return values
 
-            found += self._read(endpoint, {"lang": self._settings.lang, "tt": part}, read)
-        return found
+            result += self._read(endpoint, {"lang": self._settings.lang, "tt": part}, read)
+        return result
 
     def _read(self, endpoint: str, request: Mapping[str, str | list[str]], read: Callable[[dict[str, Any]], T]) -> T:
         """Return the parsed reply to a request, cached or new; only parsable ones are cached."""
@@ -213,29 +213,31 @@ class Tagme:
             "Run the same command again.",
         )
 
-    def _refusal(self, status: int, said: str) -> ModelError:
-        text = self._without_token(said)
-        said = f"HTTP {status}" + (f", {text}" if text else "")
+    def _refusal(self, status: int, reason: str) -> ModelError:
+        text = self._without_token(reason)
+        reason = f"HTTP {status}" + (f", {text}" if text else "")
         match status:
             case 401 | 403:
                 return UnavailableError(
-                    f"{self._address} refuses the token ({said}).", "Set KGRAG_TAGME__TOKEN to one that is valid."
+                    f"{self._address} refuses the token ({reason}).", "Set KGRAG_TAGME__TOKEN to one that is valid."
                 )
             case 404 | 301 | 302 | 307 | 308:
-                return UnavailableError(f"There is no TAGME at {self._address} ({said}).", "Set KGRAG_TAGME__ENDPOINT.")
+                return UnavailableError(
+                    f"There is no TAGME at {self._address} ({reason}).", "Set KGRAG_TAGME__ENDPOINT."
+                )
             case 429:
                 return ModelError(
-                    f"{self._address} takes no more requests, after {self._settings.retries + 1} tries ({said}).",
+                    f"{self._address} takes no more requests, after {self._settings.retries + 1} tries ({reason}).",
                     "Ask for less at once: kgrag enrich tag --threads 1.",
                 )
             case _ if status >= 500:
                 return ModelError(
-                    f"{self._address} fails, after {self._settings.retries + 1} tries ({said}).",
+                    f"{self._address} fails, after {self._settings.retries + 1} tries ({reason}).",
                     "Try again later; replies so far are kept.",
                 )
             case _:
                 return ModelError(
-                    f"{self._address} refuses the request ({said}).", "Is its language KGRAG_TAGME__LANG?"
+                    f"{self._address} refuses the request ({reason}).", "Is its language KGRAG_TAGME__LANG?"
                 )
 
     def _without_token(self, text: str) -> str:

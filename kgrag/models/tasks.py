@@ -84,47 +84,47 @@ def json_in(text: str) -> Iterator[Any]:
             yield lowered
 
 
-def _values(said: str) -> Iterator[Any]:
+def _values(reply: str) -> Iterator[Any]:
     at = 0
-    while start := _START.search(said, at):
+    while start := _START.search(reply, at):
         try:
-            value, at = _DECODER.raw_decode(said, start.start())
+            value, at = _DECODER.raw_decode(reply, start.start())
         except (ValueError, RecursionError):
-            at = _end(said, start.start())
-            yield from _repaired(said[start.start() : at])
+            at = _end(reply, start.start())
+            yield from _repaired(reply[start.start() : at])
             continue
         yield value
 
 
-def _end(said: str, start: int) -> int:
+def _end(reply: str, start: int) -> int:
     """Return the end of a damaged object or list, if another one follows it; else the end of the text.
 
     Of several in one text json_repair gives the last.
     """
-    closing = {"{": "}", "[": "]"}[said[start]]
+    closing = {"{": "}", "[": "]"}[reply[start]]
     depth, quoted = 0, False
-    for match in _BRACKETS.finditer(said, start):
+    for match in _BRACKETS.finditer(reply, start):
         sign = match[0]
         if sign == '"':
             quoted = not quoted
         elif not quoted and len(sign) == 1:
             depth = depth + 1 if sign in "{[" else depth - 1
             if not depth and sign == closing:
-                return match.end() if _START.search(said, match.end()) else len(said)
+                return match.end() if _START.search(reply, match.end()) else len(reply)
             depth = max(depth, 1)
-    return len(said)
+    return len(reply)
 
 
-def _repaired(said: str) -> Iterator[Any]:
+def _repaired(part: str) -> Iterator[Any]:
     """Yield a damaged object or list, up to the end of its last complete part."""
     import json_repair
 
-    end = max(said.rfind("}"), said.rfind("]")) + 1
+    end = max(part.rfind("}"), part.rfind("]")) + 1
     try:
-        value = json_repair.loads(said[:end], skip_json_loads=True) if end else None
+        value = json_repair.loads(part[:end], skip_json_loads=True) if end else None
     except (ValueError, RecursionError):
         return
-    if said.startswith("{") and isinstance(value, list):  # what stood after it was taken for JSON, too
+    if part.startswith("{") and isinstance(value, list):  # what stood after it was taken for JSON, too
         value = next((item for item in value if isinstance(item, dict)), None)
     if isinstance(value, dict | list) and value:
         yield value
@@ -172,17 +172,17 @@ def titled(*titles: str) -> str:
     return harmless(": ".join(" ".join(title.split()) for title in titles if title))
 
 
-def passages_in(shown: str) -> list[str]:
+def passages_in(text: str) -> list[str]:
     """Return the passages of a text by `numbered`, each with its number; text before the first is part of it."""
-    return _NEXT.split(shown)
+    return _NEXT.split(text)
 
 
-def fewer(shown: str, letters: int) -> str:
+def fewer(text: str, letters: int) -> str:
     """Return passages without the last ones, by so many letters shorter if one remains; empty where there is one.
 
     At least one is left out.
     """
-    passages = passages_in(shown)
+    passages = passages_in(text)
     if len(passages) == 1:
         return ""
     letters -= len(passages.pop()) + 2
@@ -247,16 +247,16 @@ class Tasks:
         messages, reply = self._first(
             prompt or task, values, task=task, picture=picture, on_text=_unless_thinking(on_text)
         )
-        said = spoken(reply.text)
-        if not said:
+        text = spoken(reply.text)
+        if not text:
             reply = self.chat(messages, task=task, on_text=_unless_thinking(on_text), fresh=True)
-            said = spoken(reply.text)
-        if not said:
+            text = spoken(reply.text)
+        if not text:
             raise ModelError(
                 f"The model {reply.model!r} replied nothing to {task!r}.",
                 LONGER if reply.cut else "Try another model.",
             )
-        return said
+        return text
 
     def structured(self, task: str, shape: type[Shape], *, prompt: str | None = None, **values: str) -> Shape:
         """Return the model's reply as an object of a shape; an invalid one is requested once more.
@@ -265,25 +265,25 @@ class Tasks:
         """
         schema = reply_schema(shape)
         messages, reply = self._first(prompt or task, values, task=task, json=schema)
-        found, problem = shaped(reply, shape)
-        if found is not None:
-            return found
+        result, problem = shaped(reply, shape)
+        if result is not None:
+            return result
         repair = f"This cannot be used: {problem}. Answer again, with nothing but the JSON object that was asked for."
-        said = [Message("assistant", reply.text)] if reply.text.strip() else []
-        messages = [*messages, *said, Message("user", repair)]
+        turn = [Message("assistant", reply.text)] if reply.text.strip() else []
+        messages = [*messages, *turn, Message("user", repair)]
         again = self.chat(messages, task=task, json=schema)
-        found, problem = shaped(again, shape)
-        if found is None and again.usage.cached:
+        result, problem = shaped(again, shape)
+        if result is None and again.usage.cached:
             again = self.chat(messages, task=task, json=schema, fresh=True)  # an earlier run's failure is not final
-            found, problem = shaped(again, shape)
-        if found is None:
+            result, problem = shaped(again, shape)
+        if result is None:
             raise ModelError(
                 f"The model {again.model!r} gave no usable JSON for {task!r}, twice: {problem}.",
                 LONGER
                 if again.cut
                 else "Try another model for this task, for example KGRAG_CHAT__MODELS='{\"" + task + '": "MODEL"}\'.',
             )
-        return found
+        return result
 
     def _first(
         self, prompt: str, values: dict[str, str], *, picture: str = "", **options: Any
@@ -299,15 +299,15 @@ class Tasks:
                 return messages, self.chat(messages, **options)
             except TooLongError as error:
                 size = sum(len(message.content) for message in messages)
-                shown = fewer(values.get("passages", ""), round(size * (1 - error.share * _SURELY)))
-                if not shown:
+                passages = fewer(values.get("passages", ""), round(size * (1 - error.share * _SURELY)))
+                if not passages:
                     raise
                 _LOG.warning(
                     "%s: of %d passages %d fit into the context of %r",
-                    *(options["task"], len(passages_in(values["passages"])), len(passages_in(shown))),
+                    *(options["task"], len(passages_in(values["passages"])), len(passages_in(passages))),
                     self.model.name(options["task"]),
                 )
-                values = {**values, "passages": shown}
+                values = {**values, "passages": passages}
 
     def chat(self, messages: list[Message], *, task: str, **options: Any) -> Reply:
         """Send messages within the limits of the call; `options` are those of ChatModel.chat."""
@@ -368,13 +368,13 @@ def shaped(reply: Reply, shape: type[Shape]) -> tuple[Shape | None, str]:
     try:
         for value in json_in(reply.text):
             try:
-                found = shape.model_validate(value, context={"cut": reply.cut})
+                result = shape.model_validate(value, context={"cut": reply.cut})
             except ValidationError as error:
                 problem = problem or _complaint(error)
             else:
                 if reply.cut:
                     _LOG.warning("A reply of %r was cut off; what is whole of it is used", reply.model)
-                return found, ""
+                return result, ""
     except (ValueError, RecursionError) as error:
         problem = str(error)
     return None, "it was cut off because it grew too long" if reply.cut else problem

@@ -119,12 +119,12 @@ class Knowledge:
         texts = [fact.text for fact in facts]
         if not texts:
             return []
-        found = self.reader.row(
+        matches = self.reader.row(
             "retrieve/knowledge_link", index=self._index, queries=list(map(escape, texts)), limit=1 if sure else _TRIED
         )["found"]
         linked: dict[str, Linked] = {}
         language = self.reader.collection.language
-        for fact, rows in zip(facts, found, strict=True):
+        for fact, rows in zip(facts, matches, strict=True):
             if options.shared_name:
                 rows = [row for row in rows if _share_a_name(fact, row, language)]
             if not rows:
@@ -137,9 +137,9 @@ class Knowledge:
                     [[Scored(x.id, x.score) for x in r] for r in (scored, near)], options.rrf
                 )
                 scored = [next(x for x in scored if x.id == one.id) for one in ranked]
-            chosen = next((x for x in scored if x.score >= options.floor), None) if options.floor else scored[0]
-            if chosen is not None:
-                linked.setdefault(chosen.id, chosen)
+            match = next((x for x in scored if x.score >= options.floor), None) if options.floor else scored[0]
+            if match is not None:
+                linked.setdefault(match.id, match)
         return list(linked.values())
 
     def about(self, text: str, options: KnowledgeOptions) -> list[Link]:
@@ -164,11 +164,11 @@ class Knowledge:
         question = self.vectors([query.text])[0]
         first = list({link.id: link for link in initial}.values())
         cosines = (self.vectors([x.text for x in first]) @ question).tolist()
-        begun = [
+        starts = [
             Beam((replace(link, cosine=cosine),), cosine, cosine, 1.0)
             for link, cosine in zip(first, cosines, strict=True)
         ]
-        beams = sorted(begun, key=lambda beam: (-beam.score, beam.links[0].id))[: options.beams]
+        beams = sorted(starts, key=lambda beam: (-beam.score, beam.links[0].id))[: options.beams]
         for _ in range(options.length - 1):
             longer = self._step(question, query.text, beams, options) if beams else []
             if not longer:
@@ -192,8 +192,8 @@ class Knowledge:
         ends: dict[str, list[str]] = {}
         for fact, entity in rows[0]["ends"]:
             ends.setdefault(fact, []).append(entity)
-        taken = {link.id for beam in beams for link in beam.links}
-        texts = {id: said for entity in entities.values() for id, said in entity["facts"] if id not in taken}
+        used = {link.id for beam in beams for link in beam.links}
+        texts = {id: stated for entity in entities.values() for id, stated in entity["facts"] if id not in used}
         ids = list(texts)
         vectors = self.vectors([texts[id] for id in ids])
         near = dict(zip(ids, (vectors @ question).tolist(), strict=True))
@@ -203,7 +203,7 @@ class Knowledge:
             shared: dict[str, str] = {}
             for entity in ends.get(beam.links[-1].id, ()):
                 for id, _ in entities.get(entity, {"facts": ()})["facts"]:
-                    if id not in taken:
+                    if id not in used:
                         shared.setdefault(id, entities[entity]["name"])
             tried = sorted(shared, key=lambda id: (-near[id], id))[: s.neighbours]
             branches.append(
@@ -256,15 +256,15 @@ def passages_of(
     texts = list(links)[:limit]
     if not texts:
         return []
-    found = context.row(
+    matches = context.row(
         "retrieve/fulltext_each",
         index=reader.collection.index("passage_stems"),
         queries=[question_words(text, reader.collection.language) for text in texts],
         limit=_FITTING if only else 1,
     )["found"]
-    allowed = reader.matching_filter(sorted({row["id"] for rows in found for row in rows}), only) if only else None
+    allowed = reader.matching_filter(sorted({row["id"] for rows in matches for row in rows}), only) if only else None
     passages: dict[str, Scored] = {}
-    for text, rows in zip(texts, found, strict=True):
+    for text, rows in zip(texts, matches, strict=True):
         row = next((row for row in rows if allowed is None or row["id"] in allowed), None)
         if row is not None:
             why = (*_trail(name, links[text]), Step("in the words of", "Passage", row["title"]))

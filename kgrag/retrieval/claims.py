@@ -73,9 +73,9 @@ _ALIKE = 4
 def claims_nothing(claim: str) -> bool:
     """Return whether a text has no number, no name and at most one word that says something."""
     words = _words(CITATION.sub("", claim))
-    said = {word.form for word in words if word.kind == "w" and word.text not in _FRAMING}
+    content = {word.form for word in words if word.kind == "w" and word.text not in _FRAMING}
     numbers = [word for word in words if word.kind == "d" and len(word.text) > 1 and word.text not in _NUMBERS]
-    return not numbers and not _names_in(words) and len(said) < _CLAIM
+    return not numbers and not _names_in(words) and len(content) < _CLAIM
 
 
 class _Word(NamedTuple):
@@ -86,8 +86,8 @@ class _Word(NamedTuple):
     text: str
 
 
-def _words(text: str, known: Container[str] = ()) -> list[_Word]:
-    """Return the words of a text; `known`: stems of names, by which one at the beginning of a sentence is one."""
+def _words(text: str, names: Container[str] = ()) -> list[_Word]:
+    """Return the words of a text; `names`: stems of names, by which one at the beginning of a sentence is one."""
     spelt = _WORD.findall(_SPACED.sub("", text))
     lower = [word.lower().removesuffix("'s").removesuffix("’s") for word in spelt]
     words = list[_Word]()
@@ -95,7 +95,7 @@ def _words(text: str, known: Container[str] = ()) -> list[_Word]:
         number = small if small[0].isdigit() else _NUMBERS.get(small, "")
         following = spelt[place + 1] if place + 1 < len(spelt) else ""
         named = word[0].isupper() and (
-            place > 0 or stem in known or (following[:1].isupper() and small not in ARTICLES)
+            place > 0 or stem in names or (following[:1].isupper() and small not in ARTICLES)
         )
         if number:
             words.append(_Word("d", number.rstrip(".,:"), small))
@@ -114,8 +114,8 @@ def _words(text: str, known: Container[str] = ()) -> list[_Word]:
 def _passage(title: str, text: str) -> tuple[set[str], set[str], list[_Word], set[str]]:
     """Return of a passage the names, the forms of its title, the words of its text, and the forms of both."""
     whole = _words(f"x {title}. {text}")
-    known = _names_in(whole)
-    return known, _forms_of(_words(f"x {title}", known)), _words(text, known), _forms_of(whole)
+    names = _names_in(whole)
+    return names, _forms_of(_words(f"x {title}", names)), _words(text, names), _forms_of(whole)
 
 
 def _forms_of(words: Iterable[_Word]) -> set[str]:
@@ -162,23 +162,23 @@ class _Context:
 
 def says(claim: str, sentence: str, title: str, before: str, text: str, others: Sequence[Passage]) -> bool:
     """Return whether a sentence says what a claim says, clause by clause."""
-    known, about, passage, _ = _passage(title, text)
+    names, about, passage, _ = _passage(title, text)
     claim = CITATION.sub("", claim).strip()
-    its, their = _words(claim, known), _words(sentence, known)
+    ours, their = _words(claim, names), _words(sentence, names)
     forms = _forms_of(their)
-    told = any(word.kind != "f" and word.form not in about and _in(word.form, forms) for word in its)
-    if not told or _is_swapped(its, their, (" by " in claim) != (" by " in sentence)):
+    has_content = any(word.kind != "f" and word.form not in about and _in(word.form, forms) for word in ours)
+    if not has_content or _is_swapped(ours, their, (" by " in claim) != (" by " in sentence)):
         return False
     context = _Context(
         about,
-        _forms_of(_words(before, known)),
+        _forms_of(_words(before, names)),
         their,
         _clauses(their, sentence),
         passage,
-        _forms_of(_words(text.replace(sentence, " "), known)) - forms,
+        _forms_of(_words(text.replace(sentence, " "), names)) - forms,
         others,
     )
-    return all(_clause_says(part, its, context) for part in _clauses(its, claim))
+    return all(_clause_says(part, ours, context) for part in _clauses(ours, claim))
 
 
 def _clause_says(part: list[_Word], claim: list[_Word], context: _Context) -> bool:
@@ -226,8 +226,8 @@ def _clause_says(part: list[_Word], claim: list[_Word], context: _Context) -> bo
 def _is_of_same(clause: list[_Word], part: list[_Word], ours: set[str]) -> bool:
     """Return whether a clause tells more of the subject of a claim, and denies it as the claim does."""
     own = _own_subject(clause)
-    told = (own is None or _in(own, ours)) and not _has_other_agent(clause, ours)
-    return told and _negated(clause) == _negated(part)
+    same_subject = (own is None or _in(own, ours)) and not _has_other_agent(clause, ours)
+    return same_subject and _negated(clause) == _negated(part)
 
 
 def _has_other_agent(clause: list[_Word], ours: set[str]) -> bool:
@@ -244,21 +244,21 @@ def _overlap(part: list[_Word], verb: int, clause: list[_Word]) -> float:
 
 def _same_subject(subject: list[_Word], ours: set[str], own: str | None, number: int, context: _Context) -> bool:
     """Return whether a clause has the subject of a claim, itself or by what stands around it."""
-    wanted = [word for word in subject if word.kind != "f" and word.text not in _FRAMING]
+    words = [word for word in subject if word.kind != "f" and word.text not in _FRAMING]
     clause = context.clauses[number]
     there = _forms_of(clause)
-    if all(_in(word.form, there) for word in wanted) or (own is not None and _is_alias(own, wanted, context)):
+    if all(_in(word.form, there) for word in words) or (own is not None and _is_alias(own, words, context)):
         return True
-    titled = all(_in(word.form, context.title | there) for word in wanted)
+    titled = all(_in(word.form, context.title | there) for word in words)
     if own is not None and not _in(own, ours):
         places = [place for place, word in enumerate(clause) if (word.kind, word.form) == ("w", own)]
         definite = any("the" in {word.text for word in clause[max(0, place - 2) : place]} for place in places)
-        definite = definite and not any(word.kind == "w" and _in(word.form, context.elsewhere) for word in wanted)
-        titled = titled or all(_in(word.form, context.title | context.before | there) for word in wanted)
+        definite = definite and not any(word.kind == "w" and _in(word.form, context.elsewhere) for word in words)
+        titled = titled or all(_in(word.form, context.title | context.before | there) for word in words)
         if not (definite and titled):
             return False
     others = [_own_subject(clause) for clause in context.clauses if clause is not context.clauses[number]]
-    if own is not None and any(other is not None and _in(other, _forms_of(wanted)) for other in others):
+    if own is not None and any(other is not None and _in(other, _forms_of(words)) for other in others):
         return False  # another clause is about it
     if own is None and number and not titled:  # a pronoun, or nothing: what the clause before is about
         before = next((x for c in reversed(context.clauses[:number]) if (x := _own_subject(c)) is not None), None)
@@ -266,12 +266,12 @@ def _same_subject(subject: list[_Word], ours: set[str], own: str | None, number:
             return False
     pronoun = any(word.text in _REFERRING for word in context.words)
     reached = _forms_of(context.words) | context.title | (context.before if pronoun else set())
-    return all(_in(word.form, reached) or _bridged(word.form, context) for word in wanted)
+    return all(_in(word.form, reached) or _bridged(word.form, context) for word in words)
 
 
-def _is_alias(own: str, wanted: list[_Word], context: _Context) -> bool:
+def _is_alias(own: str, subject: list[_Word], context: _Context) -> bool:
     """Return whether a passage calls somebody so: "the Author, Nadia Ferrant"."""
-    names, words = _names_in(wanted), context.passage
+    names, words = _names_in(subject), context.passage
     return any(
         place > 0
         and (words[place - 1].text, word.form) == ("the", own)
@@ -359,13 +359,13 @@ def _negated(words: list[_Word]) -> bool:
     return sum(word.text in _NEGATIONS or word.text.endswith(("n't", "n’t")) for word in words) % 2 == 1
 
 
-def _is_swapped(its: list[_Word], their: list[_Word], voices: bool) -> bool:
+def _is_swapped(ours: list[_Word], their: list[_Word], voices: bool) -> bool:
     """Return whether who does and to whom it is done are exchanged; `voices`: one sentence is passive, one active."""
-    for here, word in enumerate(its):
+    for here, word in enumerate(ours):
         there = next((at for at, other in enumerate(their) if other.kind == "w" and _in(word.form, {other.form})), None)
-        if not _is_verb(its, here) or there is None:
+        if not _is_verb(ours, here) or there is None:
             continue
-        before, after = _names_in(its[:here]), _names_in(its[here:])
+        before, after = _names_in(ours[:here]), _names_in(ours[here:])
         their_before, their_after = _names_in(their[:there]), _names_in(their[there:])
         return bool(before & their_after - their_before) and bool(after & their_before - their_after) and not voices
     return False

@@ -70,12 +70,12 @@ def open_index(folder: Path, state: str, listed: Callable[[], Sequence[str]], en
     try:
         folder.mkdir(parents=True, exist_ok=True)
         with FileLock(folder / "lock"):
-            kept = _load(folder)
-            if kept is not None and kept[0] == state:
-                return kept[1]
+            stored = _load(folder)
+            if stored is not None and stored[0] == state:
+                return stored[1]
             ids = sorted(listed())
             _LOG.info("encoding the passages of a collection for late interaction: %d", len(ids))
-            _write(folder, state, ids, None if kept is None else kept[1], encode)
+            _write(folder, state, ids, None if stored is None else stored[1], encode)
             index = _load(folder)
     except OSError as error:
         raise InputError(
@@ -103,7 +103,7 @@ def _write(folder: Path, state: str, ids: Sequence[str], before: TokenIndex | No
     vectors: dict[str, NDArray[np.float16]] = {}
     for start in range(0, len(fresh), _BATCH):
         part = fresh[start : start + _BATCH]
-        vectors |= {id: its.astype(np.float16) for id, its in zip(part, encode(part), strict=True)}
+        vectors |= {id: matrix.astype(np.float16) for id, matrix in zip(part, encode(part), strict=True)}
 
     def of(id: str) -> NDArray[np.float16]:
         if before is None or id in vectors:
@@ -196,8 +196,8 @@ class Colbert(Retriever):
             return ids
 
         def encode(ids: Sequence[str]) -> list[Matrix]:
-            found = reader.passages(ids)
-            return [np.asarray(v) for v in encoder.encode_document([text_of(found[id]) for id in ids], **_PLAIN)]
+            texts = reader.passages(ids)
+            return [np.asarray(v) for v in encoder.encode_document([text_of(texts[id]) for id in ids], **_PLAIN)]
 
         digest = hashlib.blake2b(f"{s.model}\0{name}".encode(), digest_size=8).hexdigest()
         with ONE_AT_A_TIME:

@@ -80,7 +80,7 @@ class Communities(Retriever):
         named, joined = _named(row["named"]), _joined(row["joined"])
         if query.filter:
             allowed = reader.matching_filter([x.id for x in (*named, *joined)], query.filter)
-            named, joined = ([x for x in its if x.id in allowed] for its in (named, joined))
+            named, joined = ([x for x in ranks if x.id in allowed] for ranks in (named, joined))
         rankings = (named[:depth], joined[:depth], self._dense.rank(query, depth))
         ranking = reciprocal_rank_fusion(rankings, s.rrf)
         if s.score == "sum":
@@ -96,8 +96,8 @@ class Communities(Retriever):
 
     def evidence(self, query: Query) -> Sequence[Evidence] | None:
         """See Retriever: the nearest reports, then the passages; unless leaves alone are shown."""
-        found: Sequence[Evidence] | None = query.memory.get(self)
-        return found
+        evidence: Sequence[Evidence] | None = query.memory.get(self)
+        return evidence
 
     def requires(self) -> frozenset[Layer]:
         """See Retriever."""
@@ -133,7 +133,7 @@ def _joined(rows: Sequence[Mapping[str, Any]]) -> list[Scored]:
 
 
 def _summed(
-    found: Sequence[Scored],
+    passages: Sequence[Scored],
     rankings: Sequence[Sequence[Scored]],
     shares: Mapping[str, float],
     joined: Sequence[Mapping[str, Any]],
@@ -147,7 +147,7 @@ def _summed(
     for r in joined:
         reports[r["id"]] = max(r["community"]["score"], reports.get(r["id"], 0.0))
     scored = [
-        replace(x, score=(own[x.id] + reports.get(x.id, 0.0) + shares.get(x.id, 0.0)) / len(rankings)) for x in found
+        replace(x, score=(own[x.id] + reports.get(x.id, 0.0) + shares.get(x.id, 0.0)) / len(rankings)) for x in passages
     ]
     return sorted(scored, key=lambda x: (-x.score, x.id))
 

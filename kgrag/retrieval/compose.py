@@ -29,8 +29,8 @@ def rank_again(
     ranking = [hit for hit in ranking if hit.id in passages]
     if not ranking:
         return []
-    given = score([text_of(passages[hit.id]) for hit in ranking])
-    scores = dict(zip([hit.id for hit in ranking], given, strict=True))
+    values = score([text_of(passages[hit.id]) for hit in ranking])
+    scores = dict(zip([hit.id for hit in ranking], values, strict=True))
     best = sorted(ranking, key=lambda hit: -scores[hit.id])[:n]
     return [
         Scored(hit.id, scores[hit.id], (*hit.why, rank_step(type(retriever).name, rank, scores[hit.id])))

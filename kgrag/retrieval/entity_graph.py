@@ -124,10 +124,10 @@ class EntityGraph:
         elements = sorted({element[i] for path in paths for i in path})
         names = dict(context.row("retrieve/ppr_names", elements=elements)["names"])
         passages = set(self.passages.values()) if cosines else set()
-        found: list[tuple[Step, ...]] = []
+        trails: list[tuple[Step, ...]] = []
         for path in paths:
             if not path:
-                found.append(())
+                trails.append(())
                 continue
             first = names[element[path[0]]]
             nearest = Step("resembles the question", "Passage", first, cosines.get(path[0]))
@@ -136,8 +136,8 @@ class EntityGraph:
                 kind = self.kinds.get((one, other), self.kinds.get((other, one), _MENTIONS))
                 name, label = names[element[other]], "Passage" if other in passages else "Entity"
                 steps.append(follow(kind, label, name) if kind else Step("in a triple with", label, name))
-            found.append(tuple(steps))
-        return found
+            trails.append(tuple(steps))
+        return trails
 
 
 class WholeGraph:

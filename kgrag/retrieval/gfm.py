@@ -156,13 +156,13 @@ class Surroundings:
         """Return the entities of triples that the question names, or the nearest one: {element, name, score, df}."""
         context, collection = self.context, self.context.reader.collection
         links = link_question(context, query.text, self.settings.same_as).links
-        wanted = {link.entity: link.name for link in links} or {"": query.text}
-        vectors = context.embedder.embed(list(wanted.values())).tolist()
+        names = {link.entity: link.name for link in links} or {"": query.text}
+        vectors = context.embedder.embed(list(names.values())).tolist()
         row = context.row(
             "retrieve/hipporag_entities",
             index=collection.vector_index("Entity"),
             embedding=collection.embedding,
-            names=[{"id": id, "vector": vector} for id, vector in zip(wanted, vectors, strict=True)],
+            names=[{"id": id, "vector": vector} for id, vector in zip(names, vectors, strict=True)],
             candidates=self.settings.candidates,
         )
         return list({e["element"]: e for e in row["found"] if e}.values())
@@ -297,14 +297,14 @@ def load(context: SearchContext, path: str, embedder: str = "") -> Loaded:
     """
     weights = network_module().load(path)
     name = embedder or weights.embedder
-    its = context.other_embedder(name) if name else context.embedder
-    if its.dimension != weights.network.dimension:
+    encoder = context.other_embedder(name) if name else context.embedder
+    if encoder.dimension != weights.network.dimension:
         raise ConfigurationError(
-            f"The network of {path} reads vectors of {weights.network.dimension} numbers, those of {its.name!r} have "
-            f"{its.dimension}.",
+            f"The network of {path} reads vectors of {weights.network.dimension} numbers, those of {encoder.name!r} "
+            f"have {encoder.dimension}.",
             "Name the embedder that it was trained with: gfm(weights='FILE', embedder='NAME').",
         )
-    return Loaded(weights.network, its)
+    return Loaded(weights.network, encoder)
 
 
 def new(embedder: Embedder, width: int, layers: int, seed: int) -> Loaded:

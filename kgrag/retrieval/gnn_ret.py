@@ -73,13 +73,13 @@ def propagate(
         for edge in neighbours(nearest(states)[:k]):
             edges.setdefault(edge.receiver, {}).setdefault(edge.sender, edge)
         received = {}
-        for id, its in edges.items():
-            senders = sorted(its, key=lambda sender: _order(states, sender))
-            best = its[senders[0]]
-            sent = [states[sender] for sender in (senders if message == "mean" else senders[:1])]
-            own, count = states.get(id) or State(best.distance, flat), len(sent)
-            distance = sum(state.distance for state in sent) / count
-            slopes = [sum(state.gradient[i] for state in sent) / count for i in range(len(alphas))]
+        for id, by_sender in edges.items():
+            senders = sorted(by_sender, key=lambda sender: _order(states, sender))
+            best = by_sender[senders[0]]
+            messages = [states[sender] for sender in (senders if message == "mean" else senders[:1])]
+            own, count = states.get(id) or State(best.distance, flat), len(messages)
+            distance = sum(state.distance for state in messages) / count
+            slopes = [sum(state.gradient[i] for state in messages) / count for i in range(len(alphas))]
             gradient = [a * g + (1 - a) * m for g, m in zip(own.gradient, slopes, strict=True)]
             gradient[layer] += own.distance - distance
             trail = (*states[senders[0]].trail, best)

@@ -9,18 +9,18 @@ _MOST = 5
 """The most facts in the notes of an answer, which rests on few."""
 
 
-def held_facts(reader: Reader, passages: Sequence[str], said: Iterable[str], as_of: str = "") -> tuple[str, ...]:
+def held_facts(reader: Reader, passages: Sequence[str], texts: Iterable[str], as_of: str = "") -> tuple[str, ...]:
     """Return the dated facts that passages state, of which subject and object stand in what was said.
 
-    `said`: the question and the answer; `as_of`: a date, to have only what held then. One round trip where the
+    `texts`: the question and the answer; `as_of`: a date, to have only what held then. One round trip where the
     collection has a schema of facts, none where not.
     """
     if not reader.collection.fact_schema or not passages:
         return ()
-    text = f" {' '.join(normalise(part) for part in said)} "
+    text = f" {' '.join(normalise(part) for part in texts)} "
     rows = reader.rows("look_up/held", passages=list(passages), as_of=as_of)
-    told = [row for row in rows if all(f" {normalise(row[end])} " in text for end in ("subject", "object"))]
-    return tuple(_words(**row) for row in told[:_MOST])
+    matches = [row for row in rows if all(f" {normalise(row[end])} " in text for end in ("subject", "object"))]
+    return tuple(_words(**row) for row in matches[:_MOST])
 
 
 def _words(

@@ -107,9 +107,9 @@ class HippoRag(Retriever):
         if not seeds:
             return self._nearest(query, n)
         graph = self.whole()
-        held = _passages_naming(graph)
+        counts = _passages_naming(graph)
         starts = {graph.node[e["element"]]: _named(e) for e in seeds if e["element"] in graph.node}
-        reset = {i: 1 / max(1, held[i]) for i in starts}  # node specificity
+        reset = {i: 1 / max(1, counts[i]) for i in starts}  # node specificity
         if not reset:
             return self._nearest(query, n)
         shares = graph.shares(reset, self.settings.damping)
@@ -118,7 +118,7 @@ class HippoRag(Retriever):
         scores = np.bincount(passage, parts, len(graph.passages))
         ranked = best(self.context, query, dict(zip(graph.passages, scores.tolist(), strict=True)), n)
         own = (np.flatnonzero(passage == graph.passages[x]) for x, _ in ranked)
-        ends = [int(entity[its[np.argmax(parts[its])]]) for its in own]  # the entity that gives a passage most
+        ends = [int(entity[rows[np.argmax(parts[rows])]]) for rows in own]  # the entity that gives a passage most
         trails = graph.trails(self.context, graph.paths(reset, self.settings.damping, ends), starts, {})
         titles = self.context.reader.captions([], [x for x, _ in ranked])
         return [
@@ -149,12 +149,14 @@ class HippoRag(Retriever):
             return []
         collection = self.context.reader.collection
         vectors = self.context.embedder.embed(names).tolist()
-        wanted = [{"id": entity_id(collection.name, name), "vector": v} for name, v in zip(names, vectors, strict=True)]
+        queries = [
+            {"id": entity_id(collection.name, name), "vector": v} for name, v in zip(names, vectors, strict=True)
+        ]
         row = self.context.row(
             "retrieve/hipporag_entities",
             index=collection.vector_index("Entity"),
             embedding=collection.embedding,
-            names=wanted,
+            names=queries,
             candidates=self.settings.candidates,
         )
         return list({e["id"]: e for e in row["found"] if e}.values())
@@ -206,14 +208,14 @@ class HippoRag2(HippoRag):
             return self._nearest(query, n)
         graph = self.whole()
         weights, starts = _entities(graph, facts, row["lowest"], row["facts"][0]["cosine"])
-        kept = sorted(weights, key=lambda i: (-weights[i], i))[: s.linked]
+        linked = sorted(weights, key=lambda i: (-weights[i], i))[: s.linked]
         rows = self.context.row(
             "retrieve/hipporag2_passages", collection=collection.name, embedding=collection.embedding, vector=vector
         )["cosines"]
         near = {graph.passages[x]: cosine for x, cosine in rows if x in graph.passages}
         low, high = min(near.values(), default=0.0), max(near.values(), default=0.0)
         reset = {i: s.passage_weight * (c - low) / (high - low) for i, c in near.items()} if high > low else {}
-        reset = {i: w for i, w in (reset | {i: weights[i] for i in kept}).items() if w > 0}
+        reset = {i: w for i, w in (reset | {i: weights[i] for i in linked}).items() if w > 0}
         if not reset:
             return self._nearest(query, n)
         shares = graph.shares(reset, s.damping)
@@ -228,18 +230,18 @@ class HippoRag2(HippoRag):
         if not facts:
             return []
         triples = [Triple(f["subject"], f["predicate"], f["object"]) for f in facts]
-        shown = "\n".join(f"{n}. {line}" for n, line in enumerate(lines(triples).splitlines(), 1))
+        listing = "\n".join(f"{n}. {line}" for n, line in enumerate(lines(triples).splitlines(), 1))
         tasks = self.tasks.with_listener(query.listener)
-        numbers = set(tasks.structured("recognise", Kept, facts=shown, question=query.text).kept)
+        numbers = set(tasks.structured("recognise", Kept, facts=listing, question=query.text).kept)
         mask = [n in numbers for n in range(1, len(facts) + 1)]
         if query.listener is not None:
             query.listener(
                 Recognised(
-                    kept=tuple(t for t, its in zip(triples, mask, strict=True) if its),
-                    dropped=tuple(t for t, its in zip(triples, mask, strict=True) if not its),
+                    kept=tuple(t for t, selected in zip(triples, mask, strict=True) if selected),
+                    dropped=tuple(t for t, selected in zip(triples, mask, strict=True) if not selected),
                 )
             )
-        return [fact for fact, its in zip(facts, mask, strict=True) if its]
+        return [fact for fact, selected in zip(facts, mask, strict=True) if selected]
 
 
 def _entities(
@@ -261,7 +263,7 @@ def _entities(
                 i = graph.node[element]
                 weights[i].append(weight / max(1, passages[i]))
                 starts.setdefault(i, (stated, Step("is about", "Entity", name)))
-    return {i: sum(its) / len(its) for i, its in weights.items()}, starts
+    return {i: sum(shares) / len(shares) for i, shares in weights.items()}, starts
 
 
 def _passages_naming(graph: EntityGraph) -> np.ndarray[Any, np.dtype[np.int64]]:

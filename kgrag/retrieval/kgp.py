@@ -208,8 +208,8 @@ class Kgp(Retriever):
         by_vector = s.encoder is None and (s.similarity == "vector" or (s.similarity is None and s.guide != "words"))
         here = s.encoder is not None or s.similarity == "tfidf"  # compared here, else by the server
         read = self._passages_of(paths) if s.guide != "words" else [[] for _ in paths]
-        wanted = self._wanted(query, read)
-        vectors = self._vectors(wanted).tolist() if by_vector else [[] for _ in paths]
+        queries = self._wanted(query, read)
+        vectors = self._vectors(queries).tolist() if by_vector else [[] for _ in paths]
         cap = _ALL if s.cap == 0 else s.cap or (BRIDGE_CAP if s.guide in ("chat", "generator") else _FEW)
         rows = self.context.row(
             "retrieve/kgp",
@@ -228,42 +228,45 @@ class Kgp(Retriever):
         for row in rows:
             candidates[row["path"]] = row["best"]
         if here:
-            candidates = self._best(wanted, candidates)
+            candidates = self._best(queries, candidates)
         names = self.context.reader.captions([], [row["id"] for best in candidates for row in best])
         return [
             [Path((*path.passages, row["id"]), (*path.why, *_steps(row, names)), row["score"]) for row in best]
             for path, best in zip(paths, candidates, strict=True)
         ]
 
-    def _best(self, wanted: Sequence[str], found: Sequence[Sequence[dict[str, Any]]]) -> list[list[dict[str, Any]]]:
+    def _best(
+        self, queries: Sequence[str], neighbours: Sequence[Sequence[dict[str, Any]]]
+    ) -> list[list[dict[str, Any]]]:
         """Return the neighbours of each path that are most like the next query (equation 1)."""
-        ids = list(dict.fromkeys(row["id"] for rows in found for row in rows))
-        scores = self._alike(wanted, ids)
+        ids = list(dict.fromkeys(row["id"] for rows in neighbours for row in rows))
+        scores = self._alike(queries, ids)
         scored = [
-            [{**row, "score": its.get(row["id"], 0.0)} for row in rows] for rows, its in zip(found, scores, strict=True)
+            [{**row, "score": by_id.get(row["id"], 0.0)} for row in rows]
+            for rows, by_id in zip(neighbours, scores, strict=True)
         ]
         return [sorted(rows, key=lambda r: (-r["score"], r["id"]))[: self.settings.branch] for rows in scored]
 
-    def _alike(self, wanted: Sequence[str], ids: list[str]) -> list[Mapping[str, float]]:
+    def _alike(self, queries: Sequence[str], ids: list[str]) -> list[Mapping[str, float]]:
         """Return for each text the likeness of passages to it: by TF-IDF, or by the vectors of another encoder."""
         if self.settings.encoder is None or self.settings.similarity == "tfidf":
-            distinct = list(dict.fromkeys(wanted))
+            distinct = list(dict.fromkeys(queries))
             by_text = dict(zip(distinct, cosines(self.context, distinct, ids), strict=True))
-            return [{id: its.cosine for id, its in by_text[text].items()} for text in wanted]
+            return [{id: match.cosine for id, match in by_text[text].items()} for text in queries]
         passages = self.context.reader.passages(ids)
         embedder = self.context.other_embedder(self.settings.encoder)
         vectors = embedder.embed([embedding_text(p.title, p.section, p.text) for p in passages.values()])
-        scores = (1 + self._vectors(wanted) @ vectors.T) / 2
+        scores = (1 + self._vectors(queries) @ vectors.T) / 2
         return [dict(zip(passages, row.tolist(), strict=True)) for row in scores]
 
-    def _vectors(self, wanted: Sequence[str]) -> Vectors:
+    def _vectors(self, queries: Sequence[str]) -> Vectors:
         """Return the vectors of the next passages [texts, d].
 
         An imagined passage is a passage, the rest are questions.
         """
         name, guide = self.settings.encoder, self.settings.guide
         embedder = self.context.embedder if name is None else self.context.other_embedder(name)
-        return embedder.embed(wanted) if guide in ("chat", "generator") else embed_questions(embedder, wanted)
+        return embedder.embed(queries) if guide in ("chat", "generator") else embed_questions(embedder, queries)
 
     def _passages_of(self, paths: Sequence[Path]) -> list[list[Passage]]:
         """Return the passages of each path."""
@@ -277,11 +280,11 @@ class Kgp(Retriever):
         if self.settings.guide == "encoder":
             return [so_far(query.text, [(p.title, p.text) for p in path]) for path in read]
         evidence = ["\n\n".join(_text(p) for p in path)[:_LETTERS] for path in read]
-        wanted = self._written(query, evidence) if self.settings.guide == "generator" else self._said(query, evidence)
+        queries = self._written(query, evidence) if self.settings.guide == "generator" else self._said(query, evidence)
         if query.listener is not None:
-            for text in wanted:
+            for text in queries:
                 query.listener(HypotheticalPassage(text=text))
-        return wanted
+        return queries
 
     def _written(self, query: Query, evidence: Sequence[str]) -> list[str]:
         """Return the next fact that the generator writes for each path; the question where it writes nothing."""
@@ -296,8 +299,8 @@ class Kgp(Retriever):
         tasks = self.context.tasks.with_listener(query.listener)
 
         def imagine(number: int) -> str:
-            shown = framed(harmless(evidence[number]))
-            return tasks.text("evidence", prompt="next-evidence", question=query.text, evidence=shown)
+            text = framed(harmless(evidence[number]))
+            return tasks.text("evidence", prompt="next-evidence", question=query.text, evidence=text)
 
         replies = dict(in_parallel(imagine, range(len(evidence)), len(evidence) or 1))
         failed = [reply for reply in replies.values() if isinstance(reply, Exception)]

@@ -59,7 +59,7 @@ class Knn(Retriever):
         passages = reader.passages(list(dict.fromkeys(id for id, _ in near + worded)))
         text = query.text.lower()
         alike = {id: self._alike(text, p.text.lower()) for id, p in passages.items()}
-        fuzzy = sorted(alike.items(), key=lambda found: (-found[1], found[0]))
+        fuzzy = sorted(alike.items(), key=lambda pair: (-pair[1], pair[0]))
         most = s.each or n
         rankings = [
             [Scored(id, score, (Step(f"{name} rank {rank}", "Passage", "", score),)) for rank, (id, score) in listed]

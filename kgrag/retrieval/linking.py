@@ -70,8 +70,8 @@ class LinkedQuestion:
 
         The weights add up to 1.
         """
-        kept = [*(s for i, s in enumerate(self.stems) if i not in without), *self.symbols]
-        weights = {s: self.idf[s] for s in kept if s in self.idf}
+        counted = [*(s for i, s in enumerate(self.stems) if i not in without), *self.symbols]
+        weights = {s: self.idf[s] for s in counted if s in self.idf}
         total = sum(weights.values())
         return [{"stem": f" {stem} ", "weight": weight / total} for stem, weight in weights.items()] if total else []
 
@@ -116,11 +116,11 @@ def link_question(context: SearchContext, text: str, same_as: bool = True) -> Li
         for n in range(min(LONGEST_CAPTION, len(words) - i), 0, -1):
             span = (i, i + n)
             named_so = exact.get(normal[span]) or exact.get(without_possessive(normal[span]))
-            found = _link(words, span, named_so, titles.get(inflected[span]), language, uncased)
-            if found is not None:
-                links.append(found)
-                links += [] if found.titles else _titled_within(words, span, exact, normal, language, uncased)
-                links += _other_names(found, (*row["entities"], *row["inflected"])) if same_as else ()
+            link = _link(words, span, named_so, titles.get(inflected[span]), language, uncased)
+            if link is not None:
+                links.append(link)
+                links += [] if link.titles else _titled_within(words, span, exact, normal, language, uncased)
+                links += _other_names(link, (*row["entities"], *row["inflected"])) if same_as else ()
                 length = n
                 break
         i += length or 1
@@ -142,11 +142,11 @@ def question_terms(context: SearchContext, text: str) -> list[dict[str, Any]]:
     return LinkedQuestion(tuple(words), tuple(stemmed), _idf(row), (), 0, 0.0, 0.0, tuple(signs)).terms()
 
 
-def _idf(known: Mapping[str, Any]) -> dict[str, float]:
-    passages = known["passages"] or 0
+def _idf(row: Mapping[str, Any]) -> dict[str, float]:
+    passages = row["passages"] or 0
     return {
         w["stem"]: math.log(1 + (passages - w["df"] + 0.5) / (w["df"] + 0.5))
-        for w in known["words"]
+        for w in row["words"]
         if 0 < w["df"] <= passages
     }
 

@@ -93,7 +93,7 @@ class Mdr(Retriever):
         if query.filter:
             allowed = reader.matching_filter(list(trails), query.filter)
             trails = {id: why for id, why in trails.items() if id in allowed}
-        query.memory[self] = [its for chain in chains if (its := [id for id in chain.ids if id in trails])]
+        query.memory[self] = [ids for chain in chains if (ids := [id for id in chain.ids if id in trails])]
         return [Scored(id, 1 / rank, why) for rank, (id, why) in enumerate(list(trails.items())[:n], 1)]
 
     def evidence(self, query: Query) -> Sequence[Sequence[str]] | None:

@@ -112,10 +112,10 @@ def outer_clause(question: LinkedQuestion, share: float, decay: float) -> OuterC
         for i, (word, stem) in enumerate(zip(words, question.stems, strict=True))
         if i not in named and stem in question.idf and is_content(word.norm)
     }
-    end, before, wanted = len(words), 0.0, share * sum(mass.values())
+    end, before, least = len(words), 0.0, share * sum(mass.values())
     breaks = _breaks(question)
     for i in range(len(words)):
-        if i in breaks and 0 < before >= wanted:
+        if i in breaks and 0 < before >= least:
             end = i
             break
         before += mass.get(i, 0.0)
@@ -201,12 +201,12 @@ def covering(c: Candidates, places: int, tie: float, led: float, ends: int, end_
     last = np.argsort(-c.end, kind="stable")[:ends]
     missing, words = c.mass.copy(), c.words.astype(float)
     near, on_path, free = np.zeros(n), np.zeros(n), np.ones(n, bool)
-    chosen: list[int] = []
-    while len(chosen) < min(n, places):
-        last_free = [int(i) for i in last if free[i]] if len(chosen) >= end_place else []
+    order: list[int] = []
+    while len(order) < min(n, places):
+        last_free = [int(i) for i in last if free[i]] if len(order) >= end_place else []
         gain = c.alone + words @ missing + tie * near + led * on_path
         best = last_free[0] if last_free else int(np.where(free, gain, -np.inf).argmax())
-        chosen.append(best)
+        order.append(best)
         free[best] = False
         missing[c.words[best]] = 0.0
         near = np.maximum(near, _tied(c, rarity, best))
@@ -214,7 +214,7 @@ def covering(c: Candidates, places: int, tie: float, led: float, ends: int, end_
         while (best := c.parents[best]) >= 0 and best not in seen:
             seen.add(best)
             on_path[best] = 1.0
-    return chosen + [int(i) for i in np.argsort(-c.alone, kind="stable") if free[i]]
+    return order + [int(i) for i in np.argsort(-c.alone, kind="stable") if free[i]]
 
 
 def _tied(c: Candidates, rarity: Numbers, place: int) -> Numbers:
@@ -362,6 +362,6 @@ def rest_weights(walk: Walk, dropped: frozenset[int], outer: float) -> dict[str,
 
 def answers_clause(walk: Walk, x: str) -> float:
     """Return how well passage x answers the outer clause."""
-    known, parent = walk.outer[x], walk.passages[x].parent
+    outer, parent = walk.outer[x], walk.passages[x].parent
     far = parent is not None and walk.passages[parent[0]].parent is not None
-    return _CLAUSE_COSINE * known.cosine + _CLAUSE_SENTENCE * walk.clause.best_sentence(known.sentences) + _FAR * far
+    return _CLAUSE_COSINE * outer.cosine + _CLAUSE_SENTENCE * walk.clause.best_sentence(outer.sentences) + _FAR * far

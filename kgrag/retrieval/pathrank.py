@@ -230,7 +230,7 @@ class PathRank(Retriever):
             }
             for x in ids
         ]
-        found = self.context.row(
+        row = self.context.row(
             "retrieve/pathrank",
             sources=sources,
             embedding=self.context.reader.collection.embedding,
@@ -260,9 +260,9 @@ class PathRank(Retriever):
             same_as=walk.question.tied,
             next=max(s.width[hop + 1 :], default=0),
         )
-        for described in found["next"]:
+        for described in row["next"]:
             walk.details.setdefault(described["id"], described)
-        for x, base, score, source, entity, kind in found["targets"]:
+        for x, base, score, source, entity, kind in row["targets"]:
             passage = walk.passages.setdefault(x, Visited(base, base))
             if score > max(passage.score, passage.base):
                 passage.score, passage.parent = score, (source, entity, kind)
@@ -358,7 +358,7 @@ class PathRank(Retriever):
         best = [x for x in ranked if x in walk.outer]
         if not best:
             return {x: final[x] for x in ranked}
-        place, at = ({x: i for i, x in enumerate(its)} for its in (best, walk.top))
+        place, at = ({x: i for i, x in enumerate(ids)} for ids in (best, walk.top))
         parents = [-1 if (by := walk.passages[x].parent) is None else place.get(by[0], -1) for x in best]
         answers = np.array([answers_clause(walk, x) for x in best])
         scores = np.array([final[x] for x in best])
@@ -414,7 +414,7 @@ def _bonuses(link: Link, rows: Sequence[Mapping[str, Any]], cap: int, c: PathRan
         return []
     about = sorted((-row["base"], row["id"]) for row in rows if link.entity in row["about"])
     return [
-        (x, most * link.weight / (1 + math.log(len(its))))
-        for its, most in ((mentioned, c.mention), (about, c.fact))
-        for _, x in its[: c.titled]
+        (x, most * link.weight / (1 + math.log(len(ranks))))
+        for ranks, most in ((mentioned, c.mention), (about, c.fact))
+        for _, x in ranks[: c.titled]
     ]

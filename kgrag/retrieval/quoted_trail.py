@@ -57,38 +57,38 @@ class Tie:
     marks: tuple[tuple[int, int], ...]
 
 
-def told_trail(hits: Sequence[Hit], sought: str, known: Sequence[Hit] = ()) -> list[Hop]:
+def told_trail(hits: Sequence[Hit], sought: str, context: Sequence[Hit] = ()) -> list[Hop]:
     """Return the way of the graph that explains a ranking: that of its best hit whose way answers to the question.
 
     Args:
         hits: what is to be explained, best first; the first five are looked at.
         sought: the question, with the answer where there is one.
-        known: hits besides, whose texts may be quoted.
+        context: hits besides, whose texts may be quoted.
 
     Returns:
         Hops between passages of the ranking, none of them twice; empty where no way leads over two passages, and where
         the sentences of each way have less than two thirds of the words of what is sought, or its first passage bears
         all of them in its title.
     """
-    passages, wanted = by_title([*hits, *known]), stems_in(sought)
+    passages, stems = by_title([*hits, *context]), stems_in(sought)
     best, trail = 0.0, list[Hop]()
     for rank, hit in enumerate(hits[:_EXPLAINED]):
         way = hops(hit, sought, passages)
-        words = wanted & {stem for hop in way for stem in stems_in(f"{hop.title} {hop.sentence}")}
+        words = stems & {stem for hop in way for stem in stems_in(f"{hop.title} {hop.sentence}")}
         titled = _TITLED if hit.why and hit.why[-1].edge == "ABOUT" else 0
         worth = 1 + (titled - rank) / (_EXPLAINED + _TITLED)
-        if not way or wanted <= stems_in(way[0].title):  # where the first passage is what is sought, none leads on
+        if not way or stems <= stems_in(way[0].title):  # where the first passage is what is sought, none leads on
             continue
-        if len(words) >= _COVERED * len(wanted) and worth > best:
+        if len(words) >= _COVERED * len(stems) and worth > best:
             best, trail = worth, way
     return trail
 
 
-def hops(hit: Hit, sought: str, known: Mapping[str, Passage]) -> list[Hop]:
+def hops(hit: Hit, sought: str, passages_by_title: Mapping[str, Passage]) -> list[Hop]:
     """Return the way to a passage as sentences that lead from one passage to the next, and last to what is `sought`.
 
-    `known`: passages by their titles, whose texts can be quoted. Empty for a way of one passage, for one that comes to
-    the same node twice, and for one of which a step cannot be quoted: these would explain nothing.
+    `passages_by_title`: those whose texts can be quoted. Empty for a way of one passage, for one that comes to the same
+    node twice, and for one of which a step cannot be quoted: these would explain nothing.
     """
     steps = [(step.label, step.name) for step in hit.why if step.name]
     passages = [(place, step) for place, step in enumerate(hit.why) if step.label == "Passage" and step.name]
@@ -96,7 +96,7 @@ def hops(hit: Hit, sought: str, known: Mapping[str, Passage]) -> list[Hop]:
         return []
     way: list[Hop] = []
     for (place, step), (following, _) in pairwise(passages):
-        passage = known.get(step.name)
+        passage = passages_by_title.get(step.name)
         names = [other.name for other in hit.why[place + 1 : following + 1] if other.name]
         hop = passage and next((hop for name in names if (hop := _naming(passage, name))), None)
         if not hop:
@@ -130,7 +130,7 @@ def told_connection(ways: Iterable[Sequence[Mapping[str, Any]]], passages: Mappi
     Returns:
         The first way of those whose sentences have most of the names; empty without ways.
     """
-    best, told = -1.0, list[Tie]()
+    best, connection = -1.0, list[Tie]()
     for nodes in ways:
         names = [place for place, node in enumerate(nodes) if node["entity"]]
         ties = [
@@ -139,23 +139,23 @@ def told_connection(ways: Iterable[Sequence[Mapping[str, Any]]], passages: Mappi
         ]
         worth = sum(map(_worth, ties)) / len(ties)
         if worth > best:
-            best, told = worth, ties
-    return told
+            best, connection = worth, ties
+    return connection
 
 
 def _tie(one: str, other: str, between: Sequence[Mapping[str, Any]], passages: Mapping[str, Passage]) -> Tie:
     """Return what ties two names, said by the nodes between them: the passage that names both in the best sentence."""
     sources = [passages[node["passage"]] for node in between if node["passage"] in passages]
     facts = [node["text"] for node in between if node["text"] and not node["passage"]]
-    ties = [Tie(one, other, its.id, its.title, *_quote(one, other, its.text)) for its in sources]
+    ties = [Tie(one, other, source.id, source.title, *_quote(one, other, source.text)) for source in sources]
     ties += [Tie(one, other, "", "", text, _marks(text, one, other)) for text in facts]
     return max(ties, key=_worth, default=Tie(one, other, "", "", "", ()))
 
 
 def _worth(tie: Tie) -> int:
     """Return how many of the two names a sentence has, and with its title, which says who "he" is."""
-    told = f"{tie.title}: {tie.sentence}"
-    return len(tie.marks) + sum(_place(told, name) is not None for name in (tie.one, tie.other))
+    text = f"{tie.title}: {tie.sentence}"
+    return len(tie.marks) + sum(_place(text, name) is not None for name in (tie.one, tie.other))
 
 
 def _quote(one: str, other: str, text: str) -> tuple[str, tuple[tuple[int, int], ...]]:
@@ -173,8 +173,8 @@ def _quote(one: str, other: str, text: str) -> tuple[str, tuple[tuple[int, int],
 
 def _marks(line: str, *names: str) -> tuple[tuple[int, int], ...]:
     """Return where names stand in a sentence, in its order; one within another is left out."""
-    places = sorted({place for name in names if (place := _place(line, name))}, key=lambda its: (its[0], -its[1]))
-    return tuple(its for at, its in enumerate(places) if at == 0 or its[0] >= places[at - 1][1])
+    places = sorted({place for name in names if (place := _place(line, name))}, key=lambda span: (span[0], -span[1]))
+    return tuple(span for at, span in enumerate(places) if at == 0 or span[0] >= places[at - 1][1])
 
 
 def _naming(passage: Passage, name: str) -> Hop | None:
@@ -192,8 +192,8 @@ def _place(line: str, name: str) -> tuple[int, int] | None:
     at = line.casefold().find(short.casefold())
     if at >= 0:
         return at, at + len(short)
-    wanted = stems_in(short)
+    name_stems = stems_in(short)
     words = [(m.start(), m.end()) for m in _WORD.finditer(line)]
     there = stems([search_form(line[a:b]) for a, b in words])
-    spans = [span for span, stem in zip(words, there, strict=True) if stem in wanted]
-    return (spans[0][0], spans[-1][1]) if wanted and wanted <= set(there) else None
+    spans = [span for span, stem in zip(words, there, strict=True) if stem in name_stems]
+    return (spans[0][0], spans[-1][1]) if name_stems and name_stems <= set(there) else None

@@ -95,7 +95,7 @@ def _collapsed(rows: Sequence[Mapping[str, Any]], sources: int) -> list[Evidence
     for row in rows:
         for above in row["above"]:
             leaves.setdefault(above["id"], []).append((-row["score"], row["id"]))
-    for id, its in summaries.items():
+    for id, summary in summaries.items():
         near = tuple(leaf for _, leaf in sorted(leaves[id])[:sources])
-        scored.append((-its["score"], id, Topic(its["title"], its["text"], near)))
+        scored.append((-summary["score"], id, Topic(summary["title"], summary["text"], near)))
     return [evidence for *_, evidence in sorted(scored, key=lambda x: x[:2])]

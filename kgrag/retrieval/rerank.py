@@ -80,8 +80,8 @@ class Rerank(Retriever):
             server = server.model_copy(update={"model": s.model})
         self._server: RerankServer | None = None
         if server.base_url:
-            kept = ("reranker", s.url, server.base_url, server.model)
-            self._server = self.context.kept(kept, lambda: RerankServer(server))
+            server_key = ("reranker", s.url, server.base_url, server.model)
+            self._server = self.context.kept(server_key, lambda: RerankServer(server))
         model = self._server.model if self._server else s.model or _MODEL
         self.settings = s.model_copy(update={"model": model, "url": self._server.address if self._server else ""})
 

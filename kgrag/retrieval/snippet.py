@@ -57,12 +57,12 @@ def crop(text: str, width: int) -> str:
 
 def _matches(line: str, question: str) -> list[tuple[int, int, str]]:
     """Return (start, end, stem) of the words of `line` that occur in the question."""
-    wanted = set(stems([t.norm for t in tokens(question) if is_content(t.norm)]))
-    if not wanted:
+    question_stems = set(stems([t.norm for t in tokens(question) if is_content(t.norm)]))
+    if not question_stems:
         return []
     words = [(m.start(), m.end(), search_form(m.group())) for m in _WORD.finditer(line)]
     pairs = zip(words, stems([w for _, _, w in words]), strict=True)
-    return [(start, end, stem) for (start, end, _), stem in pairs if stem in wanted]
+    return [(start, end, stem) for (start, end, _), stem in pairs if stem in question_stems]
 
 
 def _window(line: str, matches: list[tuple[int, int, str]], width: int) -> tuple[int, int]:

@@ -89,8 +89,8 @@ def support(claim: str, text: str, title: str = "", others: Sequence[Passage] = 
     """
     if not (_is_english(claim) and _is_english(text)):
         place = nearest_sentence(claim, text, title)
-        known = _forms(f"{title} {text}")
-        return place if all(_forms(part) <= known for part in _names_and_numbers(claim)) else (0, 0)
+        forms = _forms(f"{title} {text}")
+        return place if all(_forms(part) <= forms for part in _names_and_numbers(claim)) else (0, 0)
     ranked = sorted(_worths(claim, text, title), key=lambda row: (-row[0], row[1]))
     parts = list(sentences(text))
     for worth, start, end in ranked:
@@ -154,8 +154,8 @@ def is_supported(claim: str, items: Sequence[Item]) -> bool:
 
 
 def _cited(items: Sequence[Item], numbers: Sequence[int]) -> Sequence[Item]:
-    chosen = [items[number - 1] for number in numbers if 1 <= number <= len(items)]
-    return chosen or items
+    cited = [items[number - 1] for number in numbers if 1 <= number <= len(items)]
+    return cited or items
 
 
 def _worths(claim: str, text: str, title: str) -> Iterator[tuple[float, int, int]]:
@@ -163,13 +163,13 @@ def _worths(claim: str, text: str, title: str) -> Iterator[tuple[float, int, int
     parts = [(start, end, _stems(text[start:end])) for start, end in sentences(text)]
     often = Counter(chain.from_iterable(there for *_, there in parts))
     about = _stems(title)
-    wanted = {
+    weights = {
         stem: log1p(len(parts) / often[stem]) * (_SUBJECT if stem in about else 1.0)
         for stem in _stems(claim)
         if stem in often
     }
     for start, end, there in parts:
-        worth = fsum(wanted[stem] for stem in there & wanted.keys())
+        worth = fsum(weights[stem] for stem in there & weights.keys())
         if text[end - 1].isalnum() and len(text[start:end].split()) < _FEW:
             worth *= _HEADING
         yield worth, start, end
@@ -189,8 +189,8 @@ _OTHER = frozenset(
 
 def _names_and_numbers(text: str) -> list[str]:
     """Return names of several words, and numbers of several digits."""
-    said = CITATION.sub("", text)
-    return [*_names(said), *(number for number in _NUMBER.findall(said) if len(number) > 1)]
+    plain = CITATION.sub("", text)
+    return [*_names(plain), *(number for number in _NUMBER.findall(plain) if len(number) > 1)]
 
 
 def _parts(item: Item) -> Iterable[Passage | Summary]:

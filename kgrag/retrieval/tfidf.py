@@ -50,11 +50,13 @@ class TfIdf(Retriever):
         """See Retriever; scores are cosines, 0 to 1. A question of stop words only finds nothing."""
         candidates = max(n, self.settings.candidates)
         ids = [id for id, _ in self.context.reader.fulltext(query.text, candidates, query.filter)]
-        (found,) = cosines(self.context, [query.text], ids)
-        best = sorted(found.items(), key=lambda x: (-x[1].cosine, x[0]))[:n]
+        (matches,) = cosines(self.context, [query.text], ids)
+        best = sorted(matches.items(), key=lambda x: (-x[1].cosine, x[0]))[:n]
         return [
-            Scored(id, its.cosine, (Step(f"tfidf rank {rank}, {' '.join(its.words)}", "Passage", "", its.cosine),))
-            for rank, (id, its) in enumerate(best, 1)
+            Scored(
+                id, match.cosine, (Step(f"tfidf rank {rank}, {' '.join(match.words)}", "Passage", "", match.cosine),)
+            )
+            for rank, (id, match) in enumerate(best, 1)
         ]
 
 
@@ -70,15 +72,15 @@ def cosines(context: SearchContext, texts: Sequence[str], ids: Sequence[str]) ->
     """Return for each text the passages among some that share words with it; two round trips in all."""
     language = context.reader.collection.language
     words = ((word for word in words_of(text, language)[:MOST_WORDS] if is_content(word, language)) for text in texts)
-    asked = [Counter(stems(its, language)) for its in words]
+    questions = [Counter(stems(entry, language)) for entry in words]
     rows = context.row("retrieve/passage_word_stems", ids=list(ids))["found"] if ids else []
-    counts = {id: Counter(its.split()) for id, its in rows}
-    idf = _idf(context, set().union(*asked, *counts.values()))
-    passages = {id: _weights(its, idf) for id, its in counts.items()}
+    counts = {id: Counter(entry.split()) for id, entry in rows}
+    idf = _idf(context, set().union(*questions, *counts.values()))
+    passages = {id: _weights(entry, idf) for id, entry in counts.items()}
     lengths = {id: math.hypot(*weights.values()) for id, weights in passages.items()}
     return [
         {id: alike for id in passages if (alike := _alike(question, passages[id], lengths[id])) is not None}
-        for question in (_weights(its, idf) for its in asked)
+        for question in (_weights(entry, idf) for entry in questions)
     ]
 
 

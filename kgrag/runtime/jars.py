@@ -110,16 +110,16 @@ class JarStore:
                 # Nobody else downloads now, so part files are what a killed download left.
                 for part in self.folder.glob("*.part"):
                     part.unlink(missing_ok=True)
-                wanted = self.missing(jars)
-                require_space(self.folder, sum(jar.size for jar in wanted) + _SPARE, "KGRAG_CACHE")
-                started, size = time.monotonic(), sum(jar.size for jar in wanted)
-                self._fetch_all(wanted, sum(jar.size for jar in jars), stage, progress)
+                missing = self.missing(jars)
+                require_space(self.folder, sum(jar.size for jar in missing) + _SPARE, "KGRAG_CACHE")
+                started, size = time.monotonic(), sum(jar.size for jar in missing)
+                self._fetch_all(missing, sum(jar.size for jar in jars), stage, progress)
                 seconds = time.monotonic() - started
-                _LOG.info("%s: %d files, %.1f MB in %.1f s", stage, len(wanted), size / 1e6, seconds)
+                _LOG.info("%s: %d files, %.1f MB in %.1f s", stage, len(missing), size / 1e6, seconds)
 
-    def _fetch_all(self, wanted: list[Jar], total: int, stage: str, progress: Progress | None) -> None:
+    def _fetch_all(self, missing: list[Jar], total: int, stage: str, progress: Progress | None) -> None:
         source = open_source(self._repository)
-        tally = _Tally(total - sum(jar.size for jar in wanted))
+        tally = _Tally(total - sum(jar.size for jar in missing))
 
         def fetch(jar: Jar) -> None:
             part = self.folder / f"{jar.filename}.part"
@@ -138,7 +138,7 @@ class JarStore:
             part.replace(self.folder / jar.filename)
 
         # Largest first: the last seconds then have several small files in flight instead of one large one.
-        order = sorted(wanted, key=lambda jar: -jar.size)
+        order = sorted(missing, key=lambda jar: -jar.size)
         with ThreadPoolExecutor(THREADS, thread_name_prefix="kgrag-jars") as pool:
             futures: set[Future[None]] = {pool.submit(fetch, jar) for jar in order}
             try:

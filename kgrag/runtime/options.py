@@ -32,19 +32,23 @@ O = TypeVar("O", bound=Options)  # noqa: E741
 
 
 def resolve(
-    kind: type[O], name: str, given: Mapping[str, Any], own: Mapping[str, Any], shared: Mapping[str, Any] | None = None
+    kind: type[O],
+    name: str,
+    explicit: Mapping[str, Any],
+    own: Mapping[str, Any],
+    shared: Mapping[str, Any] | None = None,
 ) -> O:
-    """Return the options of the part `name`: `given`, else its `own` defaults, else matching `shared` ones.
+    """Return the options of the part `name`: `explicit`, else its `own` defaults, else matching `shared` ones.
 
     Raises ConfigurationError for an option that it does not have or a value that is invalid.
     """
     fields = kind.model_fields
-    for key in (*given, *own):
+    for key in (*explicit, *own):
         if key not in fields:
             own_first = sorted(fields, key=lambda field: field not in kind.__annotations__)
             hint = f"It has: {', '.join(own_first)}." if fields else "It has none."
             raise ConfigurationError(f"{name!r} has no option {key!r}.", hint)
-    values = {key: value for key, value in (shared or {}).items() if key in fields} | dict(own) | dict(given)
+    values = {key: value for key, value in (shared or {}).items() if key in fields} | dict(own) | dict(explicit)
     try:
         return kind.model_validate(values)
     except ValidationError as error:

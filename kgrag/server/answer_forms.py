@@ -38,19 +38,19 @@ def markdown(text: str, citations: Sequence[Citation] = (), spans: Spans | None 
     would be looked for again with every word. `spans` is filled.
     """
     forms = {match[0].lstrip()[0] for match in citing(text)}  # of brackets; "(1)" cites where nothing else does
-    cited = {its.number: its.passage for its in reversed(citations)}
+    cited = {citation.number: citation.passage for citation in reversed(citations)}
     environment = {"cited": cited, "forms": forms, "spans": {} if spans is None else spans, "whole": whole}
     return str(_markdown().render(text, environment))
 
 
 def step_form(event: Event) -> dict[str, Any] | None:
     """Return an event in words: its step, topic, (label, text) lines, of a search its best trail; None: nothing."""
-    said = [(label, crop(text, _LINE)) for label, text in narration.lines(event)]
+    lines = [(label, crop(text, _LINE)) for label, text in narration.lines(event)]
     topic = crop(narration.topic(event), _LINE)
-    if not said and not topic:
+    if not lines and not topic:
         return None
     hops = told_trail(event.hits, event.query) if isinstance(event, Retrieved) else []
-    return {"step": event.step, "topic": topic, "lines": said, "hops": plain(hops)}
+    return {"step": event.step, "topic": topic, "lines": lines, "hops": plain(hops)}
 
 
 def sources_form(citations: Sequence[Citation], hits: Sequence[Hit], sought: str) -> list[dict[str, Any]]:
@@ -59,14 +59,14 @@ def sources_form(citations: Sequence[Citation], hits: Sequence[Hit], sought: str
 
 
 def result_form(
-    result: Answer | Ranking, gone: Collection[str] = (), say: Callable[[str], str] = str
+    result: Answer | Ranking, missing: Collection[str] = (), say: Callable[[str], str] = str
 ) -> dict[str, Any]:
     """Return an answer, or what a search found, with its trail, its steps and its sources: those that are cited first.
 
-    `gone`: ids of passages that are not held as they were; `say`: how failures and notes are put to the reader.
+    `missing`: ids of passages that are not held as they were; `say`: how failures and notes are put to the reader.
     """
     if isinstance(result, Ranking):
-        sources = _sources(result.hits, (), result.query, gone, {})
+        sources = _sources(result.hits, (), result.query, missing, {})
         hops = told_trail(result.hits, result.query)
         notes = list(map(say, result.notes))
         return {"answer": None, "steps": [], "sources": sources, "notes": notes, "hops": plain(hops)}
@@ -85,7 +85,7 @@ def result_form(
     return {
         "answer": answer,
         "steps": [_said(form, say) for form in map(step_form, result.trace) if form],
-        "sources": _sources(result.ranking.hits, result.citations, sought, gone, spans),
+        "sources": _sources(result.ranking.hits, result.citations, sought, missing, spans),
         "notes": list(map(say, result.ranking.notes)),
         "hops": plain(told_trail(cited_hits(result), sought, result.ranking.hits)),
     }
@@ -98,28 +98,36 @@ def _said(step: dict[str, Any], say: Callable[[str], str]) -> dict[str, Any]:
 
 def cited_hits(answer: Answer) -> list[Hit]:
     """Return the hits that an answer cites, in their order."""
-    cited = {its.passage.id for its in answer.citations}
+    cited = {citation.passage.id for citation in answer.citations}
     return [hit for hit in answer.ranking.hits if hit.passage.id in cited]
 
 
 def _sources(
-    hits: Sequence[Hit], citations: Sequence[Citation], sought: str, gone: Collection[str], spans: Spans
+    hits: Sequence[Hit], citations: Sequence[Citation], sought: str, missing: Collection[str], spans: Spans
 ) -> list[dict[str, Any]]:
     ranked = {hit.passage.id: hit for hit in hits}
-    known = by_title(hits)
-    cited = {its.passage.id for its in citations}
+    by_its_title = by_title(hits)
+    cited = {citation.passage.id for citation in citations}
     sources = [
         {
-            **_source(ranked.get(its.passage.id, Hit(its.passage, 0.0)), its.number, sought, known, its.summary),
-            "support": spans.get(its.number, (0, 0)),
+            **_source(
+                ranked.get(citation.passage.id, Hit(citation.passage, 0.0)),
+                citation.number,
+                sought,
+                by_its_title,
+                citation.summary,
+            ),
+            "support": spans.get(citation.number, (0, 0)),
         }
-        for its in citations
+        for citation in citations
     ]
-    sources += [_source(hit, None, sought, known) for hit in hits if hit.passage.id not in cited]
-    return [{**source, "gone": source["passage"]["id"] in gone} for source in sources]
+    sources += [_source(hit, None, sought, by_its_title) for hit in hits if hit.passage.id not in cited]
+    return [{**source, "gone": source["passage"]["id"] in missing} for source in sources]
 
 
-def _source(hit: Hit, number: int | None, sought: str, known: dict[str, Passage], summary: str = "") -> dict[str, Any]:
+def _source(
+    hit: Hit, number: int | None, sought: str, passages: dict[str, Passage], summary: str = ""
+) -> dict[str, Any]:
     passage, part = hit.passage, snippet(hit.passage.text, sought, _SHOWN)
     return {
         "number": number,
@@ -130,20 +138,20 @@ def _source(hit: Hit, number: int | None, sought: str, known: dict[str, Passage]
         "snippet": {"text": part.text, "marks": part.marks},
         "support": nearest_sentence(sought, passage.text, passage.title),
         "why": trail(hit),
-        "hops": plain(hops(hit, sought, known)),
+        "hops": plain(hops(hit, sought, passages)),
         "also": hit.also_in,
     }
 
 
 @cache
 def _markdown() -> MarkdownIt:
-    made = MarkdownIt("commonmark", {"html": False, "linkify": False}).enable(["table", "strikethrough"])
-    made.disable("image")
-    made.validateLink = lambda url: _LINKED.match(url.strip()) is not None  # type: ignore[method-assign]
-    made.core.ruler.push("cite", _mark_citations)
-    made.add_render_rule("cite", _cite)
-    made.add_render_rule("link_open", _link)
-    return made
+    parser = MarkdownIt("commonmark", {"html": False, "linkify": False}).enable(["table", "strikethrough"])
+    parser.disable("image")
+    parser.validateLink = lambda url: _LINKED.match(url.strip()) is not None  # type: ignore[method-assign]
+    parser.core.ruler.push("cite", _mark_citations)
+    parser.add_render_rule("cite", _cite)
+    parser.add_render_rule("link_open", _link)
+    return parser
 
 
 def _mark_citations(state: Any) -> None:
@@ -175,7 +183,7 @@ def _parted(tokens: Iterable[Token], env: dict[str, Any], whole: str) -> Iterabl
                 claim = _claim(whole, begin + match.start())
                 for number in numbers:
                     passage = cited[number]
-                    others = [its for its in cited.values() if its is not passage]
+                    others = [other for other in cited.values() if other is not passage]
                     start, stop = support(claim, passage.text, passage.title, others) if env["whole"] else (0, 0)
                     if stop:
                         env["spans"].setdefault(number, (start, stop))
@@ -187,9 +195,9 @@ def _parted(tokens: Iterable[Token], env: dict[str, Any], whole: str) -> Iterabl
 
 def _claim(whole: str, at: int) -> str:
     """Return the sentence before a place of a text, or its part behind what it cites before, if that says something."""
-    said = whole[:at].rstrip()
-    parts = list(sentences(said))
-    sentence = said[slice(*parts[-1])] if parts else whole
+    before = whole[:at].rstrip()
+    parts = list(sentences(before))
+    sentence = before[slice(*parts[-1])] if parts else whole
     marks = citing(sentence)
     last = next((sentence[mark.end() :] for mark in reversed(marks) if sentence[mark.end() :].strip(" ,.;")), sentence)
     return sentence if claims_nothing(last) else last
@@ -200,11 +208,9 @@ def _text(content: str) -> Token:
 
 
 def _cite(self: RendererHTML, tokens: Sequence[Token], place: int, options: Any, env: Any) -> str:
-    its = tokens[place].meta
-    return (
-        f'<a class="cite" data-number="{its["number"]}" data-start="{its["start"]}" data-end="{its["end"]}">'
-        f"{its['number']}</a>"
-    )
+    citation = tokens[place].meta
+    number, start, end = citation["number"], citation["start"], citation["end"]
+    return f'<a class="cite" data-number="{number}" data-start="{start}" data-end="{end}">{number}</a>'
 
 
 def _link(self: RendererHTML, tokens: Sequence[Token], place: int, options: Any, env: Any) -> str:

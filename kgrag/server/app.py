@@ -69,8 +69,8 @@ def create_app(kg: KnowledgeGraph, keys: Keys, options: ServeOptions) -> FastAPI
     )
     pictures = Pictures(kg.settings.loading, kg.settings.cache)
     metrics, tracing, work = Metrics(), Tracing(), Jobs(kg, options.job_workers)
-    kept = Conversations(keys.path.with_name("conversations.sqlite3"), options.answers)
-    asking = Asking(kept, asks, workers)
+    conversations = Conversations(keys.path.with_name("conversations.sqlite3"), options.answers)
+    asking = Asking(conversations, asks, workers)
     folders = WatchedFolders(work, kg.settings.serve.watch)
 
     @asynccontextmanager
@@ -89,7 +89,9 @@ def create_app(kg: KnowledgeGraph, keys: Keys, options: ServeOptions) -> FastAPI
         default_response_class=Reply,
         lifespan=lifespan,
     )
-    app.state.serving = Serving(kg, keys, options, workers, asks, statements, metrics, pictures, work, kept, asking)
+    app.state.serving = Serving(
+        kg, keys, options, workers, asks, statements, metrics, pictures, work, conversations, asking
+    )
     bearer = Depends(HTTPBearer(auto_error=False, description="A key, where the server has keys"))  # Guard checks it
     api = APIRouter(prefix=API, responses=ERRORS, dependencies=[bearer])
     for router in _ROUTERS:

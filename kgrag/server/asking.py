@@ -69,10 +69,10 @@ class Asking:
         self._answers, self._searches = answers, searches
         self._live: dict[str, _Live] = {}
 
-    def begin(self, turn: Turn, chosen: Searching, tasks: Tasks | None, before: Sequence[Message]) -> None:
+    def begin(self, turn: Turn, target: Searching, tasks: Tasks | None, before: Sequence[Message]) -> None:
         """Have a turn answered from the collections that were chosen; `before`: what was said in the conversation."""
         live = self._live[turn.id] = _Live(turn)
-        live.task = asyncio.get_running_loop().create_task(self._work(live, chosen, tasks, before))
+        live.task = asyncio.get_running_loop().create_task(self._work(live, target, tasks, before))
 
     def now(self, turn: Turn) -> Turn:
         """Return the current state of a turn: one in progress in a server that ended has stopped."""
@@ -90,20 +90,20 @@ class Asking:
         """Yield the past and coming events of a turn, until it has ended; last its final state."""
         live = self._live.get(id)
         if live is not None:
-            seen, written = 0, ""
+            seen, text = 0, ""
             while True:
                 changed = live.changed
                 fresh = live.events[seen:]  # more may come while these are sent
                 for name, form in fresh:
                     yield name, form
                 seen += len(fresh)
-                if live.text != written:
-                    written = live.text
-                    yield "text", {"html": markdown(written, live.citations, whole=False)}
+                if live.text != text:
+                    text = live.text
+                    yield "text", {"html": markdown(text, live.citations, whole=False)}
                 if live.over and seen == len(live.events):
                     break
                 await changed.wait()
-                await asyncio.sleep(_PAUSE if live.text != written else 0)
+                await asyncio.sleep(_PAUSE if live.text != text else 0)
         turn = await asyncio.to_thread(self.conversations.turn, id)
         yield "end", {"state": turn.state}
 
@@ -114,11 +114,11 @@ class Asking:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
 
-    async def _work(self, live: _Live, chosen: Searching, tasks: Tasks | None, before: Sequence[Message]) -> None:
+    async def _work(self, live: _Live, target: Searching, tasks: Tasks | None, before: Sequence[Message]) -> None:
         id, ended = live.turn.id, dict[str, Any](state="done")
         result: Answer | Ranking | None = None
         try:
-            result = await self._answered(live, chosen, tasks, before)
+            result = await self._answered(live, target, tasks, before)
             if isinstance(result, Answer):
                 usage = {"calls": result.usage.calls, "tokens": result.usage.tokens, "cost": result.usage.cost}
                 failed = {"error": result.problem, "remedy": "", "kind": "ModelError"} if result.problem else None
@@ -137,7 +137,7 @@ class Asking:
             del self._live[id]
 
     async def _answered(
-        self, live: _Live, chosen: Searching, tasks: Tasks | None, before: Sequence[Message]
+        self, live: _Live, target: Searching, tasks: Tasks | None, before: Sequence[Message]
     ) -> Answer | Ranking:
         turn = live.turn
 
@@ -152,8 +152,8 @@ class Asking:
                 if question != turn.question:
                     hear(Rewritten(query=question))
             if not turn.system:
-                return chosen.search(question, retriever=turn.retriever)
-            strategy = chosen.system(turn.system)
+                return target.search(question, retriever=turn.retriever)
+            strategy = target.system(turn.system)
             return strategy.ask(Query(question), stream=True, listener=hear)
 
         workers = self._answers if turn.system or before else self._searches
@@ -206,7 +206,7 @@ def _so_far(live: _Live) -> Answer | None:
         found=True,
         system=live.turn.system,
         ranking=Ranking(question, live.turn.system, hits),
-        citations=tuple(its for its in live.citations if its.number in cited),
+        citations=tuple(citation for citation in live.citations if citation.number in cited),
         trace=tuple(live.trace),
         usage=live.usage,
         seconds=time.monotonic() - live.began,

@@ -75,12 +75,12 @@ def reply(name: str, system: Strategy, tasks: Tasks, messages: Sequence[Message]
     question = spoken[-1].content
     if before := spoken[:-1]:
         question = understood(tasks.with_listener(meter), before, question)
-    found = system.ask(Query(question), stream=hear is not None, listener=hear)
-    if found.problem and not found.text:
-        raise ModelError(found.problem)
-    if found.problem:
-        found = replace(found, text=f"{found.text}\n\n{_IN_PART}")
-    return replace(with_sources(found), usage=found.usage + meter.total)
+    result = system.ask(Query(question), stream=hear is not None, listener=hear)
+    if result.problem and not result.text:
+        raise ModelError(result.problem)
+    if result.problem:
+        result = replace(result, text=f"{result.text}\n\n{_IN_PART}")
+    return replace(with_sources(result), usage=result.usage + meter.total)
 
 
 def understood(tasks: Tasks, before: Sequence[Message], question: str) -> str:
@@ -111,10 +111,10 @@ def marks_in(text: str, citations: Sequence[Citation]) -> tuple[Mark, ...]:
     by_number: dict[int, Citation] = {}
     for citation in citations:
         by_number.setdefault(citation.number, citation)
-    said = text.rpartition(_SOURCES)[0] or text
+    body = text.rpartition(_SOURCES)[0] or text
     return tuple(
         Mark(match.start() + match[0][0].isspace(), match.end(), by_number[number])
-        for match in citing(said)
+        for match in citing(body)
         for number in numbers_of(match)
         if number in by_number
     )
@@ -125,11 +125,11 @@ def steady(text: str) -> str:
     return without_pictures(_OPEN.sub("", text))
 
 
-def rest(whole: str, sent: str) -> str:
+def rest(whole: str, start: str) -> str:
     """Return the unsent part of a text; sent citations may have another form by now, or have been removed."""
-    if whole.startswith(sent):
-        return whole[len(sent) :]
-    left = len("".join(_MARK.sub("", sent).split()))
+    if whole.startswith(start):
+        return whole[len(start) :]
+    left = len("".join(_MARK.sub("", start).split()))
     marks = {match.start(): match.end() for match in _MARK.finditer(whole)}
     at = 0
     while at < len(whole) and left:
@@ -138,14 +138,14 @@ def rest(whole: str, sent: str) -> str:
             continue
         left -= not whole[at].isspace()
         at += 1
-    if any(match.end() == len(sent) for match in _MARK.finditer(sent)):
+    if any(match.end() == len(start) for match in _MARK.finditer(start)):
         at = marks.get(at, at)
-    return whole[at:].lstrip(" ") if sent[-1:].isspace() else whole[at:]
+    return whole[at:].lstrip(" ") if start[-1:].isspace() else whole[at:]
 
 
 def _source(citation: Citation) -> str:
     """Return a line of the list; titles are texts of documents, in which nothing is markup."""
     passage = citation.passage
-    shown = ", ".join(filter(None, (passage.title or passage.document, passage.section, passage.place)))
+    parts = ", ".join(filter(None, (passage.title or passage.document, passage.section, passage.place)))
     where = f" ({passage.source})" if passage.source and passage.source != passage.title else ""
-    return f"[{citation.number}] " + _MARKUP.sub(r"\\\1", " ".join(f"{shown}{where}".split())) + "  "
+    return f"[{citation.number}] " + _MARKUP.sub(r"\\\1", " ".join(f"{parts}{where}".split())) + "  "

@@ -99,30 +99,30 @@ class Conversations:
         """Change fields of a turn, and keep what came of it. Raises NotFoundError when it was removed meanwhile."""
         with self._file() as file:
             file.execute("BEGIN IMMEDIATE")
-            found = file.execute("SELECT form FROM turns WHERE id = ?", (id,)).fetchone()
-            if found is None:
+            row = file.execute("SELECT form FROM turns WHERE id = ?", (id,)).fetchone()
+            if row is None:
                 raise _no_turn(id)
-            turn = replace(_turn(found[0]), **changes)
+            turn = replace(_turn(row[0]), **changes)
             file.execute("UPDATE turns SET form = ? WHERE id = ?", (_text(turn), id))
             if result is not None:
-                kept = zlib.compress(wire.dumps(wire.to_json(result)).encode())
-                file.execute("UPDATE turns SET result = ? WHERE id = ?", (kept, id))
+                packed = zlib.compress(wire.dumps(wire.to_json(result)).encode())
+                file.execute("UPDATE turns SET result = ? WHERE id = ?", (packed, id))
         return turn
 
     def turn(self, id: str) -> Turn:
         """Return one turn. Raises NotFoundError."""
-        found = self._rows("SELECT form FROM turns WHERE id = ?", id)
-        if not found:
+        rows = self._rows("SELECT form FROM turns WHERE id = ?", id)
+        if not rows:
             raise _no_turn(id)
-        return _turn(found[0][0])
+        return _turn(rows[0][0])
 
     def result(self, id: str) -> Answer | Ranking | None:
         """Return the result of a turn; None if there is none, or it cannot be read."""
-        found = self._rows("SELECT result FROM turns WHERE id = ?", id)
-        if not found or found[0][0] is None:
+        rows = self._rows("SELECT result FROM turns WHERE id = ?", id)
+        if not rows or rows[0][0] is None:
             return None
         try:
-            form = json.loads(zlib.decompress(found[0][0]))
+            form = json.loads(zlib.decompress(rows[0][0]))
             return wire.answer_from_json(form) if "trace" in form else wire.ranking_from_json(form)
         except (zlib.error, ValueError, KeyError, InputError) as error:
             _LOG.warning("A kept answer cannot be read: %s", error)
@@ -133,21 +133,21 @@ class Conversations:
 
         Raises NotFoundError where there is none.
         """
-        asked = "SELECT form FROM turns WHERE conversation = ? AND NOT replaced ORDER BY created, id"
-        found = [_turn(form) for (form,) in self._rows(asked, conversation)]
-        if not found:
+        query = "SELECT form FROM turns WHERE conversation = ? AND NOT replaced ORDER BY created, id"
+        turns = [_turn(form) for (form,) in self._rows(query, conversation)]
+        if not turns:
             raise NotFoundError("There is no such conversation.", "It was removed, or is older than what is kept.")
-        return found
+        return turns
 
     def headings(self, owner: str, most: int) -> list[Heading]:
         """Return the newest conversations of somebody."""
-        asked = (
+        query = (
             "SELECT conversation, count(*), max(created) AS last, (SELECT form FROM turns AS first WHERE "
             "first.conversation = turns.conversation AND NOT replaced ORDER BY created, id LIMIT 1), "
             "(SELECT title FROM titles WHERE titles.conversation = turns.conversation AND titles.owner = turns.owner) "
             "FROM turns WHERE owner = ? AND NOT replaced GROUP BY conversation ORDER BY last DESC LIMIT ?"
         )
-        rows = self._rows(asked, owner, most)
+        rows = self._rows(query, owner, most)
         firsts = [_turn(form) for *_, form, _ in rows]
         return [
             Heading(id, title or first.question, first.collections, number, last)
@@ -161,33 +161,33 @@ class Conversations:
 
     def rated(self, most: int) -> list[Turn]:
         """Return the newest rated turns of all users."""
-        asked = "SELECT form FROM turns WHERE json_extract(form, '$.good') IS NOT NULL ORDER BY created DESC LIMIT ?"
-        return [_turn(form) for (form,) in self._rows(asked, most)]
+        query = "SELECT form FROM turns WHERE json_extract(form, '$.good') IS NOT NULL ORDER BY created DESC LIMIT ?"
+        return [_turn(form) for (form,) in self._rows(query, most)]
 
     def spent(self) -> list[tuple[str, int, int, float | None]]:
         """Return the questions of each key, and the tokens and cost of their answers; most tokens first.
 
         The cost is None where the price of an answer is not known.
         """
-        asked = (
+        query = (
             "SELECT owner, count(*), sum(json_extract(form, '$.tokens')) AS tokens, "
             "CASE WHEN count(*) = count(json_extract(form, '$.cost')) THEN total(json_extract(form, '$.cost')) END "
             "FROM turns GROUP BY owner ORDER BY tokens DESC"
         )
-        return [(owner, number, tokens or 0, cost) for owner, number, tokens, cost in self._rows(asked)]
+        return [(owner, number, tokens or 0, cost) for owner, number, tokens, cost in self._rows(query)]
 
     def remove(self, conversation: str, owner: str) -> bool:
         """Remove somebody's conversation; whether there was one."""
         with self._file() as file:
             file.execute("DELETE FROM titles WHERE conversation = ? AND owner = ?", (conversation, owner))
-            asked = "DELETE FROM turns WHERE conversation = ? AND owner = ?"
-            return file.execute(asked, (conversation, owner)).rowcount > 0
+            query = "DELETE FROM turns WHERE conversation = ? AND owner = ?"
+            return file.execute(query, (conversation, owner)).rowcount > 0
 
-    def _rows(self, asked: str, *parameters: Any) -> Sequence[tuple[Any, ...]]:
+    def _rows(self, query: str, *parameters: Any) -> Sequence[tuple[Any, ...]]:
         if not self._path.exists():
             return []
         with self._file() as file:
-            return file.execute(asked, parameters).fetchall()
+            return file.execute(query, parameters).fetchall()
 
     @contextmanager
     def _file(self) -> Iterator[sqlite3.Connection]:
@@ -213,9 +213,9 @@ def _text(turn: Turn) -> str:
 
 def _turn(form: str) -> Turn:
     """Return a turn from its stored form, of this release or another one."""
-    its, known = json.loads(form), {field.name for field in fields(Turn)}
-    its["collections"] = tuple(its["collections"])
-    return Turn(**{key: value for key, value in its.items() if key in known})
+    values, names = json.loads(form), {field.name for field in fields(Turn)}
+    values["collections"] = tuple(values["collections"])
+    return Turn(**{key: value for key, value in values.items() if key in names})
 
 
 def _no_turn(id: str) -> NotFoundError:

@@ -117,8 +117,8 @@ def is_open(path: str) -> bool:
 def _locked(connection: HTTPConnection) -> Response:
     path = connection.scope["path"]
     if "text/html" in connection.headers.get("accept", "") and not path.startswith(DOORS):
-        asked = f"{path}?{query}" if (query := connection.url.query) else path
-        return RedirectResponse(f"{LOGIN}?next={quote(asked)}", 303)
+        target = f"{path}?{query}" if (query := connection.url.query) else path
+        return RedirectResponse(f"{LOGIN}?next={quote(target)}", 303)
     missing: KgragError = AccessError(
         "This takes a key that is known here.", "Send it: Authorization: Bearer KEY. `kgrag keys add` makes one."
     )
@@ -127,19 +127,19 @@ def _locked(connection: HTTPConnection) -> Response:
 
 def _bearer(headers: Headers) -> str | None:
     """Return the token, "" for anything else in its place; None if there is no such header."""
-    given = headers.getlist("authorization")
-    if not given:
+    values = headers.getlist("authorization")
+    if not values:
         return None
-    kind, _, token = given[0].partition(" ")
-    return token.strip() if kind.lower() == "bearer" and len(given) == 1 else ""
+    kind, _, token = values[0].partition(" ")
+    return token.strip() if kind.lower() == "bearer" and len(values) == 1 else ""
 
 
 def _cookie(headers: Headers) -> str | None:
     try:
-        found = SimpleCookie("; ".join(headers.getlist("cookie"))).get(COOKIE)
+        morsel = SimpleCookie("; ".join(headers.getlist("cookie"))).get(COOKIE)
     except CookieError:
         return None
-    return None if found is None else found.value
+    return None if morsel is None else morsel.value
 
 
 @cache

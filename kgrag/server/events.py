@@ -35,23 +35,25 @@ class EventStream(Response):
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """See ASGI."""
         await send({"type": "http.response.start", "status": 200, "headers": self.raw_headers})
-        gone = asyncio.ensure_future(left(Request(scope, receive)))
+        departure = asyncio.ensure_future(left(Request(scope, receive)))
         try:
-            async with aclosing(_lines(self._events, gone, self._write)) as lines:
+            async with aclosing(_lines(self._events, departure, self._write)) as lines:
                 async for text in lines:
                     await send({"type": "http.response.body", "body": text.encode(), "more_body": True})
             await send({"type": "http.response.body", "body": b""})
         finally:
-            gone.cancel()
+            departure.cancel()
 
 
-async def _lines(events: Events, gone: "asyncio.Future[None]", write: Callable[[str, Any], str]) -> AsyncGenerator[str]:
+async def _lines(
+    events: Events, departure: "asyncio.Future[None]", write: Callable[[str, Any], str]
+) -> AsyncGenerator[str]:
     """Yield the text of each event; ends when the client has gone, and closes the events."""
     following: asyncio.Future[tuple[str, Any]] | None = None
     try:
-        while not gone.done():
+        while not departure.done():
             following = following or asyncio.ensure_future(anext(events))
-            ends: set[asyncio.Future[Any]] = {following, gone}
+            ends: set[asyncio.Future[Any]] = {following, departure}
             await asyncio.wait(ends, timeout=_QUIET, return_when=asyncio.FIRST_COMPLETED)
             if not following.done():
                 yield ": \n\n"

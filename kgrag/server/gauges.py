@@ -43,11 +43,11 @@ class Gauges(Collector):
         yield _one("kgrag_home_free_bytes", "Free on the disk of KGRAG_HOME.", free_bytes(self._home))
         try:
             with limits.limited(_PATIENCE):
-                told = list(self._database())
+                metrics = list(self._database())
         except KgragError:
-            told = []
-        yield _one("kgrag_database_up", "Whether the database answers.", bool(told))
-        yield from told
+            metrics = []
+        yield _one("kgrag_database_up", "Whether the database answers.", bool(metrics))
+        yield from metrics
 
     def _database(self) -> Iterable[Metric]:
         nodes = GaugeMetricFamily("kgrag_nodes", "What collections hold.", labels=("collection", "label"))
@@ -56,11 +56,11 @@ class Gauges(Collector):
                 nodes.add_metric((collection, label), number)
         yield nodes
         jobs = GaugeMetricFamily("kgrag_jobs", "Jobs that are kept.", labels=("state",))
-        kept = vitals.jobs(self._graph)
-        for state, (number, _) in kept.items():
+        by_state = vitals.jobs(self._graph)
+        for state, (number, _) in by_state.items():
             jobs.add_metric((state,), number)
         yield jobs
-        yield _one("kgrag_jobs_waiting_seconds", "Since the oldest waits.", kept.get("queued", (0, 0.0))[1])
+        yield _one("kgrag_jobs_waiting_seconds", "Since the oldest waits.", by_state.get("queued", (0, 0.0))[1])
         if (heap := vitals.heap(self._graph)) is not None:
             yield _one("kgrag_neo4j_heap_used_bytes", "The heap of Neo4j, garbage included.", heap.used)
             yield _one("kgrag_neo4j_heap_live_bytes", "What is left of it when garbage is collected.", heap.live)

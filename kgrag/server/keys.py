@@ -111,10 +111,10 @@ class KeptFile(Generic[M]):
 
         Raises OSError, FileNotFoundError where there is no file, and ValidationError.
         """
-        found = self._path.stat()
-        stamp = (found.st_ino, found.st_mtime_ns, found.st_size)
-        known, value = self._state
-        if value is None or stamp != known:
+        status = self._path.stat()
+        stamp = (status.st_ino, status.st_mtime_ns, status.st_size)
+        last, value = self._state
+        if value is None or stamp != last:
             value = self._model.model_validate_json(self._path.read_bytes())
             self._state = (stamp, value)
         return value
@@ -146,27 +146,27 @@ class Keys:
 
     def resolve(self, token: str) -> Access | None:
         """Return the access of a token, None for an unknown one; both take equally long."""
-        given = hashed(token)
-        found = None
+        digest = hashed(token)
+        access = None
         for key in self.kept():
-            if hmac.compare_digest(key.sha256, given):
-                found = key.access
-        return found
+            if hmac.compare_digest(key.sha256, digest):
+                access = key.access
+        return access
 
     def holds(self, access: Access) -> bool:
         """Return whether a caller's credentials are still valid.
 
         Its key is kept, or there are none as there were.
         """
-        kept = self.kept()
-        return any(key.access == access for key in kept) if kept else access is LOCAL
+        keys = self.kept()
+        return any(key.access == access for key in keys) if keys else access is LOCAL
 
     def add(self, name: str, role: Role, collections: Sequence[str] = ()) -> str:
         """Make a key; returns its token, which is kept nowhere. Raises InputError for a name that is taken or none."""
         if not name.strip() or not name.isprintable() or len(name) > _LONGEST:
             raise InputError(f"{name!r} is no name for a key.", f"Give one of 1 to {_LONGEST} printable characters.")
         token = _MARK + secrets.token_urlsafe(_BYTES)
-        made = Key(
+        new = Key(
             name=name,
             role=role,
             collections=tuple(sorted(set(collections))),
@@ -178,7 +178,7 @@ class Keys:
             keys = self.kept()
             if any(key.name == name for key in keys):
                 raise InputError(f"There is a key {name!r} already.", f"Remove it first: kgrag keys remove {name!r}")
-            self._write(tuple(sorted((*keys, made), key=lambda key: key.name)))
+            self._write(tuple(sorted((*keys, new), key=lambda key: key.name)))
         return token
 
     def remove(self, name: str) -> Key:
@@ -188,11 +188,11 @@ class Keys:
             raise missing
         with self._lock():
             keys = self.kept()
-            found = next((key for key in keys if key.name == name), None)
-            if found is None:
+            key_of_name = next((key for key in keys if key.name == name), None)
+            if key_of_name is None:
                 raise missing
             self._write(tuple(key for key in keys if key.name != name))
-        return found
+        return key_of_name
 
     def _write(self, keys: tuple[Key, ...]) -> None:
         write_atomic(self.path, _File(keys=keys).model_dump_json(indent=1) + "\n", mode=0o600)

@@ -97,9 +97,9 @@ class Tools:
         ] = DEFAULT_RETRIEVER,
     ) -> SearchReply:
         """Find the passages that answer a question best, also across several documents, each with the path to it."""
-        chosen = self._searched(collection)
-        ranking = chosen.search(question, k=k, retriever=check_asked_retriever(retriever), deadline=self._deadline)
-        return replies.found(ranking, chosen.name, self._characters)
+        target = self._searched(collection)
+        ranking = target.search(question, k=k, retriever=check_asked_retriever(retriever), deadline=self._deadline)
+        return replies.found(ranking, target.name, self._characters)
 
     def ask(
         self,
@@ -110,11 +110,11 @@ class Tools:
         ] = None,
     ) -> AskReply:
         """Answer a question by kgrag's own language model from passages that it cites. Slower than search."""
-        chosen = self._searched(collection)
+        target = self._searched(collection)
         if system is not None:
             check_asked_system(system)
-        answer = chosen.ask(question, system=system, deadline=self._deadline, budget=self._budget)
-        return replies.answered(answer, chosen.name, self._characters)
+        answer = target.ask(question, system=system, deadline=self._deadline, budget=self._budget)
+        return replies.answered(answer, target.name, self._characters)
 
     def look_up(
         self,
@@ -130,8 +130,8 @@ class Tools:
         collection: Name = None,
     ) -> OpenedReply:
         """Return a passage whole, and the names, facts, pages and passages beside it in the graph."""
-        found = self._collection(collection).passage(id)
-        return replies.opened(found, self.kg.neighbourhood(found.id), self._characters)
+        passage = self._collection(collection).passage(id)
+        return replies.opened(passage, self.kg.neighbourhood(passage.id), self._characters)
 
     def saved_query(
         self,
@@ -141,12 +141,12 @@ class Tools:
     ) -> RowsReply:
         """Run a saved query: what is in the graph, counted, listed or compared."""
         arguments = dict(parameters or {})
-        chosen = None
+        target = None
         if is_of_a_collection(name):
-            chosen = self._collection(arguments.get("collection") or collection).name
+            target = self._collection(arguments.get("collection") or collection).name
         elif self.scope:
             raise RefusedError(f"{name!r} is not about one collection.", "Use another of those that describe lists.")
-        return replies.listed(saved_rows(self.kg, name, arguments, chosen), self._characters)
+        return replies.listed(saved_rows(self.kg, name, arguments, target), self._characters)
 
     def get_schema(self) -> str:
         """Return every label, relationship and property of the graph, and its meaning. Read it before read-cypher."""
@@ -167,9 +167,9 @@ class Tools:
 
     def text(self, collection: str, id: str) -> str:
         """Return a passage as text, whole, with its title and place."""
-        found = self._collection(collection).passage(id)
-        head = ", ".join(filter(None, (found.title, found.section, found.place, found.source)))
-        return f"{head}\n\n{found.text}"
+        passage = self._collection(collection).passage(id)
+        head = ", ".join(filter(None, (passage.title, passage.section, passage.place, passage.source)))
+        return f"{head}\n\n{passage.text}"
 
     def _searched(self, names: str | None) -> Collection | Federation:
         """Return the collection, or several with commas between their names as one."""

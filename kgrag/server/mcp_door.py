@@ -55,13 +55,13 @@ class McpDoor:
             json_response=True, stateless_http=True, max_request_body_size=self._limit, transport_security=_GUARDED
         )  # which makes a manager of sessions; one can be run once only
         manager = server.session_manager
-        request, gone = Request(scope, receive), threading.Event()
+        request, departure = Request(scope, receive), threading.Event()
         try:
             body: bytes | None = await request.body()
         except ClientDisconnect:
             return
         leaving = asyncio.ensure_future(left(request))
-        leaving.add_done_callback(lambda _: gone.set())
+        leaving.add_done_callback(lambda _: departure.set())
 
         async def again() -> Message:
             nonlocal body
@@ -72,7 +72,7 @@ class McpDoor:
             return message
 
         try:
-            with limits.limited(cancelled=gone):  # the tools' threads see it
+            with limits.limited(cancelled=departure):  # the tools' threads see it
                 async with manager.run():
                     await manager.handle_request(scope, again, send)
         finally:

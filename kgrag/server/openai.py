@@ -113,21 +113,21 @@ async def model(caller: Called, model: Annotated[str, Path(max_length=700)]) -> 
 
 
 @router.post("/chat/completions", responses=_CHAT)
-async def completions(caller: Called, asked: Chat) -> Response:
+async def completions(caller: Called, body: Chat) -> Response:
     """Answer the last message, with sources; the messages before it are its context.
 
     With `stream` it is sent as it is written. Closing the connection ends the work.
     """
-    turns = [message.turn() for message in asked.messages]
+    turns = [message.turn() for message in body.messages]
     if turns and len(turns[-1].content) > _LONGEST and not conversation.is_chore(turns):
         raise InputError(f"A question has at most {_LONGEST:,} characters.", "Upload long texts as documents.")
-    name, system, tasks = await caller.work(lambda: (*_meant(caller, asked.model), caller.kg.language_model()))
-    completion = _Completion(asked.model, partial(_link, caller))
-    if not asked.stream:
-        said = await caller.work(lambda: conversation.reply(name, system, tasks, turns), workers=caller.serving.asks)
-        return Reply(completion.whole(said))
+    name, system, tasks = await caller.work(lambda: (*_meant(caller, body.model), caller.kg.language_model()))
+    completion = _Completion(body.model, partial(_link, caller))
+    if not body.stream:
+        reply = await caller.work(lambda: conversation.reply(name, system, tasks, turns), workers=caller.serving.asks)
+        return Reply(completion.whole(reply))
     heard = await caller.serving.asks.stream(lambda hear: conversation.reply(name, system, tasks, turns, hear))
-    usage = asked.stream_options is not None and asked.stream_options.include_usage
+    usage = body.stream_options is not None and body.stream_options.include_usage
     return EventStream(completion.chunks(heard, usage), _data)
 
 
@@ -144,27 +144,27 @@ class _Completion:
         self._link = link
         self._head: dict[str, Any] = {"id": f"chatcmpl-{uuid.uuid4().hex}", "created": int(time.time()), "model": model}
 
-    def whole(self, said: Said) -> Completion:
-        message = Written(content=said.text, annotations=self._annotations(said.marks))
-        return Completion(**self._head, choices=[Choice(message=message)], usage=_usage(said.usage))
+    def whole(self, reply: Said) -> Completion:
+        message = Written(content=reply.text, annotations=self._annotations(reply.marks))
+        return Completion(**self._head, choices=[Choice(message=message)], usage=_usage(reply.usage))
 
     async def chunks(self, heard: Any, usage: bool) -> Events:
-        sent = ""
+        content = ""
         try:
             yield "", self._chunk({"role": "assistant", "content": ""})
-            async for told in heard:
-                if isinstance(told, Answered) and not told.whole:
-                    now = conversation.steady(told.text)
-                    if now.startswith(sent) and len(now) > len(sent):
-                        yield "", self._chunk({"content": now[len(sent) :]})
-                        sent = now
-                elif isinstance(told, Said):
-                    left = conversation.rest(told.text, sent)
+            async for item in heard:
+                if isinstance(item, Answered) and not item.whole:
+                    now = conversation.steady(item.text)
+                    if now.startswith(content) and len(now) > len(content):
+                        yield "", self._chunk({"content": now[len(content) :]})
+                        content = now
+                elif isinstance(item, Said):
+                    left = conversation.rest(item.text, content)
                     yield "", self._chunk({"content": left})
-                    marks = conversation.marks_in(sent + left, [mark.citation for mark in told.marks])
+                    marks = conversation.marks_in(content + left, [mark.citation for mark in item.marks])
                     yield "", self._chunk({"annotations": self._annotations(marks)}, "stop")
                     if usage:
-                        yield "", {**self._chunk({}), "choices": [], "usage": _usage(told.usage)}
+                        yield "", {**self._chunk({}), "choices": [], "usage": _usage(item.usage)}
             yield "", None
         finally:
             await heard.aclose()
@@ -193,23 +193,23 @@ class OpenAIErrors:
         if scope["type"] != "http" or not scope["path"].startswith(f"{PREFIX}/"):
             await self._app(scope, receive, send)
             return
-        begun: Message | None = None
+        start: Message | None = None
         body = b""
 
         async def sent(message: Message) -> None:
-            nonlocal begun, body
+            nonlocal start, body
             if message["type"] == "http.response.start" and message["status"] >= 400:
-                begun = message
+                start = message
                 return
-            if begun is None:
+            if start is None:
                 await send(message)
                 return
             body += message.get("body", b"")
             if not message.get("more_body", False):
-                told = _in_openais_form(body, begun["status"])
-                MutableHeaders(scope=begun)["Content-Length"] = str(len(told))
-                await send(begun)
-                await send({"type": "http.response.body", "body": told})
+                data = _in_openais_form(body, start["status"])
+                MutableHeaders(scope=start)["Content-Length"] = str(len(data))
+                await send(start)
+                await send({"type": "http.response.body", "body": data})
 
         await self._app(scope, receive, sent)
 
@@ -223,9 +223,9 @@ def _in_openais_form(body: bytes, status: int) -> bytes:
 
 
 def _error(form: dict[str, Any], status: int) -> Refusal:
-    said = " ".join(filter(None, (form["error"], form.get("remedy", ""))))
+    text = " ".join(filter(None, (form["error"], form.get("remedy", ""))))
     kind = _TYPES.get(status, "invalid_request_error" if status < 500 else "server_error")
-    return Refusal(error=Wrong(message=said, type=kind, code=form.get("kind")))
+    return Refusal(error=Wrong(message=text, type=kind, code=form.get("kind")))
 
 
 def _data(name: str, form: Any) -> str:
@@ -240,13 +240,13 @@ def _meant(caller: Caller, model: str) -> tuple[str, Strategy]:
 
     Raises NotFoundError, RefusedError.
     """
-    name, system, chosen = model, None, _named(caller, model)
-    if chosen is None and ":" in model:
+    name, system, target = model, None, _named(caller, model)
+    if target is None and ":" in model:
         name, _, system = model.rpartition(":")
-        chosen = _named(caller, name)
-    chosen = chosen or caller.collection(name)
-    check_asked_system(system or chosen.usual)
-    return name, chosen.system(system)  # raises where there is no such collection, before the answer has begun
+        target = _named(caller, name)
+    target = target or caller.collection(name)
+    check_asked_system(system or target.usual)
+    return name, target.system(system)  # raises where there is no such collection, before the answer has begun
 
 
 def _named(caller: Caller, name: str) -> Searching | None:

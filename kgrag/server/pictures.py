@@ -108,12 +108,12 @@ class Pictures:
     def _recognised(self, path: Path, number: int, form: str, layer: list[Any]) -> dict[str, Any]:
         """Return the words of a page: those that were recognised of it, else those of its text layer."""
         settings = self._readers.settings
-        kept = Recognised.of(self._readers.cache, path, settings)
-        seen = None if kept is None else kept.find(number)
-        if seen is None and kept is not None and not layer:
+        recognised = Recognised.of(self._readers.cache, path, settings)
+        seen = None if recognised is None else recognised.find(number)
+        if seen is None and recognised is not None and not layer:
             seen = self._answer(path, form, number, **how(settings))[1]
             if "confidence" in seen:
-                kept.keep(number, seen)
+                recognised.keep(number, seen)
         return seen if seen is not None and "words" in seen else {"words": layer}
 
 
@@ -148,35 +148,37 @@ def _compared(text: str, words: Sequence[str]) -> list[int]:
     Letters are compared, not words: these are hyphenated at the ends of lines, glued together, or spelt with signs.
     """
     spelt = [_letters(word) for word in words]
-    wanted, there = _letters(text), "".join(spelt)
-    least = min(_LEAST, (len(wanted) + 1) // 2, len(there))
+    letters, there = _letters(text), "".join(spelt)
+    least = min(_LEAST, (len(letters) + 1) // 2, len(there))
     size = min(_SHINGLE, least)
     if not least:
         return []
-    ours, its = _shingles(wanted, size), _shingles(there, size)
-    found = bytearray(len(there))
-    while chains := [runs for runs in _chains(ours, its, size) if _is_alike(runs, least)]:
+    ours, theirs = _shingles(letters, size), _shingles(there, size)
+    marked = bytearray(len(there))
+    while chains := [runs for runs in _chains(ours, theirs, size) if _is_alike(runs, least)]:
         for run in chain.from_iterable(chains):
             count = run.size - size + 1
-            ours[run.a : run.a + count], its[run.b : run.b + count] = [_TAKEN] * count, [_GIVEN] * count
-            found[run.b : run.b + run.size] = b"\1" * run.size
+            ours[run.a : run.a + count], theirs[run.b : run.b + count] = [_TAKEN] * count, [_GIVEN] * count
+            marked[run.b : run.b + run.size] = b"\1" * run.size
         for one, other in chain.from_iterable(map(pairwise, chains)):
             if other.a > one.a + one.size and other.b > (end := one.b + one.size):
-                found[end : other.b] = b"\1" * (other.b - end)
+                marked[end : other.b] = b"\1" * (other.b - end)
         least = max(least, _FAR)
     ends = list(accumulate(map(len, spelt)))
-    return [n for n, (end, word) in enumerate(zip(ends, spelt, strict=True)) if _is_marked(found, end - len(word), end)]
+    return [
+        n for n, (end, word) in enumerate(zip(ends, spelt, strict=True)) if _is_marked(marked, end - len(word), end)
+    ]
 
 
-def _is_marked(found: bytearray, start: int, end: int) -> bool:
+def _is_marked(marked: bytearray, start: int, end: int) -> bool:
     """Return whether most letters of a word match; of one of marks alone, the letters on both sides."""
-    return sum(found[start:end]) > (end - start) / 2 if end > start else found[start - 1 : start + 1] == b"\1\1"
+    return sum(marked[start:end]) > (end - start) / 2 if end > start else marked[start - 1 : start + 1] == b"\1\1"
 
 
-def _chains(wanted: Sequence[str], there: Sequence[str], size: int) -> list[list[Match]]:
+def _chains(ours: Sequence[str], there: Sequence[str], size: int) -> list[list[Match]]:
     """Return the common runs of letters, in an order that both have, near each other in both."""
     chains: list[list[Match]] = []
-    for a, b, count in SequenceMatcher(None, wanted, there).get_matching_blocks():
+    for a, b, count in SequenceMatcher(None, ours, there).get_matching_blocks():
         if count:
             last = chains[-1][-1] if chains else None
             if last is None or max(a - last.a, b - last.b) > last.size + _GAP:
@@ -188,8 +190,8 @@ def _chains(wanted: Sequence[str], there: Sequence[str], size: int) -> list[list
 def _is_alike(runs: Sequence[Match], least: int) -> bool:
     """Return whether the letters of runs are so many, and so near each other, that they are no coincidence."""
     first, last = runs[0], runs[-1]
-    found = sum(run.size for run in runs)
-    return found >= max(least, _LIKE * (last.size + max(last.a - first.a, last.b - first.b)))
+    letters = sum(run.size for run in runs)
+    return letters >= max(least, _LIKE * (last.size + max(last.a - first.a, last.b - first.b)))
 
 
 def _shingles(letters: str, size: int) -> list[str]:

@@ -70,8 +70,8 @@ class Record:
         with self._tracing.request(headers) as span:
             await self._answer(scope, receive, send, headers.get("x-request-id", ""), span)
 
-    async def _answer(self, scope: Scope, receive: Receive, send: Send, given: str, span: dict[str, Value]) -> None:
-        id = given if _ID.fullmatch(given) else secrets.token_hex(8)
+    async def _answer(self, scope: Scope, receive: Receive, send: Send, header: str, span: dict[str, Value]) -> None:
+        id = header if _ID.fullmatch(header) else secrets.token_hex(8)
         status = 0
 
         async def sent(message: Message) -> None:
@@ -81,7 +81,7 @@ class Record:
                 _complete(MutableHeaders(scope=message), scope["path"], id)
             await send(message)
 
-        begun = time.perf_counter()
+        start = time.perf_counter()
         self._metrics.under_way.inc()
         try:
             await self._app(scope, receive, sent)
@@ -92,7 +92,7 @@ class Record:
             await answer(scope, receive, sent)
         finally:
             self._metrics.under_way.dec()
-            self._note(scope, id, status, time.perf_counter() - begun)
+            self._note(scope, id, status, time.perf_counter() - start)
             span |= {"http.request.method": _method(scope), "http.route": _route(scope), "request": id}
             span["http.response.status_code"] = status
 
@@ -108,8 +108,8 @@ class Record:
 
 def _route(scope: Scope) -> str:
     """Return the path of a route with its parameters by their names; one label for all others."""
-    found = getattr(scope.get("route"), "path", "") or "other"
-    return f"{API}{found}" if scope["path"].startswith(API) and not found.startswith(API) else found
+    route = getattr(scope.get("route"), "path", "") or "other"
+    return f"{API}{route}" if scope["path"].startswith(API) and not route.startswith(API) else route
 
 
 def _method(scope: Scope) -> str:

@@ -229,16 +229,16 @@ def opened(passage: Passage, edges: Iterable[Json], characters: int) -> OpenedRe
 
 def listed(rows: Rows, characters: int) -> RowsReply:
     """Return rows, as many as fit; long texts in them are cut."""
-    kept: list[Json] = []
+    result: list[Json] = []
     left, cut = characters, rows.cut or ""
     for row in rows:
         values = {column: _value(value) for column, value in row.items()}
         left -= len(json.dumps(values, ensure_ascii=False))
-        if left < 0 and kept:
-            cut = f"{len(kept)} of {len(rows)} rows: more would be too long. Return less, or LIMIT and SKIP."
+        if left < 0 and result:
+            cut = f"{len(result)} of {len(rows)} rows: more would be too long. Return less, or LIMIT and SKIP."
             break
-        kept.append(values)
-    return RowsReply(columns=list(rows.columns), rows=kept, cut=cut)
+        result.append(values)
+    return RowsReply(columns=list(rows.columns), rows=result, cut=cut)
 
 
 def _passage(passage: Passage, characters: int) -> Json:
@@ -263,9 +263,9 @@ def _cut(text: str, characters: int) -> str:
     """Return the beginning of a text, cut between words, its lines unchanged."""
     if len(text) <= characters:
         return text
-    begun = text[: characters - 2]
-    words = begun.rsplit(maxsplit=1)
-    return f"{words[0] if len(words) > 1 else begun} …"
+    head = text[: characters - 2]
+    words = head.rsplit(maxsplit=1)
+    return f"{words[0] if len(words) > 1 else head} …"
 
 
 def _value(value: Any) -> Any:

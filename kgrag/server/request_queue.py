@@ -51,24 +51,24 @@ class Workers:
         """
         seconds = self._deadline if deadline is None else min(deadline, self._deadline)
         until = time.monotonic() + seconds
-        gone = asyncio.ensure_future(left(request))
+        departure = asyncio.ensure_future(left(request))
         starting = asyncio.ensure_future(self._start(call, seconds))
         try:
-            await asyncio.wait((starting, gone), return_when=asyncio.FIRST_COMPLETED)
+            await asyncio.wait((starting, departure), return_when=asyncio.FIRST_COMPLETED)
             if not starting.done():
                 raise CancelledError("The client left.")
             running = await starting
             try:
-                ends: set[asyncio.Future[Any]] = {running.result, gone}
+                ends: set[asyncio.Future[Any]] = {running.result, departure}
                 wait = until + _GRACE - time.monotonic()
                 await asyncio.wait(ends, timeout=wait, return_when=asyncio.FIRST_COMPLETED)
                 if running.result.done():
                     return running.result.result()
-                raise CancelledError("The client left.") if gone.done() else limits.passed()
+                raise CancelledError("The client left.") if departure.done() else limits.passed()
             finally:
                 running.cancel()
         finally:
-            gone.cancel()
+            departure.cancel()
             starting.cancel()
 
     async def stream(
@@ -81,7 +81,7 @@ class Workers:
         """
         loop = asyncio.get_running_loop()
         heard: asyncio.Queue[Any] = asyncio.Queue()
-        running = await self._start(lambda: call(lambda told: _put(loop, heard, told)), self._deadline, waiting)
+        running = await self._start(lambda: call(lambda item: _put(loop, heard, item)), self._deadline, waiting)
         return _heard(running, heard)
 
     async def _start(
@@ -186,8 +186,8 @@ def _in_loop(loop: asyncio.AbstractEventLoop, call: Callable[[], None]) -> None:
 async def _heard(running: "_Running[T]", heard: "asyncio.Queue[Any]") -> AsyncGenerator[Any]:
     running.result.add_done_callback(lambda _: heard.put_nowait(running))
     try:
-        while (told := await heard.get()) is not running:
-            yield told
+        while (item := await heard.get()) is not running:
+            yield item
         yield running.result.result()
     finally:
         running.cancel()

@@ -42,24 +42,24 @@ class Throttle:
             return
         limit = self._limit(scope)
         body = _Body(receive, limit, self._seconds, in_parts=limit == self._large)
-        begun = False
+        is_started = False
 
         async def sent(message: Message) -> None:
-            nonlocal begun
-            if body.failed is None or begun:
-                begun = True
+            nonlocal is_started
+            if body.failed is None or is_started:
+                is_started = True
                 await send(message)
 
         try:
             await self._app(scope, body.receive, sent)
         except Exception:
-            if body.failed is None or begun:
+            if body.failed is None or is_started:
                 raise
-        if body.failed is not None and not begun:
+        if body.failed is not None and not is_started:
             error, status = body.failed
-            told = response(error, status)
-            told.headers["Connection"] = "close"  # what is left of the body is not read
-            await told(scope, receive, send)
+            answer = response(error, status)
+            answer.headers["Connection"] = "close"  # what is left of the body is not read
+            await answer(scope, receive, send)
 
     def _refused(self, scope: Scope) -> tuple[KgragError | None, int | None]:
         access = scope.get("state", {}).get("access")

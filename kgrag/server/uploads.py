@@ -61,11 +61,11 @@ class Uploads:
             except BaseException:
                 Path(file.name).unlink(missing_ok=True)
                 raise
-        kept = self.find(collection, name)
+        upload = self.find(collection, name)
         with self._lock:
             if self._held is not None:
-                self._held += kept.size
-        return kept
+                self._held += upload.size
+        return upload
 
     def held(self, *, now: bool = False) -> int:
         """Return the bytes of all uploads, as counted in the last minute, and with `now` this moment."""
@@ -78,19 +78,19 @@ class Uploads:
         """Raise FullError when `size` bytes more would make over `most` in all."""
         if self.held() + size <= most:
             return
-        held = self.held(now=True)
-        if held + size > most:
+        size_now = self.held(now=True)
+        if size_now + size > most:
             raise FullError(
-                f"The server holds {held // 1_000_000:,} MB of uploads; {most // 1_000_000:,} MB is the most.",
+                f"The server holds {size_now // 1_000_000:,} MB of uploads; {most // 1_000_000:,} MB is the most.",
                 "Remove uploads or collections that are no longer wanted, or set KGRAG_SERVE__HELD_MB.",
             )
 
     def _count(self) -> int:
-        held = 0
+        total = 0
         for file in self._top.glob("*/*"):
             with suppress(FileNotFoundError):  # removed meanwhile
-                held += file.stat().st_size
-        return held
+                total += file.stat().st_size
+        return total
 
     def tidy(self) -> None:
         """Remove what uploads that were interrupted have left."""
@@ -116,27 +116,27 @@ class Uploads:
 
     def list(self, collection: str) -> list[Upload]:
         """Return the uploads of a collection, by name."""
-        found = []
+        uploads = []
         for file in self.folder(collection).glob(f"*{_NAME}"):
             with suppress(FileNotFoundError, NotFoundError):  # removed meanwhile, or not there yet
-                found.append(self.find(collection, file.read_text(encoding="utf-8")))
-        return sorted(found, key=lambda upload: upload.name)
+                uploads.append(self.find(collection, file.read_text(encoding="utf-8")))
+        return sorted(uploads, key=lambda upload: upload.name)
 
     def remove(self, collection: str, name: str) -> bool:
         """Remove an upload; returns whether there was one. Its document stays until it is deleted or pruned."""
         path = self._path(collection, checked_name(name))
-        found = path.exists()
+        existed = path.exists()
         path.unlink(missing_ok=True)
         _named(path).unlink(missing_ok=True)
-        return found
+        return existed
 
     def clear(self, collection: str) -> None:
         """Remove every upload of a collection."""
         shutil.rmtree(self.folder(collection), ignore_errors=True)
 
     def _path(self, collection: str, name: str) -> Path:
-        found = _SUFFIX.search(name.lower())
-        suffix = found[0] if found and not found[0].endswith(_NAME) else ""
+        match = _SUFFIX.search(name.lower())
+        suffix = match[0] if match and not match[0].endswith(_NAME) else ""
         return self.folder(collection) / (hashlib.sha256(name.encode()).hexdigest() + suffix)
 
 

@@ -29,8 +29,8 @@ class WatchedFolders(AbstractContextManager["WatchedFolders"]):
         self._jobs = jobs
         self._ending = threading.Event()
         self._threads = [
-            threading.Thread(target=self._watch, args=its, name=f"kgrag-watch-{its[0]}", daemon=True)
-            for its in folders.items()
+            threading.Thread(target=self._watch, args=entry, name=f"kgrag-watch-{entry[0]}", daemon=True)
+            for entry in folders.items()
         ]
 
     def __enter__(self) -> Self:

@@ -96,31 +96,33 @@ def _lead_name(text: str, language: Language) -> str | None:
     return match[1].split(" ", 1)[-1] if first in language.articles else match[1]
 
 
-def passage_aliases(section: str, text: str, known: Collection[str] = (), language: Language = ENGLISH) -> list[Alias]:
+def passage_aliases(
+    section: str, text: str, captions: Collection[str] = (), language: Language = ENGLISH
+) -> list[Alias]:
     """Return the names of a passage of a long document: its headings, and names at the beginning of its paragraphs.
 
-    `section`: the path of headings it stands under; `known`: the document's headings, which may end on a stop; other
+    `section`: the path of headings it stands under; `captions`: the document's headings, which may end on a stop; other
     lines of the text are headings by their looks, if it has none. Headings weigh what titles weigh, the other names .8.
     Numbers do not belong to headings, and one that any document may have ("3.1 Purpose") names nothing.
     """
     aliases: dict[str, Alias] = {}
 
     def add(alias: Alias) -> None:
-        known = aliases.get(alias.normal)
-        if known is None or known.weight < alias.weight:
+        previous = aliases.get(alias.normal)
+        if previous is None or previous.weight < alias.weight:
             aliases[alias.normal] = alias
 
     lines = [line.strip() for line in text.splitlines() if line.strip()]
     headings = {
         i
         for i, line in enumerate(lines[:-1])
-        if (line in known if known else _is_heading(line, language) and not _is_heading(lines[i + 1], language))
+        if (line in captions if captions else _is_heading(line, language) and not _is_heading(lines[i + 1], language))
         and _may_name(line, language)
     }
     own = section.rsplit(" > ", 1)[-1].strip()
-    is_own = _is_heading(own, language) or (own in known and _may_name(own, language))
+    is_own = _is_heading(own, language) or (own in captions and _may_name(own, language))
     for heading in [own] * is_own + [lines[i] for i in sorted(headings)]:
-        for alias in _heading_aliases(heading, known, language):
+        for alias in _heading_aliases(heading, captions, language):
             add(alias)
     for i, line in enumerate(lines):
         name = None if i in headings else _lead_name(line[:_LEAD_CHARACTERS], language)
@@ -129,10 +131,10 @@ def passage_aliases(section: str, text: str, known: Collection[str] = (), langua
     return list(aliases.values())
 
 
-def _heading_aliases(heading: str, known: Collection[str], language: Language) -> list[Alias]:
+def _heading_aliases(heading: str, captions: Collection[str], language: Language) -> list[Alias]:
     """Return the names in a heading, without its number; a single number may belong to the name: "12 Angry Men".
 
-    It does not where the heading after it, or before, of those `known` has the next number.
+    It does not where the heading after it, or before, of those `captions` has the next number.
     """
     number = _NUMBERED.match(heading)
     if number is None:
@@ -140,13 +142,13 @@ def _heading_aliases(heading: str, known: Collection[str], language: Language) -
     rest = heading[number.end() :]
     if not _may_name(rest, language):
         return []
-    numbered = not number["number"] or bool(number["dotted"]) or _in_sequence(int(number["number"]), known)
+    numbered = not number["number"] or bool(number["dotted"]) or _in_sequence(int(number["number"]), captions)
     return [*(() if numbered else title_aliases(heading, "", language)), *title_aliases(rest, "", language)]
 
 
-def _in_sequence(number: int, known: Collection[str]) -> bool:
+def _in_sequence(number: int, captions: Collection[str]) -> bool:
     beside = tuple(f"{n}{end}" for n in (number - 1, number + 1) for end in (" ", ".", "\t"))
-    return any(heading.startswith(beside) for heading in known)
+    return any(heading.startswith(beside) for heading in captions)
 
 
 def _is_heading(line: str, language: Language) -> bool:

@@ -60,7 +60,7 @@ def _between(place: int, first: int, last: int) -> Iterator[tuple[int, str]]:
 def pointed_figures(text: str) -> Iterator[tuple[int, Side]]:
     """Yield where a text points to a figure by its place, and where that lies from there."""
     for match in _POINTED.finditer(text):
-        said = (match["side"] or match["after"] or match["see"]).lower()
-        if "page" in said:
-            said = "above" if "previous" in said else "overleaf"
-        yield match.start(), _SIDES.get(said, "overleaf")
+        place = (match["side"] or match["after"] or match["see"]).lower()
+        if "page" in place:
+            place = "above" if "previous" in place else "overleaf"
+        yield match.start(), _SIDES.get(place, "overleaf")

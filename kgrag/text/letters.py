@@ -66,23 +66,23 @@ def same_letters(text: str) -> str:
     return text if unicodedata.is_normalized("NFC", text) else unicodedata.normalize("NFC", text)
 
 
-def fold(text: str, kept: str = "") -> str:
-    """Return `text` without diacritics ("Tromsø" -> "Tromso", "Cœur" -> "Coeur"), but for the letters `kept`.
+def fold(text: str, exceptions: str = "") -> str:
+    """Return `text` without diacritics ("Tromsø" -> "Tromso", "Cœur" -> "Coeur"), but for the letters `exceptions`.
 
     Marks of scripts in which they are letters stay ("パリ", "हिन्दी").
     """
     if text.isascii():
         return text
-    without = _folding(kept)
+    without = _folding(exceptions)
     folded = _NOT_ASCII.sub(lambda run: without[run[0]], text)
     return folded if folded.isascii() else unicodedata.normalize("NFC", folded)
 
 
 @cache
-def _folding(kept: str) -> Memo[str, str]:
-    if not kept:
+def _folding(exceptions: str) -> Memo[str, str]:
+    if not exceptions:
         return Memo(_without_marks)
-    letter = re.compile(f"([{kept}])")
+    letter = re.compile(f"([{exceptions}])")
 
     def folded(text: str) -> str:
         parts = letter.split(unicodedata.normalize("NFC", text))
@@ -145,8 +145,8 @@ def identity(word: str) -> str:
     if word.isalpha():
         return word
     own = word[-2:] in ("'s", "’s")
-    kept = _kept(word[:-2] if own else word)
-    return f"{kept}'s" if own else kept
+    base = _kept(word[:-2] if own else word)
+    return f"{base}'s" if own else base
 
 
 def searched(word: str) -> str:

@@ -244,7 +244,7 @@ _PHRASE = re.compile(  # first word, one or two small ones before a capital, wha
 
 
 def find_names(
-    words: Sequence[Token], known: Callable[[str], bool], skip: Collection[str] = (), language: Language = ENGLISH
+    words: Sequence[Token], is_name: Callable[[str], bool], skip: Collection[str] = (), language: Language = ENGLISH
 ) -> dict[str, list[int]]:
     """Return the known names in a text, longest first and from left to right; and those of several words within them.
 
@@ -279,29 +279,29 @@ def find_names(
             name = text[begin : begins[j + 1] - 1]
             if language.unparted:
                 name = join_name((name,), language)
-            if not known(name) and not known(name := without_possessive(name)):
+            if not is_name(name) and not is_name(name := without_possessive(name)):
                 if not initials or _INITIALS.isdisjoint(shapes[i + 1 : j]):
                     continue
                 name = without_initials(name) or ""
-                if not name or not known(name):
+                if not name or not is_name(name):
                     continue
             if name not in skip:
                 places.setdefault(name, []).append(i)
-                for inner, place in _within(text, begins, capitals[first : last + 1], known):
+                for inner, place in _within(text, begins, capitals[first : last + 1], is_name):
                     if inner not in skip:
                         places.setdefault(inner, []).append(place)
                 first = last
                 break
         else:
-            name = norms[i] if known(norms[i]) else without_possessive(norms[i])
-            if known(name) and _can_stand_alone(words[i].norm, i, language) and name not in skip:
+            name = norms[i] if is_name(norms[i]) else without_possessive(norms[i])
+            if is_name(name) and _can_stand_alone(words[i].norm, i, language) and name not in skip:
                 places.setdefault(name, []).append(i)
         first += 1
     return places
 
 
 def _within(
-    text: str, begins: Sequence[int], capitals: Sequence[int], known: Callable[[str], bool]
+    text: str, begins: Sequence[int], capitals: Sequence[int], is_name: Callable[[str], bool]
 ) -> Iterator[tuple[str, int]]:
     """Yield the known names of several words within a name, longest first and from left to right, and their places.
 
@@ -311,7 +311,7 @@ def _within(
     while first < end - 1:
         for last in range(end - 1 - (first == 0), first, -1):
             name = text[begins[capitals[first]] : begins[capitals[last] + 1] - 1]
-            if " " in name and known(name):
+            if " " in name and is_name(name):
                 yield name, capitals[first]
                 first = last
                 break

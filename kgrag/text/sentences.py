@@ -43,9 +43,9 @@ def join_sentences(words: Sequence[Token], stems: Sequence[str], title: Iterable
     return "".join(parts)
 
 
-def split_sentences(kept: str) -> list[str]:
+def split_sentences(joined: str) -> list[str]:
     """Return the sentences of a text, each with its stems between spaces."""
-    return kept.split(_BAR)
+    return joined.split(_BAR)
 
 
 def names_in(sentence: str) -> list[str]:

@@ -141,7 +141,7 @@ def tokens(text: str, language: Language = ENGLISH) -> list[Token]:
     A possessive 's belongs to the name of a word alone. Where no spaces part words, each character is one. A sentence
     may end without a space: "in Oslo.The ship" is read as "in Oslo. The ship".
     """
-    found: list[Token] = []
+    result: list[Token] = []
     text = _spaced(same_letters(text), language)
     parts = _words(text.isascii(), language).split(text)
     first, ended, following, after_initial = _tables(language.letters)
@@ -149,7 +149,7 @@ def tokens(text: str, language: Language = ENGLISH) -> list[Token]:
     for gap, word in zip(parts[:-1:2], parts[1::2], strict=True):
         if skipped:
             gap, skipped = skipped + gap, ""
-        if not found:
+        if not result:
             token = first[word]
         elif gap == " ":
             token = following[gap][word]
@@ -157,8 +157,8 @@ def tokens(text: str, language: Language = ENGLISH) -> list[Token]:
             token = (first if end[0] == "!" else ended)[word]
         else:
             if gap in _AFTER_INITIAL and (token := first[word]) is not None and _are_initials(last, token):
-                whole = found[-1]
-                found[-1] = whole._replace(
+                whole = result[-1]
+                result[-1] = whole._replace(
                     raw=whole.raw + token.raw, norm=whole.norm + token.norm, name=whole.name + token.name
                 )
                 last = token
@@ -168,12 +168,12 @@ def tokens(text: str, language: Language = ENGLISH) -> list[Token]:
             skipped = gap + word
             continue
         if gap and gap != " ":
-            token = _signed(found, gap, token)
-        found.append(token)
+            token = _signed(result, gap, token)
+        result.append(token)
         last = token
-    if found and (gap := skipped + parts[-1]):
-        found[-1] = found[-1]._replace(name=found[-1].name + signs_after(gap, ends=True))
-    return found
+    if result and (gap := skipped + parts[-1]):
+        result[-1] = result[-1]._replace(name=result[-1].name + signs_after(gap, ends=True))
+    return result
 
 
 def _spaced(text: str, language: Language) -> str:

@@ -162,8 +162,8 @@ class Hit:
     def also_in(self) -> str:
         """The documents of its copies: "also in b.html and c.epub", the first three; empty if there are none."""
         names = list(dict.fromkeys(copy.document for copy in self.copies))
-        shown = [*names[:3], f"{len(names) - 3} more"] if len(names) > 3 else names
-        *first, last = shown or [""]
+        parts = [*names[:3], f"{len(names) - 3} more"] if len(names) > 3 else names
+        *first, last = parts or [""]
         return f"also in {', '.join(first)} and {last}" if first else f"also in {last}" if last else ""
 
 

@@ -171,12 +171,12 @@ def test_a_reply_that_repeats_the_example_says_nothing() -> None:
     facts = [["Halcyon", "sold to", "Velmark"], ["Fram", "sold to", "Velmark"], ["Fram", "built in", "Larvik"]]
     reply = Extraction.model_validate({"entities": entities, "triples": [*facts, ["subject", "predicate", "Fram"]]})
     rows = FactRows()
-    rows.add("c", "p", reply, prompt=prompt, given="Fram\nThe Fram was built in Larvik.")
+    rows.add("c", "p", reply, prompt=prompt, text="Fram\nThe Fram was built in Larvik.")
     assert [row["properties"]["text"] for row in rows.triples] == ["Fram built in Larvik"]
     assert rows.dropped == {"of the prompt": 3}
     assert {row["name"] for row in rows.keywords} == {"Fram", "Larvik"}
     there = FactRows()
-    there.add("c", "p", reply, prompt=prompt, given="The Halcyon was sold to Velmark, the Fram built in Larvik.")
+    there.add("c", "p", reply, prompt=prompt, text="The Halcyon was sold to Velmark, the Fram built in Larvik.")
     assert "Halcyon sold to Velmark" in [row["properties"]["text"] for row in there.triples]
 
 
@@ -195,7 +195,7 @@ def test_what_the_passage_does_not_bear_out_is_dropped() -> None:
     ]
     entities = ["Colin Archer", "Fram", "Scotland", "Roald Amundsen", "Larvik"]
     rows = FactRows()
-    rows.add("c", "p", Extraction.model_validate({"entities": entities, "triples": kept + dropped}), given=given)
+    rows.add("c", "p", Extraction.model_validate({"entities": entities, "triples": kept + dropped}), text=given)
     assert [row["properties"]["text"] for row in rows.triples] == [" ".join(triple) for triple in kept]
     assert rows.dropped == {"not in the passage": 3}
     assert {row["name"] for row in rows.keywords} == {"Colin Archer", "Fram", "Scotland"}
@@ -205,5 +205,5 @@ def test_a_language_without_spaces() -> None:
     reply = {"entities": ["巴黎", "法国", "伦敦"], "triples": [["巴黎", "位于", "法国"], ["伦敦", "位于", "英国"]]}
     rows = FactRows()
     chinese = language_of("zh")
-    rows.add("c", "p", Extraction.model_validate(reply), chinese, given="巴黎\n巴黎在法国。")
+    rows.add("c", "p", Extraction.model_validate(reply), chinese, text="巴黎\n巴黎在法国。")
     assert [(row["properties"]["subject"], row["properties"]["object"]) for row in rows.triples] == [("巴黎", "法国")]

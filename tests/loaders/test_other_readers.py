@@ -95,7 +95,7 @@ def test_another_choice_reads_again(tmp_path: Path) -> None:
 
     for loading in (LoadingSettings(), DOCLING, DOCLING, LoadingSettings()):
         kinds.append({})
-        for item in Load(tmp_path, loading=loading, root=tmp_path, known=states):
+        for item in Load(tmp_path, loading=loading, root=tmp_path, states=states):
             assert not isinstance(item, Problem)
             assert item.file is not None
             kinds[-1][Path(item.file.key).suffix] = type(item).__name__

@@ -31,7 +31,7 @@ class Memory:
     def load(self, folder: Path, **options: Any) -> dict[str, list[str]]:
         """The keys of documents, and of files that were not read, by what became of them."""
         found: dict[str, list[str]] = {"read": [], "unchanged": [], "touched": [], "problems": []}
-        self.scan = (loading := Load(folder, root=folder, known=self.known, **options)).scan
+        self.scan = (loading := Load(folder, root=folder, states=self.known, **options)).scan
         for item in loading:
             if isinstance(item, Problem):
                 found["problems"].append(Path(item.place).name)

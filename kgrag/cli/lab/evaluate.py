@@ -42,7 +42,7 @@ class _Kept(Compared):
 
 @click.command()
 @options
-def ranks(given: _Kept) -> None:
+def ranks(args: _Kept) -> None:
     """Print the tables of `kgrag lab eval ... --ranks FILE` again, from that file alone.
 
     \b
@@ -50,23 +50,23 @@ def ranks(given: _Kept) -> None:
     kgrag lab ranks docs/ranks/2wiki.jsonl.gz --at 2 --at 5 --json
     kgrag lab ranks reranked.jsonl.gz --baseline pathrank --changes 5      what a reranker gains and loses, by question
     """
-    if given.markdown and (given.as_json or given.changes is not None):
+    if args.markdown and (args.as_json or args.changes is not None):
         raise click.UsageError("--markdown excludes --json and --changes.")
-    if given.changes is not None and given.baseline is None:
+    if args.changes is not None and args.baseline is None:
         raise click.UsageError("--changes are those against a --baseline.")
     from kgrag.lab.records import changes as changed
     from kgrag.lab.records import changes_sheet, read_ranks
 
-    result = read_ranks(given.file, baseline=given.baseline, at=given.at, seed=given.seed)
-    if given.as_json:
-        more = {} if given.changes is None else {"changes": changed(result, given.changes)}
+    result = read_ranks(args.file, baseline=args.baseline, at=args.at, seed=args.seed)
+    if args.as_json:
+        more = {} if args.changes is None else {"changes": changed(result, args.changes)}
         print_json({**result.values(), **more})
-    elif given.markdown:
+    elif args.markdown:
         click.echo(result.markdown(*result.notes))
     else:
         for text in result.notes:
             note(f"Made by: {text}")
-        for sheet in (*result.sheets(), *(() if given.changes is None else (changes_sheet(result, given.changes),))):
+        for sheet in (*result.sheets(), *(() if args.changes is None else (changes_sheet(result, args.changes),))):
             print_sheet(sheet)
 
 
@@ -119,7 +119,7 @@ class _Given(OnSample, Compared, Asking):
 
 @click.command("eval")
 @options
-def evaluate(given: _Given) -> None:
+def evaluate(args: _Given) -> None:
     """Measure retrievers and systems on a question set.
 
     DATASET is a folder with corpus.jsonl (id, title, text), queries.jsonl (id, question, gold: ids of the corpus, and
@@ -172,50 +172,50 @@ def evaluate(given: _Given) -> None:
     kgrag lab eval bench/musique --system single+pathrank --sample 50 --ragas samples/
     kgrag lab eval bench/musique --limit 20 --json | jq '.systems.hybrid."R@5"'
     """
-    if given.markdown and given.as_json:
+    if args.markdown and args.as_json:
         raise click.UsageError("--json and --markdown exclude each other.")
-    if given.ragas is not None and given.per_question is not None:
+    if args.ragas is not None and args.per_question is not None:
         raise click.UsageError("--ragas needs the passages of one collection: leave out --per-question.")
     from kgrag.lab.report import check_plot
 
-    settings, paper = as_paper(load_settings(), given.paper)
+    settings, paper = as_paper(load_settings(), args.paper)
     if paper is not None:  # its sample, depth and documents a question in place of what was not given
-        own = {"sample": paper.sample(given.dataset.resolve().name)}
+        own = {"sample": paper.sample(args.dataset.resolve().name)}
         own |= {name: paper.setting(f"evaluation.{name}") for name in ("depth", "per_question")}
-        own = {name: value for name, value in own.items() if value and name not in given.model_fields_set}
-        alone = not given.system and not given.retriever
-        given = given.model_copy(update={**own, **({"system": (paper.system,)} if alone else {})})
-    settings = given.apply(settings)
-    experiment = _experiment(given, settings.max_file_mb)
-    if given.plot is not None:
-        check_plot(given.plot)
+        own = {name: value for name, value in own.items() if value and name not in args.model_fields_set}
+        alone = not args.system and not args.retriever
+        args = args.model_copy(update={**own, **({"system": (paper.system,)} if alone else {})})
+    settings = args.apply(settings)
+    experiment = _experiment(args, settings.max_file_mb)
+    if args.plot is not None:
+        check_plot(args.plot)
     if experiment.asks:
         from kgrag.models.openai_chat import load_chat
 
         load_chat(settings).close()
     data = experiment.dataset
     print_notes(data)
-    if given.per_question is not None and given.embedder is not None:
-        settings = settings.model_copy(update={"embedder": given.embedder})
+    if args.per_question is not None and args.embedder is not None:
+        settings = settings.model_copy(update={"embedder": args.embedder})
     with connect(settings) as kg, progress_bars() as progress:
-        name = given.collection
-        if name is None and (paper is not None or given.per_question is not None):
-            embedder = given.embedder or settings.embedder
+        name = args.collection
+        if name is None and (paper is not None or args.per_question is not None):
+            embedder = args.embedder or settings.embedder
             name = data.collection(embedder, settings.max_file_mb, settings.indexing, paper)
-        if given.per_question is None:
-            collection = ingest(kg, data, name, given.embedder, progress)
+        if args.per_question is None:
+            collection = ingest(kg, data, name, args.embedder, progress)
         else:
             assert name is not None
             collection = kg[name]
         try:
             result = experiment.run(progress, collection=collection)
         except BaseException:
-            if given.out is not None:
-                note(f"What was measured so far is in {given.out}; the same command goes on from there.")
+            if args.out is not None:
+                note(f"What was measured so far is in {args.out}; the same command goes on from there.")
             raise
-        if given.ragas is not None:
-            _write_samples(given.ragas, result, experiment.dataset, collection)
-    _print(given, result)
+        if args.ragas is not None:
+            _write_samples(args.ragas, result, experiment.dataset, collection)
+    _print(args, result)
     if result.refused and not result.rows:
         raise ConfigurationError(
             "Nothing could be measured.",
@@ -226,7 +226,7 @@ def evaluate(given: _Given) -> None:
         raise KgragError(f"Every question failed. {systems}", "Fix that, and run the same command again.")
 
 
-def _experiment(given: _Given, max_file_mb: int) -> "Experiment":
+def _experiment(args: _Given, max_file_mb: int) -> "Experiment":
     """Return the experiment.
 
     Raises NotFoundError, ConfigurationError, InputError; no graph is read.
@@ -239,56 +239,58 @@ def _experiment(given: _Given, max_file_mb: int) -> "Experiment":
     from kgrag.retrieval.base import RETRIEVERS, check_retriever
 
     simple = [name for name, entry in RETRIEVERS.items() if not entry.several and not entry.needs]
-    names = [check_retriever(name) for name in given.retriever or ([] if given.system else simple)]
-    for name in given.system:
-        over = [f"{name}+{other}" for other in given.over if name.strip() not in BASELINES and "+" not in name]
+    names = [check_retriever(name) for name in args.retriever or ([] if args.system else simple)]
+    for name in args.system:
+        over = [f"{name}+{other}" for other in args.over if name.strip() not in BASELINES and "+" not in name]
         names += [name] if name.strip() in BASELINES else list(map(check_system, over or [name]))
 
-    data = read_dataset(given.dataset, given.format)
-    if given.with_:
-        data = merge(data, [read_dataset(other) for other in given.with_])
-    data = whole_articles(data, given.articles)
-    if given.join is not None:
-        data = join(data, given.join, max_file_mb)
-    return Experiment(names, given.drawn(data), **given.model_dump(include=_PASSED_ON))
+    data = read_dataset(args.dataset, args.format)
+    if args.with_:
+        data = merge(data, [read_dataset(other) for other in args.with_])
+    data = whole_articles(data, args.articles)
+    if args.join is not None:
+        data = join(data, args.join, max_file_mb)
+    return Experiment(names, args.drawn(data), **args.model_dump(include=_PASSED_ON))
 
 
-def _print(given: _Given, found: "Result") -> None:
-    for text in found.notes:
+def _print(args: _Given, result: "Result") -> None:
+    for text in result.notes:
         note(text)
-    if found.refused:
-        print_list("Not measured:", [f"{name}: {why}" for name, why in found.refused.items()])
+    if result.refused:
+        print_list("Not measured:", [f"{name}: {why}" for name, why in result.refused.items()])
     for failed, text in (
-        (found.errors, "failed on {} questions, which count as finding nothing:"),
-        (found.problems, "answered {} questions although a step failed:"),
+        (result.errors, "failed on {} questions, which count as finding nothing:"),
+        (result.problems, "answered {} questions although a step failed:"),
     ):
-        for system, its in failed.items():
-            print_list(f"{system} {text.format(len(its))}", [f"{id}: {error}" for id, error in its.items()])
-    marking = found.marking
+        for system, by_question in failed.items():
+            print_list(
+                f"{system} {text.format(len(by_question))}", [f"{id}: {error}" for id, error in by_question.items()]
+            )
+    marking = result.marking
     if marking is not None and marking.calls:
         cost = "cost unknown" if marking.cost is None else f"cost {marking.cost:.4f}"
         note(f"Marking took {marking.calls:,} calls ({marking.cached:,} cached), {marking.tokens:,} tokens, {cost}.")
-    if given.ranks is not None:
+    if args.ranks is not None:
         from kgrag.lab.records import write_ranks
 
-        write_ranks(given.ranks, found, _command())
-        note(f"Ranks: {given.ranks}")
-    if given.plot is not None:
-        found.plot(given.plot)
-        note(f"Drawn: {given.plot}")
-    if given.as_json:
-        print_json(found.values())
-    elif given.markdown:
-        click.echo(found.markdown(_command()))
+        write_ranks(args.ranks, result, _command())
+        note(f"Ranks: {args.ranks}")
+    if args.plot is not None:
+        result.plot(args.plot)
+        note(f"Drawn: {args.plot}")
+    if args.as_json:
+        print_json(result.values())
+    elif args.markdown:
+        click.echo(result.markdown(_command()))
     else:
-        for sheet in found.sheets():
+        for sheet in result.sheets():
             print_sheet(sheet)
 
 
-def _write_samples(folder: Path, found: "Result", data: "Dataset", collection: "Collection") -> None:
+def _write_samples(folder: Path, result: "Result", data: "Dataset", collection: "Collection") -> None:
     from kgrag.lab.records import write_samples
 
-    files, without = write_samples(folder, found.records, data, collection)
+    files, without = write_samples(folder, result.records, data, collection)
     note(f"Samples for RAGAS: {', '.join(map(str, files))}")
     if without:
         note(f"{number(without, 'record')} of --out, made before these named their passages, left out there.")

@@ -27,7 +27,7 @@ class _Given(Asking):
 @click.command("generate-questions")
 @collection_argument
 @options
-def generate_questions(given: _Given, collection: str | None) -> None:
+def generate_questions(args: _Given, collection: str | None) -> None:
     """Make questions from COLLECTION, with answers and gold passages, as a question set for `kgrag lab eval`.
 
     A language model writes each question from one passage, or from two that a name ties in the graph; who asks, the
@@ -48,36 +48,34 @@ def generate_questions(given: _Given, collection: str | None) -> None:
     from kgrag.lab.generating import estimate, from_opinions, generate
     from kgrag.wire import to_json
 
-    with connect(given.apply(load_settings())) as kg:
+    with connect(args.apply(load_settings())) as kg:
         name = choose_collection(kg, collection)
-        folder = given.out or Path(f"questions-{name}")
-        if given.from_opinions:
+        folder = args.out or Path(f"questions-{name}")
+        if args.from_opinions:
             report = from_opinions(kg[name], folder)
-            end(report, name, None if given.as_json else _text(report, folder), "question")
+            end(report, name, None if args.as_json else _text(report, folder), "question")
             return
-        if given.dry_run:
+        if args.dry_run:
             with progress_bars() as progress:
-                estimates = (
-                    {} if given.templates else estimate(kg[name], given.number, seed=given.seed, progress=progress)
-                )
-            if given.as_json:
+                estimates = {} if args.templates else estimate(kg[name], args.number, seed=args.seed, progress=progress)
+            if args.as_json:
                 print_json(to_json({"tasks": estimates}, collection=name))
                 return
-            click.echo(f"Collection {name}: {number(given.number, 'question')} to make")
+            click.echo(f"Collection {name}: {number(args.number, 'question')} to make")
             for task, calls in estimates.items():
-                click.echo(f"{task}: " + "\n  ".join(calls.lines(given.budget)))
+                click.echo(f"{task}: " + "\n  ".join(calls.lines(args.budget)))
             return
         with resumable() as progress:
             report = generate(
                 kg[name],
                 folder,
-                given.number,
-                seed=given.seed,
-                ask=not given.templates,
-                threads=given.threads,
+                args.number,
+                seed=args.seed,
+                ask=not args.templates,
+                threads=args.threads,
                 progress=progress,
             )
-    end(report, name, None if given.as_json else _text(report, folder), "question")
+    end(report, name, None if args.as_json else _text(report, folder), "question")
     if report.left:
         note(f"{number(report.left, 'question')} missing: the collection gives no more that can be used.")
 

@@ -30,7 +30,7 @@ class _Given(Asking):
 
 @click.command()
 @options
-def grade(given: _Given) -> None:
+def grade(args: _Given) -> None:
     """Mark the answers in FILE: whether they are correct, and keep to what was shown.
 
     FILE holds an answer a line: {"id", "question", "answers" (the right ones), "said", "shown" (the texts that it was
@@ -52,28 +52,28 @@ def grade(given: _Given) -> None:
     from kgrag.text.languages import language_of
     from kgrag.wire import to_json
 
-    settings = given.apply(load_settings())
-    answers = grading.read_answers(given.file)
-    by_hand = grading.read_marks(given.against) if given.against is not None else {}
-    if given.dry_run:
-        estimates = {} if given.lexical else grading.estimate(answers, settings.chat)
-        if given.as_json:
+    settings = args.apply(load_settings())
+    answers = grading.read_answers(args.file)
+    by_hand = grading.read_marks(args.against) if args.against is not None else {}
+    if args.dry_run:
+        estimates = {} if args.lexical else grading.estimate(answers, settings.chat)
+        if args.as_json:
             print_json(to_json({"tasks": estimates}))
             return
-        click.echo(f"{given.file}: {number(len(answers), 'answer')} to mark")
+        click.echo(f"{args.file}: {number(len(answers), 'answer')} to mark")
         for task, calls in estimates.items():
-            click.echo(f"{task}: " + "\n  ".join(calls.lines(given.budget)))
+            click.echo(f"{task}: " + "\n  ".join(calls.lines(args.budget)))
         return
     with resumable() as progress, ExitStack() as stack:
         meter = Meter()
-        grader: grading.AnswerGrader = grading.LexicalGrader(language_of(given.language))
-        if not given.lexical:
+        grader: grading.AnswerGrader = grading.LexicalGrader(language_of(args.language))
+        if not args.lexical:
             model = stack.enter_context(closing(load_chat(settings)))
             grader = grading.ModelGrader(Tasks(model, settings.chat.prompts, listener=meter))
         report = grading.grade_answers(
-            answers, grader, by_hand=by_hand, out=given.out, threads=given.threads, progress=progress
+            answers, grader, by_hand=by_hand, out=args.out, threads=args.threads, progress=progress
         )
-    _print(report, meter.total, given.as_json)
+    _print(report, meter.total, args.as_json)
 
 
 def _print(report: "GradeReport", usage: "Usage", as_json: bool) -> None:

@@ -31,7 +31,7 @@ class _Given(OnSample):
 
 @click.command("graph-quality")
 @options
-def graph_quality(given: _Given) -> None:
+def graph_quality(args: _Given) -> None:
     """Measure the edges between passages on a question set, at growing density (KGP, Figure 4).
 
     DATASET is a question set as for `kgrag lab eval`, and is ingested as there if it is not yet; the graph stays as it
@@ -68,56 +68,56 @@ def graph_quality(given: _Given) -> None:
     from kgrag.lab.report import check_plot
     from kgrag.models.tagme import can_tag
 
-    kinds = tuple(dict.fromkeys(given.edges)) or measured.USUAL
+    kinds = tuple(dict.fromkeys(args.edges)) or measured.USUAL
     measured.check_kinds(kinds)
-    walk = None if given.walk is None else measured.check_walk(given.walk)
-    if given.plot is not None:
-        check_plot(given.plot)
-    data = given.drawn(whole_articles(given.read(), given.articles))
+    walk = None if args.walk is None else measured.check_walk(args.walk)
+    if args.plot is not None:
+        check_plot(args.plot)
+    data = args.drawn(whole_articles(args.read(), args.articles))
     print_notes(data)
-    questions, seeds, per_question = data.questions, given.seeds, given.per_question
-    settings, paper = as_paper(load_settings(), given.paper)
+    questions, seeds, per_question = data.questions, args.seeds, args.per_question
+    settings, paper = as_paper(load_settings(), args.paper)
     qualities: list[Quality] = []
     with progress_bars() as progress:
-        for number, embedder in enumerate(dict.fromkeys(given.embedder or (settings.embedder,))):
-            its = kinds if number == 0 else tuple(kind for kind in kinds if kind == "similar")
-            arguments = (questions, seeds, its, embedder, progress, walk, data.gold_texts, given.cap)
+        for number, embedder in enumerate(dict.fromkeys(args.embedder or (settings.embedder,))):
+            own_kinds = kinds if number == 0 else tuple(kind for kind in kinds if kind == "similar")
+            arguments = (questions, seeds, own_kinds, embedder, progress, walk, data.gold_texts, args.cap)
             own = settings.model_copy(update={"embedder": embedder})
-            where = given.collection or data.collection(embedder, settings.max_file_mb, settings.indexing, paper)
+            where = args.collection or data.collection(embedder, settings.max_file_mb, settings.indexing, paper)
             with connect(own) as kg:
                 if per_question is None:
                     context = ingest(kg, data, where, embedder, progress).context
                     passages = context.reader.question(names=[], stemmed=[], words=[])["passages"] or 0
                     qualities += measured.quality(context, *arguments)
                 else:
-                    tag = "tagme" in its and can_tag(own)
-                    graphs = QuestionGraphs(kg[where], data, per_question, given.seed, progress, tag=tag)
+                    tag = "tagme" in own_kinds and can_tag(own)
+                    graphs = QuestionGraphs(kg[where], data, per_question, args.seed, progress, tag=tag)
                     with closing(graphs):
                         qualities += measured.quality_apart(graphs, *arguments)
                     passages = round(graphs.passages or 0)
     title = f"{data.name}: {len(questions)} questions, {seeds} seeds, |V| {passages:,}"
     title += f" a question (graphs of {per_question} documents)" if per_question is not None else ""
     title += f", {walk}" if walk is not None else ""
-    if given.plot is not None:
-        measured.plot_quality(qualities, title, given.plot)
-        note(f"Drawn: {given.plot}")
-    if given.as_json:
+    if args.plot is not None:
+        measured.plot_quality(qualities, title, args.plot)
+        note(f"Drawn: {args.plot}")
+    if args.as_json:
         about = {"dataset": data.name, "questions": len(questions), "seeds": seeds, "walk": walk, "passages": passages}
         print_json({**about, "quality": qualities})
     else:
         _print(title, qualities)
 
 
-def _print(title: str, found: "list[Quality]") -> None:
+def _print(title: str, qualities: "list[Quality]") -> None:
     from kgrag.lab.report import Sheet
 
-    walked = any(q.walk is not None for q in found)
+    walked = any(q.walk is not None for q in qualities)
     head = ("edges", "setting", "SF-EM", "recall", "precision", "neighbours", "|E|", "density", "ms")
     rows = []
-    for q in found:
+    for q in qualities:
         shares = (f"{100 * share:.1f}" for share in (q.sf_em, q.recall, q.precision))
         graph = (f"{q.neighbours:.1f}", f"{q.pairs:,.0f}", f"{100 * q.density:.2f}")
         cells = (f"{q.setting:g}", *shares, *graph, f"{q.p50_ms:.1f}")
-        its = ("-", "-") if q.walk is None or q.walk_ms is None else (f"{100 * q.walk:.1f}", f"{q.walk_ms:.1f}")
-        rows.append((q.edges, *cells, *(its if walked else ())))
+        walk_cells = ("-", "-") if q.walk is None or q.walk_ms is None else (f"{100 * q.walk:.1f}", f"{q.walk_ms:.1f}")
+        rows.append((q.edges, *cells, *(walk_cells if walked else ())))
     print_sheet(Sheet(title, (*head, *(("walk", "walk ms") if walked else ())), tuple(rows)))

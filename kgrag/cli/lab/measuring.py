@@ -42,12 +42,14 @@ def options(command: F) -> F:
     models = {name: kind for name, kind in get_annotations(command).items() if isinstance(kind, type(BaseModel))}
 
     @wraps(command)
-    def called(**given: Any) -> Any:
+    def called(**arguments: Any) -> Any:
         source = click.get_current_context().get_parameter_source
         for name, model in models.items():
-            its = {key: given.pop(key) for key in model.model_fields}
-            given[name] = model(**{key: its[key] for key in its if source(key) is ParameterSource.COMMANDLINE})
-        return command(**given)
+            values = {key: arguments.pop(key) for key in model.model_fields}
+            arguments[name] = model(
+                **{key: values[key] for key in values if source(key) is ParameterSource.COMMANDLINE}
+            )
+        return command(**arguments)
 
     decorated: Any = called
     for model in reversed(models.values()):
@@ -81,10 +83,10 @@ def _parameter(name: str, field: FieldInfo) -> Callable[[F], F]:
     if field.is_required() and not words:
         return click.argument(name, type=type_)
     metavar = next((word for word in words if not word.startswith("-")), _METAVARS.get(cast(Any, kind)))
-    shown: dict[str, Any] = {"metavar": metavar, "multiple": several, "required": field.is_required()}
+    attributes: dict[str, Any] = {"metavar": metavar, "multiple": several, "required": field.is_required()}
     if not field.is_required() and field.default not in (None, ()):
-        shown |= {"default": field.default, "show_default": True}
-    return click.option(*flags, name, type=type_, help=field.description, **shown)
+        attributes |= {"default": field.default, "show_default": True}
+    return click.option(*flags, name, type=type_, help=field.description, **attributes)
 
 
 class Given(BaseModel):
@@ -147,9 +149,9 @@ class OnCollection(OnQuestions):
     def opened(self, data: "Dataset") -> Iterator[tuple["Collection", Progress]]:
         """Open the collection, with the data set ingested, and a progress."""
         settings, paper = as_paper(load_settings(), self.paper)
-        its = data.collection(settings.embedder, settings.max_file_mb, settings.indexing, paper)
+        usual = data.collection(settings.embedder, settings.max_file_mb, settings.indexing, paper)
         with connect(settings) as kg, progress_bars() as progress:
-            yield kg[self.collection or its], progress
+            yield kg[self.collection or usual], progress
 
 
 class OnSample(OnCollection):

@@ -47,7 +47,7 @@ class _Given(Asking):
 
 @click.command()
 @options
-def reproduce(given: _Given) -> None:
+def reproduce(args: _Given) -> None:
     """Measure a table of a paper again, and print its numbers beside ours.
 
     Every setting is as the paper has it (`kgrag list systems --paper PAPER`), unless the environment or an option says
@@ -72,55 +72,57 @@ def reproduce(given: _Given) -> None:
     from kgrag.lab.papers import find_paper
     from kgrag.lab.report import check_plot, draw
 
-    known = find_paper(given.paper)
-    if given.dry_run and not given.prepare:
+    source = find_paper(args.paper)
+    if args.dry_run and not args.prepare:
         raise click.UsageError("--dry-run goes with --prepare.")
-    if given.table is not None and given.figure is not None:
+    if args.table is not None and args.figure is not None:
         raise click.UsageError("--table and --figure exclude each other.")
-    if given.plot is not None:
-        if given.figure is None or len(given.data) > 1:
+    if args.plot is not None:
+        if args.figure is None or len(args.data) > 1:
             raise click.UsageError("--plot draws one --figure of one data set.")
-        check_plot(given.plot)
-    chosen = None
-    if given.table is not None:
-        chosen = known.table(given.table)
-        if chosen.command:
-            print_sheet(_printed(chosen))
-            click.echo(f"Of your own: {chosen.command}")
+        check_plot(args.plot)
+    part = None
+    if args.table is not None:
+        part = source.table(args.table)
+        if part.command:
+            print_sheet(_printed(part))
+            click.echo(f"Of your own: {part.command}")
             return
-    elif given.figure is not None:
-        chosen = known.figure(given.figure)
-        if chosen.command:
-            click.echo(f"{chosen.caption}: {chosen.command}")
+    elif args.figure is not None:
+        part = source.figure(args.figure)
+        if part.command:
+            click.echo(f"{part.caption}: {part.command}")
             return
-    elif not given.prepare:
-        _list(known, as_json=given.as_json)
+    elif not args.prepare:
+        _list(source, as_json=args.as_json)
         return
-    settings, paper = as_paper(load_settings(), given.paper)
+    settings, paper = as_paper(load_settings(), args.paper)
     assert paper is not None
-    settings = given.apply(settings).model_copy(update={"embedder": given.embedder or settings.embedder})
-    names = [text.partition("=")[0] for text in given.data]
-    if chosen is None:
-        for table in (*known.tables.values(), *known.figures.values()):
+    settings = args.apply(settings).model_copy(update={"embedder": args.embedder or settings.embedder})
+    names = [text.partition("=")[0] for text in args.data]
+    if part is None:
+        for table in (*source.tables.values(), *source.figures.values()):
             if set(names) & set(table.data):
-                sets = tuple(text for text in given.data if text.partition("=")[0] in table.data)
-                _run(paper, table, settings, given.model_copy(update={"data": sets, "set_": ()}), measure=False)
+                sets = tuple(text for text in args.data if text.partition("=")[0] in table.data)
+                _run(paper, table, settings, args.model_copy(update={"data": sets, "set_": ()}), measure=False)
         return
-    run = _run(paper, chosen, settings, given, measure=not given.dry_run)
-    if given.dry_run:
+    run = _run(paper, part, settings, args, measure=not args.dry_run)
+    if args.dry_run:
         return
     result = run.result(settings, settings.embedder)
-    for name, shown in run.results.items() if chosen.drawn else ():
-        if given.plot is not None and shown[0].rows:
-            draw(chosen, shown[0], f"{paper.name}, figure {chosen.number}: {chosen.caption} ({name})", given.plot)
-            note(f"Drawn: {given.plot}")
-    if given.as_json:
-        shown_too = {name: [its.values() for its in shown] for name, shown in run.results.items()}
-        print_json(result.values() | ({"results": shown_too} if chosen.drawn else {}))
+    for name, results in run.results.items() if part.drawn else ():
+        if args.plot is not None and results[0].rows:
+            draw(part, results[0], f"{paper.name}, figure {part.number}: {part.caption} ({name})", args.plot)
+            note(f"Drawn: {args.plot}")
+    if args.as_json:
+        shown_too = {
+            name: [result_of_row.values() for result_of_row in results] for name, results in run.results.items()
+        }
+        print_json(result.values() | ({"results": shown_too} if part.drawn else {}))
     else:
-        if chosen.drawn:
-            for its in (its for shown in run.results.values() for its in shown):
-                for sheet in its.sheets():
+        if part.drawn:
+            for result_of_row in (result_of_row for results in run.results.values() for result_of_row in results):
+                for sheet in result_of_row.sheets():
                     print_sheet(sheet)
         else:
             print_sheet(result.sheet())
@@ -137,49 +139,49 @@ def reproduce(given: _Given) -> None:
         )
 
 
-def _run(paper: "Paper", table: "PaperTable", settings: "Settings", given: _Given, *, measure: bool) -> "Reproduction":
+def _run(paper: "Paper", table: "PaperTable", settings: "Settings", args: _Given, *, measure: bool) -> "Reproduction":
     """Prepare and measure a table, on each of its data sets that are given."""
     from kgrag.lab.layers import price, required
     from kgrag.lab.reproduction import Reproduction
 
-    sets = _sets(given.data, table.data)
-    if given.collection is not None and len(sets) > 1:
+    sets = _sets(args.data, table.data)
+    if args.collection is not None and len(sets) > 1:
         raise click.UsageError("--collection is of one data set; there are several.")
-    inputs = _pairs(given.set_, "--set")
-    if given.embedder is not None:  # in place of all that the paper names
+    inputs = _pairs(args.set_, "--set")
+    if args.embedder is not None:  # in place of all that the paper names
         own = {name: paper.inputs[name][1] or "" for name in Reproduction(paper, table).inputs}
-        inputs = {name: given.embedder for name, its in own.items() if its.startswith("sbert:")} | inputs
-    run = Reproduction(paper, table, given.row, inputs, seed=given.seed, threads=given.threads, out=given.out)
-    if run.asks and not given.dry_run:
+        inputs = {name: args.embedder for name, value in own.items() if value.startswith("sbert:")} | inputs
+    run = Reproduction(paper, table, args.row, inputs, seed=args.seed, threads=args.threads, out=args.out)
+    if run.asks and not args.dry_run:
         from kgrag.models.openai_chat import load_chat
 
         load_chat(settings).close()  # before anything is ingested
     trained_on = run.trained_on
     for name, data in sets.items():
-        sample = data.without(trained_on).sample(given.sample or table.sample or paper.sample(name), given.seed)
-        sets[name] = whole_articles(sample, given.articles)
+        sample = data.without(trained_on).sample(args.sample or table.sample or paper.sample(name), args.seed)
+        sets[name] = whole_articles(sample, args.articles)
         print_notes(sets[name])
     try:
         with progress_bars() as progress:
             for name, data in sets.items():
                 for special, rows in run.parts():
-                    its = special(settings)
-                    with connect(its) as kg:
-                        where = data.collection(its.embedder, settings.max_file_mb, its.indexing, paper)
-                        if its.embedder == settings.embedder:  # rows that have another have their own
-                            where = given.collection or where
-                        target = kg[where] if run.per_question else ingest(kg, data, where, its.embedder, progress)
-                        if given.prepare and not run.per_question:
+                    value = special(settings)
+                    with connect(value) as kg:
+                        where = data.collection(value.embedder, settings.max_file_mb, value.indexing, paper)
+                        if value.embedder == settings.embedder:  # rows that have another have their own
+                            where = args.collection or where
+                        target = kg[where] if run.per_question else ingest(kg, data, where, value.embedder, progress)
+                        if args.prepare and not run.per_question:
                             layers = required(run.systems(name, rows), target)
-                            for line in price(target, layers, given.budget, progress):
+                            for line in price(target, layers, args.budget, progress):
                                 note(line)
-                            if not given.dry_run:
+                            if not args.dry_run:
                                 run.prepare(target, layers, progress)
                         if measure:
                             run.measure(name, data, target, rows, progress)
     except BaseException:
-        if given.out is not None:
-            note(f"What was measured so far is in {given.out}; the same command goes on from there.")
+        if args.out is not None:
+            note(f"What was measured so far is in {args.out}; the same command goes on from there.")
         raise
     return run
 
@@ -189,9 +191,13 @@ def _printed(table: "PaperTable") -> "Sheet":
     from kgrag.lab.report import Sheet
 
     lines = [
-        (row.label, data, *(f"{number:,.4f}".rstrip("0").rstrip(".") if number is not None else "-" for number in its))
+        (
+            row.label,
+            data,
+            *(f"{number:,.4f}".rstrip("0").rstrip(".") if number is not None else "-" for number in numbers),
+        )
         for row in table.rows
-        for data, its in zip(table.data, row.numbers, strict=True)
+        for data, numbers in zip(table.data, row.numbers, strict=True)
     ]
     return Sheet(f"{table.caption}, as printed", ("row", "data", *table.measures), tuple(lines))
 
@@ -215,34 +221,34 @@ def _list(paper: "Paper", *, as_json: bool) -> None:
             "measures": list(t.measures),
             "takes": Reproduction(paper, t).inputs,
         }
-        for kind, its in (("table", paper.tables), ("figure", paper.figures))
-        for t in its.values()
+        for kind, entry in (("table", paper.tables), ("figure", paper.figures))
+        for t in entry.values()
     ]
     if as_json:
         print_json(listed)
         return
-    for its in listed:
-        number = f"table {its['table']}" if "table" in its else f"figure {its['figure']}"
-        takes = f"; takes {', '.join(its['takes'])}" if its["takes"] else ""
-        measures = ", ".join(filter(None, its["measures"])) or "see --figure"
-        click.echo(f"{number}: {its['caption']} ({measures}; {', '.join(its['data'])}{takes})")
-    if taken := {name: what for its in listed for name, what in its["takes"].items()}:
+    for entry in listed:
+        number = f"table {entry['table']}" if "table" in entry else f"figure {entry['figure']}"
+        takes = f"; takes {', '.join(entry['takes'])}" if entry["takes"] else ""
+        measures = ", ".join(filter(None, entry["measures"])) or "see --figure"
+        click.echo(f"{number}: {entry['caption']} ({measures}; {', '.join(entry['data'])}{takes})")
+    if inputs := {name: what for entry in listed for name, what in entry["takes"].items()}:
         click.echo("\nRows take what you have, by --set NAME=VALUE:")
-        print_pairs(taken)
+        print_pairs(inputs)
     if not listed:
         click.echo("None of its tables is here.")
 
 
-def _sets(given: tuple[str, ...], known: tuple[str, ...]) -> "dict[str, Dataset]":
+def _sets(texts: tuple[str, ...], allowed: tuple[str, ...]) -> "dict[str, Dataset]":
     """Return the named data sets. Raises ConfigurationError for one that the table lacks, or none at all."""
     from kgrag.lab.readers import read_dataset
 
-    named = _pairs(given, "--data")
-    if not named or not set(named) <= set(known):
+    named = _pairs(texts, "--data")
+    if not named or not set(named) <= set(allowed):
         raise ConfigurationError(
-            f"--data {' '.join(given)} names none of the table's data sets."
-            if given
+            f"--data {' '.join(texts)} names none of the table's data sets."
+            if texts
             else "There is nothing to measure on.",
-            f"Write --data NAME=DATASET with one of: {', '.join(known)}.",
+            f"Write --data NAME=DATASET with one of: {', '.join(allowed)}.",
         )
     return {name: read_dataset(Path(path)) for name, path in named.items()}

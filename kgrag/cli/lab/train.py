@@ -71,7 +71,7 @@ def train() -> None:
 
 @train.command("gnn-ret")
 @options
-def gnn_ret(given: _ForGnnRet, training: constants.GnnRetTraining) -> None:
+def gnn_ret(args: _ForGnnRet, training: constants.GnnRetTraining) -> None:
     """Learn how much of its own distance a passage keeps in each layer of GNN-Ret: its alphas.
 
     DATASET is a question set as for `kgrag lab eval`, which also ingests it; 20 questions are enough. The number of
@@ -95,11 +95,11 @@ def gnn_ret(given: _ForGnnRet, training: constants.GnnRetTraining) -> None:
     from kgrag.lab.training import keep
     from kgrag.retrieval.gnn_ret import GnnRet
 
-    data, folds, seed, sheets = _read(given), given.folds, given.seed, []
-    with given.opened(data) as (collection, progress):
+    data, folds, seed, sheets = _read(args), args.folds, args.seed, []
+    with args.opened(data) as (collection, progress):
         retriever = GnnRet(collection)
         set_ = retriever.settings
-        layers = given.layers or len(set_.alphas)
+        layers = args.layers or len(set_.alphas)
         examples = train_gnn.prepare(retriever, data.questions, training, progress)
         _tell_lost(data, examples, f"have no gold in collection {collection.name}")
         learned = train_gnn.train(examples, layers, set_.k, training, progress)
@@ -110,7 +110,7 @@ def gnn_ret(given: _ForGnnRet, training: constants.GnnRetTraining) -> None:
             )
         untrained, _ = train_gnn.mean_loss(examples, (0.5,) * layers, set_.k, training)
         alphas = _rounded(learned.alphas)
-        found: dict[str, Any] = {
+        record: dict[str, Any] = {
             "dataset": data.name,
             "collection": collection.name,
             "embedder": retriever.context.embedder.name,
@@ -127,24 +127,24 @@ def gnn_ret(given: _ForGnnRet, training: constants.GnnRetTraining) -> None:
             records, parts = train_gnn.cross_validate(
                 retriever, data, examples, layers, folds, training, progress, seed
             )
-            found["cross_validation"] = {
+            record["cross_validation"] = {
                 "folds": folds,
                 "seed": seed,
                 "alphas": [_rounded(part.alphas) for part in parts],
                 "systems": (systems := summary.table(records)),
                 "differences": (differences := summary.differences(records, train_gnn.UNTRAINED, seed=seed)),
             }
-            title = f"{data.name}: {folds} folds, seed {seed}, {found['embedder']}"
+            title = f"{data.name}: {folds} folds, seed {seed}, {record['embedder']}"
             sheets = [measures_sheet(title, systems), differences_sheet(train_gnn.UNTRAINED, differences)]
-    if given.out is not None:
-        keep(given.out, found)
-        note(f"Learned: {given.out}")
-    _show(given, found, *sheets)
+    if args.out is not None:
+        keep(args.out, record)
+        note(f"Learned: {args.out}")
+    _show(args, record, *sheets)
 
 
 @train.command()
 @options
-def rgnn(given: _ForSettings, training: constants.RgnnTraining) -> None:
+def rgnn(args: _ForSettings, training: constants.RgnnTraining) -> None:
     """Learn the alphas of GNN-Ret, and beta, from questions with the single questions that they are made of (RGNN-Ret).
 
     DATASET is a question set as for `kgrag lab eval`, whose questions have steps, as MuSiQue's have; five are enough
@@ -160,13 +160,13 @@ def rgnn(given: _ForSettings, training: constants.RgnnTraining) -> None:
     from kgrag.lab.training import keep
     from kgrag.retrieval.gnn_ret import GnnRet
 
-    data = _read(given)
-    with given.opened(data) as (collection, progress):
+    data = _read(args)
+    with args.opened(data) as (collection, progress):
         retriever = GnnRet(collection)
         examples = train_gnn.prepare_recurrent(retriever, data.questions, training, progress)
-        learned = train_gnn.train_recurrent(examples, given.layers or 1, retriever.settings.k, training, progress)
+        learned = train_gnn.train_recurrent(examples, args.layers or 1, retriever.settings.k, training, progress)
     alphas, beta = _rounded(learned.alphas), max(0.0001, round(learned.beta, 4))
-    found = {
+    record = {
         "dataset": data.name,
         "collection": collection.name,
         "questions": len(examples),
@@ -177,15 +177,15 @@ def rgnn(given: _ForSettings, training: constants.RgnnTraining) -> None:
         "loss": round(learned.loss, 6),
         "iteration": learned.iteration,
     }
-    if given.out is not None:
-        keep(given.out, found)
-        note(f"Learned: {given.out}")
-    _show(given, found)
+    if args.out is not None:
+        keep(args.out, record)
+        note(f"Learned: {args.out}")
+    _show(args, record)
 
 
 @train.command()
 @options
-def gfm(given: _ForGfm, training: constants.GfmTraining) -> None:
+def gfm(args: _ForGfm, training: constants.GfmTraining) -> None:
     """Train the graph neural network of GFM-RAG: gfm(weights=FILE) (extra: gfm).
 
     DATASET is a question set as for `kgrag lab eval`, which also ingests it; the collection must hold triples. The
@@ -206,47 +206,47 @@ def gfm(given: _ForGfm, training: constants.GfmTraining) -> None:
     from kgrag.lab import train_gfm
     from kgrag.retrieval import gfm as retrieval
 
-    if given.base is not None and {"width", "layers"} & training.model_fields_set:
+    if args.base is not None and {"width", "layers"} & training.model_fields_set:
         raise click.UsageError("--width and --layers are those of --base.")
-    if given.out.exists():
-        raise InputError(f"{given.out} exists already.", "Name another file with --out, or remove it.")
-    data = _read(given)
-    with given.opened(data) as (collection, progress):
+    if args.out.exists():
+        raise InputError(f"{args.out} exists already.", "Name another file with --out, or remove it.")
+    data = _read(args)
+    with args.opened(data) as (collection, progress):
         context = collection.context
         set_ = retrieval.GfmOptions.model_validate(retrieval.Gfm.check({}, (), context.defaults).model_dump())
-        if given.base is not None:
-            loaded = retrieval.load(context, str(given.base), set_.embedder)
+        if args.base is not None:
+            loaded = retrieval.load(context, str(args.base), set_.embedder)
         else:
             embedder = context.other_embedder(set_.embedder or context.embedder.name)
-            loaded = retrieval.new(embedder, training.width, training.layers, given.seed)
+            loaded = retrieval.new(embedder, training.width, training.layers, args.seed)
         examples = train_gfm.prepare(retrieval.Surroundings(context, set_), loaded, data.questions, progress)
         _tell_lost(data, examples, "lead to no entity of their gold")
-        learned, held = train_gfm.held_out(examples, given.held_out, given.seed)
-        before = train_gfm.recall(loaded, held, training.measured) if held else None
-        losses = train_gfm.train(loaded, learned, training, given.seed, progress)
-        after = train_gfm.recall(loaded, held, training.measured) if held else None
-    found: dict[str, Any] = {
+        learned, test = train_gfm.held_out(examples, args.held_out, args.seed)
+        before = train_gfm.recall(loaded, test, training.measured) if test else None
+        losses = train_gfm.train(loaded, learned, training, args.seed, progress)
+        after = train_gfm.recall(loaded, test, training.measured) if test else None
+    record: dict[str, Any] = {
         "dataset": data.name,
         "collection": collection.name,
         "embedder": loaded.embedder.name,
-        "retriever": f"gfm(weights={str(given.out.resolve())!r})",
+        "retriever": f"gfm(weights={str(args.out.resolve())!r})",
         "questions": len(learned),
         "trained_on": [e.question.id for e in learned],
-        "held_out": len(held),
+        "held_out": len(test),
         "losses": [round(loss, 6) for loss in losses],
         "before": before,
         "after": after,
-        "base": str(given.base) if given.base is not None else None,
-        "seed": given.seed,
+        "base": str(args.base) if args.base is not None else None,
+        "seed": args.seed,
         **training.model_dump(),
     }
-    retrieval.network_module().save(loaded.network, given.out, loaded.embedder.name, found)
-    _show(given, found)
+    retrieval.network_module().save(loaded.network, args.out, loaded.embedder.name, record)
+    _show(args, record)
 
 
 @train.command("next-fact")
 @options
-def next_fact(given: _ForNextFact, training: constants.NextFactTraining) -> None:
+def next_fact(args: _ForNextFact, training: constants.NextFactTraining) -> None:
     """Fine-tune a sentence encoder to predict the next supporting fact (KGP's KNN-MDR; extra: sbert).
 
     DATASET is a question set as for `kgrag lab eval`. The question shall be near its first fact, and the question with
@@ -272,47 +272,47 @@ def next_fact(given: _ForNextFact, training: constants.NextFactTraining) -> None
     from kgrag.lab.report import Sheet
     from kgrag.lab.training import check_out, hold_out, ids_of, save
 
-    check_out(given.out)
-    data = _read(given)
+    check_out(args.out)
+    data = _read(args)
     with progress_bars() as progress:
         documents = chains.read_corpus(data, progress)
         usable, corpus = chains.chains(data.questions, documents), chains.facts(data.questions, documents)
         _tell_lost(data, usable, "have gold that is not in the corpus")
-        learned, held = hold_out(usable, lambda chain: chain.keys, given.held_out, given.seed)
-        pairs = list(train_next.rows(learned, corpus, given.seed, single=given.single))
-        encoders = train_next.Encoders.load(given.base, apart=given.apart)
-        found: dict[str, Any] = {
+        learned, test = hold_out(usable, lambda chain: chain.keys, args.held_out, args.seed)
+        pairs = list(train_next.rows(learned, corpus, args.seed, single=args.single))
+        encoders = train_next.Encoders.load(args.base, apart=args.apart)
+        record: dict[str, Any] = {
             "dataset": data.name,
-            **given.model_dump(include={"base", "single", "apart", "seed"}),
-            "embedder": encoders.embedder(given.out),
+            **args.model_dump(include={"base", "single", "apart", "seed"}),
+            "embedder": encoders.embedder(args.out),
             "questions": len(learned),
             "trained_on": ids_of(data.questions, (chain.question for chain in learned)),
             "pairs": len(pairs),
-            "held_out": len(held),
+            "held_out": len(test),
             **training.model_dump(),
         }
 
         def measure(stage: str) -> None:
-            if held:
+            if test:
                 models = encoders.passages, encoders.questions
                 encode, ask = (train_next.encoder(model, progress, stage) for model in models)
-                found[stage] = asdict(train_next.measure(encode, held, corpus, training, given.seed, ask))
+                record[stage] = asdict(train_next.measure(encode, test, corpus, training, args.seed, ask))
 
         measure("before")
-        found["loss"] = round(train_next.train(encoders, pairs, training, given.seed, progress), 6)
+        record["loss"] = round(train_next.train(encoders, pairs, training, args.seed, progress), 6)
         measure("after")
-        save([encoders], given.out, found)
+        save([encoders], args.out, record)
     neighbours = train_next.NEIGHBOURS
     columns = [(name, head, k) for name, head in (("sf_em", "SF-EM"), ("recall", "R")) for k in neighbours]
     head = ("encoder", *(f"{head}@{k}" for _, head, k in columns))
-    rows = [(s, *(f"{100 * found[s][name][k]:.1f}" for name, _, k in columns)) for s in ("before", "after") if held]
-    title = f"{len(held)} questions held out, {training.seeds} seeds"
-    _show(given, found, *([Sheet(title, head, tuple(rows))] if held else []))
+    rows = [(s, *(f"{100 * record[s][name][k]:.1f}" for name, _, k in columns)) for s in ("before", "after") if test]
+    title = f"{len(test)} questions held out, {training.seeds} seeds"
+    _show(args, record, *([Sheet(title, head, tuple(rows))] if test else []))
 
 
 @train.command("next-evidence")
 @options
-def next_evidence(given: _ForNextEvidence, training: constants.NextEvidenceTraining) -> None:
+def next_evidence(args: _ForNextEvidence, training: constants.NextEvidenceTraining) -> None:
     """Fine-tune a language model to write the next supporting fact (KGP-T5, KGP-LLaMA; extra: train).
 
     DATASET is a question set as for `kgrag lab eval`. A row holds the prompt `next-evidence` with a question and its
@@ -326,39 +326,39 @@ def next_evidence(given: _ForNextEvidence, training: constants.NextEvidenceTrain
     kgrag lab train next-evidence hotpot_train_v1.1.json --export rows.jsonl
     kgrag lab train next-evidence bench/musique --base google/flan-t5-large --out models/evidence --full
     """
-    if (given.base is None) != (given.out is None):
+    if (args.base is None) != (args.out is None):
         raise click.UsageError("--base and --out belong together.")
-    if given.export is None and given.out is None:
+    if args.export is None and args.out is None:
         raise click.UsageError("Nothing to do: name --export FILE, or --base MODEL and --out DIR.")
     from kgrag.lab import chains, train_next
     from kgrag.lab.training import check_out, hold_out, ids_of, save
     from kgrag.models.prompts import load_prompt
 
-    if given.out is not None:
-        check_out(given.out)
-    data = given.read()
+    if args.out is not None:
+        check_out(args.out)
+    data = args.read()
     prompt = load_prompt("next-evidence", load_settings().chat.prompts)
     with progress_bars() as progress:
         usable = chains.chains(data.questions, chains.read_corpus(data, progress))
-        found = {"dataset": data.name, "questions": len(usable), "prompt": prompt.version, "seed": given.seed}
-        if given.export is not None:
+        record = {"dataset": data.name, "questions": len(usable), "prompt": prompt.version, "seed": args.seed}
+        if args.export is not None:
             exported = train_next.messages_of(usable, prompt)
-            train_next.export(exported, given.export)
-            found |= {"rows": len(exported), "exported": str(given.export)}
-        if given.base is not None and given.out is not None:
-            split = hold_out(usable, lambda chain: chain.keys, given.held_out, given.seed)
-            found["trained_on"] = ids_of(data.questions, (chain.question for chain in split[0]))
-            learned, held = (train_next.messages_of(part, prompt) for part in split)
-            tuned = train_next.tune(given.base, learned, held, training, given.seed, progress)
+            train_next.export(exported, args.export)
+            record |= {"rows": len(exported), "exported": str(args.export)}
+        if args.base is not None and args.out is not None:
+            split = hold_out(usable, lambda chain: chain.keys, args.held_out, args.seed)
+            record["trained_on"] = ids_of(data.questions, (chain.question for chain in split[0]))
+            learned, test = (train_next.messages_of(part, prompt) for part in split)
+            tuned = train_next.tune(args.base, learned, test, training, args.seed, progress)
             losses = {"loss": tuned.loss, "held_out_before": tuned.before, "held_out_after": tuned.after}
-            found |= {"base": given.base, "model": str(given.out), "learned": len(learned), "held_out": len(held)}
-            found |= losses | training.model_dump()
-            save(train_next.files(tuned, merge=given.merge), given.out, found)
-    _show(given, found)
+            record |= {"base": args.base, "model": str(args.out), "learned": len(learned), "held_out": len(test)}
+            record |= losses | training.model_dump()
+            save(train_next.files(tuned, merge=args.merge), args.out, record)
+    _show(args, record)
 
 
-def _read(given: OnQuestions) -> "Dataset":
-    data = given.read()
+def _read(args: OnQuestions) -> "Dataset":
+    data = args.read()
     for text in data.notes:
         note(text)
     return data
@@ -369,11 +369,11 @@ def _tell_lost(data: "Dataset", used: Sequence[Any], why: str) -> None:
         note(f"{lost} of {len(data.questions)} questions {why}: left out.")
 
 
-def _show(given: OnQuestions, found: dict[str, Any], *sheets: "Sheet") -> None:
-    if given.as_json:
-        print_json(found)
+def _show(args: OnQuestions, record: dict[str, Any], *sheets: "Sheet") -> None:
+    if args.as_json:
+        print_json(record)
         return
-    print_pairs({n: str(value) for n, value in found.items() if not isinstance(value, dict) and n != "trained_on"})
+    print_pairs({n: str(value) for n, value in record.items() if not isinstance(value, dict) and n != "trained_on"})
     for sheet in sheets:
         print_sheet(sheet)
 

@@ -82,7 +82,7 @@ def guide(collection: str, start: str, goal: str, place: str) -> str:
         "guide": place + GUIDE,
         "style": place + STYLE,
     }
-    return re.sub(rf"\{{({'|'.join(texts)})\}}", lambda found: html.escape(texts[found[1]]), _source("guide.html"))
+    return re.sub(rf"\{{({'|'.join(texts)})\}}", lambda match: html.escape(texts[match[1]]), _source("guide.html"))
 
 
 def demo_guide(place: str) -> str:

@@ -188,18 +188,18 @@ class Growth:
         statement, size, work, index = self.statement, 0.0, 0.0, start
         while index < end:
             close = statement.partner.get(index, -1)
-            found = (0.0, 0.0)
+            growth = (0.0, 0.0)
             if index < close:
-                found = self._bracket(index, close)
+                growth = self._bracket(index, close)
                 index = close
             elif self._is_variable(index):
                 one = statement.at(index + 1) == "[" and ".." not in self._between(index + 1)
-                known = max(0.0, self.degrees.get(statement.name(index), 0.0) - one)
+                degree = max(0.0, self.degrees.get(statement.name(index), 0.0) - one)
                 # The server keeps the values of a list that IN looks into in a table.
-                found = known, 0.0 if statement.at(index - 1) == "IN" else known
+                growth = degree, 0.0 if statement.at(index - 1) == "IN" else degree
             elif statement.kind(index) == "parameter":
-                found = (self._parameter(index),) * 2
-            size, work = max(size, found[0]), max(work, found[1])
+                growth = (self._parameter(index),) * 2
+            size, work = max(size, growth[0]), max(work, growth[1])
             index += 1
         self.degree = max(self.degree, size, work)
         return size, work
@@ -349,8 +349,8 @@ class Growth:
 
     def texts(self) -> list[str]:
         """Return every text in the statement and its parameters."""
-        written = [token.name for token in self.statement.tokens if token.kind == "string"]
-        return [*written, *texts_in(dict(self.parameters))]
+        literals = [token.name for token in self.statement.tokens if token.kind == "string"]
+        return [*literals, *texts_in(dict(self.parameters))]
 
     def is_made(self, start: int, end: int) -> bool:
         """Return whether the statement composes the value of the tokens, so that it may be long."""

@@ -109,15 +109,15 @@ class Statement:
 
     def top(self, start: int, end: int) -> list[int]:
         """Return the tokens from `start` up to `end` outside brackets, with the brackets themselves."""
-        found, index = [], start
+        indices, index = [], start
         while index < end:
-            found.append(index)
+            indices.append(index)
             close = self.partner.get(index, -1)
             if index < close < end:
-                found.append(close)
+                indices.append(close)
                 index = close
             index += 1
-        return found
+        return indices
 
 
 def _resolved(text: str) -> str:

@@ -85,7 +85,7 @@ def entities(statement: Statement) -> set[str]:
 
 def items(statement: Statement, start: int) -> list[tuple[int, int]]:
     """Return the ranges between the commas of the clause whose first token is `start`."""
-    found, begin, index = [], start, start
+    ranges, begin, index = [], start, start
     if statement.at(start) == "DISTINCT":
         begin = index = start + 1
     while index < len(statement.tokens):
@@ -95,12 +95,12 @@ def items(statement: Statement, start: int) -> list[tuple[int, int]]:
         elif close >= 0 or statement.at(index) == ";":
             break
         elif statement.at(index) == ",":
-            found.append((begin, index))
+            ranges.append((begin, index))
             begin = index + 1
         elif statement.begins_clause(index, _ENDS):
             break
         index += 1
-    return [*found, (begin, index)] if begin < index else found
+    return [*ranges, (begin, index)] if begin < index else ranges
 
 
 def never_values(statement: Statement, start: int, end: int, loops: list[Loop]) -> set[int]:
@@ -166,8 +166,8 @@ def replacements(statement: Statement) -> int:
         old, new = commas[0] + 1, commas[1] + 1
         literal = statement.kind(new) == "string" and statement.partner[opened] == new + 1
         length = len(statement.tokens[new].name) if literal else FEW
-        known = statement.kind(old) == "string" and commas[1] == old + 1
-        if not (known and length <= len(statement.tokens[old].name)):
+        literal_pattern = statement.kind(old) == "string" and commas[1] == old + 1
+        if not (literal_pattern and length <= len(statement.tokens[old].name)):
             factor *= length + 1
     return factor
 

@@ -245,12 +245,12 @@ def prepared(statement: str, parameters: Mapping[str, Any], limits: GatewaySetti
 def _unknown(summary: neo4j.ResultSummary) -> tuple[str, ...]:
     """Return the names of a statement that the database lacks, by the server's notes, and similar names."""
     kinds: tuple[NodeKind | EdgeKind, ...] = (*describe().nodes, *describe().edges)
-    known = {name for kind in kinds for name in (_name(kind), *(p.name for p in kind.properties))}
+    vocabulary = {name for kind in kinds for name in (_name(kind), *(p.name for p in kind.properties))}
     names = []
-    for told in summary.gql_status_objects:
-        if named := _MISSING.search(told.status_description):
+    for status in summary.gql_status_objects:
+        if named := _MISSING.search(status.status_description):
             name = unguarded(named[2])
-            near = difflib.get_close_matches(name, sorted(known), n=1)
+            near = difflib.get_close_matches(name, sorted(vocabulary), n=1)
             hint = f" Did you mean {near[0]}?" if near and near[0] != name else ""
             names.append(f"Nothing in the database has the {named[1]} {name}.{hint}")
     return tuple(dict.fromkeys(names))
@@ -287,9 +287,9 @@ def _explained(error: Neo4jError, limits: GatewaySettings) -> KgragError | None:
     """Return the error for the caller, None for one that is not about the statement."""
     code, message = error.code or "", error.message or str(error)
     if length := re.search(rf"{MARK} (\d+) not (\d+)", message):
-        most, found = (f"{int(number):,}" for number in length.groups())
+        most, size = (f"{int(number):,}" for number in length.groups())
         return RefusedError(
-            f"A list (or the result of a search) has {found} values; in this statement at most {most} are allowed.",
+            f"A list (or the result of a search) has {size} values; in this statement at most {most} are allowed.",
             "Narrow it down with WHERE, a LIMIT before collect(), or use count(), sum() and UNWIND instead.",
         )
     if "TimedOut" in code or "Terminated" in code:

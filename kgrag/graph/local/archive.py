@@ -77,15 +77,15 @@ class Archive:
                 old.unlink()
 
     def _dump(self, folder: Path) -> None:
-        classes, made = folder / "classes", folder / "archive"
+        classes, target = folder / "classes", folder / "archive"
         classes.write_text(class_names(self._line), encoding="utf-8")
-        command = ["-Xshare:dump", f"-XX:SharedClassListFile={classes}", f"-XX:SharedArchiveFile={made}"]
+        command = ["-Xshare:dump", f"-XX:SharedClassListFile={classes}", f"-XX:SharedArchiveFile={target}"]
         command += ["-Xmx512m", *self._flags, *self._class_path()]
         code, output = run_java(self._java, command, cwd=folder, env=clean_environment(), timeout=_TIMEOUT)
-        if code or not made.exists():
+        if code or not target.exists():
             self.failure.write_text(output, encoding="utf-8")
         else:
-            made.replace(self.path)
+            target.replace(self.path)
 
     def _class_path(self) -> list[str]:
         return ["-cp", os.pathsep.join(map(str, self._jars))]

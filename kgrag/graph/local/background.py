@@ -61,12 +61,12 @@ def prepare(store: PreparedStore, settings: Settings) -> None:
                 _prepare(graph)
         finally:
             server.stop()
-        data, made = server.home.server / "data", Path(name) / "made"
+        data, copy = server.home.server / "data", Path(name) / "made"
         for part in PARTS:
-            shutil.copytree(data / part, made / part)
+            shutil.copytree(data / part, copy / part)
         for old in folder.glob(f"store-{store.line.name}-*"):
             shutil.rmtree(old, ignore_errors=True)
-        made.replace(store.path)
+        copy.replace(store.path)
 
 
 def _prepare(graph: Graph) -> None:

@@ -35,9 +35,9 @@ def upgrade(settings: Settings, progress: Progress) -> Path | None:
     """
     patient = settings.local.model_copy(update={"start_timeout": _START_TIMEOUT})
     server = LocalServer(settings.model_copy(update={"local": patient}))
-    home, held, database = server.home, server.line(), settings.neo4j_database
-    line = line_named(settings.local.version) if settings.local.version else held
-    if not held.older(line) or not home.has_data():
+    home, current, database = server.home, server.line(), settings.neo4j_database
+    line = line_named(settings.local.version) if settings.local.version else current
+    if not current.older(line) or not home.has_data():
         return None
     find_java(line.java)
     server.download(line, home.remembered(), progress)
@@ -54,7 +54,7 @@ def upgrade(settings: Settings, progress: Progress) -> Path | None:
         server.ensure_running(progress=progress)
     except BaseException as error:
         bulk.write_note(home, Note(database, "import", str(folder)))
-        home.set_line(held)
+        home.set_line(current)
         with server.offline(progress) as admin:
             bulk.recover(home, admin, progress)
         if isinstance(error, LocalServerError):

@@ -148,9 +148,9 @@ def _ports(settings: Settings, status: ServerStatus) -> Check:
         ports = config.choose_ports(settings.local)
     except KgragError as error:
         return Check("Ports", False, error.message, error.remedy)
-    wanted = config.Ports(settings.local.bolt_port, settings.local.http_port)
-    taken = [str(port) for port in (wanted.bolt, wanted.http) if not config.port_is_free(port)]
-    other = f" ({' and '.join(taken)} taken by another program)" if taken else ""
+    preferred = config.Ports(settings.local.bolt_port, settings.local.http_port)
+    occupied = [str(port) for port in (preferred.bolt, preferred.http) if not config.port_is_free(port)]
+    other = f" ({' and '.join(occupied)} taken by another program)" if occupied else ""
     return Check("Ports", True, f"{ports.bolt} and {ports.http} are free{other}")
 
 

@@ -43,8 +43,8 @@ def find_java(supported: Sequence[int]) -> Java:
 
     `supported`: feature versions, oldest first. Raises ConfigurationError if there is none.
     """
-    system = [(path, java_version(path), found) for path, found in _system()]
-    usable = [Java(path, version, found) for path, version, found in system if version and version >= supported[0]]
+    system = [(path, java_version(path), origin) for path, origin in _system()]
+    usable = [Java(path, version, origin) for path, version, origin in system if version and version >= supported[0]]
     best = next((java for java in usable if java.version in supported), None) or _packaged(supported[0])
     if best is not None:
         return best

@@ -71,17 +71,17 @@ def line_named(name: str) -> Line:
     )
 
 
-def other_line(home: Path, held: Line, wanted: str) -> MismatchError:
+def other_line(home: Path, current: Line, target: str) -> MismatchError:
     """Return the error for data of another line than that of the settings, with the remedy."""
-    if held.older(line_named(wanted)):
+    if current.older(line_named(target)):
         return MismatchError(
-            f"The data in {home} are of Neo4j {held.name}, and {wanted} is asked for.",
-            f"Upgrade them (a dump is kept): kgrag up --version {wanted}. Or unset KGRAG_LOCAL__VERSION.",
+            f"The data in {home} are of Neo4j {current.name}, and {target} is asked for.",
+            f"Upgrade them (a dump is kept): kgrag up --version {target}. Or unset KGRAG_LOCAL__VERSION.",
         )
     return MismatchError(
-        f"The data in {home} are of Neo4j {held.name}, which {wanted} cannot read.",
-        f"Go on with {held.name}. To go back to {wanted}: `kgrag export` each collection and `kgrag import` it under "
-        "another KGRAG_HOME, or `kgrag db restore` there the dump that the upgrade kept.",
+        f"The data in {home} are of Neo4j {current.name}, which {target} cannot read.",
+        f"Go on with {current.name}. To go back to {target}: `kgrag export` each collection and `kgrag import` it "
+        "under another KGRAG_HOME, or `kgrag db restore` there the dump that the upgrade kept.",
     )
 
 

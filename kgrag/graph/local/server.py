@@ -104,10 +104,10 @@ class LocalServer:
         line = self.line()
         if self._settings.version not in (None, line.name):
             raise other_line(self.home.root, line, str(self._settings.version))
-        known = set(lock_groups(line)) - {SERVER}
+        available = set(lock_groups(line)) - {SERVER}
         for plugin in plugins:
-            if plugin not in known:
-                raise ConfigurationError(f"There is no plugin {plugin!r}.", f"Known: {', '.join(sorted(known))}.")
+            if plugin not in available:
+                raise ConfigurationError(f"There is no plugin {plugin!r}.", f"Known: {', '.join(sorted(available))}.")
         running = self._running()
         if running is not None and set(plugins) <= set(running.plugins):
             endpoint = self._endpoint(running.ports)
@@ -198,7 +198,7 @@ class LocalServer:
     # From here on, the home folder's lock is held.
 
     def _ensure_locked(self, plugins: Sequence[str], progress: Progress | None) -> Endpoint:
-        wanted = tuple(sorted({*self.home.remembered(), *plugins}))
+        selection = tuple(sorted({*self.home.remembered(), *plugins}))
         running = self._find_running()
         if running is not None and set(plugins) <= set(running.plugins):
             # Another `up` was faster, or was killed while the server was starting.
@@ -209,7 +209,7 @@ class LocalServer:
                     raise
                 running = None  # it was ending when we looked: start another
         java = find_java(self.line().java)
-        self.download(self.line(), wanted, progress)
+        self.download(self.line(), selection, progress)
         if running is not None:
             self._stop_locked()
         starts = 0
@@ -217,18 +217,18 @@ class LocalServer:
             starts += 1
             try:
                 with self._choosing_ports():
-                    ports = self._prepare(wanted, progress)
+                    ports = self._prepare(selection, progress)
                     if self._settings.archive and not self.home.has_data():
                         PreparedStore(self.jars, self.line()).place(self.home.server / "data")
                     bulk.recover(self.home, partial(self._run_admin, java, timeout=_ADMIN_TIMEOUT), progress)
-                    endpoint = self._wait(self._start(java, ports, wanted), progress)
+                    endpoint = self._wait(self._start(java, ports, selection), progress)
             except _PortTaken:
                 # Somebody took the port between our look and the server's bind: look again.
                 if starts == STARTS:
                     raise
                 continue
             # Only now: a plugin with which the server does not start must not spoil later starts.
-            self.home.remember(wanted)
+            self.home.remember(selection)
             if self._settings.archive:
                 make_soon(self.jars, self.line(), java)
             return endpoint
@@ -318,10 +318,12 @@ class LocalServer:
         running = self._running()
         if running is not None:
             return running
-        found, ports = process.find_server(self.home.mark), self.home.ports()
-        if found is None or ports is None:
+        candidate, ports = process.find_server(self.home.mark), self.home.ports()
+        if candidate is None or ports is None:
             return None
-        running = process.Running(found.pid, found.create_time(), ports.bolt, ports.http, self.home.remembered())
+        running = process.Running(
+            candidate.pid, candidate.create_time(), ports.bolt, ports.http, self.home.remembered()
+        )
         process.write_pid_file(self.home.pid_file, running)
         return running
 

@@ -151,8 +151,8 @@ def import_knowledge(
 def format_of(path: Path) -> str:
     """Return the format by the name of a file. Raises InputError."""
     suffixes = [suffix.lower() for suffix in path.suffixes if suffix.lower() not in (".gz", ".bz2")]
-    for format, known in FORMATS.items():
-        if suffixes and suffixes[-1] in known:
+    for format, endings in FORMATS.items():
+        if suffixes and suffixes[-1] in endings:
             return format
     raise InputError(f"{path}: the name does not tell the format.", f"Give it by --format: {', '.join(FORMATS)}.")
 
@@ -166,7 +166,7 @@ def read_source(
         return counts
     read = _reader(format, selection, language, counts)
     entries: list[Entry] = []
-    held, done, number = 0, store.lines, 0
+    pending, done, number = 0, store.lines, 0
     lines = rdf_lines(path) if format == "rdf" else lines_of(path, counts)
     if isinstance(read, CsvReader):
         lines = _rows(lines, read)
@@ -176,10 +176,10 @@ def read_source(
         entry = read(line)
         if entry is not None:
             entries.append(entry)
-            held += len(entry.named) + len(entry.facts)
-        if held >= _BATCH:
+            pending += len(entry.named) + len(entry.facts)
+        if pending >= _BATCH:
             store.add(entries, number, counts)
-            entries, held = [], 0
+            entries, pending = [], 0
             progress("reading, MB", place // 1_000_000, max(size // 1_000_000, 1))
     store.add(entries, max(number, done), counts)
     progress("names of units, redirects", 0, None)
@@ -225,19 +225,19 @@ def lines_of(path: Path, counts: Counter[str]) -> Iterator[Line]:
 
 def _rows(lines: Iterator[Line], read: CsvReader) -> Iterator[Line]:
     """Yield rows of CSV: a line continues in the next ones while a cell in quotes is open, unless that never ends."""
-    held: deque[Line] = deque()
-    while (current := held.popleft() if held else next(lines, None)) is not None:
+    queue: deque[Line] = deque()
+    while (current := queue.popleft() if queue else next(lines, None)) is not None:
         line, place, size = current
         more: list[Line] = []
         whole = line
         while read.is_open(whole) and len(more) < _MOST_LINES:
-            following = held.popleft() if held else next(lines, None)
+            following = queue.popleft() if queue else next(lines, None)
             if following is None:
                 break
             more.append(following)
             whole += following[0]
         if read.is_open(whole):
-            held.extendleft(reversed(more))
+            queue.extendleft(reversed(more))
         elif more:
             line, (_, place, size) = whole, more[-1]
         yield line, place, size
@@ -301,9 +301,9 @@ def _standing_for(store: Store, names: frozenset[str], language: Language) -> It
 
 @contextmanager
 def _timed(stages: dict[str, float], stage: str) -> Iterator[None]:
-    begun = time.monotonic()
+    start = time.monotonic()
     yield
-    stages[stage] = time.monotonic() - begun
+    stages[stage] = time.monotonic() - start
 
 
 def _fingerprint(path: Path, selection: Selection, format: str) -> str:

@@ -37,15 +37,15 @@ _EDGES = dict.fromkeys(("SUBJECT", "OBJECT"), (":START_ID(Triple)", ":END_ID(Ent
 def triple_properties(collection: str, row: FactRow) -> dict[str, str]:
     """Return the properties of a fact without its collection; a predicate without a name has its key as one."""
     s, subject, p, predicate, o, object, note = row
-    key, said = f"{s} {p} {o}", predicate or p or "is tied to"
+    key, relation = f"{s} {p} {o}", predicate or p or "is tied to"
     return {
         "id": node_id(collection, "triple", key),
         "key": key,
-        "name": caption(said),
+        "name": caption(relation),
         "subject": subject,
-        "predicate": said,
+        "predicate": relation,
         "object": object,
-        "text": f"{subject} {said} {object}" + (f" ({note})" if note else ""),
+        "text": f"{subject} {relation} {object}" + (f" ({note})" if note else ""),
     }
 
 
@@ -77,10 +77,17 @@ def write_files(
             p["wikipedia"],
         )  # fmt: skip
     for fact in _told(store.facts(part=part), "facts", facts, progress):
-        its = triple_properties(name, fact)
-        id = its["id"]
+        values = triple_properties(name, fact)
+        id = values["id"]
         tables["Triple"].write(
-            id, name, its["key"], its["name"], its["subject"], its["predicate"], its["object"], its["text"]
+            id,
+            name,
+            values["key"],
+            values["name"],
+            values["subject"],
+            values["predicate"],
+            values["object"],
+            values["text"],
         )
         tables["SUBJECT"].link(id, entity_id(name, fact[0]))
         tables["OBJECT"].link(id, entity_id(name, fact[4]))
@@ -140,12 +147,12 @@ def write_transactions(
             entity_properties(name, row, language) for row in _told(store.entities(), "entities", entities, progress)
         )
         _write_entities(graph, collection, rows)
-    labels, written = [collection.label("Triple")], 0
+    labels, count = [collection.label("Triple")], 0
     for group in _batches(_told(store.facts(part=part), "facts", facts, progress), FACTS):
-        written += len(group)
-        if written <= done:
+        count += len(group)
+        if count <= done:
             continue
-        told = [
+        rows_of_facts = [
             {
                 "properties": triple_properties(name, fact),
                 "subject": entity_id(name, fact[0]),
@@ -153,9 +160,9 @@ def write_transactions(
             }
             for fact in group
         ]
-        graph.run("write/knowledge_triples", rows=told, collection=name, labels=labels)
-        store.written = written
-    return entities, written
+        graph.run("write/knowledge_triples", rows=rows_of_facts, collection=name, labels=labels)
+        store.written = count
+    return entities, count
 
 
 def _told(rows: Iterable[_T], stage: str, total: int, progress: Progress) -> Iterator[_T]:

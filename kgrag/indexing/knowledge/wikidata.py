@@ -126,13 +126,13 @@ _STEP = 100  # ranks between two languages that are wanted
 _VARIANT = 50  # the rank of what is of the same language, and not in its chain
 
 
-def language_rank(tag: str, wanted: Sequence[str]) -> int | None:
+def language_rank(tag: str, languages: Sequence[str]) -> int | None:
     """Return how near the language of a label is to the wanted ones, 0 the nearest.
 
     None: it is another language.
     """
     tag = tag.lower()
-    for place, language in enumerate(wanted):
+    for place, language in enumerate(languages):
         chain = (language.lower(), *_FALLBACKS.get(language.lower(), ()))
         if tag in chain:
             return place * _STEP + chain.index(tag)
@@ -141,9 +141,9 @@ def language_rank(tag: str, wanted: Sequence[str]) -> int | None:
     return None
 
 
-def nearest(tags: Iterable[str], wanted: Sequence[str]) -> list[str]:
+def nearest(tags: Iterable[str], languages: Sequence[str]) -> list[str]:
     """Return the wanted languages, the nearest first, then the one that stands for all."""
-    ranks = {tag: rank for tag in tags if (rank := language_rank(tag, wanted)) is not None}
+    ranks = {tag: rank for tag in tags if (rank := language_rank(tag, languages)) is not None}
     return [*sorted(ranks, key=lambda tag: (ranks[tag], tag)), "mul"]
 
 
@@ -217,9 +217,9 @@ class WikidataReader:
             self._statements(entry, key, entity)
         return entry
 
-    def _name(self, entry: Entry, key: str, found: Mapping[str, Any]) -> None:
+    def _name(self, entry: Entry, key: str, item: Mapping[str, Any]) -> None:
         """Set the name: the label in the first language that has one, else the article's title, else any label."""
-        labels, links = _mapping(found, "labels"), _mapping(found, "sitelinks")
+        labels, links = _mapping(item, "labels"), _mapping(item, "sitelinks")
         language = base(self.languages[0])
         link = links.get(f"{_WIKIS.get(language, language)}wiki")
         wikipedia = _text(link.get("title")) if isinstance(link, dict) else ""
@@ -230,18 +230,20 @@ class WikidataReader:
             self.counts["names in another language" if name else "entities without a name"] += 1
         if not name:
             return
-        aliases = _mapping(found, "aliases")
+        aliases = _mapping(item, "aliases")
         lists = [aliases.get(x) for x in nearest(aliases, self.languages)]
-        alias = next((t for its in lists if isinstance(its, list) for x in its if (t := _label(x)) and t != name), "")
+        alias = next(
+            (t for values in lists if isinstance(values, list) for x in values if (t := _label(x)) and t != name), ""
+        )
         entry.named.append(Named(key, name, 0, alias, wikipedia))
         if alias and key[0] == "Q":
             self.counts["aliases"] += 1
             entry.named += (Named(ALIAS, ALIAS), value(alias))
             entry.facts.append(Fact(key, ALIAS, f"={alias}"))
 
-    def _statements(self, entry: Entry, key: str, found: Mapping[str, Any]) -> None:
+    def _statements(self, entry: Entry, key: str, item: Mapping[str, Any]) -> None:
         counts = self.counts
-        for predicate, statements in _mapping(found, "claims").items():
+        for predicate, statements in _mapping(item, "claims").items():
             if self.properties and predicate not in self.properties:
                 counts["statements of other properties"] += len(statements)
                 continue
@@ -261,12 +263,12 @@ class WikidataReader:
     def _best(self, statements: Sequence[Any]) -> list[Any]:
         """Return the statements of a property with the highest rank, as in Wikidata's dump of "truthy" ones."""
         ranks = [statement.get("rank") if isinstance(statement, dict) else None for statement in statements]
-        wanted = "preferred" if "preferred" in ranks else None
+        best_rank = "preferred" if "preferred" in ranks else None
         best = []
         for statement, rank in zip(statements, ranks, strict=True):
             if rank == "deprecated":
                 self.counts["statements that are deprecated"] += 1
-            elif wanted and rank != wanted:
+            elif best_rank and rank != best_rank:
                 self.counts["statements beside preferred ones"] += 1
             else:
                 best.append(statement)
@@ -294,9 +296,9 @@ class WikidataReader:
         if kind != "value":
             self.counts["statements without a value" if kind == "novalue" else "statements of an unknown value"] += 1
             return
-        found = snak["datavalue"]
-        it = found["value"]
-        match found["type"]:
+        data = snak["datavalue"]
+        it = data["value"]
+        match data["type"]:
             case "wikibase-entityid":
                 id = it.get("id") or f"{'P' if it['entity-type'] == 'property' else 'Q'}{int(it['numeric-id'])}"
                 if id[0] not in "QPqp":
@@ -354,8 +356,8 @@ def place(latitude: float, longitude: float, precision: float | None = None, glo
 
 
 def _degrees(angle: float, digits: int) -> str:
-    shown = f"{abs(float(angle)):.{digits}f}"
-    return shown.rstrip("0").rstrip(".") if "." in shown else shown
+    text = f"{abs(float(angle)):.{digits}f}"
+    return text.rstrip("0").rstrip(".") if "." in text else text
 
 
 def _ordinal(n: int) -> str:
@@ -363,10 +365,10 @@ def _ordinal(n: int) -> str:
     return f"{n}{ending}"
 
 
-def _mapping(found: Mapping[str, Any], name: str) -> Mapping[str, Any]:
+def _mapping(item: Mapping[str, Any], name: str) -> Mapping[str, Any]:
     """Return a part of an entity; an empty one is a list in some dumps."""
-    its = found.get(name)
-    return its if isinstance(its, dict) else {}
+    part = item.get(name)
+    return part if isinstance(part, dict) else {}
 
 
 def _label(label: object) -> str:

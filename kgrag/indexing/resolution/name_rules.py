@@ -43,7 +43,7 @@ def contradiction(a: Name, b: Name) -> str:
         return "told apart by what stands in parentheses or after a comma"
     if a.is_acronym != b.is_acronym or _joined(a) == _joined(b) or _inverted(a, b):
         return ""  # what an acronym stands for, its letters do not rule out
-    only_a, only_b = ([name.words[i] for i in its] for name, its in zip((a, b), _apart(a, b), strict=True))
+    only_a, only_b = ([name.words[i] for i in places] for name, places in zip((a, b), _apart(a, b), strict=True))
     if not (one and other):  # what stands after a comma may be a word of the other name
         only_a = [w for w in only_a if w not in other] + [w for w in a.qualifier if w not in b.words]
         only_b = [w for w in only_b if w not in one] + [w for w in b.qualifier if w not in a.words]
@@ -67,8 +67,8 @@ def compare(a: Name, b: Name) -> Likeness | None:
         short, long = (a, b) if a.is_acronym else (b, a)
         if long.qualifier == (short.plain,):
             return Likeness("letters", 0.95, "the long name says so")
-        known = long.is_proper and not long.is_person
-        return Likeness("letters", 0.5, "the first letters of the other") if known else None
+        is_organisation = long.is_proper and not long.is_person
+        return Likeness("letters", 0.5, "the first letters of the other") if is_organisation else None
     only_a, only_b = _apart(a, b)
     if not only_a and not only_b:
         return _same_words(a, b)
@@ -88,14 +88,14 @@ def _same_words(a: Name, b: Name) -> Likeness | None:
     return likeness and _less_sure(likeness, a, b)
 
 
-def _less_sure(found: Likeness, a: Name, b: Name) -> Likeness:
+def _less_sure(likeness: Likeness, a: Name, b: Name) -> Likeness:
     """Return the likeness, lowered where the names differ around their words."""
-    if found.evidence.startswith("both"):
-        return found  # what stands after a comma is a word of the other name
+    if likeness.evidence.startswith("both"):
+        return likeness  # what stands after a comma is a word of the other name
     for most, difference in _differences(a, b):
-        if most < found.score:
-            found = Likeness("short" if most < 0.7 else found.kind, most, difference)
-    return found
+        if most < likeness.score:
+            likeness = Likeness("short" if most < 0.7 else likeness.kind, most, difference)
+    return likeness
 
 
 def _as_written(a: Name, b: Name) -> Likeness | None:
@@ -104,8 +104,8 @@ def _as_written(a: Name, b: Name) -> Likeness | None:
         return Likeness("form", 0.6 if short else 0.97, "an abbreviation" if short else "the same words")
     persons = a.is_person or b.is_person
     if len(a.words) != len(b.words) or not all(_fit(a, i, b, i) for i in range(len(a.words))):
-        known = not persons and ((a.numbers and len(a.words) > 2) or any(is_generic(w) for w in a.words))
-        return Likeness("spelling", 0.85, "the same words in another order") if known else None
+        is_sure = not persons and ((a.numbers and len(a.words) > 2) or any(is_generic(w) for w in a.words))
+        return Likeness("spelling", 0.85, "the same words in another order") if is_sure else None
     initials = [i for i in range(len(a.words)) if (i in a.initials) != (i in b.initials)]
     if initials and not persons:
         joined = len(initials) > 1 and initials == list(range(initials[0], initials[0] + len(initials)))
@@ -287,31 +287,31 @@ def weigh(likeness: Likeness, short: Seen, long: Seen, defined: bool = False) ->
     """
     if reason := homonyms(short, long):
         return replace(likeness, score=0.0, evidence=f"{likeness.evidence}; {reason}")
-    score, said = likeness.score, [likeness.evidence]
+    score, evidence = likeness.score, [likeness.evidence]
     if defined:
         score += 0.45
-        said.append("a text says so")
+        evidence.append("a text says so")
     if short.titles and short.titles == long.titles:
         score += 0.3
-        said.append("titles of one document")
+        evidence.append("titles of one document")
     elif likeness.kind == "short" and short.titles and not long.titles:
         score -= 0.3  # what has a document of its own needs no longer name
-        said.append("the title of a document")
+        evidence.append("the title of a document")
     shared, company = short.alone & long.documents, short.company & long.company
     if shared and 2 * len(shared) >= len(short.alone):
         score += 0.35 if likeness.kind in ("short", "letters", "form") else 0.06
-        said.append(f"{len(shared)} of {len(short.alone)} documents hold both")
+        evidence.append(f"{len(shared)} of {len(short.alone)} documents hold both")
     elif len(company) > 1 and len(company) ** 2 >= 0.04 * len(short.company) * len(long.company):
         score += 0.1
-        said.append(f"{len(company)} names beside both")
+        evidence.append(f"{len(company)} names beside both")
     elif (
         not short.documents & long.documents and not company and min(len(short.documents), len(long.documents)) >= _MANY
     ):
         score -= _NOTHING
-        said.append("nothing in common")
+        evidence.append("nothing in common")
     if likeness.kind == "resembling":
         score = min(score, SURE - 0.05)
-    return replace(likeness, score=round(max(0.0, min(0.99, score)), 3), evidence="; ".join(said))
+    return replace(likeness, score=round(max(0.0, min(0.99, score)), 3), evidence="; ".join(evidence))
 
 
 def definitions(text: str) -> Iterator[tuple[str, str]]:

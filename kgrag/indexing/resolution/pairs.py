@@ -37,10 +37,10 @@ def ambiguous(
             partners[one].append((score, other))
             partners[other].append((score, one))
     names: defaultdict[Pair, set[str]] = defaultdict(set)
-    for name, its in partners.items():
-        if len(its) < 2:
+    for name, rivals in partners.items():
+        if len(rivals) < 2:
             continue
-        for (score, one), (rival, other) in combinations(its, 2):
+        for (score, one), (rival, other) in combinations(rivals, 2):
             if max(score, rival) >= sure and apart(one, other):
                 if score - rival < MARGIN - 1e-9:
                     names[pair(name, one)].add(other)

@@ -108,8 +108,8 @@ class _Decision:
         verdict = self.judged.get(pair(one, other))
         if verdict is not None:
             return not verdict
-        known = self.titles.get(one), self.titles.get(other)
-        if known[0] is not None and known[1] is not None and homonyms(known[0], known[1]):
+        titles = self.titles.get(one), self.titles.get(other)
+        if titles[0] is not None and titles[1] is not None and homonyms(titles[0], titles[1]):
             return True
         first, second = self.articles.get(one), self.articles.get(other)
         if first and second:
@@ -118,7 +118,11 @@ class _Decision:
 
     def scores(self, sure: float) -> dict[Pair, float]:
         """Return the scores of the pairs that are not ruled out."""
-        scores = {p: its.score for p, its in self.found.items() if its.score >= DOUBTFUL and self.judged.get(p, True)}
+        scores = {
+            p: likeness.score
+            for p, likeness in self.found.items()
+            if likeness.score >= DOUBTFUL and self.judged.get(p, True)
+        }
         return scores | {p: max(_JUDGED, sure) for p, same in self.judged.items() if same}
 
 
@@ -148,24 +152,31 @@ def resolve(
     _compare(graph, collection, decision, progress, near)
     _weigh(graph, collection, decision, progress)
     same, doubtful = _decide(decision, sure)
-    asked = [p for p in doubtful if p not in decision.judged]
+    open_pairs = [p for p in doubtful if p not in decision.judged]
     usage, verdicts = Usage(), judge.Verdicts()
-    if tasks is not None and asked:
-        meter, questions = Meter(), _questions(graph, decision, asked)
+    if tasks is not None and open_pairs:
+        meter, questions = Meter(), _questions(graph, decision, open_pairs)
         verdicts = judge.ask(tasks.with_listener(meter), questions, partial(progress, "doubtful pairs"), threads)
         usage = meter.total
-        decision.judged |= {asked[place]: verdict for place, verdict in verdicts.same.items()}
+        decision.judged |= {open_pairs[place]: verdict for place, verdict in verdicts.same.items()}
         same, doubtful = _decide(decision, sure)
-        asked = [p for place, p in enumerate(asked) if place not in verdicts.same]
+        open_pairs = [p for place, p in enumerate(open_pairs) if place not in verdicts.same]
     result = Resolution(
         names=len(decision.ids),
         same=tuple(sorted(same.values(), key=_order)),
         groups=_count(same),
         doubtful=tuple(sorted(doubtful.values(), key=_order)),
         apart=tuple(
-            sorted((_pair(decision, p, 0.0, by="decided") for p, its in decision.judged.items() if not its), key=_order)
+            sorted(
+                (
+                    _pair(decision, p, 0.0, by="decided")
+                    for p, verdict_of_pair in decision.judged.items()
+                    if not verdict_of_pair
+                ),
+                key=_order,
+            )
         ),
-        estimate=judge.estimate(chat, _questions(graph, decision, spread(asked, _SAMPLE)), len(asked)),
+        estimate=judge.estimate(chat, _questions(graph, decision, spread(open_pairs, _SAMPLE)), len(open_pairs)),
         usage=usage,
         failed=verdicts.failed,
         stopped=verdicts.stopped,
@@ -230,9 +241,9 @@ def _read(graph: Graph, collection: Collection, progress: Progress) -> _Decision
     return decision
 
 
-def _compare(graph: Graph, collection: Collection, known: _Decision, progress: Progress, near: float) -> None:
+def _compare(graph: Graph, collection: Collection, decision: _Decision, progress: Progress, near: float) -> None:
     """Compare the names that share a key, an article, or that vectors bring near."""
-    ids, names = known.ids, known.names
+    ids, names = decision.ids, decision.names
     listed = [names[id] for id in ids]
     seen: set[tuple[int, int]] = set()
     for i, j in pairs(listed):
@@ -241,58 +252,62 @@ def _compare(graph: Graph, collection: Collection, known: _Decision, progress: P
         seen.add((i, j))
         likeness = compare(listed[i], listed[j])
         if likeness is not None:
-            known.found[pair(ids[i], ids[j])] = likeness
+            decision.found[pair(ids[i], ids[j])] = likeness
         if len(seen) % 100_000 == 0:
             progress("pairs of names", len(seen), None)
     progress("pairs of names", len(seen), len(seen))
     by_article: defaultdict[str, list[str]] = defaultdict(list)
-    for id, article in known.articles.items():
+    for id, article in decision.articles.items():
         by_article[article].append(id)
-    for p in [p for p in known.found if _articles_differ(known, p)]:
-        del known.found[p]
-    for its in by_article.values():
-        if len(its) <= LARGEST:
-            for one, other in combinations(its, 2):
-                known.found[pair(one, other)] = Likeness("form", 0.95, "the same Wikipedia article")
+    for p in [p for p in decision.found if _articles_differ(decision, p)]:
+        del decision.found[p]
+    for ids_of_article in by_article.values():
+        if len(ids_of_article) <= LARGEST:
+            for one, other in combinations(ids_of_article, 2):
+                decision.found[pair(one, other)] = Likeness("form", 0.95, "the same Wikipedia article")
     for record in graph.stream("resolve/similar", collection=collection.name, near=near):
         p = pair(record["one"], record["other"])
-        if p in known.found or not (p[0] in names and p[1] in names) or _articles_differ(known, p):
+        if p in decision.found or not (p[0] in names and p[1] in names) or _articles_differ(decision, p):
             continue
         a, b = names[p[0]], names[p[1]]
         if a.numbers == b.numbers and a.gender == b.gender and a.generation == b.generation:
-            known.found[p] = Likeness("resembling", DOUBTFUL, "near by their vectors")
+            decision.found[p] = Likeness("resembling", DOUBTFUL, "near by their vectors")
 
 
-def _articles_differ(known: _Decision, p: Pair) -> bool:
-    one, other = known.articles.get(p[0]), known.articles.get(p[1])
+def _articles_differ(decision: _Decision, p: Pair) -> bool:
+    one, other = decision.articles.get(p[0]), decision.articles.get(p[1])
     return one is not None and other is not None and one != other
 
 
-def _weigh(graph: Graph, collection: Collection, known: _Decision, progress: Progress) -> None:
+def _weigh(graph: Graph, collection: Collection, decision: _Decision, progress: Progress) -> None:
     """Add what the passages say to the likenesses, some pairs at a time."""
     defined: set[tuple[str, str]] = set()
-    if any(likeness.kind == "letters" for likeness in known.found.values()):
+    if any(likeness.kind == "letters" for likeness in decision.found.values()):
         for record in graph.stream("resolve/parentheses", collection=collection.name):
             defined.update(definitions(record["text"]))
-    total = len(known.found)
-    for number, batch in enumerate(batched(sorted(known.found), _BATCH)):
+    total = len(decision.found)
+    for number, batch in enumerate(batched(sorted(decision.found), _BATCH)):
         progress("context", number * _BATCH, total)
         ids = sorted({id for p in batch for id in p})
         seen = {r["id"]: _seen(r) for r in _rows(graph, ids)}
         for p in batch:
-            short, long = sorted(p, key=lambda id: (len(known.names[id].words), not known.names[id].is_acronym, id))
-            if known.names[long].is_acronym and not known.names[short].is_acronym:
+            short, long = sorted(
+                p, key=lambda id: (len(decision.names[id].words), not decision.names[id].is_acronym, id)
+            )
+            if decision.names[long].is_acronym and not decision.names[short].is_acronym:
                 short, long = long, short
-            a, b = known.names[short], known.names[long]
+            a, b = decision.names[short], decision.names[long]
             by_text = (a.plain, b.plain.removeprefix("the ")) in defined
-            likeness = known.found[p]
+            likeness = decision.found[p]
             if not by_text and likeness.kind == "letters" and any(letters == a.plain for letters, _ in defined):
-                del known.found[p]  # a text explains it by another name
+                del decision.found[p]  # a text explains it by another name
                 continue
             nothing = Seen()
-            known.found[p] = weigh(likeness, seen.get(short, nothing), seen.get(long, nothing), by_text)
-        kept = {id for p in batch if p in known.found and known.found[p].score >= DOUBTFUL for id in p}
-        known.titles |= {id: Seen(titles=its.titles) for id, its in seen.items() if id in kept and its.titles}
+            decision.found[p] = weigh(likeness, seen.get(short, nothing), seen.get(long, nothing), by_text)
+        remaining = {id for p in batch if p in decision.found and decision.found[p].score >= DOUBTFUL for id in p}
+        decision.titles |= {
+            id: Seen(titles=context.titles) for id, context in seen.items() if id in remaining and context.titles
+        }
     progress("context", total, total)
 
 
@@ -308,55 +323,57 @@ def _seen(row: Mapping[str, Any]) -> Seen:
     return Seen(titles | documents, alone, titles, company)
 
 
-def _decide(known: _Decision, sure: float) -> tuple[dict[Pair, NamePair], dict[Pair, NamePair]]:
+def _decide(decision: _Decision, sure: float) -> tuple[dict[Pair, NamePair], dict[Pair, NamePair]]:
     """Return the pairs of one entity, every pair of a group among them, and the doubtful ones."""
-    scores = known.scores(sure)
-    unclear = ambiguous(scores, sure, known.apart)
-    taken = {p: score for p, score in scores.items() if score >= sure and p not in unclear}
+    scores = decision.scores(sure)
+    unclear = ambiguous(scores, sure, decision.apart)
+    accepted = {p: score for p, score in scores.items() if score >= sure and p not in unclear}
     same: dict[Pair, NamePair] = {}
-    for group in groups(taken, known.apart):
-        least = min(taken[p] for p in combinations(group, 2) if p in taken)
+    for group in groups(accepted, decision.apart):
+        least = min(accepted[p] for p in combinations(group, 2) if p in accepted)
         for p in combinations(group, 2):
-            if known.judged.get(p):
-                tie = known.ties.get(p, {"evidence": "a language model says so", "by": "model"})
-                same[p] = _pair(known, p, taken[p], tie["evidence"], tie["by"])
-            elif p in taken:
-                same[p] = _pair(known, p, taken[p])
+            if decision.judged.get(p):
+                tie = decision.ties.get(p, {"evidence": "a language model says so", "by": "model"})
+                same[p] = _pair(decision, p, accepted[p], tie["evidence"], tie["by"])
+            elif p in accepted:
+                same[p] = _pair(decision, p, accepted[p])
             else:
-                same[p] = _pair(known, p, least, "both are one with another name of their group", kind="joined")
+                same[p] = _pair(decision, p, least, "both are one with another name of their group", kind="joined")
     doubtful = {}
     for p, score in scores.items():
         if p in same:
             continue
-        others = [known.names[id].text for id in unclear.get(p, ())]
-        evidence = f"{known.found[p].evidence}; or {', '.join(others[:3])}" if others and p in known.found else None
-        if p in known.found:
-            doubtful[p] = _pair(known, p, min(score, round(sure - 0.01, 3)), evidence)
+        others = [decision.names[id].text for id in unclear.get(p, ())]
+        evidence = (
+            f"{decision.found[p].evidence}; or {', '.join(others[:3])}" if others and p in decision.found else None
+        )
+        if p in decision.found:
+            doubtful[p] = _pair(decision, p, min(score, round(sure - 0.01, 3)), evidence)
     return same, doubtful
 
 
 def _pair(
-    known: _Decision,
+    decision: _Decision,
     p: Pair,
     score: float,
     evidence: str | None = None,
     by: str = "rules",
     kind: Kind | Literal["joined"] | None = None,
 ) -> NamePair:
-    likeness = known.found.get(p)
-    names = known.names[p[0]].text, known.names[p[1]].text
-    said = evidence or (likeness.evidence if likeness else "")
-    return NamePair(*names, score, said, kind or (likeness.kind if likeness else "joined"), by, p)
+    likeness = decision.found.get(p)
+    names = decision.names[p[0]].text, decision.names[p[1]].text
+    reason = evidence or (likeness.evidence if likeness else "")
+    return NamePair(*names, score, reason, kind or (likeness.kind if likeness else "joined"), by, p)
 
 
-def _questions(graph: Graph, known: _Decision, asked: Sequence[Pair]) -> list[Question]:
+def _questions(graph: Graph, decision: _Decision, pairs: Sequence[Pair]) -> list[Question]:
     texts: dict[str, tuple[str, ...]] = {}
-    for ids in batched(sorted({id for p in asked for id in p}), _BATCH):
+    for ids in batched(sorted({id for p in pairs for id in p}), _BATCH):
         for row in graph.run("resolve/texts", ids=list(ids), most=2):
-            texts[row["id"]] = judge.around(known.names[row["id"]].text, row["passages"])
+            texts[row["id"]] = judge.around(decision.names[row["id"]].text, row["passages"])
     return [
-        Question(known.names[one].text, known.names[other].text, texts.get(one, ()), texts.get(other, ()))
-        for one, other in asked
+        Question(decision.names[one].text, decision.names[other].text, texts.get(one, ()), texts.get(other, ()))
+        for one, other in pairs
     ]
 
 
@@ -368,19 +385,19 @@ def _write(
     told_apart: Sequence[Pair],
 ) -> Resolution:
     own = {p: row for p, row in before.items() if row["by"] in ("rules", "model")}
-    wanted = {x.ids: {"one": x.ids[0], "other": x.ids[1], "score": x.score, "evidence": x.evidence, "by": x.by}
+    ties = {x.ids: {"one": x.ids[0], "other": x.ids[1], "score": x.score, "evidence": x.evidence, "by": x.by}
               for x in result.same}  # fmt: skip
-    new = [row for p, row in wanted.items() if p not in before or (p in own and own[p] != row)]
-    gone = [{"one": p[0], "other": p[1]} for p in own if p not in wanted]
-    for untied in batched(gone, _BATCH):
+    new = [row for p, row in ties.items() if p not in before or (p in own and own[p] != row)]
+    outdated = [{"one": p[0], "other": p[1]} for p in own if p not in ties]
+    for untied in batched(outdated, _BATCH):
         graph.run("resolve/not_same_as", rows=list(untied))
     for rows in batched(new, _BATCH):
         graph.run("resolve/same_as", rows=list(rows))
     for batch in batched(told_apart, _BATCH):
         graph.run("resolve/apart", rows=[{"one": one, "other": other} for one, other in batch])
-    graph.run("resolve/tied", collection=collection.name, tied=bool(wanted or before.keys() - own.keys()))
-    _LOG.info("same as: %d written, %d removed", len(new), len(gone))
-    return replace(result, applied=True, written=len(new), removed=len(gone))
+    graph.run("resolve/tied", collection=collection.name, tied=bool(ties or before.keys() - own.keys()))
+    _LOG.info("same as: %d written, %d removed", len(new), len(outdated))
+    return replace(result, applied=True, written=len(new), removed=len(outdated))
 
 
 def _order(x: NamePair) -> tuple[float, str, str]:
@@ -417,9 +434,9 @@ def sentence(name: str, texts: Iterable[str]) -> str:
 
     The marks between the words of the name may be others: Ada M Lund is also Ada M. Lund.
     """
-    written = re.compile(rf"(?<!\w){_BETWEEN.join(map(re.escape, _WORD.findall(name)))}(?!\w)", re.IGNORECASE)
+    pattern = re.compile(rf"(?<!\w){_BETWEEN.join(map(re.escape, _WORD.findall(name)))}(?!\w)", re.IGNORECASE)
     for text in (" ".join(text.split()) for text in texts):
-        if (match := written.search(text)) is not None:
+        if (match := pattern.search(text)) is not None:
             start = max((end.end() for end in _END.finditer(text, 0, match.start())), default=0)
             after = _END.search(text, match.end())
             stop = len(text) if after is None else after.end()

@@ -138,28 +138,28 @@ def parse(text: str, common: IsCommon = is_generic) -> Name:
     words: list[str] = []
     initials: set[int] = set()
     generation, titles, legal = "", set[str](), set[str]()
-    kept = list(raw)
-    while len(kept) > 1 and kept[-1].norm in _GENERATIONS | dict.fromkeys(_DEGREES, ""):
-        generation = _GENERATIONS.get(kept.pop().norm, generation)
-    while len(kept) > 1 and _SHORT.get(kept[-1].norm, kept[-1].norm) in _LEGAL:
-        last = kept.pop().norm
+    rest = list(raw)
+    while len(rest) > 1 and rest[-1].norm in _GENERATIONS | dict.fromkeys(_DEGREES, ""):
+        generation = _GENERATIONS.get(rest.pop().norm, generation)
+    while len(rest) > 1 and _SHORT.get(rest[-1].norm, rest[-1].norm) in _LEGAL:
+        last = rest.pop().norm
         legal.add(_SHORT.get(last, last))
     article = ""
-    if len(kept) > 1 and (kept[0].norm == "the" or bare.lower().startswith(("a ", "an "))):
-        article = kept[0].raw
-        kept = kept[1:]
-    while len(kept) > 1 and _is_title(kept, common):
-        title = _SHORT.get(kept[0].norm, kept[0].norm)
+    if len(rest) > 1 and (rest[0].norm == "the" or bare.lower().startswith(("a ", "an "))):
+        article = rest[0].raw
+        rest = rest[1:]
+    while len(rest) > 1 and _is_title(rest, common):
+        title = _SHORT.get(rest[0].norm, rest[0].norm)
         titles.add(title)
-        kept = kept[1:]
-        if kept[0].norm in ("the", "of") and len(kept) > 1:
+        rest = rest[1:]
+        if rest[0].norm in ("the", "of") and len(rest) > 1:
             break
-    for i, token in enumerate(kept):
-        if token.norm in _LITTLE and len(kept) > 1 and i > 0:
+    for i, token in enumerate(rest):
+        if token.norm in _LITTLE and len(rest) > 1 and i > 0:
             continue
         letters = token.raw.replace(".", "")
-        at_end = i == len(kept) - 1
-        roman = _is_roman(letters) and (len(letters) > 1 or (i > 0 and not at_end and kept[i + 1].norm == "of"))
+        at_end = i == len(rest) - 1
+        roman = _is_roman(letters) and (len(letters) > 1 or (i > 0 and not at_end and rest[i + 1].norm == "of"))
         if letters.isupper() and not shouted and not at_end and len(letters) <= (2 if i else 3) and not roman:
             initials.update(range(len(words), len(words) + len(letters)))
             words += letters.lower()
@@ -170,7 +170,7 @@ def parse(text: str, common: IsCommon = is_generic) -> Name:
     name = Name(
         text,
         plain,
-        tuple(words) or tuple(t.norm for t in kept),
+        tuple(words) or tuple(t.norm for t in rest),
         frozenset(initials),
         tuple(qualifier),
         frozenset(titles),
@@ -178,7 +178,7 @@ def parse(text: str, common: IsCommon = is_generic) -> Name:
         generation,
         article,
         2 <= len(single.replace(".", "")) <= 8 and sum(c.isupper() for c in single) > len(single) / 2,
-        all(t.is_capital for t in kept if t.norm not in _LITTLE and t.norm not in _PARTICLES),
+        all(t.is_capital for t in rest if t.norm not in _LITTLE and t.norm not in _PARTICLES),
         frozenset(word for word in words if common(word)),
         signs=signs,
     )
@@ -202,9 +202,9 @@ def _is_person(name: Name) -> bool:
     )
 
 
-def _is_title(kept: list[Token], common: IsCommon) -> bool:
+def _is_title(tokens: list[Token], common: IsCommon) -> bool:
     """Return whether the first word is a title, that is, whether what follows may be a person's name."""
-    first, rest = kept[0].norm, kept[1:]
+    first, rest = tokens[0].norm, tokens[1:]
     if _SHORT.get(first, first) not in _TITLES or first in ("st", "saint", "sainte"):
         return False
     if any(_is_roman(t.raw) for t in rest):
@@ -235,8 +235,8 @@ def _roman(text: str) -> int:
 
 
 def _spelling(word: str) -> str:
-    for written, instead in _VARIANTS:
-        word = word.replace(written, instead)
+    for variant, instead in _VARIANTS:
+        word = word.replace(variant, instead)
     return _DOUBLED.sub(r"\1", word)
 
 

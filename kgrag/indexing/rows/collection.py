@@ -196,13 +196,13 @@ class CollectionRows:
 
     def _write_documents(self, prepared: list[Prepared], group: list[tuple[Document, list[object]]]) -> None:
         rows: list[Row] = []
-        for its, (document, fields) in zip(prepared, group, strict=True):
-            if its.has_text:
+        for part, (document, fields) in zip(prepared, group, strict=True):
+            if part.has_text:
                 links = to_properties({"links": document.metadata.get("links")}).get("meta_links")
                 self._linked = self._linked or links is not None or None
-                rows.append({"id": its.id, "key": document.key, "title": document.title, "links": links})
-                self._tables.write("Document", its.id, its.content_hash, self._now, *fields)
-                self._tables.link("HOLDS", self.name, its.id)
+                rows.append({"id": part.id, "key": document.key, "title": document.title, "links": links})
+                self._tables.write("Document", part.id, part.content_hash, self._now, *fields)
+                self._tables.link("HOLDS", self.name, part.id)
                 self.added += 1
             else:
                 self.problems.append(Problem(document.source or document.key, "holds no text"))
@@ -241,16 +241,16 @@ class CollectionRows:
             self._tables.write("Passage", *passage_values(passage, vector, None, list(STAGES)))
         titled = set(part.titles[0])
         for id, row in part.entities.items():
-            is_title, known = bits(id) in titled, self._written.get(id)
+            is_title, was_title = bits(id) in titled, self._written.get(id)
             todo = ["similar", "titles", "spread"] if is_title else ["similar"]
-            if known is None:
+            if was_title is None:
                 self._tables.write(
                     "Entity", id, self.name, row["name"], row["normal"], row["folded"], 0, 0, 0, True, row["stemmed"],
                     None, None, todo,
                 )  # fmt: skip
-            elif is_title and not known:  # a triple named it before
+            elif is_title and not was_title:  # a triple named it before
                 self._tables.amend("Entity", id, todo=todo)
-            self._written[id] = is_title or known or False
+            self._written[id] = is_title or was_title or False
         slim = ("id", "title", "text", "own", "stated", "tokenised")
         part.kept = [{key: row[key] for key in slim} for row in part.kept]
 
@@ -285,14 +285,14 @@ class CollectionRows:
                 self.name, rows, starts[number], gazetteer, rare, classes, corpus_class, keep, similar, self._tables
             )
 
-        for number, (lines, its, its_apart, terms) in self._processes.each(related, range(len(self._sizes))):
+        for number, (lines, own, its_apart, terms) in self._processes.each(related, range(len(self._sizes))):
             self._tables.take(lines)
             self._tables.checkpoint()
-            mentioned.extend(its)
+            mentioned.extend(own)
             apart.extend(its_apart)
             for stem, id, surface in terms:
-                n, first, written = keywords.get(stem, (0, id, surface))
-                keywords[stem] = (n + 1, *min((first, written), (id, surface)))
+                n, first, best = keywords.get(stem, (0, id, surface))
+                keywords[stem] = (n + 1, *min((first, best), (id, surface)))
             progress("mentions and keywords", starts[number + 1], self.passages)
         self._write_keywords(keywords)
         self._tables.release("HAS_KEYWORD")
@@ -343,10 +343,10 @@ class CollectionRows:
         for part in self._names:
             total: dict[str, list[Any]] = {}
             titles: set[str] = set()
-            for id, normal, named, written, n, is_title in part:
-                entity = total.setdefault(id, [normal, named, written, 0])
+            for id, normal, named, surface, n, is_title in part:
+                entity = total.setdefault(id, [normal, named, surface, 0])
                 entity[1] = _smaller(entity[1], named)
-                entity[2] = _smaller(entity[2], written)
+                entity[2] = _smaller(entity[2], surface)
                 entity[3] += n
                 if is_title:
                     titles.add(id)
@@ -402,8 +402,8 @@ class CollectionRows:
             keys = np.array([bits(row[0]) for row in rows], np.uint64)
             vectors = near[0] if near else self._name_vectors(rows)[1]
             for row, mentioned, titled in zip(rows, df.get(keys), titles.get(keys), strict=True):
-                id, normal, named, written, phrases = row
-                name, vector = written if named is None else named, vectors.get(id)
+                id, normal, named, surface, phrases = row
+                name, vector = surface if named is None else named, vectors.get(id)
                 floor = floors.get(id) if floors else None
                 todo = None if vector is None or floors is not None else ["similar"]
                 if id in self._written:

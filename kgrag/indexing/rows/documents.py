@@ -166,8 +166,8 @@ def _without_words(row: Row) -> Row:
 
 
 def _add_pages(part: Part, rows: PageRows) -> None:
-    for label, of, its in (("Page", "HAS_PAGE", rows.pages), ("Table", "HAS_TABLE", rows.tables)):
-        for row in its:
+    for label, of, entries in (("Page", "HAS_PAGE", rows.pages), ("Table", "HAS_TABLE", rows.tables)):
+        for row in entries:
             part.lines[label].write(*map(row["properties"].get, property_names(label)))
             part.lines[of].link(row["document"], row["id"])
     for row in rows.figures:
@@ -175,8 +175,8 @@ def _add_pages(part: Part, rows: PageRows) -> None:
         part.lines["SHOWS" if row["page"] else "DOCUMENT_SHOWS"].link(row["page"] or row["document"], row["id"])
     for row in rows.next:
         part.lines["PAGE_NEXT"].link(row["id"], row["after"])
-    for kind, its in (("PAGE_CONTAINS", rows.tables), ("CONTAINS", rows.passages)):
-        for row in its:
+    for kind, entries in (("PAGE_CONTAINS", rows.tables), ("CONTAINS", rows.passages)):
+        for row in entries:
             for page in row["pages"]:
                 part.lines[kind].link(page, row["id"])
     for row in rows.passages:

@@ -90,12 +90,12 @@ class Counts:
 
 def among(keys: NDArray[np.uint64], ids: Iterable[str]) -> set[str]:
     """Return the ids whose 64 bits are among the sorted keys."""
-    wanted = list(ids)
+    candidates = list(ids)
     if not len(keys):
         return set()
-    its = np.array([bits(id) for id in wanted], np.uint64)
-    mask = keys[np.minimum(np.searchsorted(keys, its), len(keys) - 1)] == its
-    return {id for id, hit in zip(wanted, mask.tolist(), strict=True) if hit}
+    hashes = np.array([bits(id) for id in candidates], np.uint64)
+    mask = keys[np.minimum(np.searchsorted(keys, hashes), len(keys) - 1)] == hashes
+    return {id for id, hit in zip(candidates, mask.tolist(), strict=True) if hit}
 
 
 @dataclass(slots=True)
@@ -157,7 +157,7 @@ def related_rows(
     tokenised = [p.get("tokenised") or tokenised_source(p, gazetteer.language) for p in passages]
     for p, its_words in zip(passages, tokenised, strict=True):
         rows[p["id"]], phrases[p["id"]] = mentions(p, its_words, gazetteer)
-    add_rare(rows, phrases, among(rare, {row["entity"] for its in phrases.values() for row in its.values()}))
+    add_rare(rows, phrases, among(rare, {row["entity"] for counts in phrases.values() for row in counts.values()}))
     for p, its_words in zip(passages, tokenised, strict=True):
         id = p["id"]
         for entity, mention in rows[id].items():
@@ -169,9 +169,9 @@ def related_rows(
             id,
             (entity for entity, mention in rows[id].items() if mention["via"] != "triple"),
         )
-        its = terms(its_words)
-        for stem, weight in top_terms(its, classes, corpus_class, keep):
-            keywords.append((stem, id, its.surfaces[stem]))
+        counts = terms(its_words)
+        for stem, weight in top_terms(counts, classes, corpus_class, keep):
+            keywords.append((stem, id, counts.surfaces[stem]))
             lines["HAS_KEYWORD"].link(id, keyword_id(collection, stem), weight)
     if not tables.two_steps:
         vectors = tables.vectors(similar.vectors[start : start + len(passages)])

@@ -159,10 +159,13 @@ def find_paper(name: str) -> Paper:
         read["system"],
         read["model"],
         tuple(settings.values()),
-        {name: (its, None) if isinstance(its, str) else tuple(its) for name, its in read.get("inputs", {}).items()},
+        {
+            name: (entry, None) if isinstance(entry, str) else tuple(entry)
+            for name, entry in read.get("inputs", {}).items()
+        },
         (*(base.differs if base else ()), *read["differs"]),
         {number: _table(number, table) for number, table in read.get("tables", {}).items()},
-        {number: _figure(number, its) for number, its in read.get("figures", {}).items()},
+        {number: _figure(number, entry) for number, entry in read.get("figures", {}).items()},
     )
 
 
@@ -211,26 +214,26 @@ def _under(model: Any, values: Mapping[str, Any]) -> Any:
     return model.model_copy(update=update)
 
 
-def _options(values: Mapping[str, Any], given: Mapping[str, Any]) -> dict[str, Any]:
+def _options(values: Mapping[str, Any], overrides: Mapping[str, Any]) -> dict[str, Any]:
     """Return options of retrievers or strategies; one set for all wins over a paper's for a single one."""
-    shared = {*given, *given.get("answer", {})}
+    shared = {*overrides, *overrides.get("answer", {})}
     options: dict[str, Any] = {}
     for name, value in values.items():
         if isinstance(value, Mapping):
-            own = given.get(name, {})
+            own = overrides.get(name, {})
             options[name] = {key: v for key, v in value.items() if key not in shared or name == "answer"} | own
         else:
-            options[name] = given.get(name, value)
-    return {**given, **options}
+            options[name] = overrides.get(name, value)
+    return {**overrides, **options}
 
 
-def _figure(number: str, its: Mapping[str, Any]) -> PaperTable:
+def _figure(number: str, entry: Mapping[str, Any]) -> PaperTable:
     """Return a figure as a table without numbers, a row a system; its settings are those of all of them."""
-    options = {name: its[name] for name in ("drawn", "options", "command", "sample") if name in its}
-    nothing = tuple((None,) for _ in its["data"])
-    settings = its.get("settings", {})
-    rows = tuple(PaperRow(system, nothing, system, settings=settings) for system in its.get("systems", ()))
-    return PaperTable(number, its["caption"], tuple(its["data"]), (its.get("measure", ""),), rows, **options)
+    options = {name: entry[name] for name in ("drawn", "options", "command", "sample") if name in entry}
+    nothing = tuple((None,) for _ in entry["data"])
+    settings = entry.get("settings", {})
+    rows = tuple(PaperRow(system, nothing, system, settings=settings) for system in entry.get("systems", ()))
+    return PaperTable(number, entry["caption"], tuple(entry["data"]), (entry.get("measure", ""),), rows, **options)
 
 
 def _table(number: str, table: Mapping[str, Any]) -> PaperTable:
@@ -241,7 +244,7 @@ def _table(number: str, table: Mapping[str, Any]) -> PaperTable:
             tuple(None if n.strip() == "-" else round(float(n) * scale, 4) for n in cell.split("/"))
             for cell in row["numbers"].split("|")
         )
-        if len(numbers) != len(data) or any(len(its) != len(measures) for its in numbers):
+        if len(numbers) != len(data) or any(len(cell_numbers) != len(measures) for cell_numbers in numbers):
             raise ConfigurationError(
                 f"Table {number}, {row['label']}: {len(data)} x {len(measures)} numbers are wanted."
             )

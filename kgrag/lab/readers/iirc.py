@@ -45,10 +45,10 @@ def read(path: Path) -> Dataset:
         for link in item.get("links") or []:
             if isinstance(link, dict) and isinstance(link.get("target"), str):
                 titles.setdefault(_key(link["target"]), one_line(link["target"]))
-        for asked in list_of(place, item, "questions", _FORM):
-            if not isinstance(asked, dict):
+        for entry in list_of(place, item, "questions", _FORM):
+            if not isinstance(entry, dict):
                 raise InputError(f"{place}: questions holds an item that is not an object.", _FORM)
-            question = _question(place, asked, key)
+            question = _question(place, entry, key)
             unanswerable += question is None
             questions.extend([question] if question is not None else [])
     paragraphs = list({d.key: d for d in paragraphs}.values())
@@ -62,17 +62,17 @@ def read(path: Path) -> Dataset:
     return Dataset(path, checked(questions, path, _FORM), frozenset(keys), Corpus(corpus), notes)
 
 
-def _question(place: str, asked: dict[str, Any], paragraph: str) -> Question | None:
-    answer = asked.get("answer") if isinstance(asked.get("answer"), dict) else {}
-    evidence = [c for c in list_of(place, asked, "context", _FORM) if isinstance(c, dict)]
+def _question(place: str, entry: dict[str, Any], paragraph: str) -> Question | None:
+    answer = entry.get("answer") if isinstance(entry.get("answer"), dict) else {}
+    evidence = [c for c in list_of(place, entry, "context", _FORM) if isinstance(c, dict)]
     if not evidence or not answer or answer.get("type") == "none":
         return None
     spans = [s.get("text") for s in answer.get("answer_spans") or [] if isinstance(s, dict)]
     value = [f"{answer['answer_value']} {answer.get('answer_unit') or ''}"] if answer.get("answer_value") else []
     names = [text_of(place, c, "passage", _FORM) for c in evidence]
     return Question(
-        id=id_of(place, asked.get("qid"), "qid", _FORM),
-        text=question_of(place, asked, _FORM),
+        id=id_of(place, entry.get("qid"), "qid", _FORM),
+        text=question_of(place, entry, _FORM),
         gold=tuple(dict.fromkeys(paragraph if name == "main" else _key(name) for name in names)),
         answers=tuple(str(text).strip() for text in (*spans, *value) if text),
         type=str(answer.get("type") or ""),

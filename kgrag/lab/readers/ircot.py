@@ -77,12 +77,12 @@ def _rows(path: Path) -> Iterator[Row]:
 
 def _answers(objects: list[Any]) -> Iterator[str]:
     """Yield the texts of answers: spans, a number, or a date as "12 May 1901"."""
-    for given in objects:
-        if isinstance(given, dict):
-            yield from (str(span) for span in given.get("spans") or [] if span)
-            if given.get("number"):
-                yield str(given["number"])
-            date: dict[str, Any] = given.get("date") or {}
+    for entry in objects:
+        if isinstance(entry, dict):
+            yield from (str(span) for span in entry.get("spans") or [] if span)
+            if entry.get("number"):
+                yield str(entry["number"])
+            date: dict[str, Any] = entry.get("date") or {}
             if parts := [str(date[part]) for part in ("day", "month", "year") if date.get(part)]:
                 yield " ".join(parts)
 

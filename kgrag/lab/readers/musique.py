@@ -67,8 +67,8 @@ def _path(item: dict[str, Any], paragraphs: list[tuple[str, str]], gold: set[str
     """Return the gold in the order of the single questions, where these name all of it."""
     steps = [step for step in item.get("question_decomposition") or [] if isinstance(step, dict)]
     places = [step.get("paragraph_support_idx") for step in steps]
-    known = [place for place in places if isinstance(place, int) and 0 <= place < len(paragraphs)]
-    path = tuple(dict.fromkeys(passage_key(*paragraphs[place]) for place in known))
+    valid = [place for place in places if isinstance(place, int) and 0 <= place < len(paragraphs)]
+    path = tuple(dict.fromkeys(passage_key(*paragraphs[place]) for place in valid))
     return path if set(path) == gold else ()
 
 

@@ -33,18 +33,18 @@ def read(path: Path) -> Dataset:
             f"PopQA has no passages of its own: put the corpus to search beside it as {CORPUS} (id, title, text).",
         )
     rows = [(_row(*row), search_form(row[1].get("s_wiki_title", ""))) for row in tsv_rows(path, _FORM)]
-    wanted: dict[str, list[tuple[str, str]]] = {title: [] for _, title in rows if title}
+    by_title: dict[str, list[tuple[str, str]]] = {title: [] for _, title in rows if title}
     keys = []
     for document in beir.documents(corpus):
         assert isinstance(document, Document)
         keys.append(document.key)
         title = search_form(document.title)
-        if title in wanted:
-            wanted[title].append((document.key, f" {search_form(document.text)} "))
+        if title in by_title:
+            by_title[title].append((document.key, f" {search_form(document.text)} "))
     questions = []
     for question, title in rows:
         answers = [f" {search_form(answer)} " for answer in question.answers]
-        gold = [key for key, text in wanted.get(title, ()) if any(answer in text for answer in answers)]
+        gold = [key for key, text in by_title.get(title, ()) if any(answer in text for answer in answers)]
         if gold:
             questions.append(Question(question.id, question.text, tuple(gold), question.answers, question.type))
     lost = len(rows) - len(questions)

@@ -34,20 +34,20 @@ def read(path: Path) -> Dataset:
         article = id_of(place, item.get("article_id"), "article_id", _FORM)
         text_of(place, item, "article", _FORM)
         keys.add(article)
-        for number, asked in enumerate(list_of(place, item, "questions", _FORM), 1):
-            if not isinstance(asked, dict):
+        for number, entry in enumerate(list_of(place, item, "questions", _FORM), 1):
+            if not isinstance(entry, dict):
                 raise InputError(f"{place}: questions holds an item that is not an object.", _FORM)
-            questions.append(_question(place, item, asked, article, number))
+            questions.append(_question(place, item, entry, article, number))
     return Dataset(path, checked(questions, path, _FORM), frozenset(keys), Corpus(lambda _: _articles(path)))
 
 
-def _question(place: str, item: dict[str, Any], asked: dict[str, Any], article: str, number: int) -> Question:
-    options, label = list_of(place, asked, "options", _FORM), asked.get("gold_label")
+def _question(place: str, item: dict[str, Any], entry: dict[str, Any], article: str, number: int) -> Question:
+    options, label = list_of(place, entry, "options", _FORM), entry.get("gold_label")
     right = options[label - 1 : label] if isinstance(label, int) and label > 0 else []
-    difficult = asked.get("difficult")
+    difficult = entry.get("difficult")
     return Question(
-        id=str(asked.get("question_unique_id") or f"{item.get('set_unique_id') or article}_{number}"),
-        text=question_of(place, asked, _FORM),
+        id=str(entry.get("question_unique_id") or f"{item.get('set_unique_id') or article}_{number}"),
+        text=question_of(place, entry, _FORM),
         gold=(article,),
         answers=tuple(map(str, right)),
         choices=tuple(map(str, options)),

@@ -80,9 +80,9 @@ def load_prompt(name: str, folder: Path | None = None) -> Prompt:
     except (OSError, ValueError) as error:
         raise ConfigurationError(f"The prompt {path} cannot be read: {error}", "It must be a text in UTF-8.") from error
     if not Template(prompt.text).is_valid() or prompt.values != own.values or not _ROLE.match(prompt.text):
-        wanted = ", ".join(f"${value}" for value in sorted(own.values))
+        values = ", ".join(f"${value}" for value in sorted(own.values))
         raise ConfigurationError(
             f"The prompt {path} cannot be used.",
-            f"It begins with a line [system] or [user], and holds just: {wanted}. A dollar sign is written $$.",
+            f"It begins with a line [system] or [user], and holds just: {values}. A dollar sign is written $$.",
         )
     return prompt

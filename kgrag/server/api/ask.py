@@ -54,7 +54,7 @@ _AMONG: Responses = {200: replies(Answer)[200] | _EVENTS}
 
 
 @router.post("/collections/{collection}/ask", responses=_RESPONSES)
-async def ask(caller: Called, request: Request, collection: Named, asked: AskRequest) -> Response:
+async def ask(caller: Called, request: Request, collection: Named, body: AskRequest) -> Response:
     """Return an answer that the server's language model writes from passages that it cites.
 
     With `Accept: text/event-stream` each step is an event as it happens, named by its type, and the last is the answer,
@@ -63,51 +63,51 @@ async def ask(caller: Called, request: Request, collection: Named, asked: AskReq
     """
 
     def strategy() -> Strategy:
-        return _strategy(caller, caller.collection(collection, "write" if asked.save else "read"), asked)
+        return _strategy(caller, caller.collection(collection, "write" if body.save else "read"), body)
 
-    return await _answered(caller, request, asked, await caller.work(strategy), collection)
+    return await _answered(caller, request, body, await caller.work(strategy), collection)
 
 
 @router.post("/ask", responses=_AMONG)
-async def ask_collections(caller: Called, request: Request, asked: AskCollectionsRequest) -> Response:
+async def ask_collections(caller: Called, request: Request, body: AskCollectionsRequest) -> Response:
     """Return an answer from the passages of several collections; each passage has its `collection`."""
-    strategy = await caller.work(lambda: _strategy(caller, caller.select(asked.collections), asked))
-    return await _answered(caller, request, asked, strategy)
+    strategy = await caller.work(lambda: _strategy(caller, caller.select(body.collections), body))
+    return await _answered(caller, request, body, strategy)
 
 
 async def _answered(
-    caller: Caller, request: Request, asked: AskRequest, strategy: Strategy, collection: str | None = None
+    caller: Caller, request: Request, body: AskRequest, strategy: Strategy, collection: str | None = None
 ) -> Response:
     """Return the answer, streamed to those who accept it so; saved in the collection, if that is requested."""
 
     def answer(hear: Callable[[Event], None] | None) -> dict[str, Any]:
-        query = Query(asked.question, asked.filter, knowledge=asked.knowledge)
-        found = strategy.ask(
-            query, short=asked.short, depth=asked.k, stream=hear is not None, listener=hear, choices=asked.choices
+        query = Query(body.question, body.filter, knowledge=body.knowledge)
+        result = strategy.ask(
+            query, short=body.short, depth=body.k, stream=hear is not None, listener=hear, choices=body.choices
         )
-        kept = {"run": caller.kg[collection].save(found)} if asked.save and collection is not None else {}
-        return to_json(found, **kept)
+        extra = {"run": caller.kg[collection].save(result)} if body.save and collection is not None else {}
+        return to_json(result, **extra)
 
     if MEDIA_TYPE in request.headers.get("accept", ""):
         return EventStream(_named(await caller.serving.asks.stream(answer)))
     return Reply(await caller.work(lambda: answer(None), workers=caller.serving.asks))
 
 
-def _strategy(caller: Caller, chosen: Collection | Federation, asked: AskRequest) -> Strategy:
+def _strategy(caller: Caller, target: Collection | Federation, body: AskRequest) -> Strategy:
     """Return the system over existing collections, once all options are checked."""
-    if asked.system is not None:
-        check_asked_system(asked.system)
-    caller.seen(asked.knowledge)
-    return chosen.system(asked.system)
+    if body.system is not None:
+        check_asked_system(body.system)
+    caller.seen(body.knowledge)
+    return target.system(body.system)
 
 
 async def _named(heard: AsyncGenerator[Any]) -> Events:
     """Yield the events of an answer by their types, and the answer."""
-    written = ""
+    text = ""
     async with aclosing(heard):
-        async for told in heard:
-            if isinstance(told, Answered) and not told.whole:
-                yield "Answered", written_since(told, written)
-                written = told.text
+        async for item in heard:
+            if isinstance(item, Answered) and not item.whole:
+                yield "Answered", written_since(item, text)
+                text = item.text
             else:
-                yield (type(told).__name__, to_json(told)) if isinstance(told, Event) else ("Answer", told)
+                yield (type(item).__name__, to_json(item)) if isinstance(item, Event) else ("Answer", item)

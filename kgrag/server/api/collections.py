@@ -23,8 +23,8 @@ async def me(caller: Called) -> Reply:
 @router.get("/collections", responses=holds("Collections", collections=list[CollectionInfo]))
 async def collections(caller: Called) -> Reply:
     """Return the collections that the key may see, with their counts."""
-    found = await caller.work(caller.kg.collections)
-    return Reply({"collections": [info for info in found if caller.access.sees(info.name)]})
+    infos = await caller.work(caller.kg.collections)
+    return Reply({"collections": [info for info in infos if caller.access.sees(info.name)]})
 
 
 @router.get("/collections/{collection}", responses=replies(CollectionInfo))

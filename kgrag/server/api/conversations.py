@@ -55,8 +55,8 @@ def as_held(result: Answer | Ranking | None, now: Mapping[str, Passage]) -> Show
     if result is None:
         return None, frozenset()
     passages = {passage.id: passage for passage in _passages(result)}
-    gone = frozenset(id for id, its in passages.items() if id not in now or now[id].text != its.text)
-    return _without(result, gone) if gone else result, gone
+    missing = frozenset(id for id, item in passages.items() if id not in now or now[id].text != item.text)
+    return _without(result, missing) if missing else result, missing
 
 
 def _passages(result: Answer | Ranking) -> Iterable[Passage]:
@@ -67,22 +67,22 @@ def _passages(result: Answer | Ranking) -> Iterable[Passage]:
         yield from (hit.passage for event in result.trace if isinstance(event, Retrieved) for hit in event.hits)
 
 
-def _without(result: Answer | Ranking, gone: frozenset[str]) -> Answer | Ranking:
-    def passage(its: Passage) -> Passage:
-        return replace(its, text="") if its.id in gone else its
+def _without(result: Answer | Ranking, missing: frozenset[str]) -> Answer | Ranking:
+    def passage(item: Passage) -> Passage:
+        return replace(item, text="") if item.id in missing else item
 
-    def hits(its: Iterable[Hit]) -> tuple[Hit, ...]:
-        return tuple(replace(hit, passage=passage(hit.passage), copies=()) for hit in its)
+    def hits(item: Iterable[Hit]) -> tuple[Hit, ...]:
+        return tuple(replace(hit, passage=passage(hit.passage), copies=()) for hit in item)
 
-    def event(its: Event) -> Event:
-        return replace(its, hits=hits(its.hits)) if isinstance(its, Retrieved) else its
+    def event(item: Event) -> Event:
+        return replace(item, hits=hits(item.hits)) if isinstance(item, Retrieved) else item
 
     if isinstance(result, Ranking):
         return replace(result, hits=hits(result.hits))
     return replace(
         result,
         ranking=replace(result.ranking, hits=hits(result.ranking.hits)),
-        citations=tuple(replace(its, passage=passage(its.passage)) for its in result.citations),
+        citations=tuple(replace(item, passage=passage(item.passage)) for item in result.citations),
         trace=tuple(map(event, result.trace)),
     )
 
@@ -128,57 +128,57 @@ class OpinionRequest(RequestForm):
 
 
 @router.post("/turns", status_code=202, responses={202: {"model": _TURN}})
-async def ask_turn(caller: Called, asked: TurnRequest) -> Reply:
+async def ask_turn(caller: Called, body: TurnRequest) -> Reply:
     """Ask; the reply comes at once, with the id under which the answer is followed, and kept."""
-    question = asked.question.strip()
+    question = body.question.strip()
     if not question:
         raise InputError("The question is empty.", "Ask something.")
-    if asked.system is not None:
-        check_asked_system(asked.system)
-    if asked.retriever is not None:
-        check_asked_retriever(asked.retriever)
+    if body.system is not None:
+        check_asked_system(body.system)
+    if body.retriever is not None:
+        check_asked_retriever(body.retriever)
     serving = caller.serving
 
     def made() -> tuple[Turn, Searching, Tasks | None, list[Message]]:
-        chosen: Searching
-        if len(asked.collections) > 1:
-            chosen = caller.select(asked.collections)
+        target: Searching
+        if len(body.collections) > 1:
+            target = caller.select(body.collections)
         else:
-            chosen = found = caller.collection(asked.collections[0])
-            found.info()  # raises where there is none
+            target = single = caller.collection(body.collections[0])
+            single.info()  # raises where there is none
         tasks = caller.kg.tasks()
-        answers = asked.retriever is None and (asked.system is not None or tasks is not None)
-        system = (asked.system or chosen.usual) if answers else ""
+        answers = body.retriever is None and (body.system is not None or tasks is not None)
+        system = (body.system or target.usual) if answers else ""
         if system:
             caller.kg.language_model()
-            chosen.system(system)
+            target.system(system)
         before: list[Message] = []
-        if asked.conversation is not None:
-            turns = list(takewhile(lambda its: its.id != asked.instead, _own(caller, asked.conversation)))
-            before = [message for its in turns[-TURNS:] for message in _messages(caller, its)]
+        if body.conversation is not None:
+            turns = list(takewhile(lambda earlier: earlier.id != body.instead, _own(caller, body.conversation)))
+            before = [message for earlier in turns[-TURNS:] for message in _messages(caller, earlier)]
         turn = Turn(
             id=uuid.uuid4().hex,
-            conversation=asked.conversation or uuid.uuid4().hex,
+            conversation=body.conversation or uuid.uuid4().hex,
             owner=caller.access.key,
-            collections=asked.collections,
+            collections=body.collections,
             question=question,
             system=system,
-            retriever="" if system else asked.retriever or DEFAULT_RETRIEVER,
+            retriever="" if system else body.retriever or DEFAULT_RETRIEVER,
             created=datetime.now(UTC).isoformat(),
         )
-        serving.conversations.add(turn, asked.instead)
-        return turn, chosen, tasks, before
+        serving.conversations.add(turn, body.instead)
+        return turn, target, tasks, before
 
-    turn, chosen, tasks, before = await caller.work(made)
-    serving.asking.begin(turn, chosen, tasks, before)
+    turn, target, tasks, before = await caller.work(made)
+    serving.asking.begin(turn, target, tasks, before)
     return Reply(_form(turn), 202)
 
 
 @router.get("/conversations", responses=holds("ConversationList", conversations=list[Heading]))
 async def conversations(caller: Called, limit: Annotated[int, Query(ge=1, le=2000)] = 100) -> Reply:
     """Return the conversations of the caller, the newest first."""
-    found = await caller.work(lambda: caller.serving.conversations.headings(caller.access.key, limit))
-    return Reply({"conversations": [heading for heading in found if _seen(caller, heading.collections)]})
+    headings = await caller.work(lambda: caller.serving.conversations.headings(caller.access.key, limit))
+    return Reply({"conversations": [heading for heading in headings if _seen(caller, heading.collections)]})
 
 
 @router.get(
@@ -204,9 +204,9 @@ async def conversation(caller: Called, id: Id) -> Reply:
 
 
 @router.patch("/conversations/{id}", responses=holds("RenamedConversation", id=str, title=str))
-async def rename_conversation(caller: Called, id: Id, given: TitleRequest) -> Reply:
+async def rename_conversation(caller: Called, id: Id, body: TitleRequest) -> Reply:
     """Rename a conversation of the caller."""
-    title = " ".join(given.title.split())
+    title = " ".join(body.title.split())
 
     def renamed() -> dict[str, str]:
         _own(caller, id)
@@ -281,7 +281,7 @@ async def stop_turn(caller: Called, id: Id) -> Reply:
 
 
 @router.post("/turns/{id}/opinion", responses={200: {"model": _TURN}})
-async def opinion(caller: Called, id: Id, given: OpinionRequest) -> Reply:
+async def opinion(caller: Called, id: Id, body: OpinionRequest) -> Reply:
     """Rate an answer; it is saved in the graph as a run, for the collection's maintainers."""
 
     def kept() -> Turn:
@@ -289,8 +289,8 @@ async def opinion(caller: Called, id: Id, given: OpinionRequest) -> Reply:
         result = caller.serving.conversations.result(id)
         if not isinstance(result, Answer):
             raise InputError("There is no answer yet.", "Say it once there is one.")
-        run = _rated(caller, turn, result, given) if len(turn.collections) == 1 else ""
-        return caller.serving.conversations.change(id, good=given.good, remark=given.remark, run=run)
+        run = _rated(caller, turn, result, body) if len(turn.collections) == 1 else ""
+        return caller.serving.conversations.change(id, good=body.good, remark=body.remark, run=run)
 
     return Reply(_form(await caller.work(kept)))
 
@@ -299,8 +299,8 @@ async def opinion(caller: Called, id: Id, given: OpinionRequest) -> Reply:
 async def opinions(caller: Called, limit: Annotated[int, Query(ge=1, le=1000)] = 200) -> Reply:
     """Return what people said of answers, the newest first (role admin, of all collections)."""
     _check_operator(caller)
-    found = await caller.work(lambda: caller.serving.conversations.rated(limit))
-    return Reply({"opinions": list(map(_form, found))})
+    turns = await caller.work(lambda: caller.serving.conversations.rated(limit))
+    return Reply({"opinions": list(map(_form, turns))})
 
 
 @router.get("/spending", responses=holds("Spending", spending=list[_SPENT]))
@@ -327,31 +327,33 @@ def _shown(caller: Caller, turns: Sequence[Turn]) -> list[dict[str, Any]]:
     """Return turns with what came of them; one that cannot be shown hides none of the others."""
     say = str if caller.access.may("admin") else for_reader
     rows = []
-    for turn, (result, gone) in zip(turns, _results(caller, turns), strict=True):
-        shown: dict[str, Any] = {"answer": None, "steps": [], "sources": [], "notes": [], "hops": [], "follow_ups": []}
+    for turn, (result, missing) in zip(turns, _results(caller, turns), strict=True):
+        row: dict[str, Any] = {"answer": None, "steps": [], "sources": [], "notes": [], "hops": [], "follow_ups": []}
         try:
-            shown |= result_form(result, gone, say) if result is not None else {}
+            row |= result_form(result, missing, say) if result is not None else {}
             if turn is turns[-1] and result is not None:
-                shown["follow_ups"] = _follow_ups(caller, turn, result)
+                row["follow_ups"] = _follow_ups(caller, turn, result)
         except Exception as error:
             logger.exception("turn %s cannot be shown", turn.id, exc_info=error)
-            shown["notes"] = ["This answer cannot be shown here. Its text can be downloaded as JSON."]
+            row["notes"] = ["This answer cannot be shown here. Its text can be downloaded as JSON."]
         problem = turn.error and {**turn.error, **{key: say(turn.error[key]) for key in ("error", "remedy")}}
-        rows.append({"turn": _form(replace(turn, error=problem)), "mine": turn.owner == caller.access.key, **shown})
+        rows.append({"turn": _form(replace(turn, error=problem)), "mine": turn.owner == caller.access.key, **row})
     return rows
 
 
 def _follow_ups(caller: Caller, turn: Turn, result: Answer | Ranking) -> list[str]:
     """Return questions that a result leads on to, of those that its conversation has not asked."""
     if isinstance(result, Answer):
-        said, hits = f"{result.question} {result.text}", cited_hits(result)
+        spoken, hits = f"{result.question} {result.text}", cited_hits(result)
     else:
-        said, hits = result.query, list(result.hits[:_DRAWN])
-    asked = [
-        text for its in caller.serving.conversations.turns(turn.conversation) for text in (its.question, its.asked)
+        spoken, hits = result.query, list(result.hits[:_DRAWN])
+    questions = [
+        text
+        for earlier in caller.serving.conversations.turns(turn.conversation)
+        for text in (earlier.question, earlier.asked)
     ]
     try:
-        return follow_ups(caller.kg.graph, [hit.passage.id for hit in hits], said, asked)
+        return follow_ups(caller.kg.graph, [hit.passage.id for hit in hits], spoken, questions)
     except DatabaseError:  # the answer is shown all the same
         return []
 
@@ -362,15 +364,15 @@ def _results(caller: Caller, turns: Sequence[Turn]) -> list[Shown]:
     return still_held(caller.kg, names, [caller.serving.conversations.result(turn.id) for turn in turns])
 
 
-def _rated(caller: Caller, turn: Turn, answer: Answer, given: OpinionRequest) -> str:
+def _rated(caller: Caller, turn: Turn, answer: Answer, body: OpinionRequest) -> str:
     """Return the id of the run that stores the answer with its rating."""
-    chosen = caller.kg[turn.collections[0]]
+    target = caller.kg[turn.collections[0]]
     if turn.run:
         with suppress(NotFoundError):  # it was removed: keep another one
-            chosen.rate(turn.run, good=given.good, remark=given.remark)
+            target.rate(turn.run, good=body.good, remark=body.remark)
             return turn.run
-    run = chosen.save(answer)
-    chosen.rate(run, good=given.good, remark=given.remark)
+    run = target.save(answer)
+    target.rate(run, good=body.good, remark=body.remark)
     return run
 
 
@@ -379,12 +381,12 @@ def _turn(caller: Caller, id: str, *, own: bool = False) -> Turn:
 
     Raises NotFoundError, with `own` AccessError for one of somebody else's.
     """
-    found = caller.serving.asking.now(caller.serving.conversations.turn(id))
-    if not _seen(caller, found.collections):
+    turn = caller.serving.asking.now(caller.serving.conversations.turn(id))
+    if not _seen(caller, turn.collections):
         raise NotFoundError(f"There is no question {id!r}.", "It may be about collections that you may not see.")
-    if own and found.owner != caller.access.key:
+    if own and turn.owner != caller.access.key:
         raise AccessError("This was asked by somebody else.", "Ask it yourself.")
-    return found
+    return turn
 
 
 def _own(caller: Caller, conversation: str) -> list[Turn]:
@@ -402,8 +404,8 @@ def _seen(caller: Caller, collections: tuple[str, ...]) -> bool:
 def _messages(caller: Caller, turn: Turn) -> list[Message]:
     """Return the messages of a turn, for the next one."""
     result = caller.serving.conversations.result(turn.id)
-    said = result.text if isinstance(result, Answer) else ""
-    return [Message("user", turn.question), *([Message("assistant", said)] if said else [])]
+    text = result.text if isinstance(result, Answer) else ""
+    return [Message("user", turn.question), *([Message("assistant", text)] if text else [])]
 
 
 def _form(turn: Turn) -> dict[str, Any]:

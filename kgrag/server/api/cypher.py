@@ -39,12 +39,12 @@ class SavedQueryRequest(RequestForm):
 
 
 @router.post("/cypher", responses=_ROWS)
-async def cypher(caller: Called, asked: CypherRequest) -> Reply:
+async def cypher(caller: Called, body: CypherRequest) -> Reply:
     """Run a statement through the read-only gateway; for keys of all collections."""
     caller.access.check_all()
-    named = {} if asked.collection is None else {"collection": asked.collection}
+    named = {} if body.collection is None else {"collection": body.collection}
     rows = await caller.work(
-        lambda: caller.kg.cypher(asked.statement, {**named, **asked.parameters}),
+        lambda: caller.kg.cypher(body.statement, {**named, **body.parameters}),
         workers=caller.serving.statements,
     )
     return Reply(to_json(rows))
@@ -54,7 +54,7 @@ async def cypher(caller: Called, asked: CypherRequest) -> Reply:
 async def queries(caller: Called) -> Reply:
     """Return the saved queries that the key may run, with their parameters."""
     all_of_them = not caller.access.collections
-    found = [
+    rows = [
         {
             "name": name,
             "purpose": query.purpose,
@@ -64,25 +64,25 @@ async def queries(caller: Called) -> Reply:
         for name, query in saved_queries().items()
         if all_of_them or is_of_a_collection(name)
     ]
-    return Reply({"queries": found})
+    return Reply({"queries": rows})
 
 
 @router.post("/queries/{name}", responses=_ROWS)
-async def saved_query(caller: Called, name: QueryName, asked: SavedQueryRequest) -> Reply:
+async def saved_query(caller: Called, name: QueryName, body: SavedQueryRequest) -> Reply:
     """Run a saved query on the whole database; for keys of all collections."""
     caller.access.check_all()
-    return await _rows(caller, name, asked, None)
+    return await _rows(caller, name, body, None)
 
 
 @router.post("/collections/{collection}/queries/{name}", responses=_ROWS)
-async def collection_query(caller: Called, collection: Named, name: QueryName, asked: SavedQueryRequest) -> Reply:
+async def collection_query(caller: Called, collection: Named, name: QueryName, body: SavedQueryRequest) -> Reply:
     """Run a saved query on a collection."""
-    return await _rows(caller, name, asked, collection)
+    return await _rows(caller, name, body, collection)
 
 
-async def _rows(caller: Caller, name: str, asked: SavedQueryRequest, collection: str | None) -> Reply:
+async def _rows(caller: Caller, name: str, body: SavedQueryRequest, collection: str | None) -> Reply:
     def rows() -> Reply:
-        chosen = None if collection is None else caller.collection(collection).name
-        return Reply(to_json(saved_rows(caller.kg, name, asked.parameters, chosen)))
+        target = None if collection is None else caller.collection(collection).name
+        return Reply(to_json(saved_rows(caller.kg, name, body.parameters, target)))
 
     return await caller.work(rows, workers=caller.serving.statements)

@@ -51,17 +51,17 @@ async def upload(
     A file of the same name takes the place of an earlier one.
     """
 
-    given = [(file.filename or "", file.size or 0, iter(partial(file.file.read, _CHUNK), b"")) for file in files]
-    return await caller.work(lambda: _kept(caller, collection, given, language))
+    parts = [(file.filename or "", file.size or 0, iter(partial(file.file.read, _CHUNK), b"")) for file in files]
+    return await caller.work(lambda: _kept(caller, collection, parts, language))
 
 
 @router.post("/collections/{collection}/texts", status_code=202, responses=JOB)
-async def add_texts(caller: Called, collection: Named, given: TextsRequest) -> Reply:
+async def add_texts(caller: Called, collection: Named, body: TextsRequest) -> Reply:
     """Ingest texts in place of files (role write)."""
 
-    texts = [(text.name, text.text.encode()) for text in given.texts]
+    texts = [(text.name, text.text.encode()) for text in body.texts]
     files = [(name, len(data), [data]) for name, data in texts]
-    return await caller.work(lambda: _kept(caller, collection, files, given.language))
+    return await caller.work(lambda: _kept(caller, collection, files, body.language))
 
 
 @router.get(
@@ -81,10 +81,10 @@ async def documents(
     """
 
     def listed() -> Reply:
-        found = caller.collection(collection).documents(after=after, limit=limit, search=search)
-        held = caller.serving.jobs.uploads
-        rows = [{**plain(its), "held": held.holds(collection, its.file)} for its in found]
-        return Reply({"documents": rows, "after": found[-1].key if len(found) == limit else None})
+        listing = caller.collection(collection).documents(after=after, limit=limit, search=search)
+        uploads = caller.serving.jobs.uploads
+        rows = [{**plain(document), "held": uploads.holds(collection, document.file)} for document in listing]
+        return Reply({"documents": rows, "after": listing[-1].key if len(listing) == limit else None})
 
     return await caller.work(listed)
 
@@ -118,9 +118,9 @@ async def prune_documents(
     """Hold these files no longer, and have a job delete the documents of all files that are not held (role write)."""
 
     def dropped() -> Reply:
-        held = _open(caller, collection)
+        uploads = _open(caller, collection)
         for one in map(checked_name, name):
-            held.remove(collection, one)
+            uploads.remove(collection, one)
         return submitted(caller, collection, "prune", {})
 
     return await caller.work(dropped)
@@ -129,8 +129,8 @@ async def prune_documents(
 @router.get("/collections/{collection}/uploads", responses=holds("Uploads", uploads=list[_UPLOAD]))
 async def uploads(caller: Called, collection: Named) -> Reply:
     """Return the stored files, by name."""
-    found = await caller.work(lambda: _held(caller, collection))
-    return Reply({"uploads": [{"name": upload.name, "size": upload.size} for upload in found]})
+    stored = await caller.work(lambda: _held(caller, collection))
+    return Reply({"uploads": [{"name": upload.name, "size": upload.size} for upload in stored]})
 
 
 def _held(caller: Caller, collection: str) -> list[Upload]:
@@ -150,14 +150,14 @@ def _kept(
 
     Raises TooLargeError for more of them than a job may have, FullError when there is no room for them.
     """
-    held, options = _open(caller, collection), caller.serving.options
+    uploads, options = _open(caller, collection), caller.serving.options
     if len(files) > options.upload_files:
         raise TooLargeError(
             f"{len(files):,} files at once are more than {options.upload_files:,}.",
             "Send them in parts, or set KGRAG_SERVE__UPLOAD_FILES.",
         )
     names = [checked_name(name) for name, _, _ in files]  # all of them, before any is kept
-    held.check_room(sum(size for _, size, _ in files), options.held_mb * 1_000_000)
+    uploads.check_room(sum(size for _, size, _ in files), options.held_mb * 1_000_000)
     for name, (_, _, chunks) in zip(names, files, strict=True):
-        held.keep(collection, name, chunks)
+        uploads.keep(collection, name, chunks)
     return submitted(caller, collection, "ingest", {"uploads": names, "language": language})

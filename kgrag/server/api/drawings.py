@@ -42,11 +42,11 @@ async def draw_passage(
 
 
 @router.post("/collections/{collection}/drawings/queries/{name}", responses=DRAWING)
-async def draw_query(caller: Called, collection: Named, name: QueryName, asked: SavedQueryRequest) -> Reply:
+async def draw_query(caller: Called, collection: Named, name: QueryName, body: SavedQueryRequest) -> Reply:
     """Return the nodes and edges of a saved query: `around` an entity, a `run`, a `document`, ..."""
 
     def drawn() -> Drawing:
-        return drawing(saved_rows(caller.kg, name, asked.parameters, caller.collection(collection).name))
+        return drawing(saved_rows(caller.kg, name, body.parameters, caller.collection(collection).name))
 
     return drawing_form(await caller.work(drawn))
 
@@ -64,11 +64,11 @@ async def draw_connection(
     """Return the shortest ways between two names, and one of them told in sentences; nothing where none leads."""
 
     def drawn() -> Reply:
-        chosen = caller.collection(collection)
-        rows = saved_rows(caller.kg, "connection", {"entity": name, "other": other}, chosen.name)
+        target = caller.collection(collection)
+        rows = saved_rows(caller.kg, "connection", {"entity": name, "other": other}, target.name)
         if not rows:
             return Reply({"nodes": [], "edges": [], "ways": 0, "ties": []})
-        ties = told_connection(map(_way, rows), chosen.context.reader.passages(list(_passages(rows))))
+        ties = told_connection(map(_way, rows), target.context.reader.passages(list(_passages(rows))))
         picture = drawing(rows)
         nodes, edges = list(picture.nodes.values()), list(picture.edges.values())
         return Reply({"nodes": nodes, "edges": edges, "ways": len(rows), "ties": ties})
@@ -95,15 +95,15 @@ def _passages(rows: Rows) -> set[str]:
 
 def around(kg: KnowledgeGraph, passage: Passage, edges: int) -> Drawing:
     """Return a passage and its neighbours."""
-    found = Drawing()
-    middle = found.node(passage.id, "Passage", passage.title or passage.text, {"text": passage.text})
+    picture = Drawing()
+    middle = picture.node(passage.id, "Passage", passage.title or passage.text, {"text": passage.text})
     for edge in kg.neighbourhood(passage.id, edges):
-        other = found.node(edge["id"], edge["label"], edge["name"] or edge["label"])
+        other = picture.node(edge["id"], edge["label"], edge["name"] or edge["label"])
         ends = (middle, other) if edge["outgoing"] else (other, middle)
-        found.edge(*ends, edge["type"], properties=edge["properties"])
-    return found
+        picture.edge(*ends, edge["type"], properties=edge["properties"])
+    return picture
 
 
-def drawing_form(drawn: Drawing) -> Reply:
+def drawing_form(picture: Drawing) -> Reply:
     """Return a drawing as a reply has it."""
-    return Reply({"nodes": list(drawn.nodes.values()), "edges": list(drawn.edges.values())})
+    return Reply({"nodes": list(picture.nodes.values()), "edges": list(picture.edges.values())})

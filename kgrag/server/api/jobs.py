@@ -52,9 +52,9 @@ class JobRequest(RequestForm):
 
 
 @router.post("/collections/{collection}/jobs", status_code=202, responses=JOB)
-async def submit_job(caller: Called, collection: Named, asked: JobRequest) -> Reply:
+async def submit_job(caller: Called, collection: Named, body: JobRequest) -> Reply:
     """Ask for a job (role write; admin to delete a whole collection)."""
-    return await caller.work(lambda: submitted(caller, collection, asked.kind, asked.parameters))
+    return await caller.work(lambda: submitted(caller, collection, body.kind, body.parameters))
 
 
 @router.get(
@@ -69,14 +69,14 @@ async def estimate(caller: Called, collection: Named, kind: Estimated) -> Reply:
     """
 
     def estimated() -> Reply:
-        chosen = caller.collection(collection, "write")
+        target = caller.collection(collection, "write")
         caller.kg.language_model()  # raises now if there is none
-        its = _ESTIMATES[kind](chosen)
-        lines = its.lines(caller.kg.settings.chat.budget) if its.calls else [_NOTHING_LEFT[kind]]
+        calls = _ESTIMATES[kind](target)
+        lines = calls.lines(caller.kg.settings.chat.budget) if calls.calls else [_NOTHING_LEFT[kind]]
         numbers = {
-            "calls": its.calls,
-            "tokens": its.prompt_tokens[1] + its.completion_tokens[1],
-            "cost": None if its.cost is None else its.cost[1],
+            "calls": calls.calls,
+            "tokens": calls.prompt_tokens[1] + calls.completion_tokens[1],
+            "cost": None if calls.cost is None else calls.cost[1],
         }
         return Reply({"kind": kind, **numbers, "lines": list(lines)})
 
@@ -95,8 +95,8 @@ async def jobs(
     Of a list among the parameters the first 20 items are shown, and under its name with `_number` how many there are;
     `GET /jobs/{id}` has all.
     """
-    chosen = caller.access.collections if collection is None else caller.seen((collection,))
-    listed = await caller.work(lambda: caller.serving.jobs.list(chosen, state, limit))
+    names = caller.access.collections if collection is None else caller.seen((collection,))
+    listed = await caller.work(lambda: caller.serving.jobs.list(names, state, limit))
     return Reply({"jobs": [replace(job, parameters=_brief(job.parameters)) for job in listed]})
 
 
@@ -180,12 +180,12 @@ def submitted(caller: Caller, collection: str, kind: str, parameters: Mapping[st
 
 def _seen(caller: Caller, id: str, role: Role = "read") -> Job:
     """Return a job on a collection that the caller may use; deletion of a whole one takes the role admin."""
-    found = caller.serving.jobs.get(id)
-    if not caller.access.sees(found.collection):
+    job = caller.serving.jobs.get(id)
+    if not caller.access.sees(job.collection):
         raise no_job(id)
-    whole = found.kind == "delete" and found.parameters.get("documents") is None
+    whole = job.kind == "delete" and job.parameters.get("documents") is None
     caller.access.check("admin" if whole and role != "read" else role)
-    return found
+    return job
 
 
 async def _changes(caller: Caller, id: str) -> Events:

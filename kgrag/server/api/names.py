@@ -42,8 +42,8 @@ async def names(
     limit: Annotated[int, Query(ge=1, le=100)] = 8,
 ) -> Reply:
     """Return names that have these words, those with the very words first, then those of most passages."""
-    found = await caller.work(lambda: caller.collection(collection).names(q, limit=limit))
-    return Reply({"names": [{"name": name, "passages": passages} for name, passages in found]})
+    rows = await caller.work(lambda: caller.collection(collection).names(q, limit=limit))
+    return Reply({"names": [{"name": name, "passages": passages} for name, passages in rows]})
 
 
 @router.get(
@@ -66,38 +66,45 @@ async def name_pairs(
     """
 
     def listed() -> Reply:
-        chosen, part = caller.collection(collection), filter.casefold()
-        found = chosen.resolve()
-        fits = [pair for pair in getattr(found, kind) if part in pair.one.casefold() or part in pair.other.casefold()]
-        shown = fits[offset : offset + limit]
-        said = chosen.name_contexts(shown)
+        target, part = caller.collection(collection), filter.casefold()
+        resolution = target.resolve()
+        fits = [
+            pair for pair in getattr(resolution, kind) if part in pair.one.casefold() or part in pair.other.casefold()
+        ]
+        page = fits[offset : offset + limit]
+        texts = target.name_contexts(page)
         pairs = [
             {name: getattr(pair, name) for name in _PAIR.model_fields if name != "contexts"} | {"contexts": contexts}
-            for pair, contexts in zip(shown, said, strict=True)
+            for pair, contexts in zip(page, texts, strict=True)
         ]
-        return Reply({"names": found.names, "number": len(fits), "pairs": pairs})
+        return Reply({"names": resolution.names, "number": len(fits), "pairs": pairs})
 
     return await caller.work(listed)
 
 
 @router.post("/collections/{collection}/name-pairs", responses=holds("Decided", decided=int))
-async def decide_name_pairs(caller: Called, collection: Named, asked: DecisionsRequest) -> Reply:
+async def decide_name_pairs(caller: Called, collection: Named, body: DecisionsRequest) -> Reply:
     """Say of pairs whether their names are one entity's (role write); a later search for pairs keeps to it."""
 
     def decided() -> Reply:
-        chosen = caller.collection(collection, "write")
-        found = chosen.resolve()
-        known = {frozenset((pair.one, pair.other)): pair for pair in (*found.doubtful, *found.same, *found.apart)}
-        said = {frozenset((its.one, its.other)): its for its in asked.decisions}  # of one pair the last counts
-        for key, its in said.items():
-            if key not in known:
+        target = caller.collection(collection, "write")
+        resolution = target.resolve()
+        by_names = {
+            frozenset((pair.one, pair.other)): pair
+            for pair in (*resolution.doubtful, *resolution.same, *resolution.apart)
+        }
+        decisions = {
+            frozenset((decision.one, decision.other)): decision for decision in body.decisions
+        }  # of one pair the last counts
+        for key, decision in decisions.items():
+            if key not in by_names:
                 raise NotFoundError(
-                    f"{its.one!r} and {its.other!r} are no pair of this collection now. Nothing was decided.",
+                    f"{decision.one!r} and {decision.other!r} are no pair of this collection now. Nothing was decided.",
                     "List the pairs again: somebody told them apart, or documents have changed.",
                 )
         for same in (True, False, None):
-            if pairs := [known[key] for key, its in said.items() if its.same is same]:
-                chosen.decide(pairs, same=same)
-        return Reply({"decided": len(said)})
+            if pairs := [by_names[key] for key, decision in decisions.items() if decision.same is same]:
+                target.decide(pairs, same=same)
+        return Reply({"decided": len(decisions)})
 
     return await caller.work(decided)

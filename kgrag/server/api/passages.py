@@ -46,8 +46,8 @@ async def passage(caller: Called, collection: Named, id: Id, edges: Annotated[in
     """Return a passage, and the edges around it, at most so many of each kind."""
 
     def found() -> dict[str, Any]:
-        its = caller.collection(collection).passage(id)
-        return {"passage": its, "edges": caller.kg.neighbourhood(its.id, edges)}
+        passage = caller.collection(collection).passage(id)
+        return {"passage": passage, "edges": caller.kg.neighbourhood(passage.id, edges)}
 
     return Reply(to_json(await caller.work(found)))
 
@@ -82,26 +82,30 @@ async def page(
     """
 
     def drawn() -> tuple[Passage, pictures.Picture, int, str]:
-        its = caller.collection(collection).passage(passage)
-        path = pictures.file_of(caller.kg, collection, its.document)
-        part = its.text[start:end]
-        first = its.page or 1
+        item = caller.collection(collection).passage(passage)
+        path = pictures.file_of(caller.kg, collection, item.document)
+        part = item.text[start:end]
+        first = item.page or 1
         picture = caller.serving.pictures.draw(path, number or first)
-        if number is None and part and its.last_page and not picture.places(part):
-            for following in range(first + 1, its.last_page + 1):
+        if number is None and part and item.last_page and not picture.places(part):
+            for following in range(first + 1, item.last_page + 1):
                 other = caller.serving.pictures.draw(path, following)
                 if other.places(part):
-                    return its, other, following, part
-        return its, picture, number or first, part
+                    return item, other, following, part
+        return item, picture, number or first, part
 
-    its, picture, shown, part = await caller.work(drawn)
+    item, picture, shown_number, part = await caller.work(drawn)
     if "application/json" not in request.headers.get("accept", ""):
         return Response(picture.png, media_type=_PNG)
     form = {
         "png": base64.b64encode(picture.png).decode(),
         "pages": picture.pages,
-        "number": shown,
+        "number": shown_number,
         "confidence": picture.confidence,
     }
-    boxes = picture.boxes(its.text) if its.page is None or its.page <= shown <= (its.last_page or its.page) else []
+    boxes = (
+        picture.boxes(item.text)
+        if item.page is None or item.page <= shown_number <= (item.last_page or item.page)
+        else []
+    )
     return Reply({**form, "boxes": boxes, "dark": picture.boxes(part) if part and boxes else []})

@@ -47,37 +47,37 @@ class LookUpRequest(RequestForm):
 
 
 @router.post("/collections/{collection}/search", responses=replies(Ranking, may={"run": str}))
-async def search(caller: Called, collection: Named, asked: SearchRequest) -> Reply:
+async def search(caller: Called, collection: Named, body: SearchRequest) -> Reply:
     """Return the passages that answer a question best, each with the trail that led to it."""
 
     def found() -> Reply:
-        chosen = caller.collection(collection, "write" if asked.save else "read")
-        ranking = _ranking(caller, chosen, asked)
-        return Reply(to_json(ranking, **({"run": chosen.save(ranking)} if asked.save else {})))
+        target = caller.collection(collection, "write" if body.save else "read")
+        ranking = _ranking(caller, target, body)
+        return Reply(to_json(ranking, **({"run": target.save(ranking)} if body.save else {})))
 
-    return await caller.work(found, deadline=asked.deadline)
+    return await caller.work(found, deadline=body.deadline)
 
 
 @router.post("/search", responses=replies(Ranking))
-async def search_collections(caller: Called, asked: SearchCollectionsRequest) -> Reply:
+async def search_collections(caller: Called, body: SearchCollectionsRequest) -> Reply:
     """Return the passages of several collections that answer a question best; each has its `collection`."""
     return await caller.work(
-        lambda: Reply(to_json(_ranking(caller, caller.select(asked.collections), asked))), deadline=asked.deadline
+        lambda: Reply(to_json(_ranking(caller, caller.select(body.collections), body))), deadline=body.deadline
     )
 
 
-def _ranking(caller: Caller, chosen: Collection | Federation, asked: SearchRequest) -> Ranking:
-    return chosen.search(
-        asked.question,
-        k=asked.k,
-        retriever=check_asked_retriever(asked.retriever),
-        filter=asked.filter,
-        knowledge=caller.seen(asked.knowledge),
+def _ranking(caller: Caller, target: Collection | Federation, body: SearchRequest) -> Ranking:
+    return target.search(
+        body.question,
+        k=body.k,
+        retriever=check_asked_retriever(body.retriever),
+        filter=body.filter,
+        knowledge=caller.seen(body.knowledge),
     )
 
 
 @router.post("/collections/{collection}/look-up", responses=holds("LookUpReply", lookup=Lookup | None))
-async def look_up(caller: Called, collection: Named, asked: LookUpRequest) -> Reply:
+async def look_up(caller: Called, collection: Named, body: LookUpRequest) -> Reply:
     """Return a page, a table or a section; `lookup` is null where the question names none of these."""
-    found = await caller.work(lambda: caller.collection(collection).look_up(asked.question, filter=asked.filter))
-    return Reply({"lookup": found})
+    lookup = await caller.work(lambda: caller.collection(collection).look_up(body.question, filter=body.filter))
+    return Reply({"lookup": lookup})

@@ -31,29 +31,29 @@ class KeyRequest(RequestForm):
 @router.get("/keys", responses=holds("Keys", keys=list[_KEY]))
 async def keys(caller: Called) -> Reply:
     """Return the keys of the server, by name, without their secrets (role admin, all collections)."""
-    its = _keys(caller)
-    found = await caller.work(its.kept)
-    return Reply({"keys": [{name: getattr(key, name) for name in _KEY.model_fields} for key in found]})
+    store = _keys(caller)
+    stored = await caller.work(store.kept)
+    return Reply({"keys": [{name: getattr(key, name) for name in _KEY.model_fields} for key in stored]})
 
 
 @router.post("/keys", status_code=201, responses=_MADE)
-async def add_key(caller: Called, asked: KeyRequest) -> Reply:
+async def add_key(caller: Called, body: KeyRequest) -> Reply:
     """Make a key (role admin, all collections); its token is shown this once.
 
     On a server that has none, the first locks it: from then on each request takes a key.
     """
-    its = _keys(caller)
-    token = await caller.work(lambda: its.add(asked.name, asked.role, asked.collections))
-    return Reply({"name": asked.name, "token": token}, 201)
+    store = _keys(caller)
+    token = await caller.work(lambda: store.add(body.name, body.role, body.collections))
+    return Reply({"name": body.name, "token": token}, 201)
 
 
 @router.delete("/keys/{name:path}", responses=holds("RemovedKey", name=str))
 async def remove_key(caller: Called, name: KeyName) -> Reply:
     """Remove a key, which is refused from now on (role admin, all collections); not the one that this is asked with."""
-    its = _keys(caller)
+    store = _keys(caller)
     if caller.access.key and caller.access.name == name:
         raise InputError(f"{name!r} is the key that you use.", "Use another admin key or `kgrag keys remove`.")
-    return Reply({"name": (await caller.work(lambda: its.remove(name))).name})
+    return Reply({"name": (await caller.work(lambda: store.remove(name))).name})
 
 
 def _keys(caller: Caller) -> Keys:

@@ -22,8 +22,8 @@ Responses = dict[int | str, dict[str, Any]]
 def shape(name: str, /, like: type | None = None, *, without: tuple[str, ...] = (), **more: Any) -> type[BaseModel]:
     """Return an object with the fields of a dataclass, those `without` left out, and `more`; all are required."""
     own = {f.name: get_type_hints(like)[f.name] for f in fields(like) if f.name not in without} if like else {}
-    given: dict[str, Any] = {key: (kind, ...) for key, kind in {**own, **more}.items()}
-    return create_model(name, __doc__=like.__doc__ if like else None, **given)
+    definitions: dict[str, Any] = {key: (kind, ...) for key, kind in {**own, **more}.items()}
+    return create_model(name, __doc__=like.__doc__ if like else None, **definitions)
 
 
 _HIT = shape("RankedHit", Hit, rank=int, trail=str)
@@ -54,15 +54,15 @@ def replies(kind: type, *, code: int = 200, may: dict[str, Any] | None = None) -
     `may`: optional fields, with a name of their own in OpenAPI.
     """
     without = ("values",) if kind is Rows else ()
-    made = shape(
+    model = shape(
         f"{'Saved' if may else ''}{kind.__name__}Reply",
         kind,
         without=without,
         version=Literal[wire.VERSION],
         **_FORMS.get(kind, {}),
     )
-    optional: dict[str, Any] = {key: (its, None) for key, its in (may or {}).items()}
-    return {code: {"model": create_model(made.__name__, __base__=made, **optional) if optional else made}}
+    optional: dict[str, Any] = {key: (kind_of_field, None) for key, kind_of_field in (may or {}).items()}
+    return {code: {"model": create_model(model.__name__, __base__=model, **optional) if optional else model}}
 
 
 def holds(name: str, /, **more: Any) -> Responses:

@@ -37,7 +37,7 @@ async def start(caller: Called) -> Reply:
     """
     access, options = caller.access, caller.serving.options
     records = await caller.work(caller.kg.records)
-    names = [found.name for found in records if found.kind != KNOWLEDGE and access.sees(found.name)]
+    names = [record.name for record in records if record.kind != KNOWLEDGE and access.sees(record.name)]
     return Reply(
         {
             "version": __version__,
@@ -50,10 +50,12 @@ async def start(caller: Called) -> Reply:
             "thorough": DEFAULT_SYSTEM,
             "search": DEFAULT_RETRIEVER,
             "systems": [
-                {"name": check_system(name), "meaning": its.summary, "alone": True} for name, its in STRATEGIES.items()
+                {"name": check_system(name), "meaning": entry.summary, "alone": True}
+                for name, entry in STRATEGIES.items()
             ],
             "retrievers": [
-                {"name": name, "meaning": its.summary, "alone": name not in _PARTS} for name, its in RETRIEVERS.items()
+                {"name": name, "meaning": entry.summary, "alone": name not in _PARTS}
+                for name, entry in RETRIEVERS.items()
             ],
             "collections": sorted(names),
             "looks": looks(),

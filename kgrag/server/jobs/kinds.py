@@ -126,9 +126,9 @@ def checked_options(kg: KnowledgeGraph, uploads: Uploads, kind: str, collection:
     except ValidationError as error:
         first = error.errors()[0]
         place = ".".join(map(str, first["loc"])) or "they"
-        known = ", ".join(KINDS[kind].options.model_fields) or "none"
+        allowed = ", ".join(KINDS[kind].options.model_fields) or "none"
         raise ConfigurationError(
-            f"The options of a job {kind!r} are invalid: {place}: {first['msg']}.", f"There are: {known}."
+            f"The options of a job {kind!r} are invalid: {place}: {first['msg']}.", f"There are: {allowed}."
         ) from error
     if not KINDS[kind].new:
         registry.check_documents(registry.open_collection(kg.graph, collection))
@@ -153,12 +153,12 @@ def run(kg: KnowledgeGraph, uploads: Uploads, job: Job, progress: Progress) -> O
 
 
 def _ingest(work: Work, options: IngestOptions) -> Outcome:
-    wanted = set(options.uploads)
-    names = {upload.path: upload.name for upload in work.uploads.list(work.name) if upload.name in wanted}
+    targets = set(options.uploads)
+    names = {upload.path: upload.name for upload in work.uploads.list(work.name) if upload.name in targets}
     report = work.kg[work.name].ingest(
         list(names), language=options.language, root=work.uploads.folder(work.name), names=names, progress=work.progress
     )
-    _drop_unread(work, wanted.intersection(problem.place for problem in report.problems))
+    _drop_unread(work, targets.intersection(problem.place for problem in report.problems))
     read = report.added + report.changed + report.unchanged
     nothing = InputError("Nothing could be read.", "See the problems of each file.") if report.problems else None
     return Outcome(plain(report), None if read else nothing)
@@ -192,10 +192,10 @@ def _read_watched(work: Work, options: Options) -> Outcome:
         folder, root=folder, names=_Names(folder), prune=True, settle=_SETTLE, progress=work.progress
     )
     problems = [
-        {**plain(its), "place": _inside(its.place, folder), "message": _inside(its.message, folder)}
-        for its in report.problems
+        {**plain(problem), "place": _inside(problem.place, folder), "message": _inside(problem.message, folder)}
+        for problem in report.problems
     ]
-    failed = len({its["place"] for its in problems})
+    failed = len({problem["place"] for problem in problems})
     return Outcome({**plain(report), "problems": problems, "failed": failed})
 
 
@@ -207,8 +207,8 @@ def _inside(text: str, folder: Path) -> str:
 def _drop_unread(work: Work, names: set[str]) -> None:
     """Hold those of some files no longer that gave no document at all."""
     root = clean(work.uploads.folder(work.name).resolve().as_posix())
-    found = work.graph.run("look_up/files_in", collection=work.name, prefixes=sorted(names), roots=[root])
-    for name in names.difference(row["prefix"] for row in found):
+    rows = work.graph.run("look_up/files_in", collection=work.name, prefixes=sorted(names), roots=[root])
+    for name in names.difference(row["prefix"] for row in rows):
         work.uploads.remove(work.name, name)
 
 
@@ -255,11 +255,11 @@ def _delete(work: Work, options: DeleteOptions) -> Outcome:
 def _prune(work: Work, options: Options) -> Outcome:
     """Delete the documents of uploads that are no longer held."""
     record = registry.open_collection(work.graph, work.name)
-    held = dict.fromkeys((upload.name for upload in work.uploads.list(work.name)), "")
+    names = dict.fromkeys((upload.name for upload in work.uploads.list(work.name)), "")
     folder = str(work.uploads.folder(work.name).resolve())
-    gone = list(find_gone(work.graph, record, Scan(folder, held, folders=[""])))
-    removed = work.kg[work.name].delete(gone, missing_ok=True, progress=work.progress)
-    return Outcome({"documents": gone, "passages": removed})
+    absent = list(find_gone(work.graph, record, Scan(folder, names, folders=[""])))
+    removed = work.kg[work.name].delete(absent, missing_ok=True, progress=work.progress)
+    return Outcome({"documents": absent, "passages": removed})
 
 
 def _reported(report: Any) -> Outcome:

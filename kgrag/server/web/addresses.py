@@ -5,9 +5,9 @@ from urllib.parse import quote, urlencode
 
 def address(*path: str, **query: str | int) -> str:
     """Return the address of a page from the parts of its path and its parameters; empty values are left out."""
-    shown = {name: value for name, value in query.items() if value != ""}
+    parameters = {name: value for name, value in query.items() if value != ""}
     place = "/" + "/".join(quote(part, safe="") for part in path)
-    return f"{place}?{urlencode(shown)}" if shown else place
+    return f"{place}?{urlencode(parameters)}" if parameters else place
 
 
 def inside(target: str) -> str:

@@ -93,8 +93,8 @@ def _is_https(request: Request) -> bool:
 
 
 def _page(next: str, problem: str = "", status: int = 200) -> HTMLResponse:
-    told = f'<p class="problem" role="alert">{escape(problem)}</p>' if problem else ""
-    return HTMLResponse(_PAGE.substitute(problem=told, next=escape(inside(next))), status)
+    message = f'<p class="problem" role="alert">{escape(problem)}</p>' if problem else ""
+    return HTMLResponse(_PAGE.substitute(problem=message, next=escape(inside(next))), status)
 
 
 PAGES = ("", "ask", "library", "document", "passage", "graph", "lab", "admin")
@@ -110,8 +110,8 @@ def mount(app: FastAPI, serving: Serving) -> None:
     app.mount(ASSETS, _Assets(directory=folder))
 
     async def pages(request: Request) -> Response:
-        known = request.path_params["path"].partition("/")[0] in PAGES
-        return Response(page, 200 if known else 404, _FRESH, "text/html")
+        is_page = request.path_params["path"].partition("/")[0] in PAGES
+        return Response(page, 200 if is_page else 404, _FRESH, "text/html")
 
     app.router.routes.append(_Page("/{path:path}", pages))
     app.state.serving = replace(serving, pages=True)
@@ -127,7 +127,7 @@ class _Page(Route):
 class _Assets(StaticFiles):
     """Scripts and styles, which a browser asks for again each time, and mostly has."""
 
-    def file_response(self, *given: Any, **named: Any) -> Response:
-        made = super().file_response(*given, **named)
-        made.headers.update(_FRESH)
-        return made
+    def file_response(self, *arguments: Any, **named: Any) -> Response:
+        response = super().file_response(*arguments, **named)
+        response.headers.update(_FRESH)
+        return response
