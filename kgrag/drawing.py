@@ -74,12 +74,12 @@ class Drawing:
 
     def node(self, id: str, label: str, caption: str, properties: Mapping[str, Any] = _NONE) -> str:
         """Add a node, unless it is there; returns its id."""
-        self.nodes.setdefault(id, DrawnNode(id, label, shortened(caption), _shown(properties)))
+        self.nodes.setdefault(id, DrawnNode(id, label, shortened(caption), _displayable(properties)))
         return id
 
     def edge(self, start: str, end: str, type: str, caption: str = "", properties: Mapping[str, Any] = _NONE) -> None:
         """Add an edge, unless one of its type is there between the two."""
-        edge = DrawnEdge(start, end, type, caption or type, _shown(properties))
+        edge = DrawnEdge(start, end, type, caption or type, _displayable(properties))
         self.edges.setdefault((start, end, edge.caption), edge)
 
 
@@ -257,7 +257,7 @@ def _document_of(passage: Passage) -> dict[str, str]:
     return {"title": passage.title, "document": passage.document, "place": passage.place, "text": passage.text}
 
 
-def _shown(properties: Mapping[str, Any]) -> dict[str, Scalar]:
+def _displayable(properties: Mapping[str, Any]) -> dict[str, Scalar]:
     """Return properties for display: texts are cut, lists become text, empty values are left out."""
     return {
         _NAMES.get(key, key): value if isinstance(value, int | float) else crop(str(value), _VALUE)

@@ -108,7 +108,7 @@ _WORK: Callable[[Any], Any] | None = None
 
 
 @dataclass(slots=True)
-class _Sent(Generic[T]):
+class _Parcel(Generic[T]):
     item: T
     future: "Future[Any] | None" = None
     tries: int = 0
@@ -138,11 +138,11 @@ class Processes(Engine):
 
     def _spread(self, work: Callable[[Any], Any], items: Iterator[T]) -> Iterator[tuple[T, Any]]:
         pool = self._start(work)
-        running: deque[_Sent[T]] = deque()
+        running: deque[_Parcel[T]] = deque()
         try:
             while True:
                 ahead = 2 * self._number - len(running)
-                running.extend(map(_Sent, islice(items, ahead)))
+                running.extend(map(_Parcel, islice(items, ahead)))
                 if not running:
                     return
                 try:
@@ -169,7 +169,7 @@ class Processes(Engine):
         return ProcessPoolExecutor(self._number, context, initializer=_begin, initargs=(work,))
 
 
-def _take_back(running: "deque[_Sent[Any]]") -> None:
+def _take_back(running: "deque[_Parcel[Any]]") -> None:
     """Take back what was under way as a process was lost, to be done again. Raises EngineError after some times."""
     for task in running:
         if task.future is None or not task.future.done() or isinstance(task.future.exception(), BrokenProcessPool):
@@ -202,7 +202,7 @@ _PATIENCE = 120.0  # seconds in which some worker must have begun
 
 
 @dataclass(slots=True)
-class _Given:
+class _Entry:
     item: Any
     tries: int = 0
 
@@ -312,7 +312,7 @@ class _Actors:
         self._ray = ray
         self._kind = ray.remote(Worker).options(num_cpus=1, num_gpus=gpus, max_restarts=0)
         self._parcel = ray.put(parcel)
-        self._under_way: dict[Any, tuple[Any, _Given | None]] = {}  # None: it is asked whether it has begun
+        self._under_way: dict[Any, tuple[Any, _Entry | None]] = {}  # None: it is asked whether it has begun
         self._alive: set[Any] = set()
         self._failed = 0
         for _ in range(number):
@@ -327,14 +327,14 @@ class _Actors:
 
     def each(self, items: Iterator[Any]) -> Iterator[tuple[Any, Any, Exception | None]]:
         """Yield each item with its result or error."""
-        again: deque[_Given] = deque()
+        again: deque[_Entry] = deque()
 
-        def due() -> Iterator[_Given]:
+        def due() -> Iterator[_Entry]:
             while True:
                 while again:
                     yield again.popleft()
                 try:
-                    yield _Given(next(items))
+                    yield _Entry(next(items))
                 except StopIteration:
                     return
 
@@ -377,7 +377,7 @@ class _Actors:
         self._alive.add(actor)
         self._under_way[actor.ready.remote()] = actor, None
 
-    def _lose(self, actor: Any, task: _Given | None, error: Exception) -> None:
+    def _lose(self, actor: Any, task: _Entry | None, error: Exception) -> None:
         """Replace an actor. Raises EngineError when the same work, or the start of one, fails again and again."""
         if task is None:
             self._failed += 1

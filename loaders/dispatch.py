@@ -166,10 +166,10 @@ class Load:
         self._paths = inputs
         self._own = {extension: name for name, form in LOADERS.items() for extension in form.extensions}
         self._readers = {name: READERS.find(name) for name in loading.readers}
-        self._chosen = {
+        self._preferred = {
             extension: name for name in reversed(loading.readers) for extension in self._readers[name].extensions
         }
-        self._formats = self._own | self._chosen
+        self._formats = self._own | self._preferred
         self._root = root
         self._states = states
         self._settle = settle
@@ -218,7 +218,7 @@ class Load:
     def _waits(self, path: Path) -> bool:
         """Return whether a file of a folder is a picture, which only a setting has recognised."""
         suffix = self._extension(path)
-        return self._recognition != "on" and suffix in IMAGE.extensions and suffix not in self._chosen
+        return self._recognition != "on" and suffix in IMAGE.extensions and suffix not in self._preferred
 
     def _source(self, path: Path) -> Source:
         name = self._names.get(path)
@@ -294,7 +294,7 @@ class Load:
         form = self._readers.get(name) or LOADERS.get(name)
         if form is None or before.reader != self._reader(name):
             return None
-        if name != own and (not form.untrusted or {name, own} & {*self._chosen.values()}):
+        if name != own and (not form.untrusted or {name, own} & {*self._preferred.values()}):
             return None
         now = before.still(file.paths, stamp)
         return None if now is None else replace(recorded, root=self.scan.root_of(recorded.key), fingerprint=str(now))
@@ -326,7 +326,7 @@ class Load:
         if source.path.suffix.lower() == PACKED and extension not in (PACKED, *_ARCHIVED):
             return self._unpacked(source)
         kind = _kind(source.path)
-        preferred = self._chosen.get(extension, "")
+        preferred = self._preferred.get(extension, "")
         if kind == "ole" and not preferred:
             return "", iter([Problem(source.shown, _OLE)])
         name = preferred or kind or self._formats.get(extension, "text")

@@ -132,7 +132,7 @@ class Figures:
         self._figures.append(figure)
         self._keys.append(key or figure.sha)
 
-    def said(self, text: str, *, caption: bool = False) -> None:
+    def text_block(self, text: str, *, caption: bool = False) -> None:
         """Tell which block of text comes next, and whether it is known to be a caption."""
         text = one_line(text)
         if self._figures and text == self._figures[-1].caption:

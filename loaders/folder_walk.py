@@ -41,8 +41,8 @@ class Ignore:
         self._top = top
         self._real = top.resolve()
         self._files = files
-        self._given = list(filter(None, (_rule(self._real, line) for line in (*ALWAYS, *patterns))))
-        self._found: list[_Rule] = []
+        self._patterns = list(filter(None, (_rule(self._real, line) for line in (*ALWAYS, *patterns))))
+        self._rules: list[_Rule] = []
         for folder in reversed(_above(self._real)):
             self._heed(folder)
 
@@ -58,12 +58,12 @@ class Ignore:
                 lines = file.read(_MAX_BYTES).decode("utf-8", "replace").splitlines()
         except OSError:  # most folders have none
             return
-        self._found.extend(filter(None, (_rule(folder, line) for line in lines)))
+        self._rules.extend(filter(None, (_rule(folder, line) for line in lines)))
 
     def passes_over(self, path: Path, *, is_folder: bool) -> str:
         """Return why a path is skipped, "excluded" or "in .gitignore"; "" for one that is read."""
         real = self._real / path.relative_to(self._top)
-        for rules, why in ((self._given, "excluded"), (self._found, f"in {_NAME}")):
+        for rules, why in ((self._patterns, "excluded"), (self._rules, f"in {_NAME}")):
             last = next((rule for rule in reversed(rules) if rule.matches(real, is_folder)), None)
             if last is not None and not last.kept:
                 return why

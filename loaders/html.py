@@ -247,7 +247,7 @@ class _Extractor:
                 self._table.add_to(self._outline)
                 self._table = None
             elif name == "caption":
-                self._table.caption = self._taken()
+                self._table.caption = self._clean_text()
             elif name in ("td", "th", "li"):
                 self._flush()
                 self._table.in_item = False
@@ -260,12 +260,12 @@ class _Extractor:
             elif name == "li":
                 self._outline.mark("")
 
-    def _taken(self) -> str:
+    def _clean_text(self) -> str:
         text = _SPACES.sub(" ", self._line.take())
         return _MANY_BREAKS.sub("\n\n", _BREAKS.sub("\n", text)).strip()
 
     def _flush(self) -> None:
-        text = self._taken()
+        text = self._clean_text()
         if not text:
             return
         if self._table is not None and self._table.rows and self._table.rows[-1]:

@@ -82,7 +82,7 @@ class Images:
         return recognised(np.asarray(image), 1 / scale, nothing)
 
 
-class Drawn(Images):
+class PicturePages(Images):
     """The pages of a picture file to look at, as `pdf_pictures.Pictures` has those of a PDF; without words."""
 
     def __init__(self, path: Path) -> None:

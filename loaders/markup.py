@@ -252,11 +252,11 @@ def _mark_notes(soup: BeautifulSoup) -> None:
         elif target and ("doc-biblioref" in kinds or _LABEL.fullmatch(label)) and _is_mark(link, outer, kinds):
             own = _begins(outer) and kinds.isdisjoint(_REFERENCES)
             number = label.strip("[]() ")
-            _put(outer, number if own else labels.setdefault(target, number), own=own)
+            _insert_note(outer, number if own else labels.setdefault(target, number), own=own)
     for tag in soup.find_all(id=True):
         label = labels.pop(str(tag["id"]), "") if not _is_gone(tag) and tag.name != NOTE else ""
         if label and _LABEL.fullmatch(tag.get_text().strip()):
-            _put(tag, label, own=True)  # an anchor at the note's own mark
+            _insert_note(tag, label, own=True)  # an anchor at the note's own mark
         elif label:
             mark = soup.new_tag(NOTE, attrs={"label": label, "own": "1"})
             tag.insert(0, mark)
@@ -281,7 +281,7 @@ def _begins(tag: Tag) -> bool:
     return first and tag.parent is not None and tag.parent.name != "sup"
 
 
-def _put(tag: Tag, label: str, *, own: bool) -> None:
+def _insert_note(tag: Tag, label: str, *, own: bool) -> None:
     tag.clear()
     tag.name = NOTE
     tag["label"] = label

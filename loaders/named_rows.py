@@ -126,12 +126,12 @@ def _cells(value: Any, name: str = "") -> Iterator[tuple[str, str]]:
             yield from _cells(inner, f"{name}.{key}" if name else key)
     elif isinstance(value, list):
         plain = all(not isinstance(item, list | dict) for item in value)
-        yield name, one_line(", ".join(map(_shown, value)) if plain else json.dumps(value, ensure_ascii=False))
+        yield name, one_line(", ".join(map(_as_text, value)) if plain else json.dumps(value, ensure_ascii=False))
     else:
-        yield name, one_line(_shown(value))
+        yield name, one_line(_as_text(value))
 
 
-def _shown(value: object) -> str:
+def _as_text(value: object) -> str:
     return "" if value is None else str(value).lower() if isinstance(value, bool) else str(value)
 
 

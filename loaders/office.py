@@ -32,7 +32,7 @@ def load_office(source: Source, readers: Readers) -> Document:
             if block[0] == "figure":
                 figures.add(replace(from_row(block[1]), page=page))
             elif block[0] != "table":
-                figures.said(block[-1], caption=block[0] == "caption" and not is_caption(block[-1]))
+                figures.text_block(block[-1], caption=block[0] == "caption" and not is_caption(block[-1]))
         _add(outline, [block for block in part["blocks"] if block[0] != "figure"], page)
     pictures = figures.all()
     tell(source, left_out)

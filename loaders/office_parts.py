@@ -191,7 +191,7 @@ class Pictures:
     """Makes figures of the pictures of a file; the bytes of one are said once."""
 
     def __init__(self) -> None:
-        self._said: set[str] = set()
+        self._reported: set[str] = set()
         self._size = 0
 
     def block(self, part: Any, drawing: Any, caption: str = "", box: Sequence[float] = ()) -> Iterator[Block]:
@@ -202,10 +202,10 @@ class Pictures:
             if relation is None or relation.is_external:
                 continue
             figure = figure_of(relation.target_part.blob, caption, box=box)
-            self._size += len(figure.data) * (figure.sha not in self._said)
-            if figure.sha in self._said or self._size > TOTAL:
+            self._size += len(figure.data) * (figure.sha not in self._reported)
+            if figure.sha in self._reported or self._size > TOTAL:
                 figure = replace(figure, data=b"")
-            self._said.add(figure.sha)
+            self._reported.add(figure.sha)
             yield ["figure", as_row(figure)]
             return
 

@@ -77,7 +77,7 @@ def _load_docling(source: Source, reading: Reading) -> Iterator[Item]:
 def _document(source: Source, answer: Mapping[str, Any]) -> Document:
     outline = PagedOutline()
     for kind, level, part, caption, page in answer["blocks"]:
-        _put(outline, kind, level, part, caption, page)
+        _add_part(outline, kind, level, part, caption, page)
     sections = outline.sections()
     if not sections and not outline.tables:
         raise BadInput("holds no text")
@@ -87,7 +87,7 @@ def _document(source: Source, answer: Mapping[str, Any]) -> Document:
     )
 
 
-def _put(
+def _add_part(
     outline: PagedOutline, kind: str, level: int, content: str | Sequence[Sequence[str]], caption: str, page: int
 ) -> None:
     if not isinstance(content, str):

@@ -26,7 +26,7 @@ class PagedOutline:
         self._path: list[tuple[int, str]] = []
         self._parts: list[str] = []
         self._size = 0
-        self._told = False  # the last heading is a table's caption
+        self._is_caption = False  # the last heading is a table's caption
         self._breaks: list[tuple[int, int]] = []
         self._sections: list[Section] = []
         self._pages: dict[int, list[str]] = {}
@@ -54,14 +54,14 @@ class PagedOutline:
             if not text:
                 continue
             if self._parts:
-                self._put(joint)
+                self._append(joint)
             if not self._breaks or self._breaks[-1][1] != page:
                 self._breaks.append((self._size, page))
-            self._put(text)
+            self._append(text)
             self.note(text, page, tight=tight)
             joint = "" if _is_cjk(text[-1]) else " "
 
-    def _put(self, text: str) -> None:
+    def _append(self, text: str) -> None:
         self._parts.append(text)
         self._size += len(text)
 
@@ -84,7 +84,7 @@ class PagedOutline:
         """Add a table; the first of its rows is its head. With `headed` the heading stands for a caption."""
         if not caption and headed and self._path:
             caption = self._path[-1][1]
-            self._told = True
+            self._is_caption = True
         cells = [tuple(one_line(cell) for cell in row) for row in rows]
         cells = [row for row in cells if any(row)]
         if cells:
@@ -107,13 +107,13 @@ class PagedOutline:
 
     def _close(self, next_level: int) -> None:
         text = "".join(self._parts)
-        if not text and self._path and next_level <= self._path[-1][0] and not self._told:
+        if not text and self._path and next_level <= self._path[-1][0] and not self._is_caption:
             text = self._path[-1][1]  # a heading over nothing: its own words would be lost
             self._breaks = [(0, self._page)]
         if text:
             breaks = tuple(self._breaks) if self._breaks[-1][1] else ()
             self._sections.append(Section(text, " > ".join(heading for _, heading in self._path), breaks))
-        self._parts, self._size, self._breaks, self._told = [], 0, [], False
+        self._parts, self._size, self._breaks, self._is_caption = [], 0, [], False
 
 
 def _is_cjk(char: str) -> bool:
@@ -151,7 +151,7 @@ class Outline:
         self._blocks: list[str] = []
         self._sections: list[Section] = []
         self._tables: list[Table] = []
-        self._told = False  # the last heading is a table's caption
+        self._is_caption = False  # the last heading is a table's caption
         self._lists: list[tuple[int | None, str]] = []  # of each list around the next block: its next number, its kind
         self._marker = ""  # of the list item, or the note, whose first block comes next
         self._fresh = True  # no item of this list yet
@@ -177,7 +177,7 @@ class Outline:
         """Add a block after a blank line, or with `tight` after a newline."""
         text = plain(text).strip("\n")
         if text.strip():
-            self.figures.said(text)
+            self.figures.text_block(text)
             if self._blocks:
                 self._blocks.append("\n" if tight else "\n\n")
             self._blocks.append(text)
@@ -240,7 +240,7 @@ class Outline:
             self._blocks = self._blocks[:-1]  # what parted it from the block before
         if not caption and self._path:
             caption = self._path[-1][1]
-            self._told = True
+            self._is_caption = True
         self._tables.append(Table(0, tuple(map(tuple, texts)), caption))
 
     @property
@@ -255,8 +255,8 @@ class Outline:
 
     def _close(self, next_level: int) -> None:
         text = "".join(self._blocks).rstrip()
-        if not text and self._path and next_level <= self._path[-1][0] and not self._told:
+        if not text and self._path and next_level <= self._path[-1][0] and not self._is_caption:
             text = self._path[-1][1]  # a heading over nothing, not even other headings: its own words would be lost
         if text:
             self._sections.append(Section(text, " > ".join(heading for _, heading in self._path)))
-        self._blocks, self._told = [], False
+        self._blocks, self._is_caption = [], False

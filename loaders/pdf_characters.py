@@ -46,7 +46,7 @@ def with_signs(chars: Sequence[Char]) -> list[Char]:
             continue
         place += len(run)
         after = chars[place] if place < len(chars) and _near(run[-1], chars[place], base["size"]) else None
-        text = _said(base, before, run, after)
+        text = _sign_text(base, before, run, after)
         result.append(
             {**run[-1], "text": text, "x0": run[0]["x0"], "width": run[-1]["x1"] - run[0]["x0"]}
             | {key: base[key] for key in ("top", "bottom", "y0", "y1", "size", "matrix", "fontname")}
@@ -76,7 +76,7 @@ def _hangs(base: Char, char: Char) -> bool:
     return bool(upright and (_RISE < rise < _MOST or -_MOST < rise < _FALL) and _near(base, char, base["size"]))
 
 
-def _said(base: Char, before: str, run: list[Char], after: Char | None) -> str:
+def _sign_text(base: Char, before: str, run: list[Char], after: Char | None) -> str:
     text = "".join(char["text"] for char in run)
     following = after["text"][:1] if after is not None else ""
     if before[-1:] in _SLASHES or not any(map(str.isalnum, text)):

@@ -195,11 +195,11 @@ class Pdf:
             answer = _read(page)
             if self._dpi and (not any(answer["blocks"]) or answer["garbled"] or _is_nonsense(page)):
                 answer = recognised(*draw(self._path, number, self._dpi), answer)
-            return {**answer, "figures": list(self._drawn(number, answer["figures"], _shown(page), turn))}
+            return {**answer, "figures": list(self._pictures(number, answer["figures"], _visible(page), turn))}
         finally:
             page.close()
 
-    def _drawn(self, number: int, regions: list[Region], visible: Box, turn: int) -> Iterator[dict[str, Any]]:
+    def _pictures(self, number: int, regions: list[Region], visible: Box, turn: int) -> Iterator[dict[str, Any]]:
         with suppress(PdfiumError):  # one program may draw what the other cannot
             for region in regions:
                 drawer = self._drawer = self._drawer or Drawer(self._path)
@@ -230,7 +230,7 @@ def _sign(number: float) -> int:
     return 0 if abs(number) < 1e-3 else 1 if number > 0 else -1
 
 
-def _shown(page: Any) -> tuple[float, float, float, float]:
+def _visible(page: Any) -> tuple[float, float, float, float]:
     """Return the visible part of a page: the margin that a printer cuts off is no text of it."""
     crop = place(page, {"Rect": page.page_obj.cropbox}) or page.bbox
     x0, top, x1, bottom = page.bbox
@@ -239,7 +239,7 @@ def _shown(page: Any) -> tuple[float, float, float, float]:
 
 
 def _read(page: Any) -> dict[str, Any]:
-    x0, top, x1, bottom = _shown(page)
+    x0, top, x1, bottom = _visible(page)
     chars = [
         c for c in page.chars if x0 <= (c["x0"] + c["x1"]) / 2 <= x1 and top <= (c["top"] + c["bottom"]) / 2 <= bottom
     ]

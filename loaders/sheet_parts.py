@@ -47,11 +47,11 @@ def shown(value: object, form: str) -> object:
         return value
     sections = [text for text in _SECTIONS.findall(form) if text] or [form]
     negative = value < 0 and len(sections) > 1
-    text = _said(abs(value) if negative or value < 0 else value, sections[1 if negative else 0])
+    text = _formatted(abs(value) if negative or value < 0 else value, sections[1 if negative else 0])
     return value if text is None else text if negative or value >= 0 else f"-{text}"
 
 
-def _said(number: float, section: str) -> str | None:
+def _formatted(number: float, section: str) -> str | None:
     """Return a number without its sign in one part of a format; None where that adds nothing, or is a date's."""
     literals: list[str] = []
 

@@ -21,7 +21,7 @@ class WordNumbering:
         self._lists: dict[str, tuple[str, dict[int, Any]]] = {}  # a number -> the list that it is of, and its levels
         self._starts: dict[str, dict[int, int]] = {}  # a number -> level -> where it begins anew
         self._at: dict[str, dict[int, int]] = defaultdict(dict)
-        self._begun: set[tuple[str, int]] = set()
+        self._started: set[tuple[str, int]] = set()
         for element in elements:
             named = child(element, "abstractNumId")
             if tag(element) != "num" or named is None:
@@ -51,11 +51,11 @@ class WordNumbering:
         if level not in levels or _word(levels[level], "numFmt") in ("bullet", "none"):
             return f"{indent}- "
         at = self._at[of]
-        if (number, level) not in self._begun and level in self._starts.get(number, {}):
+        if (number, level) not in self._started and level in self._starts.get(number, {}):
             at[level] = self._starts[number][level]
         else:
             at[level] = at[level] + 1 if level in at else int(_word(levels[level], "start") or 1)
-        self._begun.add((number, level))
+        self._started.add((number, level))
         for deeper in [other for other in at if other > level]:
             del at[deeper]
         label = _word(levels[level], "lvlText") or f"%{level + 1}."

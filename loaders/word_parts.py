@@ -296,7 +296,7 @@ class _Word:
                 return
             position = _SIGNS.get(self._property(element, "vertAlign"), "")
         elif kind == "t":
-            line.text(_shown(element))
+            line.text(_text_of(element))
         elif kind == "sym":
             line.text(sign(value(element, "font") or "", int(value(element, "char") or "0", 16)))
         elif kind in ("drawing", "pict", "object"):
@@ -435,7 +435,7 @@ def _paragraphs(element: Any) -> Iterator[Any]:
             yield from _paragraphs(inner)
 
 
-def _shown(element: Any) -> str:
+def _text_of(element: Any) -> str:
     """Return the text of an element, with the font's characters for private ones."""
     text: str = element.text or ""
     if text.isascii() or not any("\uf020" <= character <= "\uf0ff" for character in text):

@@ -38,7 +38,7 @@ def described(passage: Passage) -> dict[str, Any]:
     return {**own, **{name: value for name, value in fields.items() if value}}
 
 
-def found(hit: Hit) -> dict[str, Any]:
+def metadata_of(hit: Hit) -> dict[str, Any]:
     """Return the metadata of a hit: those of its passage, with its trail, and its copies."""
     return {**described(hit.passage), "trail": trail(hit), **({"also_in": hit.also_in} if hit.copies else {})}
 

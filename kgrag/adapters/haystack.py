@@ -8,7 +8,7 @@ from typing import Any
 
 from haystack import Document, GeneratedAnswer, component
 
-from kgrag.adapters import Source, answered, described, found
+from kgrag.adapters import Source, answered, described, metadata_of
 from kgrag.agents.system import DEFAULT_SYSTEM
 from kgrag.client.aio import in_thread
 from kgrag.retrieval.base import DEFAULT_RETRIEVER
@@ -59,7 +59,9 @@ class KgragAnswerer:
 
 def _documents(ranking: Ranking) -> dict[str, list[Document]]:
     return {
-        "documents": [Document(id=h.passage.id, content=h.passage.text, meta=found(h), score=h.score) for h in ranking]
+        "documents": [
+            Document(id=h.passage.id, content=h.passage.text, meta=metadata_of(h), score=h.score) for h in ranking
+        ]
     }
 
 

@@ -13,7 +13,7 @@ from langchain_core.retrievers import BaseRetriever
 from langchain_core.runnables import RunnableConfig, RunnableSerializable
 from pydantic import ConfigDict
 
-from kgrag.adapters import Source, answered, described, found
+from kgrag.adapters import Source, answered, described, metadata_of
 from kgrag.agents.system import DEFAULT_SYSTEM
 from kgrag.client.aio import in_thread
 from kgrag.retrieval.base import DEFAULT_RETRIEVER
@@ -77,4 +77,4 @@ class KgragAnswer(RunnableSerializable[str, dict[str, Any]]):
 
 
 def _documents(ranking: Ranking) -> list[Document]:
-    return [Document(h.passage.text, id=h.passage.id, metadata={**found(h), "score": h.score}) for h in ranking]
+    return [Document(h.passage.text, id=h.passage.id, metadata={**metadata_of(h), "score": h.score}) for h in ranking]

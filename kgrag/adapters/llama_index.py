@@ -12,7 +12,7 @@ from llama_index.core.base.response.schema import RESPONSE_TYPE, Response
 from llama_index.core.callbacks import CallbackManager
 from llama_index.core.schema import NodeWithScore, QueryBundle, TextNode
 
-from kgrag.adapters import Source, answered, described, found
+from kgrag.adapters import Source, answered, described, metadata_of
 from kgrag.agents.system import DEFAULT_SYSTEM
 from kgrag.client.aio import in_thread
 from kgrag.retrieval.base import DEFAULT_RETRIEVER
@@ -56,7 +56,7 @@ class KgragQueryEngine(BaseQueryEngine):
 
 
 def _nodes(ranking: Ranking) -> list[NodeWithScore]:
-    return [NodeWithScore(node=_node(hit.passage, found(hit)), score=hit.score) for hit in ranking]
+    return [NodeWithScore(node=_node(hit.passage, metadata_of(hit)), score=hit.score) for hit in ranking]
 
 
 def _node(passage: Passage, metadata: dict[str, Any]) -> TextNode:

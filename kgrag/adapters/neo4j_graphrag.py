@@ -9,7 +9,7 @@ from neo4j_graphrag.generation.types import RagResultModel
 from neo4j_graphrag.retrievers.base import Retriever
 from neo4j_graphrag.types import RawSearchResult, RetrieverResult, RetrieverResultItem
 
-from kgrag.adapters import Source, answered, described, found
+from kgrag.adapters import Source, answered, described, metadata_of
 from kgrag.agents.system import DEFAULT_SYSTEM
 from kgrag.retrieval.base import DEFAULT_RETRIEVER
 
@@ -27,7 +27,7 @@ class KgragRetriever(Retriever):
     def get_search_results(self, query_text: str, top_k: int = 8) -> RawSearchResult:
         """Return the `top_k` best passages for a question."""
         ranking = self.collection.search(query_text, k=top_k, retriever=self.retriever)
-        rows = [{"content": hit.passage.text, "metadata": {**found(hit), "score": hit.score}} for hit in ranking]
+        rows = [{"content": hit.passage.text, "metadata": {**metadata_of(hit), "score": hit.score}} for hit in ranking]
         records = [neo4j.Record(row) for row in rows]  # type: ignore[no-untyped-call]
         return RawSearchResult(records=records, metadata={"retriever": ranking.retriever})
 

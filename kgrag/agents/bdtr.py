@@ -90,7 +90,7 @@ class _Bdtr(Episode):
         super().__init__(inquiry, settings)
         self.steps = 1 + settings.rounds
         self.pool = settings.pool
-        self.found = Pool(inquiry.retriever.scale)
+        self.candidates = Pool(inquiry.retriever.scale)
         self.earlier: list[str] = []
         self.chain = ""
         self._round = 0
@@ -106,7 +106,7 @@ class _Bdtr(Episode):
             "dual-thought",
             Thoughts,
             prompt="dual-thought-chain" if last else "dual-thought",
-            passages=self._shown(self.settings.read),
+            passages=self._numbered_best(self.settings.read),
             question=question,
             thoughts="\n".join(self.earlier) or "(none)",
         )
@@ -119,11 +119,11 @@ class _Bdtr(Episode):
 
     def absorb(self, query: str, ranking: Sequence[Scored]) -> None:
         """See Episode (section 3.1, equation 4)."""
-        self.found.add(ranking)
+        self.candidates.add(ranking)
 
     def finalise(self) -> list[Scored]:
         """See Episode."""
-        return self.found.ranking()
+        return self.candidates.ranking()
 
     def conclude(self) -> Conclusion:
         """See Episode; what supports the chain is read first (section 3.2, equations 5 and 6; algorithm 1)."""
@@ -145,16 +145,16 @@ class _Bdtr(Episode):
     def _verified(self, ranking: Sequence[Scored]) -> list[Scored]:
         """Return the passages among the first that support a chain of reasoning, by a model. Raises ModelError."""
         question, tasks = self.inquiry.question.text, self.inquiry.tasks
-        chain = self.chain or tasks.text("chain", passages=self._shown(self.settings.read), question=question)
+        chain = self.chain or tasks.text("chain", passages=self._numbered_best(self.settings.read), question=question)
         self.emit(Chained(text=" ".join(chain.split())))
         candidates = ranking[: self.settings.verify]
         reply = tasks.structured(
-            "verify", Covered, passages=self._shown(self.settings.verify), question=question, chain=chain
+            "verify", Covered, passages=self._numbered_best(self.settings.verify), question=question, chain=chain
         )
         numbers = dict.fromkeys(n for n in reply.covered_doc_indices if 1 <= n <= len(candidates))
         promoted = [candidates[n - 1] for n in numbers]
         self.emit(Verified(ids=tuple(x.id for x in promoted)))
         return promoted
 
-    def _shown(self, count: int) -> str:
+    def _numbered_best(self, count: int) -> str:
         return numbered(self.inquiry.passages(self.finalise()[:count])) or "(nothing was found)"

@@ -56,14 +56,14 @@ class _Interleaved(Episode):
         self.steps = settings.steps
         self.task = task
         self.thoughts: list[str] = []
-        self.found = Pool(inquiry.retriever.scale)
-        self._begun = self._more = False
+        self.candidates = Pool(inquiry.retriever.scale)
+        self._is_started = self._more = False
 
     def next_queries(self) -> Sequence[str]:
         """See Episode; the question itself, then what the model thinks next."""
         question = self.inquiry.question.text
-        if not self._begun:
-            self._begun = True
+        if not self._is_started:
+            self._is_started = True
             return [question]
         passages = self.shown_again(self.finalise(), self.settings.read)
         so_far = " ".join(self.thoughts) or "(none)"
@@ -77,7 +77,7 @@ class _Interleaved(Episode):
         earlier = {x.id for x in self.finalise()} if self.settings.fill else ()
         fresh = [x for x in ranking if x.id not in earlier][: self.settings.passages]
         self._more = bool(fresh)
-        self.found.add(fresh)
+        self.candidates.add(fresh)
 
     def done(self) -> bool:
         """See Episode; with `fill`, once no more would be read, or nothing more is found."""
@@ -90,4 +90,4 @@ class _Interleaved(Episode):
 
     def finalise(self) -> list[Scored]:
         """See Episode."""
-        return self.found.ranking()
+        return self.candidates.ranking()

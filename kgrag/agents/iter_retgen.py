@@ -64,15 +64,15 @@ class _IterRetgen(Episode):
     def __init__(self, inquiry: Inquiry, settings: IterRetgenOptions) -> None:
         super().__init__(inquiry, settings)
         self.steps = 1 + settings.rounds
-        self.found = Pool(inquiry.retriever.scale)
+        self.candidates = Pool(inquiry.retriever.scale)
         self.answers: list[str] = []
-        self._begun = self._repeated = False
+        self._is_started = self._repeated = False
 
     def next_queries(self) -> Sequence[str]:
         """See Episode; the question itself, then the model's replies."""
         question = self.inquiry.question.text
-        if not self._begun:
-            self._begun = True
+        if not self._is_started:
+            self._is_started = True
             return [question]
         reply = self._reply()
         last = [answer.casefold() for answer in self.answers[-2:]]
@@ -83,11 +83,11 @@ class _IterRetgen(Episode):
 
     def absorb(self, query: str, ranking: Sequence[Scored]) -> None:
         """See Episode."""
-        self.found.add(ranking[: self.settings.passages])
+        self.candidates.add(ranking[: self.settings.passages])
 
     def finalise(self) -> list[Scored]:
         """See Episode."""
-        return self.found.ranking()
+        return self.candidates.ranking()
 
     def conclude(self) -> Conclusion:
         """See Episode; with `answer=own` the answer is that of one more reply, to all that was found."""

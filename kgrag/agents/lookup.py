@@ -14,7 +14,7 @@ from typing import Any, Literal, NamedTuple
 from pydantic import BaseModel
 
 from kgrag.agents import structure_grammar as grammar
-from kgrag.agents.structure_grammar import Ask, Asked, Kind, Part, Question
+from kgrag.agents.structure_grammar import Ask, Kind, Part, PartRequest, Question
 from kgrag.models.tasks import Tasks
 from kgrag.retrieval.base import Query
 from kgrag.retrieval.context import SearchContext
@@ -40,7 +40,7 @@ class Place(NamedTuple):
     text: str = ""
 
 
-class _Found(NamedTuple):
+class _Finding(NamedTuple):
     """What is said of one thing that is asked for, and the passages that hold it; without a place it is missing."""
 
     text: str
@@ -102,7 +102,7 @@ class _Document:
         numbered = part.label and any(number in ("1", "2") for _, number in numbers)
         return _picked(part.number, grammar.number_of(part.label), numbers, [] if numbered else counted)
 
-    def has(self, request: Asked) -> bool:
+    def has(self, request: PartRequest) -> bool:
         """Return whether the document has the requested part, as far as can be known without its text."""
         if request.kind == "section" and request.parts:
             return any(map(self.headed, request.parts))
@@ -118,17 +118,19 @@ def look_up(context: SearchContext, query: Query, tasks: Tasks | None = None, de
     is known that a question is structural, the graph is asked once at most, for 51 documents.
     """
     question = Question(query.text)
-    request, headings = question.asked(), list(question.headings())
+    request, headings = question.part(), list(question.headings())
     if not question.kinds or (tasks is None and request is None and not headings):
         return None
-    documents = _known(context, query, question, headings)
-    content, match = False, _meant(question, request, headings, documents)
+    documents = _candidates(context, query, question, headings)
+    content, match = False, _requested_part(question, request, headings, documents)
     if match is None and documents and tasks is not None:
         content, match = _by_model(query, documents, tasks)
     return _answer(context, query, *match, depth, content=content) if documents and match is not None else None
 
 
-def _known(context: SearchContext, query: Query, question: Question, headings: Sequence[Asked]) -> list[_Document]:
+def _candidates(
+    context: SearchContext, query: Query, question: Question, headings: Sequence[PartRequest]
+) -> list[_Document]:
     """Return the candidate documents with pages, tables or headings, those that the question names first."""
     language = context.reader.collection.language
     words, parts_of_question = name_words(tokens(query.text, language), language), query.text.split()
@@ -147,9 +149,9 @@ def _known(context: SearchContext, query: Query, question: Question, headings: S
     return [_Document(row) for row in rows]
 
 
-def _meant(
-    question: Question, request: Asked | None, headings: Sequence[Asked], documents: list[_Document]
-) -> tuple[Asked, list[_Document]] | None:
+def _requested_part(
+    question: Question, request: PartRequest | None, headings: Sequence[PartRequest], documents: list[_Document]
+) -> tuple[PartRequest, list[_Document]] | None:
     """Return the part that a question asks for, if it is unambiguous, and the candidate documents.
 
     The words of a heading that exists go before a number, and that before the words of one that is missing.
@@ -167,7 +169,7 @@ def _meant(
     return (request, named or documents) if question.asks_only_for(request, covered) else None
 
 
-def _named(question: Question, request: Asked, documents: list[_Document]) -> tuple[list[_Document], set[int]]:
+def _named(question: Question, request: PartRequest, documents: list[_Document]) -> tuple[list[_Document], set[int]]:
     """Return the documents whose title or file a question names, and where the words of these names start."""
     words = [(word, at) for word, at, _ in question.words if not any(a <= at < b for a, b in request.spans)]
     spans: dict[int, set[int]] = {}
@@ -182,7 +184,7 @@ def _named(question: Question, request: Asked, documents: list[_Document]) -> tu
 
 def _by_model(
     query: Query, candidates: list[_Document], tasks: Tasks
-) -> tuple[bool, tuple[Asked, list[_Document]] | None]:
+) -> tuple[bool, tuple[PartRequest, list[_Document]] | None]:
     """Return the part that a language model reads in a question, and whether the question searches within it.
 
     None for a question of content, and when the model fails.
@@ -202,11 +204,11 @@ def _by_model(
         parts = (Part(0, number, grammar.key(number)),)
     on = (grammar.part_of(page),) if page and reply.kind == "table" else ()
     documents = [d for d in candidates if grammar.key(reply.document) in d.names] or candidates
-    return reply.within and reply.ask == "text", (Asked(reply.kind, reply.ask, parts, on), documents)
+    return reply.within and reply.ask == "text", (PartRequest(reply.kind, reply.ask, parts, on), documents)
 
 
 def _answer(
-    context: SearchContext, query: Query, request: Asked, among: list[_Document], depth: int, *, content: bool
+    context: SearchContext, query: Query, request: PartRequest, among: list[_Document], depth: int, *, content: bool
 ) -> Lookup:
     kind = request.kind
     documents = [d for d in among if d.has(request)] or [d for d in among if d.counts[kind]] or among
@@ -214,7 +216,7 @@ def _answer(
         listed = ", ".join(f"{d.name} ({_numbered(d.counts[kind], kind)})" for d in documents[:_SHOWN])
         more = " and others" if len(documents) > _SHOWN else ""
         return Lookup(f"Which document is meant? There are {listed}{more}. Name one, by its title or its file.", False)
-    every = [finding for document in documents for finding in _found(context, request, document, content=content)]
+    every = [finding for document in documents for finding in _findings(context, request, document, content=content)]
     there = [(finding, finding.place) for finding in every if finding.place]
     if not there:
         return Lookup("\n".join(finding.text for finding in every), found=False)
@@ -224,11 +226,15 @@ def _answer(
     return Lookup(text, content=content and bool(hits), places=tuple(place for _, place in there), hits=hits)
 
 
-def _found(context: SearchContext, request: Asked, document: _Document, *, content: bool) -> Iterator[_Found]:
+def _findings(
+    context: SearchContext, request: PartRequest, document: _Document, *, content: bool
+) -> Iterator[_Finding]:
     """Yield the text or the count that a document has for a request; then what is missing."""
     kind, on = request.kind, ""
     if request.ask == "count" and not request.on:
-        yield _Found(f"{document.name} has {_numbered(document.counts[kind], kind)}.", Place("document", document.name))
+        yield _Finding(
+            f"{document.name} has {_numbered(document.counts[kind], kind)}.", Place("document", document.name)
+        )
         return
     structure = context.reader.row("look_up/document_structure", id=document.id) if kind != "section" else {}
     nodes = structure[f"{kind}s"] if structure else []
@@ -240,7 +246,7 @@ def _found(context: SearchContext, request: Asked, document: _Document, *, conte
         on = " on " + " and ".join(f"page {page['number']}" for page in pages)
         nodes = [t for t in nodes if any((t["page"] or 0) <= g["number"] <= (t["last_page"] or 0) for g in pages)]
     if request.ask == "count":
-        yield _Found(
+        yield _Finding(
             f"{document.name} has {_numbered(len(nodes), kind)}{on}.", Place("page", f"{document.name},{on[3:]}")
         )
         return
@@ -254,18 +260,18 @@ def _found(context: SearchContext, request: Asked, document: _Document, *, conte
             read: list[_Reading] = [(id, step, None) for id in row["passages"]]
             if content and len(text) <= _LETTERS:  # a passage may go on over several pages: what stands here is read
                 read = [(id, step, text) for id in row["passages"][:1]]
-            yield _Found(text or f"There is no text on {name}.", Place(kind, name, text), read)
+            yield _Finding(text or f"There is no text on {name}.", Place(kind, name, text), read)
     yield from missing
 
 
 def _parts(
     document: _Document, kind: Kind, parts: Sequence[Part], nodes: list[Row], on: str = ""
-) -> tuple[list[Row], list[_Found]]:
+) -> tuple[list[Row], list[_Finding]]:
     """Return the named pages, tables or sections, all where none is named; and the missing ones."""
     selection, missing = ([] if parts else nodes), []
     has = f"{document.name} has {_numbered(document.counts[kind] if kind == 'section' else len(nodes), kind)}{on}"
     if not parts and not nodes:
-        missing.append(_Found(f"{has}."))
+        missing.append(_Finding(f"{has}."))
     for part in parts:
         if kind == "section":
             own = document.headed(part)
@@ -274,7 +280,7 @@ def _parts(
             own = _picked(part.number, label, [(node, _label(node)) for node in nodes], nodes)
         selection += own
         if not own:
-            missing.append(_Found(f"{has}; there is no {kind} {part.called}{' there' if on else ''}."))
+            missing.append(_Finding(f"{has}; there is no {kind} {part.called}{' there' if on else ''}."))
     return selection, missing
 
 
@@ -294,7 +300,7 @@ def _label(node: Row) -> str:
     return grammar.number_of(caption[1]) if caption else str(node["number"])
 
 
-def _section(context: SearchContext, document: _Document, top: str) -> _Found:
+def _section(context: SearchContext, document: _Document, top: str) -> _Finding:
     """Return the text under a heading: of each passage the part that belongs to it.
 
     A passage may begin with the rest of one section, and go on with short ones whole, each under its heading.
@@ -319,7 +325,7 @@ def _section(context: SearchContext, document: _Document, top: str) -> _Found:
             read.append((row["id"], Step("names", "Section", top), "\n\n".join(part.strip() for part in own).strip()))
     heading, text = top.rsplit(" > ", 1)[-1], "\n\n".join(text for _, _, text in read)
     text = text if text.startswith(heading) else f"{heading}\n\n{text}"
-    return _Found(text, Place("section", f"{document.name}, {top}", text), read)
+    return _Finding(text, Place("section", f"{document.name}, {top}", text), read)
 
 
 def _hits(context: SearchContext, query: Query, read: list[_Reading], depth: int) -> tuple[Hit, ...]:

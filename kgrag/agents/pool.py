@@ -17,16 +17,16 @@ class Pool:
 
     def __init__(self, scale: Scale) -> None:
         self._ranks = scale == "rank"
-        self._found: dict[str, Scored] = {}
+        self._best: dict[str, Scored] = {}
 
     def add(self, ranking: Sequence[Scored]) -> None:
         """Take in a ranking."""
         for rank, x in enumerate(ranking, 1):
             scored = replace(x, score=1 / (_RRF + rank)) if self._ranks else x
-            previous = self._found.get(x.id)
+            previous = self._best.get(x.id)
             if previous is None or scored.score > previous.score:
-                self._found[x.id] = scored
+                self._best[x.id] = scored
 
     def ranking(self) -> list[Scored]:
         """Return all passages, best first; of ties the earliest first."""
-        return sorted(self._found.values(), key=lambda x: -x.score)
+        return sorted(self._best.values(), key=lambda x: -x.score)

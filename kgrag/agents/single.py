@@ -9,7 +9,7 @@ from kgrag.retrieval.base import Evidence, Query, Scored
 class _Single(Episode):
     """Retrieves once. Of a retriever that finds paths or summaries, the reader is shown these, as many as passages."""
 
-    found: Sequence[Scored] = ()
+    ranking: Sequence[Scored] = ()
     paths: Sequence[Evidence] | None = None
 
     def next_queries(self) -> Sequence[str]:
@@ -24,15 +24,15 @@ class _Single(Episode):
 
     def absorb(self, query: str, ranking: Sequence[Scored]) -> None:
         """See Episode."""
-        self.found = ranking
+        self.ranking = ranking
 
     def finalise(self) -> list[Scored]:
         """See Episode."""
-        return list(self.found)
+        return list(self.ranking)
 
     def conclude(self) -> Conclusion:
         """See Episode."""
-        return Conclusion(self.found, self.paths and self.paths[: self.settings.evidence])
+        return Conclusion(self.ranking, self.paths and self.paths[: self.settings.evidence])
 
 
 class Single(Strategy):

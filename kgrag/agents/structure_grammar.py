@@ -77,7 +77,7 @@ class Part(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class PartRequest:
     """What a question asks for: the text of `parts` (all where there are none), or how many there are.
 
     `on`: the pages that tables stand on. `spans`: where the question says so, in characters.
@@ -101,7 +101,7 @@ class Question:
         self.words = [(key(m[0])[0], m.start(), m.end()) for m in re.finditer(r"[^\W_]+", self.text) if key(m[0])]
         self.kinds: set[Kind] = {_kind_of(m[0]) for m in _NOUN.finditer(self.text)}
 
-    def asked(self) -> Asked | None:
+    def part(self) -> PartRequest | None:
         """Return the part that the question names by number or label; None if nothing."""
         mentions = list(self._named())
         kinds = {kind for kind, _, _ in mentions} - {"page"}
@@ -112,12 +112,12 @@ class Question:
             kind = _kind_of(counted[1])
             if kinds or (pages and kind != "table"):
                 return None
-            return Asked(kind, "count", on=pages, spans=(*spans, counted.span()))
+            return PartRequest(kind, "count", on=pages, spans=(*spans, counted.span()))
         if kinds:
-            return Asked(kinds.pop(), "text", parts, pages, spans) if len(kinds) == 1 else None
+            return PartRequest(kinds.pop(), "text", parts, pages, spans) if len(kinds) == 1 else None
         if pages and (table := _TABLE.search(self.text)):
-            return Asked("table", "text", on=pages, spans=(*spans, table.span()))
-        return Asked("page", "text", pages, spans=spans) if pages else None
+            return PartRequest("table", "text", on=pages, spans=(*spans, table.span()))
+        return PartRequest("page", "text", pages, spans=spans) if pages else None
 
     def _named(self) -> Iterator[tuple[Kind, list[Part], Span]]:
         """Yield nouns with values after or an ordinal before them: "page 3", "tables 1 and 2", "the last page"."""
@@ -131,7 +131,7 @@ class Question:
                     parts = [part_of(str(number)) for number in range(first, last + 1)] if 0 < first < last else parts
             yield _kind_of(match["one"] or match["any"]), parts, match.span()
 
-    def headings(self) -> Iterator[Asked]:
+    def headings(self) -> Iterator[PartRequest]:
         """Yield the sections that the question may name by words beside "section", the longest first."""
         runs: list[tuple[int, int, Span]] = []
         for noun in _BEFORE_HEADING.finditer(self.text):
@@ -142,9 +142,9 @@ class Question:
         for start, end, span in sorted(runs, key=lambda run: run[0] - run[1]):
             words = key(self.text[start:end])
             if not all(_only_asks(word) or word.isdigit() for word in words):
-                yield Asked("section", "text", (Part(0, self.text[start:end], words),), spans=(span,))
+                yield PartRequest("section", "text", (Part(0, self.text[start:end], words),), spans=(span,))
 
-    def asks_only_for(self, request: Asked, named: Container[int]) -> bool:
+    def asks_only_for(self, request: PartRequest, named: Container[int]) -> bool:
         """Return whether every other word belongs to the request, or starts at one of the characters `named`."""
         left = [(word, at) for word, at, _ in self.words if not any(a <= at < b for a, b in request.spans)]
         return all(_only_asks(word) or at in named for word, at in left)

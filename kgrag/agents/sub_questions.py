@@ -32,13 +32,13 @@ class SubQuestions(Episode):
     def __init__(self, inquiry: Inquiry, settings: SubQuestionOptions) -> None:
         super().__init__(inquiry, settings)
         self.steps = settings.steps
-        self.found = Pool(inquiry.retriever.scale)
+        self.candidates = Pool(inquiry.retriever.scale)
         self.answered: list[tuple[str, str]] = []
 
     def absorb(self, query: str, ranking: Sequence[Scored]) -> None:
         """See Episode; the single question is answered from what was found for it."""
         best = ranking[: self.settings.passages]
-        self.found.add(best)
+        self.candidates.add(best)
         passages = self.shown(best, len(best)) or "(nothing was found)"
         again = f"Question: {query}\n\n" if self.settings.repeat else ""
         answer = " ".join(self.inquiry.tasks.text("sub-answer", passages=again + passages, question=query).split())
@@ -47,4 +47,4 @@ class SubQuestions(Episode):
 
     def finalise(self) -> list[Scored]:
         """See Episode; what the question itself finds where nothing else was searched for."""
-        return self.found.ranking() or self.retrieve(self.inquiry.query(self.inquiry.question.text))
+        return self.candidates.ranking() or self.retrieve(self.inquiry.query(self.inquiry.question.text))

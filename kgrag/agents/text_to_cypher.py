@@ -83,7 +83,7 @@ def ask_cypher(
     fixed = {"collection": collection.name} | {kind: collection.index(kind) for kind in _INDEXES}
     own = fact_schema(collection)
     schema = "\n".join([describe().text(), own.patterns()]) if own else describe().text()
-    listing = "\n\n".join(map(_shown, examples(question)))
+    listing = "\n\n".join(map(_as_example, examples(question)))
     attempts: list[Attempt] = []
     trouble = ""
     for _ in range(_ATTEMPTS):
@@ -135,7 +135,7 @@ def _words(text: str) -> set[str]:
     return set(stems([token.norm for token in tokens(text) if is_content(token.norm)]))
 
 
-def _shown(query: Query) -> str:
+def _as_example(query: Query) -> str:
     values = {p.name: p.default for p in query.parameters if p.name != "collection" and p.default is not None}
     literals = ", ".join(f"${name} = {value}" for name, value in values.items())
     return f"// {query.title}. {query.purpose}" + (f" {literals}" if literals else "") + f"\n{query.text}"

@@ -73,13 +73,13 @@ class Group(click.Group):
         try:
             return super().resolve_command(ctx, args)
         except click.UsageError as error:
-            near = difflib.get_close_matches(args[0], self.known(ctx), n=1)
+            near = difflib.get_close_matches(args[0], self.aliases(ctx), n=1)
             if not near:
                 raise
-            nearest = self.known(ctx)[near[0]]
+            nearest = self.aliases(ctx)[near[0]]
             raise click.UsageError(f"No such command {args[0]!r}. Did you mean {nearest!r}?", ctx) from error
 
-    def known(self, ctx: click.Context) -> dict[str, str]:
+    def aliases(self, ctx: click.Context) -> dict[str, str]:
         """Return alternative names -> the name here."""
         return {name: name for name in self.list_commands(ctx)}
 
@@ -98,9 +98,9 @@ class Main(Group):
             return Group(name=cmd_name, commands=names, help=summary, short_help=summary)
         return None if cmd_name in _GROUPED else COMMANDS.get(cmd_name)
 
-    def known(self, ctx: click.Context) -> dict[str, str]:
+    def aliases(self, ctx: click.Context) -> dict[str, str]:
         """See Group; commands of groups, too."""
-        return super().known(ctx) | _GROUPED
+        return super().aliases(ctx) | _GROUPED
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the options in a line, so that the whole fits a screen."""

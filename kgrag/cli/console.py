@@ -154,7 +154,7 @@ def load_settings() -> "Settings":
     from pydantic import ValidationError
     from pydantic_settings import SettingsError
 
-    from kgrag.cli.settings_list import meant, unknown_variables
+    from kgrag.cli.settings_list import near_variable, unknown_variables
     from kgrag.settings import Settings
 
     for variable, near in unknown_variables():
@@ -167,7 +167,7 @@ def load_settings() -> "Settings":
         for e in error.errors():
             path, message = [str(part) for part in e["loc"]], e["msg"]
             if e["type"] == "extra_forbidden":
-                near = meant(path)
+                near = near_variable(path)
                 message = f"there is no such setting.{f' Did you mean {near}?' if near else ''}"
             problems.append(f"KGRAG_{'__'.join(path).upper()}: {message}")
         wrong = "; ".join(problems)

@@ -75,7 +75,7 @@ def _print_question(question: "Question", ranking: "Ranking") -> None:
     from kgrag.cli.evidence import print_ranking
 
     click.echo("\n" + click.style(question.question, bold=True))
-    titles = _found(question, ranking)
+    titles = _titles_in_hits(question, ranking)
     click.echo(progress_of(question, titles))
     end = max((i for i, hit in enumerate(ranking, 1) if hit.passage.title in titles), default=len(ranking))
     part = replace(ranking, query=f"{question.question} {question.answer}", hits=ranking.hits[:end])
@@ -107,11 +107,11 @@ def _program() -> str:
 def _answer_json(question: "Question", ranking: "Ranking") -> dict[str, Any]:
     from kgrag.wire import plain
 
-    expected = {"answer": question.answer, "documents": question.documents, "found": _found(question, ranking)}
+    expected = {"answer": question.answer, "documents": question.documents, "found": _titles_in_hits(question, ranking)}
     return {**expected, **plain(ranking)}
 
 
-def _found(question: "Question", ranking: "Ranking") -> list[str]:
+def _titles_in_hits(question: "Question", ranking: "Ranking") -> list[str]:
     """Return the titles of the question's chain that are among the hits."""
     titles = {hit.passage.title for hit in ranking}
     return [title for title in question.documents if title in titles]

@@ -182,11 +182,11 @@ class LiveTrace:
     def __init__(self, *, quiet: bool) -> None:
         self._console = stderr_console()
         self._quiet = quiet
-        self._written = ""
+        self._text = ""
         self._usage = Usage()
         self._began = time.monotonic()
         self._step = 0
-        self._said: set[str] = set()
+        self._printed: set[str] = set()
         self._lock = Lock()
         self._live: Live | None = None
         self._spinner = Spinner("dots")
@@ -208,7 +208,7 @@ class LiveTrace:
             if isinstance(event, Called):
                 self._usage += event.usage
             elif isinstance(event, Answered):
-                self._written = readable(event.text)
+                self._text = readable(event.text)
             elif not self._quiet:
                 self._show(event)
 
@@ -218,20 +218,20 @@ class LiveTrace:
         for label, text in lines(event):
             line = crop(text, _LINE)
             if label in ONCE:
-                if line in self._said:
+                if line in self._printed:
                     continue
-                self._said.add(line)
+                self._printed.add(line)
             self._line(label, line, _STYLES.get(label, ""))
 
     def _head(self, step: int, query: str) -> None:
         """Print the step's number with its query; a second query of the same step is a line of it."""
         text = crop(query, _LINE)
         if step > self._step:
-            self._step, self._said = step, {text}
+            self._step, self._printed = step, {text}
             spent = f"  ({usage_text(self._usage)}, {self._seconds:.1f} s)" if step > 1 and self._usage.calls else ""
             self._print(Text.assemble((f"{step}  ", "bold"), (text, "bold cyan"), (spent, "dim")))
-        elif text not in self._said:
-            self._said.add(text)
+        elif text not in self._printed:
+            self._printed.add(text)
             self._line("query", text)
 
     def _line(self, label: str, text: str, style: str = "") -> None:
@@ -242,7 +242,7 @@ class LiveTrace:
 
     def _bottom(self) -> Group:
         """Return the last lines of the answer so far, as many as fit, and its usage."""
-        lines = Text(self._written).wrap(self._console, self._console.width)[-max(1, self._console.height - 3) :]
+        lines = Text(self._text).wrap(self._console, self._console.width)[-max(1, self._console.height - 3) :]
         if self._quiet:
             return Group(*lines)
         spent = f"{usage_text(self._usage)}, " if self._usage.calls else ""

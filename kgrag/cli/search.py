@@ -159,7 +159,7 @@ def _print_figures(kg: "KnowledgeGraph", of: "Passage", as_json: bool) -> None:
 
     files = FigureFiles(kg.settings.home, of.collection)
     figures = kg[of.collection].document(of.document).figures
-    rows = [(figure, str(files.kept(kg.graph, figure.id) or "")) for figure in figures]
+    rows = [(figure, str(files.path_of(kg.graph, figure.id) or "")) for figure in figures]
     if as_json:
         print_json({"document": of.document, "figures": [{**plain(figure), "file": file} for figure, file in rows]})
         return

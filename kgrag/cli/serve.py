@@ -105,9 +105,9 @@ def list_(as_json: bool) -> None:
     kgrag keys list
     kgrag keys list --json
     """
-    entries = _keys().kept()
+    entries = _keys().all()
     if as_json:
-        print_json([_shown(key) for key in entries])
+        print_json([_without_secret(key) for key in entries])
     elif entries:
         rows = [(k.name, k.role, ", ".join(k.collections) or "all", f"{k.created.astimezone():%Y-%m-%d %H:%M}")
                 for k in entries]  # fmt: skip
@@ -127,12 +127,12 @@ def remove(name: str, as_json: bool) -> None:
     """
     key = _keys().remove(name)
     if as_json:
-        print_json(_shown(key))
+        print_json(_without_secret(key))
     else:
         click.echo(f"Removed the key {key.name}.")
 
 
-def _shown(key: "Key") -> dict[str, object]:
+def _without_secret(key: "Key") -> dict[str, object]:
     return key.model_dump(mode="json", exclude={"sha256"})
 
 

@@ -21,7 +21,7 @@ from kgrag.settings import IN_FILE, Settings
 _PREFIX, _BETWEEN = "KGRAG_", "__"
 
 
-def meant(path: Sequence[str]) -> str:
+def near_variable(path: Sequence[str]) -> str:
     """Return the setting with the name nearest to an unknown one, as a variable; empty where none is near."""
     model: type[BaseModel] = Settings
     parts: list[str] = []
@@ -42,7 +42,11 @@ def unknown_variables() -> Iterator[tuple[str, str]]:
     """Yield the unknown variables of the environment that are near to a setting, each with that one."""
     for variable in sorted(os.environ):
         path = variable.upper().removeprefix(_PREFIX).lower().split(_BETWEEN)
-        if variable.upper().startswith(_PREFIX) and path[0] not in Settings.model_fields and (near := meant(path)):
+        if (
+            variable.upper().startswith(_PREFIX)
+            and path[0] not in Settings.model_fields
+            and (near := near_variable(path))
+        ):
             yield variable, near
 
 

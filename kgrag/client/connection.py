@@ -68,7 +68,7 @@ class Rankings:
 
     def __init__(self, most: int) -> None:
         self._most = most
-        self._kept: LRUCache[object, tuple[tuple[str, ...], Ranking]] = LRUCache(max(most, 1))
+        self._rankings: LRUCache[object, tuple[tuple[str, ...], Ranking]] = LRUCache(max(most, 1))
         self._lock = threading.Lock()
 
     def ranking(self, retriever: Retriever, query: Query, k: int) -> Ranking:
@@ -81,12 +81,12 @@ class Rankings:
         graphs = dict.fromkeys(reader.graph for reader in readers)
         state = tuple(graph.state() for graph in graphs)  # before it is made: a write meanwhile counts as later
         with self._lock:
-            entry = self._kept.get(key)
+            entry = self._rankings.get(key)
         if entry is not None and entry[0] == state:
             return entry[1]
         ranking = retrieve_folded(retriever, query, k)
         with self._lock:
-            self._kept[key] = (state, ranking)
+            self._rankings[key] = (state, ranking)
         return ranking
 
 

@@ -84,7 +84,7 @@ class Http:
                 elif field == "data":
                     form = json.loads(value)
                     if name == "error":
-                        raise _told(form)
+                        raise _error_of(form)
                     yield name, form
 
 
@@ -107,7 +107,7 @@ def _translated(url: str) -> Iterator[None]:
 def _error(status: int, body: bytes, headers: "httpx.Headers") -> KgragError:
     """Return the error that a response reports."""
     try:
-        error = _told(json.loads(body))
+        error = _error_of(json.loads(body))
     except (ValueError, KeyError, TypeError):
         return ServerError(f"The server replied with status {status}.", "Is this the address of `kgrag serve`?")
     if isinstance(error, BusyError) and headers.get("retry-after", "").isdecimal():
@@ -115,6 +115,6 @@ def _error(status: int, body: bytes, headers: "httpx.Headers") -> KgragError:
     return error
 
 
-def _told(form: Mapping[str, Any]) -> KgragError:
+def _error_of(form: Mapping[str, Any]) -> KgragError:
     """Return the error of a JSON form."""
     return error_of(str(form["kind"]), str(form["error"]), str(form["remedy"]))

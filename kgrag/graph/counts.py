@@ -59,17 +59,17 @@ def jobs(graph: Graph) -> dict[str, tuple[int, float]]:
 
 def heap(graph: Graph) -> Heap | None:
     """Return the heap of the server, in a cluster of the leader; None where it is hidden, as in Aura."""
-    row = _told(graph, "inspect/heap")
+    row = _counts(graph, "inspect/heap")
     return None if row is None else Heap(**row)
 
 
 def machine(graph: Graph) -> Machine | None:
     """Return the machine of the server; None where it is hidden."""
-    row = _told(graph, "inspect/machine")
+    row = _counts(graph, "inspect/machine")
     return None if row is None else Machine(**row)
 
 
-def _told(graph: Graph, query: str) -> Mapping[str, Any] | None:
+def _counts(graph: Graph, query: str) -> Mapping[str, Any] | None:
     try:
         rows = graph.run(query)
     except DeadlineError:

@@ -29,7 +29,7 @@ class Lines:
         self.rows = 0
         self.longest = 0
         self.multiline = False
-        self._held: list[str] = []
+        self._rows: list[str] = []
 
     def write(self, *values: object) -> None:
         """Write a row: text, numbers, CsvField, or None for nothing. What is missing at its end is nothing, too."""
@@ -37,26 +37,26 @@ class Lines:
         self.rows += 1
         self.longest = max(self.longest, len(line))
         self.multiline = self.multiline or "\n" in line or "\r" in line
-        self._put(line + "\n")
+        self._append(line + "\n")
 
     def link(self, start: str, end: str, *values: object) -> None:
         """Write a row of two ids and short values."""
         self.rows += 1
-        self._put(f"{start},{end},{fields(*values)}".rstrip(",") + "\n" if values else f"{start},{end}\n")
+        self._append(f"{start},{end},{fields(*values)}".rstrip(",") + "\n" if values else f"{start},{end}\n")
 
     def text(self) -> str:
         """Return the rows."""
-        return "".join(self._held)
+        return "".join(self._rows)
 
     def __getstate__(self) -> tuple[int, int, bool, str]:
         return self.rows, self.longest, self.multiline, self.text()
 
     def __setstate__(self, state: tuple[int, int, bool, str]) -> None:
         self.rows, self.longest, self.multiline, text = state
-        self._held = [text]
+        self._rows = [text]
 
-    def _put(self, line: str) -> None:
-        self._held.append(line)
+    def _append(self, line: str) -> None:
+        self._rows.append(line)
 
 
 class Table(Lines):
@@ -72,11 +72,11 @@ class Table(Lines):
         self.header = folder / f"{name}-header.csv"
         self.parts = [self.path]
         self._part = part
-        self._file, self._written = _opened(self.path), 0
+        self._file, self._bytes = _opened(self.path), 0
 
     def take(self, lines: Lines) -> None:
         """Write rows that were held."""
-        self._put(lines.text())
+        self._append(lines.text())
         self.rows += lines.rows
         self.longest = max(self.longest, lines.longest)
         self.multiline = self.multiline or lines.multiline
@@ -86,12 +86,12 @@ class Table(Lines):
         self._file.close()
         self.header.write_text(",".join(self.columns) + "\n", encoding="utf-8")
 
-    def _put(self, line: str) -> None:
-        if self._part is not None and self._written >= self._part:
+    def _append(self, line: str) -> None:
+        if self._part is not None and self._bytes >= self._part:
             self._file.close()
             self.parts.append(self.path.with_stem(f"{self.path.stem}-{len(self.parts) + 1}"))
-            self._file, self._written = _opened(self.parts[-1]), 0
-        self._written += self._file.write(line)
+            self._file, self._bytes = _opened(self.parts[-1]), 0
+        self._bytes += self._file.write(line)
 
 
 def _opened(path: Path) -> TextIO:

@@ -117,7 +117,7 @@ class Reader:
         """Return the values of the rows of a read query, one by one."""
         return (r.values() for r in self.graph.stream(name, **parameters))
 
-    def found(self) -> Collection:
+    def record(self) -> Collection:
         """Return the current record of the collection. Raises NotFoundError when it was deleted."""
         return open_collection(self.graph, self.collection.name)
 

@@ -19,7 +19,7 @@ from kgrag.indexing.extracted import Extraction
 from kgrag.indexing.extraction import LINKED, TASK, ExtractionReport, FactWriter, Form, form_of
 from kgrag.indexing.finish import finish
 from kgrag.models.batches import BatchServer, parts
-from kgrag.models.chat import Kept, Reply
+from kgrag.models.chat import CachedReply, Reply
 from kgrag.models.embed import Embedder
 from kgrag.models.openai_chat import OpenAIChat
 from kgrag.models.tasks import reply_schema, shaped
@@ -34,7 +34,7 @@ _GROUP = 64  # replies written at once
 
 
 @dataclass(frozen=True, slots=True)
-class Sent:
+class BatchRecord:
     """Requests that were sent: to which server, with which prompt; `id`: of the batch, empty until it is made."""
 
     server: str
@@ -111,9 +111,9 @@ class BatchedExtraction:
             stopped=tally.stopped,
         )
 
-    def _under_way(self, server: BatchServer) -> list[Sent]:
+    def _under_way(self, server: BatchServer) -> list[BatchRecord]:
         batches = self._graph.run("stages/batches", collection=self._collection.name)[0]["batches"] or ()
-        records = [Sent(**json.loads(text)) for text in batches]
+        records = [BatchRecord(**json.loads(text)) for text in batches]
         for other in (each for each in records if each.server != server.address):
             raise MismatchError(
                 f"A batch of this collection is under way at {other.server}.",
@@ -121,11 +121,11 @@ class BatchedExtraction:
             )
         return records
 
-    def _record(self, batches: Sequence[Sent]) -> None:
+    def _record(self, batches: Sequence[BatchRecord]) -> None:
         rows = [json.dumps(asdict(each)) for each in batches]
         self._graph.run("write/batches", collection=self._collection.name, batches=rows)
 
-    def _send(self, server: BatchServer, limit: int | None, linked: bool) -> list[Sent]:
+    def _send(self, server: BatchServer, limit: int | None, linked: bool) -> list[BatchRecord]:
         """Upload what is due, as far as the budget goes, and record it."""
         form = form_of(self._collection, self._settings.chat.prompts, linked)
         due = unread(self._graph, self._collection, "extracted", form.version)[:limit]
@@ -145,20 +145,20 @@ class BatchedExtraction:
                     return
                 yield source["id"], request
 
-        batches: list[Sent] = []
+        batches: list[BatchRecord] = []
         for part in parts(requests()):
-            batches.append(Sent(server.address, server.upload(part), form.prompt.name, form.version))
+            batches.append(BatchRecord(server.address, server.upload(part), form.prompt.name, form.version))
             self._record(batches)
         return batches
 
-    def _begin(self, server: BatchServer, batches: list[Sent]) -> list[Sent]:
+    def _begin(self, server: BatchServer, batches: list[BatchRecord]) -> list[BatchRecord]:
         for i, each in enumerate(batches):
             if not each.id:
                 batches[i] = replace(each, id=server.find(each.file) or server.begin(each.file))
                 self._record(batches)
         return batches
 
-    def _cancel(self, server: BatchServer, batches: list[Sent]) -> list[Sent]:
+    def _cancel(self, server: BatchServer, batches: list[BatchRecord]) -> list[BatchRecord]:
         """End what was begun, and forget what was not."""
         running = [replace(each, id=id) for each in batches if (id := each.id or server.find(each.file))]
         self._record(running)
@@ -166,7 +166,7 @@ class BatchedExtraction:
             server.cancel(each.id)
         return running
 
-    def _wait(self, server: BatchServer, batches: list[Sent]) -> None:
+    def _wait(self, server: BatchServer, batches: list[BatchRecord]) -> None:
         """Write what each batch gives when it ends, and forget it."""
         while batches:
             states = {each.id: server.state(each.id) for each in batches}
@@ -188,10 +188,10 @@ class BatchedExtraction:
                 seconds = self._settings.chat.batch_seconds
                 time.sleep(seconds if left is None else min(seconds, left))
 
-    def _take(self, server: BatchServer, batch: Sent) -> None:
+    def _take(self, server: BatchServer, batch: BatchRecord) -> None:
         """Write what a batch gave of passages that still wait; it may have been written in part before."""
         waiting = set(unread(self._graph, self._collection, "extracted", batch.version))
-        group: dict[str, Kept | ModelError] = {}
+        group: dict[str, CachedReply | ModelError] = {}
         for id, reply in server.replies(batch.id):
             if id in waiting:
                 group[id] = reply
@@ -200,7 +200,7 @@ class BatchedExtraction:
                 group = {}
         self._write(batch, group)
 
-    def _write(self, batch: Sent, group: dict[str, Kept | ModelError]) -> None:
+    def _write(self, batch: BatchRecord, group: dict[str, CachedReply | ModelError]) -> None:
         extractions: dict[str, Extraction] = {}
         failed: dict[str, ModelError] = {}
         for id, reply in group.items():
@@ -223,12 +223,12 @@ class BatchedExtraction:
             for source in passage_sources(self._graph, sorted(failed))
         ]
 
-    def _form(self, batch: Sent) -> Form:
+    def _form(self, batch: BatchRecord) -> Form:
         """Return the form of what was sent, by the collection's schema of today and the version of then."""
         linked = batch.prompt == LINKED
         return replace(form_of(self._collection, self._settings.chat.prompts, linked), version=batch.version)
 
-    def _read(self, batch: Sent, reply: Kept | ModelError) -> Extraction:
+    def _read(self, batch: BatchRecord, reply: CachedReply | ModelError) -> Extraction:
         """Return the contents of a reply, whose cost counts in any case. Raises ModelError."""
         if isinstance(reply, ModelError):
             self._tally.usage += Usage(1)

@@ -323,7 +323,7 @@ class _Clock:
 
     def __init__(self) -> None:
         self.stages: dict[str, float] = {}
-        self._begun = time.monotonic()
+        self._start = time.monotonic()
 
     @contextmanager
     def __call__(self, stage: str) -> Iterator[None]:
@@ -332,4 +332,4 @@ class _Clock:
         self.stages[stage] = time.monotonic() - start
 
     def elapsed(self) -> float:
-        return time.monotonic() - self._begun
+        return time.monotonic() - self._start

@@ -16,7 +16,16 @@ from kgrag.graph.collections import Collection
 from kgrag.graph.connection import Graph
 from kgrag.indexing.community_plan import SIZE, Network, Planned, digest, plan, read_network
 from kgrag.indexing.finish import finish
-from kgrag.indexing.group_texts import EXTRACTED, Said, Writer, Writing, WritingReport, bytes_of, extracted, shown
+from kgrag.indexing.group_texts import (
+    EXTRACTED,
+    GroupText,
+    Writer,
+    Writing,
+    WritingReport,
+    bytes_of,
+    extracted,
+    prompt_text,
+)
 from kgrag.indexing.vectors import embedded_or_logged
 from kgrag.models.budget import Estimate, estimate_calls
 from kgrag.models.embed import Embedder
@@ -78,19 +87,19 @@ class Reports(Writer[Reported]):
         """See Writer."""
         return ", ".join(material["names"][:3])
 
-    def extracted(self, groups: Sequence[Reported]) -> list[Said]:
+    def extracted(self, groups: Sequence[Reported]) -> list[GroupText]:
         """See Writer; they are called by the key names."""
         passages = [row["passages"] for row in self.material(groups)]
         sentences = extracted(passages, self.embedder, self.collection.language.code)
-        return [Said(group.named, sentence.text) for group, sentence in zip(groups, sentences, strict=True)]
+        return [GroupText(group.named, sentence.text) for group, sentence in zip(groups, sentences, strict=True)]
 
-    def asked(self, material: Material, tasks: Tasks) -> Said:
+    def by_model(self, material: Material, tasks: Tasks) -> GroupText:
         """See Writer."""
         reply = tasks.structured(TASK, Report, **values(material, self.tokens))
         title, summary, *findings = (" ".join(s.split()) for s in (reply.title, reply.summary, *reply.findings))
-        return Said(title or self.heading(material), "\n".join([summary, *filter(None, findings[:_FINDINGS])]))
+        return GroupText(title or self.heading(material), "\n".join([summary, *filter(None, findings[:_FINDINGS])]))
 
-    def write(self, groups: Sequence[Reported], reports: Sequence[Said], origin: str) -> None:
+    def write(self, groups: Sequence[Reported], reports: Sequence[GroupText], origin: str) -> None:
         """See Writer."""
         vectors = embedded_or_logged(self.embedder, [s.text for s in reports], "reports")
         rows = [
@@ -123,7 +132,7 @@ def values(material: Material, tokens: int) -> dict[str, str]:
     return {
         "names": titled(", ".join(material["names"])),
         "facts": lines(Triple(*fact) for fact in material["facts"]),
-        "texts": shown(texts, tokens),
+        "texts": prompt_text(texts, tokens),
     }
 
 

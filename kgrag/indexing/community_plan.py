@@ -230,7 +230,7 @@ def plan(network: Network, there: Sequence[Mapping[str, Any]], laid: int, collec
     """
     count = network.ties.shape[0]
     if laid:
-        planned, own = _kept(network, there)
+        planned, own = _existing(network, there)
         before = int((own >= 0).sum())
         _join(network, planned, own, collection, size)
         joined = int((own >= 0).sum())
@@ -248,7 +248,7 @@ def _id(network: Network, nodes: NDArray[np.int64], collection: str) -> str:
     return node_id(collection, "community", *sorted(network.entities[i] for i in network.members(nodes)))
 
 
-def _kept(network: Network, there: Sequence[Mapping[str, Any]]) -> tuple[list[Planned], NDArray[np.int64]]:
+def _existing(network: Network, there: Sequence[Mapping[str, Any]]) -> tuple[list[Planned], NDArray[np.int64]]:
     """Return the communities of the graph, and the one of each node, -1 for none."""
     places = {row["id"]: i for i, row in enumerate(there)}
     planned = [Planned(row["id"], row["level"], places.get(row["parent"])) for row in there]

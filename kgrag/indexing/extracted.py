@@ -385,7 +385,7 @@ def _holder(source: str, language: Language) -> Callable[[str], bool]:
     there = {*words, *stems(words, language)}
     beginnings = {word[:size] for word in there if not word[0].isdigit() for size in range(_LEAST, len(word) + 1)}
 
-    def held(word: str) -> bool:
+    def holds_word(word: str) -> bool:
         beginning = word[: max(_LEAST, ceil(_STEM * len(word)))]
         return word in there or (not word[0].isdigit() and beginning in beginnings)
 
@@ -393,7 +393,7 @@ def _holder(source: str, language: Language) -> Callable[[str], bool]:
         if surface.casefold() in text:
             return True
         sought = [stem for stem in content_stems(words_of(surface, language), language) if stem is not None]
-        return sum(map(held, sought)) >= _BORNE_OUT * len(sought)
+        return sum(map(holds_word, sought)) >= _BORNE_OUT * len(sought)
 
     return holds
 

@@ -77,10 +77,10 @@ class Form:
 
     def values(self, source: Mapping[str, Any]) -> dict[str, str]:
         """Return the values of the prompt."""
-        return {**shown(source), **(self.schema.shown() if self.schema else {})}
+        return {**prompt_values(source), **(self.schema.prompt_values() if self.schema else {})}
 
 
-def shown(source: Mapping[str, Any]) -> dict[str, str]:
+def prompt_values(source: Mapping[str, Any]) -> dict[str, str]:
     """Return what a model is shown of a passage."""
     return {"title": titled(source["title"] or "", source["section"] or ""), "text": harmless(source["text"])}
 
@@ -225,7 +225,7 @@ class FactWriter:
     def write(self, extracted: Mapping[str, Extraction]) -> None:
         """Write what some passages gave, by their ids."""
         facts = FactRows()
-        texts = {s["id"]: "\n".join(shown(s).values()) for s in passage_sources(self._graph, list(extracted))}
+        texts = {s["id"]: "\n".join(prompt_values(s).values()) for s in passage_sources(self._graph, list(extracted))}
         name, language = self._collection.name, self._collection.language
         for passage, extraction in extracted.items():
             text = texts.get(passage, "")

@@ -106,7 +106,7 @@ class FactSchema(BaseModel):
         """Return the predicate of that name or synonym, None if there is none."""
         return self._predicates.get(_words(name))
 
-    def shown(self) -> Mapping[str, str]:
+    def prompt_values(self) -> Mapping[str, str]:
         """Return the types and the predicates as a prompt lists them."""
         types = [f"- {name}{_about(part)}" for name, part in self.types.items()]
         predicates = [

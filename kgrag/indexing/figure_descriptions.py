@@ -29,7 +29,7 @@ def described(items: Iterable[T], tasks: Tasks) -> Iterator[T | Document | Probl
         document: Document = item
         figures = {figure.number: figure for figure in document.figures}
         seen = [figure for figure in document.figures if figure.data]
-        for figure, description in in_parallel(partial(_said, tasks, document), seen, _THREADS):
+        for figure, description in in_parallel(partial(_description, tasks, document), seen, _THREADS):
             if isinstance(description, str):
                 figures[figure.number] = replace(figure, description=description)
             elif isinstance(description, ModelError):
@@ -41,7 +41,7 @@ def described(items: Iterable[T], tasks: Tasks) -> Iterator[T | Document | Probl
         yield replace(document, figures=tuple(figures.values()))
 
 
-def _said(tasks: Tasks, document: Document, figure: Figure) -> str:
+def _description(tasks: Tasks, document: Document, figure: Figure) -> str:
     picture = f"data:{figure.media_type};base64,{base64.b64encode(figure.data).decode()}"
     caption = harmless(figure.caption) or "none"
     return tasks.text(TASK, picture=picture, title=titled(document.title or document.key), caption=caption)

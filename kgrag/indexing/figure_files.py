@@ -35,7 +35,7 @@ class FigureFiles:
         """Yield documents and what else there is, the pictures of figures kept as files instead."""
         for item in items:
             if isinstance(item, Document) and item.figures:
-                yield replace(item, figures=tuple(map(self._kept, item.figures)))
+                yield replace(item, figures=tuple(map(self._stored, item.figures)))
             else:
                 yield item
 
@@ -61,14 +61,14 @@ class FigureFiles:
 
     def find(self, graph: Graph, id: str) -> tuple[Path, str]:
         """Return the picture of a figure and its media type. Raises NotFoundError if it is not kept."""
-        path = self.kept(graph, id)
+        path = self.path_of(graph, id)
         if path is None:
             raise NotFoundError(
                 f"No picture of a figure {id!r} is kept here.", "Ingest its document again where this server runs."
             )
         return path, next(kind for kind, ending in SHOWN.items() if ending == path.suffix)
 
-    def kept(self, graph: Graph, id: str) -> Path | None:
+    def path_of(self, graph: Graph, id: str) -> Path | None:
         """Return the picture of a figure; None if it is not kept."""
         rows = graph.run("look_up/figure", collection=self._collection, id=id)
         path = self._path(rows[0]["sha"], rows[0]["media_type"]) if rows else None
@@ -78,7 +78,7 @@ class FigureFiles:
         ending = SHOWN.get(media_type)
         return self._folder / f"{sha}{ending}" if ending and _SHA.fullmatch(sha) else None
 
-    def _kept(self, figure: Figure) -> Figure:
+    def _stored(self, figure: Figure) -> Figure:
         path = self._path(figure.sha, figure.media_type)
         if figure.data and path is not None and not path.exists():
             try:

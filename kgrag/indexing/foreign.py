@@ -55,8 +55,8 @@ def _document(row: Row, attachment: Attachment) -> Document:
     label, name = row["label"], row["name"]
     attached = attachment.labels[label]
     values = dict(zip(attached.properties, row["values"], strict=True))
-    facts = {key: value for key in attached.facts if (value := _said(values[key]))}
-    lines = [value for key in attached.texts if (value := _said(values[key]))]
+    facts = {key: value for key in attached.facts if (value := _as_text(values[key]))}
+    lines = [value for key in attached.texts if (value := _as_text(values[key]))]
     lines += [_sentence(f"{readable(key).capitalize()}: {value}") for key, value in facts.items()]
     for kind in row["kinds"]:
         its_kind = attachment.relationships[kind["type"]]
@@ -81,16 +81,16 @@ def _ends(kind: Row, facts: Iterable[str]) -> str:
 
 
 def _about(properties: Row, facts: Iterable[str]) -> str:
-    values = {key: value for key in facts if (value := _said(properties.get(key)))}
+    values = {key: value for key in facts if (value := _as_text(properties.get(key)))}
     parts = [f"{'as' if key.casefold() in _PLAYED else readable(key)} {value}" for key, value in values.items()]
     return f" ({', '.join(parts)})" if parts else ""
 
 
-def _said(value: Any) -> str:
+def _as_text(value: Any) -> str:
     """Return a value as a text has it."""
     if isinstance(value, list):
         left = len(value) - _VALUES
-        return ", ".join(map(_said, value[:_VALUES])) + (f" and {left:,} more" if left > 0 else "")
+        return ", ".join(map(_as_text, value[:_VALUES])) + (f" and {left:,} more" if left > 0 else "")
     return "" if value is None else text(value).strip()
 
 

@@ -48,7 +48,7 @@ class Summary(BaseModel):
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class GroupText:
     """The name and the text of a summary."""
 
     name: str
@@ -67,7 +67,7 @@ def extracted(
     embedder: Embedder,
     language: str,
     middles: NDArray[np.float32] | None = None,
-) -> list[Said]:
+) -> list[GroupText]:
     """Return the sentences nearest to the middle, a unit vector [d], of each group of members, the most telling first.
 
     Without `middles` that is the middle of these sentences themselves. They stand in the order of their members; the
@@ -82,18 +82,18 @@ def extracted(
         start += len(each)
         best = sorted(np.argsort(-cosines, kind="stable")[:_SENTENCES])
         text = " ".join(each[i] for i in best) or (members[0]["text"][:_LONGEST] if members else "")
-        texts.append(Said(_name(members, text), text))
+        texts.append(GroupText(_name(members, text), text))
     return texts
 
 
-def asked(members: Sequence[Member], tasks: Tasks) -> Said:
+def by_model(members: Sequence[Member], tasks: Tasks) -> GroupText:
     """Return a language model's text on members, nearest first. Raises ModelError."""
-    reply = tasks.structured(TASK, Summary, texts=shown(members))
+    reply = tasks.structured(TASK, Summary, texts=prompt_text(members))
     text = " ".join(reply.summary.split())
-    return Said(" ".join(reply.title.split()) or _name(members, text), text)
+    return GroupText(" ".join(reply.title.split()) or _name(members, text), text)
 
 
-def shown(members: Sequence[Member], tokens: int | None = None) -> str:
+def prompt_text(members: Sequence[Member], tokens: int | None = None) -> str:
     """Return the texts for a model to sum up, the most telling first, within a number of tokens but for the first."""
     blocks: list[str] = []
     left = math.inf if tokens is None else tokens * LOW
@@ -186,15 +186,15 @@ class Writer(ABC, Generic[Group]):
         """Return the name of a text for messages of failures."""
 
     @abstractmethod
-    def extracted(self, groups: Sequence[Group]) -> list[Said]:
+    def extracted(self, groups: Sequence[Group]) -> list[GroupText]:
         """Return the texts without a model."""
 
     @abstractmethod
-    def asked(self, material: Any, tasks: Tasks) -> Said:
+    def by_model(self, material: Any, tasks: Tasks) -> GroupText:
         """Return the text by a model. Raises ModelError."""
 
     @abstractmethod
-    def write(self, groups: Sequence[Group], texts: Sequence[Said], origin: str) -> None:
+    def write(self, groups: Sequence[Group], texts: Sequence[GroupText], origin: str) -> None:
         """Write texts into the graph."""
 
 
@@ -247,7 +247,7 @@ class Writing:
                 for group, material in zip(batch, writer.material(batch), strict=True):
                     yield {"id": group.id, "document": "", "title": writer.heading(material), "material": material}
 
-        def write(replies: Mapping[str, Said]) -> None:
+        def write(replies: Mapping[str, GroupText]) -> None:
             writer.write([left.pop(id) for id in replies], list(replies.values()), version)
             self.written += len(replies)
 
@@ -255,7 +255,7 @@ class Writing:
             self._progress(stage, done, total)
 
         outcome = ask_each(
-            sources(), len(groups), lambda s: writer.asked(s["material"], tasks), write, report, self._threads
+            sources(), len(groups), lambda s: writer.by_model(s["material"], tasks), write, report, self._threads
         )
         self._failures += outcome.failures
         self._stopped = outcome.stopped

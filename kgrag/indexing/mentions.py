@@ -48,7 +48,7 @@ class Gazetteer:
     def of_graph(cls, work: StageContext) -> Self:
         """Read the current gazetteer of the graph."""
         rows = work.graph.stream("stages/gazetteer", collection=work.name)
-        return cls(work.name, _known(work, rows), work.collection.indexing.pipeline, work.collection.language)
+        return cls(work.name, _searchable(work, rows), work.collection.indexing.pipeline, work.collection.language)
 
     @classmethod
     def of_texts(cls, work: StageContext, sources: Iterable[Row]) -> Self:
@@ -62,7 +62,7 @@ class Gazetteer:
             mentions(source, tokenised_source(source, work.collection.language), recorder)
         ids = [entity_id(work.name, name) for name in sorted(tried.names)]
         rows = work.graph.run("stages/gazetteer_of", ids=ids)
-        return cls(work.name, _known(work, rows), recorder.pipeline, recorder.language)
+        return cls(work.name, _searchable(work, rows), recorder.pipeline, recorder.language)
 
     def entity(self, name: str) -> str:
         """Return the id of an entity with this normalised name, whether it exists or not."""
@@ -80,7 +80,7 @@ class _Tried(Container[str]):
         return False
 
 
-def _known(work: StageContext, rows: Iterable[Mapping[str, Any]]) -> set[str]:
+def _searchable(work: StageContext, rows: Iterable[Mapping[str, Any]]) -> set[str]:
     """Return the searchable names of rows of `cypher/stages/gazetteer.cypher`."""
     names: set[str] = set()
     single: list[str] = []

@@ -19,11 +19,11 @@ def named_entities(text: str, pipeline: str | None, language: Language = ENGLISH
 
     Numbers, dates and the like are no names. Raises ConfigurationError without spaCy, or if there is no such pipeline.
     """
-    return _found(text, pipeline, language) if pipeline else {}
+    return _names(text, pipeline, language) if pipeline else {}
 
 
 @lru_cache(maxsize=4096)  # statistics and mentions ask for the same texts, a batch apart
-def _found(text: str, pipeline: str, language: Language) -> Mapping[str, str]:
+def _names(text: str, pipeline: str, language: Language) -> Mapping[str, str]:
     names: dict[str, str] = {}
     for entity in _trained(pipeline)(text).ents:
         words = entity.text.split()

@@ -75,7 +75,7 @@ class Titles:
         self._documents = max(1, len(titled))
         self._holding: defaultdict[str, set[str]] = defaultdict(set)  # title -> documents with a name of it
         for source in read:
-            for words, place, _ in self._found(tokens(source["text"], language)):
+            for words, place, _ in self._spots_in(tokens(source["text"], language)):
                 spot = self._spots[words]
                 spot.held.add(source["document"])
                 if place.is_capital:
@@ -95,9 +95,9 @@ class Titles:
         for word in words:
             at = max(at, text.find(word.raw, at))
             places.append(at)
-        matches = [(spot, number) for spot, _, number in self._found(words)]
+        matches = [(spot, number) for spot, _, number in self._spots_in(words)]
         spots = list(dict.fromkeys(spot for spot, _ in matches if self._common[spot]))
-        senses = {spot: self._taken(spot, [other for other in spots if other != spot]) for spot in spots}
+        senses = {spot: self._sense(spot, [other for other in spots if other != spot]) for spot in spots}
         titles = set(senses.values())
         annotations = []
         for spot, number in matches:
@@ -110,7 +110,7 @@ class Titles:
                 annotations.append(Annotation(title, (probability + coherence) / 2, start, start + len(spot)))
         return annotations
 
-    def _taken(self, spot: str, others: Sequence[str]) -> str:
+    def _sense(self, spot: str, others: Sequence[str]) -> str:
         """Return the title of a spot in a text with other spots."""
         common = self._common[spot]
         votes = {title: sum(self._vote(other, title) for other in others) for title in common}
@@ -143,7 +143,7 @@ class Titles:
                 self._longest[norms[0]] = max(self._longest.get(norms[0], 0), len(norms))
         return own
 
-    def _found(self, words: Sequence[Token]) -> Iterator[tuple[str, Token, int]]:
+    def _spots_in(self, words: Sequence[Token]) -> Iterator[tuple[str, Token, int]]:
         """Yield the spots of a text, longest first, none within another.
 
         Its words, its first word, and that one's number.

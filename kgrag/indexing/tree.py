@@ -22,17 +22,17 @@ from kgrag.indexing.finish import finish
 from kgrag.indexing.group_texts import (
     EXTRACTED,
     TASK,
+    GroupText,
     Member,
-    Said,
     Writer,
     Writing,
     WritingReport,
-    asked,
     batches,
+    by_model,
     bytes_of,
     extracted,
     nearest_first,
-    shown,
+    prompt_text,
 )
 from kgrag.indexing.vectors import embedded_or_logged
 from kgrag.models.budget import Estimate, estimate_calls
@@ -209,7 +209,7 @@ def estimate(graph: Graph, collection: Collection, chat: ChatSettings, progress:
         for batch in batches(groups):
             if level == 1:
                 texts = _texts(graph, below, batch)
-                size += sum(len(shown([texts[below.ids[i]] for i in g.members]).encode()) for g in batch)
+                size += sum(len(prompt_text([texts[below.ids[i]] for i in g.members]).encode()) for g in batch)
             else:
                 size += sum(bytes_of(len(g.members) * _WRITTEN) for g in batch)
             done += len(batch)
@@ -335,16 +335,16 @@ class _Summaries(Writer[_Group]):
         """See Writer."""
         return str(material[0]["title"])
 
-    def extracted(self, groups: Sequence[_Group]) -> list[Said]:
+    def extracted(self, groups: Sequence[_Group]) -> list[GroupText]:
         """See Writer."""
         middles = unit(np.stack([self.below.vectors[g.members].mean(axis=0) for g in groups]))
         return extracted(self.material(groups), self.embedder, self.collection.language.code, middles)
 
-    def asked(self, material: Sequence[Member], tasks: Tasks) -> Said:
+    def by_model(self, material: Sequence[Member], tasks: Tasks) -> GroupText:
         """See Writer."""
-        return asked(material, tasks)
+        return by_model(material, tasks)
 
-    def write(self, groups: Sequence[_Group], texts: Sequence[Said], origin: str) -> None:
+    def write(self, groups: Sequence[_Group], texts: Sequence[GroupText], origin: str) -> None:
         """See Writer; groups with weights are new, and are tied to their members."""
         vectors = embedded_or_logged(self.embedder, [s.text for s in texts], "summaries")
         rows = [

@@ -3,7 +3,7 @@
 import logging
 from collections.abc import Mapping, Sequence
 
-from kgrag.models.embed import Embedder, embed_each, listed, shown
+from kgrag.models.embed import Embedder, beginning, embed_each, listed
 from kgrag.values.documents import Problem
 from kgrag.values.errors import ModelError
 
@@ -24,7 +24,7 @@ def embedded(
 def unembedded(texts: Sequence[str], places: Sequence[str], reasons: Mapping[int, ModelError]) -> list[Problem]:
     """Return the Problems of the texts without a vector, for `reasons` by their numbers."""
     return [
-        Problem(places[i], f"{shown(texts[i])} has no vector: {reason.in_full}")
+        Problem(places[i], f"{beginning(texts[i])} has no vector: {reason.in_full}")
         for i, reason in sorted(reasons.items())
     ]
 

@@ -273,18 +273,18 @@ class Largest:
 
     def __init__(self) -> None:
         self.number = 0
-        self._kept: list[tuple[float, tuple[str, str], str]] = []
+        self._largest: list[tuple[float, tuple[str, str], str]] = []
 
     def add(self, weight: float, name: tuple[str, str], example: str) -> None:
         """Take an example, if its weight is among the largest."""
         self.number += 1
-        self._kept.append((-weight, name, example))
-        if len(self._kept) >= 100 * EXAMPLES:
-            self._kept = heapq.nsmallest(EXAMPLES, self._kept)
+        self._largest.append((-weight, name, example))
+        if len(self._largest) >= 100 * EXAMPLES:
+            self._largest = heapq.nsmallest(EXAMPLES, self._largest)
 
     def examples(self) -> list[str]:
         """Return the examples, the largest first."""
-        return [example for _, _, example in heapq.nsmallest(EXAMPLES, self._kept)]
+        return [example for _, _, example in heapq.nsmallest(EXAMPLES, self._largest)]
 
 
 def _finding(name: str, level: Level, number: int, message: str, remedy: str, examples: Sequence[str]) -> Finding:

@@ -307,7 +307,7 @@ class Golden:
             problem=problem,
         )
 
-    def _shown(self, question: Question, keys: Sequence[str]) -> dict[str, GoldText]:
+    def _partial_gold(self, question: Question, keys: Sequence[str]) -> dict[str, GoldText]:
         """Return key -> gold that is only part of a document."""
         return {key: self._texts[key] for key in keys if key in self._texts}
 
@@ -316,7 +316,7 @@ class Golden:
         keys = question.path or question.gold
         if question.structure:
             return [Passage(f"structure {n}", keys[0], "", text) for n, text in enumerate(question.structure, 1)]
-        reader, texts = self._index.reader, self._shown(question, keys)
+        reader, texts = self._index.reader, self._partial_gold(question, keys)
         if texts:
             ids_by_document = reader.document_passages(list({gold.document for gold in texts.values()}))
             firsts = reader.passages([ids[0] for ids in ids_by_document.values() if ids]).values()
@@ -341,10 +341,10 @@ class GoldenFacts(Golden):
 
     name = "golden-facts"
 
-    def _shown(self, question: Question, keys: Sequence[str]) -> dict[str, GoldText]:
+    def _partial_gold(self, question: Question, keys: Sequence[str]) -> dict[str, GoldText]:
         """See Golden."""
         support = {support.key: support for key in keys for support in question.supports if support.document == key}
-        return super()._shown(question, keys) or support
+        return super()._partial_gold(question, keys) or support
 
 
 class LookUp:

@@ -228,7 +228,7 @@ class Experiment:
                 subject = self._subject(data, searched)
                 index = searched.name if searched is not None and graphs is None else ""
                 for name in names:
-                    header = {**subject, "options": in_force(self._made(name, data, opened))}
+                    header = {**subject, "options": in_force(self._system_of(name, data, opened))}
                     logs[name] = stack.enter_context(RecordFile(self.out, name, header, index))
             logged = sum(log.find(q) is not None for log in logs.values() for q in data.questions)
             if logged:
@@ -268,7 +268,7 @@ class Experiment:
         """Return the systems without a required layer of the graph -> what they lack, and the commands that make it."""
         refusals: dict[str, str] = {}
         for name in self._systems:
-            system = self._made(name, data, searched)
+            system = self._system_of(name, data, searched)
             lacking = system.lacking() if isinstance(system, Retriever | Strategy) else ()
             if lacking:
                 refusals[name] = layers.lacks(lacking, system.context.reader.collection.name)
@@ -288,7 +288,7 @@ class Experiment:
         records: list[Record] = []
         shared: dict[str, Any] = {"depth": self.depth, "gold_texts": data.gold_texts, "logs": logs}
         for name in systems:
-            single = {name: self._made(name, data, searched)}
+            single = {name: self._system_of(name, data, searched)}
             if self._systems[name][0]:
                 records += ask_all(single, data.questions, report, threads=self.threads, grader=grader, **shared)
             else:
@@ -342,7 +342,7 @@ class Experiment:
             parts.append(f"{self.threads} threads")
         return f"{self.dataset.name}: {', '.join(parts)}"
 
-    def _made(self, name: str, data: Dataset, searched: Collection | None) -> Any:
+    def _system_of(self, name: str, data: Dataset, searched: Collection | None) -> Any:
         answers, system = self._systems[name]
         if system is not None:
             return system

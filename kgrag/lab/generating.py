@@ -52,7 +52,7 @@ _WRITTEN = {MAKE: 120, CHECK: 30}
 _TRIPLES = 10_000_000  # written at most
 
 
-class _Made(BaseModel):
+class _QuestionReply(BaseModel):
     REPLY: ClassVar[Mapping[str, Any]] = {
         "type": "object",
         "properties": {
@@ -137,7 +137,7 @@ def generate(
         _write(folder / CORPUS, _corpus(sources))
         _write(folder / TRIPLES, _triples(reader))
         if tasks is None:
-            drafts = _told(template_drafts(reader, sources, seed), number, progress)
+            drafts = _counted(template_drafts(reader, sources, seed), number, progress)
             selection = select(drafts, number, reader.collection.language)
         else:
             asking = _Asking(tasks.with_listener(usage), reader, sources, seed, ledger)
@@ -255,7 +255,7 @@ class _Asking:
     def _ask(self, source: Mapping[str, Any]) -> Draft:
         kind: Kind = source["kind"]
         material: Material = source["material"]
-        reply = self._tasks.structured(MAKE, _Made, **_values(kind, material))
+        reply = self._tasks.structured(MAKE, _QuestionReply, **_values(kind, material))
         texts = {p.id: " ".join(p.text.split()) for p in material.passages}
         supports = [" ".join(s.split()) for s in reply.supports]
         several = len(material.passages) > 1
@@ -319,7 +319,7 @@ def _size(prompt: Prompt, values: Mapping[str, str]) -> int:
     return sum(len(message.content.encode("utf-8", "replace")) for message in prompt.messages(**values))
 
 
-def _told(drafts: Iterator[Draft], number: int, progress: Progress) -> Iterator[Draft]:
+def _counted(drafts: Iterator[Draft], number: int, progress: Progress) -> Iterator[Draft]:
     for done, draft in enumerate(drafts):
         progress(_STAGE, min(done, number), number)
         yield draft

@@ -122,17 +122,17 @@ def ranks_of(ranking: Sequence[str], gold: Collection[str]) -> tuple[int | None,
 
 def recall_at(ranks: Ranks, k: int) -> float:
     """Return the share of gold among the first `k`. Raises ValueError without gold."""
-    return len(_found(ranks, k)) / len(ranks)
+    return len(_ranks_to(ranks, k)) / len(ranks)
 
 
 def perfect_at(ranks: Ranks, k: int) -> bool:
     """Return whether all gold is among the first `k`. Raises ValueError without gold."""
-    return len(_found(ranks, k)) == len(ranks)
+    return len(_ranks_to(ranks, k)) == len(ranks)
 
 
 def reciprocal_rank(ranks: Ranks) -> float:
     """Return 1 / rank of the first gold, 0 if there is none; its mean is MRR. Raises ValueError without gold."""
-    rank = _found(ranks)
+    rank = _ranks_to(ranks)
     return 1 / min(rank) if rank else 0.0
 
 
@@ -142,7 +142,7 @@ def ndcg_at(ranks: Ranks, k: int) -> float:
     1 when the ranking begins with as much gold as fits into `k`, and never more, even where one passage holds two
     golds. Raises ValueError without gold.
     """
-    gain = sum(_discount(rank) for rank in _found(ranks, k))
+    gain = sum(_discount(rank) for rank in _ranks_to(ranks, k))
     ideal = sum(_discount(rank) for rank in range(1, min(k, len(ranks)) + 1))
     return min(1.0, gain / ideal) if ideal else 0.0
 
@@ -151,7 +151,7 @@ def _discount(rank: int) -> float:
     return 1 / log2(rank + 1)
 
 
-def _found(ranks: Ranks, k: int | None = None) -> list[int]:
+def _ranks_to(ranks: Ranks, k: int | None = None) -> list[int]:
     if not ranks:
         raise ValueError("no gold")
     return [rank for rank in ranks if rank is not None and (k is None or rank <= k)]

@@ -31,7 +31,7 @@ class QuestionGraphs:
         self._documents = read_documents(data, progress)
         self._keys = sorted(self._documents)
         self._size, self._seed, self._tag = size, seed, tag
-        self._held: set[str] = set()
+        self._ingested: set[str] = set()
         self._passages: dict[str, int] = {}
 
     @property
@@ -42,13 +42,13 @@ class QuestionGraphs:
     def open(self, question: Question) -> Collection:
         """Return the collection with the graph of one question. Raises DatabaseError, ConfigurationError."""
         targets = self.documents(question)
-        if not self._held:  # what a run that was ended left behind
+        if not self._ingested:  # what a run that was ended left behind
             with suppress(NotFoundError):
                 self.collection.delete()
         self.collection.ingest([self._documents[key] for key in targets])
-        if outdated := self._held.difference(targets):
+        if outdated := self._ingested.difference(targets):
             self.collection.delete(sorted(outdated))
-        self._held = set(targets)
+        self._ingested = set(targets)
         if self._tag:
             self.collection.tag()
         self._passages[question.id] = self.collection.info().counts.get("Passage", 0)
@@ -64,5 +64,5 @@ class QuestionGraphs:
 
     def close(self) -> None:
         """Delete the collection, if there was any question."""
-        if self._held:
+        if self._ingested:
             self.collection.delete()

@@ -212,7 +212,7 @@ class _Fact:
     object_id: str
 
     @property
-    def asked(self) -> str:
+    def question_text(self) -> str:
         return f'"{self.subject}", {self.predicate}: what?'
 
 
@@ -253,7 +253,7 @@ def _single(facts: dict[tuple[str, str], list[_Fact]]) -> Iterator[Draft]:
     """Yield questions for the object of one fact."""
     for same in facts.values():
         if len({fact.passage for fact in same}) == 1:  # else any of several passages would do
-            yield Draft(same[0].asked, same[0].object, (same[0].passage,), "factoid")
+            yield Draft(same[0].question_text, same[0].object, (same[0].passage,), "factoid")
 
 
 def _chains(facts: dict[tuple[str, str], list[_Fact]]) -> Iterator[Draft]:
@@ -267,7 +267,7 @@ def _chains(facts: dict[tuple[str, str], list[_Fact]]) -> Iterator[Draft]:
                 continue
             question = f'"{first.subject}", {first.predicate}: X. X, {second.predicate}: what?'
             steps = (
-                {"question": first.asked, "answer": first.object, "gold": first.passage},
+                {"question": first.question_text, "answer": first.object, "gold": first.passage},
                 {"question": f'"#1", {second.predicate}: what?', "answer": second.object, "gold": second.passage},
             )
             yield Draft(question, second.object, (first.passage, second.passage), "path-following", steps=steps)
@@ -287,7 +287,7 @@ def _comparisons(facts: dict[tuple[str, str], list[_Fact]]) -> Iterator[Draft]:
         for one, other in [*equal, *apart]:
             if one.document != other.document and one.subject_id != other.subject_id:
                 answer = "yes" if one.object_id == other.object_id else "no"
-                question = f'Is it the same for both: "{one.subject}", {one.predicate}: what? and {other.asked}'
+                question = f'Is it the same for both: "{one.subject}", {one.predicate}: what? and {other.question_text}'
                 yield Draft(question, answer, (one.passage, other.passage), "comparison", formulation="yes-no")
 
 

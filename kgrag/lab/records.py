@@ -275,12 +275,12 @@ def changes(result: Result, k: int) -> list[dict[str, Any]]:
 def changes_sheet(result: Result, k: int) -> Sheet:
     """Return the changes as a table. Raises InputError without a baseline."""
 
-    def shown(value: Any) -> str:
+    def cell(value: Any) -> str:
         if isinstance(value, float):
             return f"{100 * value:+.0f}"
         return value if isinstance(value, str) else " ".join("-" if rank is None else str(rank) for rank in value)
 
-    rows = tuple(tuple(map(shown, row.values())) for row in changes(result, k))
+    rows = tuple(tuple(map(cell, row.values())) for row in changes(result, k))
     head = ("system", "question", "type", "before", "after", f"R@{k}")
     return Sheet(f"ranks of gold that change against {result.baseline}", head, rows)
 

@@ -13,7 +13,7 @@ from kgrag.lab import summary
 from kgrag.lab.measures import Difference
 from kgrag.lab.papers import PaperTable
 from kgrag.lab.retrieving import Record
-from kgrag.lab.summary import Group, Iterations, Overlaps, Rows, Sweep, digits, said
+from kgrag.lab.summary import Group, Iterations, Overlaps, Rows, Sweep, digits, literal
 from kgrag.values.errors import ConfigurationError, InputError
 from kgrag.values.installing import install_hint
 from kgrag.values.results import Usage
@@ -93,7 +93,7 @@ def plot_sweep(sweep: Sweep, rows: Rows, title: str, path: Path) -> None:
     left, right = figure.subplots(1, 2)
     figure.suptitle(title)
     numbers = all(isinstance(v, int | float) and not isinstance(v, bool) for v in sweep.values)
-    x = list(sweep.values) if numbers else list(map(said, sweep.values))
+    x = list(sweep.values) if numbers else list(map(literal, sweep.values))
     measured = next(iter(rows.values()), {})
     recall = [m for m in measured if m.startswith(("R@", "answer@"))][-1:]
     agreed = ["EM"] if any("EM" in row for row in rows.values()) else []

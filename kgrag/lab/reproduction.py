@@ -117,7 +117,7 @@ class Reproduction:
     threads: int = 8
     out: Path | None = None
     results: dict[str, list[Result]] = field(default_factory=dict, init=False)
-    _found: dict[tuple[str, str], dict[str, float | None]] = field(default_factory=dict, init=False)
+    _values: dict[tuple[str, str], dict[str, float | None]] = field(default_factory=dict, init=False)
     _systems: dict[str, dict[str, tuple[str, ...]]] = field(default_factory=dict, init=False)
     _refused: dict[str, str] = field(default_factory=dict, init=False)
     _sets: dict[str, tuple[Dataset, int]] = field(default_factory=dict, init=False)
@@ -142,7 +142,7 @@ class Reproduction:
     @property
     def inputs(self) -> dict[str, str]:
         """What the rows of the table take from the user -> what that is."""
-        names = {name for row in self.table.rows for name in _taken(row)}
+        names = {name for row in self.table.rows for name in _inputs_of(row)}
         return {name: what for name, (what, _) in self.paper.inputs.items() if name in names}
 
     @property
@@ -165,7 +165,7 @@ class Reproduction:
         return " and ".join(
             f"it takes {what}: --set {name}=..."
             for name, what in self.inputs.items()
-            if name in _taken(row) and name not in self.values
+            if name in _inputs_of(row) and name not in self.values
         )
 
     @property
@@ -226,7 +226,7 @@ class Reproduction:
             by_set = self._systems.setdefault(label, {})
             by_set[name] = tuple(dict.fromkeys((*by_set.get(name, ()), f"{spelt(system)}{special[label]}")))
             value = measured_from(result, spelt(system), measure, self.table.by)
-            self._found.setdefault((label, name), {})[measure] = value
+            self._values.setdefault((label, name), {})[measure] = value
         each = round(result.about.get("passages") or 0)  # where each question has a graph of its own
         self._sets[name] = data, each if self.per_question else collection.info().counts.get("Passage", 0)
         self._spent.append((_usage(result), result.marking or Usage(), sum(map(len, result.errors.values()))))
@@ -264,7 +264,7 @@ class Reproduction:
         for row in self.rows:
             for place, name in enumerate(self.table.data):
                 if name in self._sets and not self.lacks(row) and f"{row.label} ({name})" not in self._refused:
-                    ours = self._found.get((row.label, name), {})
+                    ours = self._values.get((row.label, name), {})
                     numbers = zip(self.table.measures, row.numbers[place], strict=True)
                     cells.setdefault(row.label, {})[name] = {m: (number, ours.get(m)) for m, number in numbers}
         usage, marking, errors = zip(*self._spent, strict=True) if self._spent else ((), (), ())
@@ -330,7 +330,7 @@ def measured_from(result: Result, system: str, measure: str, by: str | None) -> 
     return rows.get(system, {}).get(measure)  # nothing under this name where a setting is varied
 
 
-def _taken(row: PaperRow) -> set[str]:
+def _inputs_of(row: PaperRow) -> set[str]:
     """Return the names in braces of a row's system and settings."""
     texts = [row.system or "", *(value for value in row.settings.values() if isinstance(value, str))]
     return {name for text in texts for _, name, *_ in Formatter().parse(text) if name}

@@ -59,11 +59,11 @@ class Sweep:
             raise ConfigurationError(f"{text!r} does not say what is to be varied.", _FORM)
         lines: dict[str, dict[str, str]] = {}
         for name in retrievers:
-            variants = {said(v): _varied(name, option, v) for v in values}
+            variants = {literal(v): _varied(name, option, v) for v in values}
             if None not in variants.values():
                 lines[check_retriever(name)] = {label: check_retriever(new) for label, new in variants.items() if new}
         for name in systems:
-            variants = {said(v): _varied_system(name, option, v) for v in values}
+            variants = {literal(v): _varied_system(name, option, v) for v in values}
             if None not in variants.values():
                 lines[check_system(name)] = {label: check_system(new) for label, new in variants.items() if new}
         if not lines:
@@ -93,7 +93,7 @@ def _values(text: str) -> tuple[Any, ...]:
     return tuple(dict.fromkeys(values)) if isinstance(values, tuple) else ()
 
 
-def said(value: Any) -> str:
+def literal(value: Any) -> str:
     """Return a value as written in an expression."""
     return str(Expression("x", options=(("v", value),)))[4:-1]
 

@@ -252,7 +252,7 @@ def fine_tuning(
     """
     from transformers import PrinterCallback, TrainerCallback
 
-    class Told(TrainerCallback):  # type: ignore[misc, unused-ignore]
+    class ProgressCallback(TrainerCallback):  # type: ignore[misc, unused-ignore]
         def on_step_end(self, args: Any, state: Any, control: Any, **rest: Any) -> None:
             progress("training", state.global_step, state.max_steps)
 
@@ -270,7 +270,7 @@ def fine_tuning(
         "dataloader_pin_memory": False,
     }
     with tempfile.TemporaryDirectory() as folder:
-        built = trainer(args=arguments(output_dir=folder, **{**common, **own}), callbacks=[Told()], **parts)
+        built = trainer(args=arguments(output_dir=folder, **{**common, **own}), callbacks=[ProgressCallback()], **parts)
         built.remove_callback(PrinterCallback)  # it prints losses to standard output
         yield built
 

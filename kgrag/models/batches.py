@@ -7,7 +7,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import Any, Final, Self
 
-from kgrag.models.chat import Kept, no_model
+from kgrag.models.chat import CachedReply, no_model
 from kgrag.models.chat_errors import LostReply, Server, reason_of, server_error
 from kgrag.models.chat_reply import in_time, read_reply
 from kgrag.models.endpoint import Endpoint
@@ -101,7 +101,7 @@ class BatchServer:
         with self._translated():
             self._client.batches.cancel(id)
 
-    def replies(self, id: str) -> Iterator[tuple[str, Kept | ModelError]]:
+    def replies(self, id: str) -> Iterator[tuple[str, CachedReply | ModelError]]:
         """Yield the replies of a batch that ended, by the ids of its requests, in any order, without unstarted ones."""
         with self._translated():
             batch = self._client.batches.retrieve(id)
@@ -121,7 +121,7 @@ class BatchServer:
                 with suppress(openai.OpenAIError):
                     self._client.files.delete(file)
 
-    def _reply(self, text: str) -> tuple[str, Kept | ModelError] | None:
+    def _reply(self, text: str) -> tuple[str, CachedReply | ModelError] | None:
         """Return the reply of a line of an output or error file."""
         try:
             value = json.loads(text)

@@ -24,7 +24,7 @@ _FORM = 1
 
 
 @dataclass(frozen=True, slots=True)
-class Kept:
+class CachedReply:
     """A reply as it is kept; `repeats`: it was cut because it only repeated itself; `model`: as the server calls it."""
 
     text: str
@@ -74,16 +74,16 @@ class ReplyCache:
         form = json.dumps([_FORM, address, request], sort_keys=True, ensure_ascii=False)
         return hashlib.blake2b(form.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
 
-    def get(self, key: str) -> Kept | None:
+    def get(self, key: str) -> CachedReply | None:
         """Return the cached reply to a request; None when there is none, or it cannot be read."""
         try:
             row = self._file.execute("SELECT reply FROM replies WHERE key = ?", (key,)).fetchone()
-            return Kept(**json.loads(row[0])) if row else None
+            return CachedReply(**json.loads(row[0])) if row else None
         except (OSError, sqlite3.Error, ValueError, TypeError) as error:
             _LOG.warning("A kept reply cannot be read: %s", error)
             return None
 
-    def put(self, key: str, reply: Kept) -> None:
+    def put(self, key: str, reply: CachedReply) -> None:
         """Keep a reply. What cannot be written is logged, since the reply itself is there."""
         try:
             self._file.execute("INSERT OR REPLACE INTO replies VALUES (?, ?)", (key, json.dumps(asdict(reply))))

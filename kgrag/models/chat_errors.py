@@ -320,22 +320,22 @@ def refusal(error: Exception) -> tuple[int, str]:
 def reason_of(body: str) -> str:
     """Return the text of a server's error in any form: an object that has it somewhere, HTML, or plain text."""
     try:
-        reason = _said(json.loads(body))
+        reason = _message_of(json.loads(body))
     except (ValueError, RecursionError):
         reason = re.sub(r"<(style|script)\b.*?</\1>|<[^>]*>", " ", body, flags=re.DOTALL | re.IGNORECASE)
     line = " ".join(reason.split())[:_LONGEST].rstrip(".")
     return f"{line}." if line else "it does not say why."
 
 
-def _said(value: Any) -> str:
+def _message_of(value: Any) -> str:
     """Return the text of an error's object: that of the first of its usual names."""
     if isinstance(value, str):
         return value
     if isinstance(value, list):
-        return "; ".join(filter(None, map(_said, value)))
+        return "; ".join(filter(None, map(_message_of, value)))
     if isinstance(value, dict):
         for name in ("error", "message", "msg", "detail", "reason", "error_description", "title", "errors"):
-            if value.get(name) and (message := _said(value[name])):
+            if value.get(name) and (message := _message_of(value[name])):
                 where = value.get("loc") if name == "msg" else None
                 return f"{'.'.join(map(str, where))}: {message}" if isinstance(where, list) else message
         return json.dumps(value, ensure_ascii=False) if value else ""

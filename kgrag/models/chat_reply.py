@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, TypeVar
 
 from kgrag.models.budget import FEWEST
-from kgrag.models.chat import Kept
+from kgrag.models.chat import CachedReply
 from kgrag.models.chat_errors import LostReply, WithheldError, reason_of
 
 _END = re.compile(r"[.!?,;\]}\n]")
@@ -66,7 +66,7 @@ _WRITTEN = ("completion_tokens", "output_tokens")
 
 def read_reply(
     kind: str, pieces: Iterable[bytes], until: float, on_text: Callable[[str], None] | None
-) -> tuple[Kept, bool]:
+) -> tuple[CachedReply, bool]:
     """Return a reply, and whether it is complete; tokens are -1 where the server does not count them.
 
     `kind`: its content type; `until`: when it must be there, by time.monotonic(). A stream that only repeats itself is
@@ -80,10 +80,10 @@ def read_reply(
     _check_given(ended)
     if on_text is not None and text:
         on_text(text)
-    return _kept(text, ended or "stop", usage, value), True
+    return _reply(text, ended or "stop", usage, value), True
 
 
-def _streamed(pieces: Iterable[bytes], on_text: Callable[[str], None] | None) -> tuple[Kept, bool]:
+def _streamed(pieces: Iterable[bytes], on_text: Callable[[str], None] | None) -> tuple[CachedReply, bool]:
     text, ended, usage, looked_at = "", "", None, 0
     event: Mapping[str, Any] = {}
     try:
@@ -102,12 +102,12 @@ def _streamed(pieces: Iterable[bytes], on_text: Callable[[str], None] | None) ->
                 looked_at = len(text)
                 if (end := repeats_from(text)) is not None:
                     _LOG.info("A reply that repeated itself was ended after %d characters", len(text))
-                    return Kept(text[:end], -1, tokens_of(text), True, True, _model(event)), True
+                    return CachedReply(text[:end], -1, tokens_of(text), True, True, _model(event)), True
     except LostReply as error:
         error.written = text
         raise
     _check_given(ended)
-    return _kept(text, ended, usage, event), bool(ended)
+    return _reply(text, ended, usage, event), bool(ended)
 
 
 def tokens_of(text: str) -> int:
@@ -196,10 +196,10 @@ def _text(content: Any) -> str:
     return ""
 
 
-def _kept(text: str, ended: str, usage: Any, last: Mapping[str, Any]) -> Kept:
+def _reply(text: str, ended: str, usage: Any, last: Mapping[str, Any]) -> CachedReply:
     counts = usage if isinstance(usage, dict) else {}
     cut = ended in ("length", "max_tokens")
-    return Kept(text, _count(counts, _READ), _count(counts, _WRITTEN), cut, model=_model(last))
+    return CachedReply(text, _count(counts, _READ), _count(counts, _WRITTEN), cut, model=_model(last))
 
 
 def _model(value: Mapping[str, Any]) -> str:

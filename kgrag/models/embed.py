@@ -35,7 +35,7 @@ class NoVectorError(ModelError):
     def __init__(self, name: str, texts: Sequence[str], vectors: Vectors, reasons: dict[int, ModelError]) -> None:
         first = min(reasons)
         more = f" and {len(reasons) - 1} more" if len(reasons) > 1 else ""
-        message = f"The embedder {name!r} gives no vector for {shown(texts[first])}{more}: {reasons[first].message}"
+        message = f"The embedder {name!r} gives no vector for {beginning(texts[first])}{more}: {reasons[first].message}"
         super().__init__(message, reasons[first].remedy)
         self.vectors, self.reasons = vectors, reasons
 
@@ -183,7 +183,7 @@ class BiEncoder(_Named):
         rows = self._passages.encode(texts)
         shares = np.linalg.norm(rows, axis=1, keepdims=True) / self._bound
         if (shares > 1).any():
-            text = shown(texts[int(np.nanargmax(shares))])
+            text = beginning(texts[int(np.nanargmax(shares))])
             raise ModelError(f"{self.name!r} gives {text} too long a vector.", "Is this an encoder of passages?")
         last = np.where(shares > 0, np.sqrt(1 - shares**2), 0)  # a vector of zeros stays one
         return whole(self.name, texts, np.hstack([rows / self._bound, last]))
@@ -204,7 +204,7 @@ class CachedEmbedder:
         self.name = embedder.name
         self.dimension = embedder.dimension
         self.embedder = embedder
-        self._kept: LRUCache[tuple[bool, str], NDArray[np.float32]] = LRUCache(self.MOST)
+        self._vectors_of: LRUCache[tuple[bool, str], NDArray[np.float32]] = LRUCache(self.MOST)
         self._lock = threading.Lock()
 
     def embed(self, texts: Sequence[str]) -> Vectors:
@@ -217,13 +217,15 @@ class CachedEmbedder:
 
     def _vectors(self, texts: Sequence[str], as_questions: bool) -> Vectors:
         with self._lock:
-            cached = {text: vector for text in texts if (vector := self._kept.get((as_questions, text))) is not None}
+            cached = {
+                text: vector for text in texts if (vector := self._vectors_of.get((as_questions, text))) is not None
+            }
         if new := [text for text in dict.fromkeys(texts) if text not in cached]:
             vectors = embed_questions(self.embedder, new) if as_questions else embed_each(self.embedder, new)[0]
             rows = {text: row.copy() for text, row in zip(new, vectors, strict=True)}
             cached |= rows
             with self._lock:
-                self._kept.update({(as_questions, text): row for text, row in rows.items()})
+                self._vectors_of.update({(as_questions, text): row for text, row in rows.items()})
         return np.array([cached[text] for text in texts], np.float32).reshape(len(texts), self.dimension)
 
 
@@ -331,7 +333,7 @@ def listed(vectors: Vectors) -> list[list[float] | None]:
     return [row if any(row) else None for row in vectors.tolist()]
 
 
-def shown(text: str) -> str:
+def beginning(text: str) -> str:
     """Return the beginning of a text, on one line, for messages."""
     line = " ".join(text.split())
     return repr(line if len(line) <= _SHOWN else f"{line[:_SHOWN]}…")

@@ -90,7 +90,7 @@ class EmbeddingServer:
     def _part(self, texts: Sequence[str]) -> tuple[list[Row | ModelError], bool]:
         """Return the result for each text, and whether the first call brought it."""
         try:
-            return [self._blamed(row) for row in self._asked(texts)], True
+            return [self._blamed(row) for row in self._call(texts)], True
         except _RefusedError as refused:
             if len(texts) == 1:
                 return [self._alone(texts, refused.error)], False
@@ -109,7 +109,7 @@ class EmbeddingServer:
         """Return the result for a text that was refused alone, once others are known to be accepted."""
         self._check(retries=self._settings.retries)
         try:
-            return self._blamed(self._asked(texts)[0])
+            return self._blamed(self._call(texts)[0])
         except _RefusedError:
             import openai
 
@@ -128,7 +128,7 @@ class EmbeddingServer:
         """Make sure that the server gives vectors at all; returns of how many numbers. Raises ModelError."""
         if self._dimension is not None and time.monotonic() - self._worked < _SURE:
             return self._dimension
-        (row,) = self._asked([_KNOWN], retries)
+        (row,) = self._call([_KNOWN], retries)
         if isinstance(row, str):
             raise ModelError(
                 f"{self._model!r} at {self._endpoint.address} gives no vector for any text: {row}",
@@ -137,7 +137,7 @@ class EmbeddingServer:
         self._worked = time.monotonic()
         return len(row)
 
-    def _asked(self, texts: Sequence[str], retries: int | None = None) -> list[Row | str]:
+    def _call(self, texts: Sequence[str], retries: int | None = None) -> list[Row | str]:
         """Return the results of one call for each text; a str: what is wrong with its vector.
 
         Raises _RefusedError when that may be the fault of the texts, unless `retries` are given, and ModelError.

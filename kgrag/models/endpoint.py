@@ -39,7 +39,7 @@ class Slots:
     def __init__(self, most: int) -> None:
         self._most = self._limit = most
         self._good = self._wave = 0
-        self._held: set[Place] = set()
+        self._places: set[Place] = set()
         self._changed = threading.Condition()
 
     @contextmanager
@@ -47,17 +47,17 @@ class Slots:
         """Wait for a place, and hold it."""
         place = Place()
         with self._changed:
-            self._changed.wait_for(lambda: len(self._held) < self._limit)
+            self._changed.wait_for(lambda: len(self._places) < self._limit)
             place.wave = self._wave
-            self._held.add(place)
-            if len(self._held) > 1:
-                for other in self._held:
+            self._places.add(place)
+            if len(self._places) > 1:
+                for other in self._places:
                     other.alone = False
         try:
             yield place
         finally:
             with self._changed:
-                self._held.remove(place)
+                self._places.remove(place)
                 self._changed.notify_all()
 
     @property
@@ -180,7 +180,7 @@ class Endpoint:
             )
         if address and not address.startswith(("http://", "https://")):
             raise ConfigurationError(
-                f"{_shown(address)!r} is no address of a server.",
+                f"{_without_login(address)!r} is no address of a server.",
                 f"Write KGRAG_{group}__BASE_URL (or OPENAI_BASE_URL) as http://HOST:PORT/v1 or https://HOST/v1.",
             )
         return cls((address or OPENAI).rstrip("/"), key, {name: v.get_secret_value() for name, v in headers.items()})
@@ -188,7 +188,7 @@ class Endpoint:
     @property
     def address(self) -> str:
         """The address as it may be shown: without name, password and parameters."""
-        return _shown(self.base_url)
+        return _without_login(self.base_url)
 
     def attributes(self, model: str) -> dict[str, str | int]:
         """Return the server's part of a span of a call, by the names of OpenTelemetry's conventions."""
@@ -250,6 +250,6 @@ def _read_refusal(response: Any) -> None:
         response.read()
 
 
-def _shown(url: str) -> str:
+def _without_login(url: str) -> str:
     parts = urlsplit(without_login(url))  # first: a / or # in a password would end the host
     return parts._replace(netloc=parts.netloc.rpartition("@")[2], query="").geturl()

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 from kgrag.models.budget import FEWEST, HIGH, Budget
-from kgrag.models.chat import Kept, Message, Reply, ReplyCache, no_model
+from kgrag.models.chat import CachedReply, Message, Reply, ReplyCache, no_model
 from kgrag.models.chat_errors import (
     LIMITS,
     Dialect,
@@ -70,7 +70,7 @@ class OpenAIChat:
         self._slots = Slots(settings.concurrency)
         self._pace = Pace(settings.requests_per_minute, settings.tokens_per_minute)
         self._lock = threading.Lock()
-        self._asked: dict[str, threading.Lock] = {}
+        self._locks: dict[str, threading.Lock] = {}
         self._dialects: dict[str, Dialect] = {}
         self._client: openai.OpenAI | None = None
         self._cache = ReplyCache(cache) if cache is not None else None
@@ -181,7 +181,7 @@ class OpenAIChat:
         longest = next((request[name] for name in LIMITS if name in request), self._settings.max_tokens)
         return self._budget.cost(request["model"], most_read, longest)
 
-    def cost(self, model: str, reply: Kept) -> float | None:
+    def cost(self, model: str, reply: CachedReply) -> float | None:
         """Return the cost of a reply; None where the price is unknown."""
         return self._budget.cost(model, reply.prompt_tokens, reply.completion_tokens)
 
@@ -189,13 +189,13 @@ class OpenAIChat:
     def _alone(self, key: str) -> Iterator[None]:
         """Let one of several equal requests go first; the others find its reply in the cache."""
         with self._lock:
-            lock = self._asked.setdefault(key, threading.Lock())
+            lock = self._locks.setdefault(key, threading.Lock())
         try:
             with lock:
                 yield
         finally:
             with self._lock:
-                self._asked.pop(key, None)
+                self._locks.pop(key, None)
 
     def _paid(self, request: dict[str, Any], on_text: OnText | None, key: str = "") -> Reply:
         """Return a reply of the server, cached at once; one cut by a task's limit is requested with a higher one."""
@@ -214,9 +214,9 @@ class OpenAIChat:
         usage = Usage(calls, 0, reply.prompt_tokens, reply.completion_tokens, cost)
         return Reply(reply.text, request["model"], usage, reply.cut, reply.model)
 
-    def _bought(self, request: dict[str, Any], on_text: OnText | None) -> tuple[Kept, float | None]:
+    def _bought(self, request: dict[str, Any], on_text: OnText | None) -> tuple[CachedReply, float | None]:
         """Return a reply and its cost, lost attempts included, within the budget."""
-        lost: list[Kept] = []
+        lost: list[CachedReply] = []
         with self._budget.set_aside(self.most(request)) as spending:
             try:
                 reply = self._ask(request, on_text, lost)
@@ -238,7 +238,7 @@ class OpenAIChat:
                 raise
         return reply, cost
 
-    def _ask(self, request: dict[str, Any], on_text: OnText | None, lost: list[Kept]) -> Kept:
+    def _ask(self, request: dict[str, Any], on_text: OnText | None, lost: list[CachedReply]) -> CachedReply:
         """Return a complete reply; the tokens of incomplete ones are added to `lost`.
 
         It is streamed in any case: only so can it be ended early, and is what was written known of one that is
@@ -280,7 +280,7 @@ class OpenAIChat:
                         continue
                 limits.remaining()  # what was waited for may have been the end of the caller's own time
                 if isinstance(error, LostReply) and error.written:
-                    lost.append(_counted(Kept(error.written, -1, -1, True), form))
+                    lost.append(_counted(CachedReply(error.written, -1, -1, True), form))
                 if isinstance(error, openai.APITimeoutError) or (isinstance(error, LostReply) and error.slow):
                     self._slots.late(place)
                 tried += 1
@@ -294,7 +294,7 @@ class OpenAIChat:
                     left = limits.remaining()
                     time.sleep(pause if left is None else min(pause, left))
 
-    def _once(self, client: "openai.OpenAI", form: dict[str, Any], on_text: OnText | None) -> tuple[Kept, bool]:
+    def _once(self, client: "openai.OpenAI", form: dict[str, Any], on_text: OnText | None) -> tuple[CachedReply, bool]:
         """Send one request, when the pace allows it, and return the reply within its time."""
         from openai import Timeout
 
@@ -362,7 +362,7 @@ def _hang_up(response: Any) -> None:
             connection.shutdown(socket.SHUT_RDWR)
 
 
-def _counted(reply: Kept, form: Mapping[str, Any]) -> Kept:
+def _counted(reply: CachedReply, form: Mapping[str, Any]) -> CachedReply:
     """Return the reply with estimated tokens, rather too high, where the server counted none."""
     read, completion = reply.prompt_tokens, reply.completion_tokens
     if read <= 0:

@@ -24,7 +24,7 @@ from urllib3.exceptions import (
     TimeoutError,
 )
 
-from kgrag.models.chat import Kept, ReplyCache
+from kgrag.models.chat import CachedReply, ReplyCache
 from kgrag.settings import Settings, TagmeSettings
 from kgrag.values.errors import ConfigurationError, ModelError, UnavailableError
 from kgrag.values.installing import install_hint
@@ -180,7 +180,7 @@ class Tagme:
                 "Is this a TAGME server? Its address is KGRAG_TAGME__ENDPOINT; it mostly ends with /tag.",
             ) from error
         if self._cache is not None:
-            self._cache.put(key, Kept(body.decode(), 0, 0, False))
+            self._cache.put(key, CachedReply(body.decode(), 0, 0, False))
         return value
 
     def _ask(self, endpoint: str, request: Mapping[str, str | list[str]]) -> bytes:

@@ -151,7 +151,7 @@ def numbered(passages: Iterable[Passage | Item]) -> str:
 
     A path of several passages has one number, and so has a summary.
     """
-    return "\n\n".join(f"[{n}]\n{_shown(item)}" for n, item in enumerate(passages, 1))
+    return "\n\n".join(f"[{n}]\n{_as_text(item)}" for n, item in enumerate(passages, 1))
 
 
 def framed(text: str) -> str:
@@ -191,7 +191,7 @@ def fewer(text: str, letters: int) -> str:
     return "\n\n".join(passages)
 
 
-def _shown(item: Passage | Item) -> str:
+def _as_text(item: Passage | Item) -> str:
     path = [item] if isinstance(item, Passage | Summary) else item
     return "\n".join(framed(f"{_heading(p)}{harmless(p.text)}") for p in path)
 

@@ -38,7 +38,7 @@ class OpenSearchIndex:
         self._uri, self._name, self._dimension = without_login(uri), f"kgrag_{name}", dimension
         self._client = OpenSearch(uri, timeout=SECONDS, max_retries=1, retry_on_timeout=False)
         self._lock = threading.Lock()
-        self._made = False
+        self._exists = False
 
     def words(self, stems: Sequence[str], title: float, limit: int) -> Scores:
         """See PassageIndex."""
@@ -76,7 +76,7 @@ class OpenSearchIndex:
         """See PassageIndex."""
         with self._translated():
             self._client.indices.delete(index=self._name, params={"ignore_unavailable": "true"})
-            self._made = False
+            self._exists = False
 
     def _search(self, query: Mapping[str, Any], limit: int) -> Scores:
         body = {"query": query, "size": limit + _TIES, "_source": False}
@@ -96,7 +96,7 @@ class OpenSearchIndex:
     def _make(self) -> None:
         """Make the index unless it is there."""
         with self._lock:
-            if self._made:
+            if self._exists:
                 return
             words = {"type": "text", "analyzer": "whitespace"}
             method = {"name": "hnsw", "engine": "lucene", "space_type": "cosinesimil"}
@@ -104,7 +104,7 @@ class OpenSearchIndex:
             properties = {"stems": words, "title_stems": words, "vector": vector}
             body = {"settings": {"index": {"knn": True}}, "mappings": {"dynamic": "strict", "properties": properties}}
             self._client.indices.create(index=self._name, body=body, ignore=400)  # it may be there
-            self._made = True
+            self._exists = True
 
     @contextmanager
     def _translated(self) -> Iterator[None]:
@@ -113,7 +113,7 @@ class OpenSearchIndex:
         try:
             yield
         except NotFoundError as error:
-            self._made = False
+            self._exists = False
             raise MismatchError(
                 f"The passage index {self._name} does not exist in {self._uri}.",
                 "Run `kgrag db repair`, which makes it from the graph, or set KGRAG_PASSAGE_INDEX=neo4j.",

@@ -77,21 +77,21 @@ class TextVectors:
     def __init__(self, embedder: Embedder, most: int = _KEPT) -> None:
         self._embedder = embedder
         self._most = most
-        self._kept: OrderedDict[str, Vectors] = OrderedDict()
+        self._cache: OrderedDict[str, Vectors] = OrderedDict()
         self._lock = threading.Lock()
 
     def __call__(self, texts: Sequence[str]) -> Vectors:
         """Embed texts as float32 [len(texts), d]."""
         with self._lock:
-            cached = {text: self._kept[text] for text in texts if text in self._kept}
+            cached = {text: self._cache[text] for text in texts if text in self._cache}
             for text in cached:
-                self._kept.move_to_end(text)
+                self._cache.move_to_end(text)
         missing = list(dict.fromkeys(text for text in texts if text not in cached))
         cached |= zip(missing, self._embedder.embed(missing), strict=True)
         with self._lock:
-            self._kept |= {text: cached[text] for text in missing}
-            while len(self._kept) > self._most:
-                self._kept.popitem(last=False)
+            self._cache |= {text: cached[text] for text in missing}
+            while len(self._cache) > self._most:
+                self._cache.popitem(last=False)
         if not texts:
             return np.empty((0, self._embedder.dimension), np.float32)
         return np.stack([cached[text] for text in texts])
@@ -111,7 +111,7 @@ class Knowledge:
         """Open that collection beside the context's own. Raises NotFoundError, MismatchError for one of documents."""
         graph = context.reader.graph
         reader = Reader(graph, check_knowledge(open_collection(graph, name)))  # it may have been made again
-        return cls(reader, context.kept(TextVectors, lambda: TextVectors(context.embedder)))
+        return cls(reader, context.cached(TextVectors, lambda: TextVectors(context.embedder)))
 
     def link(self, facts: Sequence[Triple], options: KnowledgeOptions) -> list[Linked]:
         """Return the fact of the graph for each fact of the texts, each once (Millions of GEAR-s, equation 3)."""

@@ -53,7 +53,7 @@ class SearchContext:
         self._load = load
         self._lock = threading.Lock()
         self._shared: WeakValueDictionary[object, Any] = WeakValueDictionary()
-        self._kept: dict[object, Any] = {}
+        self._cache: dict[object, Any] = {}
 
     @property
     def context(self) -> Self:
@@ -77,12 +77,12 @@ class SearchContext:
                 self._shared[key] = value
             return value
 
-    def kept(self, key: object, make: Callable[[], _T]) -> _T:
+    def cached(self, key: object, make: Callable[[], _T]) -> _T:
         """Return a value that is computed once, and cached until the collection is opened again."""
         with self._lock:
-            if key not in self._kept:
-                self._kept[key] = make()
-            value: _T = self._kept[key]
+            if key not in self._cache:
+                self._cache[key] = make()
+            value: _T = self._cache[key]
             return value
 
     def other_embedder(self, name: str) -> Embedder:
@@ -106,7 +106,7 @@ class SearchContext:
         Raises NotFoundError when it is gone.
         """
         self._opened = time.monotonic()
-        before, now = self.reader.collection, self.reader.found()
+        before, now = self.reader.collection, self.reader.record()
         if now == before:
             return
         if now.embedder != before.embedder and self._load is not None:
@@ -114,7 +114,7 @@ class SearchContext:
         self.reader.open(now)  # last: those who rank meanwhile see by it that they rank again
         with self._lock:
             self._shared.clear()
-            self._kept.clear()
+            self._cache.clear()
 
 
 class Searchable(Protocol):

@@ -28,7 +28,7 @@ class Expression:
     options: tuple[tuple[str, Any], ...] = ()
 
     def __str__(self) -> str:
-        inner = [str(p) for p in self.parts] + [f"{key}={_written(value)}" for key, value in self.options]
+        inner = [str(p) for p in self.parts] + [f"{key}={_literal(value)}" for key, value in self.options]
         return f"{self.name}({', '.join(inner)})" if inner else self.name
 
 
@@ -93,9 +93,9 @@ def _value(node: ast.expr) -> Any:
     return ast.literal_eval(node)
 
 
-def _written(value: Any) -> str:
+def _literal(value: Any) -> str:
     if isinstance(value, tuple):
-        return f"({', '.join(map(_written, value))}{',' if len(value) == 1 else ''})"
+        return f"({', '.join(map(_literal, value))}{',' if len(value) == 1 else ''})"
     if isinstance(value, str):
         return value if value.isidentifier() and value not in _CONSTANTS else repr(value)
     return {True: "true", False: "false", None: "none"}[value] if isinstance(value, bool | None) else str(value)

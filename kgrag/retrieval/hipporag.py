@@ -44,7 +44,7 @@ class Names(BaseModel):
         return {"names": [name for name in listed if isinstance(name, str) and name.strip()]}
 
 
-class Kept(BaseModel):
+class SelectedFacts(BaseModel):
     """A reply that lists the numbers of the facts that help."""
 
     kept: list[int]
@@ -232,7 +232,7 @@ class HippoRag2(HippoRag):
         triples = [Triple(f["subject"], f["predicate"], f["object"]) for f in facts]
         listing = "\n".join(f"{n}. {line}" for n, line in enumerate(lines(triples).splitlines(), 1))
         tasks = self.tasks.with_listener(query.listener)
-        numbers = set(tasks.structured("recognise", Kept, facts=listing, question=query.text).kept)
+        numbers = set(tasks.structured("recognise", SelectedFacts, facts=listing, question=query.text).kept)
         mask = [n in numbers for n in range(1, len(facts) + 1)]
         if query.listener is not None:
             query.listener(

@@ -208,7 +208,7 @@ class Kgp(Retriever):
         by_vector = s.encoder is None and (s.similarity == "vector" or (s.similarity is None and s.guide != "words"))
         here = s.encoder is not None or s.similarity == "tfidf"  # compared here, else by the server
         read = self._passages_of(paths) if s.guide != "words" else [[] for _ in paths]
-        queries = self._wanted(query, read)
+        queries = self._next_queries(query, read)
         vectors = self._vectors(queries).tolist() if by_vector else [[] for _ in paths]
         cap = _ALL if s.cap == 0 else s.cap or (BRIDGE_CAP if s.guide in ("chat", "generator") else _FEW)
         rows = self.context.row(
@@ -273,27 +273,29 @@ class Kgp(Retriever):
         texts = self.context.reader.passages(sorted({id for path in paths for id in path.passages}))
         return [[texts[id] for id in path.passages if id in texts] for path in paths]
 
-    def _wanted(self, query: Query, read: Sequence[Sequence[Passage]]) -> list[str]:
+    def _next_queries(self, query: Query, read: Sequence[Sequence[Passage]]) -> list[str]:
         """Return the next query of each path (g of equation 1)."""
         if self.settings.guide == "words":
             return [query.text for _ in read]
         if self.settings.guide == "encoder":
             return [so_far(query.text, [(p.title, p.text) for p in path]) for path in read]
         evidence = ["\n\n".join(_text(p) for p in path)[:_LETTERS] for path in read]
-        queries = self._written(query, evidence) if self.settings.guide == "generator" else self._said(query, evidence)
+        queries = (
+            self._generated(query, evidence) if self.settings.guide == "generator" else self._imagined(query, evidence)
+        )
         if query.listener is not None:
             for text in queries:
                 query.listener(HypotheticalPassage(text=text))
         return queries
 
-    def _written(self, query: Query, evidence: Sequence[str]) -> list[str]:
+    def _generated(self, query: Query, evidence: Sequence[str]) -> list[str]:
         """Return the next fact that the generator writes for each path; the question where it writes nothing."""
         assert self.settings.generator is not None
         prompt = self.context.tasks.prompt("next-evidence") if self.context.tasks else load_prompt("next-evidence")
         prompts = [prompt.messages(question=query.text, evidence=text) for text in evidence]
         return [text.strip() or query.text for text in load_generator(self.settings.generator).write(prompts)]
 
-    def _said(self, query: Query, evidence: Sequence[str]) -> list[str]:
+    def _imagined(self, query: Query, evidence: Sequence[str]) -> list[str]:
         """Return the evidence that the language model would like to see next, for each path. Raises ModelError."""
         assert self.context.tasks is not None
         tasks = self.context.tasks.with_listener(query.listener)

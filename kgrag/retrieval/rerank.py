@@ -81,7 +81,7 @@ class Rerank(Retriever):
         self._server: RerankServer | None = None
         if server.base_url:
             server_key = ("reranker", s.url, server.base_url, server.model)
-            self._server = self.context.kept(server_key, lambda: RerankServer(server))
+            self._server = self.context.cached(server_key, lambda: RerankServer(server))
         model = self._server.model if self._server else s.model or _MODEL
         self.settings = s.model_copy(update={"model": model, "url": self._server.address if self._server else ""})
 

@@ -28,8 +28,8 @@ class DocumentProgress:
         self._lock = threading.Lock()
         self._over = threading.Event()
         self._thread = threading.Thread(target=self._tell, name="kgrag-progress", daemon=True)
-        self._said: tuple[str, int] = ("", 0)
-        self._news = self._begun = time.monotonic()
+        self._reported: tuple[str, int] = ("", 0)
+        self._news = self._start = time.monotonic()
         self._what, self._unit = "", ""
         self._counts: Sequence[int] = ()
         self._failed: BaseException | None = None
@@ -47,8 +47,8 @@ class DocumentProgress:
         with self._lock:
             if self._failed is not None:
                 raise self._failed
-            if (stage, done) != self._said:
-                self._said, self._news = (stage, done), time.monotonic()
+            if (stage, done) != self._reported:
+                self._reported, self._news = (stage, done), time.monotonic()
             self._progress(stage, done, total)
 
     def at(self, what: str, unit: str, counts: Sequence[int]) -> None:
@@ -57,13 +57,13 @@ class DocumentProgress:
         A third one: the seconds that each takes, where that is long.
         """
         with self._lock:
-            self._what, self._unit, self._counts, self._begun = what, unit, counts, time.monotonic()
+            self._what, self._unit, self._counts, self._start = what, unit, counts, time.monotonic()
 
     def _tell(self) -> None:
         while not self._over.wait(EVERY):
             with self._lock:
                 now = time.monotonic()
-                if not self._what or now - max(self._news, self._begun) < PATIENCE:
+                if not self._what or now - max(self._news, self._start) < PATIENCE:
                     continue
                 try:
                     if self._counts:
@@ -71,7 +71,7 @@ class DocumentProgress:
                         slow = f", recognised from pictures in about {seconds[0]} s each" if seconds else ""
                         self._progress(f"{self._unit} of {self._what}{slow}", done, total)
                     else:
-                        self._progress(SECONDS + self._what, int(now - self._begun), None)
+                        self._progress(SECONDS + self._what, int(now - self._start), None)
                 except BaseException as error:
                     self._failed = error
                     return

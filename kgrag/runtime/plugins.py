@@ -28,7 +28,7 @@ class Plugins(Mapping[str, T], Generic[T]):
         self.kind = kind
 
     @cached_property
-    def _found(self) -> dict[str, EntryPoint]:
+    def _entry_points(self) -> dict[str, EntryPoint]:
         entries: dict[str, EntryPoint] = {}
         for entry in sorted(entry_points(group=self.group), key=lambda e: (e.name, e.value)):
             first = entries.setdefault(entry.name, entry)
@@ -40,17 +40,17 @@ class Plugins(Mapping[str, T], Generic[T]):
         return entries
 
     def __iter__(self) -> Iterator[str]:
-        return iter(self._found)
+        return iter(self._entry_points)
 
     def __len__(self) -> int:
-        return len(self._found)
+        return len(self._entry_points)
 
     def __contains__(self, name: object) -> bool:
-        return name in self._found
+        return name in self._entry_points
 
     def __getitem__(self, name: str) -> T:
         """Import a part. Raises KeyError, or ConfigurationError when its package does not load."""
-        entry = self._found[name]
+        entry = self._entry_points[name]
         try:
             part: Any = entry.load()
         except (ImportError, AttributeError) as error:
@@ -62,8 +62,8 @@ class Plugins(Mapping[str, T], Generic[T]):
 
     def find(self, name: str) -> T:
         """Return the part of that name. Raises NotFoundError with the nearest and all names."""
-        if name not in self._found:
-            near = difflib.get_close_matches(name, self._found, n=1)
+        if name not in self._entry_points:
+            near = difflib.get_close_matches(name, self._entry_points, n=1)
             hint = f"Did you mean {near[0]!r}? " if near else ""
             raise NotFoundError(f"There is no {self.kind} {name!r}.", f"{hint}Choose one of: {', '.join(self)}.")
         return self[name]

@@ -84,14 +84,14 @@ def result_form(
     sought = f"{result.question} {result.text}"
     return {
         "answer": answer,
-        "steps": [_said(form, say) for form in map(step_form, result.trace) if form],
+        "steps": [_for_reader(form, say) for form in map(step_form, result.trace) if form],
         "sources": _sources(result.ranking.hits, result.citations, sought, missing, spans),
         "notes": list(map(say, result.ranking.notes)),
         "hops": plain(told_trail(cited_hits(result), sought, result.ranking.hits)),
     }
 
 
-def _said(step: dict[str, Any], say: Callable[[str], str]) -> dict[str, Any]:
+def _for_reader(step: dict[str, Any], say: Callable[[str], str]) -> dict[str, Any]:
     lines = [(label, say(text) if label == "failed" else text) for label, text in step["lines"]]
     return {**step, "lines": lines}
 

@@ -21,7 +21,7 @@ from kgrag.runtime.limits import retries_heard
 from kgrag.server.answer_forms import markdown, sources_form, step_form
 from kgrag.server.conversation import understood
 from kgrag.server.conversations import Conversations, Turn
-from kgrag.server.failures import form_of, told
+from kgrag.server.failures import error_for_caller, form_of
 from kgrag.server.request_queue import Workers
 from kgrag.values.errors import CancelledError
 from kgrag.values.events import Answer, Answered, AnswerSources, Called, Citation, Event, Retrieved, Rewritten
@@ -126,11 +126,11 @@ class Asking:
         except (asyncio.CancelledError, CancelledError):
             result, ended = _so_far(live), {"state": "stopped"}
         except Exception as error:
-            result, ended = _so_far(live), {"state": "failed", "error": form_of(told(error))}
+            result, ended = _so_far(live), {"state": "failed", "error": form_of(error_for_caller(error))}
         try:
             await asyncio.shield(asyncio.to_thread(self.conversations.change, id, result, **ended))
         except Exception as error:  # it was removed meanwhile, or there is no room on the disk
-            live.tell("error", form_of(told(error)))
+            live.tell("error", form_of(error_for_caller(error)))
         finally:
             live.over = True
             live.wake()
@@ -143,9 +143,9 @@ class Asking:
 
         def work(hear: Callable[[Any], None]) -> Answer | Ranking:
             with retries_heard(hear):
-                return asked(hear)
+                return answer(hear)
 
-        def asked(hear: Callable[[Any], None]) -> Answer | Ranking:
+        def answer(hear: Callable[[Any], None]) -> Answer | Ranking:
             question = turn.question
             if before and tasks is not None:
                 question = understood(tasks.with_listener(hear), before, question)

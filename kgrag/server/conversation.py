@@ -48,7 +48,7 @@ class Mark:
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class ConversationReply:
     """What is said to a conversation, with the places where it cites, and what it took."""
 
     text: str
@@ -56,7 +56,9 @@ class Said:
     usage: Usage = field(default_factory=Usage)
 
 
-def reply(name: str, system: Strategy, tasks: Tasks, messages: Sequence[Message], hear: Listener | None = None) -> Said:
+def reply(
+    name: str, system: Strategy, tasks: Tasks, messages: Sequence[Message], hear: Listener | None = None
+) -> ConversationReply:
     """Reply to the last message, about the collections of that name by a system over them.
 
     `hear` is called with each step and with the answer as it grows.
@@ -67,11 +69,11 @@ def reply(name: str, system: Strategy, tasks: Tasks, messages: Sequence[Message]
     """
     spoken = [m for m in messages if m.role in ("user", "assistant") and m.content.strip()]
     if not spoken or spoken[-1].role != "user":
-        return Said(f"Ask a question about the documents of {name}.")
+        return ConversationReply(f"Ask a question about the documents of {name}.")
     meter = Meter()
     if is_chore(spoken):
         answer = tasks.chat(list(messages), task="title")
-        return Said(without_pictures(answer.text), usage=answer.usage)
+        return ConversationReply(without_pictures(answer.text), usage=answer.usage)
     question = spoken[-1].content
     if before := spoken[:-1]:
         question = understood(tasks.with_listener(meter), before, question)
@@ -94,11 +96,11 @@ def is_chore(messages: Sequence[Message]) -> bool:
     return _CHORE.search(messages[-1].content[:2000]) is not None
 
 
-def with_sources(answer: Answer) -> Said:
+def with_sources(answer: Answer) -> ConversationReply:
     """Return the text of an answer with a list of the cited passages below, and the places of the citations."""
     sources = "\n".join(_source(citation) for citation in answer.citations)
     text = "\n\n".join(filter(None, (without_pictures(answer.text), answer.doubt and f"({answer.doubt})")))
-    return Said(f"{text}{_SOURCES}{sources}" if sources else text, marks_in(text, answer.citations))
+    return ConversationReply(f"{text}{_SOURCES}{sources}" if sources else text, marks_in(text, answer.citations))
 
 
 def without_pictures(text: str) -> str:

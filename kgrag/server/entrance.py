@@ -17,7 +17,7 @@ from starlette.requests import HTTPConnection
 from starlette.responses import RedirectResponse, Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from kgrag.server.failures import response, told
+from kgrag.server.failures import error_for_caller, response
 from kgrag.server.keys import LOCAL, Access, Keys
 from kgrag.server.sessions import Sessions
 from kgrag.values.errors import AccessError, KgragError
@@ -59,7 +59,7 @@ class Guard:
         try:
             access = self._access(connection)
         except Exception as error:
-            refused: Response = response(told(error))
+            refused: Response = response(error_for_caller(error))
         else:
             if access is not None or is_open(scope["path"]):
                 scope.setdefault("state", {})["access"] = access

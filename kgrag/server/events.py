@@ -10,7 +10,7 @@ from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
 from kgrag import wire
-from kgrag.server.failures import form_of, told
+from kgrag.server.failures import error_for_caller, form_of
 from kgrag.server.request_queue import left
 
 MEDIA_TYPE = "text/event-stream"
@@ -64,7 +64,7 @@ async def _lines(
     except StopAsyncIteration:
         pass
     except Exception as error:
-        yield write("error", form_of(told(error)))
+        yield write("error", form_of(error_for_caller(error)))
     finally:
         if following is not None:
             following.cancel()

@@ -94,7 +94,7 @@ def for_reader(text: str) -> str:
     return plain[:1].upper() + plain[1:] or "Ask the operator of this server."
 
 
-def told(error: Exception) -> KgragError:
+def error_for_caller(error: Exception) -> KgragError:
     """Return the error for the caller: kgrag's own errors unchanged; anything else is logged and hidden.
 
     Where the database is, and why it does not answer, is for the operator.
@@ -132,7 +132,7 @@ def add_handlers(app: FastAPI) -> None:
     """Have the application tell all errors so."""
 
     async def ours(request: Request, error: Any) -> Reply:
-        problem = told(error)
+        problem = error_for_caller(error)
         if isinstance(problem, errors.ModelError | errors.ConfigurationError) and _is_reader(request):
             problem = copy(problem)
             problem.message, problem.remedy = for_reader(problem.message), for_reader(problem.remedy)

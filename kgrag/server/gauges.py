@@ -38,7 +38,7 @@ class Gauges(Collector):
 
     def collect(self) -> Iterable[Metric]:
         """See prometheus_client."""
-        yield _one("kgrag_uploads_bytes", "What all uploads take.", self._uploads.held())
+        yield _one("kgrag_uploads_bytes", "What all uploads take.", self._uploads.size())
         yield _one("kgrag_uploads_limit_bytes", "What they may take.", self._held_mb * 1_000_000)
         yield _one("kgrag_home_free_bytes", "Free on the disk of KGRAG_HOME.", free_bytes(self._home))
         try:

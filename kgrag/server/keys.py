@@ -133,9 +133,9 @@ class Keys:
         return cls(settings.home / "keys.json")
 
     def __len__(self) -> int:
-        return len(self.kept())
+        return len(self.all())
 
-    def kept(self) -> tuple[Key, ...]:
+    def all(self) -> tuple[Key, ...]:
         """Return all keys, by name. Raises ConfigurationError when the file cannot be read."""
         try:
             return self._file.read().keys
@@ -148,7 +148,7 @@ class Keys:
         """Return the access of a token, None for an unknown one; both take equally long."""
         digest = hashed(token)
         access = None
-        for key in self.kept():
+        for key in self.all():
             if hmac.compare_digest(key.sha256, digest):
                 access = key.access
         return access
@@ -158,7 +158,7 @@ class Keys:
 
         Its key is kept, or there are none as there were.
         """
-        keys = self.kept()
+        keys = self.all()
         return any(key.access == access for key in keys) if keys else access is LOCAL
 
     def add(self, name: str, role: Role, collections: Sequence[str] = ()) -> str:
@@ -175,7 +175,7 @@ class Keys:
         )
         private_folder(self.path.parent)
         with self._lock():
-            keys = self.kept()
+            keys = self.all()
             if any(key.name == name for key in keys):
                 raise InputError(f"There is a key {name!r} already.", f"Remove it first: kgrag keys remove {name!r}")
             self._write(tuple(sorted((*keys, new), key=lambda key: key.name)))
@@ -187,7 +187,7 @@ class Keys:
         if not self.path.exists():
             raise missing
         with self._lock():
-            keys = self.kept()
+            keys = self.all()
             key_of_name = next((key for key in keys if key.name == name), None)
             if key_of_name is None:
                 raise missing

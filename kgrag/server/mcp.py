@@ -99,7 +99,7 @@ class Tools:
         """Find the passages that answer a question best, also across several documents, each with the path to it."""
         target = self._searched(collection)
         ranking = target.search(question, k=k, retriever=check_asked_retriever(retriever), deadline=self._deadline)
-        return replies.found(ranking, target.name, self._characters)
+        return replies.ranked(ranking, target.name, self._characters)
 
     def ask(
         self,
@@ -228,10 +228,10 @@ def mcp_server(tools: Tools) -> MCPServer[Any]:
             ("read-cypher", "Read by Cypher"): tools.read_cypher,
         }
     for (name, title), tool in offered.items():
-        server.tool(name, title, annotations=_READS)(_told(_spanned(name, tool), ToolError))
+        server.tool(name, title, annotations=_READS)(_with_remedies(_spanned(name, tool), ToolError))
     server.resource(
         "kgrag://{collection}/passage/{id}", name="passage", description="A passage, whole.", mime_type="text/plain"
-    )(_told(tools.text, ResourceError))
+    )(_with_remedies(tools.text, ResourceError))
     server.resource("kgrag://schema", name="schema", description="Labels, properties, edges.", mime_type="text/plain")(
         tools.get_schema
     )
@@ -250,11 +250,11 @@ def _spanned(name: str, call: Callable[P, R]) -> Callable[P, R]:
     return spanned
 
 
-def _told(call: Callable[P, R], kind: type[Exception]) -> Callable[P, R]:
+def _with_remedies(call: Callable[P, R], kind: type[Exception]) -> Callable[P, R]:
     """Return the call with errors that give the model their remedy."""
 
     @wraps(call)
-    def told(*args: P.args, **kwargs: P.kwargs) -> R:
+    def call_with_remedies(*args: P.args, **kwargs: P.kwargs) -> R:
         try:
             return call(*args, **kwargs)
         except UnreachableError as error:
@@ -263,4 +263,4 @@ def _told(call: Callable[P, R], kind: type[Exception]) -> Callable[P, R]:
         except KgragError as error:
             raise kind(error.in_full) from error
 
-    return told
+    return call_with_remedies

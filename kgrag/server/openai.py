@@ -24,11 +24,12 @@ from kgrag.graph.collections import DOCUMENTS, find_collection
 from kgrag.models.chat import Message as Turn
 from kgrag.server import conversation
 from kgrag.server.allowed_parts import check_asked_system
-from kgrag.server.conversation import Mark, Said
+from kgrag.server.conversation import ConversationReply, Mark
 from kgrag.server.events import MEDIA_TYPE, Events, EventStream
 from kgrag.server.failures import Reply
 from kgrag.server.openai_forms import (
     Annotation,
+    AnswerMessage,
     Choice,
     Completion,
     Model,
@@ -36,7 +37,6 @@ from kgrag.server.openai_forms import (
     Refusal,
     Tokens,
     UrlCitation,
-    Written,
     Wrong,
 )
 from kgrag.server.route_context import Called, Caller
@@ -108,7 +108,7 @@ async def models(caller: Called) -> Reply:
 @router.get("/models/{model:path}", responses={200: {"model": Model}})
 async def model(caller: Called, model: Annotated[str, Path(max_length=700)]) -> Reply:
     """Return one of the models."""
-    await caller.work(lambda: _meant(caller, model))
+    await caller.work(lambda: _model_of(caller, model))
     return Reply(Model(id=model))
 
 
@@ -121,7 +121,7 @@ async def completions(caller: Called, body: Chat) -> Response:
     turns = [message.turn() for message in body.messages]
     if turns and len(turns[-1].content) > _LONGEST and not conversation.is_chore(turns):
         raise InputError(f"A question has at most {_LONGEST:,} characters.", "Upload long texts as documents.")
-    name, system, tasks = await caller.work(lambda: (*_meant(caller, body.model), caller.kg.language_model()))
+    name, system, tasks = await caller.work(lambda: (*_model_of(caller, body.model), caller.kg.language_model()))
     completion = _Completion(body.model, partial(_link, caller))
     if not body.stream:
         reply = await caller.work(lambda: conversation.reply(name, system, tasks, turns), workers=caller.serving.asks)
@@ -144,8 +144,8 @@ class _Completion:
         self._link = link
         self._head: dict[str, Any] = {"id": f"chatcmpl-{uuid.uuid4().hex}", "created": int(time.time()), "model": model}
 
-    def whole(self, reply: Said) -> Completion:
-        message = Written(content=reply.text, annotations=self._annotations(reply.marks))
+    def whole(self, reply: ConversationReply) -> Completion:
+        message = AnswerMessage(content=reply.text, annotations=self._annotations(reply.marks))
         return Completion(**self._head, choices=[Choice(message=message)], usage=_usage(reply.usage))
 
     async def chunks(self, heard: Any, usage: bool) -> Events:
@@ -158,7 +158,7 @@ class _Completion:
                     if now.startswith(content) and len(now) > len(content):
                         yield "", self._chunk({"content": now[len(content) :]})
                         content = now
-                elif isinstance(item, Said):
+                elif isinstance(item, ConversationReply):
                     left = conversation.rest(item.text, content)
                     yield "", self._chunk({"content": left})
                     marks = conversation.marks_in(content + left, [mark.citation for mark in item.marks])
@@ -196,7 +196,7 @@ class OpenAIErrors:
         start: Message | None = None
         body = b""
 
-        async def sent(message: Message) -> None:
+        async def forward(message: Message) -> None:
             nonlocal start, body
             if message["type"] == "http.response.start" and message["status"] >= 400:
                 start = message
@@ -211,7 +211,7 @@ class OpenAIErrors:
                 await send(start)
                 await send({"type": "http.response.body", "body": data})
 
-        await self._app(scope, receive, sent)
+        await self._app(scope, receive, forward)
 
 
 def _in_openais_form(body: bytes, status: int) -> bytes:
@@ -235,7 +235,7 @@ def _data(name: str, form: Any) -> str:
     return f"data: {'[DONE]' if form is None else wire.dumps(form)}\n\n"
 
 
-def _meant(caller: Caller, model: str) -> tuple[str, Strategy]:
+def _model_of(caller: Caller, model: str) -> tuple[str, Strategy]:
     """Return the name of the collections of a model's name, and the system over them.
 
     Raises NotFoundError, RefusedError.

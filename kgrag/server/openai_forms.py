@@ -37,7 +37,7 @@ class Annotation(BaseModel):
     url_citation: UrlCitation
 
 
-class Written(BaseModel):
+class AnswerMessage(BaseModel):
     """The message that answers."""
 
     role: Literal["assistant"] = "assistant"
@@ -50,7 +50,7 @@ class Choice(BaseModel):
     """The only one of a completion."""
 
     index: int = 0
-    message: Written
+    message: AnswerMessage
     logprobs: None = None
     finish_reason: Literal["stop"] = "stop"
 

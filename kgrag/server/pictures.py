@@ -33,7 +33,7 @@ _GAP = 50  # letters between two runs that belong together: another spelling, a 
 _LIKE = 0.7  # share of the letters from the first of such runs to the last that both have
 _NAME = re.compile(r"(?:^|(?<=; ))[^;:\n]+: ", re.MULTILINE)  # of a cell, as the rows of tables are written
 _TAKEN, _GIVEN = "", " "  # in place of shingles that were found; none is like them
-_PDF, _IMAGE = "kgrag.loaders.pdf_pictures:Pictures", "kgrag.loaders.images:Drawn"
+_PDF, _IMAGE = "kgrag.loaders.pdf_pictures:Pictures", "kgrag.loaders.images:PicturePages"
 
 
 class Box(NamedTuple):
@@ -63,7 +63,7 @@ class Picture:
 
     def places(self, text: str) -> list[int]:
         """Return the places of a text's words among the page's, from 0."""
-        return _found(text, [word for word, _ in self.words])
+        return _places_of(text, [word for word, _ in self.words])
 
 
 class Pictures:
@@ -137,7 +137,7 @@ def file_of(kg: KnowledgeGraph, collection: str, document: str) -> Path:
     )
 
 
-def _found(text: str, words: Sequence[str]) -> list[int]:
+def _places_of(text: str, words: Sequence[str]) -> list[int]:
     """Return the places of the words of a page that form a text, with the names of cells or without."""
     return max((_compared(form, words) for form in dict.fromkeys((text, _NAME.sub("", text)))), key=len)
 

@@ -13,7 +13,7 @@ from starlette.datastructures import Headers, MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from kgrag.runtime.spans import Value
-from kgrag.server.failures import response, told
+from kgrag.server.failures import error_for_caller, response
 from kgrag.server.keys import Access
 from kgrag.server.tracing import Tracing
 
@@ -74,7 +74,7 @@ class Record:
         id = header if _ID.fullmatch(header) else secrets.token_hex(8)
         status = 0
 
-        async def sent(message: Message) -> None:
+        async def forward(message: Message) -> None:
             nonlocal status
             if message["type"] == "http.response.start":
                 status = message["status"]
@@ -84,12 +84,12 @@ class Record:
         start = time.perf_counter()
         self._metrics.under_way.inc()
         try:
-            await self._app(scope, receive, sent)
+            await self._app(scope, receive, forward)
         except Exception as error:
-            answer = response(told(error))
+            answer = response(error_for_caller(error))
             if status:
                 raise  # the connection is closed: half an answer is none
-            await answer(scope, receive, sent)
+            await answer(scope, receive, forward)
         finally:
             self._metrics.under_way.dec()
             self._note(scope, id, status, time.perf_counter() - start)

@@ -178,7 +178,7 @@ def saved(name: str, query: Query) -> SavedQueryReply:
     return SavedQueryReply(name=name, purpose=query.purpose, parameters=parameters)
 
 
-def found(ranking: Ranking, collection: str, characters: int) -> SearchReply:
+def ranked(ranking: Ranking, collection: str, characters: int) -> SearchReply:
     """Return the passages of a ranking, their texts of at most so many characters together."""
     share = _share(characters, len(ranking))
     hits = [

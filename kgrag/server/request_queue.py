@@ -81,7 +81,7 @@ class Workers:
         """
         loop = asyncio.get_running_loop()
         heard: asyncio.Queue[Any] = asyncio.Queue()
-        running = await self._start(lambda: call(lambda item: _put(loop, heard, item)), self._deadline, waiting)
+        running = await self._start(lambda: call(lambda item: _enqueue(loop, heard, item)), self._deadline, waiting)
         return _heard(running, heard)
 
     async def _start(
@@ -174,7 +174,7 @@ class _Running(Generic[T]):
         self.result.cancel()
 
 
-def _put(loop: asyncio.AbstractEventLoop, queue: "asyncio.Queue[Any]", item: Any) -> None:
+def _enqueue(loop: asyncio.AbstractEventLoop, queue: "asyncio.Queue[Any]", item: Any) -> None:
     _in_loop(loop, lambda: queue.put_nowait(item))
 
 

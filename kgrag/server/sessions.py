@@ -52,10 +52,10 @@ class Sessions:
 
     def resolve(self, id: str) -> Access | None:
         """Return the current access of a session; None for an expired one, or one with a removed key."""
-        session = self._kept().get(hashed(id))
+        session = self._sessions().get(hashed(id))
         if session is None or session.until < datetime.now(UTC):
             return None
-        return next((key.access for key in self._keys.kept() if key.sha256 == session.key), None)
+        return next((key.access for key in self._keys.all() if key.sha256 == session.key), None)
 
     def close(self, id: str) -> None:
         """End a session."""
@@ -64,12 +64,12 @@ class Sessions:
     def _change(self, more: dict[str, _Session], ended: str = "") -> None:
         private_folder(self._path.parent)
         with FileLock(self._path.with_suffix(".lock"), mode=0o600):
-            now, keys = datetime.now(UTC), {key.sha256 for key in self._keys.kept()}
-            current = {id: s for id, s in self._kept().items() if s.until > now and s.key in keys and id != ended}
+            now, keys = datetime.now(UTC), {key.sha256 for key in self._keys.all()}
+            current = {id: s for id, s in self._sessions().items() if s.until > now and s.key in keys and id != ended}
             newest = dict(sorted((current | more).items(), key=lambda item: item[1].until)[-_MOST:])
             write_atomic(self._path, _File(sessions=newest).model_dump_json() + "\n", mode=0o600)
 
-    def _kept(self) -> dict[str, _Session]:
+    def _sessions(self) -> dict[str, _Session]:
         """Return all sessions; none where the file is invalid: people log in again."""
         try:
             return self._file.read().sessions

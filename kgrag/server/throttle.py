@@ -44,14 +44,14 @@ class Throttle:
         body = _Body(receive, limit, self._seconds, in_parts=limit == self._large)
         is_started = False
 
-        async def sent(message: Message) -> None:
+        async def forward(message: Message) -> None:
             nonlocal is_started
             if body.failed is None or is_started:
                 is_started = True
                 await send(message)
 
         try:
-            await self._app(scope, body.receive, sent)
+            await self._app(scope, body.receive, forward)
         except Exception:
             if body.failed is None or is_started:
                 raise

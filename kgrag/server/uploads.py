@@ -37,7 +37,7 @@ class Uploads:
     def __init__(self, home: Path) -> None:
         self._top = home / "uploads"
         self._lock = threading.Lock()
-        self._held: int | None = None  # bytes, when they were counted last, and what came since
+        self._bytes: int | None = None  # bytes, when they were counted last, and what came since
         self._counted = 0.0
 
     def folder(self, collection: str) -> Path:
@@ -63,22 +63,22 @@ class Uploads:
                 raise
         upload = self.find(collection, name)
         with self._lock:
-            if self._held is not None:
-                self._held += upload.size
+            if self._bytes is not None:
+                self._bytes += upload.size
         return upload
 
-    def held(self, *, now: bool = False) -> int:
+    def size(self, *, now: bool = False) -> int:
         """Return the bytes of all uploads, as counted in the last minute, and with `now` this moment."""
         with self._lock:
-            if now or self._held is None or time.monotonic() - self._counted > _COUNTED:
-                self._held, self._counted = self._count(), time.monotonic()
-            return self._held
+            if now or self._bytes is None or time.monotonic() - self._counted > _COUNTED:
+                self._bytes, self._counted = self._count(), time.monotonic()
+            return self._bytes
 
     def check_room(self, size: int, most: int) -> None:
         """Raise FullError when `size` bytes more would make over `most` in all."""
-        if self.held() + size <= most:
+        if self.size() + size <= most:
             return
-        size_now = self.held(now=True)
+        size_now = self.size(now=True)
         if size_now + size > most:
             raise FullError(
                 f"The server holds {size_now // 1_000_000:,} MB of uploads; {most // 1_000_000:,} MB is the most.",

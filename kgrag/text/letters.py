@@ -145,7 +145,7 @@ def identity(word: str) -> str:
     if word.isalpha():
         return word
     own = word[-2:] in ("'s", "’s")
-    base = _kept(word[:-2] if own else word)
+    base = _without_signs(word[:-2] if own else word)
     return f"{base}'s" if own else base
 
 
@@ -154,7 +154,7 @@ def searched(word: str) -> str:
     return "".join([c for i, c in enumerate(word) if _is_letter(c) or (c == "." and _between_digits(word, i))])
 
 
-def _kept(word: str) -> str:
+def _without_signs(word: str) -> str:
     return "".join(
         [
             c

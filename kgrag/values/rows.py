@@ -120,18 +120,18 @@ def cell(value: Any) -> str:
     if value is None:
         return ""
     if isinstance(value, Node | Edge | Path):
-        return _drawn(value)
+        return _as_pattern(value)
     if isinstance(value, list | tuple):
         if all(isinstance(item, Node | Edge | Path) for item in value) and value:
-            return ", ".join(map(_drawn, value))
+            return ", ".join(map(_as_pattern, value))
         if all(isinstance(item, str) for item in value):
             return "; ".join(value)
     if isinstance(value, list | tuple | dict):
-        return json.dumps(value, ensure_ascii=False, default=_drawn)
+        return json.dumps(value, ensure_ascii=False, default=_as_pattern)
     return str(value)
 
 
-def _drawn(value: Any) -> str:
+def _as_pattern(value: Any) -> str:
     """Return a node, an edge or a path as Cypher draws it: (Fram)<-[:MENTIONS]-(Tromsø)."""
     if isinstance(value, Node):
         return f"({value.properties.get('name') or ':'.join(value.labels)})"
@@ -139,9 +139,9 @@ def _drawn(value: Any) -> str:
         return f"-[:{value.type}]->"
     if not isinstance(value, Path):
         return str(value)
-    text = _drawn(value.nodes[0])
+    text = _as_pattern(value.nodes[0])
     for before, edge, after in zip(value.nodes, value.edges, value.nodes[1:], strict=False):
         forward = edge.start == before.element
         text += f"-[:{edge.type}]->" if forward else f"<-[:{edge.type}]-"
-        text += _drawn(after)
+        text += _as_pattern(after)
     return text

@@ -147,7 +147,7 @@ def test_vectors_of_texts_are_kept_within_bounds(kg: KnowledgeGraph) -> None:
     one = vectors(["a b", "c d", "a b"])
     assert one.shape == (3, 256) and (one[0] == one[2]).all()
     vectors(["e", "f", "g", "h"])
-    assert len(vectors._kept) == 3 and vectors([]).shape == (0, 256)
+    assert len(vectors._cache) == 3 and vectors([]).shape == (0, 256)
 
 
 def test_names_of_a_question() -> None:

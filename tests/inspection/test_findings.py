@@ -86,4 +86,4 @@ def test_the_largest_of_very_many_are_the_examples() -> None:
         kept.add(n % 1500, (f"{n:04}", ""), str(n))
     assert kept.number == 3000
     assert kept.examples() == ["1499", "2999", "1498", "2998", "1497"]  # equals by their names
-    assert len(kept._kept) < 100 * EXAMPLES
+    assert len(kept._largest) < 100 * EXAMPLES

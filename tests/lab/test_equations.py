@@ -144,14 +144,14 @@ def test_sync_ge_reads_the_first_passages_and_ranks_all() -> None:
 def test_what_kgp_wants_next_is_told_by_the_question_and_the_path() -> None:
     path = list(passages("a", "b").values())
     by_words, encoder = (made(Kgp, settings=KgpOptions(guide=guide)) for guide in ("words", "encoder"))
-    assert by_words._wanted(Query("Who?"), [path]) == ["Who?"]
-    assert encoder._wanted(Query("Who?"), [path, path[1:]]) == [
+    assert by_words._next_queries(Query("Who?"), [path]) == ["Who?"]
+    assert encoder._next_queries(Query("Who?"), [path, path[1:]]) == [
         "Who?\nA: Text of a.\nB: Text of b.",
         "Who?\nB: Text of b.",
     ]
     tasks = Told("What follows.")
     chat = made(Kgp, settings=KgpOptions(guide="chat"), context=SimpleNamespace(tasks=tasks))
-    assert chat._wanted(Query("Who?"), [path]) == ["What follows."]
+    assert chat._next_queries(Query("Who?"), [path]) == ["What follows."]
     assert tasks.given == [{"question": "Who?", "evidence": framed("A: Text of a.\n\nB: Text of b.")}]
 
 

@@ -128,7 +128,9 @@ def test_records_under_other_defaults_are_not_taken_for_todays(
     assert kept() == [0, 0, 0]
     assert kept() == [2, 2, 2]
     with monkeypatch.context() as patch:
-        patch.setitem(RETRIEVERS._found, "dense", EntryPoint("dense", "test_experiment:OtherDense", RETRIEVERS.group))
+        patch.setitem(
+            RETRIEVERS._entry_points, "dense", EntryPoint("dense", "test_experiment:OtherDense", RETRIEVERS.group)
+        )
         assert kept() == [2, 0, 0]
     settings = searched.kg.settings.model_copy(update={"retrieval": {"dense": {"over_fetch": 52}}})
     assert kept(KnowledgeGraph(searched.kg.graph, settings)[searched.name]) == [2, 0, 0]

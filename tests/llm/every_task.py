@@ -17,14 +17,14 @@ from kgrag.indexing.group_texts import Summary
 from kgrag.indexing.resolution.judge import Same
 from kgrag.indexing.schema_proposal import Proposal
 from kgrag.lab.generating import _Checked as Checked
-from kgrag.lab.generating import _Made as Made
+from kgrag.lab.generating import _QuestionReply as Made
 from kgrag.lab.grading import _Claims as Claims
 from kgrag.lab.grading import _Correct as Grade
 from kgrag.lab.grading import _Mark as Correctness
 from kgrag.models.facts import Facts, lines
 from kgrag.models.prompts import load_prompt
 from kgrag.models.tasks import numbered
-from kgrag.retrieval.hipporag import Kept, Names
+from kgrag.retrieval.hipporag import Names, SelectedFacts
 from kgrag.values.documents import Triple
 from kgrag.values.results import Passage
 
@@ -36,7 +36,7 @@ SHAPES: Mapping[str, type[BaseModel]] = {
     "dual-thought": Thoughts, "dual-thought-chain": Thoughts, "extract": Extraction, "extract-linked": LinkedExtraction,
     "extract-typed": typed_extraction(_SCHEMA), "fact-schema": Proposal,
     "grade": Grade, "make-question": Made, "name": Names, "note": Points, "read": Facts, "read-on": Facts,
-    "reason": Verdict, "recognise": Kept, "report": Report, "resolve": Same, "structure": Structure,
+    "reason": Verdict, "recognise": SelectedFacts, "report": Report, "resolve": Same, "structure": Structure,
     "summarise": Summary, "verify": Covered,
 }  # fmt: skip
 """Prompt -> the form of its replies, where it is JSON."""
@@ -62,7 +62,7 @@ def values(prompt: str, question: str, answer: str, passages: Sequence[Passage])
         "examples": "MATCH (e:Entity {collection: $collection}) RETURN e.name LIMIT 5", "trouble": "",
         "answer_type": "a name", "bridge": last.title, "formulation": "plain", "premise": "", "user": "a reader",
         "collection": "$collection", "entity_name": "$entity_name", "passage_text": "$passage_text", "name": "$name",
-        **_SCHEMA.shown(),
+        **_SCHEMA.prompt_values(),
     }  # fmt: skip
     return {name: known[name] for name in load_prompt(prompt).values}
 

@@ -15,7 +15,7 @@ import pytest
 from asking import ASKED, ask, chat
 from scripted import Scripted
 
-from kgrag.models.chat import Kept, Message, Reply, ReplyCache
+from kgrag.models.chat import CachedReply, Message, Reply, ReplyCache
 from kgrag.models.endpoint import Endpoint
 from kgrag.models.openai_chat import OpenAIChat, load_chat
 from kgrag.settings import ChatSettings, Settings
@@ -272,7 +272,7 @@ class TestCache:
 
     def test_nobody_else_reads_what_is_kept(self, tmp_path: Path) -> None:
         with ReplyCache(tmp_path / "chat") as cache:
-            cache.put("key", Kept("Colin Archer.", 3, 2, False))
+            cache.put("key", CachedReply("Colin Archer.", 3, 2, False))
             assert {stat.S_IMODE(path.stat().st_mode) for path in (tmp_path / "chat").iterdir()} == {0o600}
         assert stat.S_IMODE((tmp_path / "chat").stat().st_mode) == 0o700
 

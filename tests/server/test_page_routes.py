@@ -294,7 +294,7 @@ def test_keys_are_listed_made_and_removed(kg: KnowledgeGraph, tmp_path: Path) ->
         assert client.delete("/api/v1/keys/a%2Fguest").status_code == 404
         with server.client(token) as guest:
             assert guest.get("/api/v1/me").status_code == 401
-        assert [key.name for key in server.keys.kept()] == ["ruler"]
+        assert [key.name for key in server.keys.all()] == ["ruler"]
 
 
 def test_a_first_key_that_is_made_locks_the_server(kg: KnowledgeGraph, tmp_path: Path) -> None:

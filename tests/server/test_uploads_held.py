@@ -16,7 +16,7 @@ def test_the_folder_is_not_counted_at_each_upload(tmp_path: Path, monkeypatch: p
         uploads.check_room(100, 10_000)
         uploads.keep("notes", f"{number}.txt", [b"x" * 100])
     assert len(counted) == 1
-    assert uploads.held() == 2000
+    assert uploads.size() == 2000
 
 
 def test_what_others_removed_makes_room(tmp_path: Path) -> None:

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from kgrag.lab.report import Result
 
 
-class _Kept(Compared):
+class _RanksOptions(Compared):
     file: Path
     changes: int | None = Field(
         None,
@@ -42,7 +42,7 @@ class _Kept(Compared):
 
 @click.command()
 @options
-def ranks(args: _Kept) -> None:
+def ranks(args: _RanksOptions) -> None:
     """Print the tables of `kgrag lab eval ... --ranks FILE` again, from that file alone.
 
     \b
@@ -75,7 +75,7 @@ _PASSED_ON = {
 }  # fmt: skip
 
 
-class _Given(OnSample, Compared, Asking):
+class _Options(OnSample, Compared, Asking):
     retriever: tuple[str, ...] = Field(
         (),
         title="-r --retriever EXPR",
@@ -119,7 +119,7 @@ class _Given(OnSample, Compared, Asking):
 
 @click.command("eval")
 @options
-def evaluate(args: _Given) -> None:
+def evaluate(args: _Options) -> None:
     """Measure retrievers and systems on a question set.
 
     DATASET is a folder with corpus.jsonl (id, title, text), queries.jsonl (id, question, gold: ids of the corpus, and
@@ -226,7 +226,7 @@ def evaluate(args: _Given) -> None:
         raise KgragError(f"Every question failed. {systems}", "Fix that, and run the same command again.")
 
 
-def _experiment(args: _Given, max_file_mb: int) -> "Experiment":
+def _experiment(args: _Options, max_file_mb: int) -> "Experiment":
     """Return the experiment.
 
     Raises NotFoundError, ConfigurationError, InputError; no graph is read.
@@ -250,10 +250,10 @@ def _experiment(args: _Given, max_file_mb: int) -> "Experiment":
     data = whole_articles(data, args.articles)
     if args.join is not None:
         data = join(data, args.join, max_file_mb)
-    return Experiment(names, args.drawn(data), **args.model_dump(include=_PASSED_ON))
+    return Experiment(names, args.draw(data), **args.model_dump(include=_PASSED_ON))
 
 
-def _print(args: _Given, result: "Result") -> None:
+def _print(args: _Options, result: "Result") -> None:
     for text in result.notes:
         note(text)
     if result.refused:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from kgrag.lab.generating import GenerationReport
 
 
-class _Given(Asking):
+class _Options(Asking):
     number: int = Field(100, ge=1, le=100_000, title="-n", description="How many.")
     out: Path | None = Field(None, title="DIR", description="Where to.  [default: questions-COLLECTION]")
     templates: bool = Field(False, description="Ask no model: facts, tables and sentences with a gap.")
@@ -27,7 +27,7 @@ class _Given(Asking):
 @click.command("generate-questions")
 @collection_argument
 @options
-def generate_questions(args: _Given, collection: str | None) -> None:
+def generate_questions(args: _Options, collection: str | None) -> None:
     """Make questions from COLLECTION, with answers and gold passages, as a question set for `kgrag lab eval`.
 
     A language model writes each question from one passage, or from two that a name ties in the graph; who asks, the

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 _HEADS = ("mark", "answers", "mean", "by hand", "same", "kappa", "difference", "correlation")
 
 
-class _Given(Asking):
+class _Options(Asking):
     file: Path
     lexical: bool = Field(False, description="Ask no model: mark by shared words.")
     against: Path | None = Field(None, description="Marks made by hand (id, correctness, faithfulness).")
@@ -30,7 +30,7 @@ class _Given(Asking):
 
 @click.command()
 @options
-def grade(args: _Given) -> None:
+def grade(args: _Options) -> None:
     """Mark the answers in FILE: whether they are correct, and keep to what was shown.
 
     FILE holds an answer a line: {"id", "question", "answers" (the right ones), "said", "shown" (the texts that it was

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from kgrag.lab.graph_quality import Quality
 
 
-class _Given(OnSample):
+class _Options(OnSample):
     edges: tuple[str, ...] = Field(
         (), title="-e KIND", description="keyword, keyword+title, similar, mention, title or tagme; repeatable."
     )
@@ -31,7 +31,7 @@ class _Given(OnSample):
 
 @click.command("graph-quality")
 @options
-def graph_quality(args: _Given) -> None:
+def graph_quality(args: _Options) -> None:
     """Measure the edges between passages on a question set, at growing density (KGP, Figure 4).
 
     DATASET is a question set as for `kgrag lab eval`, and is ingested as there if it is not yet; the graph stays as it
@@ -73,7 +73,7 @@ def graph_quality(args: _Given) -> None:
     walk = None if args.walk is None else measured.check_walk(args.walk)
     if args.plot is not None:
         check_plot(args.plot)
-    data = args.drawn(whole_articles(args.read(), args.articles))
+    data = args.draw(whole_articles(args.read(), args.articles))
     print_notes(data)
     questions, seeds, per_question = data.questions, args.seeds, args.per_question
     settings, paper = as_paper(load_settings(), args.paper)

@@ -89,7 +89,7 @@ def _parameter(name: str, field: FieldInfo) -> Callable[[F], F]:
     return click.option(*flags, name, type=type_, help=field.description, **attributes)
 
 
-class Given(BaseModel):
+class CommandOptions(BaseModel):
     """What is given to a command."""
 
     model_config = ConfigDict(frozen=True)
@@ -97,7 +97,7 @@ class Given(BaseModel):
     as_json: bool = Field(False, title="--json", description="Print JSON on standard output.")
 
 
-class Asking(Given):
+class Asking(CommandOptions):
     """What is given to a command that asks language models."""
 
     threads: int = Field(8, ge=1, le=256, description="How many questions are asked, or answers marked, at once.")
@@ -110,7 +110,7 @@ class Asking(Given):
         return changed(settings, "chat", budget=self.budget, concurrency=None if own else threads)
 
 
-class Compared(Given):
+class Compared(CommandOptions):
     """What is given to a command that prints tables of measures."""
 
     baseline: str | None = Field(
@@ -123,7 +123,7 @@ class Compared(Given):
     markdown: bool = Field(False, description="Print Markdown: tables, the command, the machine.")
 
 
-class OnQuestions(Given):
+class OnQuestions(CommandOptions):
     """What is given to a command that works on a question set."""
 
     dataset: Path
@@ -168,7 +168,7 @@ class OnSample(OnCollection):
     )
     plot: Path | None = Field(None, description="Draw it: .png, .svg or .pdf.")
 
-    def drawn(self, data: "Dataset") -> "Dataset":
+    def draw(self, data: "Dataset") -> "Dataset":
         """Return the questions of the sample with the chosen gold."""
         from kgrag.lab.variants import sentences
 

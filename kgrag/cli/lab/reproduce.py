@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from kgrag.settings import Settings
 
 
-class _Given(Asking):
+class _Options(Asking):
     paper: str
     table: str | None = Field(None, title="N", description="Which of its tables; without it they are listed.")
     figure: str | None = Field(None, title="N", description="Which of its figures.")
@@ -47,7 +47,7 @@ class _Given(Asking):
 
 @click.command()
 @options
-def reproduce(args: _Given) -> None:
+def reproduce(args: _Options) -> None:
     """Measure a table of a paper again, and print its numbers beside ours.
 
     Every setting is as the paper has it (`kgrag list systems --paper PAPER`), unless the environment or an option says
@@ -139,7 +139,7 @@ def reproduce(args: _Given) -> None:
         )
 
 
-def _run(paper: "Paper", table: "PaperTable", settings: "Settings", args: _Given, *, measure: bool) -> "Reproduction":
+def _run(paper: "Paper", table: "PaperTable", settings: "Settings", args: _Options, *, measure: bool) -> "Reproduction":
     """Prepare and measure a table, on each of its data sets that are given."""
     from kgrag.lab.layers import price, required
     from kgrag.lab.reproduction import Reproduction

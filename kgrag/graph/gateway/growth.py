@@ -395,7 +395,7 @@ class Growth:
 
     def _fixed(self) -> int:
         """Return how often the body of loops over literal or short lists runs."""
-        times = {opened: self._written(loop) for opened, loop in self.loops.items()}
+        times = {opened: self._literal_size(loop) for opened, loop in self.loops.items()}
         return max(
             (
                 prod(
@@ -408,7 +408,7 @@ class Growth:
             default=1,
         )
 
-    def _written(self, loop: Loop) -> int:
+    def _literal_size(self, loop: Loop) -> int:
         """Return the number of items of a literal list of a loop; else 1."""
         statement = self.statement
         start, end = loop.source

@@ -79,7 +79,7 @@ class Statement:
         """Return the tokens that follow a token of that name."""
         return [index for index in range(1, len(self.tokens)) if self.at(index - 1) == name]
 
-    def written(self, start: int, end: int) -> str:
+    def text_of(self, start: int, end: int) -> str:
         """Return the text from token `start` up to token `end`."""
         return self.text[self.tokens[start].start : self.tokens[end - 1].end] if start < end else ""
 

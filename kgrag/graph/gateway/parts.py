@@ -191,7 +191,7 @@ def check_collection(text: str, collection: str) -> None:
     for start, end in _patterns(statement):
         if not _is_within(statement, start, end, collection):
             raise RefusedError(
-                f"Nothing keeps the pattern {statement.written(start, end)} within the collection.",
+                f"Nothing keeps the pattern {statement.text_of(start, end)} within the collection.",
                 "Begin it with a node that has {collection: $collection}, or with one from an earlier pattern.",
             )
     for index in range(len(statement.tokens)):

@@ -160,7 +160,7 @@ def check_calls(statement: Statement) -> None:
             name, last = path(statement, index + 1)
             if name not in _PROCEDURES:
                 raise RefusedError(
-                    f"The procedure {statement.written(index + 1, last + 1)} is not on the list.",
+                    f"The procedure {statement.text_of(index + 1, last + 1)} is not on the list.",
                     f"There are: {', '.join(sorted(PROCEDURES))}.",
                 )
         if statement.at(index) != "(" or not statement.is_name(index - 1):

@@ -69,14 +69,14 @@ def write_files(
     tables = {kind: Table(folder, kind, columns) for kind, columns in (_NODES | _EDGES).items()}
     now = CsvField(datetime.now(UTC).isoformat(timespec="milliseconds"))
     entities, facts = store.prepare(part=part)
-    for row in _told(store.entities(), "entities", entities, progress):
+    for row in _counted(store.entities(), "entities", entities, progress):
         p = entity_properties(name, row, language)
         alias = row[2] if row[2] and ARRAY_DELIMITER not in row[2] else None  # else complete_aliases writes it
         tables["Entity"].write(
             p["id"], name, p["key"], p["name"], p["normal"], p["folded"], p["stemmed"], 0, 0, 0, True, alias,
             p["wikipedia"],
         )  # fmt: skip
-    for fact in _told(store.facts(part=part), "facts", facts, progress):
+    for fact in _counted(store.facts(part=part), "facts", facts, progress):
         values = triple_properties(name, fact)
         id = values["id"]
         tables["Triple"].write(
@@ -144,11 +144,11 @@ def write_transactions(
     done = store.written
     if not done:
         rows = (
-            entity_properties(name, row, language) for row in _told(store.entities(), "entities", entities, progress)
+            entity_properties(name, row, language) for row in _counted(store.entities(), "entities", entities, progress)
         )
         _write_entities(graph, collection, rows)
     labels, count = [collection.label("Triple")], 0
-    for group in _batches(_told(store.facts(part=part), "facts", facts, progress), FACTS):
+    for group in _batches(_counted(store.facts(part=part), "facts", facts, progress), FACTS):
         count += len(group)
         if count <= done:
             continue
@@ -165,7 +165,7 @@ def write_transactions(
     return entities, count
 
 
-def _told(rows: Iterable[_T], stage: str, total: int, progress: Progress) -> Iterator[_T]:
+def _counted(rows: Iterable[_T], stage: str, total: int, progress: Progress) -> Iterator[_T]:
     number = 0
     for number, row in enumerate(rows, 1):
         if number % _EVERY == 1:

@@ -130,8 +130,8 @@ class Store:
         if self._note("source") != source or self._note("version") != _VERSION:
             self.remove()
             self._open()
-            self._put("source", source)
-            self._put("version", _VERSION)
+            self._store("source", source)
+            self._store("version", _VERSION)
             self._database.commit()
 
     def _open(self) -> None:
@@ -169,7 +169,7 @@ class Store:
 
     @written.setter
     def written(self, facts: int) -> None:
-        self._put("written", str(facts))
+        self._store("written", str(facts))
         self._database.commit()
 
     @property
@@ -192,8 +192,8 @@ class Store:
             self._database.executemany(_NAME, named)
             self._database.executemany(_FACT, facts)
             self._database.executemany("INSERT OR REPLACE INTO redirect VALUES (?, ?)", redirects)
-            self._put("lines", str(lines))
-            self._put("counts", json.dumps(counts))
+            self._store("lines", str(lines))
+            self._store("counts", json.dumps(counts))
 
     def finish(self) -> None:
         """Complete the store: units get their names, and redirects are resolved."""
@@ -201,7 +201,7 @@ class Store:
             self._database.execute(_UNITS)
             for statement in _REDIRECTS:
                 self._database.execute(statement)
-            self._put("read", "yes")
+            self._store("read", "yes")
 
     def select(self, keys: Iterable[str] = (), classes: Sequence[str] = (), hops: int = 1) -> int:
         """Keep only facts on some entities: those with `keys`, those that are of `classes`, and what is within `hops`.
@@ -247,7 +247,7 @@ class Store:
         row = self._database.execute("SELECT value FROM note WHERE name = ?", (name,)).fetchone()
         return None if row is None else str(row[0])
 
-    def _put(self, name: str, value: str) -> None:
+    def _store(self, name: str, value: str) -> None:
         self._database.execute("INSERT OR REPLACE INTO note VALUES (?, ?)", (name, value))
 
     def _number(self, statement: str) -> int:

@@ -274,10 +274,10 @@ def _words(address: str) -> str:
 
 
 def _unescaped(text: str) -> str:
-    def put(match: re.Match[str]) -> str:
+    def character(match: re.Match[str]) -> str:
         number = match[1] or match[2]
         if number:
             return chr(int(number, 16)) if int(number, 16) < 0x110000 else "\ufffd"
         return _CONTROL.get(match[3], match[3])
 
-    return _ESCAPE.sub(put, text) if "\\" in text else text
+    return _ESCAPE.sub(character, text) if "\\" in text else text

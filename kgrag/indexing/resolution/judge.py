@@ -64,7 +64,7 @@ def estimate(chat: ChatSettings, sample: Sequence[Question], pairs: int) -> Esti
     """Estimate the calls for so many pairs like those of the sample; calls no model."""
     prompt = load_prompt(TASK, chat.prompts)
     tried = list(batched(sample, PAIRS_A_CALL))
-    messages = [m.content for call in tried for m in prompt.messages(pairs=_shown(call))]
+    messages = [m.content for call in tried for m in prompt.messages(pairs=_numbered(call))]
     size = sum(len(content.encode("utf-8", "replace")) for content in messages)
     calls = math.ceil(pairs / PAIRS_A_CALL)
     return estimate_calls(chat, TASK, calls, round(size * calls / max(1, len(tried))), _WRITTEN)
@@ -81,7 +81,7 @@ def ask(tasks: Tasks, questions: Sequence[Question], report: Callable[[int, int]
             yield number * PAIRS_A_CALL, call
 
     def judge(call: tuple[int, Sequence[Question]]) -> Same:
-        return tasks.structured(TASK, Same, pairs=_shown(call[1]))
+        return tasks.structured(TASK, Same, pairs=_numbered(call[1]))
 
     for (first, call), reply in in_parallel(judge, calls(), threads):
         if isinstance(reply, Same):
@@ -107,7 +107,7 @@ def around(name: str, passages: Sequence[Mapping[str, str]]) -> tuple[str, ...]:
     return tuple(lines)
 
 
-def _shown(questions: Sequence[Question]) -> str:
+def _numbered(questions: Sequence[Question]) -> str:
     """Return pairs as text for a model, numbered from 1."""
     blocks = []
     for number, question in enumerate(questions, 1):

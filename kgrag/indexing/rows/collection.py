@@ -28,7 +28,7 @@ from kgrag.indexing.links import linked
 from kgrag.indexing.mentions import Gazetteer, bits, is_sure_name, word_stems
 from kgrag.indexing.rows.documents import Group, Part, Prepared, Reading
 from kgrag.indexing.rows.relations import Counts, Mentioned, Nearest, Similar, passage_values, related_rows
-from kgrag.indexing.rows.tables import Held, Lines, Partitions, Spill, Tables, VectorFile
+from kgrag.indexing.rows.tables import Lines, MemoryRows, Partitions, Spill, Tables, VectorFile
 from kgrag.indexing.similar import is_fit
 from kgrag.models.embed import Embedder, Vectors, embed_each
 from kgrag.models.parallel import in_parallel
@@ -96,13 +96,13 @@ class CollectionRows:
         self._now = datetime.now(UTC)
         self._tables = tables
         self._seen: dict[int, int] = {}
-        self._written: dict[str, bool] = {}  # names that are written before they are counted: whether of titles
-        self._kept: list[list[Row]] = []  # passages, in memory
+        self._titled: dict[str, bool] = {}  # names that are written before they are counted: whether of titles
+        self._in_memory_rows: list[list[Row]] = []  # passages, in memory
         self._passages = Spill(scratch / "passages.rows")  # or on disk
         self._sizes: list[int] = []  # of the values in these
         self._vectors = VectorFile(scratch / "vectors.f32", embedder.dimension)
-        self._words = Held() if in_memory else Partitions(scratch, "words")
-        self._names = Held() if in_memory else Partitions(scratch, "names")
+        self._words = MemoryRows() if in_memory else Partitions(scratch, "words")
+        self._names = MemoryRows() if in_memory else Partitions(scratch, "names")
         self._entities = Spill(scratch / "entities.rows")
         self._documents = Spill(scratch / "documents.rows")
         self._linked: bool | None = None
@@ -224,7 +224,7 @@ class CollectionRows:
         if isinstance(part.kept, bytes):
             self._passages.put(part.kept)
         else:
-            self._kept.append(part.kept)
+            self._in_memory_rows.append(part.kept)
         self._sizes.append(part.passages)
         self._words.add(part.words)
         self._names.add(part.names)
@@ -241,7 +241,7 @@ class CollectionRows:
             self._tables.write("Passage", *passage_values(passage, vector, None, list(STAGES)))
         titled = set(part.titles[0])
         for id, row in part.entities.items():
-            is_title, was_title = bits(id) in titled, self._written.get(id)
+            is_title, was_title = bits(id) in titled, self._titled.get(id)
             todo = ["similar", "titles", "spread"] if is_title else ["similar"]
             if was_title is None:
                 self._tables.write(
@@ -250,12 +250,12 @@ class CollectionRows:
                 )  # fmt: skip
             elif is_title and not was_title:  # a triple named it before
                 self._tables.amend("Entity", id, todo=todo)
-            self._written[id] = is_title or was_title or False
+            self._titled[id] = is_title or was_title or False
         slim = ("id", "title", "text", "own", "stated", "tokenised")
         part.kept = [{key: row[key] for key in slim} for row in part.kept]
 
     def _passage_rows(self, number: int) -> list[Row]:
-        rows: list[Row] = self._kept[number] if self._kept else self._passages[number]
+        rows: list[Row] = self._in_memory_rows[number] if self._in_memory_rows else self._passages[number]
         return rows
 
     # The second pass.
@@ -268,10 +268,10 @@ class CollectionRows:
     def _relate(self, pool: ThreadPoolExecutor | None, progress: Progress) -> Totals:
         self._tables.begin_relations()
         self._passages.flush()
-        near_passages = _begun(pool, self._near_passages)
+        near_passages = _in_background(pool, self._near_passages)
         classes, proper = self._write_words()
         gazetteer, rare = self._name_entities(proper)
-        near_names = _begun(pool, self._near_names)
+        near_names = _in_background(pool, self._near_names)
         corpus_class = self.passages.bit_length() - 1
         similar = self._similar(near_passages(), progress)
         keep = self._settings.indexing.keywords
@@ -406,7 +406,7 @@ class CollectionRows:
                 name, vector = surface if named is None else named, vectors.get(id)
                 floor = floors.get(id) if floors else None
                 todo = None if vector is None or floors is not None else ["similar"]
-                if id in self._written:
+                if id in self._titled:
                     self._tables.amend(
                         "Entity", id, name=name, df=mentioned, ntit=titled, phrases=phrases, embedding=vector,
                         similar_floor=floor, todo=todo,
@@ -440,7 +440,7 @@ class CollectionRows:
         return values, Nearest.of(vectors, list(values), indexing.synonyms, least, at_once=self._in_memory)
 
 
-def _begun(pool: ThreadPoolExecutor | None, work: Callable[[], T]) -> Callable[[], T]:
+def _in_background(pool: ThreadPoolExecutor | None, work: Callable[[], T]) -> Callable[[], T]:
     """Return a function for the result of work that runs in the background; without a pool, at its call."""
     return work if pool is None else pool.submit(copy_context().run, work).result
 

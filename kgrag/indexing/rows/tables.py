@@ -69,7 +69,7 @@ def partition(rows: Iterable[tuple[Any, ...]]) -> list[bytes]:
     return [pickled(part) if part else b"" for part in parts]
 
 
-class Held:
+class MemoryRows:
     """Rows that are few enough to stay in memory, as one part."""
 
     def __init__(self) -> None:

@@ -134,7 +134,7 @@ class Paper:
         values: dict[str, Any] = {}
         for setting in self.settings:
             if setting.path[0] != EVALUATION:
-                put(values, setting.path, setting.value)
+                set_in(values, setting.path, setting.value)
         applied: Settings = _under(settings, values)
         return applied
 
@@ -177,7 +177,7 @@ def value_of(settings: Settings, path: Sequence[str]) -> Any:
     return value
 
 
-def put(values: dict[str, Any], path: Sequence[str], value: Any) -> None:
+def set_in(values: dict[str, Any], path: Sequence[str], value: Any) -> None:
     """Put a value to its place in nested mappings."""
     for part in path[:-1]:
         values = values.setdefault(part, {})

@@ -45,7 +45,7 @@ def recognise(path: Path) -> tuple[str, Path]:
             return "beir", path
         form = _format_of(path)
         if form is None:
-            raise InputError(f"{path} is in no format that is known.", _known())
+            raise InputError(f"{path} is in no format that is known.", _formats())
         return form, path
     if (path / beir.QRELS).is_dir():
         return "beir", path
@@ -71,10 +71,10 @@ def _only(files: list[Path], folder: Path, format: str | None) -> Path:
     if files:
         names = ", ".join(f.name for f in files)
         raise InputError(f"{folder} holds several question sets: {names}.", "Name one of these files.")
-    expected = f"It must hold {FORMATS[format].expected}." if format else _known()
+    expected = f"It must hold {FORMATS[format].expected}." if format else _formats()
     raise InputError(f"{folder} holds no question set{f' in the format {format}' if format else ''}.", expected)
 
 
-def _known() -> str:
+def _formats() -> str:
     lines = "".join(f"\n  {name:<9} {format.expected}" for name, format in FORMATS.items())
     return f"Known formats, which --format NAME forces:{lines}"

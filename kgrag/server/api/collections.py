@@ -37,11 +37,11 @@ async def collection(caller: Called, collection: Named) -> Reply:
 async def delete_collection(caller: Called, collection: Named) -> Reply:
     """Have a job delete a collection with all it holds, and the files that were uploaded to it (role admin)."""
 
-    def asked() -> Reply:
+    def submit() -> Reply:
         caller.collection(collection, "admin").info()  # raises now if there is none
         return submitted(caller, collection, "delete", {})
 
-    return await caller.work(asked)
+    return await caller.work(submit)
 
 
 @router.get("/collections/{collection}/examples", responses=holds("Examples", questions=list[str]))

@@ -139,7 +139,7 @@ async def ask_turn(caller: Called, body: TurnRequest) -> Reply:
         check_asked_retriever(body.retriever)
     serving = caller.serving
 
-    def made() -> tuple[Turn, Searching, Tasks | None, list[Message]]:
+    def begin() -> tuple[Turn, Searching, Tasks | None, list[Message]]:
         target: Searching
         if len(body.collections) > 1:
             target = caller.select(body.collections)
@@ -169,7 +169,7 @@ async def ask_turn(caller: Called, body: TurnRequest) -> Reply:
         serving.conversations.add(turn, body.instead)
         return turn, target, tasks, before
 
-    turn, target, tasks, before = await caller.work(made)
+    turn, target, tasks, before = await caller.work(begin)
     serving.asking.begin(turn, target, tasks, before)
     return Reply(_form(turn), 202)
 
@@ -188,7 +188,7 @@ async def conversations(caller: Called, limit: Annotated[int, Query(ge=1, le=200
 async def conversation(caller: Called, id: Id) -> Reply:
     """Return a conversation with its answers, for those who have its id and may see its collections."""
 
-    def shown() -> dict[str, Any]:
+    def load() -> dict[str, Any]:
         turns = [caller.serving.asking.now(turn) for turn in caller.serving.conversations.turns(id)]
         if not all(_seen(caller, turn.collections) for turn in turns):
             raise NotFoundError("There is no such conversation.", "It may be about collections that you may not see.")
@@ -197,10 +197,10 @@ async def conversation(caller: Called, id: Id) -> Reply:
             "id": id,
             "mine": mine,
             "collections": turns[-1].collections,
-            "turns": _shown(caller, turns),
+            "turns": _rows_of(caller, turns),
         }
 
-    return Reply(await caller.work(shown))
+    return Reply(await caller.work(load))
 
 
 @router.patch("/conversations/{id}", responses=holds("RenamedConversation", id=str, title=str))
@@ -231,7 +231,7 @@ async def delete_conversation(caller: Called, id: Id) -> Reply:
 @router.get("/turns/{id}", responses={200: {"model": _SHOWN}})
 async def turn(caller: Called, id: Id) -> Reply:
     """Return a question, and its result: the answer, its steps, its sources."""
-    return Reply(await caller.work(lambda: _shown(caller, [_turn(caller, id)])[0]))
+    return Reply(await caller.work(lambda: _rows_of(caller, [_turn(caller, id)])[0]))
 
 
 @router.get("/turns/{id}/events", responses={200: {"content": {"text/event-stream": {"schema": {"type": "string"}}}}})
@@ -248,19 +248,19 @@ async def turn_events(caller: Called, id: Id) -> Response:
 async def turn_result(caller: Called, id: Id) -> Reply:
     """Return the answer, or the ranking, with all its stored evidence."""
 
-    def kept() -> dict[str, Any]:
+    def load() -> dict[str, Any]:
         turn = _turn(caller, id)
         ((result, _),) = _results(caller, [turn])
         return {"turn": _form(turn), "result": None if result is None else to_json(result)}
 
-    return Reply(await caller.work(kept))
+    return Reply(await caller.work(load))
 
 
 @router.get("/turns/{id}/drawing", responses=DRAWING)
 async def draw_turn(caller: Called, id: Id) -> Reply:
     """Return the trails from the question to an answer's citations, or to a search's passages, as a drawing."""
 
-    def drawn() -> Reply:
+    def draw() -> Reply:
         ((result, _),) = _results(caller, [_turn(caller, id)])
         if result is None:
             raise NotFoundError("There is no answer to draw.", "Ask again.")
@@ -269,7 +269,7 @@ async def draw_turn(caller: Called, id: Id) -> Reply:
             result = replace(result.ranking, query=result.question, hits=hits)
         return drawing_form(drawing(result))
 
-    return await caller.work(drawn)
+    return await caller.work(draw)
 
 
 @router.post("/turns/{id}/stop", responses={200: {"model": _TURN}})
@@ -284,7 +284,7 @@ async def stop_turn(caller: Called, id: Id) -> Reply:
 async def opinion(caller: Called, id: Id, body: OpinionRequest) -> Reply:
     """Rate an answer; it is saved in the graph as a run, for the collection's maintainers."""
 
-    def kept() -> Turn:
+    def rate() -> Turn:
         turn = _turn(caller, id, own=True)
         result = caller.serving.conversations.result(id)
         if not isinstance(result, Answer):
@@ -292,7 +292,7 @@ async def opinion(caller: Called, id: Id, body: OpinionRequest) -> Reply:
         run = _rated(caller, turn, result, body) if len(turn.collections) == 1 else ""
         return caller.serving.conversations.change(id, good=body.good, remark=body.remark, run=run)
 
-    return Reply(_form(await caller.work(kept)))
+    return Reply(_form(await caller.work(rate)))
 
 
 @router.get("/opinions", responses=holds("Opinions", opinions=list[_TURN]))
@@ -309,7 +309,7 @@ async def spending(caller: Called) -> Reply:
     _check_operator(caller)
 
     def spent() -> list[dict[str, Any]]:
-        names = {key.sha256: key.name for key in caller.serving.keys.kept()}
+        names = {key.sha256: key.name for key in caller.serving.keys.all()}
         return [
             {"name": names.get(owner, "a removed key" if owner else "local"), "questions": n, "tokens": t, "cost": cost}
             for owner, n, t, cost in caller.serving.conversations.spent()
@@ -323,7 +323,7 @@ def _check_operator(caller: Caller) -> None:
     caller.access.check_all()
 
 
-def _shown(caller: Caller, turns: Sequence[Turn]) -> list[dict[str, Any]]:
+def _rows_of(caller: Caller, turns: Sequence[Turn]) -> list[dict[str, Any]]:
     """Return turns with what came of them; one that cannot be shown hides none of the others."""
     say = str if caller.access.may("admin") else for_reader
     rows = []

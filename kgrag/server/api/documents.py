@@ -52,7 +52,7 @@ async def upload(
     """
 
     parts = [(file.filename or "", file.size or 0, iter(partial(file.file.read, _CHUNK), b"")) for file in files]
-    return await caller.work(lambda: _kept(caller, collection, parts, language))
+    return await caller.work(lambda: _store_files(caller, collection, parts, language))
 
 
 @router.post("/collections/{collection}/texts", status_code=202, responses=JOB)
@@ -61,7 +61,7 @@ async def add_texts(caller: Called, collection: Named, body: TextsRequest) -> Re
 
     texts = [(text.name, text.text.encode()) for text in body.texts]
     files = [(name, len(data), [data]) for name, data in texts]
-    return await caller.work(lambda: _kept(caller, collection, files, body.language))
+    return await caller.work(lambda: _store_files(caller, collection, files, body.language))
 
 
 @router.get(
@@ -129,11 +129,11 @@ async def prune_documents(
 @router.get("/collections/{collection}/uploads", responses=holds("Uploads", uploads=list[_UPLOAD]))
 async def uploads(caller: Called, collection: Named) -> Reply:
     """Return the stored files, by name."""
-    stored = await caller.work(lambda: _held(caller, collection))
+    stored = await caller.work(lambda: _uploads_of(caller, collection))
     return Reply({"uploads": [{"name": upload.name, "size": upload.size} for upload in stored]})
 
 
-def _held(caller: Caller, collection: str) -> list[Upload]:
+def _uploads_of(caller: Caller, collection: str) -> list[Upload]:
     caller.collection(collection, new=True)
     return caller.serving.jobs.uploads.list(collection)
 
@@ -143,7 +143,7 @@ def _open(caller: Caller, collection: str) -> Uploads:
     return caller.serving.jobs.uploads
 
 
-def _kept(
+def _store_files(
     caller: Caller, collection: str, files: Sequence[tuple[str, int, Iterable[bytes]]], language: str | None
 ) -> Reply:
     """Hold files, given by name, size and content, and ask for the job that reads them.

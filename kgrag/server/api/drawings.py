@@ -45,10 +45,10 @@ async def draw_passage(
 async def draw_query(caller: Called, collection: Named, name: QueryName, body: SavedQueryRequest) -> Reply:
     """Return the nodes and edges of a saved query: `around` an entity, a `run`, a `document`, ..."""
 
-    def drawn() -> Drawing:
+    def draw() -> Drawing:
         return drawing(saved_rows(caller.kg, name, body.parameters, caller.collection(collection).name))
 
-    return drawing_form(await caller.work(drawn))
+    return drawing_form(await caller.work(draw))
 
 
 @router.get(
@@ -63,7 +63,7 @@ async def draw_connection(
 ) -> Reply:
     """Return the shortest ways between two names, and one of them told in sentences; nothing where none leads."""
 
-    def drawn() -> Reply:
+    def draw() -> Reply:
         target = caller.collection(collection)
         rows = saved_rows(caller.kg, "connection", {"entity": name, "other": other}, target.name)
         if not rows:
@@ -73,7 +73,7 @@ async def draw_connection(
         nodes, edges = list(picture.nodes.values()), list(picture.edges.values())
         return Reply({"nodes": nodes, "edges": edges, "ways": len(rows), "ties": ties})
 
-    return await caller.work(drawn)
+    return await caller.work(draw)
 
 
 def _way(row: Mapping[str, Any]) -> list[dict[str, Any]]:

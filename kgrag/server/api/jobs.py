@@ -148,7 +148,7 @@ async def watched(caller: Called, collection: Named) -> Reply:
     be read, with their reasons in `problems`.
     """
 
-    def found() -> Reply:
+    def state() -> Reply:
         caller.collection(collection, new=True)
         folder = caller.kg.settings.serve.watch.get(collection)
         looks = caller.serving.jobs.list([collection], limit=_LOOKS, kind="watched")
@@ -168,7 +168,7 @@ async def watched(caller: Called, collection: Named) -> Reply:
             }
         )
 
-    return await caller.work(found)
+    return await caller.work(state)
 
 
 def submitted(caller: Caller, collection: str, kind: str, parameters: Mapping[str, Any], seconds: int = 0) -> Reply:

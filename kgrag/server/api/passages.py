@@ -45,22 +45,22 @@ Id = Annotated[str, Query(min_length=1, max_length=2000, description="id of a pa
 async def passage(caller: Called, collection: Named, id: Id, edges: Annotated[int, Query(ge=0, le=100)] = 10) -> Reply:
     """Return a passage, and the edges around it, at most so many of each kind."""
 
-    def found() -> dict[str, Any]:
+    def load() -> dict[str, Any]:
         passage = caller.collection(collection).passage(id)
         return {"passage": passage, "edges": caller.kg.neighbourhood(passage.id, edges)}
 
-    return Reply(to_json(await caller.work(found)))
+    return Reply(to_json(await caller.work(load)))
 
 
 @router.get("/collections/{collection}/figures/{id}", response_class=FileResponse, responses=_FIGURE)
 async def figure(caller: Called, collection: Named, id: Annotated[str, Path(max_length=64)]) -> Response:
     """Return the picture of a figure, if it is kept: PNG, JPEG, GIF or WebP."""
 
-    def kept() -> tuple[Any, str]:
+    def load() -> tuple[Any, str]:
         caller.collection(collection)
         return FigureFiles(caller.kg.settings.home, collection).find(caller.kg.graph, id)
 
-    path, media_type = await caller.work(kept)
+    path, media_type = await caller.work(load)
     return FileResponse(path, media_type=media_type)
 
 
@@ -81,7 +81,7 @@ async def page(
     first of the passage's pages that this part stands on.
     """
 
-    def drawn() -> tuple[Passage, pictures.Picture, int, str]:
+    def draw() -> tuple[Passage, pictures.Picture, int, str]:
         item = caller.collection(collection).passage(passage)
         path = pictures.file_of(caller.kg, collection, item.document)
         part = item.text[start:end]
@@ -94,7 +94,7 @@ async def page(
                     return item, other, following, part
         return item, picture, number or first, part
 
-    item, picture, shown_number, part = await caller.work(drawn)
+    item, picture, shown_number, part = await caller.work(draw)
     if "application/json" not in request.headers.get("accept", ""):
         return Response(picture.png, media_type=_PNG)
     form = {

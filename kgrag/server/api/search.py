@@ -50,12 +50,12 @@ class LookUpRequest(RequestForm):
 async def search(caller: Called, collection: Named, body: SearchRequest) -> Reply:
     """Return the passages that answer a question best, each with the trail that led to it."""
 
-    def found() -> Reply:
+    def rank() -> Reply:
         target = caller.collection(collection, "write" if body.save else "read")
         ranking = _ranking(caller, target, body)
         return Reply(to_json(ranking, **({"run": target.save(ranking)} if body.save else {})))
 
-    return await caller.work(found, deadline=body.deadline)
+    return await caller.work(rank, deadline=body.deadline)
 
 
 @router.post("/search", responses=replies(Ranking))

@@ -32,7 +32,7 @@ class KeyRequest(RequestForm):
 async def keys(caller: Called) -> Reply:
     """Return the keys of the server, by name, without their secrets (role admin, all collections)."""
     store = _keys(caller)
-    stored = await caller.work(store.kept)
+    stored = await caller.work(store.all)
     return Reply({"keys": [{name: getattr(key, name) for name in _KEY.model_fields} for key in stored]})
 
 

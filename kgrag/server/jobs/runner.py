@@ -89,7 +89,7 @@ class Jobs(AbstractContextManager["Jobs"]):
         self._holder = uuid.uuid4().hex
         self._running: dict[str, _Running] = {}
         self._ending = threading.Event()
-        self._asked = threading.Event()
+        self._request = threading.Event()
         self._workers = [
             threading.Thread(target=self._work, name=f"kgrag-jobs-{n}", daemon=True) for n in range(workers)
         ]
@@ -107,7 +107,7 @@ class Jobs(AbstractContextManager["Jobs"]):
     def __exit__(self, *_: object) -> None:
         """Stop at the next step; what is not done is resumed by the next worker."""
         self._ending.set()
-        self._asked.set()
+        self._request.set()
         for running in list(self._running.values()):
             running.stop = running.stop or "queued"
             running.check()
@@ -127,7 +127,7 @@ class Jobs(AbstractContextManager["Jobs"]):
         options = work.checked_options(self.kg, self.uploads, kind, collection, dict(parameters or {}))
         schema.ensure_schema(self.kg.graph)
         job = kept.add_job(self.kg.graph, kind, collection, options.model_dump(mode="json"), owner, seconds)
-        self._asked.set()
+        self._request.set()
         return job
 
     def get(self, id: str) -> Job:
@@ -156,7 +156,7 @@ class Jobs(AbstractContextManager["Jobs"]):
         """
         self.get(id)
         kept.retry_job(self.kg.graph, id)
-        self._asked.set()
+        self._request.set()
         return self.get(id)
 
     def watch(self, id: str) -> Iterator[Job]:
@@ -186,8 +186,8 @@ class Jobs(AbstractContextManager["Jobs"]):
             if process is not None and time.monotonic() - used > _IDLE:
                 process.kill()
                 process = None
-            self._asked.wait(_LOOK)
-            self._asked.clear()
+            self._request.wait(_LOOK)
+            self._request.clear()
         if process is not None:
             process.kill()
 
