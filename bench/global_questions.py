@@ -51,7 +51,7 @@ def reports(collection: Collection, level: int) -> Callable[[str], Iterator[str]
             embedding=context.reader.collection.embedding,
             vector=Query(question).vector(context.embedder),
             leaves=1,
-        )["found"]
+        )["rows"]
         return (f"{row['title']} {row['text']}" for row in rows)
 
     return shown

@@ -8,12 +8,12 @@
 // -> name: STRING - the name as it is written
 // -> passages: INTEGER - passages that mention it
 CALL db.index.fulltext.queryNodes($index, $query, {limit: $reach + 1}) YIELD node, score
-WITH collect({node: node, score: score}) AS found
-CALL (found) {
-  WITH * WHERE size(found) > $reach AND found[-1].score = found[-2].score
-  CALL db.index.fulltext.queryNodes($index, $query) YIELD node, score WHERE score >= found[-1].score
+WITH collect({node: node, score: score}) AS top
+CALL (top) {
+  WITH * WHERE size(top) > $reach AND top[-1].score = top[-2].score
+  CALL db.index.fulltext.queryNodes($index, $query) YIELD node, score WHERE score >= top[-1].score
   RETURN collect({node: node, score: score}) AS tied
 }
-UNWIND CASE WHEN size(tied) > 0 THEN tied ELSE found END AS hit
+UNWIND CASE WHEN size(tied) > 0 THEN tied ELSE top END AS hit
 WITH hit.node AS e, hit.score AS score
 RETURN e.name AS name, e.df AS passages ORDER BY score DESC, passages DESC, name LIMIT $limit

@@ -1,7 +1,7 @@
 // Passages by their ids, with what a reader wants to know of their documents.
 // mode: read
 // $ids: LIST<STRING> - passage ids
-// -> found: LIST<MAP> - {id, passage ({title, text, ordinal, section, page, last_page, figures}), document (its properties but for the time of its ingest)}
+// -> rows: LIST<MAP> - {id, passage ({title, text, ordinal, section, page, last_page, figures}), document (its properties but for the time of its ingest)}
 UNWIND $ids AS id
 MATCH (d:Document)-[:HAS_PASSAGE]->(p:Passage {id: id})
-RETURN collect({id: id, passage: p {.title, .text, .ordinal, .section, .page, .last_page, figures: [(p)-[:REFERS_TO]->(f:Figure) | f {.id, .number, caption: f.name, .page, .width, .height, .media_type}]}, document: d {.*, updated: null}}) AS found
+RETURN collect({id: id, passage: p {.title, .text, .ordinal, .section, .page, .last_page, figures: [(p)-[:REFERS_TO]->(f:Figure) | f {.id, .number, caption: f.name, .page, .width, .height, .media_type}]}, document: d {.*, updated: null}}) AS rows

@@ -48,8 +48,8 @@ WITH near, taken, number, beam, COLLECT { UNWIND beam.triples AS id MATCH (x:Tri
 CALL (near, beam, taken, vectors) {
   MATCH (:Triple {id: beam.triples[-1]})-[:SUBJECT|OBJECT]->(:Entity)-[same:SAME_AS*0..1]-(e:Entity)
   WHERE $same_as OR size(same) = 0
-  UNWIND head([n IN near WHERE n.entity = e | n.triples]) AS found
-  WITH found.triple AS t, found.cosine AS cosine, min(e.name) AS entity WHERE NOT t.id IN taken
+  UNWIND head([n IN near WHERE n.entity = e | n.triples]) AS top
+  WITH top.triple AS t, top.cosine AS cosine, min(e.name) AS entity WHERE NOT t.id IN taken
   WITH t, cosine, entity ORDER BY cosine DESC, t.id LIMIT $neighbours
   WITH t, entity, cosine, reduce(sum = 0.0, v IN vectors | sum + 2 * vector.similarity.cosine(t[$embedding], v) - 1) AS cross
   ORDER BY (beam.dot + cosine) / sqrt(beam.square + 1 + 2 * cross + 1e-9) DESC, t.id LIMIT $keep

@@ -11,12 +11,12 @@
 // -> hits: LIST<LIST<ANY>> - [passage id, BM25 score, (1 + cosine) / 2 or null]
 CALL db.index.fulltext.queryNodes($index, $query, {limit: $limit + 1}) YIELD node, score
 WITH node.id AS id, score, vector.similarity.cosine(node[$embedding], $vector) AS nearness ORDER BY score DESC, id
-WITH collect([id, score, nearness]) AS found
-CALL (found) {
-  WITH * WHERE (size(found) > $limit AND found[-1][1] = found[-2][1])
-    OR (size(found) <= $limit AND EXISTS { MATCH (c:Collection {name: $collection}) WHERE c.stale > 0 })
-  CALL db.index.fulltext.queryNodes($index, $query) YIELD node, score WHERE size(found) <= $limit OR score >= found[-1][1]
+WITH collect([id, score, nearness]) AS top
+CALL (top) {
+  WITH * WHERE (size(top) > $limit AND top[-1][1] = top[-2][1])
+    OR (size(top) <= $limit AND EXISTS { MATCH (c:Collection {name: $collection}) WHERE c.stale > 0 })
+  CALL db.index.fulltext.queryNodes($index, $query) YIELD node, score WHERE size(top) <= $limit OR score >= top[-1][1]
   WITH node, node.id AS id, score ORDER BY score DESC, id LIMIT $limit
   RETURN collect([id, score, vector.similarity.cosine(node[$embedding], $vector)]) AS tied
 }
-RETURN CASE WHEN size(tied) > 0 THEN tied ELSE found[..$limit] END AS hits
+RETURN CASE WHEN size(tied) > 0 THEN tied ELSE top[..$limit] END AS hits

@@ -4,21 +4,21 @@
 // $index: STRING - the collection's full-text index
 // $queries: LIST<STRING> - Lucene queries, special characters escaped; an empty one finds nothing
 // $limit: INTEGER = 1 - passages for each
-// -> found: LIST<LIST<MAP>> - for each query its passages: {id, title, score (BM25)}
+// -> rows: LIST<LIST<MAP>> - for each query its passages: {id, title, score (BM25)}
 UNWIND range(0, size($queries) - 1) AS number
 CALL (number) {
   WITH number WHERE $queries[number] <> ''
   CALL db.index.fulltext.queryNodes($index, $queries[number], {limit: $limit + 1}) YIELD node, score
-  WITH number, collect({node: node, score: score}) AS found
-  CALL (number, found) {
-    WITH * WHERE size(found) > $limit AND found[-1].score = found[-2].score
-    CALL db.index.fulltext.queryNodes($index, $queries[number]) YIELD node, score WHERE score >= found[-1].score
+  WITH number, collect({node: node, score: score}) AS top
+  CALL (number, top) {
+    WITH * WHERE size(top) > $limit AND top[-1].score = top[-2].score
+    CALL db.index.fulltext.queryNodes($index, $queries[number]) YIELD node, score WHERE score >= top[-1].score
     WITH node, score ORDER BY score DESC, node.id LIMIT $limit
     RETURN collect({node: node, score: score}) AS tied
   }
-  UNWIND CASE WHEN size(tied) > 0 THEN tied ELSE found[..$limit] END AS hit
+  UNWIND CASE WHEN size(tied) > 0 THEN tied ELSE top[..$limit] END AS hit
   WITH hit.node AS node, hit.score AS score ORDER BY score DESC, node.id
   RETURN collect({id: node.id, title: node.name, score: score}) AS passages
 }
 WITH number, passages ORDER BY number
-RETURN collect(passages) AS found
+RETURN collect(passages) AS rows

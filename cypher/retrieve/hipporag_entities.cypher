@@ -4,7 +4,7 @@
 // $embedding: STRING - property that holds vectors
 // $names: LIST<MAP> - {id: the entity of exactly that name, vector}
 // $candidates: INTEGER = 100 - over-fetch of the vector index
-// -> found: LIST<MAP> - for each name {id, element, name, df: passages that mention it, score: (1 + cosine) / 2}, or null where no triple names anything
+// -> rows: LIST<MAP> - for each name {id, element, name, df: passages that mention it, score: (1 + cosine) / 2}, or null where no triple names anything
 UNWIND range(0, size($names) - 1) AS number
 WITH number, $names[number] AS wanted
 CALL (wanted) {
@@ -21,4 +21,4 @@ CALL (wanted, exact) {
 WITH number, CASE WHEN exact IS NULL THEN head(near)
                   ELSE {id: exact.id, element: elementId(exact), name: exact.name, df: exact.df, score: 1.0} END AS entity
 ORDER BY number
-RETURN collect(coalesce(entity, {})) AS found
+RETURN collect(coalesce(entity, {})) AS rows

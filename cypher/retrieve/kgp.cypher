@@ -11,7 +11,7 @@
 // $similar: INTEGER = 100 - how many of the nearest passages are tied
 // $rho: FLOAT = 0.0 - how certain TAGME must be of a name, 0 to 1
 // $keep: INTEGER = 3 - passages for each path
-// -> found: LIST<MAP> - {path (its number), best: LIST<MAP> of {id, score, kind, name (of the keyword, name or page that ties them)}, best first}
+// -> rows: LIST<MAP> - {path (its number), best: LIST<MAP> of {id, score, kind, name (of the keyword, name or page that ties them)}, best first}
 // source: KGP, section 4, equation 1, and Algorithm 1
 UNWIND range(0, size($paths) - 1) AS number
 WITH number, $paths[number].vector AS vector, $paths[number].passages AS path
@@ -83,4 +83,4 @@ WITH way.number AS number, id, way.tie AS tie,
      CASE WHEN size(way.vector) > 0 THEN vector.similarity.cosine(embedding, way.vector) ELSE shared END AS score
 ORDER BY number, score DESC, id
 WITH number, collect({id: id, score: score, kind: tie[0], name: tie[1]})[0..$keep] AS best
-RETURN collect({path: number, best: best}) AS found
+RETURN collect({path: number, best: best}) AS rows

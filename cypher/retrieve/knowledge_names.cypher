@@ -26,14 +26,14 @@ CALL (entities) {
   WITH entities, [x IN entities WHERE COUNT { (x)<-[:SUBJECT]-() } > $hub OR COUNT { (x)<-[:OBJECT]-() } > $hub] AS hubs
   WITH hubs WHERE size(hubs) > 0 AND $query <> ''
   CALL db.index.fulltext.queryNodes($index, $query, {limit: $hub_triples + 1}) YIELD node, score
-  WITH hubs, collect({node: node, score: score}) AS found
-  CALL (hubs, found) {
-    WITH * WHERE size(found) > $hub_triples AND found[-1].score = found[-2].score
-    CALL db.index.fulltext.queryNodes($index, $query) YIELD node, score WHERE score >= found[-1].score
+  WITH hubs, collect({node: node, score: score}) AS top
+  CALL (hubs, top) {
+    WITH * WHERE size(top) > $hub_triples AND top[-1].score = top[-2].score
+    CALL db.index.fulltext.queryNodes($index, $query) YIELD node, score WHERE score >= top[-1].score
     WITH node, score ORDER BY score DESC, node.id LIMIT $hub_triples
     RETURN collect({node: node, score: score}) AS tied
   }
-  UNWIND CASE WHEN size(tied) > 0 THEN tied ELSE found[..$hub_triples] END AS hit
+  UNWIND CASE WHEN size(tied) > 0 THEN tied ELSE top[..$hub_triples] END AS hit
   WITH hubs, hit.node AS t
   MATCH (t)-[:SUBJECT|OBJECT]->(e) WHERE e IN hubs
   RETURN e, t

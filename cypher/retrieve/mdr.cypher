@@ -5,7 +5,7 @@
 // $chains: LIST<MAP> - {ids (of its passages), vector (of the question and these passages)}
 // $candidates: INTEGER = 50 - over-fetch
 // $branch: INTEGER = 3 - passages for each chain
-// -> found: LIST<LIST<MAP>> - for each chain, in their order, {id, name, score: (1 + cosine) / 2}, best first, ties by id
+// -> rows: LIST<LIST<MAP>> - for each chain, in their order, {id, name, score: (1 + cosine) / 2}, best first, ties by id
 // source: KGP, appendix A.2.3, after MDR
 UNWIND range(0, size($chains) - 1) AS number
 WITH number, $chains[number] AS chain
@@ -17,4 +17,4 @@ CALL (chain) {
   RETURN collect({id: node.id, name: node.name, score: score}) AS near
 }
 WITH number, near ORDER BY number
-RETURN collect(near) AS found
+RETURN collect(near) AS rows

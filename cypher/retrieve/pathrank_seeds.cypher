@@ -21,14 +21,14 @@
 CALL () {
   WITH $query AS query WHERE query <> ''
   CALL db.index.fulltext.queryNodes($text_index, query, {limit: $seeds + 1}) YIELD node, score
-  WITH query, collect({node: node, score: score}) AS found
-  CALL (query, found) {
-    WITH * WHERE size(found) > $seeds AND found[-1].score = found[-2].score
-    CALL db.index.fulltext.queryNodes($text_index, query) YIELD node, score WHERE score >= found[-1].score
+  WITH query, collect({node: node, score: score}) AS top
+  CALL (query, top) {
+    WITH * WHERE size(top) > $seeds AND top[-1].score = top[-2].score
+    CALL db.index.fulltext.queryNodes($text_index, query) YIELD node, score WHERE score >= top[-1].score
     WITH node, score ORDER BY score DESC, node.id LIMIT $seeds
     RETURN collect({node: node, score: score}) AS tied
   }
-  UNWIND CASE WHEN size(tied) > 0 THEN tied ELSE found[..$seeds] END AS hit
+  UNWIND CASE WHEN size(tied) > 0 THEN tied ELSE top[..$seeds] END AS hit
   RETURN collect({x: hit.node, score: hit.score}) AS worded
 }
 CALL (worded) {

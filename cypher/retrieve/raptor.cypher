@@ -11,7 +11,7 @@
 // $summaries: INTEGER = 10 - nearest summaries
 // $leaves: INTEGER = 10 - passages of each, the nearest to the question
 // $most: INTEGER = 200 - members that a summary may have, those of its members included
-// -> found: LIST<MAP> - {id, score ((1 + cosine) / 2), above: the summaries that led to it, {id, name, title, text, score}}
+// -> rows: LIST<MAP> - {id, score ((1 + cosine) / 2), above: the summaries that led to it, {id, name, title, text, score}}
 CALL () {
   CALL db.index.vector.queryNodes($passage_index, $candidates, $vector) YIELD node AS x
   WITH x, vector.similarity.cosine(x[$embedding], $vector) AS score ORDER BY score DESC, x.id LIMIT $passages
@@ -33,4 +33,4 @@ CALL () {
   RETURN x, score, s {.id, .name, .title, .text, score: near} AS above
 }
 WITH x.id AS id, max(score) AS score, collect(above) AS above
-RETURN collect({id: id, score: score, above: above}) AS found
+RETURN collect({id: id, score: score, above: above}) AS rows

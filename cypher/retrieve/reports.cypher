@@ -5,7 +5,7 @@
 // $embedding: STRING - property that holds vectors
 // $vector: LIST<FLOAT> - the question's vector
 // $leaves: INTEGER = 3 - passages of each, the nearest to the question
-// -> found: LIST<MAP> - {id, title, text, terms, leaves: [{id, score ((1 + cosine) / 2)}]}
+// -> rows: LIST<MAP> - {id, title, text, terms, leaves: [{id, score ((1 + cosine) / 2)}]}
 MATCH (c:Community {collection: $collection})
 WHERE (c.level = $level OR c.level < $level AND NOT (c)<-[:PART_OF]-()) AND c.text <> '' AND c[$embedding] IS NOT NULL
 CALL (c) {
@@ -14,4 +14,4 @@ CALL (c) {
   RETURN collect({id: p.id, score: score}) AS leaves
 }
 WITH c, leaves ORDER BY vector.similarity.cosine(c[$embedding], $vector) DESC, c.id
-RETURN collect({id: c.id, title: c.title, text: c.text, terms: [], leaves: leaves}) AS found
+RETURN collect({id: c.id, title: c.title, text: c.text, terms: [], leaves: leaves}) AS rows

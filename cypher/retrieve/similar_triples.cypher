@@ -25,14 +25,14 @@ CALL (vector, stated) {
 CALL (vector, words, stated) {
   WITH * WHERE stated AND words <> ''
   CALL db.index.fulltext.queryNodes($text_index, words, {limit: $limit + 1}) YIELD node, score
-  WITH vector, words, collect({node: node, score: score}) AS found
-  CALL (vector, words, found) {
-    WITH * WHERE size(found) > $limit AND found[-1].score = found[-2].score
-    CALL db.index.fulltext.queryNodes($text_index, words) YIELD node, score WHERE score >= found[-1].score
+  WITH vector, words, collect({node: node, score: score}) AS top
+  CALL (vector, words, top) {
+    WITH * WHERE size(top) > $limit AND top[-1].score = top[-2].score
+    CALL db.index.fulltext.queryNodes($text_index, words) YIELD node, score WHERE score >= top[-1].score
     WITH node, score ORDER BY score DESC, node.id LIMIT $limit
     RETURN collect({node: node, score: score}) AS tied
   }
-  UNWIND CASE WHEN size(tied) > 0 THEN tied ELSE found[..$limit] END AS hit
+  UNWIND CASE WHEN size(tied) > 0 THEN tied ELSE top[..$limit] END AS hit
   WITH vector, hit.node AS t, hit.score AS rank WHERE t[$embedding] IS NOT NULL
   MATCH (p:Passage)-[:STATES]->(t)
   WITH t, p, rank, vector ORDER BY rank DESC, t.id

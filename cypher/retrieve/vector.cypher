@@ -32,6 +32,6 @@ CALL (passages, reach, exact, near) {
 }
 WITH passages, p.id AS id, vector.similarity.cosine(p[$embedding], $vector) AS score
 ORDER BY score DESC, id
-WITH max(passages) AS passages, collect([id, score]) AS found, count(DISTINCT round(score, 4)) AS apart
-RETURN found[0..$limit] AS hits,
-       coalesce(size(found) < passages AND passages <= $scanned, false) AND 2 * apart < size(found) AS unsure
+WITH max(passages) AS passages, collect([id, score]) AS top, count(DISTINCT round(score, 4)) AS apart
+RETURN top[0..$limit] AS hits,
+       coalesce(size(top) < passages AND passages <= $scanned, false) AND 2 * apart < size(top) AS unsure

@@ -17,9 +17,9 @@
 // -> unsure: BOOLEAN - whether the index may be blind: it gives fewer than it has, or as in `retrieve/vector`
 CALL db.index.vector.queryNodes($index, $candidates, $vector) YIELD node
 WITH node, vector.similarity.cosine(node[$embedding], $vector) AS score
-WITH collect([node, score]) AS found, count(DISTINCT round(score, 4)) AS apart
-CALL (found) {
-  UNWIND found AS one
+WITH collect([node, score]) AS top, count(DISTINCT round(score, 4)) AS apart
+CALL (top) {
+  UNWIND top AS one
   WITH one[0] AS node, one[1] AS score
   MATCH (d:Document)-[:HAS_PASSAGE]->(node)
   WHERE all(key IN keys($where) WHERE any(value IN [] + d['meta_' + key] WHERE value IN $where[key]))
@@ -34,5 +34,5 @@ CALL (found) {
 }
 OPTIONAL MATCH (c:Collection {name: $collection})
 RETURN hits,
-       coalesce(size(found) < c.passages AND c.passages <= $scanned, false)
-         AND (size(found) < $candidates OR 2 * apart < size(found)) AS unsure
+       coalesce(size(top) < c.passages AND c.passages <= $scanned, false)
+         AND (size(top) < $candidates OR 2 * apart < size(top)) AS unsure

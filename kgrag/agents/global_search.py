@@ -145,7 +145,7 @@ class _GlobalSearch(Episode):
             embedding=collection.embedding,
             vector=query.vector(context.embedder),
             leaves=_LEAVES,
-        )["found"]
+        )["rows"]
         if query.filter:
             allowed = context.reader.matching_filter(
                 [leaf["id"] for r in reports for leaf in r["leaves"]], query.filter

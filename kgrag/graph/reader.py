@@ -253,7 +253,7 @@ class Reader:
         layers = sorted(candidates)
         if not layers:
             return frozenset()
-        return frozenset(self.row("inspect/layers", collection=self.collection.name, layers=layers)["found"])
+        return frozenset(self.row("inspect/layers", collection=self.collection.name, layers=layers)["rows"])
 
     def structured_documents(
         self, kinds: Sequence[str], names: Sequence[str], files: Sequence[str], headings: Sequence[str], only: Filter
@@ -321,7 +321,7 @@ class Reader:
         """
         if not ids:
             return {}
-        rows = self.row("look_up/passages", ids=list(ids))["found"]
+        rows = self.row("look_up/passages", ids=list(ids))["rows"]
         return {
             r["id"]: passage(r["id"], r["passage"], r["document"])
             for r in rows  # what is being removed may have lost some properties already, or be gone

@@ -121,7 +121,7 @@ class Knowledge:
             return []
         matches = self.reader.row(
             "retrieve/knowledge_link", index=self._index, queries=list(map(escape, texts)), limit=1 if sure else _TRIED
-        )["found"]
+        )["rows"]
         linked: dict[str, Linked] = {}
         language = self.reader.collection.language
         for fact, rows in zip(facts, matches, strict=True):
@@ -261,7 +261,7 @@ def passages_of(
         index=reader.collection.index("passage_stems"),
         queries=[question_words(text, reader.collection.language) for text in texts],
         limit=_FITTING if only else 1,
-    )["found"]
+    )["rows"]
     allowed = reader.matching_filter(sorted({row["id"] for rows in matches for row in rows}), only) if only else None
     passages: dict[str, Scored] = {}
     for text, rows in zip(texts, matches, strict=True):

@@ -165,7 +165,7 @@ class Surroundings:
             names=[{"id": id, "vector": vector} for id, vector in zip(names, vectors, strict=True)],
             candidates=self.settings.candidates,
         )
-        return list({e["element"]: e for e in row["found"] if e}.values())
+        return list({e["element"]: e for e in row["rows"] if e}.values())
 
 
 class Loaded:
@@ -267,7 +267,7 @@ class Gfm(Retriever):
             elements=[element[i] for i in places],
             weights=weights,
             limit=_ALL if query.filter else max(n, 1),
-        )["found"]
+        )["rows"]
         if query.filter:
             allowed = self.context.reader.matching_filter([x for x, *_ in rows], query.filter)
             rows = [row for row in rows if row[0] in allowed]

@@ -159,7 +159,7 @@ class HippoRag(Retriever):
             names=queries,
             candidates=self.settings.candidates,
         )
-        return list({e["id"]: e for e in row["found"] if e}.values())
+        return list({e["id"]: e for e in row["rows"] if e}.values())
 
 
 class HippoRag2Options(HippoRagOptions):

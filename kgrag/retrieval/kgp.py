@@ -223,7 +223,7 @@ class Kgp(Retriever):
             similar=s.similar,
             rho=s.rho,
             keep=_ALL if here else s.branch,
-        )["found"]
+        )["rows"]
         candidates: list[list[dict[str, Any]]] = [[] for _ in paths]
         for row in rows:
             candidates[row["path"]] = row["best"]

@@ -259,7 +259,7 @@ def _similar_titles(context: SearchContext, names: Sequence[str], limit: int = 2
     queries = [" ".join(f"{word}~1" for word in escape(name).split()) for name in names]
     rows: list[list[Mapping[str, Any]]] = context.row(
         "retrieve/similar_titles", index=index, queries=queries, limit=limit
-    )["found"]
+    )["rows"]
     return rows
 
 

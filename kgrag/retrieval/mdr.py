@@ -138,5 +138,5 @@ class Mdr(Retriever):
             branch=self.settings.branch,
             candidates=self.settings.candidates,
         )
-        rows: list[list[dict[str, Any]]] = row["found"]
+        rows: list[list[dict[str, Any]]] = row["rows"]
         return rows

@@ -60,7 +60,7 @@ class Raptor(Retriever):
             summaries=s.summaries,
             leaves=s.leaves,
             most=s.most,
-        )["found"]
+        )["rows"]
         scored = []
         for row in rows:
             above = max(row["above"], key=lambda a: (a["score"], a["name"]), default=None)

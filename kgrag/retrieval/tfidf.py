@@ -73,7 +73,7 @@ def cosines(context: SearchContext, texts: Sequence[str], ids: Sequence[str]) ->
     language = context.reader.collection.language
     words = ((word for word in words_of(text, language)[:MOST_WORDS] if is_content(word, language)) for text in texts)
     questions = [Counter(stems(entry, language)) for entry in words]
-    rows = context.row("retrieve/passage_word_stems", ids=list(ids))["found"] if ids else []
+    rows = context.row("retrieve/passage_word_stems", ids=list(ids))["rows"] if ids else []
     counts = {id: Counter(entry.split()) for id, entry in rows}
     idf = _idf(context, set().union(*questions, *counts.values()))
     passages = {id: _weights(entry, idf) for id, entry in counts.items()}

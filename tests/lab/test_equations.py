@@ -160,7 +160,7 @@ def test_kgp_asks_the_graph_for_what_its_options_say(monkeypatch: pytest.MonkeyP
 
     def row(name: str, **parameters: Any) -> dict[str, Any]:
         asked.update(parameters)
-        return {"found": []}
+        return {"rows": []}
 
     reader = SimpleNamespace(collection=SimpleNamespace(embedding="embedding"), captions=lambda *_: {})
     monkeypatch.setattr("kgrag.retrieval.kgp.question_terms", lambda *_: ["term"])

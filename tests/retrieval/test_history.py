@@ -85,7 +85,7 @@ def test_facts_that_were_removed_count_no_more(kg: KnowledgeGraph, two: tuple[st
     def scores(name: str) -> list[float]:
         index = open_collection(kg.graph, name).index("triple_text")
         found = kg.graph.run("retrieve/knowledge_link", index=index, queries=["quartz sandstone"], limit=10)
-        return [round(hit["score"], 6) for hit in found[0]["found"][0]]
+        return [round(hit["score"], 6) for hit in found[0]["rows"][0]]
 
     assert scores(two[0]) == scores(two[1]) != []
 
@@ -137,12 +137,12 @@ def test_equal_scores_of_several_texts_facts_and_names_have_one_order(kg: Knowle
 
     def each(limit: int) -> list[str]:
         query = 'stems:"lantern" title_stems:"lantern"^0.5'
-        found = reader.row("retrieve/fulltext_each", index=stems, queries=[query, ""], limit=limit)["found"]
+        found = reader.row("retrieve/fulltext_each", index=stems, queries=[query, ""], limit=limit)["rows"]
         assert found[1] == []
         return [hit["id"] for hit in found[0]]
 
     def linked(limit: int) -> list[str]:
-        found = reader.row("retrieve/knowledge_link", index=facts, queries=["lantern"], limit=limit)["found"]
+        found = reader.row("retrieve/knowledge_link", index=facts, queries=["lantern"], limit=limit)["rows"]
         return [hit["id"] for hit in found[0]]
 
     def worded(limit: int) -> list[str]:

@@ -121,13 +121,13 @@ def test_names_that_are_not_counted_yet_are_no_error(kg: KnowledgeGraph, skipper
             for retriever in _PLAIN:
                 assert kg[skippers].search(question, retriever=retriever, k=5).hits, retriever
             names = {"elements": [row["id"] for row in rows], "weights": [1.0] * len(rows), "limit": 1000}
-            assert kg.graph.run("retrieve/gfm_passages", **names)[0]["found"] == []
+            assert kg.graph.run("retrieve/gfm_passages", **names)[0]["rows"] == []
         finally:
             session.run(
                 "UNWIND $rows AS row MATCH (e) WHERE elementId(e) = row.id SET e.df = row.df, e.ntit = row.ntit",
                 rows=rows,
             ).consume()
-    assert kg.graph.run("retrieve/gfm_passages", **names)[0]["found"]
+    assert kg.graph.run("retrieve/gfm_passages", **names)[0]["rows"]
 
 
 @pytest.mark.parametrize(("label", "key"), [("Passage", "text"), ("Document", "key"), ("Document", "name")])
