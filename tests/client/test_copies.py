@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import pytest
 
 from kgrag import KnowledgeGraph
-from kgrag.adapters import found
+from kgrag.adapters import metadata_of
 from kgrag.cli.evidence import print_ranking
 from kgrag.values.documents import Document, Section
 from kgrag.wire import ranking_from_json, to_json
@@ -53,4 +53,4 @@ def test_where_else_it_stands_is_said(kg: KnowledgeGraph, office: str, capsys: p
     print_ranking(ranking)
     assert said in " ".join(capsys.readouterr().out.split())
     assert said in ranking._repr_html_()
-    assert found(hit)["also_in"] == said
+    assert metadata_of(hit)["also_in"] == said
