@@ -26,12 +26,12 @@ const FIRST = "From then on everybody needs a key, you too. The first one is an 
 
 /** @param {HTMLElement} view @param {App} app */
 export async function show(view, app) {
-  const [name, title, load] = TABS.find(([its]) => its === app.query.get("tab")) ?? /** @type {(typeof TABS)[0]} */ (TABS[0]);
+  const [name, title, load] = TABS.find(([id]) => id === app.query.get("tab")) ?? /** @type {(typeof TABS)[0]} */ (TABS[0]);
   const body = h("div", { class: "col" });
   app.title(`${title} · Admin`);
   fill(view, h("div", { class: "page-body" }, h("div", { class: "page-head" }, h("h1", {}, "Admin"), h("p", { class: "quiet" },
     `kgrag ${app.start.version}`)),
-    tabs("Admin", TABS.map(([its, shown]) => [its, shown]), name, (its) => its === "keys" ? "/admin" : `/admin?tab=${its}`), body));
+    tabs("Admin", TABS.map(([id, caption]) => [id, caption]), name, (id) => id === "keys" ? "/admin" : `/admin?tab=${id}`), body));
   await into(body, app.signal, () => load(app));
 }
 
@@ -81,10 +81,10 @@ async function removeKey(app, key) {
 /** @param {App} app @param {Key[]} keys those there are */
 async function addKey(app, keys) {
   const first = keys.length === 0;
-  const made = await dialog(first ? "The first key" : "Add a key",
+  const key = await dialog(first ? "The first key" : "Add a key",
     (/** @type {(asked: {name: string, role: string, collections: string[]}) => void} */ close) => keyForm(app, first, close));
-  if (!made) return;
-  const { name, token } = /** @type {{name: string, token: string}} */ (await post(address(["keys"]), made));
+  if (!key) return;
+  const { name, token } = /** @type {{name: string, token: string}} */ (await post(address(["keys"]), key));
   await showToken(name, token);
   if (first && !app.start.locked) location.assign("/login?next=/admin");
   else app.go("/admin");
@@ -115,11 +115,11 @@ function keyForm(app, first, close) {
 
 /** @param {string} name @param {string} token */
 function showToken(name, token) {
-  const shown = h("input", { type: "text", readOnly: true, value: token, class: "token", onfocus: () => shown.select() });
+  const input = h("input", { type: "text", readOnly: true, value: token, class: "token", onfocus: () => input.select() });
   return dialog(`The key ${name}`, (close) => [h("p", { class: "dialog-text" }, "Copy it now and keep it safe: it is shown this once."),
-    h("div", { class: "row end-field" }, h("div", { class: "grow" }, field("Key", shown)),
+    h("div", { class: "row end-field" }, h("div", { class: "grow" }, field("Key", input)),
       button({ title: "Copy", icon: "copy", kind: "line", onclick: async () => {
-      shown.select();
+      input.select();
       await navigator.clipboard.writeText(token).catch(() => {
         throw new Error("The browser does not allow that. Press Ctrl+C: the key is chosen.");
       });
@@ -149,8 +149,8 @@ async function healthTab(app) {
 async function health(app, name) {
   const { findings } = await get(address(["collections", name, "inspect"]), app.signal);
   const wrong = findings.filter((/** @type {{level: string}} */ one) => one.level !== "note").length;
-  const said = h("p", { class: "row" }, wrong === 0 ? badge("Healthy", "ok", "check") : badge(counted(wrong, "problem"), "wrong", "error"));
-  return [said, ...findings.map((/** @type {import("./library.js").Finding} */ one) => findingPanel(app, one, name))];
+  const summary = h("p", { class: "row" }, wrong === 0 ? badge("Healthy", "ok", "check") : badge(counted(wrong, "problem"), "wrong", "error"));
+  return [summary, ...findings.map((/** @type {import("./library.js").Finding} */ one) => findingPanel(app, one, name))];
 }
 
 // ----- opinions and spending
@@ -169,26 +169,26 @@ async function opinionsTab(app) {
   return [h("div", { class: "row" }, h("div", {}, which)), list];
 }
 
-/** @param {Opinion} its */
-function opinion(its) {
-  return h("li", { class: "panel col" }, h("div", { class: "row" }, its.good ? badge("Good", "ok", "good") : badge("Not good", "warn",
-    "bad"), h("a", { class: "grow strong", href: `/ask/${encodeURIComponent(its.conversation)}`, dir: "auto" }, its.question),
-    h("span", { class: "hint" }, when(its.created))),
-    its.remark && h("p", { class: "text" }, its.remark), h("p", { class: "hint" }, its.collections.join(", ")));
+/** @param {Opinion} entry */
+function opinion(entry) {
+  return h("li", { class: "panel col" }, h("div", { class: "row" }, entry.good ? badge("Good", "ok", "good") : badge("Not good", "warn",
+    "bad"), h("a", { class: "grow strong", href: `/ask/${encodeURIComponent(entry.conversation)}`, dir: "auto" }, entry.question),
+    h("span", { class: "hint" }, when(entry.created))),
+    entry.remark && h("p", { class: "text" }, entry.remark), h("p", { class: "hint" }, entry.collections.join(", ")));
 }
 
 /** @param {App} app */
 async function spendingTab(app) {
   const spent = /** @type {Spent[]} */ ((await get(address(["spending"]), app.signal)).spending);
   if (spent.length === 0) return empty("Nothing was asked yet", "What questions take of the language model is shown here, by key.");
-  const sum = (/** @type {"questions" | "tokens" | "cost"} */ name) => spent.reduce((all, its) => all + (its[name] ?? 0), 0);
-  /** @param {Spent} its @param {string} kind */
-  const row = (its, kind) => h("tr", { class: kind }, h("td", {}, its.name), h("td", { class: "number" }, count(its.questions)),
-    h("td", { class: "number" }, count(its.tokens)), h("td", { class: "number" }, its.cost === null ? "not known" : money(its.cost)));
+  const sum = (/** @type {"questions" | "tokens" | "cost"} */ name) => spent.reduce((all, row) => all + (row[name] ?? 0), 0);
+  /** @param {Spent} entry @param {string} kind */
+  const row = (entry, kind) => h("tr", { class: kind }, h("td", {}, entry.name), h("td", { class: "number" }, count(entry.questions)),
+    h("td", { class: "number" }, count(entry.tokens)), h("td", { class: "number" }, entry.cost === null ? "not known" : money(entry.cost)));
   return [h("div", { class: "table-box" }, h("table", {},
     h("thead", {}, h("tr", {}, h("th", {}, "Key"), ["Questions", "Tokens", "Cost"].map((title) => h("th", { class: "number" }, title)))),
-    h("tbody", {}, spent.map((its) => row(its, "")), spent.length > 1 && row({ name: "All", questions: sum("questions"),
-      tokens: sum("tokens"), cost: spent.every((its) => its.cost === null) ? null : sum("cost") }, "strong")))),
+    h("tbody", {}, spent.map((entry) => row(entry, "")), spent.length > 1 && row({ name: "All", questions: sum("questions"),
+      tokens: sum("tokens"), cost: spent.every((entry) => entry.cost === null) ? null : sum("cost") }, "strong")))),
   h("p", { class: "hint" }, "Of questions that were asked in these pages. “Not known”: no price is set for the model",
     " (KGRAG_CHAT__PRICES).")];
 }

@@ -4,14 +4,14 @@
 export class ApiError extends Error {
   /**
    * @param {string} message
-   * @param {{remedy?: string, kind?: string, status?: number, id?: string}} [its]
+   * @param {{remedy?: string, kind?: string, status?: number, id?: string}} [details]
    */
-  constructor(message, its = {}) {
+  constructor(message, details = {}) {
     super(message);
-    this.remedy = its.remedy ?? "";
-    this.kind = its.kind ?? "";
-    this.status = its.status ?? 0;
-    this.id = its.id ?? "";
+    this.remedy = details.remedy ?? "";
+    this.kind = details.kind ?? "";
+    this.status = details.status ?? 0;
+    this.id = details.id ?? "";
   }
 }
 
@@ -21,14 +21,14 @@ export class ApiError extends Error {
  * @param {Record<string, string | number | boolean | string[] | null | undefined>} [query]
  */
 export function address(path, query = {}) {
-  const shown = new URLSearchParams();
+  const parameters = new URLSearchParams();
   for (const [name, value] of Object.entries(query)) {
     for (const one of Array.isArray(value) ? value : [value]) {
-      if (one !== "" && one !== null && one !== undefined) shown.append(name, String(one));
+      if (one !== "" && one !== null && one !== undefined) parameters.append(name, String(one));
     }
   }
-  const asked = shown.toString();
-  return `/api/v1/${path.map(encodeURIComponent).join("/")}${asked && `?${asked}`}`;
+  const search = parameters.toString();
+  return `/api/v1/${path.map(encodeURIComponent).join("/")}${search && `?${search}`}`;
 }
 
 /**
@@ -76,13 +76,13 @@ async function send(method, to, body, signal, accept) {
   if (reply.status === 401) {
     location.assign(`/login?next=${encodeURIComponent(location.pathname + location.search)}`);
   }
-  let told;
+  let answer;
   try {
-    told = await reply.json();
+    answer = await reply.json();
   } catch {
-    told = { error: `The server replied ${reply.status}.`, remedy: "Try again in a moment.", kind: "" };
+    answer = { error: `The server replied ${reply.status}.`, remedy: "Try again in a moment.", kind: "" };
   }
-  throw new ApiError(told.error, { remedy: told.remedy, kind: told.kind, status: reply.status, id: reply.headers.get("x-request-id") ?? "" });
+  throw new ApiError(answer.error, { remedy: answer.remedy, kind: answer.kind, status: reply.status, id: reply.headers.get("x-request-id") ?? "" });
 }
 
 /**
@@ -111,9 +111,9 @@ export async function* events(to, signal) {
     for (const one of whole) {
       const name = /^event: (.*)$/m.exec(one)?.[1], data = /^data: (.*)$/m.exec(one)?.[1];
       if (!name || data === undefined) continue;
-      const its = JSON.parse(data);
-      if (name === "error") throw new ApiError(its.error, { remedy: its.remedy, kind: its.kind });
-      yield { name, data: its };
+      const event = JSON.parse(data);
+      if (name === "error") throw new ApiError(event.error, { remedy: event.remedy, kind: event.kind });
+      yield { name, data: event };
     }
   }
 }

@@ -62,10 +62,10 @@ function keep(name) {
 
 /** An address of a page with the collection that it is about. @param {string} to */
 function whole(to) {
-  const its = new URL(to, location.origin), name = chosen();
-  if (!/^\/(ask|library|graph|lab|admin)?$/.test(its.pathname) || its.searchParams.has("collection") || !name) return to;
-  its.searchParams.set("collection", name);
-  return its.pathname + its.search + its.hash;
+  const target = new URL(to, location.origin), name = chosen();
+  if (!/^\/(ask|library|graph|lab|admin)?$/.test(target.pathname) || target.searchParams.has("collection") || !name) return to;
+  target.searchParams.set("collection", name);
+  return target.pathname + target.search + target.hash;
 }
 
 /** Learn again what there is. */
@@ -73,12 +73,12 @@ async function begin() {
   start = await get("/api/v1/start");
 }
 
-/** @param {string} to @param {{replace?: boolean, quiet?: boolean}} [its] `quiet`: the page that is shown stays */
-function go(to, its = {}) {
+/** @param {string} to @param {{replace?: boolean, quiet?: boolean}} [options] `quiet`: the page that is shown stays */
+function go(to, options = {}) {
   to = whole(to);
-  if (its.replace) history.replaceState(null, "", to);
+  if (options.replace) history.replaceState(null, "", to);
   else if (to !== location.pathname + location.search) history.pushState(null, "", to);
-  if (!its.quiet && !its.replace) void route();
+  if (!options.quiet && !options.replace) void route();
   else frame();
 }
 
@@ -91,8 +91,8 @@ async function route() {
   const first = path[0] ?? "ask";
   const load = PAGES.find(([name]) => name === first)?.[3] ?? OTHERS[first];
   const view = place("main");
-  const its = named(), address = whole(location.pathname + location.search + location.hash);
-  if (start.collections.includes(its)) keep(its);
+  const present = named(), address = whole(location.pathname + location.search + location.hash);
+  if (start.collections.includes(present)) keep(present);
   if (address !== location.pathname + location.search + location.hash) history.replaceState(history.state, "", address);
   frame();
   view.className = first;
@@ -101,8 +101,8 @@ async function route() {
     fill(view, h("div", { class: "page-body" }, empty("There is no such page.", "It has moved, or the address is mistyped.", h("a", { class: "button main", href: "/" }, "Ask something"))));
     return;
   }
-  if (its && !start.collections.includes(its)) {
-    fill(view, h("div", { class: "page-body" }, empty(`There is no collection “${its}”`, "It was removed, is called otherwise, or your key may not see it.",
+  if (present && !start.collections.includes(present)) {
+    fill(view, h("div", { class: "page-body" }, empty(`There is no collection “${present}”`, "It was removed, is called otherwise, or your key may not see it.",
       h("a", { class: "button main", href: "/library?tab=collections" }, "See the collections"))));
     return;
   }
@@ -135,8 +135,8 @@ function frame() {
     button({ icon: "light", label: "Light or dark", onclick: turnTheme }),
     start.locked && h("form", { method: "post", action: "/logout" }, h("span", { class: "row" },
       h("button", { type: "submit", class: "button bare", title: `Log out ${start.name}`, "aria-label": `Log out ${start.name}` }, icon("leave")))));
-  const links = PAGES.filter(([name]) => name !== "admin" || may("admin")).map(([name, title, drawn]) =>
-    h("a", { class: "page", href: whole(name === "ask" ? "/" : `/${name}`), "aria-current": name === first && "page" }, icon(drawn), title));
+  const links = PAGES.filter(([name]) => name !== "admin" || may("admin")).map(([name, title, symbol]) =>
+    h("a", { class: "page", href: whole(name === "ask" ? "/" : `/${name}`), "aria-current": name === first && "page" }, icon(symbol), title));
   side.classList.remove("open");
   const old = side.querySelector(".history");
   fill(side, links, old ?? h("div", { class: "history" }));
@@ -153,13 +153,13 @@ async function showHistory() {
   if (!box) return;
   const search = h("input", { type: "search", placeholder: "Find a conversation", "aria-label": "Find a conversation" });
   const draw = () => {
-    const wanted = search.value.trim().toLowerCase();
+    const filter = search.value.trim().toLowerCase();
     let day = "";
-    fill(list, conversations.filter((its) => its.title.toLowerCase().includes(wanted)).flatMap((its) => {
+    fill(list, conversations.filter((conversation) => conversation.title.toLowerCase().includes(filter)).flatMap((conversation) => {
       const before = day;
-      day = dayOf(its.last);
+      day = dayOf(conversation.last);
       return [day !== before && h("h2", {}, day),
-        h("a", { href: `/ask/${its.id}`, title: its.title, dir: "auto", "aria-current": location.pathname === `/ask/${its.id}` && "true" }, its.title)];
+        h("a", { href: `/ask/${conversation.id}`, title: conversation.title, dir: "auto", "aria-current": location.pathname === `/ask/${conversation.id}` && "true" }, conversation.title)];
     }));
   };
   search.addEventListener("input", draw);

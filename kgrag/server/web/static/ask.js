@@ -45,21 +45,21 @@ class Talk {
 
   begin() {
     const { app } = this;
-    for (const shown of this.shown) void this.put(shown).follow_();
+    for (const item of this.shown) void this.put(item).follow_();
     if (this.shown.length === 0) void this.hello();
     else {
       app.title(this.shown[0]?.turn.question ?? "");
       app.about(this.collections[0] ?? "");
     }
-    const turn = app.query.get("turn"), last = this.shown.find((its) => its.turn.id === turn) ?? this.shown.at(-1);
+    const turn = app.query.get("turn"), last = this.shown.find((item) => item.turn.id === turn) ?? this.shown.at(-1);
     if (last) document.getElementById(`turn-${last.turn.id}`)?.scrollIntoView();
     if (last) this.beside(last);
-    const asked = app.query.get("q");
-    if (asked && !this.id) {
-      this.field.value = asked;
+    const question = app.query.get("q");
+    if (question && !this.id) {
+      this.field.value = question;
       const system = app.query.get("system") ?? "";
       app.go("/", { replace: true });
-      void attempt(() => this.ask(asked, system));
+      void attempt(() => this.ask(question, system));
     }
     if (this.mine && matchMedia("(hover: hover)").matches) this.field.focus();
   }
@@ -74,17 +74,17 @@ class Talk {
     fill(examples, questions.map((/** @type {string} */ text) => button({ title: text, kind: "line", icon: "ask", onclick: () => this.ask(text) })));
   }
 
-  /** Show a turn at the end. @param {Shown} shown */
-  put(shown) {
-    const view = new TurnView(shown, {
+  /** Show a turn at the end. @param {Shown} item */
+  put(item) {
+    const view = new TurnView(item, {
       signal: this.app.signal, pane: this.pane, looks: this.app.start.looks, model: this.app.start.model,
       edit: (turn) => this.edit(turn),
       ask: (question) => { this.field.value = question; return this.ask(question); },
       again: (turn) => { this.instead = turn.id; return this.ask(turn.question); },
-      ended: (its) => {
-        const place = this.shown.findIndex((one) => one.turn.id === its.turn.id);
-        if (place >= 0) this.shown[place] = its;
-        this.beside(its);
+      ended: (item) => {
+        const place = this.shown.findIndex((one) => one.turn.id === item.turn.id);
+        if (place >= 0) this.shown[place] = item;
+        this.beside(item);
       },
       grown: (content) => this.follow(content),
     });
@@ -92,12 +92,12 @@ class Talk {
     return { view, follow_: async () => { if (!view.over) await view.follow(); } };
   }
 
-  /** Have the sources of a turn beside it, where there is room; those of an answer that cites nothing stay closed. @param {Shown} its */
-  beside(its) {
+  /** Have the sources of a turn beside it, where there is room; those of an answer that cites nothing stay closed. @param {Shown} item */
+  beside(item) {
     if (NARROW.matches || this.pane.dismissed) return;
-    const first = its.sources[0];
-    if (!first || (its.answer?.text && first.number === null)) return void (its.turn.state === "running" || this.pane.close());
-    this.pane.have(its.sources);
+    const first = item.sources[0];
+    if (!first || (item.answer?.text && first.number === null)) return void (item.turn.state === "running" || this.pane.close());
+    this.pane.have(item.sources);
     this.pane.show(0);
   }
 
@@ -131,20 +131,20 @@ class Talk {
   /** How it is answered, and from which collections. */
   choices() {
     const { start } = this.app;
-    const known = ["fast", "thorough", "search"];
+    const modes = ["fast", "thorough", "search"];
     const mode = start.model ? localStorage.getItem(MODE) ?? "fast" : "search";
     /** @type {[string, string][]} */
     const options = [["search", "Search only"]];
     if (start.model) options.unshift(["fast", "Fast"], ["thorough", "Thorough"]);
-    if (!known.includes(mode)) options.push([mode, mode]);
+    if (!modes.includes(mode)) options.push([mode, mode]);
     options.push(["more", "Advanced …"]);
-    const chosen = select(options, options.some(([value]) => value === mode) ? mode : options[0]?.[0] ?? "", async (value) => {
-      const kept = value === "more" ? await this.advanced() : value;
-      if (kept) localStorage.setItem(MODE, kept);
+    const field = select(options, options.some(([value]) => value === mode) ? mode : options[0]?.[0] ?? "", async (value) => {
+      const choice = value === "more" ? await this.advanced() : value;
+      if (choice) localStorage.setItem(MODE, choice);
       this.choices();
     }, { "aria-label": "How it is answered" });
-    this.mode = chosen;
-    fill(this.modes, chosen, h("span", { class: "quiet" }, `in ${this.collections.join(", ")}`),
+    this.mode = field;
+    fill(this.modes, field, h("span", { class: "quiet" }, `in ${this.collections.join(", ")}`),
       start.collections.length > 1 && button({ icon: "plus", label: "Choose collections", onclick: () => this.several() }),
       this.instead && h("span", { class: "row" }, "The question is asked again, and what came after it goes.", button({ title: "Cancel", onclick: () => this.unedit() })),
       this.id && !this.instead && h("span", { class: "row" }, button({ icon: "plus", title: "New", onclick: () => this.app.go("/") }),
@@ -163,13 +163,13 @@ class Talk {
 
   async several() {
     const names = this.app.start.collections;
-    const chosen = await dialog("Collections to ask", (/** @type {(value: string[]) => void} */ close) => {
+    const selection = await dialog("Collections to ask", (/** @type {(value: string[]) => void} */ close) => {
       const boxes = names.map((name) => h("input", { type: "checkbox", value: name, checked: this.collections.includes(name) }));
       return [h("div", { class: "col" }, boxes.map((box) => h("label", { class: "row" }, box, box.value))),
         h("div", { class: "row end" }, button({ title: "Use these", kind: "main", onclick: () => close(boxes.filter((box) => box.checked).map((box) => box.value)) }))];
     });
-    if (!chosen?.length) return;
-    this.collections = chosen;
+    if (!selection?.length) return;
+    this.collections = selection;
     this.choices();
     if (this.shown.length === 0) await this.hello();
   }
@@ -233,24 +233,24 @@ class Talk {
     const how = mode === "fast" || mode === "thorough" ? { system: start[mode] } : mode === "search" ? { retriever: start.search }
       : mode.startsWith("search: ") ? { retriever: mode.slice(8) } : { system: mode };
     if (this.collections.length > 1 && mode === "thorough") delete how["system"];
-    const begun = { collections: this.collections, question, ...how, ...(this.id ? { conversation: this.id } : {}), instead: this.instead };
-    const turn = await post(address(["turns"]), begun);
+    const request = { collections: this.collections, question, ...how, ...(this.id ? { conversation: this.id } : {}), instead: this.instead };
+    const turn = await post(address(["turns"]), request);
     if (this.instead) {
       const from = this.shown.findIndex((one) => one.turn.id === this.instead);
-      for (const gone of this.shown.splice(Math.max(0, from))) document.getElementById(`turn-${gone.turn.id}`)?.remove();
+      for (const old of this.shown.splice(Math.max(0, from))) document.getElementById(`turn-${old.turn.id}`)?.remove();
     }
     if (this.shown.length === 0) fill(this.turns);
     this.unedit();
     const first = !this.id;
     this.id = turn.conversation;
     /** @type {Shown} */
-    const shown = { turn, mine: true, answer: null, steps: [], sources: [], notes: [], hops: [], follow_ups: [] };
-    this.shown.push(shown);
+    const item = { turn, mine: true, answer: null, steps: [], sources: [], notes: [], hops: [], follow_ups: [] };
+    this.shown.push(item);
     if (first) this.app.go(`/ask/${turn.conversation}`, { quiet: true });
     this.app.title(this.shown[0]?.turn.question ?? "");
     this.field.placeholder = "Ask on";
     this.choices();
-    const { view, follow_ } = this.put(shown);
+    const { view, follow_ } = this.put(item);
     this.away = false;
     view.element.scrollIntoView({ block: "start" });
     if (!NARROW.matches && !this.pane.dismissed) this.pane.wait();

@@ -115,28 +115,28 @@ const ICONS = {
  * @param {string} name
  */
 export function icon(name) {
-  const drawn = s("svg", { class: "icon", viewBox: "0 0 24 24", "aria-hidden": "true", focusable: "false" });
-  drawn.append(s("path", { d: ICONS[name] ?? "" }));
-  return drawn;
+  const picture = s("svg", { class: "icon", viewBox: "0 0 24 24", "aria-hidden": "true", focusable: "false" });
+  picture.append(s("path", { d: ICONS[name] ?? "" }));
+  return picture;
 }
 
 /**
  * A button with an icon, a title, or both; without a title it is named by `label`.
  * @param {{icon?: string, title?: string, label?: string, kind?: "main" | "plain" | "danger" | "line",
- *   onclick?: (event: MouseEvent) => unknown, type?: "button" | "submit", disabled?: boolean, pressed?: boolean}} its
+ *   onclick?: (event: MouseEvent) => unknown, type?: "button" | "submit", disabled?: boolean, pressed?: boolean}} options
  */
-export function button(its) {
-  const made = h("button", {
-    type: its.type ?? "button",
-    class: `button ${its.kind ?? "plain"}${its.title ? "" : " bare"}`,
-    "aria-label": its.label,
-    title: its.title ? undefined : its.label,
-    disabled: its.disabled ?? false,
-    "aria-pressed": its.pressed === undefined ? undefined : String(its.pressed),
-  }, its.icon && icon(its.icon), its.title && h("span", {}, its.title));
-  const does = its.onclick;
-  if (does) made.addEventListener("click", (event) => attempt(() => does(event)));
-  return made;
+export function button(options) {
+  const element = h("button", {
+    type: options.type ?? "button",
+    class: `button ${options.kind ?? "plain"}${options.title ? "" : " bare"}`,
+    "aria-label": options.label,
+    title: options.title ? undefined : options.label,
+    disabled: options.disabled ?? false,
+    "aria-pressed": options.pressed === undefined ? undefined : String(options.pressed),
+  }, options.icon && icon(options.icon), options.title && h("span", {}, options.title));
+  const does = options.onclick;
+  if (does) element.addEventListener("click", (event) => attempt(() => does(event)));
+  return element;
 }
 
 /**
@@ -146,11 +146,11 @@ export function button(its) {
  * @param {string} [hint]
  */
 export function field(name, control, hint) {
-  control.id ||= `f${++made}`;
+  control.id ||= `f${++lastId}`;
   return h("div", { class: "field" }, h("label", { htmlFor: control.id }, name), control, hint && h("p", { class: "hint" }, hint));
 }
 
-let made = 0;
+let lastId = 0;
 
 /**
  * A list to choose from; options are [value, shown] pairs.
@@ -160,9 +160,9 @@ let made = 0;
  * @param {Props} [props]
  */
 export function select(options, value, changed, props = {}) {
-  const chosen = h("select", props, options.map(([its, title]) => h("option", { value: its, selected: its === value }, title)));
-  if (changed) chosen.addEventListener("change", () => attempt(() => changed(chosen.value)));
-  return chosen;
+  const field = h("select", props, options.map(([option, title]) => h("option", { value: option, selected: option === value }, title)));
+  if (changed) field.addEventListener("change", () => attempt(() => changed(field.value)));
+  return field;
 }
 
 /** What is shown while something is on its way. @param {string} [text] */
@@ -194,21 +194,21 @@ export function problem(error, ...actions) {
 
 /** @param {unknown} error @returns {{message: string, remedy: string, id: string}} */
 export function words(error) {
-  const its = /** @type {{message?: unknown, remedy?: unknown, id?: unknown}} */ (error ?? {});
-  return { message: String(its.message ?? error), remedy: String(its.remedy ?? ""), id: String(its.id ?? "") };
+  const details = /** @type {{message?: unknown, remedy?: unknown, id?: unknown}} */ (error ?? {});
+  return { message: String(details.message ?? error), remedy: String(details.remedy ?? ""), id: String(details.id ?? "") };
 }
 
 /**
  * Say something at the edge of the page for a while; `action` can be taken meanwhile.
  * @param {string} text
- * @param {{error?: boolean, action?: {title: string, does: () => unknown}, seconds?: number}} [its]
+ * @param {{error?: boolean, action?: {title: string, does: () => unknown}, seconds?: number}} [options]
  */
-export function say(text, its = {}) {
-  const seconds = its.seconds ?? (its.error ? 12 : 5);
-  const { action } = its;
+export function say(text, options = {}) {
+  const seconds = options.seconds ?? (options.error ? 12 : 5);
+  const { action } = options;
   const close = () => note.remove();
   /** @type {HTMLElement} */
-  const note = h("div", { class: `note${its.error ? " wrong" : ""}`, role: its.error ? "alert" : "status" }, h("span", {}, text),
+  const note = h("div", { class: `note${options.error ? " wrong" : ""}`, role: options.error ? "alert" : "status" }, h("span", {}, text),
     action && button({ title: action.title, onclick: () => { close(); return action.does(); } }),
     button({ icon: "close", label: "Close", onclick: close }));
   place("notes").append(note);
@@ -266,9 +266,9 @@ export async function agreed(title, text, yes, danger = false) {
 
 /** An element of the frame. @param {string} id */
 export function place(id) {
-  const found = document.getElementById(id);
-  if (!found) throw new Error(`The page has no ${id}.`);
-  return found;
+  const element = document.getElementById(id);
+  if (!element) throw new Error(`The page has no ${id}.`);
+  return element;
 }
 
 /** A number as it is read. @param {number} value */

@@ -117,7 +117,7 @@ export class GraphView {
   /** Draw nothing. */
   clear() {
     for (const group of [this.lines, this.captions, this.circles, this.names]) group.replaceChildren();
-    for (const known of [this.#spots, this.#ties, this.#ids, this.#entities]) known.clear();
+    for (const map of [this.#spots, this.#ties, this.#ids, this.#entities]) map.clear();
     this.#chosen = this.#hovered = this.#current = this.#path = null;
     this.#fresh = [];
     this.#cut = false;
@@ -276,9 +276,9 @@ export class GraphView {
     return dot;
   }
 
-  /** @param {string} label @param {boolean} shown */
-  #filter(label, shown) {
-    if (shown) this.#hidden.delete(label);
+  /** @param {string} label @param {boolean} visible */
+  #filter(label, visible) {
+    if (visible) this.#hidden.delete(label);
     else this.#hidden.add(label);
     if (this.#chosen && !this.#shown(this.#chosen)) this.#choose(null);
     this.#changed();
@@ -381,30 +381,30 @@ export class GraphView {
     const faint = this.#path;
     const seen = this.#seen(), discs = seen.map((spot) => this.#discBox(spot));
     /** @type {Box[]} */
-    const taken = [];
+    const areas = [];
     let hubs = CROWD;
     for (const spot of seen.sort((a, b) => rank(b) - rank(a))) {
       const whole = spot === this.#chosen || spot === this.#hovered;
       const box = this.#nameBox(spot, whole ? spot.title : short(spot.title));
-      const free = lookedAt.has(spot) || (this.#onScreen(box) && !lies(box, taken) && (hubs > 0 || !lies(box, discs)));
+      const free = lookedAt.has(spot) || (this.#onScreen(box) && !lies(box, areas) && (hubs > 0 || !lies(box, discs)));
       this.#show(spot, free && !(faint && !faint.has(spot) && !lookedAt.has(spot)), whole ? spot.title : short(spot.title));
       if (!spot.named) continue;
       hubs--;
       putName(spot);
-      taken.push(box);
+      areas.push(box);
     }
-    return taken.concat(discs);
+    return areas.concat(discs);
   }
 
-  /** @param {Box[]} taken @param {boolean} few whether all that are asked for are shown, whatever they lie over */
-  #captionEdges(taken, few) {
+  /** @param {Box[]} areas @param {boolean} few whether all that are asked for are shown, whatever they lie over */
+  #captionEdges(areas, few) {
     const seen = this.#seenTies(), all = !this.#path && (seen.length < FEW_EDGES || this.#sight.k >= NEAR_ENOUGH);
-    const asked = new Set(seen.filter((tie) => this.#asked(tie)));
-    const fitting = new Set([...asked, ...(all ? seen : [])].filter((tie) => this.#fits(tie)));
+    const selection = new Set(seen.filter((tie) => this.#asked(tie)));
+    const fitting = new Set([...selection, ...(all ? seen : [])].filter((tie) => this.#fits(tie)));
     for (const tie of fitting) {
-      const box = this.#captionBox(tie), forced = few && asked.has(tie);
-      if (!forced && (!this.#onScreen(box) || lies(box, taken))) fitting.delete(tie);
-      else taken.push(box);
+      const box = this.#captionBox(tie), forced = few && selection.has(tie);
+      if (!forced && (!this.#onScreen(box) || lies(box, areas))) fitting.delete(tie);
+      else areas.push(box);
     }
     for (const tie of this.#ties.values()) {
       this.#show(tie, fitting.has(tie), short(tie.title));
@@ -412,12 +412,12 @@ export class GraphView {
     }
   }
 
-  /** @param {Spot | Tie} its @param {boolean} named @param {string} text */
-  #show(its, named, text) {
-    if (its.named && !named) its.name.remove();
-    else if (named && !its.named) ("node" in its ? this.names : this.captions).append(its.name);
-    its.named = named;
-    if (named && its.name.textContent !== text) its.name.textContent = text;
+  /** @param {Spot | Tie} label @param {boolean} named @param {string} text */
+  #show(label, named, text) {
+    if (label.named && !named) label.name.remove();
+    else if (named && !label.named) ("node" in label ? this.names : this.captions).append(label.name);
+    label.named = named;
+    if (named && label.name.textContent !== text) label.name.textContent = text;
   }
 
   /** Whether an edge is at what is looked at, or on the path. @param {Tie} tie */
@@ -486,11 +486,11 @@ export class GraphView {
     const looked = [this.#chosen, this.#hovered];
     this.svg.classList.toggle("graph-path", this.#path !== null);
     for (const spot of this.#spots.values()) {
-      const { classList } = spot.group, chosen = spot === this.#chosen;
-      classList.toggle("chosen", chosen);
+      const { classList } = spot.group, isChosen = spot === this.#chosen;
+      classList.toggle("chosen", isChosen);
       classList.toggle("pinned", spot.pinned);
       classList.toggle("strong", looked.includes(spot) || (this.#path?.has(spot) ?? false));
-      if (spot.group.getAttribute("aria-pressed") !== String(chosen)) spot.group.setAttribute("aria-pressed", String(chosen));
+      if (spot.group.getAttribute("aria-pressed") !== String(isChosen)) spot.group.setAttribute("aria-pressed", String(isChosen));
     }
     for (const tie of this.#ties.values()) {
       const both = (this.#path?.has(tie.start) && this.#path.has(tie.end)) ?? false;
@@ -713,13 +713,13 @@ export class GraphView {
 
   /** The nearest node in a direction. @param {Spot} spot @param {[number, number]} toward */
   #nearest(spot, [ax, ay]) {
-    let found = null, least = Infinity;
+    let nearest = null, least = Infinity;
     for (const other of this.#seen()) {
       const dx = other.x - spot.x, dy = other.y - spot.y, along = dx * ax + dy * ay, aside = Math.abs(dx * ay - dy * ax);
       const far = along + 2 * aside;
-      if (along > Math.max(1, aside / 2) && far < least) [found, least] = [other, far];
+      if (along > Math.max(1, aside / 2) && far < least) [nearest, least] = [other, far];
     }
-    return found;
+    return nearest;
   }
 
   /** Move the focus to a node. @param {Spot | null} spot */
@@ -784,10 +784,10 @@ export class GraphView {
 
   /** @param {Spot} spot */
   #actions(spot) {
-    const { node } = spot, known = !spot.id.startsWith(`${node.label} `) || node.label === "Entity"; // by more than a name
+    const { node } = spot, hasId = !spot.id.startsWith(`${node.label} `) || node.label === "Entity"; // by more than a name
     return h("div", { class: "graph-actions" },
-      known && EXPANDED.includes(node.label) && button({ icon: "expand", title: "Expand", kind: "line", onclick: () => this.#more(spot) }),
-      this.#open && known && OPENED.includes(node.label)
+      hasId && EXPANDED.includes(node.label) && button({ icon: "expand", title: "Expand", kind: "line", onclick: () => this.#more(spot) }),
+      this.#open && hasId && OPENED.includes(node.label)
         && button({ icon: "right", title: "Open", kind: "line", onclick: () => this.#open?.(node) }),
       button({ icon: "pin", title: spot.pinned ? "Let go" : "Pin", kind: "line", onclick: () => this.#pin(spot) }),
       button({ icon: "hide", title: "Remove", kind: "line", onclick: () => this.#remove(spot) }));
@@ -807,9 +807,9 @@ export class GraphView {
 
   /** @param {Spot} other @param {DrawnEdge} edge */
   #neighbour(other, edge) {
-    const its = Object.entries(edge.properties ?? {}).filter(([, value]) => typeof value === "number");
+    const numbers = Object.entries(edge.properties ?? {}).filter(([, value]) => typeof value === "number");
     const link = h("button", { type: "button", class: "graph-neighbour" }, this.#dot(other.node.label), h("span", {}, other.title),
-      its.length > 0 && h("span", { class: "graph-count" }, its.map(([name, value]) => `${name} ${read(value)}`).join(", ")));
+      numbers.length > 0 && h("span", { class: "graph-count" }, numbers.map(([name, value]) => `${name} ${read(value)}`).join(", ")));
     link.addEventListener("click", () => { this.#choose(other); this.details.querySelector("button")?.focus(); });
     link.addEventListener("pointerenter", () => this.#hover(other));
     link.addEventListener("pointerleave", () => this.#hover(null));
@@ -821,9 +821,9 @@ export class GraphView {
     if (!EXPANDED.includes(spot.node.label) || spot.group.classList.contains("busy")) return;
     spot.group.classList.add("busy");
     try {
-      const drawn = await this.#expand(spot.node), before = this.#spots.size + this.#ties.size;
+      const more = await this.#expand(spot.node), before = this.#spots.size + this.#ties.size;
       if (!this.#spots.has(spot.id)) return; // removed meanwhile
-      this.add(drawn);
+      this.add(more);
       if (this.#spots.size + this.#ties.size === before && !this.#cut) say("All that surrounds it is drawn.");
     } finally {
       spot.group.classList.remove("busy");
@@ -902,10 +902,10 @@ export class GraphView {
   /** @param {string} text @param {boolean} whole whether the text is to be the whole name */
   #find(text, whole) {
     const sought = text.trim().toLowerCase();
-    const found = this.#seen().find((spot) => spot.title.toLowerCase() === sought)
+    const match = this.#seen().find((spot) => spot.title.toLowerCase() === sought)
       ?? (whole ? undefined : this.#seen().find((spot) => spot.title.toLowerCase().includes(sought)));
-    if (found && found !== this.#chosen) this.#choose(found);
-    return found !== undefined;
+    if (match && match !== this.#chosen) this.#choose(match);
+    return match !== undefined;
   }
 }
 
@@ -954,7 +954,7 @@ function read(value) {
 
 /** What is known of a node, but its name and its text. @param {Spot} spot */
 function properties({ node, title }) {
-  const its = Object.entries(node.properties).filter(([name, value]) => name !== "text" && name !== "id" && value !== title);
-  return its.length > 0 && h("dl", { class: "graph-properties" },
-    its.flatMap(([name, value]) => [h("dt", {}, name), h("dd", {}, read(value))]));
+  const entries = Object.entries(node.properties).filter(([name, value]) => name !== "text" && name !== "id" && value !== title);
+  return entries.length > 0 && h("dl", { class: "graph-properties" },
+    entries.flatMap(([name, value]) => [h("dt", {}, name), h("dd", {}, read(value))]));
 }

@@ -65,11 +65,11 @@ class Duplicates {
     try {
       fill(this.below, loading("Comparing names"));
       await this.flush();
-      const asked = `${this.filter} ${this.kind}`, found = await this.listed(0);
-      if (asked !== `${this.filter} ${this.kind}`) return;
+      const view = `${this.filter} ${this.kind}`, page = await this.listed(0);
+      if (view !== `${this.filter} ${this.kind}`) return;
       this.rows = [];
       fill(this.list);
-      this.append(found);
+      this.append(page);
     } catch (error) {
       if (!this.app.signal.aborted) fill(this.below,
         problem(error, button({ title: "Try again", icon: "again", kind: "line", onclick: () => this.load() })));
@@ -95,17 +95,17 @@ class Duplicates {
   }
 
   draw() {
-    const left = this.number - this.pending.length, shown = this.rows.length, chosen = this.rows.filter((row) => row.chosen);
+    const left = this.number - this.pending.length, total = this.rows.length, selection = this.rows.filter((row) => row.chosen);
     this.told.textContent = this.decided > 0 ? `${count(this.decided)} decided, ${count(left)} left`
       : `${counted(left, "pair")} among ${counted(this.names, "name")}`;
-    fill(this.bulk, this.write && shown > 0 && [
-      h("label", { class: "tick" }, h("input", { type: "checkbox", checked: chosen.length === shown,
+    fill(this.bulk, this.write && total > 0 && [
+      h("label", { class: "tick" }, h("input", { type: "checkbox", checked: selection.length === total,
         onchange: (/** @type {Event} */ event) => this.chooseAll(/** @type {HTMLInputElement} */ (event.target).checked) }),
         h("span", {}, "Choose all shown")),
-      chosen.length > 0 && h("span", { class: "strong" }, `${count(chosen.length)} chosen`),
-      chosen.length > 0 && button({ title: "The same", icon: "check", kind: "line", onclick: () => this.decide(chosen, true) }),
-      chosen.length > 0 && button({ title: "Not the same", icon: "close", kind: "line", onclick: () => this.decide(chosen, false) })]);
-    fill(this.below, left > shown && button({ title: shown > 0 ? "More" : "Go on", icon: "down", kind: "line",
+      selection.length > 0 && h("span", { class: "strong" }, `${count(selection.length)} chosen`),
+      selection.length > 0 && button({ title: "The same", icon: "check", kind: "line", onclick: () => this.decide(selection, true) }),
+      selection.length > 0 && button({ title: "Not the same", icon: "close", kind: "line", onclick: () => this.decide(selection, false) })]);
+    fill(this.below, left > total && button({ title: total > 0 ? "More" : "Go on", icon: "down", kind: "line",
       onclick: () => this.more() }), left <= 0 && this.none());
   }
 
@@ -132,8 +132,8 @@ class Duplicates {
     if (!this.write || rows.length === 0) return;
     const at = Math.max(0, this.rows.indexOf(/** @type {Row} */ (rows[0]))),
       focused = rows.some((row) => row.element.contains(document.activeElement));
-    const made = rows.map((row) => ({ row, same, before: row.element.nextElementSibling }));
-    this.pending.push(...made);
+    const decisions = rows.map((row) => ({ row, same, before: row.element.nextElementSibling }));
+    this.pending.push(...decisions);
     this.rows = this.rows.filter((row) => !rows.includes(row));
     for (const { element } of rows) element.remove();
     this.decided += rows.length;
@@ -143,14 +143,14 @@ class Duplicates {
     clearTimeout(this.timer);
     this.timer = setTimeout(() => void attempt(() => this.flush()), KEPT_BACK);
     const first = rows[0]?.pair;
-    const said = same === null ? "undecided again" : same ? "the same" : "not the same";
-    say(`${rows.length === 1 && first ? `${first.one} and ${first.other}` : counted(rows.length, "pair")}: ${said}`,
-      { seconds: KEPT_BACK / 1000, action: { title: "Undo", does: () => this.undo(made) } });
+    const verdict = same === null ? "undecided again" : same ? "the same" : "not the same";
+    say(`${rows.length === 1 && first ? `${first.one} and ${first.other}` : counted(rows.length, "pair")}: ${verdict}`,
+      { seconds: KEPT_BACK / 1000, action: { title: "Undo", does: () => this.undo(decisions) } });
   }
 
-  /** @param {{row: Row, same: boolean | null, before: Element | null}[]} made */
-  undo(made) {
-    const back = made.filter((one) => this.pending.includes(one));
+  /** @param {{row: Row, same: boolean | null, before: Element | null}[]} decisions */
+  undo(decisions) {
+    const back = decisions.filter((one) => this.pending.includes(one));
     if (back.length === 0) return say("It is kept already. Look for the pair under the other choice of the list.");
     this.pending = this.pending.filter((one) => !back.includes(one));
     this.putBack(back);
@@ -173,14 +173,14 @@ class Duplicates {
   async flush() {
     clearTimeout(this.timer);
     while (this.pending.length > 0) {
-      const sent = this.pending.splice(0, TOGETHER);
-      this.number -= sent.length;
+      const batch = this.pending.splice(0, TOGETHER);
+      this.number -= batch.length;
       try {
         await post(address(["collections", this.app.collection, "name-pairs"]),
-          { decisions: sent.map(({ row: { pair: { one, other } }, same }) => ({ one, other, same })) });
+          { decisions: batch.map(({ row: { pair: { one, other } }, same }) => ({ one, other, same })) });
       } catch (error) {
-        this.number += sent.length;
-        this.putBack(sent);
+        this.number += batch.length;
+        this.putBack(batch);
         throw error;
       }
     }
@@ -241,13 +241,13 @@ function side(name, context) {
 
 /** A text with a name marked in it. @param {string} text @param {string} name */
 function marked(text, name) {
-  const lower = text.toLowerCase(), wanted = name.toLowerCase();
+  const lower = text.toLowerCase(), target = name.toLowerCase();
   /** @type {(string | Node)[]} */
-  const made = [];
+  const parts = [];
   let from = 0;
-  for (let at = lower.indexOf(wanted); wanted && lower.length === text.length && at >= 0; at = lower.indexOf(wanted, from)) {
-    made.push(text.slice(from, at), h("mark", {}, text.slice(at, at + name.length)));
+  for (let at = lower.indexOf(target); target && lower.length === text.length && at >= 0; at = lower.indexOf(target, from)) {
+    parts.push(text.slice(from, at), h("mark", {}, text.slice(at, at + name.length)));
     from = at + name.length;
   }
-  return [...made, text.slice(from)];
+  return [...parts, text.slice(from)];
 }

@@ -100,22 +100,22 @@ class Page {
   // --------------------------------------------------------------------------------------------------------- what is drawn
 
   async map() {
-    const drawn = await this.drawn("map", {});
-    if (!drawn) {
+    const graph = await this.drawn("map", {});
+    if (!graph) {
       const text = "The map shows names that several passages mention. Add documents to this collection first.";
       throw new Nothing("No names yet", text, false);
     }
-    this.drawing.add(drawn);
+    this.drawing.add(graph);
   }
 
   /** What surrounds a name. @param {string} name */
   async look(name) {
-    const drawn = await this.drawn("around", { entity: name, edges: EDGES });
-    if (!drawn) throw new Nothing(`Nothing is tied to “${name}”.`, "No name in this collection is like it. Look for another one.");
-    this.drawing.add(drawn);
-    const [found] = drawn.nodes; // all paths begin there
-    this.drawing.choose(found.id);
-    this.seek({ name: nameOf(found) });
+    const graph = await this.drawn("around", { entity: name, edges: EDGES });
+    if (!graph) throw new Nothing(`Nothing is tied to “${name}”.`, "No name in this collection is like it. Look for another one.");
+    this.drawing.add(graph);
+    const [start] = graph.nodes; // all paths begin there
+    this.drawing.choose(start.id);
+    this.seek({ name: nameOf(start) });
   }
 
   /** @param {string} id */
@@ -127,15 +127,15 @@ class Page {
   /** How two names are connected. @param {string} name @param {string} other */
   async connect(name, other) {
     const to = address(["collections", this.app.collection, "drawings", "connection"], { name, other });
-    const found = /** @type {Connection} */ (await get(to, this.app.signal));
-    if (found.ways === 0) {
+    const connection = /** @type {Connection} */ (await get(to, this.app.signal));
+    if (connection.ways === 0) {
       throw new Nothing("No connection found.", `Nothing leads from “${name}” to “${other}” in eight steps or fewer.`);
     }
-    this.drawing.add(found);
+    this.drawing.add(connection);
     this.drawing.choose(null);
-    this.drawing.highlight(found.nodes.map((node) => node.id));
+    this.drawing.highlight(connection.nodes.map((node) => node.id));
     this.drawing.fit();
-    this.tell(found);
+    this.tell(connection);
     this.seek({ name, other });
   }
 
@@ -216,10 +216,10 @@ class Page {
   /** What surrounds a node. @param {DrawnNode} node @returns {Promise<Drawing>} */
   async expanded(node) {
     if (node.label === "Passage") return await this.passage(String(node.properties.id ?? node.id));
-    const drawn = node.label === "Entity"
+    const graph = node.label === "Entity"
       ? await this.drawn("around", { entity: nameOf(node), edges: EDGES })
       : await this.drawn("document", { document: String(node.properties.key ?? node.properties.title ?? nameOf(node)), edges: EDGES });
-    return drawn ?? { nodes: [], edges: [] };
+    return graph ?? { nodes: [], edges: [] };
   }
 
   /** @param {DrawnNode} node */
@@ -242,8 +242,8 @@ class Page {
     try {
       return /** @type {Drawing} */ (await call("POST", to, { parameters }, this.app.signal));
     } catch (error) {
-      const its = /** @type {{kind?: string, message?: string}} */ (error);
-      if (its.kind === "InputError" && its.message?.includes("no node")) return null;
+      const details = /** @type {{kind?: string, message?: string}} */ (error);
+      if (details.kind === "InputError" && details.message?.includes("no node")) return null;
       throw error;
     }
   }
@@ -280,21 +280,21 @@ function nameOf(node) {
  * A box for a name, with suggestions while it is typed.
  * @param {string} title
  * @param {(text: string) => Promise<{name: string, passages: number}[]>} ask
- * @param {(name: string) => unknown} given
+ * @param {(name: string) => unknown} value
  */
-function nameBox(title, ask, given) {
+function nameBox(title, ask, value) {
   const id = `graph-names-${++boxes}`;
   const list = h("ul", { id, class: "graph-suggestions", role: "listbox", "aria-label": title, hidden: true });
   const input = h("input", { type: "search", class: "graph-name", placeholder: title, "aria-label": title, role: "combobox",
     "aria-autocomplete": "list", "aria-expanded": "false", "aria-controls": id, autocomplete: "off", spellcheck: false });
   /** @type {string[]} */
   let names = [];
-  let at = -1, timer = 0, asked = 0;
+  let at = -1, timer = 0, request = 0;
 
-  /** @param {{name: string, passages: number}[]} found */
-  function suggest(found) {
-    names = found.map(({ name }) => name);
-    fill(list, found.map(({ name, passages }, place) => {
+  /** @param {{name: string, passages: number}[]} options */
+  function suggest(options) {
+    names = options.map(({ name }) => name);
+    fill(list, options.map(({ name, passages }, place) => {
       const option = h("li", { id: `${id}-${place}`, role: "option", "aria-selected": "false" }, h("span", {}, name),
         h("span", { class: "graph-count" }, passages === 1 ? "1 passage" : `${passages} passages`));
       option.addEventListener("pointerdown", (event) => event.preventDefault()); // the box keeps the focus
@@ -309,7 +309,7 @@ function nameBox(title, ask, given) {
   /** @param {number} place */
   function mark(place) {
     at = place;
-    [...list.children].forEach((option, its) => option.setAttribute("aria-selected", String(its === at)));
+    [...list.children].forEach((option, index) => option.setAttribute("aria-selected", String(index === at)));
     if (at < 0) return input.removeAttribute("aria-activedescendant");
     input.setAttribute("aria-activedescendant", `${id}-${at}`);
     list.children[at].scrollIntoView({ block: "nearest" });
@@ -317,7 +317,7 @@ function nameBox(title, ask, given) {
 
   function close() {
     clearTimeout(timer);
-    asked++; // what is still on its way comes too late
+    request++; // what is still on its way comes too late
     suggest([]);
   }
 
@@ -325,14 +325,14 @@ function nameBox(title, ask, given) {
   function take(name) {
     close();
     input.value = name;
-    attempt(() => given(name));
+    attempt(() => value(name));
   }
 
   async function search() {
-    const text = input.value.trim(), mine = ++asked;
+    const text = input.value.trim(), mine = ++request;
     if (!text) return suggest([]);
-    const found = await ask(text).catch(() => []); // the name can be typed all the same
-    if (mine === asked) suggest(found);
+    const options = await ask(text).catch(() => []); // the name can be typed all the same
+    if (mine === request) suggest(options);
   }
 
   input.addEventListener("input", () => {

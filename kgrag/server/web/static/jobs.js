@@ -51,8 +51,8 @@ const WORKS = [
 export async function into(box, signal, load) {
   fill(box, loading());
   try {
-    const made = await load();
-    if (!signal.aborted) fill(box, made);
+    const content = await load();
+    if (!signal.aborted) fill(box, content);
   } catch (error) {
     if (!signal.aborted) fill(box, problem(error, button({ title: "Try again", icon: "again", kind: "line", onclick: () => into(box, signal,
       load) })));
@@ -67,9 +67,9 @@ export function pause(milliseconds, signal) {
   });
 }
 
-/** A badge with an icon, so that its colour is not all it says. @param {string} title @param {string} [kind] @param {string} [drawn] */
-export function badge(title, kind = "", drawn = "") {
-  return h("span", { class: `badge ${kind}` }, drawn && icon(drawn), title);
+/** A badge with an icon, so that its colour is not all it says. @param {string} title @param {string} [kind] @param {string} [symbol] */
+export function badge(title, kind = "", symbol = "") {
+  return h("span", { class: `badge ${kind}` }, symbol && icon(symbol), title);
 }
 
 /** How fast something goes on, by the last seconds of what is told of it. */
@@ -129,9 +129,9 @@ class JobList {
     void this.watch();
   }
 
-  /** @param {Record<string, string | number>} its @returns {Promise<Job[]>} */
-  async listed(its) {
-    return (await get(address(["jobs"], { collection: this.collection, ...its }), this.app.signal)).jobs;
+  /** @param {Record<string, string | number>} query @returns {Promise<Job[]>} */
+  async listed(query) {
+    return (await get(address(["jobs"], { collection: this.collection, ...query }), this.app.signal)).jobs;
   }
 
   async watch() {
@@ -154,8 +154,8 @@ class JobList {
   /** @param {number} open @returns {Promise<number>} */
   async look(open) {
     const unended = open < 0 ? [] : [...await this.listed({ state: "running" }), ...await this.listed({ state: "queued", limit: 100 })];
-    const known = [...this.rows.values()].filter((row) => !isOver(row.job)).map((row) => row.job.id);
-    const same = open >= 0 && unended.length === known.length && unended.every((job) => known.includes(job.id));
+    const ids = [...this.rows.values()].filter((row) => !isOver(row.job)).map((row) => row.job.id);
+    const same = open >= 0 && unended.length === ids.length && unended.every((job) => ids.includes(job.id));
     const jobs = same ? unended : await this.listed({ limit: this.collection ? 20 : 50 });
     if (!same) this.order(jobs);
     for (const job of jobs) this.rows.get(job.id)?.update(job);
@@ -167,14 +167,14 @@ class JobList {
 
   /** @param {Job[]} jobs */
   order(jobs) {
-    const kept = new Map(jobs.map((job) => [job.id, this.rows.get(job.id) ?? new JobRow(job, this.app, !this.collection)]));
-    for (const [id, row] of this.rows) if (!kept.has(id)) row.element.remove();
+    const rows = new Map(jobs.map((job) => [job.id, this.rows.get(job.id) ?? new JobRow(job, this.app, !this.collection)]));
+    for (const [id, row] of this.rows) if (!rows.has(id)) row.element.remove();
     let before = null;
-    for (const { element } of [...kept.values()].reverse()) {
+    for (const { element } of [...rows.values()].reverse()) {
       if (element.parentElement !== this.list || element.nextElementSibling !== before) this.list.insertBefore(element, before);
       before = element;
     }
-    this.rows = kept;
+    this.rows = rows;
   }
 }
 
@@ -209,11 +209,11 @@ class JobRow {
   }
 
   draw() {
-    const { job } = this, { state } = job, [title, kind, drawn] = STATES[state];
+    const { job } = this, { state } = job, [title, kind, symbol] = STATES[state];
     const waits = state === "queued" && job.begins && new Date(job.begins) > new Date();
     fill(this.element,
       h("div", { class: "row" }, h("h3", {}, titleOf(job)), this.named && h("span", { class: "quiet" }, job.collection),
-        this.stopping && !isOver(job) ? badge("Stopping", "warn", "stop") : badge(title, kind, drawn), h("span", { class: "space" }),
+        this.stopping && !isOver(job) ? badge("Stopping", "warn", "stop") : badge(title, kind, symbol), h("span", { class: "space" }),
         h("span", { class: "hint" }, whenOf(job)), this.actions()),
       waits && h("p", { class: "hint" }, "It begins within a minute, and can be undone until then."),
       state === "queued" && !waits && h("p", { class: "hint" }, "It begins when the jobs before it are done."),
@@ -278,22 +278,22 @@ export function progressOf(job, pace) {
 
 /** What came of a job, in words. @param {Job} job */
 function resultOf(job) {
-  const its = job.result, problems = /** @type {{place: string, message: string}[]} */ (its["problems"] ?? []);
-  const failures = /** @type {{document: string, title: string, reason: string}[]} */ (its["failures"] ?? []);
+  const result = job.result, problems = /** @type {{place: string, message: string}[]} */ (result["problems"] ?? []);
+  const failures = /** @type {{document: string, title: string, reason: string}[]} */ (result["failures"] ?? []);
   const failed = [...problems.map(({ place, message }) => `${place}: ${message}`),
     ...failures.map((one) => `${one.title || one.document}: ${one.reason}`)];
-  const said = [resultWords(job), usageWords(its["usage"])].filter(Boolean).join(" ");
-  return [said && h("p", {}, said), failed.length > 0 && h("details", {}, h("summary", {}, counted(failed.length, "problem")),
+  const words = [resultWords(job), usageWords(result["usage"])].filter(Boolean).join(" ");
+  return [words && h("p", {}, words), failed.length > 0 && h("details", {}, h("summary", {}, counted(failed.length, "problem")),
     h("ul", { class: "plain small" }, failed.slice(0, SHOWN).map((text) => h("li", { class: "text" }, text)),
       failed.length > SHOWN && h("li", { class: "quiet" },
         `and ${count(failed.length - SHOWN)} more`)))].filter((one) => one instanceof Node);
 }
 
 /** @param {Job} job @returns {string} */
-function resultWords({ kind, result: its, parameters }) {
-  if (Object.keys(its).length === 0) return "";
+function resultWords({ kind, result: values, parameters }) {
+  if (Object.keys(values).length === 0) return "";
   /** @param {string} name */
-  const number = (name) => Array.isArray(its[name]) ? its[name].length : Number(its[name] ?? 0);
+  const number = (name) => Array.isArray(values[name]) ? values[name].length : Number(values[name] ?? 0);
   /** @param {string} name @param {string} one @param {string} [more] */
   const some = (name, one, more) => counted(number(name), one, more);
   const left = number("left") ? ` ${count(number("left"))} are left.` : "";
@@ -301,7 +301,7 @@ function resultWords({ kind, result: its, parameters }) {
     case "watched":
     case "ingest": {
       const parts = [["added", "added"], ["changed", "changed"], ["unchanged", "as they were"]]
-        .flatMap(([name = "", said]) => number(name) ? `${count(number(name))} ${said}` : []);
+        .flatMap(([name = "", label]) => number(name) ? `${count(number(name))} ${label}` : []);
       return `Documents: ${parts.join(", ") || "none"}.${number("passages") ? ` ${some("passages", "passage")} written.` : ""}`;
     }
     case "extract": return `${some("passages", "passage")} read, ${some("triples", "fact")} found.${left}`;
@@ -313,7 +313,7 @@ function resultWords({ kind, result: its, parameters }) {
     case "tree": return `${some("written", "summary", "summaries")} written on ${some("levels", "level")}.${left}`;
     case "communities": return `${some("written", "report")} written on ${some("levels", "level")}.${left}`;
     case "delete":
-    case "prune": return `${its["documents"] ? `${some("documents", "document")} with ` : ""}${some("passages", "passage")} deleted.`;
+    case "prune": return `${values["documents"] ? `${some("documents", "document")} with ` : ""}${some("passages", "passage")} deleted.`;
     default: return "";
   }
 }
@@ -363,20 +363,20 @@ async function begun(app, work, asks) {
 
 /** @param {App} app @param {Work} work @param {(yes: boolean) => void} close */
 function estimated(app, work, close) {
-  const told = h("div", { class: "dialog-text", "aria-live": "polite" }), yes = button({ title: "Begin", kind: "main", disabled: true,
+  const note = h("div", { class: "dialog-text", "aria-live": "polite" }), yes = button({ title: "Begin", kind: "main", disabled: true,
     onclick: () => close(true) });
-  fill(told, loading("Looking what that takes"));
-  void get(address(["collections", app.collection, "estimates", work.kind]), app.signal).then((/** @type {Estimate} */ its) => {
-    fill(told, its.calls > 0 && h("dl", { class: "figures" }, figure("Calls", count(its.calls)), figure("Tokens", count(its.tokens)),
-      figure("Price", its.cost === null ? "not known" : `at most ${money(its.cost)}`)), h("ul", { class: "plain small quiet" },
-        its.lines.map((line) => h("li", {}, line))));
-    yes.disabled = its.calls === 0;
+  fill(note, loading("Looking what that takes"));
+  void get(address(["collections", app.collection, "estimates", work.kind]), app.signal).then((/** @type {Estimate} */ estimate) => {
+    fill(note, estimate.calls > 0 && h("dl", { class: "figures" }, figure("Calls", count(estimate.calls)), figure("Tokens", count(estimate.tokens)),
+      figure("Price", estimate.cost === null ? "not known" : `at most ${money(estimate.cost)}`)), h("ul", { class: "plain small quiet" },
+        estimate.lines.map((line) => h("li", {}, line))));
+    yes.disabled = estimate.calls === 0;
   }, (error) => {
     const { message, remedy } = words(error);
-    fill(told, h("p", {}, `What it takes is not known. ${message} ${remedy}`));
+    fill(note, h("p", {}, `What it takes is not known. ${message} ${remedy}`));
     yes.disabled = error?.status === 403;
   });
-  return [h("p", { class: "dialog-text" }, work.does), told, h("div", { class: "row end" },
+  return [h("p", { class: "dialog-text" }, work.does), note, h("div", { class: "row end" },
     button({ title: "Not now", onclick: () => close(false) }), yes)];
 }
 

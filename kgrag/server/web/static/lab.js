@@ -38,8 +38,8 @@ export async function show(view, app) {
   const lab = makeLab(app, tab), box = h("section", { class: "col lab-tab", "aria-label": title });
   app.title(`${title} · Lab`);
   fill(view, h("div", { class: "page-body" }, h("h1", {}, "Lab"),
-    h("nav", { class: "tabs", "aria-label": "Parts of the Lab" }, TABS.map(([name, its]) =>
-      h("a", { href: `/lab?tab=${name}`, "aria-current": name === tab && "page" }, its))), box));
+    h("nav", { class: "tabs", "aria-label": "Parts of the Lab" }, TABS.map(([name, part]) =>
+      h("a", { href: `/lab?tab=${name}`, "aria-current": name === tab && "page" }, part))), box));
   if (app.start.collections.length > 0) await tabShow(box, lab);
   else {
     fill(box, empty("Nothing to try out yet", "Here, ways to answer are compared and the graph is queried. Both need documents.",
@@ -49,9 +49,9 @@ export async function show(view, app) {
 
 /** @param {App} app @param {string} tab @returns {Lab} */
 function makeLab(app, tab) {
-  const link = (/** @type {Record<string, string>} */ its) => {
-    const chosen = Object.entries({ tab, collection: app.collection, ...its }).filter(([, value]) => value !== "");
-    return `/lab?${new URLSearchParams(chosen)}`;
+  const link = (/** @type {Record<string, string>} */ values) => {
+    const entries = Object.entries({ tab, collection: app.collection, ...values }).filter(([, value]) => value !== "");
+    return `/lab?${new URLSearchParams(entries)}`;
   };
   /** @type {Lab["wait"]} */
   const wait = async (box, does, text) => {
@@ -63,7 +63,7 @@ function makeLab(app, tab) {
       fill(box, problem(error, button({ title: "Try again", icon: "again", onclick: () => wait(box, does, text) })));
     }
   };
-  return { app, link, wait, seek: (its) => { if (!app.signal.aborted) app.go(link(its), { replace: true }); } };
+  return { app, link, wait, seek: (values) => { if (!app.signal.aborted) app.go(link(values), { replace: true }); } };
 }
 
 // ---------------------------------------------------------------------------------------------------------- side by side
@@ -160,8 +160,8 @@ class SideBySide {
 
 /** One of the two: how it is answered, and the answer. */
 class Side {
-  /** @param {SideBySide} both @param {string} name @param {string} chosen */
-  constructor(both, name, chosen) {
+  /** @param {SideBySide} both @param {string} name @param {string} value */
+  constructor(both, name, value) {
     const { start } = both.lab.app;
     this.both = both;
     /** @type {Shown | null} */
@@ -170,7 +170,7 @@ class Side {
     this.asked = 0; // times; what came of one before the last is not shown
     /** @type {number | null} */
     this.seconds = null;
-    this.way = ways(start, chosen);
+    this.way = ways(start, value);
     this.way.setAttribute("aria-label", name);
     const hint = h("p", { class: "hint" }, meaning(start, this.way.value));
     this.way.addEventListener("change", () => fill(hint, meaning(start, this.way.value)));
@@ -188,12 +188,12 @@ class Side {
   async ask(question) {
     const { app, wait } = this.both.lab, began = Date.now();
     this.start();
-    const asked = ++this.asked;
+    const request = ++this.asked;
     await wait(this.body, async () => {
       const turn = await post(address(["turns"]), { collections: [app.collection], question, ...how(app.start, this.way.value) });
-      if (asked !== this.asked) return;
+      if (request !== this.asked) return;
       await this.follow({ turn, mine: true, answer: null, steps: [], sources: [], notes: [], hops: [], follow_ups: [] });
-      if (asked !== this.asked) return;
+      if (request !== this.asked) return;
       void app.history();
       if (this.over && this.seconds === null) this.seconds = (Date.now() - began) / 1000;
       this.both.compare();
@@ -217,38 +217,38 @@ class Side {
     this.both.compare();
   }
 
-  /** Show a turn until it has ended. @param {Shown} shown */
-  async follow(shown) {
+  /** Show a turn until it has ended. @param {Shown} item */
+  async follow(item) {
     const { app } = this.both.lab;
-    this.shown = shown;
+    this.shown = item;
     this.both.seek();
-    const view = new TurnView(shown, {
+    const view = new TurnView(item, {
       signal: app.signal, pane: this.both.pane, looks: app.start.looks, model: app.start.model,
-      edit: () => this.both.field.focus(), ask: (question) => this.ask(question), again: (turn) => this.ask(turn.question), ended: (its) => this.ended(its), grown: () => undefined,
+      edit: () => this.both.field.focus(), ask: (question) => this.ask(question), again: (turn) => this.ask(turn.question), ended: (item) => this.ended(item), grown: () => undefined,
     });
     fill(this.body, view.element);
-    if (view.over) this.ended(shown);
+    if (view.over) this.ended(item);
     else await view.follow();
   }
 
-  /** @param {Shown} shown */
-  ended(shown) {
-    if (shown.turn.id !== this.shown?.turn.id) return;
-    this.shown = shown;
+  /** @param {Shown} item */
+  ended(item) {
+    if (item.turn.id !== this.shown?.turn.id) return;
+    this.shown = item;
     this.over = true;
-    this.seconds = shown.answer?.seconds ?? null;
+    this.seconds = item.answer?.seconds ?? null;
     this.both.compare();
   }
 }
 
-/** The ways to answer, all systems and searches among them. @param {Start} start @param {string} chosen */
-function ways(start, chosen) {
+/** The ways to answer, all systems and searches among them. @param {Start} start @param {string} selection */
+function ways(start, selection) {
   const usual = [...start.model ? [["fast", "Fast"], ["thorough", "Thorough"]] : [], ["search", "Search only"]];
   const listed = h("select", {}, usual.map(([value, title]) => h("option", { value }, title)),
     start.model ? group("Advanced: ways to answer", start.systems.map(({ name }) => name)) : null,
     group("Advanced: ways to search", start.retrievers.filter(({ alone }) => alone).map(({ name }) => `search: ${name}`)));
-  if (![...listed.options].some(({ value }) => value === chosen) && start.model) listed.append(h("option", { value: chosen }, chosen));
-  listed.value = chosen;
+  if (![...listed.options].some(({ value }) => value === selection) && start.model) listed.append(h("option", { value: selection }, selection));
+  listed.value = selection;
   if (!listed.value) listed.value = "search";
   return listed;
 }
@@ -265,13 +265,13 @@ function how(start, way) {
 
 /** What a way does, in a sentence. @param {Start} start @param {string} way */
 function meaning(start, way) {
-  const its = how(start, way), name = "system" in its ? its.system : its.retriever;
-  const known = ("system" in its ? start.systems : start.retrievers).find((one) => one.name === name)?.meaning ?? "";
-  return way === name || way === `search: ${name}` ? known : [name, known].filter(Boolean).join(": ");
+  const choice = how(start, way), name = "system" in choice ? choice.system : choice.retriever;
+  const summary = ("system" in choice ? start.systems : start.retrievers).find((one) => one.name === name)?.meaning ?? "";
+  return way === name || way === `search: ${name}` ? summary : [name, summary].filter(Boolean).join(": ");
 }
 
-/** @param {Shown | null} shown */
-const tokens = (shown) => /** @type {{tokens?: number} | undefined} */ (shown?.turn)?.tokens ?? 0;
+/** @param {Shown | null} item */
+const tokens = (item) => /** @type {{tokens?: number} | undefined} */ (item?.turn)?.tokens ?? 0;
 
 /** @param {string} name @param {string} value */
 const figure = (name, value) => h("div", {}, h("dt", {}, name), h("dd", {}, value));
@@ -321,24 +321,24 @@ function noneKept() {
     h("code", {}, "kgrag ask \"your question\" --save"));
 }
 
-/** @param {Run} run @param {Lab} lab @param {() => unknown} gone called once it is removed */
-function keptItem(run, lab, gone) {
-  const drawn = h("div", {}), { app } = lab, asked = app.query.get("run");
+/** @param {Run} run @param {Lab} lab @param {() => unknown} removed called once it is removed */
+function keptItem(run, lab, removed) {
+  const picture = h("div", {}), { app } = lab, id = app.query.get("run");
   const system = run.calls ? run.system : `search: ${run.system}`;
   const again = new URLSearchParams({ collection: app.collection, q: run.question, system });
-  const details = h("details", { class: "panel lab-kept", open: asked ? run.id.startsWith(asked) : false },
+  const details = h("details", { class: "panel lab-kept", open: id ? run.id.startsWith(id) : false },
     h("summary", {}, h("span", { class: "text" }, run.question), h("span", { class: "row" }, facts(run)), icon("down")),
     h("div", { class: "col" },
       run.answer && h("p", { class: "text answer" }, run.answer),
       run.problem && h("p", { class: "row small" }, icon("warn"), run.problem),
       run.remark && h("p", { class: "text quiet" }, `“${run.remark}”`),
-      drawn,
+      picture,
       h("div", { class: "row" }, h("a", { class: "button line", href: `/?${again}` }, icon("ask"), "Ask it again"),
-        app.may("write") && button({ title: "Remove", icon: "bin", kind: "danger", onclick: () => removeRun(run, lab, gone) }))));
+        app.may("write") && button({ title: "Remove", icon: "bin", kind: "danger", onclick: () => removeRun(run, lab, removed) }))));
   const opened = () => {
     if (!details.open) return;
     lab.seek({ run: run.id });
-    if (!drawn.hasChildNodes()) void lab.wait(drawn, async () => fill(drawn, await drawing(lab, "run", { run: run.id })), "Drawing");
+    if (!picture.hasChildNodes()) void lab.wait(picture, async () => fill(picture, await drawing(lab, "run", { run: run.id })), "Drawing");
   };
   details.addEventListener("toggle", opened);
   return h("li", {}, details);
@@ -347,19 +347,19 @@ function keptItem(run, lab, gone) {
 /** What is to be known of a run at a glance. @param {Run} run */
 function facts(run) {
   const spent = run.tokens ? [counted(run.tokens, "token"), run.cost ? `$${run.cost.toFixed(4)}` : ""] : [];
-  const told = [when(run.created), counted(run.steps, "step"), `${run.seconds.toFixed(1)} s`, ...spent];
+  const details = [when(run.created), counted(run.steps, "step"), `${run.seconds.toFixed(1)} s`, ...spent];
   return [h("span", { class: "badge" }, run.system),
     run.good !== null && h("span", { class: `badge ${run.good ? "ok" : "wrong"}` }, run.good ? "good" : "not good"),
     run.problem && h("span", { class: "badge warn" }, "problem"),
     run.calls > 0 && !run.found && h("span", { class: "badge" }, "no answer"),
-    h("span", { class: "hint" }, told.filter(Boolean).join(" · "))];
+    h("span", { class: "hint" }, details.filter(Boolean).join(" · "))];
 }
 
-/** @param {Run} run @param {Lab} lab @param {() => unknown} gone */
-async function removeRun(run, lab, gone) {
+/** @param {Run} run @param {Lab} lab @param {() => unknown} removed */
+async function removeRun(run, lab, removed) {
   if (!await agreed("Remove this answer?", run.question, "Remove", true)) return;
   await remove(address(["collections", lab.app.collection, "runs", run.id]));
   lab.seek({});
   say("The answer is removed.");
-  await gone();
+  await removed();
 }

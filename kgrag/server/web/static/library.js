@@ -56,29 +56,29 @@ export async function show(view, app) {
  * @param {(name: string) => string} to
  */
 export function tabs(title, parts, now, to) {
-  const made = h("nav", { class: "tabs", "aria-label": title },
-    parts.map(([name, shown]) => h("a", { href: to(name), "aria-current": name === now && "page" }, shown)));
-  queueMicrotask(() => made.querySelector("[aria-current]")?.scrollIntoView({ block: "nearest", inline: "nearest" }));
-  return made;
+  const bar = h("nav", { class: "tabs", "aria-label": title },
+    parts.map(([name, label]) => h("a", { href: to(name), "aria-current": name === now && "page" }, label)));
+  queueMicrotask(() => bar.querySelector("[aria-current]")?.scrollIntoView({ block: "nearest", inline: "nearest" }));
+  return bar;
 }
 
 /** What the collection holds, at the head of the page. @param {App} app */
 function counts(app) {
-  const told = h("p", { class: "quiet" });
+  const note = h("p", { class: "quiet" });
   const look = () => void get(address(["collections", app.collection]), app.signal)
-    .then((info) => { told.textContent = holds(info); }, () => {});
-  if (!app.collection) return told;
+    .then((info) => { note.textContent = holds(info); }, () => {});
+  if (!app.collection) return note;
   news.addEventListener("read", look, { signal: app.signal });
   look();
-  return told;
+  return note;
 }
 
 /** @param {Info} info */
-function holds({ counts: its }) {
+function holds({ counts: numbers }) {
   /** @type {[string, string, string][]} */
   const names = [["Document", "document", "documents"], ["Passage", "passage", "passages"], ["Entity", "name", "names"],
     ["Triple", "fact", "facts"]];
-  return names.filter(([label], at) => at < 2 || its[label]).map(([label, one, more]) => counted(its[label] ?? 0, one, more)).join(" · ");
+  return names.filter(([label], at) => at < 2 || numbers[label]).map(([label, one, more]) => counted(numbers[label] ?? 0, one, more)).join(" · ");
 }
 
 /** Documents have come: where the collection is new, it is looked at. @param {App} app @param {Event} event */
@@ -124,34 +124,34 @@ function addTo(app, named, fixed = false) {
 async function watchedFolder(app, box) {
   const { collection, signal } = app;
   for (let before = ""; !signal.aborted;) {
-    const its = /** @type {Watched} */ (await get(address(["collections", collection, "watched"]), signal));
-    if (its.folder === null) return;
-    const now = JSON.stringify(its);
+    const state = /** @type {Watched} */ (await get(address(["collections", collection, "watched"]), signal));
+    if (state.folder === null) return;
+    const now = JSON.stringify(state);
     if (now !== before) {
-      fill(box, watchedPanel(app, its));
-      if (before && its.looked !== JSON.parse(before).looked) news.dispatchEvent(new CustomEvent("read", { detail: { collection, fresh: false } }));
+      fill(box, watchedPanel(app, state));
+      if (before && state.looked !== JSON.parse(before).looked) news.dispatchEvent(new CustomEvent("read", { detail: { collection, fresh: false } }));
       before = now;
     }
-    await pause(its.looking ? LOOKING : WATCHING, signal);
+    await pause(state.looking ? LOOKING : WATCHING, signal);
   }
 }
 
-/** @param {App} app @param {Watched} its */
-function watchedPanel(app, its) {
-  const look = button({ title: "Look now", icon: "again", kind: "line", disabled: its.looking !== "", onclick: async () => {
+/** @param {App} app @param {Watched} state */
+function watchedPanel(app, state) {
+  const look = button({ title: "Look now", icon: "again", kind: "line", disabled: state.looking !== "", onclick: async () => {
     look.disabled = true;
     await post(address(["collections", app.collection, "jobs"]), { kind: "watched" });
   } });
-  const told = [its.looking ? "looking now" : its.looked ? `last looked at ${when(its.looked)}` : "not looked at yet",
-    its.looked && counted(its.documents, "document"),
-    its.unsettled > 0 && `${counted(its.unsettled, "file")} still being written`, its.failed > 0 && `${count(its.failed)} failed`].filter(Boolean).join(", ");
+  const facts = [state.looking ? "looking now" : state.looked ? `last looked at ${when(state.looked)}` : "not looked at yet",
+    state.looked && counted(state.documents, "document"),
+    state.unsettled > 0 && `${counted(state.unsettled, "file")} still being written`, state.failed > 0 && `${count(state.failed)} failed`].filter(Boolean).join(", ");
   return h("section", { class: "panel col", "aria-label": "Watched folder" },
-    h("div", { class: "row" }, icon("folder"), h("p", { class: "grow text" }, h("span", { class: "strong" }, `Watched folder: ${its.folder}`), `, ${told}`),
+    h("div", { class: "row" }, icon("folder"), h("p", { class: "grow text" }, h("span", { class: "strong" }, `Watched folder: ${state.folder}`), `, ${facts}`),
       app.may("write") && look),
-    !its.present && h("p", { class: "quiet", role: "alert" }, "The folder is not there now. Whoever runs the server can mount or make it."),
-    its.present && its.error && h("p", { class: "quiet", role: "alert" }, its.error),
-    its.problems.length > 0 && h("details", {}, h("summary", {}, counted(its.problems.length, "problem")), h("ul", { class: "plain small" },
-      its.problems.map(({ place, message }) => h("li", { class: "text" }, `${place}: ${sentence(message)}`)))));
+    !state.present && h("p", { class: "quiet", role: "alert" }, "The folder is not there now. Whoever runs the server can mount or make it."),
+    state.present && state.error && h("p", { class: "quiet", role: "alert" }, state.error),
+    state.problems.length > 0 && h("details", {}, h("summary", {}, counted(state.problems.length, "problem")), h("ul", { class: "plain small" },
+      state.problems.map(({ place, message }) => h("li", { class: "text" }, `${place}: ${sentence(message)}`)))));
 }
 
 // ----- documents
@@ -184,8 +184,8 @@ class Documents {
   async begin() {
     const { signal } = this.app;
     await into(this.body, signal, async () => {
-      const found = await this.listed("");
-      return found.documents.length === 0 && !this.search ? this.none() : this.full(found);
+      const page = await this.listed("");
+      return page.documents.length === 0 && !this.search ? this.none() : this.full(page);
     });
     news.addEventListener("read", (event) => {
       if (/** @type {CustomEvent} */ (event).detail.collection === this.app.collection) void attempt(() => this.again());
@@ -206,8 +206,8 @@ class Documents {
     return empty("This collection is empty", "Your key may read only. Whoever runs the server can add documents.");
   }
 
-  /** @param {{documents: Listed[], after: string | null}} found */
-  full(found) {
+  /** @param {{documents: Listed[], after: string | null}} page */
+  full(page) {
     let timer = 0;
     const find = h("input", { type: "search", placeholder: "Search titles", "aria-label": "Search titles and names of files",
       value: this.search });
@@ -228,7 +228,7 @@ class Documents {
         h("th", {}, "State"), h("th", { class: "wide" }, "Updated"),
         h("th", { class: "tight" }, h("span", { class: "unseen" }, "Actions")))),
       this.lines)), this.more);
-    this.fresh(found);
+    this.fresh(page);
     return this.box;
   }
 
@@ -238,13 +238,13 @@ class Documents {
     this.fresh(await this.listed(""));
   }
 
-  /** @param {{documents: Listed[], after: string | null}} found */
-  fresh(found) {
+  /** @param {{documents: Listed[], after: string | null}} page */
+  fresh(page) {
     this.rows.clear();
     fill(this.lines);
     this.chosen.clear();
-    this.append(found);
-    if (found.documents.length > 0) return;
+    this.append(page);
+    if (page.documents.length > 0) return;
     fill(this.lines, h("tr", {}, h("td", { colSpan: 8 }, this.search
       ? empty("Nothing fits", `No title or name of a file has “${this.search}”.`)
       : empty("No documents", "Add files, or drop them anywhere on this page."))));
@@ -252,9 +252,9 @@ class Documents {
 
   /** @param {{documents: Listed[], after: string | null}} found */
   append({ documents, after }) {
-    for (const its of documents) {
-      const row = this.row(its);
-      this.rows.set(its.key, row);
+    for (const entry of documents) {
+      const row = this.row(entry);
+      this.rows.set(entry.key, row);
       this.lines.append(row);
     }
     this.after = after;
@@ -265,34 +265,34 @@ class Documents {
     this.drawBulk();
   }
 
-  /** @param {Listed} its */
-  row(its) {
-    const { collection } = this.app, title = its.title || its.key,
-      to = `/document/${encodeURIComponent(collection)}/${encodeURIComponent(its.key)}`;
-    const tick = h("input", { type: "checkbox", "aria-label": `Choose ${title}`, onchange: () => this.choose(its.key, tick.checked) });
-    return h("tr", { class: this.leaving.has(its.key) ? "leaving" : "" }, this.write && h("td", { class: "tight" }, tick),
+  /** @param {Listed} entry */
+  row(entry) {
+    const { collection } = this.app, title = entry.title || entry.key,
+      to = `/document/${encodeURIComponent(collection)}/${encodeURIComponent(entry.key)}`;
+    const tick = h("input", { type: "checkbox", "aria-label": `Choose ${title}`, onchange: () => this.choose(entry.key, tick.checked) });
+    return h("tr", { class: this.leaving.has(entry.key) ? "leaving" : "" }, this.write && h("td", { class: "tight" }, tick),
       h("td", { class: "title" }, h("a", { href: to, dir: "auto" }, title),
-        its.key !== title && h("p", { class: "hint", dir: "auto" }, its.key),
-        its.problems.length > 0 && h("details", {}, h("summary", {}, counted(its.problems.length, "problem")),
-          h("ul", { class: "plain small" }, its.problems.map((one) => h("li", { class: "text" }, one))))),
-      h("td", { class: "number wide" }, its.pages ? count(its.pages) : "–"), h("td", { class: "number wide" }, count(its.passages)),
-        h("td", { class: "number wide" }, its.tables ? count(its.tables) : "–"),
-      h("td", {}, stateOf(its)), h("td", { class: "wide nowrap" }, when(its.updated)),
+        entry.key !== title && h("p", { class: "hint", dir: "auto" }, entry.key),
+        entry.problems.length > 0 && h("details", {}, h("summary", {}, counted(entry.problems.length, "problem")),
+          h("ul", { class: "plain small" }, entry.problems.map((one) => h("li", { class: "text" }, one))))),
+      h("td", { class: "number wide" }, entry.pages ? count(entry.pages) : "–"), h("td", { class: "number wide" }, count(entry.passages)),
+        h("td", { class: "number wide" }, entry.tables ? count(entry.tables) : "–"),
+      h("td", {}, stateOf(entry)), h("td", { class: "wide nowrap" }, when(entry.updated)),
       h("td", { class: "tight" }, h("div", { class: "row-actions" },
         h("a", { class: "button bare wide", href: to, "aria-label": `Open ${title}`, title: "Open" }, icon("right")),
-        this.write && button({ icon: "replace", label: `Replace ${its.file || title}`, onclick: () => this.replace(its) }),
-        this.write && button({ icon: "bin", label: `Delete ${title}`, onclick: () => this.leave([its.key]) }))));
+        this.write && button({ icon: "replace", label: `Replace ${entry.file || title}`, onclick: () => this.replace(entry) }),
+        this.write && button({ icon: "bin", label: `Delete ${title}`, onclick: () => this.leave([entry.key]) }))));
   }
 
-  /** Another file in place of the one that a document was read from. @param {Listed} its */
-  async replace(its) {
-    const name = its.file || its.key, ending = /\.[a-z0-9]{1,8}$/i.exec(name)?.[0]?.toLowerCase() ?? "";
-    const [chosen] = await picked({ one: true, accept: ending });
-    if (!chosen) return;
-    if (ending && !chosen.name.toLowerCase().endsWith(ending)) {
+  /** Another file in place of the one that a document was read from. @param {Listed} entry */
+  async replace(entry) {
+    const name = entry.file || entry.key, ending = /\.[a-z0-9]{1,8}$/i.exec(name)?.[0]?.toLowerCase() ?? "";
+    const [file] = await picked({ one: true, accept: ending });
+    if (!file) return;
+    if (ending && !file.name.toLowerCase().endsWith(ending)) {
       return say(`Choose a file that ends with ${ending}. To add another kind of file, use “Add files”.`, { error: true });
     }
-    upload(this.app, this.app.collection, [{ file: chosen.file, name }]);
+    upload(this.app, this.app.collection, [{ file: file.file, name }]);
   }
 
   /** @param {string} key @param {boolean} on */
@@ -361,15 +361,15 @@ class Documents {
       this.fade(keys, false);
       await this.again();
     } });
-    const told = h("span", { "aria-hidden": "true" }), note = h("div", { class: "panel row note-row", role: "status" }, icon("bin"),
-      h("span", { class: "unseen" }, `${number} will be deleted in a minute.`), told, h("span", { class: "space" }), undo);
+    const text = h("span", { "aria-hidden": "true" }), note = h("div", { class: "panel row note-row", role: "status" }, icon("bin"),
+      h("span", { class: "unseen" }, `${number} will be deleted in a minute.`), text, h("span", { class: "space" }), undo);
     this.waiting.append(note);
     while (!signal.aborted && !undone && Date.now() < end) {
-      told.textContent = `${number} will be deleted in ${Math.ceil((end - Date.now()) / 1000)} s`;
+      text.textContent = `${number} will be deleted in ${Math.ceil((end - Date.now()) / 1000)} s`;
       await pause(1000, signal);
     }
     if (!undone) {
-      told.textContent = `${number} ${keys.length === 1 ? "is" : "are"} being deleted`;
+      text.textContent = `${number} ${keys.length === 1 ? "is" : "are"} being deleted`;
       undo.remove();
     }
     while (!signal.aborted && !undone) {
@@ -395,27 +395,27 @@ class Documents {
   }
 }
 
-/** @param {Listed} its */
-function stateOf(its) {
-  return h("div", { class: "states" }, its.problems.length > 0 ? badge("Problem", "warn", "warn") : badge("Read", "ok", "check"),
-    its.held && h("span", { class: "hint nowrap", title: "The server keeps the file that it was read from." }, "File kept"));
+/** @param {Listed} entry */
+function stateOf(entry) {
+  return h("div", { class: "states" }, entry.problems.length > 0 ? badge("Problem", "warn", "warn") : badge("Read", "ok", "check"),
+    entry.held && h("span", { class: "hint nowrap", title: "The server keeps the file that it was read from." }, "File kept"));
 }
 
 /** Keys by the limits of one request. @param {string[]} keys */
 function parts(keys) {
   /** @type {string[][]} */
-  const made = [];
+  const problems = [];
   let length = ADDRESS;
   for (const key of keys) {
     length += encodeURIComponent(key).length + 5;
-    const last = made.at(-1);
+    const last = problems.at(-1);
     if (last && last.length < TOGETHER && length <= ADDRESS) last.push(key);
     else {
-      made.push([key]);
+      problems.push([key]);
       length = encodeURIComponent(key).length + 5;
     }
   }
-  return made;
+  return problems;
 }
 
 // ----- problems
@@ -424,10 +424,10 @@ function parts(keys) {
 async function problemsTab(app) {
   const [inspection, { jobs }] = await Promise.all([get(address(["collections", app.collection, "inspect"]), app.signal),
     get(address(["jobs"], { collection: app.collection, limit: 50 }), app.signal)]);
-  const files = fileProblems(app.collection, jobs), found = /** @type {Finding[]} */ (inspection.findings);
+  const files = fileProblems(app.collection, jobs), findings = /** @type {Finding[]} */ (inspection.findings);
   const list = h("ul", { class: "works-off" }, files.map((one) => fileProblem(app, one)));
   return [files.length > 0 ? h("h2", {}, "Files that could not be read") : false, list, h("h2", {}, "The collection"),
-    found.length > 0 ? h("div", { class: "col" }, found.map((one) => findingPanel(app, one, app.collection)))
+    findings.length > 0 ? h("div", { class: "col" }, findings.map((one) => findingPanel(app, one, app.collection)))
       : empty("All is well", "Nothing is broken, and no work is left.")].filter((one) => one instanceof Node);
 }
 
@@ -452,15 +452,15 @@ function dismissed(collection) {
 function fileProblems(collection, jobs) {
   const aside = new Set(dismissed(collection)), seen = new Set();
   /** @type {FileProblem[]} */
-  const found = [];
+  const problems = [];
   for (const job of jobs) {
     if (!["ingest", "delete"].includes(job.kind) || !isOver(job) || job.state === "cancelled") continue;
     for (const { place, message } of job.result["problems"] ?? []) {
-      if (!seen.has(fileOf(place)) && !aside.has(`${place}\n${message}\n${job.ended}`)) found.push({ place, message, ended: job.ended });
+      if (!seen.has(fileOf(place)) && !aside.has(`${place}\n${message}\n${job.ended}`)) problems.push({ place, message, ended: job.ended });
     }
     for (const name of job.parameters["uploads"] ?? job.parameters["documents"] ?? []) seen.add(name);
   }
-  return found;
+  return problems;
 }
 
 /** @param {string} place "a.csv:12" */
@@ -491,17 +491,17 @@ const LEVELS = { error: ["Broken", "wrong", "error"], warning: ["Work is left", 
 /** Where a page does what a finding calls for: what its name begins with, the tab and what to press. @type {[RegExp, string, string][]} */
 const HELP = [[/^names to merge/, "names", "Look at the names"], [/^(not )?(extracted|tagged)|^reports out of date/, "work", "Go to Work"]];
 
-/** @param {App} app @param {Finding} its @param {string} collection */
-export function findingPanel(app, its, collection) {
-  const [title, kind, drawn] = LEVELS[its.level], help = collection === app.collection && HELP.find(([name]) => name.test(its.name));
-  const command = /\bkgrag [a-z]|Neo4j/.test(its.remedy), nothing = /^Nothing is to be done/.test(its.remedy);
-  const remedy = command && !app.may("admin") ? "Whoever runs the server can mend this." : its.remedy;
-  return h("section", { class: "panel col finding", "aria-label": its.name }, h("div", { class: "row" },
-    badge(nothing ? "Good to know" : title, kind, nothing ? "check" : drawn), h("p", { class: "grow" }, its.message),
+/** @param {App} app @param {Finding} finding @param {string} collection */
+export function findingPanel(app, finding, collection) {
+  const [title, kind, symbol] = LEVELS[finding.level], help = collection === app.collection && HELP.find(([name]) => name.test(finding.name));
+  const command = /\bkgrag [a-z]|Neo4j/.test(finding.remedy), nothing = /^Nothing is to be done/.test(finding.remedy);
+  const remedy = command && !app.may("admin") ? "Whoever runs the server can mend this." : finding.remedy;
+  return h("section", { class: "panel col finding", "aria-label": finding.name }, h("div", { class: "row" },
+    badge(nothing ? "Good to know" : title, kind, nothing ? "check" : symbol), h("p", { class: "grow" }, finding.message),
     help && h("a", { class: "button line", href: `/library?tab=${help[1]}` }, help[2])),
   !help && h("p", { class: "quiet" }, withCode(remedy)),
-  its.examples.length > 0 && h("details", {}, h("summary", {}, "Examples"), h("ul", { class: "plain small" },
-    its.examples.map((one) => h("li", { class: "text" }, one)))));
+  finding.examples.length > 0 && h("details", {}, h("summary", {}, "Examples"), h("ul", { class: "plain small" },
+    finding.examples.map((one) => h("li", { class: "text" }, one)))));
 }
 
 /** A text whose commands, between back quotes or after a colon, are shown as code. @param {string} text */
@@ -514,7 +514,7 @@ function withCode(text) {
 /** @param {App} app */
 async function collectionsTab(app) {
   const { collections } = /** @type {{collections: Info[]}} */ (await get(address(["collections"]), app.signal));
-  const known = collections.filter(({ kind }) => kind === "documents").sort((one, other) => one.name.localeCompare(other.name));
+  const visible = collections.filter(({ kind }) => kind === "documents").sort((one, other) => one.name.localeCompare(other.name));
   const fresh = h("section", { class: "panel col", hidden: true, "aria-label": "New collection" }, h("h2", {}, "New collection"),
     addTo(app, ""));
   const open = button({ title: "New collection", icon: "plus", kind: "main", onclick: () => {
@@ -524,35 +524,35 @@ async function collectionsTab(app) {
   return [h("div", { class: "row" }, 
     h("p", { class: "quiet grow" }, "A collection is what one searches at a time. The one that is open is shown on all pages."),
     app.may("write") && open), fresh,
-  known.length > 0 ? h("div", { class: "cards" }, known.map((its) => collectionCard(app, its)))
+  visible.length > 0 ? h("div", { class: "cards" }, visible.map((info) => collectionCard(app, info)))
     : empty("No collections yet", "A collection is made when files are added to it.")];
 }
 
-/** @param {App} app @param {Info} its */
-function collectionCard(app, its) {
-  const open = its.name === app.collection;
-  return h("section", { class: "panel col", "aria-label": its.name }, h("div", { class: "row" }, icon("folder"),
-    h("h3", { class: "grow text" }, its.name), open && badge("Open", "on", "check")),
-    h("p", { class: "quiet" }, holds(its)), h("p", { class: "hint grow" }, `Searched with ${its.embedder}`, !its.finished
+/** @param {App} app @param {Info} info */
+function collectionCard(app, info) {
+  const open = info.name === app.collection;
+  return h("section", { class: "panel col", "aria-label": info.name }, h("div", { class: "row" }, icon("folder"),
+    h("h3", { class: "grow text" }, info.name), open && badge("Open", "on", "check")),
+    h("p", { class: "quiet" }, holds(info)), h("p", { class: "hint grow" }, `Searched with ${info.embedder}`, !info.finished
       && ". Work on it is under way or was interrupted."),
-    h("div", { class: "row" }, button({ title: "Open", kind: "line", label: `Open ${its.name}`, onclick: () => look(app, its.name) }),
-      app.may("admin") && button({ title: "Delete", icon: "bin", kind: "danger", label: `Delete ${its.name}`, onclick: () => deleted(app,
-        its) })));
+    h("div", { class: "row" }, button({ title: "Open", kind: "line", label: `Open ${info.name}`, onclick: () => look(app, info.name) }),
+      app.may("admin") && button({ title: "Delete", icon: "bin", kind: "danger", label: `Delete ${info.name}`, onclick: () => deleted(app,
+        info) })));
 }
 
-/** Delete a collection after its name was typed. @param {App} app @param {Info} its */
-async function deleted(app, its) {
-  const yes = await dialog(`Delete ${its.name}?`, (/** @type {(yes: boolean) => void} */ close) => {
-    const typed = h("input", { type: "text", autocomplete: "off", oninput: () => { go.disabled = typed.value !== its.name; } });
+/** Delete a collection after its name was typed. @param {App} app @param {Info} info */
+async function deleted(app, info) {
+  const yes = await dialog(`Delete ${info.name}?`, (/** @type {(yes: boolean) => void} */ close) => {
+    const typed = h("input", { type: "text", autocomplete: "off", oninput: () => { go.disabled = typed.value !== info.name; } });
     const go = button({ title: "Delete it", kind: "danger", type: "submit", disabled: true });
-    return [h("p", { class: "dialog-text" }, `${holds(its)}, and all files that were uploaded to it. This cannot be undone.`),
+    return [h("p", { class: "dialog-text" }, `${holds(info)}, and all files that were uploaded to it. This cannot be undone.`),
       h("form", { class: "col", onsubmit: (/** @type {Event} */ event) => { event.preventDefault(); if (!go.disabled) close(true); } },
-        field(`Type ${its.name} to delete it`, typed), h("div", { class: "row end" },
+        field(`Type ${info.name} to delete it`, typed), h("div", { class: "row end" },
           button({ title: "Not now", onclick: () => close(false) }), go))];
   });
   if (!yes) return;
-  let job = /** @type {Job} */ (await remove(address(["collections", its.name])));
-  say(`${its.name} is being deleted.`);
+  let job = /** @type {Job} */ (await remove(address(["collections", info.name])));
+  say(`${info.name} is being deleted.`);
   while (!isOver(job) && !app.signal.aborted) {
     await pause(700, app.signal);
     job = await get(address(["jobs", job.id]));

@@ -10,9 +10,9 @@ const ALLOWED = new Set(["P", "BR", "EM", "STRONG", "S", "CODE", "PRE", "UL", "O
  * @returns {DocumentFragment}
  */
 export function safe(html, cited) {
-  const read = new DOMParser().parseFromString(html, "text/html"), made = document.createDocumentFragment();
-  copy(read.body, made, cited);
-  return made;
+  const read = new DOMParser().parseFromString(html, "text/html"), fragment = document.createDocumentFragment();
+  copy(read.body, fragment, cited);
+  return fragment;
 }
 
 /** @param {Node} from @param {Node} to @param {(cite: {number: number, start: number, end: number}) => HTMLElement} cited */

@@ -40,8 +40,8 @@ async function showPassage(view, app, collection, id) {
 
 /** @param {HTMLElement} view @param {App} app @param {string} collection @param {string} key */
 async function showDocument(view, app, collection, key) {
-  const held = /** @type {{passages: Passage[], number: number, tables: Table[], figures?: import("./sources.js").Figure[]}} */ (await get(address(["collections", collection, "document"], { key }), app.signal));
-  const rows = held.passages, first = rows[0];
+  const contents = /** @type {{passages: Passage[], number: number, tables: Table[], figures?: import("./sources.js").Figure[]}} */ (await get(address(["collections", collection, "document"], { key }), app.signal));
+  const rows = contents.passages, first = rows[0];
   if (!first) {
     fill(view, h("div", { class: "page-body" }, empty("Nothing is held of this document", "It was removed, or nothing could be read of it.", h("a", { class: "button line", href: "/library" }, "To the library"))));
     return;
@@ -50,15 +50,15 @@ async function showDocument(view, app, collection, key) {
   const page = h("div", {});
   let filter = "";
   const list = h("ol", { class: "found" });
-  const draw_ = () => fill(list, rows.filter((its) => its.text.toLowerCase().includes(filter)).slice(0, 300).map((its) => h("li", {},
-    h("a", { href: `/passage/${encodeURIComponent(collection)}/${encodeURIComponent(its.id)}` }, its.section || its.title || "Passage", its.page === null ? "" : `, p. ${its.page}`),
-    h("p", { class: "text" }, its.text))));
+  const draw_ = () => fill(list, rows.filter((row) => row.text.toLowerCase().includes(filter)).slice(0, 300).map((row) => h("li", {},
+    h("a", { href: `/passage/${encodeURIComponent(collection)}/${encodeURIComponent(row.id)}` }, row.section || row.title || "Passage", row.page === null ? "" : `, p. ${row.page}`),
+    h("p", { class: "text" }, row.text))));
   const search = h("input", { type: "search", placeholder: "Search in this document", "aria-label": "Search in this document" });
   search.addEventListener("input", () => { filter = search.value.toLowerCase(); draw_(); });
   draw_();
   fill(view, h("div", { class: "page-body" }, head(collection, first.title || key, first),
-    h("p", { class: "quiet" }, held.number > rows.length ? `The first ${count(rows.length)} of ${counted(held.number, "passage")}` : counted(held.number, "passage")),
-    page, held.tables.length > 0 && h("details", {}, h("summary", {}, counted(held.tables.length, "table")), held.tables.map(table)), figures(collection, held.figures), search, list));
+    h("p", { class: "quiet" }, contents.number > rows.length ? `The first ${count(rows.length)} of ${counted(contents.number, "passage")}` : counted(contents.number, "passage")),
+    page, contents.tables.length > 0 && h("details", {}, h("summary", {}, counted(contents.tables.length, "table")), contents.tables.map(table)), figures(collection, contents.figures), search, list));
   if (first.page !== null) await draw(page, collection, first, 1);
 }
 
@@ -80,8 +80,8 @@ async function draw(into, collection, passage, number, part = [0, 0]) {
     const page = await get(address(["collections", collection, "page"], { passage: passage.id, number, start: part[0] || null, end: part[1] || null }));
     fill(into, pageView(page, passage.title, (to) => attempt(() => draw(into, collection, passage, to, part)), part[1] > 0));
   } catch (error) {
-    const told = /** @type {{message?: string, remedy?: string}} */ (error);
-    fill(into, h("p", { class: "hint" }, `${told.message ?? ""} ${told.remedy ?? ""}`));
+    const details = /** @type {{message?: string, remedy?: string}} */ (error);
+    fill(into, h("p", { class: "hint" }, `${details.message ?? ""} ${details.remedy ?? ""}`));
   }
 }
 
@@ -94,9 +94,9 @@ function around(edges, collection) {
     kinds.set(kind, [...kinds.get(kind) ?? [], edge]);
   }
   if (kinds.size === 0) return h("p", { class: "quiet" }, "Nothing is tied to it.");
-  return h("dl", { class: "around" }, [...kinds].map(([kind, its]) => [
-    h("dt", {}, kind, h("span", { class: "badge" }, count(its[0]?.total ?? its.length))),
-    h("dd", {}, its.filter((edge, at) => its.findIndex((one) => one.name === edge.name) === at).map((edge) => neighbour(edge, collection)))]).flat());
+  return h("dl", { class: "around" }, [...kinds].map(([kind, ties]) => [
+    h("dt", {}, kind, h("span", { class: "badge" }, count(ties[0]?.total ?? ties.length))),
+    h("dd", {}, ties.filter((edge, at) => ties.findIndex((one) => one.name === edge.name) === at).map((edge) => neighbour(edge, collection)))]).flat());
 }
 
 /** @param {Edge} edge @param {string} collection */
@@ -107,11 +107,11 @@ function neighbour(edge, collection) {
   return h("span", {}, name);
 }
 
-/** A table that was read from a document. @param {Table} its */
-function table(its) {
-  const rows = its.markdown.split("\n").filter((line) => line.startsWith("|")).map((line) => line.slice(1, -1).split(/(?<!\\)\|/).map((cell) => cell.trim().replaceAll("\\|", "|")));
+/** A table that was read from a document. @param {Table} entry */
+function table(entry) {
+  const rows = entry.markdown.split("\n").filter((line) => line.startsWith("|")).map((line) => line.slice(1, -1).split(/(?<!\\)\|/).map((cell) => cell.trim().replaceAll("\\|", "|")));
   const [first = [], , ...others] = rows;
-  return h("figure", { class: "table-box" }, h("figcaption", { class: "small strong" }, its.caption, its.page === null ? "" : `, p. ${its.page}`),
+  return h("figure", { class: "table-box" }, h("figcaption", { class: "small strong" }, entry.caption, entry.page === null ? "" : `, p. ${entry.page}`),
     h("table", {}, h("thead", {}, h("tr", {}, first.map((cell) => h("th", {}, cell)))),
       h("tbody", {}, others.map((row) => h("tr", {}, row.map((cell) => h("td", {}, cell)))))));
 }

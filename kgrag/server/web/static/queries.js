@@ -52,17 +52,17 @@ class Queries {
     this.query = h("article", { class: "lab-query" });
     this.parts = h("div", { class: "lab-queries" }, h("div", { class: "lab-index" }, this.filter, this.links), this.query);
     fill(box, this.parts);
-    const asked = lab.app.query.get("query"), found = all.find(({ name }) => name === asked);
-    if (found) void this.show(found, lab.app.query);
+    const id = lab.app.query.get("query"), match = all.find(({ name }) => name === id);
+    if (match) void this.show(match, lab.app.query);
     else this.close();
-    if (asked && !found) say(`There is no saved query ${asked}.`, { error: true });
+    if (id && !match) say(`There is no saved query ${id}.`, { error: true });
   }
 
   list() {
     const part = this.filter.value.trim().toLowerCase();
     const fits = this.all.filter(({ name, purpose }) => `${title(name)} ${purpose}`.toLowerCase().includes(part));
     const groups = [...GROUPS.map(([name]) => name), REST, ALL]
-      .map((name) => ({ name, queries: fits.filter((its) => groupOf(its) === name) }));
+      .map((name) => ({ name, queries: fits.filter((query) => groupOf(query) === name) }));
     fill(this.links, fits.length === 0 && h("p", { class: "quiet" }, "No query is like that."),
       groups.filter(({ queries }) => queries.length > 0).map(({ name, queries }) =>
         h("section", {}, h("h2", {}, name), h("ul", {}, queries.map((query) => h("li", {}, this.link(query)))))));
@@ -97,8 +97,8 @@ class Queries {
       ...begin.map((query) => button({ title: title(query.name), kind: "line", onclick: () => this.choose(query) }))));
   }
 
-  /** Open a query with what the address gives for its parameters. @param {Query} query @param {URLSearchParams} given */
-  async show(query, given) {
+  /** Open a query with what the address gives for its parameters. @param {Query} query @param {URLSearchParams} texts */
+  async show(query, texts) {
     this.open = query.name;
     this.parts.classList.add("open");
     this.list();
@@ -109,10 +109,10 @@ class Queries {
       h("p", { class: "text" }, query.purpose), form, result);
     if (matchMedia("(max-width: 860px)").matches) this.query.scrollIntoView({ block: "nearest" });
     await this.lab.wait(form, async () => {
-      const values = await Promise.all(query.parameters.map(async (its) => given.get(`p_${its.name}`) ?? await this.example(its)));
+      const values = await Promise.all(query.parameters.map(async (parameter) => texts.get(`p_${parameter.name}`) ?? await this.example(parameter)));
       if (this.open !== query.name) return;
       const run = this.form(form, query, values, result);
-      if (given.get("run") || query.parameters.length === 0) await run();
+      if (texts.get("run") || query.parameters.length === 0) await run();
     });
   }
 
@@ -124,14 +124,14 @@ class Queries {
    * @param {HTMLElement} result
    */
   form(into, query, values, result) {
-    const controls = query.parameters.map((its, place) => control(its, values[place] ?? "", this.lab));
+    const controls = query.parameters.map((parameter, place) => control(parameter, values[place] ?? "", this.lab));
     const start = button({ title: "Run", icon: "play", kind: "main", type: "submit" });
     const run = async () => {
-      const written = controls.map(({ input }) => input.value.trim());
-      const told = Object.fromEntries(query.parameters.map(({ name }, place) => [`p_${name}`, written[place] ?? ""]));
-      this.lab.seek({ query: query.name, ...told, run: "1" });
+      const inputs = controls.map(({ input }) => input.value.trim());
+      const state = Object.fromEntries(query.parameters.map(({ name }, place) => [`p_${name}`, inputs[place] ?? ""]));
+      this.lab.seek({ query: query.name, ...state, run: "1" });
       start.disabled = true;
-      await this.lab.wait(result, () => this.run(query, parameters(query, written), result), "Running");
+      await this.lab.wait(result, () => this.run(query, parameters(query, inputs), result), "Running");
       start.disabled = false;
     };
     const fields = h("div", { class: "lab-fields" }, controls.map(({ element }) => element));
@@ -141,34 +141,34 @@ class Queries {
     return run;
   }
 
-  /** @param {Query} query @param {Row} given @param {HTMLElement} into */
-  async run(query, given, into) {
+  /** @param {Query} query @param {Row} values @param {HTMLElement} into */
+  async run(query, values, into) {
     const { app } = this.lab, of = query.of_a_collection ? ["collections", app.collection] : [];
     const to = address([...of, "queries", query.name]);
     /** @type {Rows} */
-    const found = await call("POST", to, { parameters: given }, app.signal);
-    const notes = [found.cut, ...found.notes ?? []].filter(Boolean);
-    if (found.rows.length === 0) {
+    const rows = await call("POST", to, { parameters: values }, app.signal);
+    const notes = [rows.cut, ...rows.notes ?? []].filter(Boolean);
+    if (rows.rows.length === 0) {
       const text = "The query ran, and there is nothing of the kind. Other values may find something.";
       fill(into, empty("Nothing was found", text), notes.map((note) => h("p", { class: "hint" }, note)));
       return;
     }
-    const drawn = h("div", {}), table = new Table(found, this.lab);
-    const told = `${counted(found.rows.length, "row")} in ${found.seconds.toFixed(2)} s`;
-    fill(into, h("div", { class: "row" }, h("p", { class: "quiet grow", role: "status" }, told),
-      button({ title: "Download CSV", icon: "download", kind: "line", onclick: () => save(csv(found), `${query.name}.csv`) })),
-    notes.map((note) => h("p", { class: "row small" }, icon("warn"), note)), drawn, table.element);
-    if (query.of_a_collection && found.rows.some((row) => Object.values(row).some(drawable))) {
-      fill(drawn, loading("Drawing"));
-      fill(drawn, await drawing(this.lab, query.name, given).catch(() => null));
+    const picture = h("div", {}), table = new Table(rows, this.lab);
+    const summary = `${counted(rows.rows.length, "row")} in ${rows.seconds.toFixed(2)} s`;
+    fill(into, h("div", { class: "row" }, h("p", { class: "quiet grow", role: "status" }, summary),
+      button({ title: "Download CSV", icon: "download", kind: "line", onclick: () => save(csv(rows), `${query.name}.csv`) })),
+    notes.map((note) => h("p", { class: "row small" }, icon("warn"), note)), picture, table.element);
+    if (query.of_a_collection && rows.rows.some((row) => Object.values(row).some(drawable))) {
+      fill(picture, loading("Drawing"));
+      fill(picture, await drawing(this.lab, query.name, values).catch(() => null));
     }
   }
 
-  /** What stands in a field at first: where the default is a word of the demo, one of this collection. @param {Parameter} its */
-  async example(its) {
-    const usual = unquoted(its.default);
-    if (its.type !== "STRING" || usual === "" || its.name === "since") return usual;
-    return await this.exampleOf(its.name).catch(() => "");
+  /** What stands in a field at first: where the default is a word of the demo, one of this collection. @param {Parameter} parameter */
+  async example(parameter) {
+    const usual = unquoted(parameter.default);
+    if (parameter.type !== "STRING" || usual === "" || parameter.name === "since") return usual;
+    return await this.exampleOf(parameter.name).catch(() => "");
   }
 
   /** @param {string} name @returns {Promise<string>} */
@@ -196,10 +196,10 @@ class Queries {
     return [String(one?.["name"] ?? ""), String(other?.["name"] ?? "")];
   }
 
-  /** @param {string} query @param {Row} given @returns {Promise<Row[]>} */
-  async rows(query, given) {
+  /** @param {string} query @param {Row} values @returns {Promise<Row[]>} */
+  async rows(query, values) {
     const { app } = this.lab;
-    return (await call("POST", address(["collections", app.collection, "queries", query]), { parameters: given }, app.signal)).rows;
+    return (await call("POST", address(["collections", app.collection, "queries", query]), { parameters: values }, app.signal)).rows;
   }
 }
 
@@ -217,25 +217,25 @@ function unquoted(cypher) {
   return cypher?.startsWith("'") ? cypher.slice(1, -1).replace(/\\(.)/g, "$1") : cypher ?? "";
 }
 
-/** What is written, as the types of the parameters have it. @param {Query} query @param {string[]} written */
-function parameters(query, written) {
-  const text = (/** @type {Parameter} */ its) => ["STRING", "DATETIME"].includes(its.type);
-  return Object.fromEntries(query.parameters.flatMap((its, place) => {
-    const value = written[place] ?? "";
-    return text(its) ? [[its.name, value]] : value === "" ? [] : [[its.name, JSON.parse(value)]];
+/** What is written, as the types of the parameters have it. @param {Query} query @param {string[]} texts */
+function parameters(query, texts) {
+  const text = (/** @type {Parameter} */ parameter) => ["STRING", "DATETIME"].includes(parameter.type);
+  return Object.fromEntries(query.parameters.flatMap((parameter, place) => {
+    const value = texts[place] ?? "";
+    return text(parameter) ? [[parameter.name, value]] : value === "" ? [] : [[parameter.name, JSON.parse(value)]];
   }));
 }
 
 let lists = 0;
 
-/** A field of the form; names and documents are suggested. @param {Parameter} its @param {string} value @param {Lab} lab */
-function control(its, value, lab) {
-  const number = its.type === "INTEGER" || its.type === "FLOAT";
+/** A field of the form; names and documents are suggested. @param {Parameter} parameter @param {string} value @param {Lab} lab */
+function control(parameter, value, lab) {
+  const number = parameter.type === "INTEGER" || parameter.type === "FLOAT";
   const input = h("input", { type: number ? "number" : "text", value, autocomplete: "off",
-    step: its.type === "FLOAT" ? "any" : "1", required: its.type === "STRING" && unquoted(its.default) !== "" });
-  const element = field(title(its.name), input, its.meaning);
+    step: parameter.type === "FLOAT" ? "any" : "1", required: parameter.type === "STRING" && unquoted(parameter.default) !== "" });
+  const element = field(title(parameter.name), input, parameter.meaning);
   element.classList.toggle("lab-number", number);
-  const suggest = NAMES.includes(its.name) ? suggestNames : DOCUMENTS.includes(its.name) ? suggestDocuments : null;
+  const suggest = NAMES.includes(parameter.name) ? suggestNames : DOCUMENTS.includes(parameter.name) ? suggestDocuments : null;
   if (suggest) {
     const list = h("datalist", { id: `lab-list-${++lists}` });
     let timer = 0;
@@ -243,8 +243,8 @@ function control(its, value, lab) {
     input.addEventListener("input", () => {
       clearTimeout(timer);
       timer = window.setTimeout(async () => {
-        const found = await suggest(lab, input.value.trim()).catch(() => []);
-        fill(list, found.map((option) => h("option", { value: option })));
+        const options = await suggest(lab, input.value.trim()).catch(() => []);
+        fill(list, options.map((option) => h("option", { value: option })));
       }, PAUSE);
     });
     element.append(list);
@@ -255,32 +255,32 @@ function control(its, value, lab) {
 /** @param {Lab} lab @param {string} text @returns {Promise<string[]>} */
 async function suggestNames({ app }, text) {
   const { names } = await get(address(["collections", app.collection, "names"], { q: text, limit: SUGGESTIONS }), app.signal);
-  return names.map((/** @type {{name: string}} */ its) => its.name);
+  return names.map((/** @type {{name: string}} */ entry) => entry.name);
 }
 
 /** @param {Lab} lab @param {string} text @returns {Promise<string[]>} */
 async function suggestDocuments({ app }, text) {
   const { documents } = await get(address(["collections", app.collection, "documents"], { search: text, limit: SUGGESTIONS }), app.signal);
-  return documents.map((/** @type {{title: string, key: string}} */ its) => its.title || its.key);
+  return documents.map((/** @type {{title: string, key: string}} */ entry) => entry.title || entry.key);
 }
 
 // ------------------------------------------------------------------------------------------------------------- the table
 
 /** Rows that are sorted by a click on the name of a column, by another one the other way round. */
 class Table {
-  /** @param {Rows} found @param {Lab} lab */
-  constructor(found, lab) {
-    this.found = found;
+  /** @param {Rows} rows @param {Lab} lab */
+  constructor(rows, lab) {
+    this.found = rows;
     this.lab = lab;
     this.by = "";
     this.down = false;
     const isNumber = (/** @type {unknown} */ value) => value === null || typeof value === "number";
-    this.numbers = new Set(found.columns.filter((column) => found.rows.every((row) => isNumber(row[column]))));
-    this.heads = found.columns.map((column) => this.head(column));
+    this.numbers = new Set(rows.columns.filter((column) => rows.rows.every((row) => isNumber(row[column]))));
+    this.heads = rows.columns.map((column) => this.head(column));
     this.body = h("tbody", {});
     this.element = h("div", { class: "table-box lab-rows", tabindex: 0, role: "region", "aria-label": "Rows" },
       h("table", {}, h("thead", {}, h("tr", {}, this.heads)), this.body));
-    this.draw(found.rows);
+    this.draw(rows.rows);
   }
 
   /** @param {string} column */
@@ -327,15 +327,15 @@ function compared(one, other, down) {
 
 /** A long text, cut until all of it is wanted. @param {string} text */
 function long(text) {
-  const shown = h("span", { class: "text" }), turn = h("button", { type: "button", class: "lab-all", "aria-expanded": "false" });
+  const label = h("span", { class: "text" }), turn = h("button", { type: "button", class: "lab-all", "aria-expanded": "false" });
   const draw = (/** @type {boolean} */ all) => {
-    fill(shown, all ? text : `${text.slice(0, LONG).trimEnd()} …`);
+    fill(label, all ? text : `${text.slice(0, LONG).trimEnd()} …`);
     fill(turn, all ? "Less" : "All");
     turn.setAttribute("aria-expanded", String(all));
   };
   turn.addEventListener("click", () => draw(turn.getAttribute("aria-expanded") === "false"));
   draw(false);
-  return h("div", { class: "lab-long" }, shown, " ", turn);
+  return h("div", { class: "lab-long" }, label, " ", turn);
 }
 
 /** @param {string} text */
@@ -379,9 +379,9 @@ function pathInWords({ nodes, edges }) {
   }).join("");
 }
 
-/** @param {Rows} found */
-function csv(found) {
-  const lines = [found.columns, ...found.rows.map((row) => found.columns.map((column) => row[column]))];
+/** @param {Rows} rows */
+function csv(rows) {
+  const lines = [rows.columns, ...rows.rows.map((row) => rows.columns.map((column) => row[column]))];
   return lines.map((line) => line.map(csvCell).join(",")).join("\r\n");
 }
 
@@ -404,25 +404,25 @@ function save(text, name) {
  * What a saved query finds, drawn. Raises ApiError where that is no node.
  * @param {Lab} lab
  * @param {string} query
- * @param {Row} given
+ * @param {Row} values
  */
-export async function drawing(lab, query, given) {
+export async function drawing(lab, query, values) {
   const { app } = lab, of = ["collections", app.collection, "drawings"];
-  const drawn = (/** @type {string} */ name, /** @type {Row} */ its) =>
-    call("POST", address([...of, "queries", name]), { parameters: its }, app.signal);
+  const load = (/** @type {string} */ name, /** @type {Row} */ row) =>
+    call("POST", address([...of, "queries", name]), { parameters: row }, app.signal);
   /** @param {DrawnNode} node @returns {Promise<Drawing>} */
   const expand = async (node) => {
     const id = String(node.properties["id"] ?? node.id);
     if (node.label === "Passage") return await get(address([...of, "passage"], { id, edges: 10 }), app.signal);
-    return node.label === "Entity" ? await drawn("around", { entity: String(node.properties["name"] ?? node.caption), edges: EDGES })
-      : await drawn("document", { document: String(node.properties["key"] ?? node.caption), edges: EDGES });
+    return node.label === "Entity" ? await load("around", { entity: String(node.properties["name"] ?? node.caption), edges: EDGES })
+      : await load("document", { document: String(node.properties["key"] ?? node.caption), edges: EDGES });
   };
   const open = (/** @type {DrawnNode} */ node) => {
     const properties = { id: node.id, name: node.caption, ...node.properties };
     const to = linkTo({ element: "", labels: [node.label], properties }, app.collection);
     if (to) app.go(to);
   };
-  const found = await drawn(query, given), view = new GraphView({ looks: app.start.looks, expand, open, height: HEIGHT });
-  setTimeout(() => view.add(found));
+  const graph = await load(query, values), view = new GraphView({ looks: app.start.looks, expand, open, height: HEIGHT });
+  setTimeout(() => view.add(graph));
   return view.element;
 }

@@ -14,9 +14,9 @@ import { attempt, button, fill, h, icon, loading } from "./dom.js";
 
 /** The pane of sources of one conversation. */
 export class Sources {
-  /** @param {{collection: string}} its */
-  constructor(its) {
-    this.collection = its.collection;
+  /** @param {{collection: string}} options */
+  constructor(options) {
+    this.collection = options.collection;
     /** @type {Source[]} */
     this.sources = [];
     /** @type {Map<string, Promise<Page | null>>} */
@@ -137,12 +137,12 @@ export class Sources {
   page(source, part, number) {
     const to = source.passage.collection || this.collection;
     const at = address(["collections", to, "page"], { passage: source.passage.id, start: part[0], end: part[1], number });
-    let found = this.pages.get(at);
-    if (!found) {
-      found = get(at).catch(() => null);
-      this.pages.set(at, found);
+    let promise = this.pages.get(at);
+    if (!promise) {
+      promise = get(at).catch(() => null);
+      this.pages.set(at, promise);
     }
-    return found;
+    return promise;
   }
 }
 
@@ -177,10 +177,10 @@ function boxes(places, kind) {
   });
 }
 
-/** Figures with their captions; one whose picture is not kept goes without it. @param {string} collection @param {Figure[]} [its] */
-export function figures(collection, its = []) {
-  if (its.length === 0) return null;
-  return h("div", { class: "figures" }, its.map((one) => {
+/** Figures with their captions; one whose picture is not kept goes without it. @param {string} collection @param {Figure[]} [items] */
+export function figures(collection, items = []) {
+  if (items.length === 0) return null;
+  return h("div", { class: "figures" }, items.map((one) => {
     const at = address(["collections", collection, "figures", one.id]);
     const picture = h("img", { src: at, alt: "", loading: "lazy" });
     picture.addEventListener("error", () => picture.remove(), { once: true });

@@ -1,5 +1,5 @@
 // The theme that the visitor chose, before anything is drawn.
 {
-  const chosen = localStorage.getItem("kgrag-theme");
-  if (chosen) document.documentElement.dataset.theme = chosen;
+  const choice = localStorage.getItem("kgrag-theme");
+  if (choice) document.documentElement.dataset.theme = choice;
 }

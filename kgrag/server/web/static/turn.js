@@ -21,12 +21,12 @@ const AGAIN = [500, 1000, 2000, 4000, 8000]; // milliseconds before the connecti
 
 /** A turn on the page, from its question to its end. */
 export class TurnView {
-  /** @param {Shown} shown @param {Place} place */
-  constructor(shown, place) {
-    this.shown = shown;
+  /** @param {Shown} item @param {Place} place */
+  constructor(item, place) {
+    this.shown = item;
     this.place = place;
     this.content = h("div", { class: "col" });
-    this.element = h("article", { class: "turn", id: `turn-${shown.turn.id}`, "aria-label": shown.turn.question });
+    this.element = h("article", { class: "turn", id: `turn-${item.turn.id}`, "aria-label": item.turn.question });
     this.head();
     if (this.over) this.draw();
   }
@@ -70,10 +70,10 @@ export class TurnView {
   /** Show what happens, as it happens. */
   async hear() {
     const began = Date.now(), now = h("span", { class: "now" }, "Beginning"), clock = h("span", { class: "small" }), spent = h("span", { class: "small" });
-    const written = h("div", { class: "answer", "aria-live": "polite" }), way = h("div", {}), lines = h("ol", {}), hits = h("div", {});
+    const text = h("div", { class: "answer", "aria-live": "polite" }), way = h("div", {}), lines = h("ol", {}), hits = h("div", {});
     const stop = button({ icon: "stop", title: "Stop", onclick: () => post(address(["turns", this.shown.turn.id, "stop"]), {}) });
     fill(this.content, h("div", { class: "doing", role: "status" }, h("span", { class: "spinner" }), now, clock, spent, this.shown.mine && stop),
-      way, written, hits, h("details", { class: "steps", open: false }, h("summary", {}, "Steps"), lines));
+      way, text, hits, h("details", { class: "steps", open: false }, h("summary", {}, "Steps"), lines));
     const ticking = setInterval(() => { clock.textContent = `${Math.round((Date.now() - began) / 1000)} s`; }, 1000);
     /** @type {Step[]} */
     const steps = [];
@@ -95,7 +95,7 @@ export class TurnView {
         else if (name === "text") {
           now.textContent = "Writing";
           fill(hits);
-          fill(written, safe(data.html, (cite) => this.cite(cite)));
+          fill(text, safe(data.html, (cite) => this.cite(cite)));
         } else if (name === "step") {
           steps.push(data);
           if (data.topic) now.textContent = data.topic;
@@ -160,7 +160,7 @@ export class TurnView {
 
   /** @param {{number: number, start: number, end: number}} cite */
   cite(cite) {
-    const source = this.shown.sources.find((its) => its.number === cite.number);
+    const source = this.shown.sources.find((entry) => entry.number === cite.number);
     const mark = h("button", { type: "button", class: "cite", "aria-label": `Source ${cite.number}: ${source?.heading ?? ""}` }, String(cite.number));
     const show = () => {
       this.sources();
@@ -203,12 +203,12 @@ export class TurnView {
     const { turn } = this.shown;
     let remark = "";
     if (good === false) {
-      const said = await dialog("What is wrong with it?", (/** @type {(value: string) => void} */ close) => {
+      const reason = await dialog("What is wrong with it?", (/** @type {(value: string) => void} */ close) => {
         const field = h("textarea", { rows: 3, "aria-label": "What is wrong with it?", maxLength: 2000 });
         return [field, h("div", { class: "row end" }, button({ title: "Send", kind: "main", onclick: () => close(field.value) }))];
       });
-      if (said === undefined) return;
-      remark = said;
+      if (reason === undefined) return;
+      remark = reason;
     }
     this.shown.turn = await post(address(["turns", turn.id, "opinion"]), { good, remark });
     this.draw();
@@ -227,11 +227,11 @@ export class TurnView {
   }
 
   async drawTrail() {
-    const [{ GraphView }, drawn] = await Promise.all([import("./drawing.js"), get(address(["turns", this.shown.turn.id, "drawing"]))]);
+    const [{ GraphView }, graph] = await Promise.all([import("./drawing.js"), get(address(["turns", this.shown.turn.id, "drawing"]))]);
     await dialog("The trail", () => {
       const none = async () => ({ nodes: [], edges: [] });
       const view = new GraphView({ looks: this.place.looks, expand: none, open: () => undefined });
-      setTimeout(() => view.add(drawn));
+      setTimeout(() => view.add(graph));
       document.querySelector("dialog")?.classList.add("wide");
       view.legend.open = false;
       return [h("div", { class: "drawn" }, view.element)];
@@ -250,19 +250,19 @@ async function share(turn) {
 /** @param {Step[]} steps */
 function stepList(steps) {
   /** @type {Set<string>} */
-  const said = new Set();
+  const texts = new Set();
   let last = 0;
   return steps.flatMap(({ step, topic, lines }) => {
     const items = [];
     if (step > last) {
       last = step;
-      said.clear();
+      texts.clear();
       items.push(h("li", { class: "strong text" }, `${step}. ${topic}`));
-    } else if (topic && !said.has(topic)) items.push(h("li", { class: "line" }, h("span", {}, "query"), h("span", { class: "text" }, topic)));
-    said.add(topic);
+    } else if (topic && !texts.has(topic)) items.push(h("li", { class: "line" }, h("span", {}, "query"), h("span", { class: "text" }, topic)));
+    texts.add(topic);
     for (const [label, text] of lines) {
-      if (said.has(label + text)) continue;
-      said.add(label + text);
+      if (texts.has(label + text)) continue;
+      texts.add(label + text);
       items.push(h("li", { class: "line" }, h("span", {}, label), h("span", { class: "text" }, text)));
     }
     return items;

@@ -45,12 +45,12 @@ export const allUploads = () => [...uploads.values()];
  */
 export function upload(app, collection, files) {
   if (files.length === 0) return say("There is no file to read in there.");
-  let its = uploads.get(collection);
-  if (!its) {
-    its = new Upload(app, collection);
-    uploads.set(collection, its);
+  let current = uploads.get(collection);
+  if (!current) {
+    current = new Upload(app, collection);
+    uploads.set(collection, current);
   }
-  its.add(files);
+  current.add(files);
   news.dispatchEvent(new Event("change"));
 }
 
@@ -58,7 +58,7 @@ export function upload(app, collection, files) {
 export const sentBefore = (collection, name) => uploads.get(collection)?.items.find((item) => item.name === name);
 
 addEventListener("beforeunload", (event) => {
-  if (allUploads().some((its) => its.sending)) event.preventDefault();
+  if (allUploads().some((upload) => upload.sending)) event.preventDefault();
 });
 
 class Upload extends EventTarget {
@@ -235,31 +235,31 @@ class Upload extends EventTarget {
     this.following = false;
   }
 
-  /** @param {Begun} begun @param {Job} job */
-  heard(begun, job) {
-    if (job.stage !== begun.job?.stage) this.reading = new Pace();
-    begun.job = job;
+  /** @param {Begun} batch @param {Job} job */
+  heard(batch, job) {
+    if (job.stage !== batch.job?.stage) this.reading = new Pace();
+    batch.job = job;
     this.reading.at(job.done);
-    if (job.stage === "documents") begun.documents = Math.min(job.done, begun.items.length);
-    else if (begun.documents > 0) begun.documents = begun.items.length;
-    if (job.state === "running") for (const item of begun.items) if (item.state === "sent") this.set(item, "reading");
+    if (job.stage === "documents") batch.documents = Math.min(job.done, batch.items.length);
+    else if (batch.documents > 0) batch.documents = batch.items.length;
+    if (job.state === "running") for (const item of batch.items) if (item.state === "sent") this.set(item, "reading");
   }
 
   /** What came of each file of a job. @param {Begun} begun @param {Job} job */
   async ended({ items }, job) {
     const problems = /** @type {{place: string, message: string, lasting: boolean}[]} */ (job.result["problems"] ?? []);
-    const held = problems.length > 0 ? await heldNames(this.collection) : null;
+    const names = problems.length > 0 ? await heldNames(this.collection) : null;
     for (const { place, message, lasting } of problems) {
       const item = itemAt(items, place);
       if (!item || item.state === "problem") continue;
-      const whole = !held?.has(item.name) || (place === item.name && !lasting);
+      const whole = !names?.has(item.name) || (place === item.name && !lasting);
       this.set(item, whole ? "problem" : "partly", item.why || sentence(message));
     }
     for (const item of items) {
       if (item.state === "problem" || item.state === "partly") continue;
       if (job.state === "cancelled") this.set(item, "stopped");
       else if (job.state === "failed") this.set(item, "problem", `${job.error} ${job.remedy}`.trim());
-      else if (problems.length >= LISTED && !held?.has(item.name)) this.set(item, "problem", "It could not be read.");
+      else if (problems.length >= LISTED && !names?.has(item.name)) this.set(item, "problem", "It could not be read.");
       else this.set(item, "read");
     }
     const fresh = this.fresh && job.state === "done";
@@ -292,32 +292,32 @@ class Upload extends EventTarget {
  */
 function sent(collection, part, signal, progress) {
   return new Promise((resolve, reject) => {
-    const form = new FormData(), asked = new XMLHttpRequest();
+    const form = new FormData(), request = new XMLHttpRequest();
     for (const { file, name } of part) form.append("files", file, name);
     const offline = () => reject(new ApiError("The server cannot be reached, or a file cannot be read any more.",
       { remedy: "Look whether both are there, and send again.", kind: "Offline" }));
-    asked.upload.addEventListener("progress", (event) => progress(event.lengthComputable ? Math.min(.999, event.loaded / event.total) : 0));
-    asked.addEventListener("load", () => {
-      if (asked.status === 202) return resolve(asked.response);
-      if (asked.status === 401) location.assign(`/login?next=${encodeURIComponent(location.pathname + location.search)}`);
-      const told = asked.response ?? { error: `The server replied ${asked.status}.`, remedy: "Try again in a moment." };
-      reject(new ApiError(told.error, { remedy: told.remedy, kind: told.kind, status: asked.status }));
+    request.upload.addEventListener("progress", (event) => progress(event.lengthComputable ? Math.min(.999, event.loaded / event.total) : 0));
+    request.addEventListener("load", () => {
+      if (request.status === 202) return resolve(request.response);
+      if (request.status === 401) location.assign(`/login?next=${encodeURIComponent(location.pathname + location.search)}`);
+      const failure = request.response ?? { error: `The server replied ${request.status}.`, remedy: "Try again in a moment." };
+      reject(new ApiError(failure.error, { remedy: failure.remedy, kind: failure.kind, status: request.status }));
     });
-    asked.addEventListener("error", offline);
-    asked.addEventListener("timeout", offline);
-    asked.addEventListener("abort", () => reject(new DOMException("Stopped", "AbortError")));
-    signal.addEventListener("abort", () => asked.abort(), { once: true });
-    asked.responseType = "json";
-    asked.open("POST", address(["collections", collection, "documents"]));
-    asked.setRequestHeader("Accept", "application/json");
-    asked.send(form);
+    request.addEventListener("error", offline);
+    request.addEventListener("timeout", offline);
+    request.addEventListener("abort", () => reject(new DOMException("Stopped", "AbortError")));
+    signal.addEventListener("abort", () => request.abort(), { once: true });
+    request.responseType = "json";
+    request.open("POST", address(["collections", collection, "documents"]));
+    request.setRequestHeader("Accept", "application/json");
+    request.send(form);
   });
 }
 
 /** @param {string} collection @returns {Promise<Set<string>>} */
 async function heldNames(collection) {
-  const { uploads: held } = await get(address(["collections", collection, "uploads"]));
-  return new Set(held.map((/** @type {{name: string}} */ one) => one.name));
+  const { uploads: stored } = await get(address(["collections", collection, "uploads"]));
+  return new Set(stored.map((/** @type {{name: string}} */ one) => one.name));
 }
 
 /** The file that a place is in: "a.csv", "a.csv:12", "a.mbox#3". @param {Item[]} items @param {string} place */
@@ -330,12 +330,12 @@ function itemAt(items, place) {
 
 /**
  * Files of the visitor's choice; [] for none.
- * @param {{folder?: boolean, one?: boolean, accept?: string}} [its]
+ * @param {{folder?: boolean, one?: boolean, accept?: string}} [options]
  * @returns {Promise<Named[]>}
  */
-export function picked(its = {}) {
+export function picked(options = {}) {
   return new Promise((resolve) => {
-    const input = h("input", { type: "file", multiple: !its.one, webkitdirectory: its.folder, accept: its.accept });
+    const input = h("input", { type: "file", multiple: !options.one, webkitdirectory: options.folder, accept: options.accept });
     input.addEventListener("change", () => resolve(visible([...input.files ?? []].map((file) => ({ file, name: file.webkitRelativePath
       || file.name })))));
     input.addEventListener("cancel", () => resolve([]));
@@ -347,12 +347,12 @@ export function picked(its = {}) {
 export async function dropped(data) {
   const entries = [...data.items].map((item) => item.webkitGetAsEntry()), plain = [...data.files]; // both now: later they are empty
   /** @type {Named[]} */
-  const found = [];
+  const files = [];
   /** @param {FileSystemEntry} entry */
   const walk = async (entry) => {
     if (entry.isFile) {
       const file = await new Promise((resolve, reject) => /** @type {FileSystemFileEntry} */ (entry).file(resolve, reject));
-      found.push({ file, name: entry.fullPath.replace(/^\/+/, "") });
+      files.push({ file, name: entry.fullPath.replace(/^\/+/, "") });
     } else {
       const reader = /** @type {FileSystemDirectoryEntry} */ (entry).createReader();
       for (;;) {
@@ -362,9 +362,9 @@ export async function dropped(data) {
       }
     }
   };
-  const known = entries.filter((entry) => entry !== null);
-  for (const entry of known) await walk(entry);
-  return visible(known.length > 0 ? found : plain.map((file) => ({ file, name: file.name })));
+  const items = entries.filter((entry) => entry !== null);
+  for (const entry of items) await walk(entry);
+  return visible(items.length > 0 ? files : plain.map((file) => ({ file, name: file.name })));
 }
 
 /** Without what systems put into folders, such as .DS_Store. @param {Named[]} files */
@@ -393,18 +393,18 @@ export function dropZone(add, ...more) {
 /**
  * Let files be dropped on something; `shown` has the class "over" meanwhile.
  * @param {HTMLElement | Document} target
- * @param {Element} shown
+ * @param {Element} highlight
  * @param {(files: Named[]) => void} add
  * @param {AbortSignal} [signal]
  */
-export function acceptDrops(target, shown, add, signal) {
+export function acceptDrops(target, highlight, add, signal) {
   let depth = 0;
   /** @param {string} name @param {(event: DragEvent) => void} does */
   const on = (name, does) => target.addEventListener(name, (event) => {
     if (!(event instanceof DragEvent) || !event.dataTransfer?.types.includes("Files")) return;
     event.preventDefault();
     does(event);
-    shown.classList.toggle("over", depth > 0);
+    highlight.classList.toggle("over", depth > 0);
   }, signal ? { signal } : {});
   on("dragenter", () => { depth += 1; });
   on("dragleave", () => { depth -= 1; });
@@ -425,8 +425,8 @@ export function uploadPanels(app, each) {
   /** @type {Map<Upload, UploadPanel>} */
   const panels = new Map();
   const draw = () => {
-    for (const its of allUploads()) if (!panels.has(its)) panels.set(its, new UploadPanel(its, app, each));
-    fill(box, allUploads().map((its) => panels.get(its)?.element));
+    for (const upload of allUploads()) if (!panels.has(upload)) panels.set(upload, new UploadPanel(upload, app, each));
+    fill(box, allUploads().map((upload) => panels.get(upload)?.element));
     box.hidden = uploads.size === 0;
   };
   news.addEventListener("change", draw, { signal: app.signal });
@@ -435,9 +435,9 @@ export function uploadPanels(app, each) {
 }
 
 class UploadPanel {
-  /** @param {Upload} its @param {App} app @param {boolean} each */
-  constructor(its, app, each) {
-    this.its = its;
+  /** @param {Upload} upload @param {App} app @param {boolean} each */
+  constructor(upload, app, each) {
+    this.upload = upload;
     this.each = each;
     /** @type {"all" | "failed"} */
     this.filter = "all";
@@ -451,43 +451,43 @@ class UploadPanel {
     this.list = h("ul", { class: "files", "aria-label": "Files" });
     this.more = h("p", { class: "hint" });
     this.drawn = "";
-    this.element = h("section", { class: "panel col upload", "aria-label": `Files for ${its.collection}` },
+    this.element = h("section", { class: "panel col upload", "aria-label": `Files for ${upload.collection}` },
       h("div", { class: "row" }, this.title, h("span", { class: "space" }), this.actions), this.said, this.trouble, this.sent.element,
         this.read.element,
       this.filters, this.list, this.more);
-    its.addEventListener("change", () => this.draw(), { signal: app.signal });
+    upload.addEventListener("change", () => this.draw(), { signal: app.signal });
     this.draw();
   }
 
   draw() {
-    const { its } = this, { number } = its, all = its.items.length, sent = all - number.waiting - number.sending - number.stopped;
+    const { upload } = this, { number } = upload, all = upload.items.length, finished = all - number.waiting - number.sending - number.stopped;
     const failed = number.problem + number.partly, read = number.read + number.partly;
-    fill(this.title, its.over ? summary(its) : `Adding ${counted(all, "file")} to ${its.collection}`);
-    const said = its.over ? summary(its) : its.sending ? `Sending ${counted(all, "file")}.` : "All files are sent. They are being read.";
-    if (this.said.textContent !== said) this.said.textContent = said;
-    this.trouble.textContent = its.trouble;
-    this.sent.show(sent, all, its.sending && [its.pace.rate > 0 && `${size(Math.round(its.pace.rate))} a second`,
-      its.pace.left(its.bytes - its.sentBytes)]);
-    const first = its.open[0], job = first?.job;
+    fill(this.title, upload.over ? summary(upload) : `Adding ${counted(all, "file")} to ${upload.collection}`);
+    const text = upload.over ? summary(upload) : upload.sending ? `Sending ${counted(all, "file")}.` : "All files are sent. They are being read.";
+    if (this.said.textContent !== text) this.said.textContent = text;
+    this.trouble.textContent = upload.trouble;
+    this.sent.show(finished, all, upload.sending && [upload.pace.rate > 0 && `${size(Math.round(upload.pace.rate))} a second`,
+      upload.pace.left(upload.bytes - upload.sentBytes)]);
+    const first = upload.open[0], job = first?.job;
     this.read.show(Math.min(all, read + number.problem + (first?.documents ?? 0)), all, job?.state === "running" && readingWords(job,
-      its.reading, first?.items.length ?? 0));
-    this.sent.element.hidden = this.read.element.hidden = its.over;
+      upload.reading, first?.items.length ?? 0));
+    this.sent.element.hidden = this.read.element.hidden = upload.over;
     this.drawActions(failed);
     this.drawFiles(failed, all);
   }
 
   /** @param {number} failed */
   drawActions(failed) {
-    const { its } = this, wanted = `${its.over} ${failed} ${its.number.stopped} ${its.cancelling.signal.aborted}`;
-    if (wanted === this.drawn) return;
-    this.drawn = wanted;
-    const stopping = its.cancelling.signal.aborted, left = its.number.problem + its.number.stopped;
-    fill(this.actions, its.over
+    const { upload } = this, state = `${upload.over} ${failed} ${upload.number.stopped} ${upload.cancelling.signal.aborted}`;
+    if (state === this.drawn) return;
+    this.drawn = state;
+    const stopping = upload.cancelling.signal.aborted, left = upload.number.problem + upload.number.stopped;
+    fill(this.actions, upload.over
       ? [left > 0 && button({ title: left === 1 ? "Send it again" : `Send ${count(left)} again`, icon: "again", kind: "line",
-        onclick: () => its.again() }),
-        button({ title: "Close", icon: "close", onclick: () => its.close() })]
-      : button({ title: stopping ? "Stopping" : "Cancel", icon: "stop", kind: "line", disabled: stopping, onclick: () => its.cancel() }));
-    fill(this.filters, this.each && failed > 0 && failed < its.items.length
+        onclick: () => upload.again() }),
+        button({ title: "Close", icon: "close", onclick: () => upload.close() })]
+      : button({ title: stopping ? "Stopping" : "Cancel", icon: "stop", kind: "line", disabled: stopping, onclick: () => upload.cancel() }));
+    fill(this.filters, this.each && failed > 0 && failed < upload.items.length
       && /** @type {["all" | "failed", string][]} */ ([["all", "All files"],
       ["failed", `Only those that failed (${count(failed)})`]]).map(([filter, title]) =>
       button({ title, pressed: this.filter === filter, onclick: () => { this.filter = filter; this.drawn = ""; this.draw(); } })));
@@ -495,18 +495,18 @@ class UploadPanel {
 
   /** @param {number} failed @param {number} all */
   drawFiles(failed, all) {
-    const { its } = this, only = this.filter === "failed" && failed > 0;
+    const { upload } = this, only = this.filter === "failed" && failed > 0;
     const states = only ? ORDER.filter((state) => state === "problem" || state === "partly") : ORDER;
     /** @type {Item[]} */
-    const shown = [];
+    const rows = [];
     for (const state of states) {
-      if (shown.length === SHOWN || its.number[state] === 0) continue;
-      for (const item of its.items) if (item.state === state && shown.push(item) === SHOWN) break;
+      if (rows.length === SHOWN || upload.number[state] === 0) continue;
+      for (const item of upload.items) if (item.state === state && rows.push(item) === SHOWN) break;
     }
-    const quiet = !this.each || (its.over && failed === 0 && its.number.stopped === 0);
-    fill(this.list, quiet ? null : shown.map(fileRow));
+    const quiet = !this.each || (upload.over && failed === 0 && upload.number.stopped === 0);
+    fill(this.list, quiet ? null : rows.map(fileRow));
     this.list.hidden = quiet;
-    const rest = (only ? failed : all) - shown.length;
+    const rest = (only ? failed : all) - rows.length;
     this.more.textContent = !quiet && rest > 0 ? `and ${counted(rest, "file")} more` : "";
   }
 }
@@ -522,29 +522,29 @@ export const sentence = (message) => /^[a-z]/.test(message) ? `It ${message.repl
 
 /** @param {Upload} its */
 function summary({ number, collection }) {
-  const said = [`${counted(number.read + number.partly, "file")} read`, number.partly && `${count(number.partly)} of them in part`,
+  const parts = [`${counted(number.read + number.partly, "file")} read`, number.partly && `${count(number.partly)} of them in part`,
     number.problem && `${count(number.problem)} failed`, number.stopped && `${count(number.stopped)} stopped`];
-  return `${said.filter(Boolean).join(", ")} · ${collection}`;
+  return `${parts.filter(Boolean).join(", ")} · ${collection}`;
 }
 
 /** @param {Item} item */
 function fileRow(item) {
-  const [title, kind, drawn] = STATES[item.state];
+  const [title, kind, symbol] = STATES[item.state];
   return h("li", {}, h("span", { class: "file-name", title: item.name, dir: "auto" }, item.name), h("span", { class: "hint" },
     size(item.file.size)),
-    badge(item.state === "sending" ? `Sending ${Math.floor(item.part * 100)} %` : title, kind, drawn),
+    badge(item.state === "sending" ? `Sending ${Math.floor(item.part * 100)} %` : title, kind, symbol),
       item.why && h("p", { class: "small" }, item.why));
 }
 
 /** A bar with its name, and how far it is in words. @param {string} title */
 function bar(title) {
-  const drawn = h("progress", { max: 1, value: 0, "aria-label": title }), told = h("span", { class: "hint" });
+  const meter = h("progress", { max: 1, value: 0, "aria-label": title }), text = h("span", { class: "hint" });
   return {
-    element: h("div", { class: "meter" }, h("span", { class: "small strong" }, title), drawn, told),
+    element: h("div", { class: "meter" }, h("span", { class: "small strong" }, title), meter, text),
     /** @param {number} done @param {number} all @param {false | undefined | (string | false)[]} more */
     show(done, all, more) {
-      Object.assign(drawn, { max: Math.max(1, all), value: done });
-      told.textContent = [`${count(done)} of ${count(all)}`, ...(more || [])].filter(Boolean).join(" · ");
+      Object.assign(meter, { max: Math.max(1, all), value: done });
+      text.textContent = [`${count(done)} of ${count(all)}`, ...(more || [])].filter(Boolean).join(" · ");
     },
   };
 }
