@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from kgrag.settings import IndexingSettings
-from kgrag.text.sentences import sentences
+from kgrag.text.sentences import sentence_spans
 from kgrag.values.documents import Document, Section, Table
 
 _CJK = "\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff"
@@ -57,7 +57,8 @@ def _sentence_chunks(document: Document, settings: IndexingSettings) -> Iterator
     for section in document.sections:
         pages = _Pages(section, several=False)
         for paragraph in _PARAGRAPH.split(section.text):
-            for sentence, tokens in _sentences(paragraph, settings.passage_tokens, settings.language or "en"):
+            for start, end, tokens in _sentences(paragraph, settings.passage_tokens, settings.language or "en"):
+                sentence = paragraph[start:end]
                 yield Chunk(sentence, section.heading, tokens, *pages.of(sentence))
 
 
@@ -130,12 +131,11 @@ def table_chunks(document: Document, limit: int) -> Iterator[Chunk]:
         part: list[str] = []
         size = before
         for line in _rows_as_text(table):
-            for piece in _cut(line, limit):
-                tokens = count_tokens(piece)
+            for start, end, tokens in _cut(line, limit):
                 if part and size + tokens > limit:
                     yield Chunk("\n".join(top + part), table.caption, size, first, last, table.number)
                     part, size = [], before
-                part.append(piece)
+                part.append(line[start:end])
                 size += tokens
         if part:
             yield Chunk("\n".join(top + part), table.caption, size, first, last, table.number)
@@ -144,8 +144,8 @@ def table_chunks(document: Document, limit: int) -> Iterator[Chunk]:
 def figure_chunks(document: Document, limit: int) -> Iterator[Chunk]:
     """Yield the descriptions of figures, each under its caption, as what a model sees in a picture."""
     for figure in document.figures:
-        for piece in _cut(figure.description, limit) if figure.description else ():
-            text = "\n".join(filter(None, (figure.caption, f"{DESCRIPTION} {piece}")))
+        for start, end, _ in _cut(figure.description, limit) if figure.description else ():
+            text = "\n".join(filter(None, (figure.caption, f"{DESCRIPTION} {figure.description[start:end]}")))
             page = figure.page or None
             yield Chunk(text, figure.caption, count_tokens(text), page, page, figure=figure.number)
 
@@ -173,35 +173,28 @@ def _under_heading(section: Section, several: bool) -> str:
 
 
 def _pack(text: str, limit: int, language: str) -> Iterator[tuple[str, int]]:
-    """Fill passages with sentences; a paragraph's end is kept as a blank line."""
-    parts: list[str] = []
-    size = 0
-    for paragraph in _PARAGRAPH.split(text):
-        joint = "\n\n"
-        for piece, tokens in _sentences(paragraph, limit, language):
-            if parts and size + tokens > limit:
-                yield "".join(parts), size
-                parts, size = [], 0
-            parts.append((joint if parts else "") + piece)
-            size += tokens
-            joint = " "
-    if parts:
-        yield "".join(parts), size
+    """Yield passages of as many sentences as fit, each as it stands in the text, with its tokens."""
+    begin = last = size = 0
+    for start, end, tokens in _sentences(text, limit, language):
+        if size and size + tokens > limit:
+            yield text[begin:last], size
+            size = 0
+        begin = begin if size else start
+        last, size = end, size + tokens
+    if size:
+        yield text[begin:last], size
 
 
-def _sentences(paragraph: str, limit: int, language: str) -> Iterator[tuple[str, int]]:
-    """Yield the sentences of a paragraph with their tokens; one of more than `limit` tokens in pieces."""
-    for sentence in sentences(paragraph.strip(), language):
-        for piece in _cut(sentence, limit):
-            yield piece, count_tokens(piece)
+def _sentences(text: str, limit: int, language: str) -> Iterator[tuple[int, int, int]]:
+    """Yield where each sentence of a text begins and ends, and its tokens; one of more than `limit` in pieces."""
+    for start, end in sentence_spans(text, language):
+        for first, last, tokens in _cut(text[start:end], limit):
+            yield start + first, start + last, tokens
 
 
-def _cut(sentence: str, limit: int) -> Iterator[str]:
-    """Yield a sentence in pieces of at most `limit` tokens."""
+def _cut(sentence: str, limit: int) -> Iterator[tuple[int, int, int]]:
+    """Yield where pieces of at most `limit` tokens of a sentence begin and end, and their tokens."""
     starts = [match.start() for match in _TOKEN.finditer(sentence)]
-    if len(starts) <= limit:
-        yield sentence
-        return
     for i in range(0, len(starts), limit):
         end = starts[i + limit] if i + limit < len(starts) else len(sentence)
-        yield sentence[starts[i] : end].strip()
+        yield starts[i], starts[i] + len(sentence[starts[i] : end].rstrip()), min(limit, len(starts) - i)

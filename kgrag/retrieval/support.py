@@ -13,6 +13,7 @@ from itertools import chain
 from math import fsum, log1p
 
 from kgrag.retrieval.claims import ARTICLES, CITATION, claims_nothing, says
+from kgrag.text.sentences import glued_sentence_ends
 from kgrag.text.tokens import is_content, stems_in, tokens
 from kgrag.values.results import Item, Passage, Summary
 
@@ -41,12 +42,13 @@ _LEAST = 3
 def sentences(text: str) -> Iterator[tuple[int, int]]:
     """Yield where each sentence of a text stands: from its first character to behind its last."""
     begin = 0
-    for match in _END.finditer(text):
-        if "\n" not in match[0] and _is_short(text[begin : match.start()].rstrip("\"'”’)]"), text[match.end() :]):
+    ends = [(match.start(), match.end(), "\n" in match[0]) for match in _END.finditer(text)]
+    for start, end, is_line in sorted([*ends, *((place, place, False) for place in glued_sentence_ends(text, "en"))]):
+        if not is_line and _is_short(text[begin:start].rstrip("\"'”’)]"), text[end:]):
             continue
-        if text[begin : match.end()].strip():
-            yield _trimmed(text, begin, match.end())
-        begin = match.end()
+        if text[begin:end].strip():
+            yield _trimmed(text, begin, end)
+        begin = end
     if text[begin:].strip():
         yield _trimmed(text, begin, len(text))
 

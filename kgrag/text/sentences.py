@@ -4,26 +4,56 @@ Stems stand between spaces and sentences between bars; a caret follows a word th
 that is neither at the beginning of its sentence nor in the passage's title.
 """
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
 
 from sentencex import segment
 
-from kgrag.text.languages import check_language
-from kgrag.text.tokens import Token
+from kgrag.text.languages import check_language, language_of
+from kgrag.text.tokens import Token, glued_ends
 
+_RUN, _CODE = re.compile(r"\S+"), re.compile(r"[/\\:=_(<@#]|\w\.\w+\.\w")
 _BLOCK = 50_000  # characters that are cut at once: runs of opening quotation marks take time in their square
 
 
-def sentences(paragraph: str, language: str) -> Iterator[str]:
-    """Yield the sentences of a paragraph, stripped, by the rules of a language ("en", "de", ...).
+def sentences(text: str, language: str) -> Iterator[str]:
+    """Yield the sentences of a text, stripped, by the rules of a language ("en", "de", ...).
 
     Where a language has no rules of its own, those of a related one or of English serve ("xx": of several). Raises
     ConfigurationError for a code that names no language.
     """
+    return (text[start:end] for start, end in sentence_spans(text, language))
+
+
+def sentence_spans(text: str, language: str) -> Iterator[tuple[int, int]]:
+    """Yield where each sentence of a text begins and ends, as `sentences` has them.
+
+    What no white space parts is one sentence ("Console.WriteLine", "a!=b", "https://example.org/Ships.Html"), unless it
+    ends one although no space follows ("in Oslo.The ship"), or ends with a sign of a script without spaces.
+    """
     check_language(language)
-    for start in range(0, len(paragraph), _BLOCK):
-        yield from filter(None, map(str.strip, segment(language, paragraph[start : start + _BLOCK])))
+    glued = glued_sentence_ends(text, language)
+    begin = place = 0
+    for start in range(0, len(text), _BLOCK):
+        for part in segment(language, text[start : start + _BLOCK]):
+            place += len(part)
+            around = text[place - 1 : place + 1]
+            if place < len(text) and around.isascii() and not any(map(str.isspace, around)) and place not in glued:
+                continue
+            sentence = text[begin:place]
+            if sentence.strip():
+                yield begin + len(sentence) - len(sentence.lstrip()), begin + len(sentence.rstrip())
+            begin = place
+
+
+def glued_sentence_ends(text: str, language: str) -> set[int]:
+    """Return the places behind points that end a sentence although no space follows; in no address and no code."""
+    ends = glued_ends(text, language_of(language))
+    for run in _RUN.finditer(text) if ends else ():
+        if _CODE.search(run[0]):
+            ends.difference_update(range(*run.span()))
+    return ends
 
 
 _BAR, _CARET = "|", "^"

@@ -176,20 +176,23 @@ def tokens(text: str, language: Language = ENGLISH) -> list[Token]:
     return result
 
 
+def glued_ends(text: str, language: Language = ENGLISH) -> set[int]:
+    """Return the places behind points that end a sentence although no space follows: "in Oslo.The ship"."""
+    return {point.end() for point in _GLUED.finditer(text) if _ends_sentence(point, language)}
+
+
 def _spaced(text: str, language: Language) -> str:
-    """Return a text with a space after each point that ends a sentence before a word with a capital.
+    """Return a text with a space after each point that ends a sentence before a word with a capital."""
+    return _GLUED.sub(lambda point: ". " if _ends_sentence(point, language) else ".", text)
 
-    "Node.js", "U.S.Army", "ASP.Net" and "Console.WriteLine" stay whole.
-    """
 
-    def stop(point: re.Match[str]) -> str:
-        before, after = text[max(0, point.start() - 2) : point.start()], point[1]
-        if len(before) < 2 or not before.isalnum() or not after[0].isupper() or any(map(str.isupper, after[1:])):
-            return "."
-        telling = len(after) > 1 and (before.islower() or before.isdigit())
-        return ". " if telling or after.lower() in language.stop_words else "."
-
-    return _GLUED.sub(stop, text)
+def _ends_sentence(point: re.Match[str], language: Language) -> bool:
+    """Return whether a match of `_GLUED` ends a sentence; not within "Node.js", "U.S.Army" or "Console.WriteLine"."""
+    before, after = point.string[max(0, point.start() - 2) : point.start()], point[1]
+    if len(before) < 2 or not before.isalnum() or not after[0].isupper() or any(map(str.isupper, after[1:])):
+        return False
+    telling = len(after) > 1 and (before.islower() or before.isdigit())
+    return telling or after.lower() in language.stop_words
 
 
 def _signed(before: list[Token], gap: str, token: Token) -> Token:

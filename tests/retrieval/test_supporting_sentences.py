@@ -58,6 +58,16 @@ def test_sentences(text: str) -> None:
     assert read(written) == [part.strip() for part in text.split("|") if part]
 
 
+def test_a_sentence_may_end_without_a_space() -> None:
+    assert read("He died in Oslo.The ship sank.") == ["He died in Oslo.", "The ship sank."]
+    assert read("It calls torch.nn.Linear(x). See a.org/Guide.Html now.") == [
+        "It calls torch.nn.Linear(x).", "See a.org/Guide.Html now.",
+    ]  # fmt: skip
+    text = "The Fram was built by Colin Archer.She left Oslo in 1893 for the ice."
+    start, end = support("The Fram left Oslo in 1893.", text, "Fram")
+    assert text[start:end] == "She left Oslo in 1893 for the ice."
+
+
 def test_an_empty_text_has_no_sentence() -> None:
     assert read("") == read(" \n ") == []
     assert nearest_sentence("Anything", "") == nearest_sentence("Of whales", "The Fram. A ship.") == (0, 0)

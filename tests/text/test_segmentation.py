@@ -21,7 +21,24 @@ def test_sentences_follow_the_language() -> None:
     assert list(sentences(" \n ", "en")) == []
 
 
-@pytest.mark.parametrize("sign", ["[", "(", "'", "“", "«", "_", "=", ".", "…", "🙂", "é's", "A.B.", "。", "“a. "])
+@pytest.mark.parametrize(
+    ("text", "cut"),
+    [
+        ("He left Oslo.The ship sank in 1905.He died.", ["He left Oslo.", "The ship sank in 1905.", "He died."]),
+        ("Call Console.WriteLine(x), Out.Println(y). Go.", ["Call Console.WriteLine(x), Out.Println(y).", "Go."]),
+        ("See https://example.org/Guide.Html?a=1 and x!=y.", ["See https://example.org/Guide.Html?a=1 and x!=y."]),
+        ("Is it com.Example.App?Yes.", ["Is it com.Example.App?Yes."]),
+        ("出航した。The ship left.", ["出航した。", "The ship left."]),
+    ],
+)  # fmt: skip
+def test_words_stay_whole_where_no_sentence_ends(text: str, cut: list[str]) -> None:
+    assert list(sentences(text, "en")) == cut
+    assert list(sentences(text, "xx")) == cut
+
+
+@pytest.mark.parametrize(
+    "sign", ["[", "(", "'", "“", "«", "_", "=", ".", "…", "🙂", "é's", "A.B.", "。", "“a. ", "a.B", "x.Yz"]
+)
 def test_runs_of_signs_take_no_longer_than_words(sign: str) -> None:
     run = sign * (60_000 // len(sign))
     began = time.monotonic()
