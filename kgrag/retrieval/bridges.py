@@ -8,7 +8,7 @@ those of the other retriever; their trails say which facts led to them, and from
 import math
 import threading
 from collections import OrderedDict
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
@@ -129,7 +129,7 @@ class Knowledge:
                 rows = [row for row in rows if _share_a_name(fact, row, language)]
             if not rows:
                 continue
-            cosines = (self.vectors([row["text"] for row in rows]) @ self.vectors([fact.text])[0]).tolist()
+            cosines = self._dots((row["text"] for row in rows), self.vectors([fact.text])[0])
             scored = [Linked(fact, row["id"], row["text"], c) for row, c in zip(rows, cosines, strict=True)]
             if options.link == "hybrid":
                 near = sorted(scored, key=lambda x: (-x.score, x.id))
@@ -163,7 +163,7 @@ class Knowledge:
         """Return the best chains that begin at the initial facts (GEAR, Algorithm 1); ties by ids."""
         question = self.vectors([query.text])[0]
         first = list({link.id: link for link in initial}.values())
-        cosines = (self.vectors([x.text for x in first]) @ question).tolist()
+        cosines = self._dots((x.text for x in first), question)
         starts = [
             Beam((replace(link, cosine=cosine),), cosine, cosine, 1.0)
             for link, cosine in zip(first, cosines, strict=True)
@@ -194,10 +194,7 @@ class Knowledge:
             ends.setdefault(fact, []).append(entity)
         used = {link.id for beam in beams for link in beam.links}
         texts = {id: stated for entity in entities.values() for id, stated in entity["facts"] if id not in used}
-        ids = list(texts)
-        vectors = self.vectors([texts[id] for id in ids])
-        near = dict(zip(ids, (vectors @ question).tolist(), strict=True))
-        place = {id: i for i, id in enumerate(ids)}
+        near = dict(zip(texts, self._dots(texts.values(), question), strict=True))
         branches = []
         for beam in beams:
             shared: dict[str, str] = {}
@@ -206,9 +203,7 @@ class Knowledge:
                     if id not in used:
                         shared.setdefault(id, entities[entity]["name"])
             tried = sorted(shared, key=lambda id: (-near[id], id))[: s.neighbours]
-            branches.append(
-                self._grown(beam, [(id, texts[id], shared[id]) for id in tried], question, s, near, place, vectors)
-            )
+            branches.append(self._grown(beam, [(id, texts[id], shared[id]) for id in tried], question, s, near))
         return best(branches, s)
 
     def _grown(
@@ -218,25 +213,33 @@ class Knowledge:
         question: Vectors,
         s: KnowledgeOptions,
         near: dict[str, float],
-        place: dict[str, int],
-        vectors: Vectors,
     ) -> list[Beam]:
         """Return the beam's successors, one for each of the facts (id, text, shared name)."""
         if not tried:
             return []
         own = self.vectors([link.text for link in beam.links]).sum(axis=0)
-        cross = (vectors[[place[id] for id, _, _ in tried]] @ own).tolist()
+        cross = self._dots((text for _, text, _ in tried), own)
         dots = [beam.dot + near[id] for id, _, _ in tried]
         squares = [beam.square + 1 + 2 * c for c in cross]
         if s.exact:
             before = " ".join(link.text for link in beam.links)
-            cosines = (self.vectors([f"{before} {text}" for _, text, _ in tried]) @ question).tolist()
+            cosines = self._dots((f"{before} {text}" for _, text, _ in tried), question)
         else:
             cosines = [dot / math.sqrt(max(square, 1e-9)) for dot, square in zip(dots, squares, strict=True)]
         return [
             Beam((*beam.links, Link(id, text, "", "", cosine, name)), beam.score + cosine, dot, square)
             for (id, text, name), cosine, dot, square in zip(tried, cosines, dots, squares, strict=True)
         ]
+
+    def _dots(self, texts: Iterable[str], vector: Vectors) -> list[float]:
+        """Return the scalar product of each text's unit vector with a vector [d]; equal texts have equal ones.
+
+        The rows of a matrix product may round apart: then something else than ids would decide between equal texts.
+        """
+        texts = list(texts)
+        distinct = list(dict.fromkeys(texts))
+        products = dict(zip(distinct, (self.vectors(distinct) @ vector).tolist(), strict=True))
+        return [products[text] for text in texts]
 
 
 def passages_of(
