@@ -98,16 +98,15 @@ class _Bdtr(Episode):
     def next_queries(self) -> Sequence[str | Search]:
         """See Episode; the question itself, then the thoughts (section 3.1, equations 1 to 3)."""
         self._round += 1
-        question = self.inquiry.question.text
         if self._round == 1:
-            return [Search(question, "question")]
+            return [Search(self.inquiry.question.text, "question")]
         last = self.settings.chain == "thoughts" and self._round == self.steps and self.settings.calibrate
         thoughts = self.inquiry.tasks.structured(
             "dual-thought",
             Thoughts,
             prompt="dual-thought-chain" if last else "dual-thought",
             passages=self._numbered_best(self.settings.read),
-            question=question,
+            question=self.inquiry.question.wording,
             thoughts="\n".join(self.earlier) or "(none)",
         )
         self.chain = thoughts.chain
@@ -144,7 +143,7 @@ class _Bdtr(Episode):
 
     def _verified(self, ranking: Sequence[Scored]) -> list[Scored]:
         """Return the passages among the first that support a chain of reasoning, by a model. Raises ModelError."""
-        question, tasks = self.inquiry.question.text, self.inquiry.tasks
+        question, tasks = self.inquiry.question.wording, self.inquiry.tasks
         chain = self.chain or tasks.text("chain", passages=self._numbered_best(self.settings.read), question=question)
         self.emit(Chained(text=" ".join(chain.split())))
         candidates = ranking[: self.settings.verify]

@@ -132,7 +132,7 @@ class _Gear(Episode):
             return [self.inquiry.question.text]
         reply = self.inquiry.tasks.text(
             "rewrite",
-            question=self.inquiry.question.text,
+            question=self.inquiry.question.wording,
             facts=lines(self.memory.values()),
             why=(self._verdict.why if self._verdict else "") or "It is not known yet.",
         )
@@ -144,7 +144,7 @@ class _Gear(Episode):
         """Rank by SyncGE over the base retriever (section 4), by the base alone if the model fails."""
         base = base_ranking(self.inquiry.retriever, query, self.settings.passages)
         self.rankings.append(base)
-        self._facts = self._facts_in(query.text, base)
+        self._facts = self._facts_in(query.wording, base)
         self.emit(Read(query=query.text, triples=self._facts))
         self.rankings[-1] = self.sync.expand(query, base, self._facts)
         return self.rankings[-1]
@@ -160,7 +160,7 @@ class _Gear(Episode):
         if not first or self.settings.first_read == "expanded":
             gist = ranking[: self.settings.gist or None]
             fresh = gist if again else [x for x in gist if x.id not in self._read]
-            self._remember(self._facts_in(self.inquiry.question.text, fresh, list(self.memory.values())))
+            self._remember(self._facts_in(self.inquiry.question.wording, fresh, list(self.memory.values())))
         if len(self.rankings) < self.steps:
             self._verdict = self._judge()
 
@@ -198,7 +198,7 @@ class _Gear(Episode):
         verdict = Verdict(answerable=False, why="Nothing that helps was found yet.")
         if self.memory:
             verdict = self.inquiry.tasks.structured(
-                "reason", Verdict, facts=lines(self.memory.values()), question=self.inquiry.question.text
+                "reason", Verdict, facts=lines(self.memory.values()), question=self.inquiry.question.wording
             )
         self.emit(Judged(answerable=verdict.answerable, answer=verdict.answer, why=verdict.why))
         return verdict

@@ -92,7 +92,7 @@ class _Gears(Episode):
         """Return the passages for a query, with those that facts of the graph lead to (equations 1 to 4)."""
         base = base_ranking(self.inquiry.retriever, query, self.settings.passages)
         self.rankings.append(base)
-        triples = read(self.inquiry.tasks, query.text, self.inquiry.passages(base))
+        triples = read(self.inquiry.tasks, query.wording, self.inquiry.passages(base))
         self.emit(Read(query=query.text, triples=triples))
         new = {key(fact): fact for fact in triples if key(fact) not in self.facts}
         self.facts |= new
@@ -110,7 +110,7 @@ class _Gears(Episode):
             return
         reply = self.inquiry.tasks.text(
             "rewrite-or-stop",
-            question=self.inquiry.question.text,
+            question=self.inquiry.question.wording,
             rewrites="\n".join(f"{n}. {text}" for n, text in enumerate(self.queries[1:], 1)) or "(none yet)",
             facts=lines(self.facts.values()),
         )
@@ -157,7 +157,7 @@ class _Gears(Episode):
             window = ranking[start : start + self.settings.window]
             reply = self.inquiry.tasks.text(
                 "filter",
-                question=self.inquiry.question.text,
+                question=self.inquiry.question.wording,
                 facts=lines(self.facts.values()),
                 passages=numbered(self.inquiry.passages(window)),
             )

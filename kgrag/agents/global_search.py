@@ -157,7 +157,7 @@ class _GlobalSearch(Episode):
 
     def _note(self, batch: Sequence[Mapping[str, Any]]) -> Points:
         text = "\n".join(numbered_text(number, report) for number, report in enumerate(batch, 1))
-        return self.inquiry.tasks.structured("note", Points, reports=text, question=self.inquiry.question.text)
+        return self.inquiry.tasks.structured("note", Points, reports=text, question=self.inquiry.question.wording)
 
 
 def _of(point: Point, batch: Sequence[Mapping[str, Any]]) -> Sequence[Mapping[str, Any]]:

@@ -61,13 +61,13 @@ class _Interleaved(Episode):
 
     def next_queries(self) -> Sequence[str]:
         """See Episode; the question itself, then what the model thinks next."""
-        question = self.inquiry.question.text
+        question = self.inquiry.question
         if not self._is_started:
             self._is_started = True
-            return [question]
+            return [question.text]
         passages = self.shown_again(self.finalise(), self.settings.read)
         so_far = " ".join(self.thoughts) or "(none)"
-        thought = self.inquiry.tasks.text(self.task, passages=passages, question=question, thoughts=so_far)
+        thought = self.inquiry.tasks.text(self.task, passages=passages, question=question.wording, thoughts=so_far)
         self.thoughts.append(" ".join(thought.split()))
         self.emit(Thought(text=self.thoughts[-1]))
         return [] if _END.match(thought) and not self.settings.fill else [self.thoughts[-1]]

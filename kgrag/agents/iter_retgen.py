@@ -100,7 +100,7 @@ class _IterRetgen(Episode):
     def _reply(self) -> str:
         """Return brief reasoning that ends in an answer, from the best passages so far. Raises ModelError."""
         passages = self.shown_again(self.finalise(), self.settings.read)
-        text = self.inquiry.tasks.text("retgen", passages=passages, question=self.inquiry.question.text)
+        text = self.inquiry.tasks.text("retgen", passages=passages, question=self.inquiry.question.wording)
         reply = " ".join(text.split())
         self.emit(Thought(text=reply))
         answer = _ANSWER.match(text)

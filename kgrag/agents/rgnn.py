@@ -58,7 +58,7 @@ class _Rgnn(SubQuestions):
 
     def next_queries(self) -> Sequence[str]:
         """See Episode; the next single question."""
-        question = self.inquiry.question.text
+        question = self.inquiry.question.wording
         reply = self.inquiry.tasks.text("sub-question", question=question, answered=self._answers() or "(none yet)")
         return [_LABEL.sub("", reply.strip().splitlines()[0])]
 
@@ -68,7 +68,7 @@ class _Rgnn(SubQuestions):
         if len(self.answered) < self.steps:
             answers = "\n".join(answer for _, answer in self.answered)
             reply = self.inquiry.tasks.structured(
-                "critique", Critique, question=self.inquiry.question.text, answers=answers
+                "critique", Critique, question=self.inquiry.question.wording, answers=answers
             )
             self._enough = reply.enough
             self.emit(Judged(answerable=reply.enough, why=reply.analysis))
@@ -81,7 +81,7 @@ class _Rgnn(SubQuestions):
         """See Episode; the answer is made from the single ones."""
         if self.settings.answer == "reader":
             return Conclusion(self.finalise())
-        question = self.inquiry.question.text
+        question = self.inquiry.question.wording
         text = self.inquiry.tasks.text("final-answer", question=question, answered=self._answers())
         return Conclusion(self.finalise(), text=text.splitlines()[0])
 

@@ -62,5 +62,5 @@ class _SelfAsk(SubQuestions):
             f"Follow up: {question}\nIntermediate answer: {answer}" for question, answer in self.answered
         )
         return self.inquiry.tasks.text(
-            "self-ask", question=self.inquiry.question.text, answered=answered or "(none yet)"
+            "self-ask", question=self.inquiry.question.wording, answered=answered or "(none yet)"
         )

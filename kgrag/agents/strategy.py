@@ -210,7 +210,7 @@ class Strategy(ABC):
         started = time.perf_counter()
         request = question if isinstance(question, Query) else Query(question)
         as_of = checked_date(request.filter.as_of)
-        wording = f"{request.text} (as of {as_of})" if as_of else request.text
+        wording = request.wording
         trace = Trace(listener)
         query = Query(request.text, request.filter, trace.add, knowledge=request.knowledge)
         retriever = self.retriever if self.knows else with_bridges(self.retriever, request.knowledge)

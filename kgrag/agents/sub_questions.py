@@ -40,8 +40,9 @@ class SubQuestions(Episode):
         best = ranking[: self.settings.passages]
         self.candidates.add(best)
         passages = self.shown(best, len(best)) or "(nothing was found)"
-        again = f"Question: {query}\n\n" if self.settings.repeat else ""
-        answer = " ".join(self.inquiry.tasks.text("sub-answer", passages=again + passages, question=query).split())
+        question = self.inquiry.query(query).wording
+        again = f"Question: {question}\n\n" if self.settings.repeat else ""
+        answer = " ".join(self.inquiry.tasks.text("sub-answer", passages=again + passages, question=question).split())
         self.answered.append((query, answer))
         self.emit(SubAnswered(question=query, answer=answer))
 

@@ -18,6 +18,7 @@ from kgrag.runtime.options import Count, Options, resolve
 from kgrag.runtime.plugins import Plugins
 from kgrag.runtime.spans import span
 from kgrag.settings import BRIDGE_CAP
+from kgrag.text.dates import checked_date
 from kgrag.values.errors import ConfigurationError, InputError, MismatchError
 from kgrag.values.results import Filter, Hit, Passage, Ranking, Step
 
@@ -102,6 +103,12 @@ class Query:
             )
         whole = self.text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
         object.__setattr__(self, "text", whole)
+
+    @property
+    def wording(self) -> str:
+        """The text as a model is asked it: with the date of the filter. Raises InputError for an invalid one."""
+        as_of = checked_date(self.filter.as_of)
+        return f"{self.text} (as of {as_of})" if as_of else self.text
 
     def vector(self, embedder: Embedder) -> list[float]:
         """Return the question's vector, computed once for all retrievers of a composition.

@@ -140,7 +140,7 @@ class HippoRag(Retriever):
     def _names(self, query: Query) -> list[str]:
         """Return the names in the question, each once, in normal form. Raises ModelError."""
         tasks = self.tasks.with_listener(query.listener)
-        reply = tasks.structured("name", Names, question=query.text)
+        reply = tasks.structured("name", Names, question=query.wording)
         return list(dict.fromkeys(filter(None, map(normalise, reply.names))))
 
     def _linked(self, names: Sequence[str]) -> list[Mapping[str, Any]]:
@@ -232,7 +232,7 @@ class HippoRag2(HippoRag):
         triples = [Triple(f["subject"], f["predicate"], f["object"]) for f in facts]
         listing = "\n".join(f"{n}. {line}" for n, line in enumerate(lines(triples).splitlines(), 1))
         tasks = self.tasks.with_listener(query.listener)
-        numbers = set(tasks.structured("recognise", SelectedFacts, facts=listing, question=query.text).kept)
+        numbers = set(tasks.structured("recognise", SelectedFacts, facts=listing, question=query.wording).kept)
         mask = [n in numbers for n in range(1, len(facts) + 1)]
         if query.listener is not None:
             query.listener(

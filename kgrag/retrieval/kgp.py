@@ -292,7 +292,7 @@ class Kgp(Retriever):
         """Return the next fact that the generator writes for each path; the question where it writes nothing."""
         assert self.settings.generator is not None
         prompt = self.context.tasks.prompt("next-evidence") if self.context.tasks else load_prompt("next-evidence")
-        prompts = [prompt.messages(question=query.text, evidence=text) for text in evidence]
+        prompts = [prompt.messages(question=query.wording, evidence=text) for text in evidence]
         return [text.strip() or query.text for text in load_generator(self.settings.generator).write(prompts)]
 
     def _imagined(self, query: Query, evidence: Sequence[str]) -> list[str]:
@@ -302,7 +302,7 @@ class Kgp(Retriever):
 
         def imagine(number: int) -> str:
             text = framed(harmless(evidence[number]))
-            return tasks.text("evidence", prompt="next-evidence", question=query.text, evidence=text)
+            return tasks.text("evidence", prompt="next-evidence", question=query.wording, evidence=text)
 
         replies = dict(in_parallel(imagine, range(len(evidence)), len(evidence) or 1))
         failed = [reply for reply in replies.values() if isinstance(reply, Exception)]

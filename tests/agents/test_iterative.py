@@ -11,6 +11,7 @@ from kgrag.agents.pool import Pool
 from kgrag.drawing import drawing
 from kgrag.retrieval.base import Scored
 from kgrag.values.events import Answer, Asked, Chained, Failed, Judged, Retrieved, SubAnswered, Thought, Verified
+from kgrag.values.results import Filter
 
 QUESTION = "What was caught where the captain of the Fjord Queen was young?"
 _HOME = "Where did Ole Brandvik grow up?"
@@ -302,3 +303,30 @@ def test_a_model_that_fails_costs_the_rest_of_the_search_not_the_answer(
     assert [attempt["task"] for attempt in scripted.attempts if attempt["fault"]] == [task]
     assert answer.problem == next(event.problem for event in answer.trace if isinstance(event, Failed))
     assert "Fjord Queen" in [hit.passage.title for hit in answer.ranking]
+
+
+@pytest.mark.parametrize(
+    "system",
+    ["bdtr", "gcot", "gear", "gears(graph_from=9)", "ircot", "iter-retgen", "rgnn", "self-ask", "tog", "single"],
+)
+def test_all_prompts_say_the_date_that_a_question_is_about(
+    talking: KnowledgeGraph, scripted: Scripted, coast: str, system: str
+) -> None:
+    for task in ("think", "tog", "gcot", "retgen", "self-ask", "sub-question", "rewrite"):
+        scripted.say(task, _HOME, "So the answer is: salmon")
+    scripted.say("sub-answer", _IN_NORDVIKA)
+    scripted.say("read", {"triples": [["Ole Brandvik", "grew up in", "Nordvika"]]})
+    scripted.say("reason", {"answerable": False, "why": "no river"}, {"answerable": True, "answer": "salmon"})
+    scripted.say("rewrite-or-stop", "{No} {" + _HOME + "}", "{Yes}")
+    scripted.say("filter", "[1]")
+    scripted.say("critique", {"analysis": "no river", "enough": False}, {"enough": True})
+    scripted.say("final-answer", "salmon")
+    scripted.say("dual-thought", {"fast": _HOME, "slow": "Nordvika, a port"})
+    scripted.say("chain", "Nordvika -> salmon")
+    scripted.say("verify", {"covered_doc_indices": [1]})
+    scripted.say("answer", "salmon")
+    answer = talking[coast].ask(QUESTION, system=f"{system}+bm25", filter=Filter(as_of="1912-3"))
+    assert (answer.problem, answer.question) == ("", QUESTION)
+    assert scripted.calls
+    assert [call["task"] for call in scripted.calls if "(as of 1912-03)" not in _user(call)] == []
+    assert not any("as of" in query for query in _queries(answer))
