@@ -120,6 +120,9 @@ def add_message(outline: Outline, data: bytes) -> None:
 def _add_body(outline: Outline, message: EmailMessage) -> None:
     body = message.get_body(("plain", "html"))
     text = _text(body) if body is not None else ""
+    page = message.get_body(("html",))
+    if not text.strip() and page is not None:  # which some programs send with an empty text before it
+        body, text = page, _text(page)
     if body is not None and body.get_content_subtype() == "html":
         add_html(outline, text)
     else:

@@ -6,6 +6,8 @@ from dataclasses import dataclass, field
 from statistics import median
 from typing import Any
 
+from kgrag.loaders.pdf_directions import RIGHT_TO_LEFT
+
 _CAPTION = re.compile(
     r"(?:table|tab\.|tabelle|tableau|tabla|tabela|tabella|tabel|tabell|tabulka|таблица|表)\s*"
     r"((?:[A-Z]\.?)?\d+(?:[.-]\d+)*|[IVXLC]+)(?=\s*[.:：|—–(]|\s*$|\s+[^\W\d_a-z]|\s+[-])",
@@ -259,7 +261,9 @@ def _segment(word: Mapping[str, Any]) -> Segment:
     # the box of a glyph is as high as the font has it, which differs between fonts of one size: the middle is kept
     widths = [c["width"] for c in chars]
     pitch = max(widths) if max(widths) - min(widths) < 0.02 * max(widths) else 0.0
-    return Segment(word["text"], word["x0"], word["x1"], word["top"], word["bottom"], size, bold, pitch=pitch)
+    # of one glyph for two letters, as Arabic has them: turned, since the line is turned letter by letter
+    text = "".join([c["text"][::-1] for c in chars]) if RIGHT_TO_LEFT.search(word["text"]) else word["text"]
+    return Segment(text, word["x0"], word["x1"], word["top"], word["bottom"], size, bold, pitch=pitch)
 
 
 def _join(one: Segment, other: Segment) -> None:

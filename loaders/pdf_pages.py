@@ -21,6 +21,7 @@ from pypdfium2 import PdfiumError
 from kgrag.loaders.base import BadInput, one_line
 from kgrag.loaders.figures import as_row, figure_of
 from kgrag.loaders.pdf_characters import Fonts, filled_in, place, with_signs
+from kgrag.loaders.pdf_directions import in_reading_order
 from kgrag.loaders.pdf_figures import Box, Drawer, Region, regions
 from kgrag.loaders.pdf_layout import Grid, Segment, flows, is_code, line, rows, segments
 from kgrag.loaders.pdf_pictures import draw
@@ -393,8 +394,9 @@ def _stand_in(number: int, grid: Grid) -> Segment:
 def _item(part: Segment, grids: list[Grid]) -> Any:
     if part.table is not None:
         grid = grids[part.table]
-        return {"cells": grid.cells, "box": grid.box, "title": grid.title}
-    return [part.text, part.x0, part.x1, part.top, part.bottom, part.size, part.bold, part.pitch]
+        cells = [["\n".join(map(in_reading_order, cell.split("\n"))) for cell in row] for row in grid.cells]
+        return {"cells": cells, "box": grid.box, "title": in_reading_order(grid.title)}
+    return [in_reading_order(part.text), part.x0, part.x1, part.top, part.bottom, part.size, part.bold, part.pitch]
 
 
 def _reason(error: Exception) -> str:

@@ -89,3 +89,11 @@ def test_text_that_goes_on_after_a_picture_is_read(tmp_path: Path) -> None:
     data += b"--x\r\nContent-Type: text/html\r\n\r\n<p>After.</p>\r\n--x--\r\n"
     document = read(tmp_path / "a.eml", data)
     assert (document.text, document.metadata["attachments"]) == ("Before.\n\nAfter.", ["a.png"])
+
+
+@pytest.mark.parametrize("plain", ["", " \r\n\r\n"])
+def test_page_behind_an_empty_text_is_read(tmp_path: Path, plain: str) -> None:
+    parts = ("plain", plain), ("html", "<p>Fired &amp; sold.</p>")
+    body = "".join(f"--x\r\nContent-Type: text/{kind}\r\n\r\n{text}\r\n" for kind, text in parts)
+    data = HEAD + f"Content-Type: multipart/alternative; boundary=x\r\n\r\n{body}--x--\r\n".encode()
+    assert read(tmp_path / "a.eml", data).text == "Fired & sold."

@@ -1,8 +1,11 @@
-"""PDF: soft hyphens, letter-spaced type, and what was filled into forms and typed on pages."""
+"""PDF: soft hyphens, letter-spaced type, scripts from right to left, what was filled into forms or typed on pages."""
 
 from pathlib import Path
 
+import matplotlib
 import pytest
+from reportlab.pdfbase import pdfmetrics
+from reportlab.pdfbase.ttfonts import TTFont
 from reportlab.pdfgen.canvas import Canvas
 
 from kgrag.loaders.dispatch import Load
@@ -124,3 +127,24 @@ def test_form_that_holds_nothing_but_values_is_read(tmp_path: Path) -> None:
     canvas.line(70, 500, 90, 500)
     canvas.save()
     assert " ".join(read(tmp_path / "a.pdf")[0].text.split()) == "First line and second"
+
+
+@pytest.mark.parametrize(
+    ("letters", "text"),  # as they stand on the page from left to right, and as they are read
+    [
+        (".תירבעב טפשמ הז םלוע םולש", "שלום עולם זה משפט בעברית."),
+        (".ﺔﻠﻤﺟ هﺬﻫ ﻢﻟﺎﻌﻟﺎﺑ ﺎﺒﺣﺮﻣ", "مرحبا بالعالم هذه جملة."),
+        ("Neo4j 5.26 לע 2023 תנשב דבע אוה", "הוא עבד בשנת 2023 על Neo4j 5.26"),
+        ("(הרעה םע) בוט טסקט", "טקסט טוב (עם הערה)"),
+        ("The word םולש is said by all who meet.", "The word שלום is said by all who meet."),
+        ("They wrote םולש 1948 תנשב on the wall.", "They wrote בשנת 1948 שלום on the wall."),
+    ],
+)
+def test_lines_from_right_to_left_are_in_the_order_of_reading(tmp_path: Path, letters: str, text: str) -> None:
+    pdfmetrics.registerFont(TTFont("DejaVuSans", Path(matplotlib.get_data_path()) / "fonts/ttf/DejaVuSans.ttf"))
+    canvas = Canvas(str(tmp_path / "a.pdf"))
+    canvas.setFont("DejaVuSans", 11)
+    canvas.drawString(70, 700, letters)
+    canvas.save()
+    document, _ = read(tmp_path / "a.pdf")
+    assert document.text == text
