@@ -123,7 +123,7 @@ def segments(words: Iterable[Mapping[str, Any]]) -> list[Segment]:
     for row in rows([_segment(word) for word in words]):
         joined: Segment | None = None
         for word in row:
-            if joined is None or word.x0 - joined.x1 > _GAP * max(word.size, joined.size):
+            if joined is None or word.x0 - joined.x1 > _GAP * min(word.size, joined.size):  # a heading beside a column
                 joined = word
                 result.append(joined)
             else:

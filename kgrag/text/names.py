@@ -25,6 +25,10 @@ _ABBREVIATIONS = frozenset(  # before a full stop within a name; short words in 
 _INSIDE_NAMES = frozenset(  # abbreviations that a name goes on after: "St. Louis Park", "Warner Bros. Records"
     "bros ft mt mts st sta ste univ".split()
 )
+_TITLES = frozenset(  # abbreviations after which a person's name stands, which they are no part of: "Dr. Watson"
+    "adm capt cmdr col cpl dr gen gov hon lt maj mlle mme mr mrs ms prof rep rev sen sgt".split()
+)
+_DOTTED = re.compile(r"(?:[^\W\d_]\.)+[^\W\d_]")  # initials, "J.K", and states, "U.S"
 _ORDINAL = re.compile(r"\d{1,2}|[IVX]+")  # "1. FC Köln", "Ludwig XIV. Straße"
 _VERSION = re.compile(r"v\d[\d.]+[a-z]?")
 _GREEK = re.compile(r"[\u0370-\u03ff]")
@@ -117,14 +121,14 @@ def capitalised_phrases(words: Sequence[Token], language: Language = ENGLISH) ->
         for place, part in ((0, run), *_split(run, language)) if match[1] else ((0, run),):
             while part and part[-1].norm in language.stop_words:
                 part.pop()
-            while len(part) > 1 and (
-                part[0].norm in language.stop_words or begins_sentence(part[0].norm) or _is_mark(part)
-            ):
+            while len(part) > 1 and (_is_stop(part[0], language) or begins_sentence(part[0].norm) or _is_mark(part)):
                 del part[0]
                 place += 1
                 while len(part) > 1 and part[0].raw.islower():
                     del part[0]
                     place += 1
+            if part and _follows_title(words, match.start() + place):
+                part[0] = part[0]._replace(starts=False)
             alone = len(part) == 1 or any(w.norm in language.joining for w in part)
             if alone and match.start() + place in common:
                 continue
@@ -133,6 +137,17 @@ def capitalised_phrases(words: Sequence[Token], language: Language = ENGLISH) ->
             if len(name) > 2 and name not in phrases and not is_date and _is_phrase(part, language, numbered):
                 phrases[name] = without_possessive(" ".join([with_signs(w.name, w.raw) for w in part]))
     return phrases
+
+
+def _is_stop(word: Token, language: Language) -> bool:
+    """Return whether a word is a stop word; "U.S" is none."""
+    return word.norm in language.stop_words and _DOTTED.fullmatch(word.raw) is None
+
+
+def _follows_title(words: Sequence[Token], place: int) -> bool:
+    """Return whether the title of a person, with its full stop, stands before a word: "Dr. Watson"."""
+    before = words[place - 1] if place and words[place].apart else None
+    return before is not None and before.norm in _TITLES and before.raw[0].isupper()
 
 
 def _is_mark(words: Sequence[Token]) -> bool:
@@ -172,7 +187,7 @@ def _is_phrase(words: Sequence[Token], language: Language, numbered: bool) -> bo
         word = words[0]
         starts = word.starts and word.raw[1:].islower()
         something = (word.norm in _PARTS and not numbered) or names_something(words, language)
-        return something and not begins_sentence(word.norm) and not starts
+        return something and not begins_sentence(word.norm) and not starts and word.norm not in _TITLES
     norms = {word.norm for word in words}
     shouted = len(words) > 3 and all(word.raw.isupper() for word in words) and not language.stop_words.isdisjoint(norms)
     twice = len(norms) < len(words) and not all(word.raw.istitle() for word in words)
@@ -204,7 +219,7 @@ _ALL_SHAPES = [chr(0x100 + bits) for bits in range(128)]
 
 def _shape(word: Token, language: Language) -> str:
     raw, norm, upper = word.raw, word.norm, word.raw[0].isupper()
-    first = norm not in language.stop_words and (upper or (raw.isdigit() and 3 <= len(raw) <= 4))
+    first = not _is_stop(word, language) and (upper or (raw.isdigit() and 3 <= len(raw) <= 4))
     bits = _CAPITAL * word.is_capital | _UPPER * upper | _DIGIT * raw[0].isdigit() | _FIRST * first
     bits |= _INNER * (norm in _INNER_WORDS or norm in language.inner)
     bits |= _INITIAL * (len(norm) == 1 and norm not in _NO_INITIALS)
@@ -216,7 +231,7 @@ def _shapes(words: Sequence[Token], language: Language) -> str:
     shapes = [shape[word] for word in words]
     for i, (word, after) in enumerate(pairwise(words), 1):
         if (
-            word.norm in _INSIDE_NAMES
+            (word.norm in _INSIDE_NAMES or _DOTTED.fullmatch(word.raw))
             and word.raw[0].isupper()
             and after.apart
             and after.norm not in language.stop_words  # "on Main St. The shop"

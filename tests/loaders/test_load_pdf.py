@@ -2,6 +2,7 @@
 
 import io
 import random
+import re
 from pathlib import Path
 from typing import Literal
 
@@ -437,3 +438,22 @@ def test_what_a_page_crops_away_is_no_text_of_it(tmp_path: Path, shown: int) -> 
     page.drawString(60, 20, "job 4711 do not print")
     page.save()
     assert text_of(read(tmp_path / "a.pdf")) == "Pump Halcyon ran at twelve bar."
+
+
+def test_heading_beside_a_column_with_a_narrow_gutter_stays_in_its_own(tmp_path: Path) -> None:
+    canvas = Canvas(str(tmp_path / "a.pdf"))
+    left, right = (
+        [(f"{side} {n} of the pots was fired all of the", 10) for n in range(20)] for side in ("left", "right")
+    )
+    right.insert(8, ("Glazes", 16))
+    for column, lines in ((70, left), (273, right)):
+        for row, (text, size) in enumerate(lines):
+            canvas.setFont("Helvetica", size)
+            wide = canvas.stringWidth(text, "Helvetica", size)
+            spaces = (193 - wide) / text.count(" ") if size == 10 else 0  # justified, up to a gutter of ten points
+            canvas.drawString(column, 700 - 13 * row, text, wordSpace=spaces)
+    canvas.save()
+    whole = " ".join(f"{section.heading} {section.text}" for section in read(tmp_path / "a.pdf").sections)
+    assert re.findall(r"(?:left|right) \d+|Glazes", whole) == [
+        " ".join(text.split()[:2]) for text, _ in (*left, *right)
+    ]

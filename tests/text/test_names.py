@@ -85,8 +85,22 @@ def test_abbreviations_within_names() -> None:
     words = tokens(
         "Warner Bros. Records moved from St. Louis Park to Fort St. John. On Main St. The shop of Mr. Moe closed."
     )
-    names = {"warner bros records", "st louis park", "fort st john", "main st"}
+    names = {"warner bros records", "st louis park", "fort st john", "main st", "moe"}
     assert capitalised_phrases(words).keys() == names
+
+
+@pytest.mark.parametrize(
+    ("text", "names"),
+    [
+        ("We read J.K. Rowling and J. R. R. Tolkien.", {"jk rowling", "jrr tolkien"}),
+        ("The poems of T.S. Eliot and W.H. Auden are short.", {"ts eliot", "wh auden"}),
+        ("He left the U.S. Army. He moved to the U.S. The Fram sailed.", {"us army", "fram"}),
+        ("We met Dr. Watson. Mr. Brown came, and Gen. Grant won.", {"watson", "brown", "grant"}),
+        ("Gen. Ulysses S. Grant met the dr. Then it was late.", {"ulysses s grant"}),
+    ],
+)
+def test_names_follow_initials_and_titles_with_a_full_stop(text: str, names: set[str]) -> None:
+    assert capitalised_phrases(tokens(text)).keys() == names
 
 
 def test_parenthesis_and_initials() -> None:
