@@ -5,7 +5,7 @@ that is neither at the beginning of its sentence nor in the passage's title.
 """
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Container, Iterable, Iterator, Sequence
 from itertools import pairwise
 
 from sentencex import segment
@@ -14,6 +14,15 @@ from kgrag.text.languages import check_language, language_of
 from kgrag.text.tokens import Token, glued_ends
 
 _RUN, _CODE = re.compile(r"\S+"), re.compile(r"[/\\:=_(<@#]|\w\.\w+\.\w")
+_LONGEST_ABBREVIATION = 24  # characters with the word before it
+_BEFORE_NUMBER = re.compile(r"\b(?:approx|art|ca|chap|eqs?|figs?|kl|nos?|nr|pag|pp?|sec|tab|vol)\.\Z", re.IGNORECASE)
+_LETTER = re.compile(r"\b[^\W\d_]\.\Z")  # "5 p. m. del lunes"
+_TITLE = re.compile(r"\b(?:Dr|Prof)\.[^\W\d_]\Z")
+_RULES = {  # of languages, for what segmentation takes for the end of a sentence
+    "de": re.compile(r"\b(?:[dD](?:as|e[mnrs]|ie)|[iaIA]m|[vV]om|[zZ]u[mr]|[bB]eim)\s\d{1,3}\.[A-ZÄÖÜ]\Z"),
+    "fr": re.compile(r"\b(?:MM?|M(?:mes?|lles?|gr|e)|Drs|Pr|Ste?)\.[^\W\d_]\Z"),
+    "ja": re.compile("[。！？][」』]と\\Z"),
+}
 _BLOCK = 50_000  # characters that are cut at once: runs of opening quotation marks take time in their square
 
 
@@ -38,13 +47,27 @@ def sentence_spans(text: str, language: str) -> Iterator[tuple[int, int]]:
     for start in range(0, len(text), _BLOCK):
         for part in segment(language, text[start : start + _BLOCK]):
             place += len(part)
-            around = text[place - 1 : place + 1]
-            if place < len(text) and around.isascii() and not any(map(str.isspace, around)) and place not in glued:
+            if place < len(text) and (_is_within_word(text, place, glued) or _goes_on(text, place, language)):
                 continue
             sentence = text[begin:place]
             if sentence.strip():
                 yield begin + len(sentence) - len(sentence.lstrip()), begin + len(sentence.rstrip())
             begin = place
+
+
+def _is_within_word(text: str, place: int, glued: Container[int]) -> bool:
+    around = text[place - 1 : place + 1]
+    return around.isascii() and not any(map(str.isspace, around)) and place not in glued
+
+
+def _goes_on(text: str, place: int, language: str) -> bool:
+    """Return whether a sentence goes on at a place, behind an abbreviation, an ordinal number or a quotation."""
+    before, after = text[max(0, place - _LONGEST_ABBREVIATION) : place].rstrip(), text[place]
+    if after.isdigit():
+        return _BEFORE_NUMBER.search(before) is not None
+    if after.islower() and _LETTER.search(before) is not None:
+        return True
+    return any(rule.search(before + after) for rule in (_TITLE, _RULES.get(language)) if rule is not None)
 
 
 def glued_sentence_ends(text: str, language: str) -> set[int]:
