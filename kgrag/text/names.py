@@ -231,7 +231,7 @@ def _shapes(words: Sequence[Token], language: Language) -> str:
     shapes = [shape[word] for word in words]
     for i, (word, after) in enumerate(pairwise(words), 1):
         if (
-            (word.norm in _INSIDE_NAMES or _DOTTED.fullmatch(word.raw))
+            (word.norm in _INSIDE_NAMES or ("." in word.raw and _DOTTED.fullmatch(word.raw)))
             and word.raw[0].isupper()
             and after.apart
             and after.norm not in language.stop_words  # "on Main St. The shop"
