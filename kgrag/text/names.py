@@ -6,7 +6,7 @@ Source: the PathRank recipe (index, steps 1 and 4).
 import re
 from collections.abc import Callable, Collection, Iterator, Sequence
 from functools import cache, partial
-from itertools import accumulate, pairwise
+from itertools import accumulate
 
 from kgrag.text.languages import ENGLISH, Language
 from kgrag.text.letters import Memo, is_number, with_signs, without_possessive
@@ -213,8 +213,8 @@ def _split(run: Sequence[Token], language: Language) -> list[tuple[int, list[Tok
 
 
 # Names are found in the shapes of words, a character each: what a word is to a name, as bits.
-_CAPITAL, _UPPER, _DIGIT, _FIRST, _INNER, _INITIAL, _JOINED = (1 << i for i in range(7))
-_ALL_SHAPES = [chr(0x100 + bits) for bits in range(128)]
+_CAPITAL, _UPPER, _DIGIT, _FIRST, _INNER, _INITIAL, _SHORT, _JOINED = (1 << i for i in range(8))
+_ALL_SHAPES = [chr(0x100 + bits) for bits in range(256)]
 
 
 def _shape(word: Token, language: Language) -> str:
@@ -223,21 +223,19 @@ def _shape(word: Token, language: Language) -> str:
     bits = _CAPITAL * word.is_capital | _UPPER * upper | _DIGIT * raw[0].isdigit() | _FIRST * first
     bits |= _INNER * (norm in _INNER_WORDS or norm in language.inner)
     bits |= _INITIAL * (len(norm) == 1 and norm not in _NO_INITIALS)
+    bits |= _SHORT * (upper and (norm in _INSIDE_NAMES or _DOTTED.fullmatch(raw) is not None))
     return _ALL_SHAPES[bits | _JOINED * word.joined]
 
 
 def _shapes(words: Sequence[Token], language: Language) -> str:
     shape = _shape_of(language)
-    shapes = [shape[word] for word in words]
-    for i, (word, after) in enumerate(pairwise(words), 1):
-        if (
-            (word.norm in _INSIDE_NAMES or ("." in word.raw and _DOTTED.fullmatch(word.raw)))
-            and word.raw[0].isupper()
-            and after.apart
-            and after.norm not in language.stop_words  # "on Main St. The shop"
-        ):
-            shapes[i] = chr(ord(shapes[i]) | _JOINED)
-    return "".join(shapes)
+    shapes = "".join([shape[word] for word in words])
+    for match in _SHORTENED.finditer(shapes):
+        after = words[match.end()]
+        if after.apart and after.norm not in language.stop_words:  # "on Main St. The shop"
+            joined = chr(ord(shapes[match.end()]) | _JOINED)
+            shapes = f"{shapes[: match.end()]}{joined}{shapes[match.end() + 1 :]}"
+    return shapes
 
 
 @cache
@@ -252,6 +250,7 @@ def _having(all_of: int, any_of: int) -> str:
 
 _CAPITALS = frozenset(_having(_CAPITAL, _CAPITAL))
 _INITIALS = frozenset(_having(_INITIAL, _INITIAL))
+_SHORTENED = re.compile(f"{_having(_SHORT, _SHORT)}(?=.)")  # a word that a full stop may follow within a name
 _PHRASE = re.compile(  # first word, one or two small ones before a capital, what is joined to them
     f"{_having(_FIRST, _FIRST)}(?:({_having(_JOINED, _INNER)}{{1,2}}+){_having(_JOINED, _UPPER)})?"
     f"{_having(_JOINED, _UPPER | _DIGIT)}*"
