@@ -16,7 +16,7 @@ from kgrag.indexing.named_entities import named_entities
 from kgrag.indexing.stage import Row, StageContext, phrase
 from kgrag.text.aliases import title_aliases
 from kgrag.text.languages import ENGLISH, Language
-from kgrag.text.names import LONGEST_CAPTION, find_names
+from kgrag.text.names import LONGEST_CAPTION, SIGNED_LETTER, find_names
 from kgrag.text.tokenised import TokenisedPassage
 from kgrag.text.tokens import name_stems, normalise, stems, tokens
 from kgrag.values.identity import entity_id, word_id
@@ -94,11 +94,12 @@ def _searchable(work: StageContext, rows: Iterable[Mapping[str, Any]]) -> set[st
 
 
 def is_sure_name(normal: str, is_title: bool, language: Language) -> bool:
-    """Return whether texts are searched for a name in any spelling of the corpus: one of several words.
+    """Return whether texts are searched for a name in any spelling of the corpus: one of several words, or "C++".
 
     And a title, where capitals do not tell names from other words: they say nothing of "Seeadler" or "上海".
     """
-    return " " in normal or (is_title and language.capitals != "names")
+    sure = " " in normal or SIGNED_LETTER.fullmatch(normal) is not None
+    return sure or (is_title and language.capitals != "names")
 
 
 def word_stems(names: Sequence[str], language: Language) -> list[str]:
@@ -156,7 +157,7 @@ def link_mentions(work: StageContext) -> None:
 
     for ids, (by_passage, phrases) in work.computed(due, _BATCH, "mentions", read, partial(_mentions, whole)):
         tried = {row["entity"]: name for by_name in phrases.values() for name, row in by_name.items()}
-        single = {name for name in tried.values() if " " not in name}
+        single = {name for name in tried.values() if not is_sure_name(name, False, work.collection.language)}
         common = single.difference(_proper(work, sorted(single)))
         rare = sorted(entity for entity, name in tried.items() if name not in common)
         add_rare(by_passage, phrases, set(work.graph.run("stages/rare_names", ids=rare)[0]["ids"]))

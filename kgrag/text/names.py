@@ -29,6 +29,7 @@ _TITLES = frozenset(  # abbreviations after which a person's name stands, which 
     "adm capt cmdr col cpl dr gen gov hon lt maj mlle mme mr mrs ms prof rep rev sen sgt".split()
 )
 _DOTTED = re.compile(r"(?:[^\W\d_]\.)+[^\W\d_]")  # initials, "J.K", and states, "U.S"
+SIGNED_LETTER = re.compile(r"[a-z](?:\+\+|#)")  # names of one letter: "C++", "F#"
 _ORDINAL = re.compile(r"\d{1,2}|[IVX]+")  # "1. FC Köln", "Ludwig XIV. Straße"
 _VERSION = re.compile(r"v\d[\d.]+[a-z]?")
 _GREEK = re.compile(r"[\u0370-\u03ff]")
@@ -134,7 +135,8 @@ def capitalised_phrases(words: Sequence[Token], language: Language = ENGLISH) ->
                 continue
             name = without_possessive(join_name(name_words(part, language), language))
             is_date = dates.fullmatch(" ".join([w.norm for w in part])) is not None
-            if len(name) > 2 and name not in phrases and not is_date and _is_phrase(part, language, numbered):
+            long = len(name) > 2 or SIGNED_LETTER.fullmatch(name) is not None
+            if long and name not in phrases and not is_date and _is_phrase(part, language, numbered):
                 phrases[name] = without_possessive(" ".join([with_signs(w.name, w.raw) for w in part]))
     return phrases
 
@@ -187,6 +189,7 @@ def _is_phrase(words: Sequence[Token], language: Language, numbered: bool) -> bo
         word = words[0]
         starts = word.starts and word.raw[1:].islower()
         something = (word.norm in _PARTS and not numbered) or names_something(words, language)
+        something = something or SIGNED_LETTER.fullmatch(word.name) is not None
         return something and not begins_sentence(word.norm) and not starts and word.norm not in _TITLES
     norms = {word.norm for word in words}
     shouted = len(words) > 3 and all(word.raw.isupper() for word in words) and not language.stop_words.isdisjoint(norms)
@@ -308,7 +311,8 @@ def find_names(
                 break
         else:
             name = norms[i] if is_name(norms[i]) else without_possessive(norms[i])
-            if is_name(name) and _can_stand_alone(words[i].norm, i, language) and name not in skip:
+            alone = SIGNED_LETTER.fullmatch(name) is not None or _can_stand_alone(words[i].norm, i, language)
+            if is_name(name) and alone and name not in skip:
                 places.setdefault(name, []).append(i)
         first += 1
     return places

@@ -45,6 +45,32 @@ def test_titles_that_differ_are_entities_of_their_own(
     assert len(set.union(*named.values())) == sum(map(len, named.values())) >= len(titles)
 
 
+@pytest.mark.parametrize("at_once", [True, False])
+def test_letters_with_signs_are_mentioned_where_they_stand(
+    kg: KnowledgeGraph, collection_name: str, at_once: bool
+) -> None:
+    texts = {
+        "C++": "C++ is a language. It was designed by Brita Strand.",
+        "C#": "C# is a language. It was designed by Anton Hjell.",
+        "Brita Strand": "Brita Strand was born in Aarhus.",
+        "Anton Hjell": "Anton Hjell was born in Kolding. He wrote tools for F# and played in C.",
+        "Unreel": "Unreel is an engine in C++ and F#.",
+        "Unify": "Unify is an engine that is written in C# by others.",
+    }
+    documents = [Document(title, (Section(text),), title) for title, text in texts.items()]
+    for part in [documents] if at_once else [[document] for document in documents]:
+        kg[collection_name].ingest(part)
+    rows = kg[collection_name].cypher(
+        "MATCH (p:Passage {collection: $collection})-[:MENTIONS]->(e:Entity) WHERE size(e.normal) < 4 "
+        "RETURN e.normal AS name, collect(p.title) AS titles"
+    )
+    assert {row["name"]: set(row["titles"]) for row in rows} == {
+        "c++": {"C++", "Unreel"}, "c#": {"C#", "Unify"}, "f#": {"Anton Hjell", "Unreel"},
+    }  # fmt: skip
+    for name in ("C++", "C#"):
+        assert keys(kg, collection_name, f"Who designed {name}?", "pathrank")[0] == name
+
+
 @pytest.mark.parametrize(
     ("one", "other", "language"), [("パリ", "バリ", "ja"), ("ガス", "カス", "ja"), ("हिन्दी", "हन्दी", "hi")]
 )

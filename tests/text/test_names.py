@@ -96,6 +96,7 @@ def test_abbreviations_within_names() -> None:
         ("The poems of T.S. Eliot and W.H. Auden are short.", {"ts eliot", "wh auden"}),
         ("He left the U.S. Army. He moved to the U.S. The Fram sailed.", {"us army", "fram"}),
         ("We met Dr. Watson. Mr. Brown came, and Gen. Grant won.", {"watson", "brown", "grant"}),
+        ("C++ is old. He left it for F# in the key of C.", {"c++", "f#"}),
         ("Gen. Ulysses S. Grant met the dr. Then it was late.", {"ulysses s grant"}),
     ],
 )

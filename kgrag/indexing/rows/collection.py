@@ -361,7 +361,7 @@ class CollectionRows:
             for (id, normal), stem in zip(
                 once, word_stems([normal for _, normal in once], self._language), strict=True
             ):
-                if " " in normal or bits(word_id(self.name, stem)) in proper:
+                if is_sure_name(normal, False, self._language) or bits(word_id(self.name, stem)) in proper:
                     rare.append(bits(id))
             rows = [(id, *e) for id, e in total.items()]
             for start in range(0, len(rows), _CHECKED):
