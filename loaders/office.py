@@ -82,5 +82,5 @@ def _load(source: Source, reading: Reading) -> Iterator[Item]:
 
 
 WORD = Format("Word document", (".docx",), _load, untrusted=True, version=6)
-POWERPOINT = Format("PowerPoint presentation", (".pptx",), _load, untrusted=True, version=6)
+POWERPOINT = Format("PowerPoint presentation", (".pptx",), _load, untrusted=True, version=7)
 EXCEL = Format("Excel workbook", (".xlsx",), _load, untrusted=True, version=5)

@@ -25,6 +25,7 @@ from kgrag.loaders.office_parts import (
 
 _RUNNING = frozenset(("ftr", "sldNum", "dt", "hdr"))
 """Kinds of placeholders that stand on all slides."""
+_TREES = ("spTree", "grpSp")
 _MAX_DEPTH = 20  # of groups of shapes
 _BACKGROUND = 0.85  # share of a slide that only a background covers
 
@@ -38,6 +39,7 @@ def read_pptx(file: IO[bytes]) -> dict[str, Any]:
     pictures, page = Pictures(), (presentation.slide_width or 1) * (presentation.slide_height or 1)
     left_out: Counter[str] = Counter()
     for slide in presentation.slides:
+        _unwrap(slide._element)
         is_visible = slide._element.get("show") not in ("0", "false")
         left_out["hidden slide"] += not is_visible
         left_out["comment"] += sum(_comments(relation) for relation in slide.part.rels.values())
@@ -48,6 +50,15 @@ def read_pptx(file: IO[bytes]) -> dict[str, Any]:
             left_out["embedded part"] += any(tag(e) == "oleObj" for e in shape._element.iter())
         parts.append({"label": "", "blocks": list(_blocks(slide, pictures, page, left_out)) if is_visible else []})
     return {**properties(presentation.core_properties), "parts": parts, "left_out": left_out}
+
+
+def _unwrap(slide: Any) -> None:
+    """Put shapes in the place of the alternatives around them, which the package passes over."""
+    for wrapper in [e for e in slide.iter() if tag(e) == "AlternateContent" and tag(e.getparent()) in _TREES]:
+        choice = child(wrapper, "Choice")
+        for shape in list(child(wrapper, "Fallback") if choice is None else choice):
+            wrapper.addprevious(shape)
+        wrapper.getparent().remove(wrapper)
 
 
 def _comments(relation: Any) -> int:

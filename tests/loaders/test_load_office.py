@@ -14,6 +14,7 @@ from pptx.util import Inches
 from kgrag.loaders import load
 from kgrag.values.documents import Document, Problem, Table
 
+MC = "http://schemas.openxmlformats.org/markup-compatibility/2006"
 SHIPS = (("Ship", "Built"), ("Fram", "1892"), ("Maud", "1916"))
 
 
@@ -93,6 +94,23 @@ def test_powerpoint(tmp_path: Path) -> None:
     ]
     assert [(p.number, p.text.splitlines()[0]) for p in document.pages] == [(1, "Slide about 1"), (2, "Slide about 2")]
     assert document.tables == (Table(1, SHIPS, "Slide about 2", 2, 2),)
+
+
+@pytest.mark.parametrize("kind", ["Choice", "Fallback"])
+def test_shape_that_has_alternatives_is_read(tmp_path: Path, kind: str) -> None:
+    file = pptx.Presentation()
+    shapes = file.slides.add_slide(file.slide_layouts[6]).shapes
+    for tree, text in ((shapes, "On the slide."), (shapes.add_group_shape().shapes, "In a group.")):
+        for alternative in (text, "Older."):
+            tree.add_textbox(Inches(1), Inches(1), Inches(4), Inches(1)).text_frame.text = alternative
+        shape, older = (shape._element for shape in list(tree)[-2:])
+        wrapper = shape.makeelement(f"{{{MC}}}AlternateContent", {})
+        shape.addprevious(wrapper)
+        for name, element in ((kind, shape), ("Fallback", older)):
+            wrapper.append(shape.makeelement(f"{{{MC}}}{name}", {}))
+            wrapper[-1].append(element)
+    file.save(str(tmp_path / "a.pptx"))
+    assert read(tmp_path / "a.pptx").text == "In a group.\nOn the slide."
 
 
 def test_excel(tmp_path: Path) -> None:
