@@ -28,6 +28,7 @@ from kgrag.loaders.folder_walk import (
 from kgrag.loaders.images import IMAGE
 from kgrag.loaders.jsonl import TRIPLES, load_benchmark
 from kgrag.loaders.named_rows import CORPUS, Columns
+from kgrag.loaders.office import EXCEL, POWERPOINT, WORD
 from kgrag.loaders.pdf import PDF
 from kgrag.loaders.reading import Format, Readers, Reading
 from kgrag.loaders.recognised import VERSION, is_on
@@ -74,7 +75,7 @@ _OLE = (
     "is an office file encrypted with a password, or of a format from before 2007; save it without a password as "
     "DOCX, PPTX, XLSX or PDF"
 )
-_OFFICE = (".docx", ".pptx", ".xlsx")
+_OFFICE = WORD.extensions + POWERPOINT.extensions + EXCEL.extensions
 _ARCHIVES = {  # format -> the endings of its files, and what the first part of an archive says
     "epub": ((".epub",), b"application/epub+zip"),
     "odt": ((".odt", ".ods", ".odp", ".ott", ".ots", ".otp"), b"application/vnd.oasis.opendocument."),

@@ -62,6 +62,14 @@ _PROGRAMS = {  # what a file is -> its name, and the package that reads it
     "ppt/": ("a PowerPoint presentation", "pptx", "python-pptx", "slide_parts:read_pptx"),
     "xl/": ("an Excel workbook", "openpyxl", "openpyxl", "sheet_parts:read_xlsx"),
 }
+_TYPES = "[Content_Types].xml"
+_MAIN = {  # what the packages take for a document or a presentation: they refuse templates, shows and files with macros
+    "word/": b"application/vnd.openxmlformats-officedocument.wordprocessingml.document.main+xml",
+    "ppt/": b"application/vnd.openxmlformats-officedocument.presentationml.presentation.main+xml",
+}
+_OTHER_MAIN = re.compile(
+    rb"application/vnd\.[\w.-]+\.(?:document|presentation|slideshow|template)(?:\.macroEnabled\w*)?\.main\+xml"
+)
 _STRICT = re.compile(rb"http://purl\.oclc\.org/ooxml/(\w+)/")
 _GUESSED = re.compile(r"(?:\s*(?:Description automatically generated|AI-generated content)[^\n]*)+$")
 _PICTURE = re.compile(r"\S+\.(?:png|jpe?g|gif|bmp|tiff?|svg|emf|wmf|webp)", re.IGNORECASE)
@@ -81,7 +89,7 @@ def read_office(path: Path) -> dict[str, Any]:
         raise BadInput(f"is {what}, for which {package} is needed: {install_hint('office')}")
     name, _, function = reader.partition(":")
     try:
-        content: dict[str, Any] = getattr(import_module(f"kgrag.loaders.{name}"), function)(_transitional(path))
+        content: dict[str, Any] = getattr(import_module(f"kgrag.loaders.{name}"), function)(_plain(path, folder))
     except (BadInput, MemoryError):
         raise
     except Exception as error:
@@ -103,25 +111,31 @@ def _check_archive(path: Path) -> tuple[str, bool]:
     """
     names = check_archive(path)
     for folder in _PROGRAMS:
-        if "[Content_Types].xml" in names and any(name.startswith(folder) for name in names):
+        if _TYPES in names and any(name.startswith(folder) for name in names):
             return folder, any(name.endswith("core.xml") for name in names)
     raise BadInput("is a ZIP archive, but no Word, PowerPoint or Excel file; unpack it")
 
 
-def _transitional(path: Path) -> io.BytesIO:
-    """Return the file; one of the strict kind (ISO/IEC 29500-1) with the common names instead of its own."""
+def _plain(path: Path, folder: str) -> io.BytesIO:
+    """Return the file as the packages read it.
+
+    A template, show or file with macros as a plain one; one of the strict kind (ISO/IEC 29500-1) with the common names.
+    """
     data = path.read_bytes()
     with zipfile.ZipFile(io.BytesIO(data)) as archive:
-        if "_rels/.rels" not in archive.namelist() or not _STRICT.search(archive.read("_rels/.rels")):
+        strict = "_rels/.rels" in archive.namelist() and _STRICT.search(archive.read("_rels/.rels"))
+        kinds = archive.read(_TYPES)
+        plain = _OTHER_MAIN.sub(_MAIN[folder], kinds) if folder in _MAIN else kinds
+        if not strict and plain == kinds:
             return io.BytesIO(data)
         out = io.BytesIO()
         with zipfile.ZipFile(out, "w") as renamed:
             for name in archive.namelist():
-                part = archive.read(name)
-                if name.endswith((".xml", ".rels")):
+                part = plain if name == _TYPES else archive.read(name)
+                if strict and name.endswith((".xml", ".rels")):
                     part = _STRICT.sub(rb"http://schemas.openxmlformats.org/\1/2006/", part)
-                    for strict, usual in _HYPHENS:
-                        part = part.replace(strict, usual) if b"/2006/" in part else part
+                    for own, usual in _HYPHENS:
+                        part = part.replace(own, usual) if b"/2006/" in part else part
                 renamed.writestr(name, part)
     out.seek(0)
     return out

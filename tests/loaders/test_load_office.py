@@ -169,6 +169,43 @@ def test_archives_that_are_something_else(tmp_path: Path) -> None:
     ]
 
 
+_PRESENTATION = "openxmlformats-officedocument.presentationml.{}.main+xml"
+
+
+@pytest.mark.parametrize(
+    ("suffix", "kind"),
+    [
+        (".docm", "ms-word.document.macroEnabled.main+xml"),
+        (".dotx", "openxmlformats-officedocument.wordprocessingml.template.main+xml"),
+        (".dotm", "ms-word.template.macroEnabledTemplate.main+xml"),
+        (".pptm", "ms-powerpoint.presentation.macroEnabled.main+xml"),
+        (".ppsx", _PRESENTATION.format("slideshow")), (".potx", _PRESENTATION.format("template")),
+        (".ppsm", "ms-powerpoint.slideshow.macroEnabled.main+xml"),
+        (".potm", "ms-powerpoint.template.macroEnabled.main+xml"),
+        (".xlsm", "ms-excel.sheet.macroEnabled.main+xml"), (".xltm", "ms-excel.template.macroEnabled.main+xml"),
+        (".xltx", "openxmlformats-officedocument.spreadsheetml.template.main+xml"),
+    ],
+)  # fmt: skip
+def test_template_or_file_with_macros_is_read_as_a_plain_one(tmp_path: Path, suffix: str, kind: str) -> None:
+    if suffix[1] == "d":
+        file, plain = docx.Document(), "wordprocessingml.document"
+        file.add_paragraph("Fram")
+    elif suffix[1] == "p":
+        file, plain = pptx.Presentation(), "presentationml.presentation"
+        file.slides.add_slide(file.slide_layouts[1]).placeholders[1].text = "Fram"
+    else:
+        file, plain = openpyxl.Workbook(), "spreadsheetml.sheet"
+        file.active.append(["Fram"])
+    out = io.BytesIO()
+    file.save(out)
+    (tmp_path / "in").mkdir()
+    with zipfile.ZipFile(out) as old, zipfile.ZipFile(tmp_path / "in" / f"a{suffix}", "w") as new:
+        for name in old.namelist():
+            own = f"application/vnd.openxmlformats-officedocument.{plain}.main+xml".encode()
+            new.writestr(name, old.read(name).replace(own, f"application/vnd.{kind}".encode()))
+    assert read(tmp_path / "in").text == "Fram"
+
+
 def test_a_workbook_that_lies_about_its_size(tmp_path: Path) -> None:
     book = openpyxl.Workbook()
     book.active.append(["Ship", "Built"])
