@@ -81,7 +81,7 @@ def _load(source: Source, reading: Reading) -> Iterator[Item]:
     yield load_office(source, reading.readers)
 
 
-WORD = Format("Word document", (".docx", ".docm", ".dotx", ".dotm"), _load, untrusted=True, version=6)
+WORD = Format("Word document", (".docx", ".docm", ".dotx", ".dotm"), _load, untrusted=True, version=7)
 POWERPOINT = Format(
     "PowerPoint presentation",
     (".pptx", ".pptm", ".ppsx", ".ppsm", ".potx", ".potm"),

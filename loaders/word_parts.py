@@ -84,6 +84,9 @@ _LEFT_OUT = {"del": "deleted piece", "rt": "reading of characters"}
 _SIGNS = {"superscript": "^", "subscript": "_"}
 _CODE = re.compile(r"\b(?:code|listing|preformatted|verbatim)\b", re.IGNORECASE)
 """Styles of code, whose spaces are kept."""
+_HEADING = re.compile(r"heading (\d+)", re.IGNORECASE)
+_BODY = 9  # the level of text in outlines
+_MAX_HEADING = 200  # characters: contracts give whole clauses a level
 _MAX_DEPTH = 200
 _MAX_COLUMNS = 1000
 _MAX_CHUNKS = 3  # documents in documents
@@ -199,10 +202,10 @@ class _Word:
         style = self._style(element)
         code = _CODE.search(style) is not None
         text = self._text(element, keep=code)
-        if style == "title" or (style.startswith("heading ") and style[8:].isdigit()):
+        if level := self._level(element, text):
             yield from self.notes()
             number = (self._numbering.marker(self._listed(element)) or "- ").strip().removeprefix("-") if text else ""
-            yield ["heading", 1 if style == "title" else int(style[8:]) + 1, f"{number} {text}".strip()]
+            yield ["heading", level, f"{number} {text}".strip()]
         elif style == "caption" and text:
             yield ["caption", text]
         elif code and text.strip():
@@ -254,6 +257,20 @@ class _Word:
         element = self._styles.get(None if named is None else value(named, "val"))
         name = child(element, "name")
         return ("" if name is None else value(name, "val") or "").lower()
+
+    def _level(self, paragraph: Any, text: str) -> int:
+        """Return the level of a heading, 1 for a title, 0 for any other paragraph."""
+        if self._style(paragraph) == "title":
+            return 1
+        named = child(child(paragraph, "pPr"), "pStyle")
+        styles = self._chain(value(named, "val")) if named is not None else ()
+        for element in (*styles, paragraph):
+            name, outline = child(element, "name"), child(child(element, "pPr"), "outlineLvl")
+            if name is not None and (heading := _HEADING.fullmatch(value(name, "val") or "")):
+                return int(heading[1]) + 1
+            if outline is not None and (level := value(outline, "val") or "").isdecimal():
+                return int(level) + 2 if int(level) < _BODY and len(text) <= _MAX_HEADING else 0
+        return 0
 
     def _listed(self, paragraph: Any) -> tuple[str, int] | None:
         """Return the number of a paragraph's list, and its level."""

@@ -9,11 +9,13 @@ import docx
 import openpyxl
 import pptx
 import pytest
+from docx.oxml import parse_xml
 from pptx.util import Inches
 
 from kgrag.loaders import load
 from kgrag.values.documents import Document, Problem, Table
 
+W = 'xmlns:w="http://schemas.openxmlformats.org/wordprocessingml/2006/main"'
 MC = "http://schemas.openxmlformats.org/markup-compatibility/2006"
 SHIPS = (("Ship", "Built"), ("Fram", "1892"), ("Maud", "1916"))
 
@@ -50,6 +52,23 @@ def test_word(tmp_path: Path) -> None:
     ]
     assert document.tables == (Table(1, SHIPS, "Table 1: All of them"),)
     assert document.pages == ()
+
+
+def test_paragraph_with_a_level_of_the_outline_is_a_heading(tmp_path: Path) -> None:
+    file = docx.Document()
+    chapter, contents, clause = (file.styles.add_style(name, 1) for name in ("Chapter", "Contents", "Clause"))
+    chapter.base_style = contents.base_style = file.styles["Heading 1"]
+    for style, level in ((contents, 9), (clause, 1)):
+        style.element.get_or_add_pPr().append(parse_xml(f'<w:outlineLvl {W} w:val="{level}"/>'))
+    for text, style in (("Kilns", "Chapter"), ("One.", "Normal"), ("Bricks", "Clause"), ("Two.", "Contents"),
+                        ("Mortar", "Normal"), ("clay " * 50, "Clause")):  # fmt: skip
+        paragraph = file.add_paragraph(text, style=style)
+        if text == "Mortar":
+            paragraph._p.get_or_add_pPr().append(parse_xml(f'<w:outlineLvl {W} w:val="2"/>'))
+    file.save(str(tmp_path / "a.docx"))
+    assert [(s.heading, s.text) for s in read(tmp_path / "a.docx").sections] == [
+        ("Kilns", "One."), ("Kilns > Bricks", "Two."), ("Kilns > Bricks > Mortar", ("clay " * 50).strip()),
+    ]  # fmt: skip
 
 
 def test_merged_cells_and_revisions_in_word(tmp_path: Path) -> None:
