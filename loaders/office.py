@@ -89,4 +89,4 @@ POWERPOINT = Format(
     untrusted=True,
     version=7,
 )
-EXCEL = Format("Excel workbook", (".xlsx", ".xlsm", ".xltx", ".xltm"), _load, untrusted=True, version=5)
+EXCEL = Format("Excel workbook", (".xlsx", ".xlsm", ".xltx", ".xltm"), _load, untrusted=True, version=6)

@@ -446,5 +446,5 @@ ODT = Format(
     (".odt", ".ods", ".odp", ".ott", ".ots", ".otp"),
     read_apart("kgrag.loaders.opendocument:read_odt"),
     untrusted=True,
-    version=4,
+    version=5,
 )

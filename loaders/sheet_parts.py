@@ -418,7 +418,10 @@ def _row(
 
 
 def area_blocks(rows: Laid) -> Iterator[Block]:
-    """Yield a run of rows as a table; a lone cell in the first rows is a caption, and single cells are text."""
+    """Yield a run of rows as a table; a lone cell in the first rows is a caption, and single cells are text.
+
+    In the second of two columns it is a header: that of the names before has no text.
+    """
     filled = [i for row in rows for i, cell in enumerate(row) if cell is not None and cell.text]
     used = sorted(set(filled))
     if not used:
@@ -427,6 +430,8 @@ def area_blocks(rows: Laid) -> Iterator[Block]:
     columns = [i for i in range(used[0], used[-1] + 1) if i not in hollow]
     cells = [[row[i] if i < len(row) else None for i in columns] for row in rows]
     while len(cells) > 2 and len(columns) > 1 and len(own := _own(cells[0])) == 1:
+        if len(columns) == 2 and own[0] is not cells[0][0]:
+            break
         yield ["caption", " ".join(own[0].text.split())]
         cells.pop(0)
     if len(cells) > 1 and len(columns) > 1:

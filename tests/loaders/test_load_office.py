@@ -156,6 +156,20 @@ def test_excel(tmp_path: Path) -> None:
     assert document.title == "fleet"
 
 
+def test_header_over_the_second_of_two_columns_is_no_caption(tmp_path: Path) -> None:
+    book = openpyxl.Workbook()
+    for row in ([None, "Sales"], ["North", 10], ["South", 20]):
+        book.active.append(row)
+    other = book.create_sheet()
+    for row in ([None, None, "in EUR"], ["Place", "2023", "2024"], ["North", 1, 2]):
+        other.append(row)
+    book.save(tmp_path / "a.xlsx")
+    assert [(table.caption, table.rows) for table in read(tmp_path / "a.xlsx").tables] == [
+        ("", (("", "Sales"), ("North", "10"), ("South", "20"))),
+        ("in EUR", (("Place", "2023", "2024"), ("North", "1", "2"))),
+    ]
+
+
 def bomb(path: Path, name: str) -> None:
     """A Word file that unpacks to 1.5 GB of one paragraph."""
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:

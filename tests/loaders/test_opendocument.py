@@ -84,6 +84,12 @@ def test_workbook_of_opendocument_has_its_tables(tmp_path: Path, suffix: str) ->
     assert problems == ["holds 1 hidden sheet, 1 hidden row, 1 hidden column, 1 comment, left out"]
 
 
+def test_header_of_a_workbook_over_the_second_of_two_columns_is_no_caption(tmp_path: Path) -> None:
+    rows = row("", "Sales") + row("North", "10") + row("South", "20")
+    document, _ = read(file(tmp_path / "a.ods", f'<table:table table:name="Fleet">{rows}</table:table>'))
+    assert [table.rows for table in document.tables] == [(("", "Sales"), ("North", "10"), ("South", "20"))]
+
+
 def test_slides_of_opendocument_are_read_with_their_notes(tmp_path: Path) -> None:
     styles = (
         '<style:style style:name="dp2" style:family="drawing-page"><style:drawing-page-properties '
