@@ -6,6 +6,7 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from decimal import ROUND_HALF_UP, Decimal
 from itertools import repeat
 from typing import IO, Any
 from xml.etree import ElementTree
@@ -28,6 +29,7 @@ _QUOTED = re.compile(  # spaces as wide as a sign, and colours, say nothing
 )
 _MASK = re.compile(r"[#0?]+(?:,[#0?]+)*(?:\.[#0?]+)?(?![#0?.,/Ee])")
 _SECTIONS = re.compile(r"(?:\"[^\"]*\"|\\.|[^;\"\\])*")
+_MAX_PLACES = 4  # decimals that a format with a sign need not show: prices and shares as entered, no quotients
 _LETTERS = re.compile(r"[A-Za-z@\[/?]")
 _TIMES = re.compile(r"(?P<elapsed>\[(?:h+|m+|s+)\])|(?P<half>AM/PM|A/P)|(?P<unit>y+|m+|d+|h+|s+)|\.(?P<parts>0+)", re.I)
 _LANGUAGE = re.compile(r"\[\$[^\]-]*-(?:[0-9A-F]{1,4})?([0-9A-F]{3,4})\]", re.IGNORECASE)
@@ -68,18 +70,24 @@ def _formatted(number: float, section: str) -> str | None:
     whole, _, fraction = mask.partition(".")
     digits = whole.count("0")
     alone = not (around.replace("\0", "").strip() or "".join(literals).strip() or digits > 1)
-    if alone and round(number, len(fraction)) != number:
+    exact = (Decimal(number) if isinstance(number, int) else Decimal(f"{number:.15g}")) * 100 ** around.count("%")
+    places = _places(exact)
+    if alone and places > len(fraction):
         return None
-    text = f"{number * 100 ** around.count('%'):,.{len(fraction)}f}"
-    if optional := len(fraction) - len(fraction.rstrip("#")):
-        shortened = text.rstrip("0") if optional == len(fraction) else text
-        text = shortened.rstrip(".")
+    if places > max(len(fraction), _MAX_PLACES):
+        exact = exact.quantize(Decimal(1).scaleb(-len(fraction)), ROUND_HALF_UP)
+    text = f"{exact:,.{max(_places(exact), len(fraction.rstrip('#')))}f}"
     text = text if "," in whole else text.replace(",", "")
     text = "0" * (digits - len(re.findall(r"\d", text.partition(".")[0]))) + text
     before, after = plain[: masks[0].start()], plain[masks[0].end() :]
     texts = iter(literals)
     before, after = (re.sub("\0", lambda _: next(texts), part) for part in (before, after))
     return f"{before}{text}{after}".strip()
+
+
+def _places(number: Decimal) -> int:
+    """Return how many decimals a number has."""
+    return len(f"{number:f}".partition(".")[2].rstrip("0"))
 
 
 def _moment(value: dt.date | dt.time | dt.timedelta, form: str) -> str:
