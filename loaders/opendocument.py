@@ -129,6 +129,7 @@ class _Reader:
         self._styles = styles
         self._formulas = formulas
         self._counts: dict[int, int] = defaultdict(int)  # of numbered headings, by level
+        self._following: dict[tuple[str, int], int] = {}  # a style of lists and a level -> the number of the next item
         self._boxes: list[Element] = []  # frames of text that hang on a paragraph
         self._in_code = False
         self._outline = Outline()
@@ -267,12 +268,17 @@ class _Reader:
             self._outline.block(" ".join(filter(None, map(self._text, body))))
 
     def _list(self, element: Element, style: str, depth: int, level: int = 1) -> None:
-        numbering = self._styles.lists.get(style, {}).get(level)
-        self._outline.begin_list(*(numbering or (None,)))
+        number, form = self._styles.lists.get(style, {}).get(level) or (None, "1")
+        if number is not None and (_value(element, "continue-numbering") == "true" or _value(element, "continue-list")):
+            number = self._following.get((style, level), number)
+        self._outline.begin_list(number, form)
         for item in element:
             if _name(item) not in ("list-item", "list-header"):
                 continue
-            self._outline.item(_number(item, "start-value", 0) or None)
+            own = _number(item, "start-value", 0) or None
+            if any(_name(part) != "list" for part in item):  # else it only holds what is deeper, and has no number
+                self._outline.item(own)
+                number = number and (own or number) + 1
             for part in item:
                 if _name(part) == "list" and depth < _MAX_DEPTH:
                     self._list(part, _value(part, "style-name", style), depth + 1, level + 1)
@@ -280,6 +286,8 @@ class _Reader:
                     self._paragraph(part)
             self._outline.mark("")
         self._outline.end_list()
+        if number is not None:
+            self._following[style, level] = number
 
     def _table(self, table: Element, depth: int) -> None:
         inner = table.findall(".//{*}table")

@@ -118,6 +118,27 @@ def test_slides_of_opendocument_are_read_with_their_notes(tmp_path: Path) -> Non
     assert problems == ["holds 1 hidden slide, 1 comment, left out"]
 
 
+NUMBERED = (
+    '<text:list-style style:name="L1"><text:list-level-style-number text:level="1" style:num-format="1"/>'
+    '<text:list-level-style-number text:level="2" style:num-format="a"/></text:list-style>'
+)
+
+
+@pytest.mark.parametrize("more", ['text:continue-numbering="true"', 'text:continue-list="list1"'])
+def test_list_that_continues_counts_on(tmp_path: Path, more: str) -> None:
+    def items(*texts: str) -> str:
+        return "".join(f"<text:list-item><text:p>{text}</text:p></text:list-item>" for text in texts)
+
+    body = (
+        f'<text:list text:style-name="L1">{items("one", "two")}</text:list><text:p>Between.</text:p>'
+        f'<text:list text:style-name="L1" {more}><text:list-item><text:list>{items("deep")}</text:list>'
+        f"</text:list-item>{items('three')}</text:list><text:p>After.</text:p>"
+        f'<text:list text:style-name="L1">{items("anew")}</text:list>'
+    )
+    document, _ = read(file(tmp_path / "a.odt", body, NUMBERED))
+    assert document.text == "1. one\n2. two\n\nBetween.\n  a. deep\n3. three\n\nAfter.\n\n1. anew"
+
+
 def test_drawing_of_opendocument_says_what_is_read(tmp_path: Path) -> None:
     path = file(tmp_path / "a.odt", "<draw:page/>", kind="graphics")
     (problem,) = Load(path)
