@@ -18,7 +18,7 @@ from kgrag.loaders.outline import Outline
 from kgrag.loaders.reading import Format
 from kgrag.loaders.sheet_parts import area_blocks
 
-_CONTAINERS = frozenset("section index-body user-index list-header table-of-content".split())
+_CONTAINERS = frozenset("section index-body bibliography user-index list-header table-of-content".split())
 _SILENT = frozenset("annotation annotation-end note forms sequence-decls object ruby-text text-box".split())
 _FRAMES = {
     **dict.fromkeys(("header", "header-left", "header-first"), "running head"),

@@ -139,6 +139,12 @@ def test_list_that_continues_counts_on(tmp_path: Path, more: str) -> None:
     assert document.text == "1. one\n2. two\n\nBetween.\n  a. deep\n3. three\n\nAfter.\n\n1. anew"
 
 
+def test_bibliography_of_opendocument_is_read(tmp_path: Path) -> None:
+    body = "<text:bibliography><text:index-body><text:p>Lund: On Ships.</text:p></text:index-body></text:bibliography>"
+    document, _ = read(file(tmp_path / "a.odt", body))
+    assert document.text == "Lund: On Ships."
+
+
 def test_drawing_of_opendocument_says_what_is_read(tmp_path: Path) -> None:
     path = file(tmp_path / "a.odt", "<draw:page/>", kind="graphics")
     (problem,) = Load(path)
