@@ -20,6 +20,8 @@ from kgrag.loaders.sheet_parts import area_blocks
 
 _CONTAINERS = frozenset("section index-body bibliography user-index list-header table-of-content".split())
 _SILENT = frozenset("annotation annotation-end note forms sequence-decls object ruby-text text-box".split())
+_SHAPES = frozenset("custom-shape rect ellipse circle polygon regular-polygon path line connector caption".split())
+_DRAWN = _SHAPES | {"frame"}
 _FRAMES = {
     **dict.fromkeys(("header", "header-left", "header-first"), "running head"),
     **dict.fromkeys(("footer", "footer-left", "footer-first"), "running foot"),
@@ -162,7 +164,7 @@ class _Reader:
             if _value(page, "style-name") in self._styles.hidden:
                 self.left_out["hidden slide"] += 1
                 continue
-            frames = [e for e in page.iter() if _name(e) in ("frame", "custom-shape", "annotation", "notes")]
+            frames = [e for e in page.iter() if _name(e) in (*_DRAWN, "annotation", "notes")]
             notes = [e for e in frames if _name(e) == "notes"]
             spoken = {id(e) for note in notes for e in note.iter()}
             title = next((e for e in frames if _value(e, "class") == "title" and id(e) not in spoken), None)
@@ -179,17 +181,17 @@ class _Reader:
                     self._outline.block(f"Notes: {text}")
             self._add_boxes()
 
-    def _add_frame(self, frame: Element) -> None:
+    def _add_frame(self, frame: Element, depth: int = 1) -> None:
         if _name(frame) == "annotation":
             self.left_out["comment"] += 1
-        elif _name(frame) == "custom-shape":
-            self.add(frame, 1)
+        elif _name(frame) in _SHAPES:
+            self.add(frame, depth)
         elif _value(frame, "class") not in _RUNNING:
             for part in frame:
                 if _name(part) == "text-box":
-                    self.add(part, 1)
+                    self.add(part, depth)
                 elif _name(part) == "table":
-                    self._table(part, 1)
+                    self._table(part, depth)
                 elif _name(part) in ("title", "desc"):
                     self._outline.block(one_line("".join(part.itertext())))
 
@@ -212,6 +214,8 @@ class _Reader:
                 self._outline.left_out["form value"] += sum(map(bool, values))
             elif name == "tracked-changes":
                 self._outline.left_out["deleted piece"] += len(element.findall(".//{*}deletion"))
+            elif name in _DRAWN and depth < _MAX_DEPTH:  # anchored to the page
+                self._add_frame(element, depth + 1)
             elif name in _CONTAINERS and depth < _MAX_DEPTH:
                 self.add(element, depth + 1)
 

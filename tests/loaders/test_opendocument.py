@@ -145,6 +145,17 @@ def test_bibliography_of_opendocument_is_read(tmp_path: Path) -> None:
     assert document.text == "Lund: On Ships."
 
 
+def test_frame_and_shapes_of_a_page_are_read(tmp_path: Path) -> None:
+    drawn = "<draw:frame><draw:text-box><text:p>In a frame.</text:p></draw:text-box></draw:frame>" + "".join(
+        f"<draw:{kind}><text:p>In a {kind}.</text:p></draw:{kind}>" for kind in ("rect", "ellipse", "custom-shape")
+    )
+    texts = "In a frame.\n\nIn a rect.\n\nIn a ellipse.\n\nIn a custom-shape."
+    document, _ = read(file(tmp_path / "a.odt", f"{drawn}<text:p>On the page.</text:p>"))
+    assert document.text == f"{texts}\n\nOn the page."
+    document, _ = read(file(tmp_path / "a.odp", f"<draw:page>{drawn}</draw:page>"))
+    assert document.text == texts
+
+
 def test_drawing_of_opendocument_says_what_is_read(tmp_path: Path) -> None:
     path = file(tmp_path / "a.odt", "<draw:page/>", kind="graphics")
     (problem,) = Load(path)
