@@ -47,7 +47,7 @@ def read_odt(path: Path) -> Content:
             formulas = {
                 name.removesuffix("/content.xml"): root
                 for name in sorted(names)
-                if name.startswith("Object ") and name.endswith("/content.xml")
+                if name.endswith("/content.xml")
                 and _name(root := parse_xml(archive, name)) == "math"
             }  # fmt: skip
     except (zipfile.BadZipFile, ElementTree.ParseError, EOFError, OSError, ValueError, NotImplementedError) as error:
@@ -371,7 +371,7 @@ class _Reader:
             elif name == "text-box":
                 self._boxes.append(element)
             elif name == "object":
-                root = self._formulas.get(_value(element, "href").removeprefix("./"))
+                root = self._formulas.get(_value(element, "href").removeprefix("./").removesuffix("/"))
                 line.word("" if root is None else formula(_math(root)))
             elif name == "ruby-text":
                 self._outline.left_out["reading of characters"] += 1

@@ -156,6 +156,14 @@ def test_frame_and_shapes_of_a_page_are_read(tmp_path: Path) -> None:
     assert document.text == texts
 
 
+def test_formula_of_opendocument_is_read_from_any_folder(tmp_path: Path) -> None:
+    link = '<draw:object xmlns:xlink="http://www.w3.org/1999/xlink" xlink:href="./Formula-0/"/>'
+    path = file(tmp_path / "a.odt", f"<text:p>It is <draw:frame>{link}</draw:frame>.</text:p>")
+    with zipfile.ZipFile(path, "a") as archive:
+        archive.writestr("Formula-0/content.xml", "<math><msup><mi>x</mi><mn>2</mn></msup></math>")
+    assert read(path)[0].text == "It is x^2."
+
+
 def test_drawing_of_opendocument_says_what_is_read(tmp_path: Path) -> None:
     path = file(tmp_path / "a.odt", "<draw:page/>", kind="graphics")
     (problem,) = Load(path)
