@@ -32,6 +32,7 @@ _RUNNING = frozenset(("header", "footer", "date-time", "page-number"))
 _CODE = re.compile(r"Preformatted|Code|Listing|Verbatim")
 """Styles of code, whose spaces are kept."""
 _OUTLINE = "\n"  # the name of the style that numbers headings, which has none of its own
+_VALUES = ("value", "date-value", "time-value", "string-value", "boolean-value")
 _MAX_DEPTH = 50  # of lists in lists, and of elements in a paragraph
 _MAX_REPEATED = 100  # cells that one stands for
 
@@ -154,7 +155,7 @@ class _Reader:
         for sheet in body.iterfind("{*}table"):
             if _value(sheet, "style-name") in self._styles.hidden:
                 self.left_out["hidden sheet"] += 1
-            elif "".join(sheet.itertext()).strip():
+            elif "".join(sheet.itertext()).strip() or any(map(_stored, sheet.iterfind(".//{*}table-cell"))):
                 self._outline.heading(1, _value(sheet, "name"))
                 self._sheet(sheet)
 
@@ -317,6 +318,7 @@ class _Reader:
             if _name(cell) == "table-cell":
                 self.left_out["comment"] += cell.find("{*}annotation") is not None
                 text = cell_text((self._text(p), item) for p, item in _paragraphs(cell))
+                text = text if len(cell) else _stored(cell)
                 down, across = (_number(cell, f"number-{what}-spanned", 1) for what in ("rows", "columns"))
                 cells.extend([Cell(text, down, across)] if times == 1 else [Cell(text) for _ in range(times)])
         return cells
@@ -401,6 +403,11 @@ class _Reader:
         line.note(label)
         if body is not None:
             self._notes.append((label, body))
+
+
+def _stored(cell: Element) -> str:
+    """Return the value of a cell, for one whose text is not stored."""
+    return next((text for name in _VALUES if (text := _value(cell, name))), "").removesuffix("T00:00:00")
 
 
 def _has_text(row: Sequence[Cell | None]) -> bool:

@@ -164,6 +164,14 @@ def test_formula_of_opendocument_is_read_from_any_folder(tmp_path: Path) -> None
     assert read(path)[0].text == "It is x^2."
 
 
+def test_cell_with_a_value_alone_has_the_value(tmp_path: Path) -> None:
+    values = (("value", "1892"), ("date-value", "2024-05-31T00:00:00"), ("string-value", "Fram"))
+    cells = "".join(f'<table:table-cell office:{name}="{text}"/>' for name, text in values)
+    rows = f"<table:table-row>{cells}</table:table-row>" * 2
+    document, _ = read(file(tmp_path / "a.ods", f'<table:table table:name="Fleet">{rows}</table:table>'))
+    assert document.tables[0].rows == (("1892", "2024-05-31", "Fram"),) * 2
+
+
 def test_drawing_of_opendocument_says_what_is_read(tmp_path: Path) -> None:
     path = file(tmp_path / "a.odt", "<draw:page/>", kind="graphics")
     (problem,) = Load(path)
