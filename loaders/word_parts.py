@@ -84,6 +84,8 @@ _LEFT_OUT = {"del": "deleted piece", "rt": "reading of characters"}
 _SIGNS = {"superscript": "^", "subscript": "_"}
 _CODE = re.compile(r"\b(?:code|listing|preformatted|verbatim)\b", re.IGNORECASE)
 """Styles of code, whose spaces are kept."""
+_ITEM = re.compile("list(?! continue| paragraph)")
+"""Styles whose paragraphs are items, even without a list."""
 _HEADING = re.compile(r"heading (\d+)", re.IGNORECASE)
 _BODY = 9  # the level of text in outlines
 _MAX_HEADING = 200  # characters: contracts give whole clauses a level
@@ -212,9 +214,7 @@ class _Word:
             yield ["code", "", text]
         elif text:
             listed = self._listed(element)
-            marker = self._numbering.marker(listed)
-            if marker is None and style.startswith("list"):
-                marker = "- "
+            marker = self._marker(element)
             if marker is None:
                 yield ["text", text]
             else:
@@ -286,6 +286,11 @@ class _Word:
                         return of, self._numbering.level(of, value(named, "val") or "")
                     return of, int((level is not None and value(level, "val")) or 0)
         return None
+
+    def _marker(self, paragraph: Any) -> str | None:
+        """Return the mark of the next paragraph, None for one that is no item of a list."""
+        listed = self._listed(paragraph)
+        return "- " if listed is None and _ITEM.match(self._style(paragraph)) else self._numbering.marker(listed)
 
     def _text(self, element: Any, *, keep: bool = False) -> str:
         """Return the text below an element, with insertions and without deletions; spaces separate its paragraphs.
@@ -389,10 +394,7 @@ class _Word:
         return self._property(run, name) not in ("", "0", "false", "off")
 
     def _cell(self, element: Any) -> str:
-        return cell_text(
-            (self._text(p), self._listed(p) is not None or self._style(p).startswith("list"))
-            for p in _paragraphs(element)
-        )
+        return cell_text((self._text(p), self._marker(p) is not None) for p in _paragraphs(element))
 
     def _table(self, table: Any) -> Iterator[Block]:
         inner = [part for part in table.iterdescendants() if tag(part) == "tbl"]

@@ -71,6 +71,15 @@ def test_paragraph_with_a_level_of_the_outline_is_a_heading(tmp_path: Path) -> N
     ]  # fmt: skip
 
 
+def test_paragraph_in_a_style_of_lists_without_a_mark_is_no_item(tmp_path: Path) -> None:
+    file = docx.Document()
+    for style in ("List Bullet", "List Continue", "List Paragraph", "List Bullet"):
+        paragraph = file.add_paragraph(style, style=style)
+    paragraph._p.get_or_add_pPr().append(parse_xml(f'<w:numPr {W}><w:numId w:val="0"/></w:numPr>'))
+    file.save(str(tmp_path / "a.docx"))
+    assert read(tmp_path / "a.docx").text == "- List Bullet\n\nList Continue\n\nList Paragraph\n\nList Bullet"
+
+
 def test_merged_cells_and_revisions_in_word(tmp_path: Path) -> None:
     file = docx.Document()
     paragraph = file.add_paragraph("kept ")
