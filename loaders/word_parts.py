@@ -394,7 +394,8 @@ class _Word:
         return self._property(run, name) not in ("", "0", "false", "off")
 
     def _cell(self, element: Any) -> str:
-        return cell_text((self._text(p), self._marker(p) is not None) for p in _paragraphs(element))
+        pieces = ((self._marker(p), self._text(p)) for p in _paragraphs(element))
+        return cell_text((f"{(mark or '').strip(' -')} {text}".strip(), mark is not None) for mark, text in pieces)
 
     def _table(self, table: Any) -> Iterator[Block]:
         inner = [part for part in table.iterdescendants() if tag(part) == "tbl"]

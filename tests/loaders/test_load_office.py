@@ -80,6 +80,19 @@ def test_paragraph_in_a_style_of_lists_without_a_mark_is_no_item(tmp_path: Path)
     assert read(tmp_path / "a.docx").text == "- List Bullet\n\nList Continue\n\nList Paragraph\n\nList Bullet"
 
 
+def test_number_of_a_cell_is_read_and_counts(tmp_path: Path) -> None:
+    file = docx.Document()
+    file.add_paragraph("First", style="List Number")
+    table = file.add_table(2, 2)
+    for place, text in enumerate(("Nr", "Rule", "", "Fire")):
+        table.cell(place // 2, place % 2).text = text
+    table.cell(1, 0).paragraphs[0].style = "List Number"
+    file.add_paragraph("Third", style="List Number")
+    file.save(str(tmp_path / "a.docx"))
+    document = read(tmp_path / "a.docx")
+    assert (document.text, document.tables[0].rows) == ("1. First\n\n3. Third", (("Nr", "Rule"), ("2.", "Fire")))
+
+
 def test_merged_cells_and_revisions_in_word(tmp_path: Path) -> None:
     file = docx.Document()
     paragraph = file.add_paragraph("kept ")
