@@ -18,6 +18,11 @@ class WordNumbering:
 
     def __init__(self, elements: list[Any]) -> None:
         abstract = {value(e, "abstractNumId"): e for e in elements if tag(e) == "abstractNum"}
+        styled = {
+            value(link, "val"): number or ""
+            for number, element in abstract.items()
+            if (link := child(element, "styleLink")) is not None
+        }
         self._lists: dict[str, tuple[str, dict[int, Any]]] = {}  # a number -> the list that it is of, and its levels
         self._starts: dict[str, dict[int, int]] = {}  # a number -> level -> where it begins anew
         self._at: dict[str, dict[int, int]] = defaultdict(dict)
@@ -27,6 +32,8 @@ class WordNumbering:
             if tag(element) != "num" or named is None:
                 continue
             number, of = value(element, "numId") or "", value(named, "val") or ""
+            if (link := child(abstract.get(of), "numStyleLink")) is not None:
+                of = styled.get(value(link, "val"), of)
             levels = {int(value(e, "ilvl") or 0): e for e in abstract.get(of, ()) if tag(e) == "lvl"}
             for override in (e for e in element if tag(e) == "lvlOverride"):
                 level = int(value(override, "ilvl") or 0)

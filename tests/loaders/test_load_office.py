@@ -93,6 +93,20 @@ def test_number_of_a_cell_is_read_and_counts(tmp_path: Path) -> None:
     assert (document.text, document.tables[0].rows) == ("1. First\n\n3. Third", (("Nr", "Rule"), ("2.", "Fire")))
 
 
+def test_list_of_a_style_of_lists_has_its_numbers(tmp_path: Path) -> None:
+    file = docx.Document()
+    numbering = file.part.numbering_part.element
+    level = '<w:lvl w:ilvl="0"><w:start w:val="1"/><w:numFmt w:val="upperRoman"/><w:lvlText w:val="§ %1"/></w:lvl>'
+    for number, inner in ((90, f'<w:styleLink w:val="Clauses"/>{level}'), (91, '<w:numStyleLink w:val="Clauses"/>')):
+        numbering.insert(0, parse_xml(f'<w:abstractNum {W} w:abstractNumId="{number}">{inner}</w:abstractNum>'))
+    numbering.append(parse_xml(f'<w:num {W} w:numId="92"><w:abstractNumId w:val="91"/></w:num>'))
+    for text in ("Fire", "Clay"):
+        settings = file.add_paragraph(text)._p.get_or_add_pPr()
+        settings.append(parse_xml(f'<w:numPr {W}><w:ilvl w:val="0"/><w:numId w:val="92"/></w:numPr>'))
+    file.save(str(tmp_path / "a.docx"))
+    assert read(tmp_path / "a.docx").text == "§ I Fire\n§ II Clay"
+
+
 def test_merged_cells_and_revisions_in_word(tmp_path: Path) -> None:
     file = docx.Document()
     paragraph = file.add_paragraph("kept ")
