@@ -13,6 +13,7 @@ _BASE = re.compile(r"(?:^|[^\d.,])(\d[\d.,]*\d)$")
 OPERATORS = frozenset("=+−-×·*/^<>≈≤≥÷")
 """Before or after a number with another raised, they tell a power."""
 _BRACKETS = "[](){} \t"
+_HAT, _LINES = "\u0302", ("\u0332", "\u0305")  # which combine with the sign before; a line below it, and above
 _ROMAN = ((1000, "m"), (900, "cm"), (500, "d"), (400, "cd"), (100, "c"), (90, "xc"), (50, "l"), (40, "xl"), (10, "x"),
           (9, "ix"), (5, "v"), (4, "iv"), (1, "i"))  # fmt: skip
 
@@ -165,6 +166,7 @@ def formula(node: Node, depth: int = 0) -> str:
     if depth > 100:
         return ""
     parts = [part for part in node.inner if not part.name.endswith("Pr")]  # Office Math keeps properties there
+    signs = {sign.name: sign.text for part in node.inner if part.name.endswith("Pr") for sign in part.inner}
     texts = [formula(part, depth + 1) for part in parts]
     match node.name, texts:
         case (("msup" | "sSup"), [base, up]):
@@ -174,7 +176,19 @@ def formula(node: Node, depth: int = 0) -> str:
         case (("msubsup" | "sSubSup" | "munderover"), [base, low, up]):
             return f"{base}_{_braced(low)}" + raised("", up)
         case "nary", [low, up, base]:
-            return f"{node.text or '∫'}_{_braced(low)}{raised('', up)} {base}"
+            limits = (low and f"_{_braced(low)}") + (up and raised("", up))
+            return f"{signs.get('chr', '∫')}{limits} {base}"
+        case "limLow", [base, low]:
+            return f"{base}_{_braced(low)}"
+        case "limUpp", [base, up]:
+            return base + raised("", up)
+        case "func", [name, argument]:
+            return f"{name} {argument}" if re.fullmatch(r"\w*", argument) else name + _enclosed(argument)
+        case (("acc" | "bar"), [base]):
+            usual = _HAT if node.name == "acc" else _LINES[signs.get("pos") == "top"]
+            return (base if len(base) == 1 else _enclosed(base)) + signs.get("chr", usual)
+        case "eqArr", _:
+            return "; ".join(texts)
         case (("mfrac" | "f"), [above, below]):
             return f"{_operand(above)}/{_operand(below)}"
         case "msqrt", _:
@@ -182,12 +196,16 @@ def formula(node: Node, depth: int = 0) -> str:
         case ("mroot", [base, degree]) | ("rad", [degree, base]):
             return f"root_{_braced(degree)}({base})" if degree else f"sqrt({base})"
         case "d", _:
-            return f"({', '.join(texts)})"
+            return signs.get("begChr", "(") + signs.get("sepChr", "|").join(texts) + signs.get("endChr", ")")
         case (("mtr" | "mr"), _):
             return ", ".join(texts)
         case (("mtable" | "m"), _):
             return f"({'; '.join(texts)})"
     return node.text + _joined(texts)
+
+
+def _enclosed(text: str) -> str:
+    return text if re.fullmatch(r"\([^()]*\)|\|[^|]*\|", text) else f"({text})"
 
 
 def _operand(text: str) -> str:

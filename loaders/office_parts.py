@@ -186,13 +186,14 @@ def table_blocks(laid: Sequence[Sequence[Cell | None]], heads: int = 0) -> Itera
                 yield ["text", text]
 
 
+_MATH_SIGNS = ("chr", "begChr", "sepChr", "endChr", "pos")
+
+
 def math_node(element: Any, depth: int = 0) -> Node:
     """Return the node of a formula of Office Math."""
-    sign = next((e for e in element.iterchildren() if tag(e).endswith("Pr")), None) if tag(element) == "nary" else None
-    char = child(sign, "chr")
-    own = (value(char, "val") or "") if char is not None else (element.text or "") if tag(element) == "t" else ""
+    own = value(element, "val") if tag(element) in _MATH_SIGNS else element.text if tag(element) == "t" else ""
     inner = [] if depth > 100 else [math_node(part, depth + 1) for part in element.iterchildren() if tag(part) != "rPr"]
-    return Node(tag(element), own, inner)
+    return Node(tag(element), own or "", inner)
 
 
 def alternative(element: Any) -> str:

@@ -16,6 +16,7 @@ from kgrag.loaders import load
 from kgrag.values.documents import Document, Problem, Table
 
 W = 'xmlns:w="http://schemas.openxmlformats.org/wordprocessingml/2006/main"'
+M = 'xmlns:m="http://schemas.openxmlformats.org/officeDocument/2006/math"'
 MC = "http://schemas.openxmlformats.org/markup-compatibility/2006"
 SHIPS = (("Ship", "Built"), ("Fram", "1892"), ("Maud", "1916"))
 
@@ -105,6 +106,42 @@ def test_list_of_a_style_of_lists_has_its_numbers(tmp_path: Path) -> None:
         settings.append(parse_xml(f'<w:numPr {W}><w:ilvl w:val="0"/><w:numId w:val="92"/></w:numPr>'))
     file.save(str(tmp_path / "a.docx"))
     assert read(tmp_path / "a.docx").text == "§ I Fire\n§ II Clay"
+
+
+def _run(text: str) -> str:
+    return f"<m:r><m:t>{text}</m:t></m:r>"
+
+
+def _of(kind: str, *parts: tuple[str, str], **signs: str) -> str:
+    settings = "".join(f'<m:{name} m:val="{sign}"/>' for name, sign in signs.items())
+    inner = "".join(f"<m:{name}>{part}</m:{name}>" for name, part in parts)
+    return f"<m:{kind}><m:{kind}Pr>{settings}</m:{kind}Pr>{inner}</m:{kind}>"
+
+
+_X, _PLUS = ("e", _run("x")), ("e", _run("x+1"))
+
+
+@pytest.mark.parametrize(
+    ("source", "text"),
+    [
+        (_of("d", _X, begChr="|", endChr="|"), "|x|"), (_of("d", _X), "(x)"), (_of("d", _X, ("e", _run("y"))), "(x|y)"),
+        (_of("d", ("e", _of("eqArr", _X, ("e", _run("y")))), begChr="{", endChr=""), "{x; y"),
+        (_of("func", ("fName", _run("sin")), _X), "sin x"), (_of("func", ("fName", _run("sin")), _PLUS), "sin(x+1)"),
+        (_of("func", ("fName", _run("sin")), ("e", _of("d", _PLUS))), "sin(x+1)"),
+        (_of("limLow", ("e", _run("lim")), ("lim", _run("n→0"))), "lim_(n→0)"),
+        (_of("limUpp", ("e", _run("lim")), ("lim", _run("n"))), "lim^n"),
+        (_of("acc", _X, chr="\u0304"), "x\u0304"), (_of("acc", _X), "x\u0302"), (_of("bar", _X, pos="top"), "x\u0305"),
+        (_of("acc", _PLUS, chr="\u0304"), "(x+1)\u0304"),
+        (_of("nary", ("sub", _run("i")), ("sup", ""), _X, chr="∑"), "∑_i x"),
+        (_of("nary", ("sub", _run("0")), ("sup", _run("1")), _X), "∫_0^1 x"),
+        (_of("nary", ("sub", ""), ("sup", ""), _X), "∫ x"),
+    ],
+)  # fmt: skip
+def test_formula_of_word_is_read_on_a_line(tmp_path: Path, source: str, text: str) -> None:
+    file = docx.Document()
+    file.add_paragraph()._p.append(parse_xml(f"<m:oMath {M}>{source}</m:oMath>"))
+    file.save(str(tmp_path / "a.docx"))
+    assert read(tmp_path / "a.docx").text == text
 
 
 def test_merged_cells_and_revisions_in_word(tmp_path: Path) -> None:
