@@ -55,6 +55,9 @@ _MATHS = (  # how mathematics within a line begins and ends
     re.compile(r"\\\[(?:(?!\\\]).)+\\\]", re.DOTALL),
 )
 _DISPLAY = {"$$": "$$", "\\[": "\\]"}  # a line begins with it -> a line ends with it
+_FORMULA = re.compile(r"(?<!\\)[=+^<>{}]|\w[*_][\w{]|\s[-*/]\s|\\[A-Za-z\\{},;|! ]")
+"""What tells a formula, "\\[a = b\\]", from brackets that a program wrote with backslashes, "\\[1\\]"."""
+_HEADING_LINE = re.compile(r"#{1,6}\s")
 _ENVIRONMENT = re.compile(r"\\begin\{([a-zA-Z]+\*?)\}")
 _WIKI_LINK = re.compile(r"(!?)\[\[([^\[\]|\n]*[^\[\]|\n\\])(?:\\?\|([^\[\]\n]*))?\]\](?![(\[])")
 _PICTURE = re.compile(r"\.(?:png|jpe?g|gif|bmp|svg|webp|avif|mp3|wav|m4a|ogg|mp4|webm|mov)$", re.IGNORECASE)
@@ -128,11 +131,16 @@ def _math_block(state: StateBlock, start: int, end: int, silent: bool) -> bool:
         return False
     for last in range(start, end):
         text = _line(state, last).rstrip()
-        if text.endswith(close) and (last > start or len(text) >= len(close) + 2):
+        place = text.find(close, 2 if last == start else 0)
+        if place >= 0:
             break
-        if last > start and state.sCount[last] < state.blkIndent and text:
+        if last > start and text and (state.sCount[last] < state.blkIndent or _HEADING_LINE.match(text)):
             return False
     else:
+        return False
+    if place + len(close) < len(text):
+        return False  # it is closed, and the line goes on
+    if close == "\\]" and not _is_formula(state.getLines(start, last + 1, 0, False)):
         return False
     if not silent:
         token = state.push("math_block", "", 0)
@@ -183,12 +191,17 @@ def _math(state: StateInline, silent: bool) -> bool:
     if state.src[state.pos] not in "$\\":
         return False
     match = next((candidate for form in _MATHS if (candidate := form.match(state.src, state.pos))), None)
-    if match is None or match.end() > state.posMax:
+    if match is None or match.end() > state.posMax or (match[0][:2] == "\\[" and not _is_formula(match[0])):
         return False
     if not silent:
         state.push("math", "", 0).content = match[0]
     state.pos = match.end()
     return True
+
+
+def _is_formula(text: str) -> bool:
+    """Return whether what stands between "\\\\[" and "\\\\]" is a formula: these are escaped brackets too."""
+    return _FORMULA.search(text.strip()[2:-2]) is not None
 
 
 def _product(state: StateInline, silent: bool) -> bool:
@@ -472,4 +485,4 @@ def _tag(markup: str, name: str, line: Inline) -> None:
         line.text(str(image.get("alt") or "") if image is not None else "")
 
 
-MARKDOWN = Format("Markdown file", (".md", ".markdown"), whole(load_markdown), version=6)
+MARKDOWN = Format("Markdown file", (".md", ".markdown"), whole(load_markdown), version=7)

@@ -65,6 +65,24 @@ def test_what_is_no_markup_stays(tmp_path: Path, text: str) -> None:
     assert found.split("\n\n", 1)[1].split() == text.split()
 
 
+@pytest.mark.parametrize(
+    ("markup", "text"),
+    [
+        (r"As in \[1\] and \[Smith, 2020-21\], \[*sic*\].", "As in [1] and [Smith, 2020-21], [sic]."),
+        (r"\[Illustration: a kiln\]", "[Illustration: a kiln]"),
+        (r"\[a = b\] and \[x - y\]", r"\[a = b\] and \[x - y\]"),
+        ("\\[\na = b\n\\]", "\\[\na = b\n\\]"),
+    ],
+)
+def test_escaped_brackets_are_no_formula(tmp_path: Path, markup: str, text: str) -> None:
+    assert read(tmp_path / "a.md", markup).text == text
+
+
+@pytest.mark.parametrize("markup", ["\\[1\\] Smith.\n\n# Next\n\n\\[2\\]", "$$a$$ it is.\n\n# Next\n\n$$\nb\n$$"])
+def test_formula_that_its_line_closes_does_not_swallow_headings(tmp_path: Path, markup: str) -> None:
+    assert [section.heading for section in read(tmp_path / "a.md", markup).sections] == ["", "Next"]
+
+
 def test_markup_is_still_taken_for_markup(tmp_path: Path) -> None:
     text = (
         "*it* un*frig*ging **N**ational <b>bold</b> <a name='x'>y</a> <kbd>Ctrl</kbd> <!-- no --> costs $5 and $6 *now*"
