@@ -12,14 +12,17 @@ from kgrag.loaders.base import clean, clean_value, one_line
 
 _YAML = re.compile(r"---[ \t]*\n(.*?)^(?:---|\.\.\.)[ \t]*(?:\n|\Z)", re.DOTALL | re.MULTILINE)
 _TOML = re.compile(r"\+\+\+[ \t]*\n(.*?)^\+\+\+[ \t]*(?:\n|\Z)", re.DOTALL | re.MULTILINE)
-_QUOTED = re.compile(r"(\"(?:[^\"\\]|\\.)*\"|'(?:[^']|'')*')(?:\s+#.*)?")
+_STRING = r"\"(?:[^\"\\]|\\.)*\"|'(?:[^']|'')*'"
+_QUOTED = re.compile(rf"({_STRING})(?:\s+#.*)?")
+_ESCAPE = re.compile(r"\\(?:x([0-9A-Fa-f]{2})|.)")
 _NUMBER = re.compile(r"-?(?:0|[1-9]\d*)(?:\.\d+)?")
 _FLOW = re.compile(r"\[(.*)\](?:\s+#.*)?")
 _FLOW_MAP = re.compile(r"\{(.*)\}(?:\s+#.*)?")
-_KEY = re.compile(r"[\w-]+:(?:\s|$)")
+_KEY = re.compile(rf"({_STRING}|[\w-]+):(?=\s|$)")
 _MAX_DEPTH = 20  # of lists and maps in each other
 _FLOW_ITEM = re.compile(r"\s*(\"(?:[^\"\\]|\\.)*\"|'(?:[^']|'')*'|[^,\"'\[\]{}][^,\[\]{}]*)\s*(?:,|$)")
-_BLOCK = re.compile(r"[|>][-+]?")
+_BLOCK = re.compile(r"[|>][-+0-9]*(?:\s+#.*)?")
+_BREAKS = re.compile(r"\n(\n*)")
 
 
 def split_front_matter(text: str) -> tuple[dict[str, Any], str]:
@@ -45,11 +48,12 @@ def _yaml(lines: Sequence[str], depth: int = 0) -> dict[str, Any] | None:
         if key is None:
             return None
         if rest and _BLOCK.fullmatch(rest):
-            value: Any = clean(("\n" if rest[0] == "|" else " ").join(line.strip() for line in inner)).strip()
-        elif not rest and inner:
-            value = _nested(inner, depth + 1)
+            text = textwrap.dedent("\n".join(inner))
+            value: Any = clean(text if rest[0] == "|" else _BREAKS.sub(lambda match: match[1] or " ", text)).strip()
+        elif any(inner) and (not rest or rest.startswith("#")):
+            value = _nested([line for line in inner if line], depth + 1)
         else:
-            value = _value(rest)
+            value = _value(_joined(rest, inner))
         if value is not None and value not in ([], {}):
             metadata[one_line(key)] = value
     return metadata
@@ -59,14 +63,15 @@ def _entries(lines: Sequence[str]) -> Iterator[tuple[str | None, str, list[str]]
     """Yield each key with its value, and the lines that belong to it; a key of None for other text."""
     key, rest, inner = "", "", list[str]()
     for line in lines:
-        if not line.strip() or line.startswith("#"):
+        if line.startswith("#"):
             continue
-        if line.startswith((" ", "\t", "- ")):
-            inner.append(line)
+        if not line.strip() or line.startswith((" ", "\t", "- ", "]", "}")):
+            inner.append(line.rstrip())
             continue
         if key:
             yield key, rest, inner
-        key, colon, rest = line.partition(":")
+        quoted = _KEY.match(line) if line[0] in "\"'" else None
+        key, colon, rest = (_value(quoted[1]), ":", line[quoted.end() :]) if quoted else line.partition(":")
         if not colon or not key.strip() or rest[:1].strip():
             yield None, "", []
             return
@@ -75,14 +80,17 @@ def _entries(lines: Sequence[str]) -> Iterator[tuple[str | None, str, list[str]]
         yield key, rest, inner
 
 
-def _nested(lines: Sequence[str], depth: int) -> list[Any] | dict[str, Any] | None:
-    """Return the list or the map of lines with an indentation; None for an unreadable one."""
+def _nested(lines: Sequence[str], depth: int) -> Any:
+    """Return the list, the map or the scalar of lines with an indentation; None for an unreadable one."""
     if depth > _MAX_DEPTH:
         return None
     if all(line.lstrip().startswith("- ") for line in lines):
         return [item for line in lines if (item := _item([line.lstrip()[2:]], depth)) is not None]
     lines = textwrap.dedent("\n".join(line.expandtabs() for line in lines)).split("\n")
-    if not lines[0].startswith("- "):
+    text, listed = _joined("", lines), lines[0].startswith("- ")
+    if text[0] in "[{" or _QUOTED.fullmatch(text) or not (listed or re.search(r":(?:\s|$)", lines[0])):
+        return _value(text)
+    if not listed:
         return _yaml(lines, depth)
     items: list[list[str]] = []
     for line in lines:
@@ -96,9 +104,14 @@ def _nested(lines: Sequence[str], depth: int) -> list[Any] | dict[str, Any] | No
 
 def _item(lines: Sequence[str], depth: int) -> Any:
     """Return an item of a list, whose first line has lost its mark."""
-    if len(lines) > 1 or _KEY.match(lines[0].strip()):
-        return _nested([lines[0].strip(), *lines[1:]], depth + 1) if _KEY.match(lines[0].strip()) else None
-    return _value(lines[0].strip())
+    if _KEY.match(lines[0].strip()):
+        return _nested([lines[0].strip(), *lines[1:]], depth + 1)
+    return _value(_joined("", lines))
+
+
+def _joined(first: str, lines: Sequence[str]) -> str:
+    """Return a value that goes on over lines."""
+    return " ".join(filter(None, (first, *(line.strip() for line in lines))))
 
 
 def _value(text: str) -> Any:
@@ -132,13 +145,22 @@ def _scalar(text: str) -> str | int | float | bool | None:
     quoted = _QUOTED.fullmatch(text)
     if quoted is not None:
         inner = quoted[1][1:-1]
-        return clean(re.sub(r"\\([\"\\])", r"\1", inner) if text[0] == '"' else inner.replace("''", "'"))
+        return clean(_unescaped(inner) if text[0] == '"' else inner.replace("''", "'"))
     text = text.split(" #")[0].rstrip()
     if not text or text[0] in "[{|>&*!#" or text.lower() in ("null", "~"):
         return None
     if text.lower() in ("true", "false"):
         return text.lower() == "true"
     return _number(text) if _NUMBER.fullmatch(text) and len(text) < 400 else text
+
+
+def _unescaped(text: str) -> str:
+    """Return the text of a string in double quotes: YAML's escapes are JSON's, and \\xe9."""
+    try:
+        json_text = _ESCAPE.sub(lambda match: f"\\u00{match[1]}" if match[1] else match[0], text)
+        return str(json.loads(f'"{json_text}"', strict=False))
+    except ValueError:  # it has others yet
+        return re.sub(r"\\([\"\\])", r"\1", text)
 
 
 def _number(text: str) -> str | int | float:

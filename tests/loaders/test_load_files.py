@@ -345,3 +345,24 @@ def test_front_matter_stays_as_written(tmp_path: Path) -> None:
         "menu": {"main": {"weight": 1}},
         "summary": "Two lines.",
     }
+
+
+def test_front_matter_goes_on_over_lines(tmp_path: Path) -> None:
+    text = (
+        "---\nsummary: One two\n  three.\nauthors:\n- A wrapped\n  name\n- Bo\ntags: [one,\n  two]\n"
+        "kinds: [\n  a,\n  b,\n]\n"
+        'at:\n  [x, y]\nplain:\n  "On: a line\n  of its own."\nquote: "Caf\\xE9 \\u00e9 \\"a\\" \\\\x\n  goes on"\n'
+        '"my key": 1\nlines: |\n  One.\n\n  # Two.\n    if a:\nfolded: >-\n  Three\n  four.\n\n  Five.\n---\ntext\n'
+    )
+    assert one(write(tmp_path / "a.md", text)).metadata == {
+        "summary": "One two three.",
+        "authors": ["A wrapped name", "Bo"],
+        "tags": ["one", "two"],
+        "kinds": ["a", "b"],
+        "at": ["x", "y"],
+        "plain": "On: a line of its own.",
+        "quote": 'Café é "a" \\x goes on',
+        "my key": 1,
+        "lines": "One.\n\n# Two.\n  if a:",
+        "folded": "Three four.\nFive.",
+    }
