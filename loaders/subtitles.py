@@ -11,8 +11,9 @@ from kgrag.values.documents import Document, Section
 
 _TIME = r"(?:(\d+):)?(\d{1,2}):(\d{2})[.,](\d{1,3})"
 _CUE = re.compile(rf"\s*{_TIME}\s*-->\s*{_TIME}.*")
-_SPEAKER = re.compile(r"<v(?:\.[^\s>]*)?\s+([^>]+)>")
-_TAG = re.compile(r"</?[A-Za-z0-9:.][^>]*>|\{\\[^}]*\}")
+_VOICE = re.compile(r"<v(?:\.[^\s>]*)?[ \t]+([^>]+)>|</v>")
+_TAG = re.compile(r"</?[A-Za-z][^<>]*>|<\d\d[\d:.]*>|\{\\[^}]*\}")
+_GAP = 0.5  # seconds: the most between captions that roll up
 _PAUSE = 2.0  # seconds
 
 
@@ -20,26 +21,30 @@ def load_subtitles(source: Source) -> Document:
     """Read a file of subtitles as a document of one section, titled by its name. Raises BadInput."""
     paragraphs: list[str] = []
     left_out: Counter[str] = Counter()
-    last, end, before = "", 0.0, ""
-    for begin, stop, speaker, text in _cues(read_text(source), left_out):
-        if not text or text == last:  # captions that roll up say each line twice
-            end = stop
-            continue
-        line = f"{speaker}: {text}" if speaker and speaker != before else text
-        if paragraphs and begin - end < _PAUSE and speaker == before:
-            paragraphs[-1] += f" {line}"
-        else:
-            paragraphs.append(line)
-        last, end, before = text, stop, speaker
+    last: list[tuple[str, str]] = []
+    end, before = 0.0, ""
+    for begin, stop, lines in _cues(read_text(source), left_out):
+        again = 0  # lines that captions which roll up say once more
+        if begin - end < _GAP:
+            again = next((n for n in range(len(lines), 0, -1) if last[-n:] == lines[:n]), 0)
+        for speaker, text in lines[again:]:
+            if paragraphs and begin - end < _PAUSE and speaker == before:
+                paragraphs[-1] += f" {text}"
+            else:
+                paragraphs.append(f"{speaker}: {text}" if speaker and speaker != before else text)
+            end, before = stop, speaker
+        last, end = lines or last, stop
     tell(source, left_out)
     if not paragraphs:
         raise BadInput("holds no subtitles")
     return Document(source.key, (Section("\n\n".join(paragraphs)),), source.title, source.shown)
 
 
-def _cues(text: str, left_out: Counter[str]) -> Iterator[tuple[float, float, str, str]]:
-    """Begin and end in seconds, the speaker, or "", and what is said."""
-    for block in re.split(r"\n[ \t]*\n", text.replace("\r\n", "\n").replace("\r", "\n")):
+def _cues(text: str, left_out: Counter[str]) -> Iterator[tuple[float, float, list[tuple[str, str]]]]:
+    """Begin and end in seconds, and the lines that are said, each after its speaker, or ""."""
+    text = text.replace("\r\n", "\n").replace("\r", "\n")
+    blank = r"\n\n" if text.startswith("WEBVTT") else r"\n[ \t]*\n"  # YouTube's cues have lines of a space
+    for block in re.split(blank, text):
         lines = block.strip("\n").split("\n")
         place = next((number for number, line in enumerate(lines) if _CUE.fullmatch(line)), None)
         if place is None:
@@ -47,10 +52,17 @@ def _cues(text: str, left_out: Counter[str]) -> Iterator[tuple[float, float, str
             continue
         times = _CUE.fullmatch(lines[place])
         assert times is not None
-        speech = "\n".join(lines[place + 1 :])
-        speaker = _SPEAKER.search(speech)
-        plain = one_line(unescape(_TAG.sub("", speech)))
-        yield _seconds(times, 1), _seconds(times, 5), one_line(speaker[1]) if speaker else "", plain
+        yield _seconds(times, 1), _seconds(times, 5), list(_said(lines[place + 1 :]))
+
+
+def _said(lines: list[str]) -> Iterator[tuple[str, str]]:
+    speaker = ""
+    for line in lines:
+        text, *parts = _VOICE.split(line)
+        for name, part in zip([speaker, *parts[::2]], [text, *parts[1::2]], strict=True):
+            speaker = one_line(unescape(name or ""))
+            if plain := one_line(unescape(_TAG.sub("", part))):
+                yield speaker, plain
 
 
 def _seconds(match: re.Match[str], first: int) -> float:
@@ -58,4 +70,4 @@ def _seconds(match: re.Match[str], first: int) -> float:
     return 3600.0 * hours + 60 * minutes + seconds + parts / 1000
 
 
-SUBTITLES = Format("subtitles", (".srt", ".vtt"), whole(load_subtitles))
+SUBTITLES = Format("subtitles", (".srt", ".vtt"), whole(load_subtitles), version=2)

@@ -144,6 +144,53 @@ intro
 00:04.000 --> 00:05.000
 <v Ole>It burns wood.
 """
+ROLLED_UP = """WEBVTT
+Kind: captions
+
+00:00:00.000 --> 00:00:02.000 align:start position:0%
+\x20
+hello<00:00:00.320><c> dear</c> friends
+
+00:00:02.000 --> 00:00:02.010
+hello dear friends
+
+00:00:02.010 --> 00:00:04.000
+hello dear friends
+welcome to the show
+
+00:00:04.000 --> 00:00:04.010
+welcome to the show
+
+00:00:04.010 --> 00:00:06.000
+welcome to the show
+today we fire pots
+"""
+VOICES = """WEBVTT
+
+00:01.000 --> 00:02.000
+<v Ann>Ready?</v>
+<v.loud Bob>Not
+yet.</v> <v Ann>Oh.
+
+00:02.000 --> 00:03.000
+<v Bob>Yes.
+
+00:03.000 --> 00:04.000
+<v Ann>Yes.
+"""
+AGAIN = """1
+00:00:01,000 --> 00:00:02,000
+No.
+
+2
+00:00:03,500 --> 00:00:05,000
+No.
+\x20
+3
+00:00:05,000 --> 00:00:06,000
+>> I <3 you.
+>> Me too.
+"""
 
 
 @pytest.mark.parametrize(
@@ -151,6 +198,9 @@ intro
     [
         ("a.srt", SRT, "The kiln is very hot. It burns wood.\n\nAnd coal & peat.", []),
         ("a.vtt", VTT, "Anna: The kiln is very hot.\n\nOle: It burns wood.", ["holds 1 comment, left out"]),
+        ("a.vtt", ROLLED_UP, "hello dear friends welcome to the show today we fire pots", []),
+        ("a.vtt", VOICES, "Ann: Ready?\n\nBob: Not yet.\n\nAnn: Oh.\n\nBob: Yes.\n\nAnn: Yes.", []),
+        ("a.srt", AGAIN, "No. No. >> I <3 you. >> Me too.", []),
     ],
 )
 def test_subtitles_are_what_is_said(tmp_path: Path, name: str, source: str, text: str, told: list[str]) -> None:
