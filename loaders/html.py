@@ -311,4 +311,4 @@ def _readable(pages: Sequence[Path], limit: int) -> Iterator[Document]:
             yield load_html(Source(page, page.name, page.name, limit), pictures=False)
 
 
-HTML = Format("HTML page", (".html", ".htm"), _load_page, version=5)
+HTML = Format("HTML page", (".html", ".htm"), _load_page, version=6)

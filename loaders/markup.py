@@ -125,6 +125,12 @@ def prepare(soup: BeautifulSoup, outline: Outline) -> None:
     for tag in soup.select(".katex-html"):  # says again what its MathML says
         tag.decompose()
     _fill_in(soup, outline)
+    _drop_line_numbers(soup)
+    for tag in soup.find_all("q"):
+        tag.insert(0, "“")
+        tag.append("”")
+    for tag in soup.select("blockquote footer"):  # who said it
+        tag.name = "div"
     for tag in soup.select(".system-messages"):
         tag.decompose()
     for tag in soup.select(".system-message"):  # of docutils: what it could not read stands in it as it is written
@@ -137,6 +143,18 @@ def prepare(soup: BeautifulSoup, outline: Outline) -> None:
         outline.left_out["reading of characters"] += tag.name == "rt" and not _is_gone(tag)
         tag.decompose()
     _mark_notes(soup)
+
+
+def _drop_line_numbers(soup: BeautifulSoup) -> None:
+    """Take out the numbers of the lines of code, and the tables that set them beside it."""
+    for cell in soup.select("td.linenos, td.rouge-gutter"):
+        table = cell.find_parent("table")
+        if table is not None:
+            for part in (table, *table.find_all(["tbody", "tr", "th", "td"])):
+                part.name = "div"
+        cell.decompose()
+    for tag in soup.select("pre .linenos, pre .lineno"):
+        tag.decompose()
 
 
 def _fill_in(soup: BeautifulSoup, outline: Outline) -> None:

@@ -248,6 +248,30 @@ def test_html(tmp_path: Path, encoding: str) -> None:
     assert document.tables == (Table(1, (("Ship", "Built"), ("Fram", "1892 Larvik")), "Dates"),)
 
 
+NUMBERED = """<pre><span class="linenos">1</span>def f():
+<span class="linenos"> 2</span>    return 1
+</pre>"""
+BESIDE = """<table class="highlighttable"><tr><th colspan="2" class="filename">f.py</th></tr>
+<tr><td class="linenos"><div class="linenodiv"><pre>1
+2</pre></div></td><td class="code"><div><pre>def f():
+    return 1
+</pre></div></td></tr></table><p>After.</p>"""
+
+
+@pytest.mark.parametrize(
+    ("html", "text"),
+    [
+        (NUMBERED, "def f():\n    return 1"),
+        (BESIDE, "f.py\n\ndef f():\n    return 1\n\nAfter."),
+        ("<p>He said <q>no</q>.</p>", "He said “no”."),
+        ("<blockquote><p>Fire it.</p><footer>— Ada</footer></blockquote><footer>Terms</footer>", "Fire it.\n\n— Ada"),
+    ],
+)
+def test_html_of_code_and_quotes(tmp_path: Path, html: str, text: str) -> None:
+    document = one(write(tmp_path / "a.html", html))
+    assert (document.text, document.tables) == (text, ())
+
+
 @pytest.mark.parametrize(
     ("declared", "text"),
     [
