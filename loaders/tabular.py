@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Iterator
 from functools import partial
 from itertools import islice
-from typing import BinaryIO
+from typing import BinaryIO, Literal
 
 from kgrag.loaders.base import (
     MARK,
@@ -28,6 +28,8 @@ from kgrag.loaders.reading import Format
 from kgrag.values.documents import Document, Problem, Table
 
 _LINES = 500  # that are not ASCII, by which an encoding is told
+_COMPARED = 20  # rows, the header among them, by which a delimiter is told
+_UNCLOSED = "opens a quote that is never closed; no row after it could be read"
 _UNDECODED = re.compile("[\udc80-\udcff]")  # what surrogateescape makes of bytes that are not UTF-8
 _DECLARED = re.compile(r"sep=([,;|\t])\r?\n", re.IGNORECASE)  # how a file names its delimiter to Excel
 
@@ -48,11 +50,14 @@ def load_csv(source: Source, columns: Columns) -> Iterator[Item]:
             file.seek(0)
             if not sample.strip():
                 raise EmptyInput()
-            lines = _Lines(file, source.limit)
-            if declared := _DECLARED.match(sample):
-                next(lines)
+            declared = _DECLARED.match(sample)
             delimiter = declared[1] if declared else _sniff(sample, source.path.suffix.lower())
-            yield from _rows(source, columns, lines, csv.reader(lines, delimiter=delimiter, strict=True))
+            quoting = _quoting(file, source.limit) if delimiter == "\t" else csv.QUOTE_MINIMAL
+            lines = _Lines(file, source.limit)
+            if declared:
+                next(lines)
+            reader = csv.reader(lines, delimiter=delimiter, quoting=quoting, strict=True)
+            yield from _rows(source, columns, lines, reader)
 
 
 def _legacy(source: Source, file: BinaryIO) -> str | None:
@@ -156,6 +161,11 @@ class _Lines:
         self._quotes = 0
         self.first = 1
 
+    @property
+    def in_row(self) -> int:
+        """How many lines of the row were read."""
+        return self._number + 1 - self.first
+
     def begin_row(self) -> None:
         """Record that the next line is the first of a row."""
         self.first = self._number + 1
@@ -186,14 +196,31 @@ class _Lines:
 
 
 def _sniff(sample: str, suffix: str) -> str:
-    """Return the delimiter with most columns in the header; of ties that of the file's name."""
+    """Return the delimiter with most columns in the header, of those with as many in the rows if there are any.
+
+    Of ties that of the file's name. Cells of TSV may have more of other signs.
+    """
     candidates = ["\t", ",", ";", "|"] if suffix == ".tsv" else [",", ";", "\t", "|"]
 
-    def cells(delimiter: str) -> int:
-        rows = csv.reader(io.StringIO(sample, newline=""), delimiter=delimiter)
-        return next((len(row) for row in rows if any(row)), 0)
+    def score(delimiter: str) -> tuple[bool, bool, int]:
+        reader = csv.reader(io.StringIO(sample, newline=""), delimiter=delimiter)
+        rows = list(islice(filter(any, reader), _COMPARED))
+        widths = [len(row) for row in (rows[:-1] if len(sample) == SAMPLE and len(rows) > 1 else rows)] or [0]
+        named = suffix == ".tsv" and delimiter == "\t" and widths[0] > 1
+        return named, widths[0] > 1 and len(set(widths)) == 1, widths[0]
 
-    return max(candidates, key=cells)
+    return max(candidates, key=score)
+
+
+def _quoting(file: io.TextIOWrapper, limit: int) -> Literal[0, 3]:
+    """Return how a file of tabs is to be read: its quotes are characters if one that opens a cell is never closed."""
+    lines = _Lines(file, limit)
+    records = _records(lines, csv.reader(lines, delimiter="\t", strict=True))
+    open_ = any(
+        isinstance(record, BadInput) and (str(record) == _UNCLOSED or lines.in_row > 1) for _, record in records
+    )
+    file.seek(0)
+    return csv.QUOTE_NONE if open_ else csv.QUOTE_MINIMAL
 
 
 def _header(cells: list[str]) -> list[str]:
@@ -235,10 +262,10 @@ def _decoded(cells: list[str] | BadInput, header: list[str] | None = None) -> tu
 def _explain(error: csv.Error) -> str:
     message = str(error)
     if "unexpected end of data" in message:
-        return "opens a quote that is never closed; no row after it could be read"
+        return _UNCLOSED
     if "expected after" in message:
         return "has a quote within a quoted cell; it must be doubled"
     return f"is not valid CSV: {message}"
 
 
-CSV = Format("CSV file", (".csv", ".tsv"), lambda source, reading: load_csv(source, reading.columns), version=3)
+CSV = Format("CSV file", (".csv", ".tsv"), lambda source, reading: load_csv(source, reading.columns), version=4)

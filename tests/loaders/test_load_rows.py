@@ -219,6 +219,31 @@ def test_csv_headers(tmp_path: Path) -> None:
     assert document.text == "y"
 
 
+@pytest.mark.parametrize(
+    ("name", "source", "table"),
+    [
+        (
+            "a.csv",
+            "Name;Preis, EUR;Menge, kg, netto\nTon;1,5;3\n",
+            (("Name", "Preis, EUR", "Menge, kg, netto"), ("Ton", "1,5", "3")),
+        ),
+        (
+            "a.tsv",
+            "Name\tStreet, city, country\nAda\tLondon, UK\nBo\tA\tB\n",
+            (("Name", "Street, city, country"), ("Ada", "London, UK")),
+        ),
+        ("b.tsv", 'id\tquote\n1\t"Hello, he said\n2\tBye\n', (("id", "quote"), ("1", '"Hello, he said'), ("2", "Bye"))),
+        ("c.tsv", 'id\tquote\n1\t"A\n2\t"B" "C"\n', (("id", "quote"), ("1", '"A'), ("2", '"B" "C"'))),
+        ("d.tsv", 'id\tquote\n1\t"A ""b""\n\tc"\n', (("id", "quote"), ("1", 'A "b" c'))),
+    ],
+)
+def test_delimiter_and_quotes_are_those_of_the_rows(
+    tmp_path: Path, name: str, source: str, table: tuple[tuple[str, ...], ...]
+) -> None:
+    (document,), _ = rows(tmp_path / name, source)
+    assert document.tables[0].rows == table
+
+
 def test_long_csv_fields_and_rows_over_the_limit(tmp_path: Path) -> None:
     long = "word " * 100_000
     quoted = '"' + "line \n" * 400_000 + '"'
