@@ -3,8 +3,10 @@
 import json
 import re
 from collections.abc import Callable, Iterator
+from typing import Any
 
 from kgrag.loaders.base import BadInput, Source, clean, one_line, read_text
+from kgrag.loaders.front_matter import split_front_matter
 from kgrag.loaders.markdown import markdown_document
 from kgrag.loaders.reading import Format, whole
 from kgrag.values.documents import Document
@@ -165,6 +167,7 @@ def load_notebook(source: Source) -> Document:
         raise BadInput("is no notebook: it holds no cells")
     cells = book.get("cells") or [c for sheet in book.get("worksheets") or () for c in sheet.get("cells") or ()]
     parts: list[str] = []
+    metadata: dict[str, Any] = {}
     for cell in cells if isinstance(cells, list) else ():
         if not isinstance(cell, dict):
             continue
@@ -174,14 +177,17 @@ def load_notebook(source: Source) -> Document:
         source.left_out["output of code"] += bool(cell.get("outputs"))
         if kind == "heading":
             text = f"{'#' * int(cell.get('level') or 1)} {text}"
-        parts.append(f"{_FENCE}\n{text}\n{_FENCE}" if kind == "code" and text.strip() else text)
-    return markdown_document(source, "\n\n".join(parts))
+        elif kind == "raw" and not parts:  # as Quarto and Jupytext write it
+            metadata, text = split_front_matter(text)
+        literal = kind in ("code", "raw") and text.strip()
+        parts.append(f"{_FENCE}\n{text}\n{_FENCE}" if literal else text)
+    return markdown_document(source, "\n\n".join(parts), metadata=metadata)
 
 
-def _format(name: str, extensions: tuple[str, ...], load: Callable[[Source], Document]) -> Format:
-    return Format(name, extensions, whole(load))
+def _format(name: str, extensions: tuple[str, ...], load: Callable[[Source], Document], version: int = 1) -> Format:
+    return Format(name, extensions, whole(load), version=version)
 
 
 ASCIIDOC = _format("AsciiDoc file", (".adoc", ".asciidoc"), load_asciidoc)
 ORG = _format("Org file", (".org",), load_org)
-NOTEBOOK = _format("notebook", (".ipynb",), load_notebook)
+NOTEBOOK = _format("notebook", (".ipynb",), load_notebook, version=2)

@@ -117,6 +117,17 @@ def test_notebook_has_its_texts_and_code(tmp_path: Path) -> None:
     ]
 
 
+def test_raw_cells_of_a_notebook_are_its_front_matter_and_text(tmp_path: Path) -> None:
+    cells = [
+        {"cell_type": "raw", "source": '---\ntitle: "On Kilns"\nauthor: Ada\n---'},
+        {"cell_type": "markdown", "source": "The kiln is hot."},
+        {"cell_type": "raw", "source": "# of *wood*\n---"},
+    ]
+    document, problems, _ = read(tmp_path / "a.ipynb", json.dumps({"cells": cells, "nbformat": 4}))
+    assert (document.title, document.metadata, problems) == ("On Kilns", {"author": "Ada"}, [])
+    assert [(s.heading, s.text) for s in document.sections] == [("", "The kiln is hot.\n\n# of *wood*\n---")]
+
+
 SRT = """1
 00:00:01,000 --> 00:00:03,000
 The <i>kiln</i> is
