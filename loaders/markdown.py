@@ -63,6 +63,11 @@ _WIKI_LINK = re.compile(r"(!?)\[\[([^\[\]|\n]*[^\[\]|\n\\])(?:\\?\|([^\[\]\n]*))
 _PICTURE = re.compile(r"\.(?:png|jpe?g|gif|bmp|svg|webp|avif|mp3|wav|m4a|ogg|mp4|webm|mov)$", re.IGNORECASE)
 _CITATION = re.compile(r"\d{1,3}")
 _MARKED = re.compile(r"==(?=[^\s=])(?:[^=\n]|=(?!=))*(?<=[^\s=])==(?![\w=])")
+_ATTRIBUTE_NAME = r"(?:[#.][\w:.-]+|[\w:-]+=(?:\"[^\"{}]*\"|[^\s\"{}]+)|-)"
+_ATTRIBUTES = re.compile(rf"\s*\{{:?\s*{_ATTRIBUTE_NAME}(?:\s+{_ATTRIBUTE_NAME})*\s*\}}$")
+"""What a heading is linked to by, and looks like, as Pandoc and others have it: "{#kilns .wide}"."""
+_ATTRIBUTE_LINE = re.compile(r"\{:(?![:/])[^{}]*\}")
+"""How a block of kramdown looks."""
 _REMARK = re.compile(r"%%.+?%%", re.DOTALL)
 _BEFORE, _AFTER = re.compile(r"[0-9A-Za-z]*$"), re.compile(r"[0-9A-Za-z]*")
 
@@ -81,6 +86,7 @@ def parser() -> MarkdownIt:
     result.inline.ruler.before("emphasis", "marked", _marked)
     result.inline.ruler.before("emphasis", "remark", _remark)
     result.block.ruler.before("fence", "remark_block", _remark_block, interrupts)
+    result.block.ruler.before("fence", "attribute_line", _attribute_line, interrupts)
     return result
 
 
@@ -295,6 +301,15 @@ def _remark_block(state: StateBlock, start: int, end: int, silent: bool) -> bool
     return True
 
 
+def _attribute_line(state: StateBlock, start: int, end: int, silent: bool) -> bool:
+    """Match a line that says how a block looks, which nothing stands for."""
+    if state.is_code_block(start) or not _ATTRIBUTE_LINE.fullmatch(_line(state, start).rstrip()):
+        return False
+    if not silent:
+        state.line = start + 1
+    return True
+
+
 _CALLOUT = re.compile(r"\[!([A-Za-z]+)\][+-]?[ \t]*")
 _BLOCK_ID = re.compile(r"(?<=\S) \^[a-z0-9]{6}$")
 """What a note of Obsidian is linked to by."""
@@ -357,7 +372,10 @@ class _Renderer:
             if token.type == "table_open":
                 position = self._table(tokens, position)
             elif token.type == "heading_open" and token.level == 0:
-                self._outline.heading(int(token.tag[1]), self._inline(tokens[position + 1].children))
+                children = tokens[position + 1].children
+                if children and children[-1].type == "text":
+                    children[-1].content = _ATTRIBUTES.sub("", children[-1].content)
+                self._outline.heading(int(token.tag[1]), self._inline(children))
                 position += 2
             else:
                 self._token(token)

@@ -53,3 +53,21 @@ def test_link_in_a_table_is_its_text(tmp_path: Path) -> None:
 def test_comments_of_notes_are_counted(tmp_path: Path) -> None:
     document, problems = read(tmp_path / "a.md", "It is %%no!%% hot, 5%% more.\n\n%%\nNot\n\nthis.\n%%\n\nEnd.")
     assert (document.text, problems) == ("It is  hot, 5%% more.\n\nEnd.", ["holds 2 comments, left out"])
+
+
+def test_attributes_of_headings_and_blocks_are_left_out(tmp_path: Path) -> None:
+    text = (
+        "## Setup {#set_up}\n\nText.\n{: .note }\n\n{: #id .wide}\n* one\n\n"
+        "## The *kiln* {#kiln .big data-x='1' - }\n{: .no_toc }\n\nHot {#x}.\n\n"
+        "### Of `{.x}`\n\n    {: .code }\n\n## A {b}\n\nEnd."
+    )
+    document, problems = read(tmp_path / "a.md", text)
+    assert ([(s.heading, s.text) for s in document.sections], problems) == (
+        [
+            ("Setup", "Text.\n\n- one"),
+            ("The kiln", "Hot {#x}."),
+            ("The kiln > Of {.x}", "{: .code }"),
+            ("A {b}", "End."),
+        ],
+        [],
+    )
