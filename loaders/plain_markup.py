@@ -12,11 +12,22 @@ from kgrag.loaders.reading import Format, whole
 from kgrag.values.documents import Document
 
 _FENCE = "~~~~~~~~"  # longer than those of any code
-_ADOC_BLOCKS = re.compile(r"(-{4,}|\.{4,}|={4,}|_{4,}|\*{4,}|\+{4,}|/{4,}|```\w*)\s*")
+_MOST_COLUMNS = 100
+_LONGEST_VALUE = 200  # characters: of longer ones, named in each other, a small file would become a huge text
+_LONGEST_MACRO = 2000  # characters
+_ADOC_BLOCKS = re.compile(r"(-{2}|-{4,}|\.{4,}|={4,}|_{4,}|\*{4,}|\+{4,}|/{4,}|```\w*)\s*")
 _ADOC_HEADING = re.compile(r"(={1,6})\s+(\S.*)")
 _ADOC_ITEM = re.compile(r"\s*(\*{1,5}|-|\.{1,5})\s+(\S.*)")
 _ADOC_TERM = re.compile(r"(\S.*?):{2,4}(?:\s+(.*))?")
-_ADOC_LINES = re.compile(r"\[.*\]\s*|:!?[\w-]+!?:.*|'''|<<<|\+|include::.*|toc::.*")
+_ADOC_CONDITION = re.compile(r"(?:ifn?def|ifeval|endif)::")
+_ADOC_ATTRIBUTE = re.compile(r":!?([\w-]+)!?:(?:\s+(.*))?")
+_ADOC_NAME = re.compile(r"(?<!\\)\{([\w-]+)\}")
+_ADOC_OPEN = re.compile(r"(?:(?:link|xref|footnote):\S*|https?://\S+)\[[^\]]*$")
+"""A macro that the next line closes."""
+_ADOC_FOOTNOTE = re.compile(r"footnote:([\w-]*)\[([^\]]*)\]")
+_ADOC_COLUMNS = re.compile(r"\bcols=(?:\"([^\"]*)\"|([^\s,\]]+))")
+_ADOC_CELL = re.compile(r"(?:(?:^|(?<=\s))(?:(\d{0,3})(?:\.\d+)?([+*]))?[<^>.]*[a-z]?)?(?<!\\)\|", re.MULTILINE)
+_ADOC_LINES = re.compile(r"\[.*\]\s*|'''|<<<|\+|include::.*|toc::.*")
 _ADOC_LINK = re.compile(r"(?:(?:link|mailto|xref):)([^\s\[]+)\[([^\]]*)\]|(https?://[^\s\[]+)\[([^\]]*)\]")
 _ADOC_REFERENCE = re.compile(r"<<([^,>]+)(?:,\s*([^>]+))?>>")
 _ADOC_IMAGE = re.compile(r"image::?[^\s\[]*\[([^\],]*)[^\]]*\]")
@@ -30,13 +41,32 @@ _ORG_RULE = re.compile(r"\|[-+|]+\|?\s*")
 
 def load_asciidoc(source: Source) -> Document:
     """Read an AsciiDoc file as a document, titled by its first heading. Raises BadInput."""
-    return markdown_document(source, "\n".join(_asciidoc(clean(read_text(source)).split("\n"))))
+    lines = [line for line in clean(read_text(source)).split("\n") if not _ADOC_CONDITION.match(line)]
+    return markdown_document(source, "\n".join(_asciidoc(lines)))
 
 
 def _asciidoc(lines: list[str]) -> Iterator[str]:
     fence = ""  # the line that closes the block that is open
     table: list[str] | None = None
-    for line in lines:
+    style = ""  # the last line in brackets, of the block that follows it
+    values: dict[str, str] = {}
+    notes: dict[str, str] = {}  # label -> text
+
+    def note(match: re.Match[str]) -> str:
+        label = match[1] or str(len(notes) + 1)
+        notes[label] = match[2] or notes.get(label, "")
+        return f"[^{label}]"
+
+    place = 0
+    while place < len(lines):
+        line = lines[place]
+        place += 1
+        if not fence:
+            while len(line) < _LONGEST_MACRO and _ADOC_OPEN.search(line) and "".join(lines[place : place + 1]).strip():
+                line = f"{line} {lines[place].strip()}"
+                place += 1
+            line = _ADOC_NAME.sub(lambda match: values.get(match[1].lower(), match[0]), line)
+            line = _ADOC_FOOTNOTE.sub(note, line)
         if fence:
             if line.rstrip() == fence:
                 if not fence.startswith("/"):
@@ -46,20 +76,27 @@ def _asciidoc(lines: list[str]) -> Iterator[str]:
                 yield line
         elif table is not None:
             if line.startswith("|==="):
-                yield from _cells(table)
-                table = None
-            else:
+                yield from _cells(table, style)
+                table, style = None, ""
+            elif not line.startswith("//"):
                 table.append(line)
         elif line.startswith("|==="):
             table = []
+        elif line.rstrip() == "--" and not style.startswith(("[source", "[listing")):
+            yield ""
         elif block := _ADOC_BLOCKS.fullmatch(line):
             if line[0] in "-.+/`":
+                style = ""
                 fence = "```" if line.startswith("```") else block[1]
                 if not fence.startswith("/"):
                     yield f"\n{_FENCE}"
             else:
                 yield ""
+        elif attribute := _ADOC_ATTRIBUTE.fullmatch(line):
+            values[attribute[1].lower()] = (attribute[2] or "")[:_LONGEST_VALUE]
+            yield ""
         elif line.startswith("//") or _ADOC_LINES.fullmatch(line):
+            style = line if line.startswith("[") else style
             yield ""
         elif heading := _ADOC_HEADING.fullmatch(line):
             yield f"\n{'#' * len(heading[1])} {_adoc_inline(heading[2])}\n"
@@ -71,18 +108,38 @@ def _asciidoc(lines: list[str]) -> Iterator[str]:
         elif term := _ADOC_TERM.fullmatch(line):
             yield f"\n{_adoc_inline(term[1])}\n\n{_adoc_inline(term[2] or '')}"
         else:
+            style = "" if line.strip() else style
             yield _adoc_inline(line)
     if table:
-        yield from _cells(table)
+        yield from _cells(table, style)
+    for label, text in notes.items():
+        yield f"\n[^{label}]: {_adoc_inline(text)}"
 
 
-def _cells(lines: list[str]) -> Iterator[str]:
-    """Yield the cells of a table, each after "|"; those of its first line set the number of columns."""
-    rows = [[_adoc_inline(cell.strip()) for cell in line.split("|")[1:]] for line in lines if line.startswith("|")]
-    width = len(rows[0]) if rows else 0
-    cells = [cell for row in rows for cell in row]
+def _cells(lines: list[str], style: str) -> Iterator[str]:
+    """Yield the cells of a table, each after "|"; as many are a row as there are columns, or on its first line.
+
+    A cell may span columns, "2+|", or stand for several, "2*|".
+    """
+    text = "\n".join(lines)
+    columns = _ADOC_COLUMNS.search(style)
+    starts = list(_ADOC_CELL.finditer(text))
+    cells: list[str] = []
+    width = _columns(columns[1] or columns[2]) if columns else 0
+    for start, end in zip(starts, [*(match.start() for match in starts[1:]), len(text)], strict=True):
+        cell = _adoc_inline(one_line(text[start.end() : end]))
+        cells += [cell] * (min(int(start[1] or 1), _MOST_COLUMNS) if start[2] else 1)
+        if not width and "\n" in text[start.end() : end]:
+            width = len(cells)
+    width = width or len(cells)
     if width:
         yield from _table([cells[start : start + width] for start in range(0, len(cells), width)])
+
+
+def _columns(text: str) -> int:
+    """Return how many columns "1,2*,a" are."""
+    counts = (re.match(r"\s*(\d{1,3})\*", column) for column in re.split("[,;]", text))
+    return sum(int(count[1]) if count else 1 for count in counts)
 
 
 def _table(rows: list[list[str]]) -> Iterator[str]:
@@ -188,6 +245,6 @@ def _format(name: str, extensions: tuple[str, ...], load: Callable[[Source], Doc
     return Format(name, extensions, whole(load), version=version)
 
 
-ASCIIDOC = _format("AsciiDoc file", (".adoc", ".asciidoc"), load_asciidoc)
+ASCIIDOC = _format("AsciiDoc file", (".adoc", ".asciidoc"), load_asciidoc, version=2)
 ORG = _format("Org file", (".org",), load_org)
 NOTEBOOK = _format("notebook", (".ipynb",), load_notebook, version=2)

@@ -67,6 +67,37 @@ def test_asciidoc_is_read_under_its_headings(tmp_path: Path) -> None:
     assert document.tables[0].rows == (("Ship", "Built"), ("Fram", "1892"), ("Maud", "1916"))
 
 
+@pytest.mark.parametrize(
+    ("source", "text"),
+    [
+        (":product: Kiln\n:big-one: The {Product}\n\n{big-one} {other} is hot.\n", "The Kiln {other} is hot."),
+        ("Hot.footnote:[Not *too* hot.] Red.footnote:a[See.]\nOn.footnote:a[]\n",
+         "Hot. [1] Red. [a] On. [a]\n\n[1] Not too hot.\n\n[a] See."),
+        ("See link:#a[the\nkiln] and https://a.example[the site].\n", "See the kiln and the site."),
+        ("ifdef::x[]\nHot.\nendif::[]\n", "Hot."),
+        ("Before.\n\n--\nIn it.\n--\n\nAfter.\n", "Before.\n\nIn it.\n\nAfter."),
+        ("[source]\n--\na  {b}\n--\n", "a  {b}"),
+    ],
+)  # fmt: skip
+def test_signs_of_asciidoc_become_their_text(tmp_path: Path, source: str, text: str) -> None:
+    document, problems, _ = read(tmp_path / "a.adoc", source)
+    assert (document.sections[0].heading, document.text, problems) == ("", text, [])
+
+
+@pytest.mark.parametrize(
+    ("source", "rows"),
+    [
+        ("|===\n|A |B\n\n|x\n|first\nsecond\n\nthird\n2+|wide\na|* it\n|y\n|===\n",
+         (("A", "B"), ("x", "first second third"), ("wide", "wide"), ("* it", "y"))),
+        ('[cols="1,1"]\n|===\n|a\n|b\n\n|c\n|d\n|===\n', (("a", "b"), ("c", "d"))),
+        ("[%header,cols=2*]\n|===\n|a\n|b\n|c|d \\| e\n|===\n", (("a", "b"), ("c", "d | e"))),
+    ],
+)  # fmt: skip
+def test_cells_of_asciidoc_are_rows(tmp_path: Path, source: str, rows: tuple[tuple[str, ...], ...]) -> None:
+    document, _, _ = read(tmp_path / "a.adoc", source)
+    assert document.tables[0].rows == rows
+
+
 ORG = """#+TITLE: On Kilns
 # not this
 The *kiln* is /hot/, see [[https://a.example][the site]] and =a*b=.
