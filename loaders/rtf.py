@@ -30,6 +30,7 @@ _BLOCKS = re.compile(r"\n\s*\n")
 _TOKEN = re.compile(r"\\([a-z]{1,32})(-?\d{1,10})? ?|\\'[0-9a-f]{2}|\\.|[{}]", re.DOTALL)
 _FOOTNOTE = re.compile(r"\{(?:\\\*)?\\footnote(?![a-z])")
 _BOX = re.compile(r"\{\\shp(?![a-z])")
+_FIELD_CODE = re.compile(r"\{(?:\\\*\s*)?\\fldinst(?![a-z])")
 _BOX_TEXT = re.compile(r"\{\\shptxt(?![a-z]) ?")
 # private characters that stand in the text for them
 _UP, _LOW, _HIDDEN, _DELETED, _NOTE, _END = map(chr, range(0xE000, 0xE006))
@@ -59,7 +60,7 @@ def add_rtf(outline: Outline, data: bytes) -> str:
     def plain(part: str) -> str:
         return _whole(to_text(part, encoding, errors="replace"))
 
-    for block in _BLOCKS.split(plain(_marked(_with_notes(_with_boxes(source))))):
+    for block in _BLOCKS.split(plain(_marked(_with_notes(_with_boxes(_without_codes(source)))))):
         text, left_out = _plain(block)
         outline.left_out += left_out
         _add(outline, text)
@@ -86,6 +87,16 @@ def _encoding(source: str) -> str:
 def _whole(text: str) -> str:
     """Return text with characters beyond 16 bits, written as two, as one each."""
     return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+
+
+def _without_codes(source: str) -> str:
+    """Return RTF without what its fields are made by, the addresses of links among it."""
+    parts: list[str] = []
+    place = 0
+    while match := _FIELD_CODE.search(source, place):
+        parts.append(source[place : match.start()])
+        place = _group_end(source, match.start())
+    return "".join([*parts, source[place:]])
 
 
 def _with_boxes(source: str) -> str:
@@ -130,19 +141,21 @@ def _group_end(source: str, start: int) -> int:
 
 
 def _marked(source: str) -> str:
-    """Return RTF with marks where a raised, lowered or hidden part begins and ends."""
+    """Return RTF with marks where a raised, lowered or hidden part begins and ends, and cells of one line each."""
     parts: list[str] = []
     groups = [""]  # of each that is open, what began in it
     place = 0
+    cell = False
     for token in _TOKEN.finditer(source):
         word, number = token[1], token[2]
+        cell = word == "intbl" or (cell and word not in ("pard", "row"))
         begins = _BEGINS.get(word or "", "") if number != "0" else ""
         ends = word in ("nosupersub", "plain") or (word in _BEGINS and number == "0") or token[0] == "}"
         parts.append(source[place : token.start()])
         if (begins or ends) and groups[-1]:
             parts.append(_code(_END))
             groups[-1] = ""
-        parts.append(token[0])
+        parts.append(" " if cell and word in ("par", "line") else token[0])
         if begins:
             parts.append(_code(begins))
             groups[-1] = begins
@@ -194,4 +207,4 @@ def _add(outline: Outline, block: str) -> None:
             outline.add("\n".join(lines))
 
 
-RTF = Format("RTF text", (".rtf",), read_apart("kgrag.loaders.rtf:read_rtf"), untrusted=True, version=4)
+RTF = Format("RTF text", (".rtf",), read_apart("kgrag.loaders.rtf:read_rtf"), untrusted=True, version=5)

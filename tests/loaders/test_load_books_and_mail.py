@@ -121,6 +121,17 @@ def test_inline_content_notes_and_tables_of_rtf(tmp_path: Path) -> None:
     assert [t.rows for t in document.tables] == [TABLE.rows]
 
 
+def test_links_and_cells_of_paragraphs_of_rtf_are_their_text(tmp_path: Path) -> None:
+    (tmp_path / "a.rtf").write_bytes(
+        rb'{\rtf1\ansi Visit {\field{\*\fldinst{HYPERLINK "https://x.org/a"}}{\fldrslt{the {\b site}}}} now.\par'
+        rb"\trowd\cellx3000\cellx6000\pard\intbl Ship\cell Built\cell\row"
+        rb"\trowd\cellx3000\cellx6000\pard\intbl Fram\cell in 1892\par at Larvik\cell\row\pard After.\par}"
+    )
+    document = one(tmp_path / "a.rtf")
+    assert document.text.split("\n\n") == ["Visit the site now.", "After."]
+    assert [t.rows for t in document.tables] == [(("Ship", "Built"), ("Fram", "in 1892 at Larvik"))]
+
+
 MAIL = b"""From: =?utf-8?q?Bj=C3=B8rn?= <b@example.org>\r\nTo: a@example.org\r\nSubject: The =?utf-8?q?Gj=C3=B8a?=\r
 Date: Fri, 01 Mar 2024 10:00:00 +0100\r\nMIME-Version: 1.0\r\nContent-Type: multipart/mixed; boundary=x\r\n\r\n--x\r
 Content-Type: %s; charset=iso-8859-1\r\n\r\n%s\r\n--x\r\nContent-Type: application/pdf\r
