@@ -41,6 +41,14 @@ _SILENT = frozenset(
     """toctree index highlight currentmodule tabularcolumns literalinclude testsetup testcleanup header
     footer""".split()
 )
+_CONDITIONS = frozenset("only ifconfig".split())
+"""Directives whose argument is no text."""
+_VERSIONS = {
+    "versionadded": "Added in version",
+    "versionchanged": "Changed in version",
+    "deprecated": "Deprecated since version",
+    "versionremoved": "Removed in version",
+}
 _DIRECTIVE = re.compile(r"^[ \t]*\.\.[ \t]+([\w:.+-]+)::", re.MULTILINE)
 _SUBTITLE = re.compile(r"<p class=\"subtitle\"[^>]*>(.*?)</p>", re.DOTALL)
 _ROLE = re.compile(r"(?<!:):([\w:.+-]+):`|`:([\w:.+-]+):")
@@ -84,6 +92,7 @@ def _take_all(text: str) -> None:
     """Have docutils take what it does not know, of Sphinx for instance, as text. This process only reads files."""
     from docutils import nodes
     from docutils.parsers.rst import Directive, directives, roles
+    from docutils.parsers.rst.directives.body import MathBlock
 
     class Block(Directive):
         """What stands in it; its argument is a line of its own."""
@@ -92,13 +101,42 @@ def _take_all(text: str) -> None:
 
         def run(self) -> list[nodes.Node]:
             names = [line.strip() for argument in self.arguments for line in argument.splitlines()]
+            names = names[self.name in _CONDITIONS :]
             inner = nodes.container()
             self.state.nested_parse(self.content, self.content_offset, inner)
             return [*(nodes.paragraph("", name) for name in names if name), *inner.children]
 
     class Literal(Block):
         def run(self) -> list[nodes.Node]:
-            return [nodes.literal_block("", "\n".join(self.content))]
+            lines = list(self.content)
+            if self.name == "productionlist":
+                first, *others = "\n".join(self.arguments).splitlines() or [""]
+                lines = [line.replace("`", "") for line in (*([first] if ":" in first else []), *others, *lines)]
+            caption = self.options.get("caption")
+            return [
+                *([nodes.paragraph("", caption)] if caption else []),
+                nodes.literal_block("", "\n".join(lines)),
+            ]
+
+    class Version(Block):
+        """Since when something is so: a paragraph with what stands in it."""
+
+        def run(self) -> list[nodes.Node]:
+            version, *texts = " ".join(self.arguments).split(None, 1) or [""]
+            inner = nodes.container()
+            self.state.nested_parse(self.content, self.content_offset, inner)
+            label = f"{_VERSIONS[self.name]} {version}".rstrip()
+            text: list[nodes.Node] = []
+            if texts:
+                text = self.state.inline_text(texts[0], self.lineno)[0]
+            elif inner.children and isinstance(inner[0], nodes.paragraph):
+                text = list(inner.pop(0).children)
+            return [nodes.paragraph("", f"{label}: " if text else f"{label}.", *text), *inner.children]
+
+    class Formula(MathBlock):
+        """A formula as Sphinx has it, with a label."""
+
+        option_spec = (MathBlock.option_spec or {}) | dict.fromkeys(("label", "nowrap", "no-wrap"), str)
 
     class Silent(Block):
         def run(self) -> list[nodes.Node]:
@@ -108,8 +146,9 @@ def _take_all(text: str) -> None:
         label = text.rpartition(" <")[0] if text.endswith(">") and " <" in text else text.lstrip("~!")
         return [nodes.inline(raw, label)], []
 
+    directives.register_directive("math", Formula)
     for name in set(_DIRECTIVE.findall(text)) - _DIRECTIVES:
-        kind = Silent if name in _SILENT else Literal if name in _LITERAL else Block
+        kind = Silent if name in _SILENT else Literal if name in _LITERAL else Version if name in _VERSIONS else Block
         directives.register_directive(name, kind)
     for name in {one or other for one, other in _ROLE.findall(text)} - _ROLES:
         roles.register_local_role(name, role)
@@ -125,4 +164,4 @@ class _AnyOption(dict[str, Callable[[str], str]]):
         return True
 
 
-RST = Format("reStructuredText file", (".rst",), read_apart("kgrag.loaders.restructured:read_rst"), version=3)
+RST = Format("reStructuredText file", (".rst",), read_apart("kgrag.loaders.restructured:read_rst"), version=4)

@@ -224,10 +224,33 @@ def test_restructured_text(tmp_path: Path) -> None:
     assert document.title == "Manual"
     assert document.sections == (
         Section("Intro to the parts, ship.launch, code and this.", "Manual"),
-        Section("2.0\n\nAn option.\n\nlaunch(ship, yard)\n\nPuts it afloat.\n\nlaunch(fram)", "Manual > Install"),
+        Section(
+            "Added in version 2.0: An option.\n\nlaunch(ship, yard)\n\nPuts it afloat.\n\nlaunch(fram)",
+            "Manual > Install",
+        ),
         Section("- one\n- two", "Manual > Install > Dates"),
     )
     assert document.tables == (TABLE,)
+
+
+@pytest.mark.parametrize(
+    ("source", "text"),
+    [
+        (".. math::\n   :label: e\n   :nowrap:\n\n   a = b\n", "$$a = b$$"),
+        (
+            ".. deprecated:: 3.1\n   Use *g*\n   now.\n\n   And h.\n",
+            "Deprecated since version 3.1: Use g now.\n\nAnd h.",
+        ),
+        (".. versionchanged:: 3.1\n\n   Use g.\n", "Changed in version 3.1: Use g."),
+        (".. versionadded:: 3.1\n", "Added in version 3.1."),
+        (".. only:: html\n\n   In it.\n", "In it."),
+        (".. code-block:: c\n   :caption: f.c\n\n   int f;\n", "f.c\n\nint f;"),
+        ('.. productionlist:: group\n   a: "x" | `b`\n    : | c\n', 'a: "x" | b\n : | c'),
+    ],
+)
+def test_directives_of_sphinx_become_their_text(tmp_path: Path, source: str, text: str) -> None:
+    (tmp_path / "a.rst").write_text(source)
+    assert one(tmp_path / "a.rst").text == text
 
 
 def test_source_code_is_titled_by_its_path(tmp_path: Path) -> None:
