@@ -48,11 +48,12 @@ _TAG_START = re.compile(r"<(/?)([A-Za-z][A-Za-z0-9:._-]*)?(.?)", re.DOTALL)
 _ATTRIBUTE = re.compile(r"[^\s=\"'<>]+\s*=\s*(?:\"[^\"]*\"|'[^']*'|[^\s\"'=<>`]+)")
 _NOTE = re.compile(r"\[\^([^\]\s]{1,60})\]")
 _NOTE_TEXT = re.compile(r"\[\^([^\]\s]{1,60})\]:[ \t]*")
+_LONGEST_FORMULA, _FORMULA_LINES = 2_000, 500  # characters, lines: else each opener looks for its end to the last line
 _MATHS = (  # how mathematics within a line begins and ends
     re.compile(r"\$\$(?:[^$\\]|\\.)+\$\$", re.DOTALL),
     re.compile(r"\$(?![\s$])(?:[^$\\\n]|\\.)*?(?<![\s\\])\$(?![\d$])"),
-    re.compile(r"\\\((?:(?!\\\)).)+\\\)", re.DOTALL),
-    re.compile(r"\\\[(?:(?!\\\]).)+\\\]", re.DOTALL),
+    re.compile(rf"\\\((?:(?!\\\)).){{1,{_LONGEST_FORMULA}}}\\\)", re.DOTALL),
+    re.compile(rf"\\\[(?:(?!\\\]).){{1,{_LONGEST_FORMULA}}}\\\]", re.DOTALL),
 )
 _DISPLAY = {"$$": "$$", "\\[": "\\]"}  # a line begins with it -> a line ends with it
 _FORMULA = re.compile(r"(?<!\\)[=+^<>{}]|\w[*_][\w{]|\s[-*/]\s|\\[A-Za-z\\{},;|! ]")
@@ -64,7 +65,7 @@ _PICTURE = re.compile(r"\.(?:png|jpe?g|gif|bmp|svg|webp|avif|mp3|wav|m4a|ogg|mp4
 _CITATION = re.compile(r"\d{1,3}")
 _MARKED = re.compile(r"==(?=[^\s=])(?:[^=\n]|=(?!=))*(?<=[^\s=])==(?![\w=])")
 _ATTRIBUTE_NAME = r"(?:[#.][\w:.-]+|[\w:-]+=(?:\"[^\"{}]*\"|[^\s\"{}]+)|-)"
-_ATTRIBUTES = re.compile(rf"\s*\{{:?\s*{_ATTRIBUTE_NAME}(?:\s+{_ATTRIBUTE_NAME})*\s*\}}$")
+_ATTRIBUTES = re.compile(rf"\{{:?\s*{_ATTRIBUTE_NAME}(?:\s+{_ATTRIBUTE_NAME})*\s*\}}")
 """What a heading is linked to by, and looks like, as Pandoc and others have it: "{#kilns .wide}"."""
 _ATTRIBUTE_LINE = re.compile(r"\{:(?![:/])[^{}]*\}")
 """How a block of kramdown looks."""
@@ -135,7 +136,7 @@ def _math_block(state: StateBlock, start: int, end: int, silent: bool) -> bool:
     close = f"\\end{{{environment[1]}}}" if environment else _DISPLAY.get(line[:2], "")
     if not close:
         return False
-    for last in range(start, end):
+    for last in range(start, min(end, start + _FORMULA_LINES)):
         text = _line(state, last).rstrip()
         place = text.find(close, 2 if last == start else 0)
         if place >= 0:
@@ -374,7 +375,9 @@ class _Renderer:
             elif token.type == "heading_open" and token.level == 0:
                 children = tokens[position + 1].children
                 if children and children[-1].type == "text":
-                    children[-1].content = _ATTRIBUTES.sub("", children[-1].content)
+                    text = children[-1].content
+                    place = text.rfind("{")
+                    children[-1].content = text[:place].rstrip() if _ATTRIBUTES.fullmatch(text, max(place, 0)) else text
                 self._outline.heading(int(token.tag[1]), self._inline(children))
                 position += 2
             else:
