@@ -219,11 +219,11 @@ def _date(message: EmailMessage) -> str:
         return ""
 
 
-EML = Format("e-mail message", (".eml",), read_apart("kgrag.loaders.mail:read_eml"), version=3)
+EML = Format("e-mail message", (".eml",), read_apart("kgrag.loaders.mail:read_eml"), version=4)
 
 
 def _mailbox(source: Source, reading: Reading) -> Iterator[Item]:
     yield from load_mbox(source, reading.readers)
 
 
-MBOX = Format("mailbox", (".mbox",), _mailbox, version=3)
+MBOX = Format("mailbox", (".mbox",), _mailbox, version=4)
