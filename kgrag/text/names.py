@@ -30,6 +30,7 @@ _TITLES = frozenset(  # abbreviations after which a person's name stands, which 
 )
 _DOTTED = re.compile(r"(?:[^\W\d_]\.)+[^\W\d_]")  # initials, "J.K", and states, "U.S"
 SIGNED_LETTER = re.compile(r"[a-z](?:\+\+|#)")  # names of one letter: "C++", "F#"
+_BEFORE_YEARS = frozenset("in since by from to until till during before after around about circa".split())
 _ORDINAL = re.compile(r"\d{1,2}|[IVX]+")  # "1. FC Köln", "Ludwig XIV. Straße"
 _VERSION = re.compile(r"v\d[\d.]+[a-z]?")
 _GREEK = re.compile(r"[\u0370-\u03ff]")
@@ -128,6 +129,9 @@ def capitalised_phrases(words: Sequence[Token], language: Language = ENGLISH) ->
                 while len(part) > 1 and part[0].raw.islower():
                     del part[0]
                     place += 1
+            if len(part) > 1 and part[0].raw.isdigit() and _follows_preposition(words, match.start() + place):
+                del part[0]  # "in 1912 Amundsen reached"
+                place += 1
             if part and _follows_title(words, match.start() + place):
                 part[0] = part[0]._replace(starts=False)
             alone = len(part) == 1 or any(w.norm in language.joining for w in part)
@@ -150,6 +154,11 @@ def _follows_title(words: Sequence[Token], place: int) -> bool:
     """Return whether the title of a person, with its full stop, stands before a word: "Dr. Watson"."""
     before = words[place - 1] if place and words[place].apart else None
     return before is not None and before.norm in _TITLES and before.raw[0].isupper()
+
+
+def _follows_preposition(words: Sequence[Token], place: int) -> bool:
+    """Return whether a number is the year of a clause or a date, and of no name: "in 1912", "the 1998 World Cup"."""
+    return place > 0 and words[place].joined and words[place - 1].norm in _BEFORE_YEARS | _DAYS
 
 
 def _is_mark(words: Sequence[Token]) -> bool:

@@ -96,11 +96,16 @@ def test_abbreviations_within_names() -> None:
         ("The poems of T.S. Eliot and W.H. Auden are short.", {"ts eliot", "wh auden"}),
         ("He left the U.S. Army. He moved to the U.S. The Fram sailed.", {"us army", "fram"}),
         ("We met Dr. Watson. Mr. Brown came, and Gen. Grant won.", {"watson", "brown", "grant"}),
+        (
+            "In 1912 Amundsen left; in May 1845 Franklin did. From 1990 to 1995 Oslo grew.",
+            {"amundsen", "franklin", "oslo"},
+        ),
+        ("The 1998 FIFA World Cup began.", {"1998 fifa world cup"}),
         ("C++ is old. He left it for F# in the key of C.", {"c++", "f#"}),
         ("Gen. Ulysses S. Grant met the dr. Then it was late.", {"ulysses s grant"}),
     ],
 )
-def test_names_follow_initials_and_titles_with_a_full_stop(text: str, names: set[str]) -> None:
+def test_names_stand_behind_initials_titles_and_years(text: str, names: set[str]) -> None:
     assert capitalised_phrases(tokens(text)).keys() == names
 
 
