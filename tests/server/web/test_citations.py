@@ -5,10 +5,12 @@ from __future__ import annotations
 import re
 from collections import Counter
 from pathlib import Path
+from random import Random
 from typing import TYPE_CHECKING, NamedTuple
 
 import pdfplumber
 import pytest
+from made_pdfs import prose
 from markdown_it import MarkdownIt
 from openai import OpenAI
 from pages import DESIGNED, QUESTION, SHIPS, Application, Visit, print_pdf
@@ -23,9 +25,11 @@ pytestmark = pytest.mark.browser
 
 _DOCS = sorted((Path(__file__).parents[3] / "docs").glob("*.md"))
 _CHAPTER = f"<h2>A schooner</h2><p class=whole>She sailed for forty years. {DESIGNED} Nobody else drew a line.</p>"
+# A page of its own, in whose columns prose stands: what is marked must not hang on the documentation beside it.
 # Lines and cells as wide as their column: what runs over into the next one stands among its words.
 _STYLE = (
     "body { font: 13pt/1.5 serif } article { column-count: 2; column-gap: 3em } .whole { break-inside: avoid }"
+    ".apart { break-before: page; break-after: page }"
     "table { font-size: 8pt; table-layout: fixed; width: 100% }"
     "pre { white-space: pre-wrap } * { overflow-wrap: anywhere }"
 )
@@ -54,7 +58,9 @@ def manual(chromium: Browser, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The project's own documentation as a book: headings, tables, columns and a line at the foot of each page."""
     markdown = MarkdownIt("commonmark").enable("table")
     articles = [f"<article>{markdown.render(path.read_text(encoding='utf-8'))}</article>" for path in _DOCS]
-    articles.insert(len(articles) // 2, f"<article>{_CHAPTER}</article>")
+    chance = Random(7)
+    before, after = ("".join(f"<p>{prose(chance, 6)}</p>" for _ in range(4)) for _ in range(2))
+    articles.insert(len(articles) // 2, f"<article class=apart>{before}{_CHAPTER}{after}</article>")
     return print_pdf(
         chromium,
         tmp_path_factory.mktemp("manual") / "manual.pdf",
