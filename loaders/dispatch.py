@@ -136,7 +136,7 @@ class Load:
 
     `settle`: files that changed within so many seconds are left for later, since somebody may be writing them.
     `missing_ok`: paths that do not exist are no error, even if none of them does. `names`: of files that are stored
-    under others: what they are known by, and shown as. `progress` is told which file is read. `cache`: where
+    under others: what they are known by, and shown as. `progress` receives the name of each file. `cache`: where
     what was recognised of pictures is kept, so that a load that was ended need not recognise it again.
     """
 

@@ -92,7 +92,7 @@ class Inline:
         self.word(f"[{label}]" if label else "")
 
     def take(self) -> str:
-        """Return all text so far, and begin anew."""
+        """Return all text so far, and start again."""
         while len(self._open) > 1:
             self.end()
         self._decide("")

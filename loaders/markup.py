@@ -100,7 +100,7 @@ _PERMALINKS = frozenset("headerlink header-link anchor-link anchor permalink toc
 _TYPED = frozenset("text search email tel url number date month week time datetime-local color range".split())
 """Kinds of fields that show what was typed into them."""
 _HIDDEN = re.compile(r"(?:^|;)\s*(?:display\s*:\s*none|visibility\s*:\s*hidden)\b", re.IGNORECASE)
-_HIDDEN_SHARE = 0.1  # of a page's words: less is menus and messages of every page, more is told
+_HIDDEN_SHARE = 0.1  # of a page's words: less is menus and messages of every page, more is reported
 _MOST_KEPT = 50  # large parts that are called hidden: a page with more of them says nothing by it
 _REFERENCES = frozenset("footnote-ref footnote-reference noteref doc-noteref doc-biblioref".split())
 _BACK = frozenset("footnote-backref footnote-back footnote-backlink reversefootnote mw-cite-backlink".split())

@@ -218,7 +218,7 @@ def _lines(boxes: Sequence[Box]) -> Iterator[Box]:
 
 
 def _beside(line: Box, box: Box) -> bool:
-    """Return whether a box goes on where a line ends: over half as high, and at most three heights on."""
+    """Return whether a box continues a line: on the same row by half its height, and at most three heights away."""
     common = min(line.y1, box.y1) - max(line.y0, box.y0)
     height = min(line.y1 - line.y0, box.y1 - box.y0)
     return common > height / 2 and box.x1 - line.x1 >= 0 and box.x0 - line.x1 < 3 * max(height, 0.01)

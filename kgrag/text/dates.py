@@ -22,7 +22,7 @@ def partial_date(text: str) -> str:
 
 
 def checked_date(text: str) -> str:
-    """Return a date as `partial_date` does, "" for "". Raises InputError for what is none."""
+    """Return a date as `partial_date` does, "" for "". Raises InputError for an invalid one."""
     date = partial_date(text)
     if text and not date:
         raise InputError(f"{text!r} is no date.", "Give one such as 1912, 1912-03 or 1912-03-07.")

@@ -47,6 +47,7 @@ _DAYS = frozenset(
     f"{ENGLISH.months.replace('|', ' ')} jan feb mar apr jun jul aug sep sept oct nov dec mon tue wed thu fri sat sun "
     "monday tuesday wednesday thursday friday saturday sunday accessed last".split()
 )
+_BEFORE_DATES = _BEFORE_YEARS | _DAYS
 _WIDE = re.compile(r"[\u1100-\uffff]")  # scripts whose words are short
 _OPENERS = frozenset(  # what sentences and headings begin with, written with a capital for no other reason
     """add added adds allow alternatively apply applying approach assume assuming avoid based call calling change
@@ -158,7 +159,7 @@ def _follows_title(words: Sequence[Token], place: int) -> bool:
 
 def _follows_preposition(words: Sequence[Token], place: int) -> bool:
     """Return whether a number is the year of a clause or a date, and of no name: "in 1912", "the 1998 World Cup"."""
-    return place > 0 and words[place].joined and words[place - 1].norm in _BEFORE_YEARS | _DAYS
+    return place > 0 and words[place].joined and words[place - 1].norm in _BEFORE_DATES
 
 
 def _is_mark(words: Sequence[Token]) -> bool:
