@@ -134,9 +134,7 @@ def _candidates(
     """Return the candidate documents with pages, tables or headings, those that the question names first."""
     language = context.reader.collection.language
     words, parts_of_question = name_words(tokens(query.text, language), language), query.text.split()
-    names = {
-        join_name(words[i:j], language) for j in range(1, len(words) + 1) for i in range(max(0, j - _MOST_WORDS), j)
-    }
+    names = {join_name(words[i:j]) for j in range(1, len(words) + 1) for i in range(max(0, j - _MOST_WORDS), j)}
     ends = [j for j, word in enumerate(parts_of_question, 1) if re.search(r"\w\.\w{2,5}\W*$", word)]
     files = {
         " ".join(parts_of_question[i:j]).strip("\"'“”‘’,;:?!.()")

@@ -5,7 +5,7 @@ from functools import cache, lru_cache
 from typing import Any
 
 from kgrag.text.languages import ENGLISH, Language
-from kgrag.text.tokens import normalise
+from kgrag.text.tokens import is_unspaced, normalise
 from kgrag.values.errors import ConfigurationError
 from kgrag.values.installing import install_hint
 
@@ -29,8 +29,8 @@ def _names(text: str, pipeline: str, language: Language) -> Mapping[str, str]:
         words = entity.text.split()
         surface = " ".join(words[1:] if words[:1] and words[0].lower() in language.articles else words)
         normal = normalise(surface, language)
-        short = 2 if language.unparted else 3
-        if entity.label_ not in _NO_NAMES and len(normal) >= short and normal not in language.stop_words:
+        short = len(normal) < (2 if is_unspaced(normal) else 3)
+        if entity.label_ not in _NO_NAMES and not short and normal not in language.stop_words:
             names.setdefault(normal, surface)
     return names
 

@@ -281,7 +281,7 @@ def names_in(text: str, language: Language) -> list[str]:
     Where a text has none but its first word's, or its script has none, any run of words.
     """
     words = tokens(text, language)[:100]
-    stemmed = stems(text_words(words, language), language)
+    stemmed = stems(text_words(words), language)
     cased = any(word.is_capital for word in words[1:])
     names: dict[str, None] = {}
     for start, word in enumerate(words):

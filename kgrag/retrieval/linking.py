@@ -15,7 +15,7 @@ from kgrag.retrieval.context import SearchContext
 from kgrag.text.languages import ENGLISH, Language
 from kgrag.text.letters import is_number, without_possessive
 from kgrag.text.names import LONGEST_CAPTION, QUESTION_WORDS
-from kgrag.text.tokens import Token, is_content, join_name, name_words, stems, symbols, text_words, tokens
+from kgrag.text.tokens import Token, is_content, is_unspaced, join_name, name_words, stems, symbols, text_words, tokens
 from kgrag.values.identity import entity_id, word_id
 
 _INFLECTED = 0.7
@@ -77,8 +77,7 @@ class LinkedQuestion:
 
     def text(self, without: frozenset[int] = frozenset()) -> str:
         """Return the question without some of its words."""
-        joint = "" if self.language.unparted else " "
-        return joint.join(word.raw for i, word in enumerate(self.words) if i not in without)
+        return join_name(word.raw for i, word in enumerate(self.words) if i not in without)
 
 
 def link_question(context: SearchContext, text: str, same_as: bool = True) -> LinkedQuestion:
@@ -89,11 +88,11 @@ def link_question(context: SearchContext, text: str, same_as: bool = True) -> Li
     reader = context.reader
     collection, language = reader.collection.name, reader.collection.language
     words = tokens(text, language)[:MOST_WORDS]
-    stemmed = stems(text_words(words, language), language)
+    stemmed = stems(text_words(words), language)
     named = name_words(words, language)
     signs = symbols(text, language.code)[:MOST_WORDS]
     spans = [(i, i + n) for i in range(len(words)) for n in range(1, min(LONGEST_CAPTION, len(words) - i) + 1)]
-    normal = {span: join_name(named[slice(*span)], language) for span in spans}
+    normal = {span: join_name(named[slice(*span)]) for span in spans}
     inflected = {span: " ".join(stemmed[slice(*span)]) for span in spans}
     names = {*normal.values(), *map(without_possessive, normal.values())}
     row = reader.question(
@@ -136,7 +135,7 @@ def question_terms(context: SearchContext, text: str) -> list[dict[str, Any]]:
     reader = context.reader
     collection, language = reader.collection.name, reader.collection.language
     words = tokens(text, language)[:MOST_WORDS]
-    stemmed = stems(text_words(words, language), language)
+    stemmed = stems(text_words(words), language)
     signs = symbols(text, language.code)[:MOST_WORDS]
     row = reader.question(names=[], stemmed=[], words=[word_id(collection, s) for s in {*stemmed, *signs}])
     return LinkedQuestion(tuple(words), tuple(stemmed), _idf(row), (), 0, 0.0, 0.0, tuple(signs)).terms()
@@ -175,7 +174,7 @@ def _link(
         return None  # "Who wrote It?" asks for a title, "Who wrote it?" does not
     if len(segment) == 1:
         word = segment[0]
-        if language.unparted and len(word.norm) == 1:
+        if len(word.norm) == 1 and is_unspaced(word.norm):
             return None
         if is_number(word.norm) or (span[0] == 0 and word.norm in QUESTION_WORDS):
             return None
@@ -236,7 +235,7 @@ def _misspelt(context: SearchContext, words: Sequence[Token], links: list[Link],
             start += 1
             continue
         end = _run(words, start, language)
-        name = join_name(named[start:end], language)
+        name = join_name(named[start:end])
         open_words = [i for i in range(start, end) if i not in covered and words[i].norm not in language.stop_words]
         if end - start > 1 and len(name) >= _SHORTEST_MISSPELT and open_words:
             runs.append((start, end, name))
@@ -284,10 +283,7 @@ def _run(words: Sequence[Token], start: int, language: Language) -> int:
 def prefixes(words: Sequence[Token], language: Language = ENGLISH) -> list[str]:
     """Return the first five letters of the longer words of a question, opening words left out.
 
-    Where no spaces part words, every two characters.
+    In scripts without spaces, every two letters.
     """
-    if language.unparted:
-        return sorted({word for word in text_words(words, language) if is_content(word, language)})
-    return sorted(
-        {w.norm[:5] for w in words if len(w.norm) > 3 and is_content(w.norm, language) and w.norm not in QUESTION_WORDS}
-    )
+    norms = (w for w in text_words(words) if is_content(w, language) and w not in QUESTION_WORDS)
+    return sorted({norm[:5] for norm in norms if len(norm) > 3 or is_unspaced(norm)})

@@ -4,10 +4,12 @@ import re
 import unicodedata
 from dataclasses import dataclass
 
-from kgrag.text.tokens import is_content, search_form, stems, tokens
+from kgrag.text.letters import UNSPACED
+from kgrag.text.tokens import search_form, stems, stems_in
 
 WIDTH = 240
 _WORD = re.compile(r"\w+(?:['’.]\w+)*")
+_PAIR = re.compile(f"(?=([{UNSPACED}]{{2}}))")  # two letters of a script without spaces, each pair
 _CONTROLS = dict.fromkeys([*range(0x20), *range(0x7F, 0xA0)], " ") | dict.fromkeys(
     [*range(0x202A, 0x202F), *range(0x2066, 0x206A)], ""
 )  # of terminals, and of the direction of writing
@@ -37,8 +39,14 @@ def snippet(text: str, question: str, width: int = WIDTH) -> Snippet:
     start, end = _window(line, matches, width)
     head, tail = ("… " if start > 0 else ""), (" …" if end < len(line) else "")
     shift = len(head) - start
-    marks = tuple((a + shift, b + shift) for a, b, _ in matches if a >= start and b <= end)
-    return Snippet(f"{head}{line[start:end]}{tail}", marks)
+    marks: list[tuple[int, int]] = []
+    for a, b, _ in matches:
+        if a < start or b > end:
+            continue
+        if marks and a + shift < marks[-1][1]:  # pairs of letters overlap
+            a = marks.pop()[0] - shift
+        marks.append((a + shift, b + shift))
+    return Snippet(f"{head}{line[start:end]}{tail}", tuple(marks))
 
 
 def one_line(text: str) -> str:
@@ -57,10 +65,12 @@ def crop(text: str, width: int) -> str:
 
 def _matches(line: str, question: str) -> list[tuple[int, int, str]]:
     """Return (start, end, stem) of the words of `line` that occur in the question."""
-    question_stems = set(stems([t.norm for t in tokens(question) if is_content(t.norm)]))
+    question_stems = stems_in(question)
     if not question_stems:
         return []
     words = [(m.start(), m.end(), search_form(m.group())) for m in _WORD.finditer(line)]
+    words += [(m.start(), m.end(1), m[1]) for m in _PAIR.finditer(line)]
+    words.sort()
     pairs = zip(words, stems([w for _, _, w in words]), strict=True)
     return [(start, end, stem) for (start, end, _), stem in pairs if stem in question_stems]
 

@@ -14,7 +14,7 @@ from math import fsum, log1p
 
 from kgrag.retrieval.claims import ARTICLES, CITATION, claims_nothing, says
 from kgrag.text.sentences import glued_sentence_ends
-from kgrag.text.tokens import is_content, stems_in, tokens
+from kgrag.text.tokens import UNSPACED_LETTER, is_content, is_unspaced, stems_in, words_of
 from kgrag.values.results import Item, Passage, Summary
 
 _CLOSE = "[\"'”’」』)\\]]*"
@@ -24,7 +24,6 @@ _SHORT = re.compile(
     r"Jan|Feb|Aug|Sept?|Oct|Nov|Dec|[A-Z])\.|(?<![\d–-])\d{1,2}\.)\Z"
 )
 _MONTH = re.compile("jan|feb|mär|mar|apr|mai|may|jun|jul|aug|sep|o[kc]t|nov|de[zc]", re.IGNORECASE)
-_UNPARTED = re.compile(r"(?=([\u3040-\u30ff\u3400-\u9fff]{2}))")  # characters that no spaces part, by twos
 _SUBJECT, _HEADING = 0.25, 0.3
 """What a word of the title counts beside any other, and what a heading does."""
 _FEW = 6  # words of a line without an end that is a heading
@@ -113,7 +112,7 @@ def unsupported(text: str, items: Sequence[Item], question: str, *, short: bool)
     if short:
         texts = [_forms(f"{part.title} {part.text}") for item in items for part in _parts(item)]
         repeated = _forms(question)
-        words = [word for word in _in_order(text) if len(word) >= _LEAST or word.isdigit()]
+        words = [word for word in _in_order(text) if len(word) >= _LEAST or word.isdigit() or _is_pair(word)]
         bare = not words or set(words) <= _CHOSEN
         return () if bare or any(their | repeated >= set(words) for their in texts) else (text,)
     return tuple(
@@ -162,12 +161,12 @@ def _cited(items: Sequence[Item], numbers: Sequence[int]) -> Sequence[Item]:
 
 def _worths(claim: str, text: str, title: str) -> Iterator[tuple[float, int, int]]:
     """Yield how much each sentence shares with a claim, and where it stands."""
-    parts = [(start, end, _stems(text[start:end])) for start, end in sentences(text)]
+    parts = [(start, end, stems_in(text[start:end])) for start, end in sentences(text)]
     often = Counter(chain.from_iterable(there for *_, there in parts))
-    about = _stems(title)
+    about = stems_in(title)
     weights = {
         stem: log1p(len(parts) / often[stem]) * (_SUBJECT if stem in about else 1.0)
-        for stem in _stems(claim)
+        for stem in stems_in(claim)
         if stem in often
     }
     for start, end, there in parts:
@@ -179,6 +178,8 @@ def _worths(claim: str, text: str, title: str) -> Iterator[tuple[float, int, int
 
 def _is_english(text: str) -> bool:
     words = set(text.lower().split())
+    if len(UNSPACED_LETTER.findall(text)) > len(words):
+        return False
     return "the" in words or len(words & _ENGLISH) > 1 or not words & _OTHER
 
 
@@ -200,7 +201,12 @@ def _parts(item: Item) -> Iterable[Passage | Summary]:
 
 
 def _in_order(text: str) -> list[str]:
-    return [word.norm for word in tokens(text)]
+    return words_of(text)
+
+
+def _is_pair(word: str) -> bool:
+    """Return whether a word is two letters of a script without spaces."""
+    return len(word) > 1 and is_unspaced(word)
 
 
 def _forms(text: str) -> frozenset[str]:
@@ -228,7 +234,3 @@ def _name(text: str, row: Sequence[re.Match[str]]) -> str:
 def _trimmed(text: str, start: int, end: int) -> tuple[int, int]:
     part = text[start:end]
     return start + len(part) - len(part.lstrip()), start + len(part.rstrip())
-
-
-def _stems(text: str) -> set[str]:
-    return {*stems_in(text), *_UNPARTED.findall(text)}

@@ -79,7 +79,6 @@ _MONTHS = {
 _ELIDING = frozenset(("ca", "fr", "it"))  # l'eau: two words
 _NOUNS = frozenset(("de", "lb"))  # with capitals
 _CASELESS = frozenset("am ar bn bo fa gu he hi ja km kn ko ml mr ne sa si ta te th ti ur zh".split())
-_UNPARTED = frozenset(("ja", "zh"))
 _CYRILLIC = frozenset("be bg ky mk ru sr tt uk".split())
 _SHORT_I = "йЙ"  # a letter of its own; stemmers know it
 _DETERMINER = re.compile(
@@ -95,7 +94,6 @@ class Language:
 
     `asking`: words that a search leaves out of a question; `capitals`: what is written with one: names, all nouns, or
     nothing, in a script without case; `inflects`: names are known by the stems of their words, since these change;
-    `unparted`: no spaces between words, so each character counts as a word of a name, and every two as one of a text;
     `elides`: an apostrophe parts words; `letters`: those that keep their diacritics.
     """
 
@@ -109,7 +107,6 @@ class Language:
     months: str
     capitals: Literal["names", "nouns", "none"] = "names"
     inflects: bool = False
-    unparted: bool = False
     elides: bool = False
     letters: str = ""
 
@@ -171,7 +168,6 @@ def language_of(code: str) -> Language:
         months=_MONTHS.get(code, _MONTHS["en"]).replace(" ", "|"),
         capitals="nouns" if code in _NOUNS else "none" if code in _CASELESS else "names",
         inflects=algorithm is not None,
-        unparted=code in _UNPARTED,
         elides=code in _ELIDING,
         letters=letters,
     )

@@ -16,10 +16,14 @@ V = TypeVar("V")
 _LONGEST_KEPT = 100  # characters
 _NOT_ASCII = re.compile(r"[^\x00-\x7f]+")
 _OTHER_FORM = re.compile(r"[\u3000\ufb00-\ufdfb\ufe70-\ufefc\uff01-\uffee]")  # widths, ligatures, Arabic
+APOSTROPHES = "\u02b9\u02bb\u02bc\u02be\u02bf\ua78b\ua78c"
+"""Letters that stand for an apostrophe: the okina of "Hawai\u02bbi", the hamza of "Qur\u02bean"."""
+_NO_APOSTROPHES = dict.fromkeys(map(ord, APOSTROPHES))
 _DIACRITICS = re.compile(  # of Latin, Greek, Cyrillic, Hebrew and Arabic; marks of other scripts are letters
     r"[\u0300-\u036f\u0483-\u0487\u0591-\u05bd\u05bf\u05c1\u05c2\u05c4\u05c5\u05c7\u0610-\u061a\u064b-\u065f\u0670"
     r"\u06d6-\u06dc\u06df-\u06e4\u06e7\u06e8\u06ea-\u06ed\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff\ufe20-\ufe2f]"
 )
+_OTHER_DIGIT = re.compile(r"(?![0-9])\d")  # of Arabic, Devanagari and other scripts
 _LATIN = ((0xC0, 0x24F), (0x250, 0x2AF), (0x1D00, 0x1D7F), (0x1E00, 0x1EFF), (0x2C60, 0x2C7F), (0xA720, 0xA7FF))
 """The blocks of Unicode with Latin letters beyond ASCII."""
 _LATIN_NAME = re.compile(
@@ -29,7 +33,23 @@ _LATIN_NAME = re.compile(
 _CALLED = {  # letters whose names do not say which others stand for them in ASCII
     "ð": "d", "Ð": "D", "þ": "th", "Þ": "TH", "ß": "ss", "ẞ": "SS", "ŋ": "n", "Ŋ": "N", "ĸ": "q", "ə": "a", "Ə": "A",
     "™": " ", "®": " ", "©": " ", "℠": " ",
+    **dict.fromkeys(APOSTROPHES, ""),
 }  # fmt: skip
+
+HANGUL = "\u1100-\u11ff\u3130-\u318f\ua960-\ua97f\uac00-\ud7ff"
+"""Korean letters, as ranges within brackets of a pattern: nouns carry particles without a space."""
+UNSPACED = (
+    "\u0e01-\u0e30\u0e32\u0e33\u0e40-\u0e46\u0e81-\u0eb0\u0eb2\u0eb3\u0ebd-\u0ec6\u0edc-\u0edf"  # Thai, Lao
+    "\u1000-\u102a\u103f\u1050-\u1055\u1780-\u17b3\u17d7"  # Burmese, Khmer
+    "\u3005-\u3007\u3031-\u3035\u3041-\u3096\u309d-\u309f\u30a1-\u30ff\u3105-\u312f\u31a0-\u31bf\u31f0-\u31ff"
+    f"\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003fffd{HANGUL}"
+)
+"""Letters of scripts without spaces between words, and of Korean, as ranges within brackets of a pattern.
+
+Source: Unicode Standard Annex 29, which finds no words in them without a dictionary.
+"""
+CASELESS = "\u0590-\u109f\u1200-\u139f\u1400-\u1c7f\ua000-\ua63f\ua800-\uab2f\uabc0-\uabff"
+"""Other scripts without capitals, such as Arabic, Hebrew and Devanagari, as ranges within brackets of a pattern."""
 
 
 class Memo(dict[K, V], Generic[K, V]):
@@ -55,9 +75,8 @@ class Memo(dict[K, V], Generic[K, V]):
 def same_letters(text: str) -> str:
     """Return `text` with each letter and sign in one form.
 
-    Composed (NFC), of the usual width ("ＡＢ" -> "AB"), no ligature.
-
-    Letters that only look alike stay what they are. Source: Unicode Standard Annex 15.
+    Letters are composed (NFC), of the usual width ("ＡＢ" -> "AB") and no ligatures. Letters that only look alike stay.
+    Source: Unicode Standard Annex 15.
     """
     if text.isascii():
         return text
@@ -69,7 +88,8 @@ def same_letters(text: str) -> str:
 def fold(text: str, exceptions: str = "") -> str:
     """Return `text` without diacritics ("Tromsø" -> "Tromso", "Cœur" -> "Coeur"), but for the letters `exceptions`.
 
-    Marks of scripts in which they are letters stay ("パリ", "हिन्दी").
+    Digits of other scripts become those of ASCII ("३" -> "3"). Marks of scripts in which they are letters stay
+    ("パリ", "हिन्दी").
     """
     if text.isascii():
         return text
@@ -93,12 +113,13 @@ def _folding(exceptions: str) -> Memo[str, str]:
 
 def _without_marks(text: str) -> str:
     plain = _DIACRITICS.sub("", unicodedata.normalize("NFKD", text.translate(_latin())))
+    plain = _OTHER_DIGIT.sub(lambda digit: str(unicodedata.digit(digit[0])), plain)
     return plain.translate(_latin())  # of "ǿ" the "ø" is left
 
 
 @cache
 def _latin() -> dict[int, str]:
-    """Return Latin letters without a decomposition -> ASCII letters, by Unicode's names of letters."""
+    """Return the ASCII letters of Latin letters without a decomposition, by Unicode's names of letters."""
     table = {ord(letter): plain for letter, plain in _CALLED.items()}
     for first, last in _LATIN:
         for code in range(first, last + 1):
@@ -129,6 +150,8 @@ _BETWEEN_NUMBERS = "-,/:'’×=^·"
 """Signs that part two numbers, and count: "1/2" is neither "1 2" nor "12"."""
 _ALONE = "+&×"
 """Signs between two words that count with space around them, too."""
+JOINING = frozenset(_ALONE)
+"""Signs that join two words into one name, with or without space around them: "Simon & Garfunkel"."""
 _SIGNS = "".join({*_AFTER, *_BEFORE_NUMBERS, *_BETWEEN_NUMBERS} - {"'", "’", "."})
 _TRAILING = re.compile(f"[{re.escape(_BEFORE_NUMBERS)}]+$")
 _LEADING = re.compile(f"[{re.escape(_AFTER)}]+")
@@ -142,9 +165,11 @@ def identity(word: str) -> str:
     `word`: composed, of the usual width (`same_letters`). A possessive 's belongs to it ("st john's").
     """
     word = unicodedata.normalize("NFC", word.casefold())
+    if not word.isascii():
+        word = word.translate(_NO_APOSTROPHES)
     if word.isalpha():
         return word
-    own = word[-2:] in ("'s", "’s")
+    own = word[-2:] in ("'s", "’s", "‘s")
     base = _without_signs(word[:-2] if own else word)
     return f"{base}'s" if own else base
 
@@ -210,6 +235,11 @@ def sign_between(one: str, gap: str, other: str) -> str:
         sign = gap.translate(_HYPHENS)
         return sign if sign in _BETWEEN_NUMBERS else ""
     return ""
+
+
+def joins(gap: str) -> bool:
+    """Return whether a sign between two words makes them one name: "Simon & Garfunkel", "AT&T"."""
+    return gap.strip() in JOINING
 
 
 def signs_after(gap: str, ends: bool = False) -> str:

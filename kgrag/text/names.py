@@ -9,8 +9,8 @@ from functools import cache, partial
 from itertools import accumulate
 
 from kgrag.text.languages import ENGLISH, Language
-from kgrag.text.letters import Memo, is_number, with_signs, without_possessive
-from kgrag.text.tokens import UNPARTED, Token, join_name, name_words
+from kgrag.text.letters import APOSTROPHES, JOINING, Memo, is_number, with_signs, without_possessive
+from kgrag.text.tokens import UNSPACED_LETTER, Token, is_unspaced, join_name, name_words
 
 LONGEST_CAPTION = 14  # words
 _NO_INITIALS = "aioey"  # words of one letter
@@ -114,14 +114,15 @@ def capitalised_phrases(words: Sequence[Token], language: Language = ENGLISH) ->
     numbers of three or four digits; stop words at its ends do not belong to it, nor does what sentences begin with
     ("See", "Consequently"). Numbers, dates, values and parts of documents ("Section 4") are none, and neither is one
     word that begins a sentence, unless it has capitals or digits within; where all nouns have capitals, neither is one
-    word behind an article. What "and" or "of" joins counts itself, too.
+    word behind an article. What "and", "of" or & joins counts itself, too.
     """
     phrases: dict[str, str] = {}
     dates, common = _number_or_date(language), common_nouns(words, language)
     for match in _PHRASE.finditer(_shapes(words, language)):
         run = list(words[match.start() : match.end()])
         numbered = match.end() < len(words) and is_number(words[match.end()].norm)
-        for place, part in ((0, run), *_split(run, language)) if match[1] else ((0, run),):
+        parted = match[1] or any(map(_follows_sign, run[1:]))
+        for place, part in ((0, run), *_split(run, language)) if parted else ((0, run),):
             while part and part[-1].norm in language.stop_words:
                 part.pop()
             while len(part) > 1 and (_is_stop(part[0], language) or begins_sentence(part[0].norm) or _is_mark(part)):
@@ -135,15 +136,29 @@ def capitalised_phrases(words: Sequence[Token], language: Language = ENGLISH) ->
                 place += 1
             if part and _follows_title(words, match.start() + place):
                 part[0] = part[0]._replace(starts=False)
+            if part and _follows_sign(part[0]):  # "the pair & Garfunkel"
+                part[0] = part[0]._replace(name=part[0].name[1:])
             alone = len(part) == 1 or any(w.norm in language.joining for w in part)
             if alone and match.start() + place in common:
                 continue
-            name = without_possessive(join_name(name_words(part, language), language))
+            name = without_possessive(join_name(name_words(part, language)))
             is_date = dates.fullmatch(" ".join([w.norm for w in part])) is not None
             long = len(name) > 2 or SIGNED_LETTER.fullmatch(name) is not None
             if long and name not in phrases and not is_date and _is_phrase(part, language, numbered):
-                phrases[name] = without_possessive(" ".join([with_signs(w.name, w.raw) for w in part]))
+                phrases[name] = without_possessive("".join(map(_written, part)).lstrip())
     return phrases
+
+
+def _follows_sign(word: Token) -> bool:
+    """Return whether a sign joins a word to the one before it: "Simon & Garfunkel"."""
+    return word.joined and word.name[:1] in JOINING
+
+
+def _written(word: Token) -> str:
+    """Return how a word of a name is written, with its signs and the space before it."""
+    if word.inside:
+        return f"{word.name[0]}{word.raw}"
+    return f" {word.name[0]} {word.raw}" if _follows_sign(word) else f" {with_signs(word.name, word.raw)}"
 
 
 def _is_stop(word: Token, language: Language) -> bool:
@@ -212,17 +227,20 @@ def _is_phrase(words: Sequence[Token], language: Language, numbered: bool) -> bo
 
 
 def _split(run: Sequence[Token], language: Language) -> list[tuple[int, list[Token]]]:
-    """Return the parts of a phrase with a small word between, "Zambia" and "Zimbabwe" of "Zambia and Zimbabwe".
+    """Return the parts of a phrase, each with its place in it: "Zambia" and "Zimbabwe" of "Zambia and Zimbabwe".
 
-    Or nothing.
-
-    Each with its place in the phrase.
+    A phrase without a joining word or sign has no parts.
     """
     joining = _JOINING_WORDS | language.joining
-    cuts = [i for i, word in enumerate(run) if word.norm in joining and word.raw.islower()]
-    if not cuts:
-        return []
-    return [(start + 1, list(run[start + 1 : end])) for start, end in zip((-1, *cuts), (*cuts, len(run)), strict=True)]
+    parts: list[tuple[int, list[Token]]] = [(0, [])]
+    for i, word in enumerate(run):
+        if word.norm in joining and word.raw.islower():
+            parts.append((i + 1, []))
+            continue
+        if i and _follows_sign(word) and not word.inside:
+            parts.append((i, []))
+        parts[-1][1].append(word)
+    return parts if len(parts) > 1 else []
 
 
 # Names are found in the shapes of words, a character each: what a word is to a name, as bits.
@@ -231,7 +249,7 @@ _ALL_SHAPES = [chr(0x100 + bits) for bits in range(256)]
 
 
 def _shape(word: Token, language: Language) -> str:
-    raw, norm, upper = word.raw, word.norm, word.raw[0].isupper()
+    raw, norm, upper = word.raw, word.norm, word.raw.lstrip(APOSTROPHES)[:1].isupper()
     first = not _is_stop(word, language) and (upper or (raw.isdigit() and 3 <= len(raw) <= 4))
     bits = _CAPITAL * word.is_capital | _UPPER * upper | _DIGIT * raw[0].isdigit() | _FIRST * first
     bits |= _INNER * (norm in _INNER_WORDS or norm in language.inner)
@@ -277,9 +295,10 @@ def find_names(
 
     "King George VI" mentions "George VI", too. Normal form -> positions (word numbers from 0).
 
-    A name begins and ends on a capital, a digit or a letter without case; one word alone must be longer than two
-    letters, no stop word, and no number. None goes over the end of a sentence; where no spaces part words, no sign
-    parts a single character from the rest. `skip`: names that are passed over, so that names within them are found.
+    A name begins and ends on a capital, a digit or a letter without case, and never begins within a Korean word. One
+    word alone must be longer than two letters, no stop word, and no number. A name never crosses the end of a sentence;
+    in scripts without spaces, no sign separates a single letter from the rest. `skip`: names that are ignored, so that
+    names within them are found.
     """
     places: dict[str, list[int]] = {}
     ends = [i for i, word in enumerate(words) if word.apart and i and not _abbreviates(words[i - 1])]
@@ -290,6 +309,7 @@ def find_names(
     initials = not _INITIALS.isdisjoint(shapes)
     norms = name_words(words, language)
     text = " ".join(norms)
+    unspaced = not text.isascii() and UNSPACED_LETTER.search(text) is not None
     begins = list(accumulate([len(norm) + 1 for norm in norms], initial=0))
     first = beyond = 0  # among the capitals
     while first < len(capitals):
@@ -298,14 +318,17 @@ def find_names(
             sentence += 1
         while beyond < len(capitals) and capitals[beyond] < min(i + LONGEST_CAPTION, ends[sentence]):
             beyond += 1
-        begin = begins[i]
+        if words[i].inside:
+            first += 1
+            continue
+        begin = begins[i] + _follows_sign(words[i])
         for last in range(beyond - 1, first, -1):
             j = capitals[last]
-            if language.unparted and (_is_apart(words, i, i + 1) or _is_apart(words, j, j)):
+            if unspaced and (_is_apart(words, i, i + 1) or _is_apart(words, j, j)):
                 continue
             name = text[begin : begins[j + 1] - 1]
-            if language.unparted:
-                name = join_name((name,), language)
+            if unspaced:
+                name = join_name((name,))
             if not is_name(name) and not is_name(name := without_possessive(name)):
                 if not initials or _INITIALS.isdisjoint(shapes[i + 1 : j]):
                     continue
@@ -320,7 +343,8 @@ def find_names(
                 first = last
                 break
         else:
-            name = norms[i] if is_name(norms[i]) else without_possessive(norms[i])
+            name = norms[i][begin - begins[i] :]
+            name = name if is_name(name) else without_possessive(name)
             alone = SIGNED_LETTER.fullmatch(name) is not None or _can_stand_alone(words[i].norm, i, language)
             if is_name(name) and alone and name not in skip:
                 places.setdefault(name, []).append(i)
@@ -353,17 +377,17 @@ def _abbreviates(word: Token) -> bool:
 
 
 def _is_apart(words: Sequence[Token], single: int, behind: int) -> bool:
-    """Return whether a sign parts a single character from those beside it.
+    """Return whether a sign separates a letter of a script without spaces from those beside it.
 
-    `behind`: the one that stands behind the sign.
+    `behind`: the place of the letter behind the sign.
     """
     word = words[behind]
-    return not (word.joined or word.starts) and UNPARTED.match(words[single].norm) is not None
+    return not (word.joined or word.starts) and is_unspaced(words[single].norm)
 
 
 def _can_stand_alone(word: str, place: int, language: Language) -> bool:
     """Return whether a word may be a whole name; the words that questions begin with are none at the beginning."""
-    short = len(word) < 3 and (word.isascii() or (language.unparted and len(word) < 2))
+    short = len(word) < 3 and (word.isascii() or (len(word) < 2 and is_unspaced(word)))
     if short or word in language.stop_words or is_number(word):
         return False
     return place > 0 or word not in QUESTION_WORDS

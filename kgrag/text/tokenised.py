@@ -5,7 +5,7 @@ from functools import cached_property
 from kgrag.text.languages import ENGLISH, Language
 from kgrag.text.names import capitalised_phrases
 from kgrag.text.sentences import join_sentences
-from kgrag.text.tokens import UNPARTED, Token, stems, symbols, text_words, tokens
+from kgrag.text.tokens import UNSPACED_LETTER, Token, stems, symbols, text_words, tokens
 
 
 class TokenisedPassage:
@@ -39,17 +39,17 @@ class TokenisedPassage:
     @cached_property
     def title_words(self) -> list[str]:
         """The words of the title as searches know them, normalised."""
-        return text_words(self.title, self.language)
+        return text_words(self.title)
 
     @cached_property
     def text_words(self) -> list[str]:
         """The words of the text as searches know them, normalised; one for each of `text`."""
-        return text_words(self.text, self.language)
+        return text_words(self.text)
 
     @cached_property
     def headings(self) -> list[str]:
         """The words of the headings as searches know them, normalised."""
-        return text_words(tokens(self._section, self.language), self.language)
+        return text_words(tokens(self._section, self.language))
 
     @cached_property
     def words(self) -> list[str]:
@@ -74,9 +74,9 @@ class TokenisedPassage:
     def stems(self) -> str:
         """Return all that the passage is found by, each between spaces: stems of title, text and headings, symbols.
 
-        Of scripts that part no words with spaces, each character counts by itself, too.
+        Each letter of a script without spaces counts by itself, too.
         """
-        single = UNPARTED.findall(f"{self._title} {self.as_written} {self._section}")
+        single = UNSPACED_LETTER.findall(f"{self._title} {self.as_written} {self._section}")
         return f" {' '.join([*self.word_stems, *stems(self.headings, self.language), *self.symbols, *single])} "
 
     def title_stems(self) -> str:

@@ -6,14 +6,19 @@ from contextlib import suppress
 from datetime import datetime
 from functools import cache, partial
 from itertools import pairwise
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 from kgrag.text.languages import ENGLISH, Language
 from kgrag.text.letters import (
+    CASELESS,
+    HANGUL,
+    JOINING,
+    UNSPACED,
     Memo,
     fold,
     identity,
     is_plain,
+    joins,
     marks,
     same_letters,
     searched,
@@ -22,9 +27,8 @@ from kgrag.text.letters import (
     signs_before,
 )
 
-# Words that hold signs: `$@`, `--flag`, `/var/cache`, `Essential:`. They are searched beside words of letters.
-#
-# And what else a word may be searched by: the parts of a code, and a number without what parts its thousands.
+# Words that hold signs, such as `$@`, `--flag`, `/var/cache` and `Essential:`, are searched beside words of letters.
+# So are other spellings of a number or code: the parts of M5799DWF, 1000 for 1,000, E1042 for E-1042.
 
 
 _ALIKE = str.maketrans({"−": "-", "–": "-", "‐": "-", "‑": "-", "˜": "~", "ˆ": "^", "…": " ", "¶": " "})
@@ -34,7 +38,7 @@ _STOPS = ".,;:!?"
 _SIGNS = re.compile(r"[^\w\s]+")
 _INNER = re.compile(r"\w(?:[$@*#!?&|<>=~^%\\{}\[\]]|::)+\w")
 _FIELD = re.compile(r"[A-Z]\w+(?:-\w+)*:")
-_DIGITS = re.compile(r"\d\d\d")
+_DIGIT = re.compile(r"\d")
 _NO_DIGIT = re.compile(r"\D")
 _BEFORE = r"(?<![\w.,])(?<!\d )"  # a number that is not the rest of another
 _SPACED = rf"{_BEFORE}\d{{1,3}}(?:[\u00a0\u2009\u202f'’]\d{{3}})+(?!\d)|{_BEFORE}\d{{1,3}} \d{{3}}(?! ?\d)"
@@ -45,6 +49,16 @@ _POINTED = frozenset("ca da de el es eu gl hr id is it lb mk nb nl nn no pt ro s
 _CODE = re.compile(r"(?<![^\W_])(?=[A-Za-z]*\d+[A-Za-z]|[A-Za-z]+\d)(?=[A-Za-z0-9]*\d{3})[A-Za-z0-9]{4,20}(?![^\W_])")
 _CODE_BEGIN = re.compile(r"[a-z]+\d{3,}(?=[a-z])")
 _CODE_END = re.compile(r"(?<=[a-z])\d{3,}[a-z]+")
+_LETTERS_AND_NUMBER = re.compile(r"[A-Za-z]{1,6}(\d{3,})")
+_PARTED_CODE = re.compile(r"[A-Za-z]{1,6}(?:-\d+)+(?:-?[A-RT-Za-rt-z]\d*)?")
+_PARTED_NUMBER = re.compile(r"(?!\d{4}-(?:\d\d-\d\d|\d{4})$)\d+(?:-\d+)+(?:-[Xx])?")
+_PHONE_NUMBER = re.compile(r"\+\d[\d ()-]{5,}\d")
+_LEAST_DIGITS = 7  # of a number written in groups: a phone number, an ISBN
+_MEASURE = re.compile(
+    r"(\d+(?:[.,]\d+)?)([kcmµn]?m|[kmµ]?g|[kKMGT]i?B|[kMG]?Hz|[kMG]?Wh?|k?V|mAh?|[ap]m|mph|km/h|ms|min|ft|lbs?|oz)"
+)
+_SERIES = re.compile(r"(?!(?:AND|AT|BY|FROM|IN|OF|ON|SINCE|TO)$)[A-Z]{2,6}")
+_NOT_CODE = re.compile(r"[\W_]")
 _PUNCTUATION = frozenset("- -- — . , ; : ( ) [ ] | • · .. ... /".split())
 _LONGEST = 40  # characters; what is longer is an address or a line of code
 
@@ -52,13 +66,21 @@ _LONGEST = 40  # characters; what is longer is an address or a line of code
 def symbols(text: str, language: str = "en") -> list[str]:
     """Return the words of a text with meaningful signs, each once, without the quotes and brackets around them.
 
-    Of `&>word` the signs count by themselves, too; dashes are hyphens. `1,000` is 1000 as well, and so is 1.000 where
-    the `language` writes it so. A code is there with its parts, marked: "M5799DWF" is "~m5799dwf" and "~m5799".
+    The signs of `&>word` count by themselves, too; dashes are hyphens. Numbers and codes are added in their other
+    spellings: `1,000` is 1000 as well, and so is 1.000 where the `language` writes it so. A code is added with its
+    parts, which are marked: "M5799DWF" is "~m5799dwf" and "~m5799". "E-1042" is "e1042", too, "KB4023057" is "4023057",
+    "5km" is "5" and "km", and "978-3-16-148410-0" is "9783161484100".
     """
     words: dict[str, None] = {}
-    if _DIGITS.search(text) is not None:
+    text = text.translate(_ALIKE)
+    has_digit = _DIGIT.search(text) is not None
+    if has_digit:
         words = dict.fromkeys([*_numbers(text, language), *_codes(text)])
-    for raw in text.translate(_ALIKE).split():
+    for before, raw in pairwise(("", *text.split())):
+        if raw.isalpha():
+            continue
+        if has_digit and _DIGIT.search(raw):
+            words.update(dict.fromkeys(_spellings(before, raw)))
         if raw.isalnum():
             continue
         for word in _meanings(raw):
@@ -73,10 +95,29 @@ def _numbers(text: str, language: str) -> Iterator[str]:
 
 
 def _codes(text: str) -> Iterator[str]:
+    """Yield the codes of a text with their parts, and its phone numbers without spaces."""
     for match in _CODE.finditer(text):
         word = match[0].lower()
         if not word.isdigit():
             yield from (f"~{part}" for part in (word, *_CODE_BEGIN.findall(word), *_CODE_END.findall(word)))
+    for match in _PHONE_NUMBER.finditer(text):
+        yield _NOT_CODE.sub("", match[0])
+
+
+def _spellings(before: str, raw: str) -> Iterator[str]:
+    """Yield the other spellings of a word with digits: a code, a long number, a measure; `before`: the word before."""
+    word = raw.strip(_AROUND + ":!?/")
+    if match := _LETTERS_AND_NUMBER.fullmatch(word):
+        yield match[1]
+    elif match := _MEASURE.fullmatch(word):
+        yield from (match[1].replace(",", "."), match[2].lower())
+    elif word.isdigit():
+        if len(word) > 1 and _SERIES.fullmatch(before):
+            yield f"{before.lower()}{word}"
+    elif "-" in word and (_PARTED_CODE.fullmatch(word) or _PARTED_NUMBER.fullmatch(word)):
+        joined = word.replace("-", "").lower()
+        if word[0].isalpha() or len(joined) >= _LEAST_DIGITS:
+            yield joined
 
 
 def _meanings(raw: str) -> list[str]:
@@ -96,15 +137,19 @@ def _meanings(raw: str) -> list[str]:
 
 
 _INSIDE = "[.'’]"  # may stand within a word
-_WIDE = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff"
-_POSSESSIVE = re.compile(r"['’]s$", re.IGNORECASE)
+_QUOTE_INSIDE = r"(?:[.'’]|(?<=[^\W\d_])[‘´′](?=[^\W\d_]))"  # signs that are typed for an apostrophe
+_UNUSUAL = re.compile(f"[‘´′{UNSPACED}{CASELESS}]")
+_TYPED = re.compile(r"\w[‘´′]\w")
+_POSSESSIVE = re.compile(r"['’‘´]s$", re.IGNORECASE)
 _AFTER_INITIAL = (". ", ".\n")
 _COLUMNS = "   "  # part columns of a table; two may stand between sentences, or in justified lines
 _SENTENCE_END = re.compile(r"[.!?][\"'”’)]*\s|\n")
-_WIDE_END = re.compile(r"[。!?]")
+_UNSPACED_END = re.compile(r"[。!?។။]")
 _BORDER = re.compile(r"(?<!\.)[.?][\"'”’)]*\s|\n\s*\n")  # names go over "!" and "...": "Yahoo! News"
-UNPARTED = re.compile(f"[{_WIDE}]")
-_UNPARTED_GAP = re.compile(f"(?<=[{_WIDE}]) (?=[{_WIDE}])")
+UNSPACED_LETTER = re.compile(f"[{UNSPACED}]")
+_UNSPACED_GAP = re.compile(f"(?<=[{UNSPACED}]) (?=[{UNSPACED}])")
+_HANGUL = re.compile(f"[{HANGUL}]")
+_MIXED = re.compile(f"[{UNSPACED}{CASELESS}]")
 _GLUED = re.compile(r"\.(?=([^\W\d_]+)(?![\w.]))")
 _PARTICLES = frozenset("的了是在和与或及之其这那哪谁吗呢吧么着们被把而于个什何")
 
@@ -117,9 +162,14 @@ LETTERS_A_TOKEN = 4
 class Token(NamedTuple):
     """A word as written (`raw`), as searches know it (`norm`), and as names are known by it (`name`).
 
-    `norm`: diacritics folded, lower case, letters and digits, and the points of a number; `name`: its `identity`.
-    `starts`: it is the first of a sentence or line; `joined`: only one or two spaces or a hyphen part it from the last;
-    `apart`: a full stop does, be it that of an abbreviation, a question mark or an empty line.
+    Attributes:
+        raw: the word as written, without a possessive 's.
+        norm: without diacritics and in lower case: letters, digits, and the points of a number.
+        name: its `identity`.
+        starts: it is the first word of a sentence or line.
+        joined: one or two spaces, a hyphen or a sign such as & join it to the word before.
+        apart: a full stop (even of an abbreviation), a question mark or an empty line stands before it.
+        inside: no space separates it from the word that it continues: a syllable in Korean, the T of "AT&T".
     """
 
     raw: str
@@ -128,6 +178,7 @@ class Token(NamedTuple):
     starts: bool = False
     joined: bool = False
     apart: bool = False
+    inside: bool = False
 
     @property
     def is_capital(self) -> bool:
@@ -138,12 +189,14 @@ class Token(NamedTuple):
 def tokens(text: str, language: Language = ENGLISH) -> list[Token]:
     """Return the words of `text`; initials written apart are joined ("R. G." = "R.G." = "rg").
 
-    A possessive 's belongs to the name of a word alone. Where no spaces part words, each character is one. A sentence
-    may end without a space: "in Oslo.The ship" is read as "in Oslo. The ship".
+    A possessive 's belongs to the name of a word alone. Each letter of a script without spaces is a token, and a border
+    between scripts with and without capitals separates words ("我们用PyTorch"). A sentence may end without a space:
+    "in Oslo.The ship" is read as "in Oslo. The ship".
     """
     result: list[Token] = []
     text = _spaced(same_letters(text), language)
-    parts = _words(text.isascii(), language).split(text)
+    scripts, typed = _scripts(text)
+    parts = _words(scripts, typed, language).split(text)
     first, ended, following, after_initial = _tables(language.letters)
     last, skipped = _NONE, ""  # the word before, and what stands after it that is none
     for gap, word in zip(parts[:-1:2], parts[1::2], strict=True):
@@ -153,8 +206,12 @@ def tokens(text: str, language: Language = ENGLISH) -> list[Token]:
             token = first[word]
         elif gap == " ":
             token = following[gap][word]
-        elif language.unparted and (end := _WIDE_END.search(gap)) is not None:
-            token = (first if end[0] == "!" else ended)[word]
+        elif not gap:  # a border between scripts, or between two letters of one without spaces
+            token = following[gap][word]
+            if token is not None and _HANGUL.match(token.raw) and _HANGUL.match(last.raw):
+                token = token._replace(inside=True)
+        elif scripts == "mixed" and (end := _unspaced_end(last.raw, gap, word)):
+            token = (first if end == "!" else ended)[word]
         else:
             if gap in _AFTER_INITIAL and (token := first[word]) is not None and _are_initials(last, token):
                 whole = result[-1]
@@ -174,6 +231,15 @@ def tokens(text: str, language: Language = ENGLISH) -> list[Token]:
     if result and (gap := skipped + parts[-1]):
         result[-1] = result[-1]._replace(name=result[-1].name + signs_after(gap, ends=True))
     return result
+
+
+def _scripts(text: str) -> tuple[Literal["latin", "cased", "mixed"], bool]:
+    """Return the scripts of a text, and whether other signs are typed for an apostrophe in it."""
+    if text.isascii():
+        return "latin", False
+    if _UNUSUAL.search(text) is None:
+        return "cased", False
+    return "mixed" if _MIXED.search(text) else "cased", _TYPED.search(text) is not None
 
 
 def glued_ends(text: str, language: Language = ENGLISH) -> set[int]:
@@ -202,10 +268,23 @@ def _signed(before: list[Token], gap: str, token: Token) -> Token:
     if before and (signs := signs_after(gap)):
         before[-1] = before[-1]._replace(name=before[-1].name + signs)
     signs = signs_before(gap, token.raw[0].isdigit(), first=not before)
-    return token._replace(name=signs + token.name) if signs else token
+    return token._replace(name=signs + token.name, inside=gap in JOINING) if signs else token
 
 
 _NONE = Token("", "", "")
+
+
+def _unspaced_end(before: str, gap: str, word: str) -> str:
+    """Return the sign in a gap that ends a sentence of a script without spaces, or an empty text."""
+    end = _UNSPACED_END.search(gap)
+    if end is None or (gap.isascii() and not is_unspaced(word) and not is_unspaced(before)):
+        return ""
+    return end[0]
+
+
+def is_unspaced(word: str) -> bool:
+    """Return whether a word begins with a letter of a script without spaces between words."""
+    return not word.isascii() and UNSPACED_LETTER.match(word) is not None
 
 
 def _is_initial(token: Token) -> bool:
@@ -251,8 +330,9 @@ def _tables(letters: str) -> tuple[_Tokens, _Tokens, _After, _After]:
     def after(gap: str, initial: bool) -> _Tokens:
         if not initial and _SENTENCE_END.search(gap) is not None:
             return ended if _BORDER.search(gap) else first
+        joining = joins(gap)
         gap = gap[len(signs_after(gap)) :]
-        close = gap in ("", "-", "'", "’") or (initial and gap == ". ")
+        close = joining or gap in ("", "-", "'", "’") or (initial and gap == ". ")
         close = close or (gap.isspace() and gap.count("\n") < 2 and _COLUMNS not in gap)
         return following if close else apart
 
@@ -260,17 +340,18 @@ def _tables(letters: str) -> tuple[_Tokens, _Tokens, _After, _After]:
 
 
 @cache
-def _words(ascii: bool, language: Language) -> re.Pattern[str]:
-    """Return the pattern of gaps and words; an ASCII text has no marks."""
-    letter = r"\w" if ascii else rf"[\w{marks()}]"
-    inside = _INSIDE
-    if language.unparted:
-        letter = r"\w" if ascii else rf"(?:(?![{_WIDE}])[\w{marks()}])"
-        whole = rf"{letter}++(?:{inside}{letter}++)*+"
-        return re.compile(rf"([{_WIDE}][\u3099\u309a]*|{whole})")
-    if language.elides:
-        inside = r"\."
-    return re.compile(rf"({letter}++(?:{inside}{letter}++)*+)")
+def _words(scripts: str, typed: bool, language: Language) -> re.Pattern[str]:
+    """Return the pattern of gaps and words.
+
+    `scripts`: "latin" (ASCII, no marks), "cased" or "mixed"; `typed`: other signs are typed for an apostrophe.
+    """
+    inside = r"\." if language.elides else _QUOTE_INSIDE if typed else _INSIDE
+    letter = r"\w" if scripts == "latin" else rf"[\w{marks()}]"
+    if scripts != "mixed":
+        return re.compile(rf"({letter}++(?:{inside}{letter}++)*+)")
+    cased, caseless = rf"(?:(?![{UNSPACED}{CASELESS}]){letter})", rf"[{CASELESS}{marks()}]"
+    runs = "|".join(rf"{kind}++(?:{inside}{kind}++)*+" for kind in (caseless, cased))
+    return re.compile(rf"([{UNSPACED}][{marks()}]*+|{runs})")
 
 
 def normalise(name: str, language: Language = ENGLISH) -> str:
@@ -296,7 +377,7 @@ def known_by(normal: str, language: Language = ENGLISH) -> dict[str, str | None]
 
 @cache
 def _normals(language: Language) -> Memo[str, str]:
-    return Memo(lambda name: join_name(name_words(tokens(name, language), language), language))
+    return Memo(lambda name: join_name(name_words(tokens(name, language), language)))
 
 
 def name_words(words: Sequence[Token], language: Language = ENGLISH) -> list[str]:
@@ -309,20 +390,22 @@ def name_words(words: Sequence[Token], language: Language = ENGLISH) -> list[str
     return [language.stem[word.norm] if is_plain(word.name) else word.name for word in words]
 
 
-def join_name(words: Iterable[str], language: Language = ENGLISH) -> str:
-    """Return the normal form of a name with these words, as `name_words` gives them."""
+def join_name(words: Iterable[str]) -> str:
+    """Return the normal form of a name with these words, as `name_words` gives them.
+
+    Spaces between letters of a script without spaces do not count.
+    """
     name = " ".join(words)
-    return _UNPARTED_GAP.sub("", name) if language.unparted else name
+    return name if name.isascii() else _UNSPACED_GAP.sub("", name)
 
 
 def name_stems(normal: str, language: Language = ENGLISH) -> list[str]:
     """Return the stems of a name, given in normal form, in the passages that mention it."""
     words = tokens(normal, language)
-    if not language.unparted:
-        norms = [word.norm for word in words]
-        return norms if language.inflects else stems(norms)
-    pairs = text_words(words, language)
-    return pairs[:-1] if len(pairs) > 1 and UNPARTED.match(words[-1].norm) and words[-1].joined else pairs
+    norms = text_words(words)
+    if len(norms) > 1 and words[-1].joined and is_unspaced(norms[-1]):
+        norms.pop()  # in texts, the last letter stands with the next one
+    return norms if language.inflects else stems(norms)
 
 
 def embedding_text(*parts: str) -> str:
@@ -350,38 +433,32 @@ def stems(words: Iterable[str], language: Language = ENGLISH) -> list[str]:
     return [stem[word] for word in words]
 
 
-def text_words(words: Sequence[Token], language: Language = ENGLISH) -> list[str]:
-    """Return the words of a text in the form of searches, one a token.
+def text_words(words: Sequence[Token]) -> list[str]:
+    """Return the words of a text in the form of searches, one for each token.
 
-    Where no spaces separate words, each character with the next.
-
-    "巴黎在" is "巴黎", "黎在", "在".
+    In scripts without spaces each letter stands with the next: "巴黎在" is "巴黎", "黎在", "在". Source: Lucene's
+    CJKBigramFilter.
     """
     norms = [word.norm for word in words]
-    if language.unparted:
-        for i, (one, two) in enumerate(pairwise(words)):
-            if two.joined and UNPARTED.match(one.norm) and UNPARTED.match(two.norm):
-                norms[i] = one.norm + two.norm
+    for i, (one, two) in enumerate(pairwise(words)):
+        if two.joined and not two.norm.isascii() and is_unspaced(two.norm) and is_unspaced(one.norm):
+            norms[i] = one.norm + two.norm
     return norms
 
 
 def words_of(text: str, language: Language = ENGLISH) -> list[str]:
     """Return the words of a text in the form of searches, normalised."""
-    return text_words(tokens(text, language), language)
+    return text_words(tokens(text, language))
 
 
 def question_stems(text: str, language: Language = ENGLISH) -> list[str]:
-    """Return the search terms of a question among the stems of passages, without the words of every question.
+    """Return the search terms of a question among the stems of passages, each once.
 
-    Such are "what does".
-
-    A question of nothing else is taken as it is. Each counts once.
+    Words of every question, such as "what does", are left out, unless there are no others.
     """
     words = words_of(text, language)
-    telling = [word for word in words if word not in language.asking]
-    if language.unparted:
-        telling = [word for word in telling if is_content(word, language)]
-    terms = [*stems(telling, language), *symbols(text, language.code), *UNPARTED.findall(text)]
+    telling = [w for w in words if w not in language.asking and (not is_unspaced(w) or is_content(w, language))]
+    terms = [*stems(telling, language), *symbols(text, language.code), *UNSPACED_LETTER.findall(text)]
     return list(dict.fromkeys(terms or stems(words, language)))
 
 
@@ -389,7 +466,7 @@ def is_content(word: str, language: Language = ENGLISH) -> bool:
     """Return whether a normalised word carries meaning: no stop word, no single letter, no stray digit."""
     if len(word) < 2 or word in language.stop_words:
         return False
-    return not language.unparted or _PARTICLES.isdisjoint(word)
+    return word.isascii() or _PARTICLES.isdisjoint(word)
 
 
 def content_stems(words: Iterable[str], language: Language = ENGLISH) -> list[str | None]:
