@@ -32,7 +32,7 @@ GROUPS = {
     ),
     "db": (
         "The database: state, backups, repairs.",
-        ("status", "logs", "backup", "restore", "repair", "reembed"),
+        ("status", "logs", "backup", "restore", "repair", "reembed", "relanguage"),
     ),
     "lab": (
         "Measure, train, and repeat the tables of the papers.",

@@ -62,6 +62,27 @@ def reembed(collection: str, embedder: str, as_json: bool) -> None:
 
 
 @click.command()
+@click.argument("collection")
+@click.option("--language", required=True, metavar="CODE", help="en, de, zh, ...; xx: several languages.")
+@as_json
+def relanguage(collection: str, language: str, as_json: bool) -> None:
+    """Read a collection in another language.
+
+    Words, names, mentions and keywords are made again; passages, vectors and facts stay. Interrupted and run again, it
+    resumes. Afterwards run `kgrag enrich resolve`, `tag` and `communities` again if you use them.
+
+    \b
+    kgrag db relanguage work --language de
+    """
+    with connect() as kg, progress_bars() as progress:
+        info = kg[collection].relanguage(language, progress=progress)
+    if as_json:
+        print_json(info)
+    else:
+        click.echo(f"Collection {info.name} is read in the language {language} now.")
+
+
+@click.command()
 @click.argument("collection", required=False)
 @as_json
 def repair(collection: str | None, as_json: bool) -> None:

@@ -196,6 +196,7 @@ class AsyncCollection(AsyncSearching):
     unresolve = _collection(Collection.unresolve)
     delete = _collection(Collection.delete)
     reembed = _collection(Collection.reembed)
+    relanguage = _collection(Collection.relanguage)
     repair = _collection(Collection.repair)
     passage = _collection(Collection.passage)
     save = _collection(Collection.save)

@@ -47,9 +47,9 @@ def by_one(kind: str) -> Callable[[Callable[Concatenate["B", P], R]], Callable[C
         def called(self: B, /, *args: P.args, **kwargs: P.kwargs) -> R:
             with collection_lock(self.kg.graph, self.name, kind):
                 if kind != "ingest":  # which looks for itself, and has nothing to look at in a new collection
-                    from kgrag.indexing.first_load import recount  # searches need none of it
+                    from kgrag.indexing.rereading import resume  # searches need none of it
 
-                    recount(self.kg.graph, self.name)
+                    resume(self.kg.graph, self.name)
                 return method(self, *args, **kwargs)
 
         return called
@@ -534,6 +534,31 @@ class Building:
         model = self.kg.embedder(embedder)
         return collection_info(
             self.kg.graph, reembed(self.kg.graph, self.name, model, self.kg.settings, progress or no_progress)
+        )
+
+    @by_one("relanguage")
+    def relanguage(self, language: str, *, progress: Progress | None = None) -> CollectionInfo:
+        """Read the collection in another language: its words, names, mentions and keywords are made again.
+
+        Passages, vectors and facts stay. Names that were tied by `resolve`, topics and communities are to be made
+        again afterwards.
+
+        Args:
+            language: ISO 639-1 code, such as "de"; "xx" for several languages.
+            progress: receives (stage, done, total).
+
+        Returns:
+            The collection at a glance.
+
+        Raises:
+            ConfigurationError: kgrag knows no language of this code.
+        """
+        from kgrag.indexing.repair import relanguage
+
+        record = self._documents()
+        model, settings = self.kg.embedder(record.embedder), self.kg.settings
+        return collection_info(
+            self.kg.graph, relanguage(self.kg.graph, self.name, language, model, settings, progress or no_progress)
         )
 
     @by_one("repair")

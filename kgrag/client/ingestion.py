@@ -13,10 +13,10 @@ from kgrag.indexing.attachment import Attachment, attachment_of, propose_attachm
 from kgrag.indexing.detection import first_language, in_language
 from kgrag.indexing.figure_descriptions import described
 from kgrag.indexing.figure_files import FigureFiles
-from kgrag.indexing.first_load import recount
 from kgrag.indexing.removal import find_gone, known_files, too_many
 from kgrag.indexing.repair import discard_old_vectors
-from kgrag.loaders.source import Source, first_document, items_of
+from kgrag.indexing.rereading import change_language, resume
+from kgrag.loaders.source import Items, Source, first_document, items_of
 from kgrag.models.embed import DeferredEmbedder, Embedder, load_embedder
 from kgrag.settings import Settings
 from kgrag.values.documents import Document, FileState, Problem, Scan, Unchanged
@@ -69,8 +69,9 @@ def ingest(
             return noted(IngestReport(problems=problems), scan)  # nothing to make a collection for
     empty = existing is None
     if existing is not None:
-        recount(graph, name)
+        resume(graph, name)
         model = _embedder_of(kg, existing, embedder)
+        existing, items = _in_known_language(kg, existing, items, settings, progress)
         registry.check_indexing(existing, settings.indexing)
         existing = registry.ensure_indexes(graph, existing)
         discard_old_vectors(graph, existing, settings)
@@ -99,6 +100,19 @@ def ingest(
     if absent and prune:
         removal.delete_documents(graph, existing, absent, settings, progress)
     return noted(replace(report, gone=tuple(absent), pruned=len(absent) if prune else 0), scan)
+
+
+def _in_known_language(
+    kg: "Connection", record: Record, items: Items, settings: Settings, progress: Progress
+) -> tuple[Record, Items]:
+    """Return a collection in the language of its texts, if the first of them were too few to tell it, and the items."""
+    language = settings.indexing.language
+    if record.indexing.language is not None or (language is None and record.kind != registry.DOCUMENTS):
+        return record, items
+    if language is None:
+        rows = kg.graph.stream("look_up/passage_texts", collection=record.name)
+        items, language = first_language(items, (f"{row['title']}\n{row['text']}" for row in rows))
+    return record if language is None else change_language(kg.graph, record.name, language, progress), items
 
 
 def attach(

@@ -31,7 +31,8 @@ class Collection:
     collection may have its name and number, not this; `language`: whose words its texts are read with; `stemmer`: what
     made the stems of these. `kind`: DOCUMENTS, or KNOWLEDGE: facts without passages and vectors, imported from files
     with the fingerprints `sources`. `fact_schema`: what its facts are held to, as JSON; empty: nothing.
-    `attachment`: which nodes of somebody else's graph it is made of, as JSON; empty: none.
+    `attachment`: which nodes of somebody else's graph it is made of, as JSON; empty: none. `rereading`: its texts are
+    being read again, in another language.
     """
 
     name: str
@@ -54,6 +55,7 @@ class Collection:
     stemmer: str = STEMMER
     fact_schema: str = ""
     attachment: str = ""
+    rereading: bool = False
 
     def label(self, label: str) -> str:
         """Return the label of nodes of this kind in this collection, besides `label`."""
@@ -197,6 +199,13 @@ def check_indexing(collection: Collection, settings: IndexingSettings) -> None:
     """Raise MismatchError when a setting that was set by hand is not the one that the collection was made with."""
     for key in settings.model_fields_set:
         if getattr(settings, key) != getattr(collection.indexing, key):
+            if key == "language":
+                raise MismatchError(
+                    f"Collection {collection.name!r} is read in the language {collection.language.code!r}, "
+                    f"not {settings.language!r}.",
+                    f"Change it with `kgrag db relanguage {collection.name} --language {settings.language}`, or leave "
+                    "out --language and KGRAG_INDEXING__LANGUAGE.",
+                )
             raise MismatchError(
                 f"Collection {collection.name!r} was made with {key} = {getattr(collection.indexing, key)}, "
                 f"not {getattr(settings, key)}.",
@@ -311,4 +320,5 @@ def recorded(properties: dict[str, Any]) -> Collection:
         stemmer=properties.get("stemmer") or STEMMER,
         fact_schema=properties.get("fact_schema") or "",
         attachment=properties.get("attachment") or "",
+        rereading=bool(properties.get("rereading")),
     )

@@ -190,10 +190,10 @@ def build_batch(
         if start == 0:
             properties = document_properties(collection, item.id, item.document)
             batch.documents.append({"id": item.id, "properties": properties})
-            _name(batch, collection, item, language)
+            add_names(batch, collection, item, language)
         part = item.passages[start:end]
         fresh.extend(p for p in part if p["id"] not in item.held.passages)
-        _name_passages(batch, collection, item, part, language)
+        add_passage_names(batch, collection, item, part, language)
         ids = {p["id"] for p in part}
         fresh_triples.extend(t for t in item.triples if t["passage"] in ids and t["id"] not in item.held.triples)
         if end >= len(item.passages):
@@ -205,7 +205,7 @@ def build_batch(
     batch.passages = [{key: p[key] for key in ("id", "document", "properties")} for p in fresh]
     for triple in fresh_triples:
         for normal, surface in triple["names"]:
-            _entity(batch, collection, normal, surface, language)
+            entity_row(batch.entities, collection, normal, surface, language)
         batch.triples.append({key: triple[key] for key in ("id", "passage", "subject", "object", "properties")})
     return batch, texts
 
@@ -216,18 +216,19 @@ def places(parts: list[tuple[Plan, int, int]], batch: Batch) -> list[str]:
     return [sources[row["id"]] for row in batch.passages] + [sources[row["passage"]] for row in batch.triples]
 
 
-def _name(batch: Batch, collection: str, item: Plan, language: Language) -> None:
+def add_names(batch: Batch, collection: str, item: Plan, language: Language) -> None:
+    """Add the names that the title and the first words of a document give it."""
     lead = item.passages[0]["properties"]["text"][:200] if item.passages else ""
     about = []
     for alias in title_aliases(item.document.title, lead, language):
-        entity = _entity(batch, collection, alias.normal, alias.surface, language)
+        entity = entity_row(batch.entities, collection, alias.normal, alias.surface, language)
         about.append({"id": item.id, "entity": entity, "weight": alias.weight})
     batch.about.extend(about)
     if item.held.known:
         batch.rewritten.append({"id": item.id, "entities": [a["entity"] for a in about]})
 
 
-def _name_passages(batch: Batch, collection: str, item: Plan, part: Sequence[Row], language: Language) -> None:
+def add_passage_names(batch: Batch, collection: str, item: Plan, part: Sequence[Row], language: Language) -> None:
     """Name each passage by its own text, where there are several, or headings but no title that names them all."""
     headings = {s.heading.rsplit(" > ", 1)[-1].strip() for s in item.document.sections} - {""}
     for passage in part:
@@ -235,7 +236,7 @@ def _name_passages(batch: Batch, collection: str, item: Plan, part: Sequence[Row
         if len(item.passages) > 1 or (headings and not item.document.title):
             properties = passage["properties"]
             for alias in passage_aliases(properties["section"], properties["text"], headings, language):
-                entity = _entity(batch, collection, alias.normal, alias.surface, language)
+                entity = entity_row(batch.entities, collection, alias.normal, alias.surface, language)
                 about.append({"id": passage["id"], "entity": entity, "weight": alias.weight})
         batch.passages_about.extend(about)
         if passage["id"] in item.held.passages:
@@ -252,9 +253,10 @@ def _seal(batch: Batch, collection: str, item: Plan) -> None:
         add_pages(batch.pages, collection, item.id, item.document, item.passages)
 
 
-def _entity(batch: Batch, collection: str, normal: str, surface: str, language: Language) -> str:
+def entity_row(rows: dict[str, Row], collection: str, normal: str, surface: str, language: Language) -> str:
+    """Add the row of a named entity, with the smallest of its spellings; returns its id."""
     entity = identity.entity_id(collection, normal)
-    before = batch.entities.get(entity)
+    before = rows.get(entity)
     if before is None or surface < before["name"]:
-        batch.entities[entity] = {"id": entity, "name": surface, **known_by(normal, language)}
+        rows[entity] = {"id": entity, "name": surface, **known_by(normal, language)}
     return entity

@@ -12,13 +12,13 @@ from kgrag.graph.counts import count_nodes
 from kgrag.graph.description import describe
 from kgrag.indexing.finish import finish
 from kgrag.indexing.index_sync import index_of, synchronise
+from kgrag.indexing.rereading import change_language, read_again
 from kgrag.indexing.similar import is_fit
 from kgrag.indexing.vectors import embedded
 from kgrag.models.embed import Embedder
 from kgrag.runtime import limits
 from kgrag.settings import Settings
 from kgrag.text.languages import STEMMER
-from kgrag.text.tokenised import TokenisedPassage
 from kgrag.text.tokens import embedding_text
 from kgrag.values.documents import Problem
 from kgrag.values.events import Progress
@@ -60,6 +60,18 @@ def reembed(graph: Graph, name: str, embedder: Embedder, settings: Settings, pro
     if swapped is not None:
         _wait(swapped + settings.old_vectors_seconds, progress)
         discard_old_vectors(graph, collection, settings)
+    return open_collection(graph, name)
+
+
+def relanguage(
+    graph: Graph, name: str, language: str, embedder: Embedder, settings: Settings, progress: Progress
+) -> Collection:
+    """Read a collection in another language: words, names, mentions, keywords and counts are made again.
+
+    Passages, vectors and facts stay. An interrupted run resumes. Returns the collection as it is afterwards.
+    """
+    collection = change_language(graph, name, language, progress, always=True)
+    finish(graph, collection, settings, progress, embedder)
     return open_collection(graph, name)
 
 
@@ -119,7 +131,6 @@ def without_vector(graph: Graph, name: str, label: str, slot: str) -> list[str]:
 
 
 _BATCH = 5000
-_STEMMED = 1000  # passages a transaction
 
 
 def repair(graph: Graph, name: str, embedder: Embedder | None, settings: Settings, progress: Progress) -> RepairReport:
@@ -156,8 +167,8 @@ def repair(graph: Graph, name: str, embedder: Embedder | None, settings: Setting
     if collection.indexing.synonyms:
         for start in range(0, len(names), _BATCH):
             graph.run("stages/due", label="Entity", ids=names[start : start + _BATCH], stage="similar")
-    if collection.stemmer != STEMMER:
-        _stem(graph, collection)
+    if collection.stemmer != STEMMER or collection.rereading:
+        read_again(graph, collection, progress)
     unfinished = graph.run("stages/unfinished", collection=name)[0]["number"]
     finish(graph, collection, settings, progress, embedder)
     if names and collection.indexing.synonyms:
@@ -169,24 +180,6 @@ def repair(graph: Graph, name: str, embedder: Embedder | None, settings: Setting
         time.monotonic() - began,
         tuple(problems),
     )
-
-
-def _stem(graph: Graph, collection: Collection) -> None:
-    """Stem the texts of a collection again that another stemmer has stemmed, and mark its words to be counted."""
-    name = collection.name
-    graph.run("write/uncount_words", collection=name)
-    graph.run("write/uncount_names", collection=name)
-    passages = (
-        (r["id"], TokenisedPassage(r["title"], r["text"], r["section"], collection.language))
-        for r in graph.stream("look_up/passage_texts", collection=name)
-    )
-    rows = [
-        {"id": id, "stems": p.stems(), "title_stems": p.title_stems(), "sentences": p.sentences()} for id, p in passages
-    ]
-    for start in range(0, len(rows), _STEMMED):
-        graph.run("write/recount_passages", rows=rows[start : start + _STEMMED])
-    schema.renew_fulltext_indexes(graph, collection.number, collection.indexed)
-    graph.run("write/stemmed_by", name=name, stemmer=STEMMER)
 
 
 def _names(graph: Graph, name: str, slot: str) -> list[str]:

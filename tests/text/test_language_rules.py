@@ -112,10 +112,30 @@ def test_the_language_is_found_out(code: str) -> None:
     assert detect_language([_LONG[code]] * 4) == code
 
 
-def test_what_says_too_little_is_english() -> None:
-    assert detect_language([]) == detect_language(["Larvik Tromsø"]) == detect_language(["1 2 3 " * 500]) == "en"
+@pytest.mark.parametrize(
+    ("text", "code"),
+    [
+        ("我们用PyTorch训练。GPU有8张，价格12000元。", "zh"),
+        ("東京にあるGoogle社", "ja"),
+        ("カタカナ", "ja"),
+        ("서울은 수도이며 GPU를 산다", "ko"),
+        ("กรุงเทพมหานคร", "th"),
+        ("Η Αθήνα", "el"),
+        ("ירושלים", "he"),
+        ("The ship Yamato (大和) sank in 1945.", None),
+        ("Larvik Tromsø", None),
+        ("1 2 3 " * 500, None),
+        ("", None),
+    ],
+)
+def test_short_text_in_script_of_one_language_tells_it(text: str, code: str | None) -> None:
+    assert detect_language([text]) == code
+
+
+def test_first_language_passes_all_items_on() -> None:
     problem = Problem("x", "cannot be read")
     document = Document("a", (Section(_LONG["ru"] * 5),), "Капитан")
     items, language = first_language(iter([problem, document, problem]))
     assert language == "ru"
     assert list(items) == [problem, document, problem]
+    assert first_language(iter([]), [_LONG["de"]] * 4)[1] == "de"

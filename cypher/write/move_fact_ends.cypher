@@ -1,0 +1,23 @@
+// Tie facts to other entities, with what the passages call these; return the entities that lost a fact.
+// mode: write
+// $rows: LIST<MAP> - {id (of a triple), subject, object (entity ids)}
+// -> entities: LIST<STRING> - entity ids
+UNWIND $rows AS row
+MATCH (t:Triple {id: row.id})
+CALL (t, row) {
+  MATCH (t)-[end:SUBJECT]->(before:Entity) WHERE before.id <> row.subject
+  MATCH (now:Entity {id: row.subject})
+  MERGE (t)-[moved:SUBJECT]->(now)
+  SET moved += properties(end)
+  DELETE end
+  RETURN collect(before.id) AS subjects
+}
+CALL (t, row) {
+  MATCH (t)-[end:OBJECT]->(before:Entity) WHERE before.id <> row.object
+  MATCH (now:Entity {id: row.object})
+  MERGE (t)-[moved:OBJECT]->(now)
+  SET moved += properties(end)
+  DELETE end
+  RETURN collect(before.id) AS objects
+}
+RETURN subjects + objects AS entities
