@@ -1,5 +1,6 @@
 """kgrag search, show: questions, and what lies around a passage."""
 
+import re
 import time
 from collections.abc import Mapping
 from datetime import datetime
@@ -25,6 +26,8 @@ if TYPE_CHECKING:
     from kgrag.client.graph import KnowledgeGraph
     from kgrag.values.results import Passage, Range, Scalar
     from kgrag.values.rows import Rows
+
+_OPERATORS = re.compile(r'"[^"]*"|(?:^|\s)-\w|\b(?:AND|OR|NOT)\b|\w\*')
 
 
 @click.command()
@@ -59,7 +62,8 @@ def search(
     """Find the passages that answer a question.
 
     Each hit shows its title, id and score, and the part of its text that says most, with the question's words marked;
-    with --why also the trail through the graph that led to it. Scores are comparable only within one search.
+    with --why also the trail through the graph that led to it. Scores are comparable only within one search. A question
+    has no operators: quotes, -, *, AND, OR and NOT are ignored or words like others. Exclude documents with --where.
 
     \b
     kgrag search "Who designed the Fram?"
@@ -102,6 +106,8 @@ def search(
     else:
         hint = "perhaps no document fits --where, --source and --since." if only else "try other words."
         note(f"Nothing found in {name}; {hint}")
+    if _OPERATORS.search(question):
+        note("A question has no operators: quotes, -, *, AND, OR and NOT are ignored or words like others.")
     if run is not None:
         print_drawing(run)
 

@@ -15,7 +15,7 @@ from kgrag.graph.property_values import as_text, from_properties
 from kgrag.passages import PassageIndex
 from kgrag.text.dates import checked_date
 from kgrag.text.languages import ENGLISH, Language
-from kgrag.text.letters import fold
+from kgrag.text.letters import fold, identity
 from kgrag.text.tokens import question_stems
 from kgrag.values.errors import ConfigurationError, NotFoundError
 from kgrag.values.identity import document_id, entity_id
@@ -50,16 +50,16 @@ def escape(text: str) -> str:
 def begun_words(text: str) -> str:
     """Return `text` as a query for names with all its words, the last of which may be incomplete.
 
-    Empty as `escape` is.
-
-    Each may be written with its diacritics or without; an article need not be there.
+    Each may be written with or without its diacritics and apostrophes, and without its article. Empty as `escape` is.
     """
     words = [_EDGES.sub("", word) for word in escape(text).split()]
     if not words:
         return ""
     *whole, last = words
-    prefixes = dict.fromkeys((last.lower(), fold(last.lower())))
-    telling = [dict.fromkeys((word, fold(word))) for word in whole if word.lower() not in ENGLISH.articles]
+    prefixes = dict.fromkeys((last.lower(), fold(last.lower()), identity(last)))
+    telling = [
+        dict.fromkeys((word, fold(word), identity(word))) for word in whole if word.lower() not in ENGLISH.articles
+    ]
     ways = [
         *(" ".join(f'"{way}"' for way in word) for word in telling),
         f'"{last}" {" ".join(f"{w}*" for w in prefixes)}',
