@@ -5,4 +5,4 @@
 // $settings: STRING - how its documents are cut and linked, as JSON, with that language
 // $rereading: BOOLEAN - whether the texts were read in another one
 MATCH (c:Collection {name: $name})
-SET c.language = $language, c.settings = $settings, c.rereading = CASE WHEN $rereading THEN true END
+SET c.language = $language, c.settings = $settings, c.stemmer = CASE WHEN $rereading THEN '' ELSE c.stemmer END

@@ -2,5 +2,4 @@
 // mode: write
 // $name: STRING - name of the collection
 // $stemmer: STRING - its name and version
-MATCH (c:Collection {name: $name})
-SET c.stemmer = $stemmer, c.rereading = null
+MATCH (c:Collection {name: $name}) SET c.stemmer = $stemmer

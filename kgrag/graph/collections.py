@@ -320,5 +320,5 @@ def recorded(properties: dict[str, Any]) -> Collection:
         stemmer=properties.get("stemmer") or STEMMER,
         fact_schema=properties.get("fact_schema") or "",
         attachment=properties.get("attachment") or "",
-        rereading=bool(properties.get("rereading")),
+        rereading=properties.get("stemmer") == "",
     )

@@ -1,8 +1,8 @@
 """Reading the texts of a collection again: after another stemmer, or when its language changes.
 
 Passages keep their texts, vectors and facts. Their words, the names of titles, headings and facts, and all that is
-counted or linked by these is made again. The collection carries the mark `rereading` until that is done, so a killed
-run is resumed by the next that writes.
+counted or linked by these is made again. The collection names no stemmer until that is done, so a killed run is
+resumed by the next that writes.
 """
 
 from collections.abc import Iterator, Sequence
