@@ -25,7 +25,9 @@ FACTS = (Triple("Ole Brandt", "befehligte", "die Sturmbraut"), Triple("Brandts H
 def _documents() -> list[Document]:
     texts = [Document(f"{i}", (Section(text),), title) for i, (title, text) in enumerate(TEXTS.items())]
     # sections short enough that no language's rules for sentences decide where they are cut
-    sections = tuple(Section(f"{text}\n\n{text} {i}", f"Die {title}") for i in range(4) for title, text in TEXTS.items())
+    sections = tuple(
+        Section(f"{text}\n\n{text} {i}", f"Die {title}") for i in range(4) for title, text in TEXTS.items()
+    )
     return [*texts, Document("long", sections, "Chronik von Bremen", triples=FACTS)]
 
 

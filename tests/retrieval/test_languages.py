@@ -94,7 +94,7 @@ def test_words_are_searched_in_the_collections_language(kg: KnowledgeGraph, coll
 
 
 def test_the_language_is_that_of_the_collection(kg: KnowledgeGraph, collections: dict[str, str]) -> None:
-    with pytest.raises(MismatchError, match="language = de, not fr"):
+    with pytest.raises(MismatchError, match="language 'de', not 'fr'"):
         kg[collections["de"]].ingest([Document("x", (Section("Texte"),), "x")], language="fr")
     with pytest.raises(ConfigurationError, match="knows no language 'qq'"):
         kg["nowhere"].ingest(_documents("de"), language="qq")
