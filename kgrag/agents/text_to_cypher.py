@@ -1,7 +1,7 @@
-"""Text to Cypher: a language model writes one statement that reads, which goes through the gateway like a stranger's.
+"""Text to Cypher: a language model writes one statement that reads, which is run with the trust of whoever asks.
 
-It is shown what is in the graph, and saved queries that resemble the question. What the gateway or the database
-says against its statement is shown to it once; then it must be right.
+It is shown what is in the graph, and saved queries that resemble the question. If the statement is refused or
+fails, the model is shown the reason once.
 """
 
 import json
@@ -14,7 +14,7 @@ from typing import Any
 from kgrag.graph.collections import Collection
 from kgrag.graph.connection import Graph
 from kgrag.graph.description import describe
-from kgrag.graph.gateway import check_collection, read_only
+from kgrag.graph.gateway import Trust, check_collection, run_read
 from kgrag.graph.queries import Query
 from kgrag.graph.saved import saved_queries
 from kgrag.indexing.fact_schema import fact_schema
@@ -69,12 +69,14 @@ def ask_cypher(
     tasks: Tasks,
     limits: GatewaySettings,
     *,
+    trust: Trust = "owner",
     run: bool = True,
     listener: Listener | None = None,
 ) -> CypherAnswer:
     """Return the rows that answer a question.
 
-    `run` False: the statement only. `listener` receives each call of the model.
+    `trust`: on whose behalf the statement is run. `run` False: the statement only. `listener` receives each call of the
+    model.
 
     Raises ModelError when the second statement does not do either, naming it and what is wrong with it.
     """
@@ -93,7 +95,7 @@ def ask_cypher(
         if not problem:
             try:
                 check_collection(attempt.statement, collection.name)
-                rows = read_only(graph, attempt.statement, parameters, limits) if run else None
+                rows = run_read(graph, attempt.statement, parameters, limits, trust) if run else None
             except (RefusedError, DatabaseError) as error:
                 problem = str(error)
         attempts.append(Attempt(attempt.statement, parameters, problem))

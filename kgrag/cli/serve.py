@@ -55,7 +55,7 @@ def mcp(collections: tuple[str, ...], characters: int | None, deadline: float, b
         mcp_server(tools).run("stdio")
 
 
-_ROLES: tuple["Role", ...] = ("read", "write", "admin")  # for --help, which imports nothing of the server
+_ROLES: tuple["Role", ...] = ("read", "analyst", "write", "admin")  # for --help, which imports nothing of the server
 
 
 @click.group()
@@ -76,15 +76,16 @@ def keys() -> None:
 @keys.command()
 @click.argument("name")
 @click.option("--role", type=click.Choice(_ROLES), default="read", show_default=True,
-              help="read: search, ask; write: upload, remove documents, too; admin: delete collections.")  # fmt: skip
+              help="read: search, ask; analyst: Cypher; write: upload, remove; admin: delete collections.")  # fmt: skip
 @click.option("-c", "--collection", "collections", multiple=True, metavar="NAME",
-              help="Only this collection; repeatable. Without it, all, and Cypher too.")  # fmt: skip
+              help="Only this collection; repeatable. Without it, all.")  # fmt: skip
 @as_json
 def add(name: str, role: "Role", collections: tuple[str, ...], as_json: bool) -> None:
     """Make a key and print it: it is shown this once.
 
     \b
     kgrag keys add anna -c notes
+    kgrag keys add jonas --role analyst
     kgrag keys add importer --role write -c notes
     KEY=$(kgrag keys add laptop --role admin)
     """

@@ -25,7 +25,7 @@ from kgrag.values.results import CollectionInfo, DocumentContents, DocumentInfo,
 if TYPE_CHECKING:
     from kgrag.agents.text_to_cypher import CypherAnswer
     from kgrag.exchange.export import ExportReport
-    from kgrag.graph.gateway import PlanKind
+    from kgrag.graph.gateway import PlanKind, Trust
     from kgrag.inspection.result import Inspection
     from kgrag.values.rows import Rows
 
@@ -251,6 +251,7 @@ class Collection(Building, Searching):
         *,
         embeddings: bool = False,
         plan: "PlanKind | None" = None,
+        trust: "Trust" = "owner",
     ) -> "Rows":
         """Run a read-only Cypher statement.
 
@@ -258,17 +259,19 @@ class Collection(Building, Searching):
             statement: the statement; $collection is the name of this collection, unless `parameters` has another.
             parameters: name -> value.
             embeddings: whether embeddings stay in the result.
-            plan: "explain" gives the server's plan instead, a row an operator; "profile" runs the statement, too.
+            plan: "explain" gives the server's plan, a row for each operator; "profile" also runs the statement.
+            trust: "guest" for a statement of somebody who reaches the graph over a server of yours.
 
         Returns:
-            The rows.
+            The rows. A warning says so if limits cut them.
 
         Raises:
-            RefusedError: the statement might write, or cost too much.
+            RefusedError: the statement does not only read, or a guest may not ask it.
             DatabaseError: the statement is wrong, or exceeds its time or memory.
         """
         named = {"collection": self.name} if "$collection" in statement else {}
-        return self.kg.cypher(statement, {**named, **(parameters or {})}, embeddings=embeddings, plan=plan)
+        parameters = {**named, **(parameters or {})}
+        return self.kg.cypher(statement, parameters, embeddings=embeddings, plan=plan, trust=trust)
 
     def saved_query(
         self, name: str, /, *, embeddings: bool = False, plan: "PlanKind | None" = None, **arguments: Any

@@ -1,6 +1,7 @@
 """A connection to a database, the models of its settings, and the rankings that were made: what collections share."""
 
 import threading
+import warnings
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Self
@@ -22,7 +23,7 @@ from kgrag.values.errors import NotFoundError
 from kgrag.values.results import Hit, Passage, Ranking
 
 if TYPE_CHECKING:
-    from kgrag.graph.gateway import PlanKind
+    from kgrag.graph.gateway import PlanKind, Trust
     from kgrag.values.rows import Rows
 
 _WORDS = 12
@@ -168,27 +169,32 @@ class Connection:
         *,
         embeddings: bool = False,
         plan: "PlanKind | None" = None,
+        trust: "Trust" = "owner",
     ) -> "Rows":
         """Run a read-only Cypher statement.
 
         Args:
-            statement: the statement.
+            statement: the statement; with EXPLAIN or PROFILE before it, the rows are the server's plan.
             parameters: name -> value.
             embeddings: whether embeddings stay in the result.
-            plan: "explain" gives the server's plan instead, a row an operator; "profile" runs the statement, too, and
-                adds what
-                each operator did.
+            plan: "explain" gives the server's plan, a row for each operator; "profile" also runs the statement, and
+                adds what each operator did.
+            trust: "guest" for a statement of somebody who reaches the graph over a server of yours.
 
         Returns:
-            The rows.
+            The rows. A warning says so if limits cut them.
 
         Raises:
-            RefusedError: the statement might write, or cost too much (see `kgrag.graph.gateway`).
+            RefusedError: the statement does not only read, or a guest may not ask it (see `kgrag.graph.gateway`).
             DatabaseError: the statement is wrong, or exceeds its time or memory.
         """
-        from kgrag.graph.gateway import read_only
+        from kgrag.graph.gateway import run_read
 
-        return read_only(self.graph, statement, parameters, self.settings.gateway, embeddings=embeddings, plan=plan)
+        limits = self.settings.gateway
+        rows = run_read(self.graph, statement, parameters, limits, trust, embeddings=embeddings, plan=plan)
+        if rows.cut and trust == "owner":
+            warnings.warn(rows.cut, stacklevel=2)
+        return rows
 
     def saved_query(
         self, name: str, /, *, embeddings: bool = False, plan: "PlanKind | None" = None, **arguments: Any

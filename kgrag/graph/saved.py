@@ -13,7 +13,7 @@ from typing import Any
 
 from kgrag.graph.collections import Collection, choose_collection, open_collection
 from kgrag.graph.connection import Graph
-from kgrag.graph.gateway import PlanKind, read_only
+from kgrag.graph.gateway import PlanKind, run_read
 from kgrag.graph.queries import Parameter, Query, catalogue
 from kgrag.graph.reader import escape
 from kgrag.settings import GatewaySettings
@@ -71,7 +71,7 @@ def run_saved(
         values["collection"] = choose_collection(graph)
     elif "collection" in values:
         open_collection(graph, values["collection"])
-    rows = read_only(graph, query.text, values, limits, embeddings=embeddings, plan=plan)
+    rows = run_read(graph, query.text, values, limits, "owner", embeddings=embeddings, plan=plan)
     # what the query itself names and the database lacks is no mistake of the caller's, so those notes are dropped
     defaulted = [p.name for p in query.parameters if p.name not in {"collection", *arguments}]
     examples = [n for n in defaulted if isinstance(values[n], str) and any(map(str.isalpha, values[n]))]

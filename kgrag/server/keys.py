@@ -22,8 +22,8 @@ from kgrag.values.errors import AccessError, ConfigurationError, InputError, Not
 
 M = TypeVar("M", bound=BaseModel)
 
-Role = Literal["read", "write", "admin"]
-"""Each may what those before it may: write uploads and removes documents, admin deletes collections."""
+Role = Literal["read", "analyst", "write", "admin"]
+"""Each may do what those before it may: analyst asks in Cypher, write uploads and removes documents, admin deletes."""
 ROLES: tuple[Role, ...] = get_args(Role)
 
 _MARK = "kgrag_"

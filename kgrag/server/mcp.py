@@ -23,6 +23,7 @@ from kgrag.client.federation import Federation, split_names
 from kgrag.client.graph import KnowledgeGraph
 from kgrag.graph.collections import choose_collection
 from kgrag.graph.description import describe
+from kgrag.graph.gateway import Trust
 from kgrag.graph.saved import saved_queries
 from kgrag.retrieval.base import DEFAULT_RETRIEVER
 from kgrag.runtime.spans import span
@@ -60,15 +61,19 @@ class Tools:
         characters: int = CHARACTERS,
         deadline: float | None = None,
         budget: float | None = None,
+        trust: Trust = "owner",
+        cypher: bool = True,
     ) -> None:
         """Make the tools.
 
-        `collections`: the allowed ones, none for all; `characters`: of a reply's texts, about 4 a token.
-
-        `deadline`: seconds, `budget`: cost of language models, both of one call.
+        `collections`: the allowed ones, none for all; `characters`: of a reply's texts, about 4 a token. `deadline`:
+        seconds, `budget`: cost of language models, both of one call. `trust`: on whose behalf Cypher is run; `cypher`:
+        whether it may be.
         """
         self.kg = kg
         self.scope = tuple(collections)
+        self.reads_cypher = cypher and not self.scope
+        self._trust = trust
         self._characters = characters
         self._deadline = deadline
         self._budget = budget
@@ -160,9 +165,9 @@ class Tools:
     ) -> RowsReply:
         """Run a Cypher query, which can only read. $collection is the collection, where it stands there."""
         if "$collection" in query:
-            rows = self._collection(collection).cypher(query, params)
+            rows = self._collection(collection).cypher(query, params, trust=self._trust)
         else:
-            rows = self.kg.cypher(query, params)
+            rows = self.kg.cypher(query, params, trust=self._trust)
         return replies.listed(rows, self._characters)
 
     def text(self, collection: str, id: str) -> str:
@@ -222,7 +227,7 @@ def mcp_server(tools: Tools) -> MCPServer[Any]:
         ("passage", "Open a passage"): tools.passage,
         ("saved_query", "Run a saved query"): tools.saved_query,
     }
-    if not tools.scope:
+    if tools.reads_cypher:
         offered |= {
             ("get-schema", "Get the schema"): tools.get_schema,
             ("read-cypher", "Read by Cypher"): tools.read_cypher,

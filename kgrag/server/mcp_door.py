@@ -29,8 +29,11 @@ class McpDoor:
 
     def __init__(self, kg: KnowledgeGraph, options: ServeOptions) -> None:
         @lru_cache(_KNOWN)
-        def server(collections: tuple[str, ...]) -> MCPServer[Any]:
-            return mcp_server(Tools(kg, collections, deadline=options.deadline, budget=options.budget))
+        def server(collections: tuple[str, ...], cypher: bool) -> MCPServer[Any]:
+            tools = Tools(
+                kg, collections, deadline=options.deadline, budget=options.budget, trust="guest", cypher=cypher
+            )
+            return mcp_server(tools)
 
         self._server = server
         self._limit = options.body_kb * 1024
@@ -50,7 +53,7 @@ class McpDoor:
             self._under_way -= 1
 
     async def _answer(self, access: Access, scope: Scope, receive: Receive, send: Send) -> None:
-        server = self._server(access.collections)
+        server = self._server(access.collections, access.may("analyst"))
         server.streamable_http_app(
             json_response=True, stateless_http=True, max_request_body_size=self._limit, transport_security=_GUARDED
         )  # which makes a manager of sessions; one can be run once only

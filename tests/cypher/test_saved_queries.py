@@ -16,7 +16,7 @@ from kgrag import KnowledgeGraph
 from kgrag.demo import corpus
 from kgrag.graph import saved
 from kgrag.graph.collections import open_collection
-from kgrag.graph.gateway import read_only
+from kgrag.graph.gateway import run_read
 from kgrag.graph.queries import Query
 from kgrag.graph.saved import defaults, fill, find_query, from_text, saved_queries
 from kgrag.graph.schema import collection_indexes
@@ -109,7 +109,7 @@ def operators(plan: dict[str, Any]) -> Iterator[str]:
 @pytest.mark.parametrize("name", EVERY)
 def test_runs_at_once_through_the_gateway(name: str, kg: KnowledgeGraph, analysed: str) -> None:
     query = EVERY[name]
-    rows = read_only(kg.graph, query.text, as_in_browser(query), kg.settings.gateway)
+    rows = run_read(kg.graph, query.text, as_in_browser(query), kg.settings.gateway, "owner")
     assert rows.columns == tuple(column for column, _, _ in query.columns)
     assert len(rows) > 0
     assert rows.cut is None

@@ -53,7 +53,7 @@ _ROUTES = [
     Case("GET", "/api/v1/queries"),
     Case("GET", "/api/v1/jobs"),
     Case("GET", "/metrics", all=True),
-    Case("POST", "/api/v1/cypher", all=True, options=_json(statement="RETURN 1 AS one")),
+    Case("POST", "/api/v1/cypher", "analyst", all=True, options=_json(statement="RETURN 1 AS one")),
     Case("POST", "/api/v1/queries/{name}", all=True, options=_json()),
     Case("POST", "/api/v1/search", options=_json(**_QUESTION, collections=[])),
     Case("POST", "/api/v1/ask", then=(400,), options=_json(**_QUESTION, collections=[])),  # no model is configured

@@ -1,11 +1,10 @@
-"""The read-only gateway: the one door for Cypher that a stranger or a language model wrote.
+"""Reading by Cypher: one door for statements that are not kgrag's own, with two levels of trust.
 
-Before anything is sent: rules on the statement's tokens (`rules`, `patterns`, `growth`), by lists of what is allowed.
-Then the server's own plan has to be one that reads, of operators on a list. Then it is run in a transaction
-that can only read, with a time-out of the server, and with caps on rows and size (`run`).
+The owner asks freely, as long as the server's plan only reads. A guest, who reaches the graph over a server, is refused
+what Neo4j cannot interrupt, by name (`guest`). Both have a time-out and caps on rows and size (`run`).
 """
 
-from kgrag.graph.gateway.parts import check_collection
-from kgrag.graph.gateway.run import PlanKind, plain, read_only
+from kgrag.graph.gateway.collection import check_collection
+from kgrag.graph.gateway.run import PlanKind, Trust, plain, run_read
 
-__all__ = ["PlanKind", "check_collection", "plain", "read_only"]
+__all__ = ["PlanKind", "Trust", "check_collection", "plain", "run_read"]

@@ -1,13 +1,13 @@
-"""Tokens of Cypher: a statement is read once, and what is sent is what was read.
+"""Tokens of Cypher, as Neo4j reads them.
 
-Neo4j resolves \\uXXXX before it parses, so that a quote or a keyword can hide behind one. They are resolved here, and
-comments and odd spaces become spaces, so that nothing is left for the server to read in another way.
+Statements in which another reader could see something else are refused: Neo4j resolves \\uXXXX before it parses, so a
+quote or a keyword can hide behind one.
 """
 
 import re
 import unicodedata
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, cast
 
 from kgrag.values.errors import RefusedError
 
@@ -21,9 +21,8 @@ SEPARATE = frozenset("WITH RETURN UNWIND CALL UNION".split())
 KEYWORDS = CLAUSES | frozenset("AND OR XOR NOT IN IS CONTAINS CASE WHEN THEN ELSE AS BY DISTINCT".split())
 """Words that the rules take for what they are in Cypher, so that no variable may bear their names."""
 _DEEPEST = 40
-_ESCAPED = re.compile(r"\\\\|\\u([0-9A-Fa-f]{4})")
 _TOKEN = re.compile(
-    r"""(?P<space>\s+|//[^\r\n]*|/\*.*?\*/)
+    r"""(?P<space>\s+|//[^\r\n\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029]*|/\*.*?\*/)
     |(?P<word>[^\W\d]\w*)
     |(?P<number>0[xX][0-9A-Fa-f_]+|0[oO][0-7_]+|(?:\d[\d_]*(?:\.\d[\d_]*)?|\.\d[\d_]*)(?:[eE][+-]?\d+)?[fFdD]?(?!\w))
     |(?P<string>'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*")
@@ -48,12 +47,14 @@ class Token:
 
 
 class Statement:
-    """A statement as it will be sent: its text, its tokens, and for each bracket the one that closes or opens it."""
+    """A statement: its text, its tokens, and for each bracket the one that closes or opens it."""
 
     def __init__(self, text: str) -> None:
         """Read a statement. Raises RefusedError where another reader could see something else."""
-        self.text = _spaced(_resolved(text))
-        self.tokens = _tokens(self.text)
+        if re.search(r"\\u", text) or any("\ud800" <= char <= "\udfff" for char in text):
+            raise RefusedError("A backslash before u can be read in two ways.", "Write the character itself.")
+        self.text = text
+        self.tokens = _tokens(text)
         self.partner, self.parent = _partners(self.tokens)
 
     def at(self, index: int) -> str:
@@ -74,10 +75,6 @@ class Statement:
     def is_name(self, index: int) -> bool:
         """Return whether the token there can be (a part of) a name."""
         return self.kind(index) in ("word", "quoted")
-
-    def after(self, name: str) -> list[int]:
-        """Return the tokens that follow a token of that name."""
-        return [index for index in range(1, len(self.tokens)) if self.at(index - 1) == name]
 
     def text_of(self, start: int, end: int) -> str:
         """Return the text from token `start` up to token `end`."""
@@ -120,27 +117,9 @@ class Statement:
         return indices
 
 
-def _resolved(text: str) -> str:
-    def resolve(match: re.Match[str]) -> str:
-        if match[1] is None:
-            return match[0]
-        char = chr(int(match[1], 16))
-        if char == "\\":
-            raise RefusedError("An escaped backslash hides what follows it.", "Write \\\\ instead of \\u005c.")
-        return char
-
-    plain = _ESCAPED.sub(resolve, text)
-    if "\\u" in plain:
-        raise RefusedError("A backslash before u can be read in two ways.", "Give such a text as a parameter.")
-    try:
-        return plain.encode("utf-16", "surrogatepass").decode("utf-16")
-    except UnicodeDecodeError:
-        raise RefusedError("Half a character (a lone surrogate).", "Write whole characters.") from None
-
-
-def _spaced(text: str) -> str:
-    """Return the text with comments and odd spaces as plain spaces, lines unchanged."""
-    parts, position = [], 0
+def _tokens(text: str) -> list[Token]:
+    tokens: list[Token] = []
+    position = 0
     while position < len(text):
         match = _TOKEN.match(text, position)
         if match is None:
@@ -148,36 +127,21 @@ def _spaced(text: str) -> str:
                 f"Cannot read the statement from {text[position : position + 20]!r} on.",
                 "Close every quote and comment, and use no other signs than Cypher's own outside quotes.",
             )
-        token = match[0]
-        parts.append(re.sub(r"[^\n]", " ", token) if match.lastgroup == "space" else token)
         position = match.end()
-    return "".join(parts)
-
-
-def _tokens(text: str) -> list[Token]:
-    tokens: list[Token] = []
-    for match in _TOKEN.finditer(text):
-        token = match[0]
-        kind: Kind
-        match match.lastgroup:
-            case "space":
-                continue
-            case "word":
-                kind, name = "word", token.upper() if token.isascii() else token
-                if not token.isascii() and _ascii(token):
-                    raise RefusedError(
-                        f"{token!r} has letters that look like others.", "Use plain letters, or backticks around it."
-                    )
-            case "quoted":
-                kind, name = "quoted", token[1:-1].replace("``", "`")
-            case "string":
-                kind, name = "string", token[1:-1]
-            case "parameter":
-                kind, name = "parameter", token[1:].strip("`")
-            case "number":
-                kind, name = "number", token
-            case _:
-                kind, name = "symbol", token
+        if match.lastgroup == "space":
+            continue
+        token: str = match[0]
+        kind, name = cast(Kind, match.lastgroup), token
+        if kind == "word":
+            name = token.upper() if token.isascii() else token
+            if not token.isascii() and _ascii(token):
+                raise RefusedError(
+                    f"{token!r} has letters that look like others.", "Use plain letters, or backticks around it."
+                )
+        elif kind in ("quoted", "string"):
+            name = token[1:-1].replace("``", "`") if kind == "quoted" else token[1:-1]
+        elif kind == "parameter":
+            name = token[1:].strip("`")
         if tokens and tokens[-1].end == match.start() and {kind, tokens[-1].kind} <= {"word", "number", "parameter"}:
             raise RefusedError(f"{tokens[-1].name}{token} runs together.", "Put a space between names.")
         tokens.append(Token(kind, name, match.start(), match.end()))

@@ -1,4 +1,8 @@
-"""Checks a statement and its plan, and runs it in a transaction that can only read, with caps on time and size."""
+"""Runs a statement that only reads, with caps on time and size, for two levels of trust.
+
+The owner's statements go as they are: the server's plan has to be one that reads. A guest's statements are checked
+before (`guest`), since Neo4j cannot interrupt everything.
+"""
 
 import difflib
 import re
@@ -14,73 +18,35 @@ from neo4j.exceptions import BrokenRecordError, Neo4jError
 
 from kgrag.graph.connection import Graph, missing_index, unreadable_words
 from kgrag.graph.description import EdgeKind, NodeKind, describe
-from kgrag.graph.gateway.growth import Growth, check_parameters, check_walked
-from kgrag.graph.gateway.lexer import Statement
-from kgrag.graph.gateway.parts import computed_results, literal_range, makes_list
-from kgrag.graph.gateway.patterns import check_labels, check_paths, check_regular_expressions, check_searches
-from kgrag.graph.gateway.rules import OPERATORS, check_calls, check_cases, check_size, check_words
+from kgrag.graph.gateway.allowed import OPERATORS, PROCEDURES, SHOWING
+from kgrag.graph.gateway.guest import check_guest, check_values
 from kgrag.settings import GatewaySettings
 from kgrag.values.errors import KgragError, RefusedError, StatementError
 from kgrag.values.rows import Edge, Node, Path, Rows
 
-MARK = "longer than the gateway allows:"
-_ITEM = "`kgrag list`"
-_BEFORE = f"head([{_ITEM} IN ["
-_AFTER_LIST = f"] | CASE WHEN size({_ITEM}) > {{0}} THEN [date('{MARK} {{0}} not ' + size({_ITEM}))] ELSE {_ITEM} END])"
-_AFTER_NUMBER = f"] | CASE WHEN {_ITEM} > {{0}} THEN date('{MARK} {{0}} not ' + toInteger({_ITEM})) ELSE {_ITEM} END])"
-
-
-def guarded(statement: Statement, length: int, numbers: Iterable[tuple[int, int]], most: int) -> str:
-    """Return the text with a guard around each list, and around each of `numbers` (ranges of tokens).
-
-    It fails where a list is longer than `length`, or a number larger than `most`.
-    """
-    before: dict[int, str] = {}
-    after: dict[int, str] = {}
-    for opened in sorted(statement.partner):
-        if not makes_list(statement, opened):
-            continue
-        close = statement.partner[opened]
-        begin = opened if statement.at(opened) == "[" else opened - 1
-        if statement.at(begin) == "RANGE":
-            literal = literal_range(statement, opened, length)
-            if literal or (statement.at(begin - 1) == "UNWIND" and statement.at(close + 1) == "AS"):
-                continue  # rows: they can be interrupted
-        before[begin] = _BEFORE + before.get(begin, "")
-        after[close] = after.get(close, "") + _AFTER_LIST.format(length)
-    for start, end in numbers:
-        before[start] = _BEFORE + before.get(start, "")
-        after[end - 1] = after.get(end - 1, "") + _AFTER_NUMBER.format(most)
-    parts, position = [], 0
-    for index, token in enumerate(statement.tokens):
-        parts += [statement.text[position : token.start], before.get(index, "")]
-        parts += [statement.text[token.start : token.end], after.get(index, "")]
-        position = token.end
-    return "".join(parts).rstrip().removesuffix(";")
-
-
-def unguarded(text: str) -> str:
-    """Return the text (of a column's name, of an error) without its guards."""
-    for guard in (_AFTER_LIST, _AFTER_NUMBER):
-        text = re.sub(re.escape(guard).replace(r"\{0\}", r"\d+"), "", text)
-    return text.replace(_BEFORE, "")
-
-
+Trust = Literal["owner", "guest"]
+"""Whose statement it is: of whoever runs kgrag, or of somebody who reaches it over a server."""
 PlanKind = Literal["explain", "profile"]
 """What the server says of a statement: how it would run it, or how it did, with the rows and accesses of each step."""
 
 _COLUMNS = ("operator", "details", "estimated rows", "rows", "database hits")
 
 
-def check_plan(query_type: str | None, plan: Mapping[str, Any] | None) -> None:
-    """Check that a plan only reads. Raises RefusedError."""
+def check_plan(query_type: str | None, plan: Mapping[str, Any] | None, trust: Trust) -> None:
+    """Check that a plan only reads this database. Raises RefusedError."""
     if query_type != "r" or plan is None:
         raise RefusedError("The server says that this statement does not only read.", "Write one that only reads.")
-    for operator in _operators(plan):
-        if operator.removeprefix("Partitioned").replace(" ", "") not in OPERATORS:
+    for operator, details in _operators(plan):
+        name = operator.removeprefix("Partitioned").replace(" ", "")
+        if name not in OPERATORS and not (trust == "owner" and name in SHOWING):
             raise RefusedError(
                 f"The server would run {operator}, which is not on the list of what reads.",
                 "Write it with MATCH, WHERE, WITH, UNWIND, CALL and RETURN alone.",
+            )
+        procedure = details.partition("(")[0].strip()
+        if name == "ProcedureCall" and procedure not in PROCEDURES:
+            raise RefusedError(
+                f"The procedure {procedure} is not on the list.", f"There are: {', '.join(sorted(PROCEDURES))}."
             )
 
 
@@ -97,14 +63,14 @@ def plan_rows(plan: Mapping[str, Any] | None) -> tuple[tuple[str, ...], tuple[tu
 def _plan_rows(plan: Mapping[str, Any], depth: int, profiled: bool) -> Iterator[tuple[Any, ...]]:
     arguments = plan.get("args", {})
     name = str(plan.get("operatorType", "")).partition("@")[0]
-    row = ("| " * depth + name, unguarded(str(arguments.get("Details", ""))), arguments.get("EstimatedRows"))
+    row = ("| " * depth + name, str(arguments.get("Details", "")), arguments.get("EstimatedRows"))
     yield (*row, plan.get("rows"), plan.get("dbHits")) if profiled else row
     for child in plan.get("children", ()):
         yield from _plan_rows(child, depth + 1, profiled)
 
 
-def _operators(plan: Mapping[str, Any]) -> Iterator[str]:
-    yield str(plan["operatorType"]).partition("@")[0]
+def _operators(plan: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    yield str(plan["operatorType"]).partition("@")[0], str(plan.get("args", {}).get("Details", ""))
     for child in plan.get("children", ()):
         yield from _operators(child)
 
@@ -171,75 +137,73 @@ def _is_vector(value: Any) -> bool:
     return isinstance(value, list) and len(value) >= _LONG and all(isinstance(item, float) for item in value)
 
 
-_LANGUAGE = "CYPHER 5 "  # what the rules read; 2026.x takes it for Cypher 25 otherwise, with clauses of its own
+_LANGUAGE = "CYPHER 5 "  # of every server; 2026.x takes a statement for Cypher 25 otherwise
+_PLANNED = re.compile(r"\s*(EXPLAIN|PROFILE)\b", re.IGNORECASE)
 GRACE = 5.0  # seconds beyond its time-out that the server has to end a statement before the connection is dropped
 _MISSING = re.compile(r"[Tt]he (label|relationship type|property)(?: key)? `(.+?)` does not exist")
 _FETCHED = 100  # records per network message: what is fetched beyond a cap is at most that
 
 
-def read_only(
+def run_read(
     graph: Graph,
     statement: str,
     parameters: Mapping[str, Any] | None,
     limits: GatewaySettings,
+    trust: Trust,
+    *,
     embeddings: bool = False,
     plan: PlanKind | None = None,
 ) -> Rows:
-    """Run a statement that only reads and give back its rows, at most as many as the limits say.
+    """Run a statement that only reads, and return at most as many of its rows as the limits say.
 
-    `embeddings`: whether they stay in nodes, relationships and maps. `plan`: the rows are the server's plan instead;
-    for "profile" the statement is run, for "explain" it is not. Raises RefusedError, naming the rule, for a statement
-    that the gateway does not run; StatementError when it is wrong, takes too long or too much memory.
+    Args:
+        graph: the database.
+        statement: Cypher; with EXPLAIN or PROFILE before it, the rows are the server's plan.
+        parameters: name -> value.
+        limits: caps on time, rows and size.
+        trust: whose statement it is.
+        embeddings: whether vectors stay in nodes, relationships and maps.
+        plan: "explain" or "profile", as the words before a statement.
+
+    Returns:
+        The rows, and a sentence about what was left out.
+
+    Raises:
+        RefusedError: the statement does not only read, or a guest may not ask it; the message says why.
+        StatementError: it is wrong, or took too much time or memory.
     """
     started = time.perf_counter()
     parameters = dict(parameters or {})
-    text = prepared(statement, parameters, limits)
+    if word := _PLANNED.match(statement):
+        plan, statement = ("explain" if word[1].upper() == "EXPLAIN" else "profile"), statement[word.end() :]
+    check_values(parameters)
+    if trust == "guest":
+        check_guest(statement, parameters, limits.hops)
+    if not statement.strip():
+        raise RefusedError("The statement is empty.", "Write one that begins with MATCH, for example.")
     with graph.reading(_FETCHED, limits.seconds + GRACE, warned=True) as session:
         try:
             with session.begin_transaction(timeout=limits.seconds) as transaction:
-                explained: Any = "EXPLAIN " + text
-                summary = transaction.run(explained, parameters).consume()
-                check_plan(summary.query_type, summary.plan)
-                notes = _unknown(summary)
+
+                def send(kind: str) -> neo4j.Result:
+                    text: Any = f"{_LANGUAGE}{kind} {statement}"
+                    return transaction.run(text, parameters)
+
+                summary = send("EXPLAIN").consume()
+                check_plan(summary.query_type, summary.plan, trust)
+                notes, cut = _unknown(summary), None
                 columns: tuple[str, ...]
                 if plan == "explain":
-                    explained = "EXPLAIN " + unguarded(text)
-                    columns, values, cut = *plan_rows(transaction.run(explained, parameters).consume().plan), None
+                    columns, values = plan_rows(summary.plan)
                 elif plan == "profile":
-                    profiled: Any = "PROFILE " + text
-                    columns, values, cut = *plan_rows(transaction.run(profiled, parameters).consume().profile), None
+                    columns, values = plan_rows(send("PROFILE").consume().profile)
                 else:
-                    checked: Any = text
-                    columns, values, cut = read_rows(transaction.run(checked, parameters), limits, embeddings)
+                    columns, values, cut = read_rows(send(""), limits, embeddings)
         except Neo4jError as error:
             if explained_error := _explained(error, limits):
                 raise explained_error from error
             raise
     return Rows(columns, values, cut, time.perf_counter() - started, notes)
-
-
-def prepared(statement: str, parameters: Mapping[str, Any], limits: GatewaySettings) -> str:
-    """Return the text to send, after every rule on tokens. Raises RefusedError."""
-    if len(statement) > limits.characters:
-        raise RefusedError(
-            f"The statement has {len(statement):,} characters; at most {limits.characters:,} are taken.",
-            "Give long lists and texts as parameters.",
-        )
-    check_parameters(parameters, limits)
-    read = Statement(statement)
-    check_words(read)
-    check_calls(read)
-    check_size(read)
-    check_cases(read)
-    check_labels(read)
-    check_paths(read, limits.hops)
-    grown = Growth(read, parameters)
-    check_regular_expressions(grown, parameters)
-    check_searches(grown)
-    length = grown.list_length(limits)
-    check_walked(grown, length)
-    numbers = computed_results(read, parameters, limits.list_items)
-    return _LANGUAGE + guarded(read, length, numbers, limits.list_items)
 
 
 def _unknown(summary: neo4j.ResultSummary) -> tuple[str, ...]:
@@ -249,7 +213,7 @@ def _unknown(summary: neo4j.ResultSummary) -> tuple[str, ...]:
     names = []
     for status in summary.gql_status_objects:
         if named := _MISSING.search(status.status_description):
-            name = unguarded(named[2])
+            name = named[2]
             near = difflib.get_close_matches(name, sorted(vocabulary), n=1)
             hint = f" Did you mean {near[0]}?" if near and near[0] != name else ""
             names.append(f"Nothing in the database has the {named[1]} {name}.{hint}")
@@ -264,12 +228,12 @@ def read_rows(
     result: neo4j.Result, limits: GatewaySettings, embeddings: bool
 ) -> tuple[tuple[str, ...], tuple[tuple[Any, ...], ...], str | None]:
     """Read columns and rows of a result within the limits; and say what was left out."""
-    columns = tuple(unguarded(key) for key in result.keys())  # noqa: SIM118
+    columns = tuple(result.keys())
     values: list[tuple[Any, ...]] = []
     size = 0
     for record in result:
         if len(values) == limits.rows:
-            return columns, tuple(values), f"only the first {limits.rows:,} rows are given"
+            return columns, tuple(values), f"only the first {limits.rows:,} rows are given (KGRAG_GATEWAY__ROWS)"
         try:
             row = tuple(plain(value, embeddings) for value in record.values())
         except BrokenRecordError as error:
@@ -278,7 +242,8 @@ def read_rows(
             ) from error
         size += sum(map(size_of, row))
         if size > limits.megabytes * 1e6:
-            return columns, tuple(values), f"only the rows of the first {limits.megabytes:g} MB are given"
+            notice = f"only the rows of the first {limits.megabytes:g} MB are given (KGRAG_GATEWAY__MEGABYTES)"
+            return columns, tuple(values), notice
         values.append(row)
     return columns, tuple(values), None
 
@@ -286,12 +251,6 @@ def read_rows(
 def _explained(error: Neo4jError, limits: GatewaySettings) -> KgragError | None:
     """Return the error for the caller, None for one that is not about the statement."""
     code, message = error.code or "", error.message or str(error)
-    if length := re.search(rf"{MARK} (\d+) not (\d+)", message):
-        most, size = (f"{int(number):,}" for number in length.groups())
-        return RefusedError(
-            f"A list (or the result of a search) has {size} values; in this statement at most {most} are allowed.",
-            "Narrow it down with WHERE, a LIMIT before collect(), or use count(), sum() and UNWIND instead.",
-        )
     if "TimedOut" in code or "Terminated" in code:
         return StatementError(
             f"The statement took longer than {limits.seconds:g} seconds, so the server ended it.",
@@ -317,9 +276,5 @@ def _explained(error: Neo4jError, limits: GatewaySettings) -> KgragError | None:
 
 
 def _complaint(message: str) -> str:
-    """Return the server's message without the parts added to the statement, and without positions.
-
-    The added parts displace them.
-    """
-    first, _, _ = unguarded(message).partition("\n")
-    return re.sub(r" \(line \d+, column \d+ \(offset: \d+\)\)", "", first)
+    """Return the first line of the server's message, without places: the word before the statement displaces them."""
+    return re.sub(r" \(line \d+, column \d+ \(offset: \d+\)\)", "", message.partition("\n")[0])

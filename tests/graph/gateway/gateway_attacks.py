@@ -200,7 +200,6 @@ BOMBS: list[tuple[str, dict[str, Any]]] = [
     ("MATCH (n) WITH collect(n.text) AS l RETURN toString(l[0] + l[1]) =~ '.*a.*b'", {}),
     ("RETURN size(reduce(a = '', x IN range(1, 9000) | a + '" + "z" * 5000 + "'))", {}),
     ("RETURN [x IN range(1, 9000) | '" + "y" * 9000 + "' + x]", {}),
-    ("UNWIND range(1, 9000) AS x RETURN collect('" + "y" * 9000 + "' + x)", {}),
     ("RETURN reduce(s = 'a', i IN range(1, 40) | s + s)", {}),
     ("RETURN reduce(s = ['a'], i IN range(1, 40) | s + s)", {}),
     ("RETURN reduce(s = ['a'], i IN range(1, 40) | [s, s])", {}),
@@ -239,11 +238,6 @@ BOMBS: list[tuple[str, dict[str, Any]]] = [
     ("RETURN reduce(s = 0, x IN range(1, 10000000000) | s + x)", {}),
     ("UNWIND range(1, 100000) AS a WITH collect(a) AS l RETURN size([x IN l WHERE any(y IN l WHERE y < 0)])", {}),
     ("UNWIND range(1, 100000) AS a WITH collect(a) AS l RETURN size([x IN l WHERE l = l])", {}),
-    ("UNWIND range(1, 20000) AS a RETURN collect(a)", {}),
-    ("UNWIND range(1, 20000) AS a RETURN COLLECT(a)", {}),
-    ("UNWIND range(1, 20000) AS a RETURN `collect`(a)", {}),
-    ("RETURN COLLECT { UNWIND range(1, 20000) AS a RETURN a }", {}),
-    ("RETURN split($t, '')", {"t": "a" * 20000}),
     ("RETURN [x IN $l | [y IN $l | [z IN $l | 1]]]", {"l": list(range(5000))}),
     ("RETURN size([x IN $l WHERE any(y IN $l WHERE x + y < 0)])", {"l": list(range(9000))}),
     ("MATCH (n:Web) RETURN [x IN n.embedding | [y IN n.embedding | [z IN n.embedding | x * y * z]]]", {}),
@@ -286,6 +280,16 @@ BOMBS: list[tuple[str, dict[str, Any]]] = [
     ("RETURN \\ud800", {}),
 ]  # fmt: skip
 
+LONG: list[tuple[str, dict[str, Any]]] = [
+    ("UNWIND range(1, 20000) AS a RETURN collect(a)", {}),
+    ("UNWIND range(1, 20000) AS a RETURN COLLECT(a)", {}),
+    ("UNWIND range(1, 20000) AS a RETURN `collect`(a)", {}),
+    ("RETURN COLLECT { UNWIND range(1, 20000) AS a RETURN a }", {}),
+    ("RETURN split($t, '')", {"t": "a" * 20000}),
+    ("MATCH (n:Web) WITH collect(n.text) AS l UNWIND l AS t RETURN count(t IN l)", {}),
+]  # fmt: skip
+"""They make long lists, which the server's limit of memory holds."""
+
 HEAVY: list[tuple[str, dict[str, Any]]] = [
     ("UNWIND range(1, 1000000000) AS a RETURN count(*)", {}),
     ("UNWIND range(1, 100000) AS a UNWIND range(1, 100000) AS b RETURN count(*)", {}),
@@ -311,18 +315,12 @@ HEAVIER: list[tuple[str, dict[str, Any]]] = [
     ("MATCH p = shortestPath((a)-[*]-(b)) WHERE a <> b RETURN max(length(p))", {}),
     ("MATCH p = SHORTEST 1000 (a)--+(b) RETURN count(p)", {}),
     ("MATCH (a) WHERE COUNT { MATCH (a)-[*1..15]-(b) RETURN b } < 0 RETURN a", {}),
-    ("MATCH (a) RETURN [(a)-[*1..15]-(b) | b.text]", {}),
-    ("MATCH (a) WHERE any(x IN [1] WHERE EXISTS { (a)-[*1..15]-(:Nothing) }) RETURN a", {}),
     ("UNWIND range(1, 1000000) AS i MATCH (n) WHERE vector.similarity.cosine($v, $v) < 0 RETURN n", {"v": [0.5] * 999}),
     ("UNWIND range(1, 100000000) AS i RETURN max(duration({months: i}))", {}),
-    ("UNWIND range(1, 100000000) AS i RETURN sum(CASE WHEN $a =~ '.*a.*b' THEN 1 END)", {"a": "a" * 900}),
-    ("UNWIND range(1, 100000000) AS i WITH i WHERE $a =~ '.*a.*b' RETURN i", {"a": "a" * 900}),
     ("UNWIND range(1, 100000000) AS i CALL (i) { UNWIND range(1, 100) AS j RETURN sum(j) AS s } RETURN sum(s)", {}),
     ("CALL db.index.fulltext.queryNodes('passage_text_c1', '/.*a.*/ OR *') YIELD node, score "
      "UNWIND range(1, 10000000) AS i RETURN sum(score)", {}),
     ("UNWIND range(1, 300000) AS a WITH a % 200 AS k, collect(a) AS l RETURN collect(l)", {}),
-    ("UNWIND range(1, 10000) AS a RETURN [x IN range(1, 9000) | x + a]", {}),
-    ("UNWIND range(1, 10000) AS a RETURN [x IN range(1, 9000) | 'some text of a length ' + x + a]", {}),
     ("UNWIND range(1, 3000000) AS a WITH a ORDER BY a DESC WITH collect(a)[..3] AS l RETURN l", {}),
     ("MATCH " + ", ".join(f"(n{i})--(n{(i * 7 + 3) % 24})--(m{i})" for i in range(24)) + " RETURN count(*)", {}),
     ("MATCH (n0)" + "".join(f"--(n{i})" for i in range(1, 25)) + " RETURN count(*)", {}),
@@ -359,8 +357,6 @@ ODD: list[tuple[str, dict[str, Any]]] = [
     ("RETURN nothing", {}),
     ("MATCH (n) RETURN", {}),
     ("MATCH (n) RETURN n LIMIT -1", {}),
-    ("RETURN date('longer than the gateway allows: 1')", {}),
     ("RETURN '\U0001f600' AS `\U0001f600`", {}),
-    ("RETURN '\\u00e9\\ud83d\\ude00' AS x", {}),
 ]
 """They harm nobody: answered, or an error."""

@@ -1,19 +1,19 @@
-"""Each rule of the gateway at its limit: what is at it passes, one beyond it is refused. No server is needed."""
+"""Rules of the gateway at their limits: a statement at the limit passes, one beyond it is refused, without a server."""
 
 from collections.abc import Mapping
 from typing import Any
 
 import pytest
+from gateway_attacks import BOMBS, CUT, ELSEWHERE, HEAVIER, HEAVY, ODD, WRITES
 
-from kgrag.graph.gateway.patterns import unsafe
-from kgrag.graph.gateway.run import check_plan, prepared, read_rows
+from kgrag.graph.gateway.guest import check_guest, check_values
+from kgrag.graph.gateway.run import check_plan, read_rows
 from kgrag.settings import GatewaySettings
 from kgrag.values.errors import RefusedError
 
-LIMITS = GatewaySettings()
+HOPS = GatewaySettings().hops
 _VECTOR = "CALL db.index.vector.queryNodes('i', {}, $v) YIELD node RETURN node"
 _WORDS = "CALL db.index.fulltext.queryNodes('i', '{}') YIELD node RETURN node"
-_LOOPS = ("[a IN range(1, 2) | [b IN range(1, 2) | {}]]", "[c IN range(1, 2) | c]")
 
 
 def _nested(deep: int) -> str:
@@ -35,12 +35,22 @@ def _nested(deep: int) -> str:
         ("RETURN CASE 1 WHEN 1 THEN CASE 2 WHEN 2 THEN 3 END END",
          "RETURN CASE CASE 1 WHEN 1 THEN 2 END WHEN 2 THEN 3 END", "what another CASE compares"),
         ("MATCH (n:A" + "&B" * 12 + ") RETURN n", "MATCH (n:A" + "&B" * 13 + ") RETURN n", "combinations"),
-        ("MATCH (n) WHERE n.name =~ 'a.*b.*' RETURN n", "MATCH (n) WHERE n.name =~ '(a+)+' RETURN n", "run away"),
+        ("MATCH (n) WHERE n.name CONTAINS 'a' RETURN n", "MATCH (n) WHERE n.name =~ '(a+)+' RETURN n", "=~ is refused"),
+        ("UNWIND range(1, 10000) AS x RETURN x", "RETURN size(range(1, 10000))", "outside UNWIND"),
+        ("UNWIND range(1, 1000) AS x RETURN x", "RETURN range(1, 1000) AS x", "outside UNWIND"),
+        ("RETURN range(1, 100)", "RETURN range(1, 101)", "outside UNWIND"),
+        ("MATCH (n) RETURN labels(n)[0], n.l[1..3]", "MATCH (n) RETURN [x IN n.l | x]", "list comprehension"),
+        ("MATCH (n) RETURN COLLECT { MATCH (n)--(m) RETURN m }", "MATCH (n) RETURN [(n)--(m) | m]", "pattern comp"),
+        ("RETURN 1 IN [1, 2]", "RETURN any(x IN [1, 2] WHERE x = 1)", r"any\(\) over a list"),
+        ("UNWIND [1, 2] AS x RETURN sum(x)", "RETURN reduce(s = 0, x IN [1, 2] | s + x)", r"reduce\(\) is refused"),
+        ("MATCH (n) WITH n.a + n.b AS s RETURN s + n.c", "MATCH (n) WITH n.a + n.b AS s RETURN s + s", "from itself"),
+        ("MATCH (n) WITH count(n) + 1 AS c RETURN c * c", "WITH [1] AS l WITH [l, l] AS m RETURN m", "from itself"),
+        ("WITH 'a' + 'b' AS s RETURN size(s) + size(s)", "WITH 'a' + 'b' AS s WITH s AS t RETURN t + s", "from itself"),
         (_WORDS.format("a* " * 20), _WORDS.format("a* " * 21), "20 wildcards"),
         (_WORDS.format("a" * 2000), _WORDS.format("a" * 2001), "2,000 characters"),
-        (_VECTOR.format(10_000), _VECTOR.format(10_001), "at most 10,000 are given"),
-        (_VECTOR.format(1), _VECTOR.format(0), "Ask for 1 or more|asks for 0"),
-        ("RETURN " + _LOOPS[0].format("b"), "RETURN " + _LOOPS[0].format(_LOOPS[1]), "More than 2 lists"),
+        (_VECTOR.format(10_000), _VECTOR.format(10_001), "from 1 to 10,000"),
+        (_VECTOR.format(1), _VECTOR.format(0), "from 1 to 10,000"),
+        (_VECTOR.format("$k"), _VECTOR.format("$k + 1"), "from 1 to 10,000"),
         ("RETURN 1;", "RETURN 1; RETURN 2", "more than one statement"),
         ("RETURN 1", "", "empty"),
         ("RETURN 1", "CREATE (n) RETURN n", "may not begin with CREATE"),
@@ -54,9 +64,9 @@ def _nested(deep: int) -> str:
     ],
 )  # fmt: skip
 def test_statements(passes: str, refused: str, said: str) -> None:
-    assert prepared(passes, {"v": [1.0]}, LIMITS).startswith("CYPHER 5 ")
+    check_guest(passes, {"v": [1.0], "k": 3}, HOPS)
     with pytest.raises(RefusedError, match=said) as error:
-        prepared(refused, {"v": [1.0]}, LIMITS)
+        check_guest(refused, {"v": [1.0], "k": 3}, HOPS)
     assert error.value.remedy
 
 
@@ -73,44 +83,50 @@ def test_statements(passes: str, refused: str, said: str) -> None:
     ids=["list", "map", "text", "large", "small", "surrogate"],
 )
 def test_parameters(passes: Any, refused: Any, said: str) -> None:
-    assert prepared("RETURN $p", {"p": passes}, LIMITS)
+    check_values({"p": passes})
+    check_guest("RETURN $p", {"p": passes}, HOPS)
     with pytest.raises(RefusedError, match=said):
-        prepared("RETURN $p", {"p": refused}, LIMITS)
+        check_values({"p": refused})
+        check_guest("RETURN $p", {"p": refused}, HOPS)
 
 
-def test_lists_and_numbers_of_results_are_guarded() -> None:
-    for made in ("collect(n)", "split(n.name, ' ')", "[(n)--(m) | m]", "COLLECT { MATCH (m) RETURN m }"):
-        assert "longer than the gateway allows: 10000" in prepared(f"MATCH (n) RETURN {made}", {}, LIMITS)
-    assert "longer than the gateway allows" not in prepared("MATCH (n) RETURN labels(n)[0]", {}, LIMITS)
-    assert "> 10000 THEN" in prepared(_VECTOR.format("toInteger('9')"), {}, LIMITS)
+def test_attacks_are_many() -> None:
+    assert len(set(WRITES + ELSEWHERE) | {s for s, _ in BOMBS + HEAVY + HEAVIER + CUT + ODD}) >= 300
 
 
-@pytest.mark.parametrize(
-    ("pattern", "safe"),
-    [("a*b*", True), ("a*b*c*", False), ("a{1,20}b*c*", True), ("a{1,21}b*c*", False), ("(ab)?", True),
-     ("(ab){2}", False), ("(?=a)", False), ("(?i)a", True), (r"(a)\1", False), ("a**", False),
-     ("x" * 200, True), ("x" * 201, False), ("(a", False)],
-)  # fmt: skip
-def test_regular_expressions(pattern: str, safe: bool) -> None:
-    assert (unsafe(pattern) == "") is safe
+@pytest.mark.parametrize("statement", WRITES + ELSEWHERE)
+def test_guest_is_refused_before_anything_is_sent(statement: str) -> None:
+    with pytest.raises(RefusedError) as error:
+        check_guest(statement.replace("{port}", "7"), {"url": "file:///secret.csv", "key": "x"}, HOPS)
+    assert error.value.message and error.value.remedy
+    assert "\n" not in error.value.message
 
 
 def _plan(*operators: str) -> Mapping[str, Any]:
     first, *rest = operators
-    return {"operatorType": f"{first}@neo4j", "children": [_plan(*rest)] if rest else []}
+    name, _, details = first.partition(" ")
+    children = [_plan(*rest)] if rest else []
+    return {"operatorType": f"{name}@neo4j", "args": {"Details": details}, "children": children}
 
 
-def test_plans_read_and_do_nothing_else() -> None:
-    check_plan("r", _plan("ProduceResults", "PartitionedNodeByLabelScan", "Expand(All)"))
-    for kind, plan in (
-        ("rw", _plan("ProduceResults")),
-        ("s", _plan("ProduceResults")),
-        ("r", None),
-        ("r", _plan("ProduceResults", "Filter", "SetProperty")),
-        ("r", _plan("LoadCSV")),
-    ):
-        with pytest.raises(RefusedError):
-            check_plan(kind, plan)
+def test_plan_that_reads_passes_and_no_other() -> None:
+    for trust in ("owner", "guest"):
+        check_plan("r", _plan("ProduceResults", "PartitionedNodeByLabelScan", "Expand(All)"), trust)
+        check_plan("r", _plan("ProcedureCall db.labels() :: (label :: STRING)"), trust)
+        for kind, plan in (
+            ("rw", _plan("ProduceResults")),
+            ("s", _plan("ProduceResults")),
+            ("r", None),
+            ("r", _plan("ProduceResults", "Filter", "SetProperty")),
+            ("r", _plan("LoadCSV")),
+            ("r", _plan("ShowTransactions")),
+            ("r", _plan("ProcedureCall db.info() :: (id :: STRING)")),
+        ):
+            with pytest.raises(RefusedError):
+                check_plan(kind, plan, trust)
+    check_plan("r", _plan("ProduceResults", "ShowIndexes allIndexes"), "owner")
+    with pytest.raises(RefusedError):
+        check_plan("r", _plan("ProduceResults", "ShowIndexes allIndexes"), "guest")
 
 
 class _Result:
@@ -134,9 +150,12 @@ def test_rows_and_megabytes_are_capped() -> None:
 
     three = GatewaySettings(rows=3, megabytes=0.001)
     assert cut(three, 1, 2, 3) == (3, None)
-    assert cut(three, 1, 2, 3, 4) == (3, "only the first 3 rows are given")
+    assert cut(three, 1, 2, 3, 4) == (3, "only the first 3 rows are given (KGRAG_GATEWAY__ROWS)")
     assert cut(three, "x" * 498, "y" * 498) == (2, None)
-    assert cut(three, "x" * 498, "y" * 499) == (1, "only the rows of the first 0.001 MB are given")
+    assert cut(three, "x" * 498, "y" * 499) == (
+        1,
+        "only the rows of the first 0.001 MB are given (KGRAG_GATEWAY__MEGABYTES)",
+    )
     (row,) = read_rows(_Result({"embedding": [0.5] * 8, "a": 1}), three, False)[1]  # type: ignore[arg-type]
     assert row == ({"a": 1},)
     (row,) = read_rows(_Result({"embedding": [0.5] * 8, "a": 1}), three, True)[1]  # type: ignore[arg-type]

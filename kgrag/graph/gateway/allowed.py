@@ -1,0 +1,65 @@
+"""Lists of what a statement may call and what its plan may hold."""
+
+PROCEDURES = frozenset(
+    """
+    db.index.fulltext.queryNodes db.index.fulltext.queryRelationships
+    db.index.vector.queryNodes db.index.vector.queryRelationships
+    db.labels db.propertyKeys db.relationshipTypes
+    db.schema.nodeTypeProperties db.schema.relTypeProperties db.schema.visualization
+    """.split()
+)
+"""Procedures that read this database alone, and change nothing in the server."""
+
+FUNCTIONS = frozenset(
+    """
+    abs acos all any asin atan atan2 avg btrim ceil char_length character_length coalesce collect cos cot
+    count degrees e element elementid endnode exists exp floor haversin head id isempty isnan keys labels last left
+    length log log10 lower ltrim max min nodes none normalize nullif percentilecont percentiledisc pi point properties
+    radians rand randomuuid range reduce relationships replace reverse right round rtrim sign sin single size split
+    sqrt startnode stdev stdevp substring sum tail tan timestamp toboolean tobooleanlist tobooleanornull tofloat
+    tofloatlist tofloatornull tointeger tointegerlist tointegerornull tolower tostring tostringlist tostringornull
+    toupper trim type upper valuetype shortestpath allshortestpaths
+    point.distance point.withinbbox vector.similarity.cosine vector.similarity.euclidean
+    date date.realtime date.statement date.transaction date.truncate
+    datetime datetime.fromepoch datetime.fromepochmillis datetime.realtime datetime.statement datetime.transaction
+    datetime.truncate duration duration.between duration.indays duration.inmonths duration.inseconds
+    localdatetime localdatetime.realtime localdatetime.statement localdatetime.transaction localdatetime.truncate
+    localtime localtime.realtime localtime.statement localtime.transaction localtime.truncate
+    time time.realtime time.statement time.transaction time.truncate
+    """.split()
+)
+"""Functions of Cypher that read neither files nor the network nor another database (in small letters)."""
+
+OPERATORS = frozenset(
+    """
+    AllNodesScan Anti AntiConditionalApply AntiSemiApply Apply Argument ArgumentTracker AssertSameNode
+    AssertSameRelationship BidirectionalRepeat(Trail) BidirectionalRepeat(Walk) CacheProperties CartesianProduct
+    ConditionalApply DirectedAllRelationshipsScan DirectedRelationshipByElementIdSeek DirectedRelationshipByIdSeek
+    DirectedRelationshipIndexContainsScan DirectedRelationshipIndexEndsWithScan DirectedRelationshipIndexScan
+    DirectedRelationshipIndexSeek DirectedRelationshipIndexSeekByRange DirectedRelationshipTypeScan
+    DirectedRelationshipUniqueIndexSeek DirectedRelationshipUniqueIndexSeekByRange DirectedUnionRelationshipTypesScan
+    Distinct DynamicDirectedRelationshipTypeLookup DynamicLabelNodeLookup DynamicUndirectedRelationshipTypeLookup
+    Eager EagerAggregation EmptyResult EmptyRow ExhaustiveLimit Expand(All) Expand(Into) Filter
+    IntersectionNodeByLabelsScan LetAntiSemiApply LetSelectOrAntiSemiApply LetSelectOrSemiApply LetSemiApply Limit
+    MultiNodeIndexSeek NodeByElementIdSeek NodeByIdSeek NodeByLabelScan NodeCountFromCountStore NodeHashJoin
+    NodeIndexContainsScan NodeIndexEndsWithScan NodeIndexScan NodeIndexSeek NodeIndexSeekByRange NodeLeftOuterHashJoin
+    NodeRightOuterHashJoin NodeUniqueIndexSeek NodeUniqueIndexSeekByRange NodeVectorIndexSearch NonFuseable
+    NullifyMetadata Optional OptionalExpand(All) OptionalExpand(Into) OrderedAggregation OrderedDistinct OrderedUnion
+    PartialSort PartialTop PathPropagatingBFS PreserveOrder ProcedureCall ProduceResults ProjectEndpoints Projection
+    RelationshipCountFromCountStore Repeat(Trail) Repeat(Walk) RollUpApply SelectOrAntiSemiApply SelectOrSemiApply
+    SemiApply ShortestPath Skip Sort StatefulShortestPath(All) StatefulShortestPath(Into)
+    StatefulShortestPath(All,Trail) StatefulShortestPath(Into,Trail) StatefulShortestPath(All,Walk)
+    StatefulShortestPath(Into,Walk) SubtractionNodeByLabelsScan Top Top1WithTies TriadicBuild TriadicFilter
+    TriadicSelection UndirectedAllRelationshipsScan UndirectedRelationshipByElementIdSeek
+    UndirectedRelationshipByIdSeek UndirectedRelationshipIndexContainsScan UndirectedRelationshipIndexEndsWithScan
+    UndirectedRelationshipIndexScan UndirectedRelationshipIndexSeek UndirectedRelationshipIndexSeekByRange
+    UndirectedRelationshipTypeScan UndirectedRelationshipUniqueIndexSeek
+    UndirectedRelationshipUniqueIndexSeekByRange UndirectedUnionRelationshipTypesScan Union UnionNodeByLabelsScan
+    Unwind ValueHashJoin VarLengthExpand(All) VarLengthExpand(Into) VarLengthExpand(Pruning)
+    VarLengthExpand(Pruning,BFS) VarLengthExpand(Pruning,BFS,All) VarLengthExpand(Pruning,BFS,Into)
+    """.split()
+)
+"""Operators of Neo4j's plans that read (the partitioned ones of parallel queries are found by their prefix)."""
+
+SHOWING = frozenset("ShowConstraints ShowFunctions ShowIndexes ShowProcedures".split())
+"""Operators that list what the database has, for its owner."""
