@@ -121,11 +121,15 @@ def look_up(context: SearchContext, query: Query, tasks: Tasks | None = None, de
     request, headings = question.part(), list(question.headings())
     if not question.kinds or (tasks is None and request is None and not headings):
         return None
-    documents = _candidates(context, query, question, headings)
-    content, match = False, _requested_part(question, request, headings, documents)
-    if match is None and documents and tasks is not None:
-        content, match = _by_model(query, documents, tasks)
-    return _answer(context, query, *match, depth, content=content) if documents and match is not None else None
+
+    def read() -> Lookup | None:
+        documents = _candidates(context, query, question, headings)
+        content, match = False, _requested_part(question, request, headings, documents)
+        if match is None and documents and tasks is not None:
+            content, match = _by_model(query, documents, tasks)
+        return _answer(context, query, *match, depth, content=content) if documents and match is not None else None
+
+    return context.current(read)
 
 
 def _candidates(

@@ -12,14 +12,14 @@ from pydantic import Field
 
 from kgrag.models.embed import Embedder, embed_questions
 from kgrag.models.tasks import Listener
-from kgrag.retrieval.context import Searchable, SearchContext
+from kgrag.retrieval.context import PAUSES, Searchable, SearchContext
 from kgrag.retrieval.expression import Expression, parse
 from kgrag.runtime.options import Count, Options, resolve
 from kgrag.runtime.plugins import Plugins
 from kgrag.runtime.spans import span
 from kgrag.settings import BRIDGE_CAP
 from kgrag.text.dates import checked_date
-from kgrag.values.errors import ConfigurationError, InputError, MismatchError
+from kgrag.values.errors import ConfigurationError, InputError
 from kgrag.values.results import Filter, Hit, Passage, Ranking, Step
 
 __all__ = [
@@ -46,8 +46,6 @@ __all__ = [
 RETRIEVERS: "Plugins[type[Retriever]]" = Plugins("kgrag.retrievers", "retriever")
 """By name; adding one is a module and an entry point."""
 DEFAULT_RETRIEVER = "pathrank"
-PAUSES = (0.0, 0.05, 0.2, 0.5)
-"""Seconds before a ranking is made again whose passages or vectors went away under it."""
 
 _DEPTHS = (1, 8, 8, 64)
 """How many times as many passages as are wanted are ranked, each time after a pause: some of them were gone before."""
@@ -377,10 +375,7 @@ class Retriever(ABC):
         return Ranking(question.text, self.name, hits, self.notes(scored))
 
     def ranked(self, query: Query, n: int) -> list[Scored]:
-        """Rank, again with a new context where the collection was replaced or embedded again meanwhile.
-
-        A ranking takes several queries without a common transaction: one that fails on removed nodes is made again,
-        with growing pauses, since a server takes a while to apply what a transaction removes.
+        """Rank passages of the collection as it is now, even if it was replaced or embedded again meanwhile.
 
         Args:
             query: the question.
@@ -389,27 +384,14 @@ class Retriever(ABC):
         Returns:
             At most `n` passages, best first.
         """
+        memory = dict(query.memory)
+
+        def rank() -> list[Scored]:
+            _restore(query, memory)
+            return self.rank(query, n)[:n]
+
         with self.spanned(n):
-            self.context.keep_up()
-            memory = dict(query.memory)
-            for pause in (*PAUSES, None):
-                _restore(query, memory)
-                before = self.context.reader.collection
-                try:
-                    ranking = self.rank(query, n)[:n]
-                except Exception as error:
-                    if isinstance(error, MismatchError):  # an index is gone, or of vectors of another length
-                        self.context.refresh()
-                    removed = isinstance(error, LookupError | TypeError)  # nothing has its id, or its text is null
-                    if pause is None or not (removed or self.context.reader.collection != before):
-                        raise
-                    _LOG.info("%s: made again after %r", self.name, error)
-                    time.sleep(pause)
-                else:
-                    self.context.keep_up(now=not ranking)  # its indexes may be empty because it was removed
-                    if pause is None or self.context.reader.collection == before:  # not partly with old vectors
-                        break
-            return ranking
+            return self.context.current(rank)
 
     @contextmanager
     def spanned(self, n: int) -> Iterator[None]:

@@ -1,41 +1,21 @@
 """Embedding again: the old vectors serve until the new ones are complete; interrupted, it goes on where it was."""
 
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 
-import numpy as np
 import pytest
+from letter_embedder import LetterEmbedder
 from neighbours import similar
 
 from kgrag import KnowledgeGraph
 from kgrag.graph import collections
-from kgrag.models.embed import Vectors, WordLlamaEmbedder, unit
+from kgrag.models.embed import WordLlamaEmbedder
 from kgrag.settings import Settings
 from kgrag.values.documents import Document
 
 pytestmark = pytest.mark.long
 
 Make = Callable[..., list[Document]]
-
-
-class LetterEmbedder:
-    """Letter counts: a small embedder of another dimension that can be told to fail."""
-
-    def __init__(self, fail_after: int | None = None, name: str = "letters") -> None:
-        self.name = name
-        self.dimension = 32
-        self.texts = 0
-        self.fail_after = fail_after
-
-    def embed(self, texts: Sequence[str]) -> Vectors:
-        if self.fail_after is not None and self.texts >= self.fail_after:
-            raise ConnectionError("the embedder is gone")
-        self.texts += len(texts)
-        rows = np.zeros((len(texts), self.dimension), np.float32)
-        for row, text in zip(rows, texts, strict=True):
-            for c in text.lower():
-                row[ord(c) % self.dimension] += 1
-        return unit(rows)
 
 
 def test_reembed_is_resumed(kg: KnowledgeGraph, collection_name: str, make_documents: Make) -> None:
