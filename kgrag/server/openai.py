@@ -146,7 +146,9 @@ class _Completion:
 
     def whole(self, reply: ConversationReply) -> Completion:
         message = AnswerMessage(content=reply.text, annotations=self._annotations(reply.marks))
-        return Completion(**self._head, choices=[Choice(message=message)], usage=_usage(reply.usage))
+        return Completion(
+            **self._head, choices=[Choice(message=message, finish_reason=_reason(reply))], usage=_usage(reply.usage)
+        )
 
     async def chunks(self, heard: Any, usage: bool) -> Events:
         content = ""
@@ -162,7 +164,7 @@ class _Completion:
                     left = conversation.rest(item.text, content)
                     yield "", self._chunk({"content": left})
                     marks = conversation.marks_in(content + left, [mark.citation for mark in item.marks])
-                    yield "", self._chunk({"annotations": self._annotations(marks)}, "stop")
+                    yield "", self._chunk({"annotations": self._annotations(marks)}, _reason(item))
                     if usage:
                         yield "", {**self._chunk({}), "choices": [], "usage": _usage(item.usage)}
             yield "", None
@@ -268,6 +270,10 @@ def _link(caller: Caller, passage: Passage) -> str:
     else:
         place = address("api", "v1", "collections", passage.collection, "passage", id=passage.id)
     return f"{str(caller.request.base_url).rstrip('/')}{place}"
+
+
+def _reason(reply: ConversationReply) -> Literal["stop", "length"]:
+    return "length" if reply.cut else "stop"
 
 
 def _usage(usage: Usage) -> Tokens:
