@@ -247,7 +247,7 @@ class Strategy(ABC):
                 episode = self.begin(inquiry)
                 conclusion, problem = run(episode, trace)
                 hits = inquiry.hits(conclusion.ranking[:depth])
-                notes = episode.notes()
+                notes = (*episode.notes(), *(() if hits else retriever.unknown_keys(request.filter)))
                 assert tasks is not None
                 if conclusion.reply is not None:
                     reply = conclusion.reply

@@ -46,7 +46,7 @@ def ask(
     k: int,
     effort: str | None,
     short: bool,
-    where: "dict[str, Scalar | Range]",
+    where: "list[tuple[str, Scalar | Range]]",
     source: str | None,
     since: datetime | None,
     as_of: str,

@@ -47,7 +47,7 @@ def search(
     collection: str | None,
     retriever: str | None,
     k: int,
-    where: "dict[str, Scalar | Range]",
+    where: "list[tuple[str, Scalar | Range]]",
     source: str | None,
     since: datetime | None,
     as_of: str,

@@ -11,7 +11,7 @@ from typing import Any
 
 from kgrag.graph.collections import Collection, open_collection
 from kgrag.graph.connection import Graph
-from kgrag.graph.property_values import as_text, from_properties
+from kgrag.graph.property_values import as_text, day_or_moment, from_properties
 from kgrag.passages import PassageIndex
 from kgrag.text.dates import checked_date
 from kgrag.text.languages import ENGLISH, Language
@@ -287,6 +287,11 @@ class Reader:
         row = self.row("retrieve/entity_captions", entities=entities, passages=sorted(set(passages)))
         return dict(row["names"])
 
+    def metadata_keys(self, wanted: Sequence[str]) -> tuple[list[str], list[str]]:
+        """Return those of some keys of metadata that no document has, and the keys that there are."""
+        row = self.row("look_up/metadata_keys", collection=self.collection.name, wanted=list(wanted))
+        return row["missing"], row["keys"]
+
     def matching_filter(self, ids: list[str], only: Filter) -> set[str]:
         """Return the passages among some whose documents match a filter."""
         return set(self.row("retrieve/passing", ids=ids, **self._filter(only))["ids"])
@@ -419,13 +424,12 @@ def filter_parameters(only: Filter) -> dict[str, Any]:
         since = only.since and only.since.astimezone(UTC)
     except (OverflowError, ValueError) as error:
         raise ConfigurationError(f"since is invalid: {only.since}.", "Give a time of the years 2 to 9998.") from error
-    ranges = {key: value for key, value in only.where.items() if isinstance(value, tuple)}
     return {
-        "where": {key: _equals(value) for key, value in only.where.items() if not isinstance(value, tuple)},
-        "between": {key: _ends(*ends) for key, ends in ranges.items()},
+        "where": [[key, _equals(value)] for key, value in only.conditions if not isinstance(value, tuple)],
+        "between": [[key, *_ends(*value)] for key, value in only.conditions if isinstance(value, tuple)],
         "source": only.source,
         "since": since,
-        "day": only.since and only.since.replace(tzinfo=None).isoformat().removesuffix("T00:00:00"),
+        "day": only.since and day_or_moment(only.since),
     }
 
 

@@ -50,6 +50,9 @@ DEFAULT_RETRIEVER = "pathrank"
 _DEPTHS = (1, 8, 8, 64)
 """How many times as many passages as are wanted are ranked, each time after a pause: some of them were gone before."""
 
+_LISTED = 20
+"""Keys of metadata that a remark names."""
+
 _LOG = logging.getLogger(__name__)
 Scale = Literal["cosine", "share", "relevance", "rank"]
 Layer = Literal["triples", "keywords", "TAGME", "tree", "communities"]
@@ -344,6 +347,29 @@ class Retriever(ABC):
         )
         return tuple(dict.fromkeys([*(note for part in self.parts for note in part.notes(ranked)), *own]))
 
+    def unknown_keys(self, only: Filter) -> tuple[str, ...]:
+        """Return a remark on each key of a filter that no document has, for a filter that nothing matched.
+
+        Args:
+            only: the filter.
+
+        Returns:
+            Sentences with the keys that there are.
+        """
+        if not only.where:
+            return ()
+        wanted = list(dict.fromkeys(key for key, _ in only.conditions))
+        replies = [context.reader.metadata_keys(wanted) for context in self.contexts]
+        keys = sorted({key for _, some in replies for key in some})
+        there = (
+            f"There are: {', '.join(keys[:_LISTED])}{', ...' * (len(keys) > _LISTED)}." if keys else "There are none."
+        )
+        return tuple(
+            f"No document has metadata with the key {key!r}. {there}"
+            for key in wanted
+            if all(key in missing for missing, _ in replies)
+        )
+
     def retrieve(self, query: str | Query, k: int = 8) -> Ranking:
         """Return the best passages with their texts and trails.
 
@@ -372,7 +398,8 @@ class Retriever(ABC):
             if whole or self.asks():  # a language model's calls cost more than a shorter list
                 break
         _LOG.info("%s: %d of %d passages in %.0f ms", self.name, len(hits), k, 1000 * (time.perf_counter() - started))
-        return Ranking(question.text, self.name, hits, self.notes(scored))
+        notes = self.notes(scored) if hits else (*self.notes(scored), *self.unknown_keys(question.filter))
+        return Ranking(question.text, self.name, hits, notes)
 
     def ranked(self, query: Query, n: int) -> list[Scored]:
         """Rank passages of the collection as it is now, even if it was replaced or embedded again meanwhile.
