@@ -146,6 +146,16 @@ class Main(Group):
                 with formatter.section(title):
                     formatter.write_dl(rows)
 
+    def main(self, *args: Any, **options: Any) -> Any:
+        """Run the program; what the user's own files, disks and pipes raise becomes a line."""
+        try:
+            return super().main(*args, **options)
+        except OSError as error:
+            if "--debug" in sys.argv or (of_file := _of_file(error)) is None:
+                raise
+            print_error(of_file)
+            sys.exit(of_file.exit_code)
+
     def invoke(self, ctx: click.Context) -> Any:
         """Run the command; errors end with a message, a remedy and their exit code."""
         _take_interrupts()
@@ -164,9 +174,18 @@ class Main(Group):
         except Exception as error:
             if ctx.params.get("debug"):
                 raise
+            if isinstance(error, OSError) and _of_file(error):
+                raise
             message = f"Unexpected {type(error).__name__}: {error}".rstrip(": ")
             print_error(KgragError(message, "This is a defect of kgrag; `kgrag --debug ...` shows where it happened."))
             ctx.exit(1)
+
+
+def _of_file(error: OSError) -> KgragError | None:
+    """Return the error for a file, disk or pipe of the user; the import takes time that most commands save."""
+    from kgrag.runtime.files import file_error
+
+    return file_error(error)
 
 
 def _take_interrupts() -> None:
