@@ -147,7 +147,7 @@ class Main(Group):
 
             if "--debug" in sys.argv:
                 raise
-            problem = file_error(error) or _defect(error)
+            problem = file_error(error, "Standard output or a file", "read or written") or _defect(error)
             print_error(problem)
             sys.exit(problem.exit_code)
 
