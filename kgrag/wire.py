@@ -198,6 +198,7 @@ def _answer(value: Answer) -> Json:
         "seconds": round(value.seconds, _SECONDS),
         "problem": value.problem,
         "unsupported": list(value.unsupported),
+        "cut": value.cut,
     }
 
 

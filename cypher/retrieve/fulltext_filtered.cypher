@@ -5,18 +5,18 @@
 // $limit: INTEGER = 10 - rows wanted
 // $embedding: STRING = null - property that holds the vector
 // $vector: LIST<FLOAT> = null - the question's vector
-// $where: MAP = {} - metadata key -> what the value, or one of a list, is to be: one of a list of texts, numbers and booleans
-// $between: MAP = {} - metadata key -> [least, most]: both numbers, or both texts
+// $where: LIST<LIST<ANY>> = [] - [metadata key, texts, numbers and booleans one of which the value, or one of a list, equals]
+// $between: LIST<LIST<ANY>> = [] - [metadata key, least, most], the ends both numbers or both texts
 // $source: STRING = null - part of the document's source
 // $since: DATETIME = null - documents that are dated at or after this time; those without a date by their ingest
-// $day: STRING = null - the same as a date or moment without zone, as documents are dated
+// $day: STRING = null - the same as documents are dated: a day as it stands, a moment with an offset in UTC
 // $lapsed: LIST<STRING> = [] - passages that do not pass in any case: see `look_up/lapsed`
 // -> hits: LIST<LIST<ANY>> - [passage id, BM25 score, (1 + cosine) / 2 or null]
 CALL db.index.fulltext.queryNodes($index, $query) YIELD node, score
 MATCH (d:Document)-[:HAS_PASSAGE]->(node)
-WHERE all(key IN keys($where) WHERE any(value IN [] + d['meta_' + key] WHERE value IN $where[key]))
-  AND all(key IN keys($between) WHERE any(value IN [] + d['meta_' + key] WHERE $between[key][0] <=
-    CASE WHEN $between[key][0] IS :: FLOAT NOT NULL THEN toFloatOrNull(toString(value)) ELSE toString(value) END <= $between[key][1]))
+WHERE all(one IN $where WHERE any(value IN [] + d['meta_' + one[0]] WHERE value IN one[1]))
+  AND all(one IN $between WHERE any(value IN [] + d['meta_' + one[0]] WHERE one[1] <=
+    CASE WHEN one[1] IS :: FLOAT NOT NULL THEN toFloatOrNull(toString(value)) ELSE toString(value) END <= one[2]))
   AND ($source IS NULL OR d.source CONTAINS $source)
   AND ($since IS NULL OR CASE WHEN d.dated IS NULL THEN d.updated >= $since ELSE d.dated >= $day END)
   AND NOT node.id IN $lapsed

@@ -6,11 +6,11 @@
 // $vector: LIST<FLOAT> - the question's vector
 // $candidates: INTEGER = 1000 - over-fetch
 // $limit: INTEGER = 10 - rows wanted
-// $where: MAP = {} - metadata key -> what the value, or one of a list, is to be: one of a list of texts, numbers and booleans
-// $between: MAP = {} - metadata key -> [least, most]: both numbers, or both texts
+// $where: LIST<LIST<ANY>> = [] - [metadata key, texts, numbers and booleans one of which the value, or one of a list, equals]
+// $between: LIST<LIST<ANY>> = [] - [metadata key, least, most], the ends both numbers or both texts
 // $source: STRING = null - part of the document's source
 // $since: DATETIME = null - documents that are dated at or after this time; those without a date by their ingest
-// $day: STRING = null - the same as a date or moment without zone, as documents are dated
+// $day: STRING = null - the same as documents are dated: a day as it stands, a moment with an offset in UTC
 // $lapsed: LIST<STRING> = [] - passages that do not pass in any case: see `look_up/lapsed`
 // $scanned: INTEGER = 100000 - passages of a collection that may be scanned in place of an unsure index
 // -> hits: LIST<LIST<ANY>> - [passage id, (1 + cosine) / 2]
@@ -22,9 +22,9 @@ CALL (top) {
   UNWIND top AS one
   WITH one[0] AS node, one[1] AS score
   MATCH (d:Document)-[:HAS_PASSAGE]->(node)
-  WHERE all(key IN keys($where) WHERE any(value IN [] + d['meta_' + key] WHERE value IN $where[key]))
-    AND all(key IN keys($between) WHERE any(value IN [] + d['meta_' + key] WHERE $between[key][0] <=
-      CASE WHEN $between[key][0] IS :: FLOAT NOT NULL THEN toFloatOrNull(toString(value)) ELSE toString(value) END <= $between[key][1]))
+  WHERE all(one IN $where WHERE any(value IN [] + d['meta_' + one[0]] WHERE value IN one[1]))
+    AND all(one IN $between WHERE any(value IN [] + d['meta_' + one[0]] WHERE one[1] <=
+      CASE WHEN one[1] IS :: FLOAT NOT NULL THEN toFloatOrNull(toString(value)) ELSE toString(value) END <= one[2]))
     AND ($source IS NULL OR d.source CONTAINS $source)
     AND ($since IS NULL OR CASE WHEN d.dated IS NULL THEN d.updated >= $since ELSE d.dated >= $day END)
     AND NOT node.id IN $lapsed

@@ -195,9 +195,7 @@ class Episode(ABC):
         Returns:
             The passages, best first.
         """
-        retriever, n = self.inquiry.retriever, max(self.pool, self.inquiry.depth)
-        with retriever.spanned(n):
-            return retriever.rank(query, n)
+        return self.inquiry.retriever.ranked(query, max(self.pool, self.inquiry.depth))
 
     @abstractmethod
     def absorb(self, query: str, ranking: Sequence[Scored]) -> None:

@@ -146,7 +146,7 @@ class _Gear(Episode):
         self.rankings.append(base)
         self._facts = self._facts_in(query.wording, base)
         self.emit(Read(query=query.text, triples=self._facts))
-        self.rankings[-1] = self.sync.expand(query, base, self._facts)
+        self.rankings[-1] = self.sync.context.current(lambda: self.sync.expand(query, base, self._facts))
         return self.rankings[-1]
 
     def absorb(self, query: str, ranking: Sequence[Scored]) -> None:
@@ -221,7 +221,7 @@ class _Gear(Episode):
         constant, only, k = self.sync.settings.rrf, self.inquiry.question.filter, self.settings.link
         texts = [" ".join(fact.text.split()) for fact in facts]
         linked = []
-        for text, stated in zip(texts, self._stating(texts, k), strict=True):
+        for text, stated in zip(texts, self.sync.context.current(lambda: self._stating(texts, k)), strict=True):
             base = base_ranking(self.inquiry.retriever, Query(text, only, self.emit), k)
             step = Step("remembers", "Fact", text)
             fused = reciprocal_rank_fusion([base, stated], constant)[:k]

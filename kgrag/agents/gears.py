@@ -8,6 +8,7 @@ passages that do not help (6), and the question is answered from the others and 
 
 import re
 from collections.abc import Sequence
+from functools import partial
 from typing import Literal
 
 from pydantic import Field
@@ -99,7 +100,7 @@ class _Gears(Episode):
         if new:
             self.emit(Remembered(triples=tuple(new.values())))
         if len(self.rankings) >= self.settings.graph_from and triples:
-            expanded = [self._expanded(name, query, triples) for name in self.graphs]
+            expanded = [self.context.current(partial(self._expanded, name, query, triples)) for name in self.graphs]
             self.rankings[-1] = reciprocal_rank_fusion([*(r for r in expanded if r), base], self.settings.rrf)
         return self.rankings[-1]
 

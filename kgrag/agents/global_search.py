@@ -100,7 +100,7 @@ class _GlobalSearch(Episode):
         inquiry = self.inquiry
         points: list[tuple[Point, Sequence[Mapping[str, Any]]]] = []
         problems: list[ModelError] = []
-        batches = _batches(self._reports(), self.settings.batch)
+        batches = _batches(self.inquiry.retriever.context.current(self._reports), self.settings.batch)
         for batch, reply in in_parallel(self._note, batches, self.settings.threads):
             if isinstance(reply, ModelError):
                 problems.append(reply)

@@ -121,11 +121,15 @@ def look_up(context: SearchContext, query: Query, tasks: Tasks | None = None, de
     request, headings = question.part(), list(question.headings())
     if not question.kinds or (tasks is None and request is None and not headings):
         return None
-    documents = _candidates(context, query, question, headings)
-    content, match = False, _requested_part(question, request, headings, documents)
-    if match is None and documents and tasks is not None:
-        content, match = _by_model(query, documents, tasks)
-    return _answer(context, query, *match, depth, content=content) if documents and match is not None else None
+
+    def read() -> Lookup | None:
+        documents = _candidates(context, query, question, headings)
+        content, match = False, _requested_part(question, request, headings, documents)
+        if match is None and documents and tasks is not None:
+            content, match = _by_model(query, documents, tasks)
+        return _answer(context, query, *match, depth, content=content) if documents and match is not None else None
+
+    return context.current(read)
 
 
 def _candidates(
@@ -278,7 +282,8 @@ def _parts(
             own = _picked(part.number, label, [(node, _label(node)) for node in nodes], nodes)
         selection += own
         if not own:
-            missing.append(_Finding(f"{has}; there is no {kind} {part.called}{' there' if on else ''}."))
+            name = f"{part.called} {kind}" if part.number < 0 else f"{kind} {part.called}"
+            missing.append(_Finding(f"{has}; there is no {name}{' there' if on else ''}."))
     return selection, missing
 
 

@@ -15,17 +15,17 @@ from kgrag.agents.loop import run
 from kgrag.agents.replies import ModelAnswer, citations_of
 from kgrag.agents.trace import Trace
 from kgrag.models.chat import no_model
-from kgrag.models.tasks import Listener, Tasks
+from kgrag.models.tasks import LONGER, Listener, Tasks
 from kgrag.retrieval.base import Layer, Query, Retriever, make_retriever
 from kgrag.retrieval.bridges import with_bridges
-from kgrag.retrieval.context import Searchable, SearchContext
+from kgrag.retrieval.context import Searchable, SearchContext, unknown_keys
 from kgrag.retrieval.expression import Expression
 from kgrag.retrieval.held import held_facts
 from kgrag.runtime.options import resolve
 from kgrag.text.dates import checked_date
 from kgrag.values.documents import Triple
 from kgrag.values.errors import ConfigurationError, ModelError
-from kgrag.values.events import Answer, Answered, AnswerSources, Failed, StructureLookup
+from kgrag.values.events import Answer, Answered, AnswerSources, Called, Failed, StructureLookup
 from kgrag.values.results import Hit, Item, Ranking, Usage
 
 __all__ = ["DEPTH", "Conclusion", "Episode", "Inquiry", "Search", "Strategy"]
@@ -34,6 +34,7 @@ DEPTH = 15
 """How many passages a system ranks by default."""
 _PROMPT, _PASSAGE = 500, 200
 """Tokens of a prompt, and of a passage."""
+_CUT = f"The answer is not whole: the model reached its limit, or repeated itself. {LONGER}"
 
 
 class Strategy(ABC):
@@ -246,7 +247,7 @@ class Strategy(ABC):
                 episode = self.begin(inquiry)
                 conclusion, problem = run(episode, trace)
                 hits = inquiry.hits(conclusion.ranking[:depth])
-                notes = episode.notes()
+                notes = (*episode.notes(), *(() if hits else unknown_keys(retriever.contexts, request.filter)))
                 assert tasks is not None
                 if conclusion.reply is not None:
                     reply = conclusion.reply
@@ -269,6 +270,9 @@ class Strategy(ABC):
             problem = problem or error.in_full
             trace.add(Failed(problem=error.in_full, error=type(error).__name__))
         problem = problem or next((event.problem for event in trace.events if isinstance(event, Failed)), "")
+        calls = [event for event in trace.events if isinstance(event, Called)]
+        cut = bool(calls) and calls[-1].cut and bool(reply.text) and (place is None or place.content)
+        problem = " ".join(filter(None, (_CUT if cut else "", problem)))  # the last call wrote the answer
         usage = trace.by_task()
         if reply.found:
             rests_on = [c.passage.id for c in reply.citations] or [hit.passage.id for hit in hits]
@@ -287,6 +291,7 @@ class Strategy(ABC):
             seconds=time.perf_counter() - started,
             problem=problem,
             unsupported=reply.unsupported,
+            cut=cut,
         )
 
     def _evidence(self, inquiry: Inquiry, conclusion: Conclusion) -> list[Item]:

@@ -4,6 +4,7 @@ import difflib
 import signal
 import sys
 import threading
+from collections import Counter
 from collections.abc import Sequence
 from io import TextIOWrapper
 from typing import Any
@@ -51,6 +52,23 @@ _GROUPED = {name: f"{group} {name}" for group, (_, names) in GROUPS.items() for 
 INTERRUPTED = 130
 
 
+def given_once(command: click.Command) -> click.Command:
+    """Return the command, which refuses an option that is given twice and takes one value; click uses the last."""
+    parse = type(command).parse_args
+
+    def checked(ctx: click.Context, args: list[str]) -> list[str]:
+        order = [] if ctx.resilient_parsing else command.make_parser(ctx).parse_args(list(args))[2]
+        for param, times in Counter(order).items():
+            if times < 2 or not isinstance(param, click.Option) or param.multiple or param.count:
+                continue
+            if not param.is_flag or param.secondary_opts:
+                raise click.UsageError(f"{param.opts[-1]} is given {times} times, and takes one value.", ctx)
+        return parse(command, ctx, args)
+
+    command.parse_args = checked  # type: ignore[method-assign]
+    return command
+
+
 class Group(click.Group):
     """Commands that are imported when they are used, each with a line in the list; an unknown one names the nearest."""
 
@@ -64,7 +82,7 @@ class Group(click.Group):
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """Import and return a command, None if there is none of that name."""
-        return COMMANDS[cmd_name] if cmd_name in self._names else None
+        return given_once(COMMANDS[cmd_name]) if cmd_name in self._names else None
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
@@ -96,7 +114,8 @@ class Main(Group):
         if cmd_name in GROUPS:
             summary, names = GROUPS[cmd_name]
             return Group(name=cmd_name, commands=names, help=summary, short_help=summary)
-        return None if cmd_name in _GROUPED else COMMANDS.get(cmd_name)
+        command = None if cmd_name in _GROUPED else COMMANDS.get(cmd_name)
+        return None if command is None else given_once(command)
 
     def aliases(self, ctx: click.Context) -> dict[str, str]:
         """See Group; commands of groups, too."""
@@ -122,6 +141,19 @@ class Main(Group):
                 with formatter.section(title):
                     formatter.write_dl(rows)
 
+    def main(self, *args: Any, **options: Any) -> Any:
+        """Run the program; what the user's own files, disks and pipes raise becomes a line."""
+        try:
+            return super().main(*args, **options)
+        except OSError as error:
+            from kgrag.runtime.files import file_error  # takes time that other commands save
+
+            if "--debug" in sys.argv:
+                raise
+            problem = file_error(error, "Standard output or a file", "read or written") or _defect(error)
+            print_error(problem)
+            sys.exit(problem.exit_code)
+
     def invoke(self, ctx: click.Context) -> Any:
         """Run the command; errors end with a message, a remedy and their exit code."""
         _take_interrupts()
@@ -135,14 +167,18 @@ class Main(Group):
         except (KeyboardInterrupt, click.Abort):
             note("Interrupted.")
             ctx.exit(INTERRUPTED)
-        except (click.ClickException, click.exceptions.Exit, BrokenPipeError):
+        except (click.ClickException, click.exceptions.Exit, OSError):
             raise
         except Exception as error:
             if ctx.params.get("debug"):
                 raise
-            message = f"Unexpected {type(error).__name__}: {error}".rstrip(": ")
-            print_error(KgragError(message, "This is a defect of kgrag; `kgrag --debug ...` shows where it happened."))
+            print_error(_defect(error))
             ctx.exit(1)
+
+
+def _defect(error: Exception) -> KgragError:
+    message = f"Unexpected {type(error).__name__}: {error}".rstrip(": ")
+    return KgragError(message, "This is a defect of kgrag; `kgrag --debug ...` shows where it happened.")
 
 
 def _take_interrupts() -> None:

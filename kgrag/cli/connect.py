@@ -4,7 +4,6 @@ import re
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from datetime import datetime
 from functools import wraps
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
@@ -72,7 +71,8 @@ def filter_options(command: F) -> F:
                      help="Only documents dated since then; those without a date by when they were ingested."),
         click.option("--source", metavar="TEXT", help="Only documents whose source (path or address) contains this."),
         click.option("--where", multiple=True, callback=where, metavar="KEY=VALUE",
-                     help="Only documents with this metadata, or in a range: year=1890..1899; repeated, all of it."),
+                     help="Only documents with this metadata, or in a range: year=1890..1899. Repeated, "
+                     "all must match, for one key, too."),
     ):  # fmt: skip
         command = option(command)
     return command
@@ -125,26 +125,23 @@ def _text(ctx: click.Context, param: click.Parameter, value: str | None) -> str 
     return None if value is None else as_text(value)
 
 
-def _since(ctx: click.Context, param: click.Parameter, value: str | None) -> datetime | None:
-    """Return a day or a moment in ISO form, local time without a zone; a year or a month stand for their first day."""
-    if value is None:
-        return None
+def _since(ctx: click.Context, param: click.Parameter, value: str | None) -> str | None:
     from kgrag.text.tokens import iso_moment
 
-    if moment := iso_moment(value):
-        return moment
-    raise click.BadParameter(f"{value!r} is not a date; write 2024, 2024-05-31 or 2024-05-31T12:00+02:00.")
+    if value is not None and iso_moment(value) is None:
+        raise click.BadParameter(f"{value!r} is not a date; write 2024, 2024-05-31 or 2024-05-31T12:00+02:00.")
+    return value
 
 
-def where(ctx: click.Context, param: click.Parameter, values: tuple[str, ...]) -> dict[str, "Scalar | Range"]:
-    """Return conditions key=value and key=least..most as a map."""
-    conditions: dict[str, Scalar | Range] = {}
+def where(ctx: click.Context, param: click.Parameter, values: tuple[str, ...]) -> "list[tuple[str, Scalar | Range]]":
+    """Return conditions key=value and key=least..most as pairs."""
+    conditions: list[tuple[str, Scalar | Range]] = []
     for value in values:
         key, sign, text = value.partition("=")
         if not sign or not key.strip():
             raise click.BadParameter(f"{value!r} is not of the form key=value.")
         ends = _RANGE.fullmatch(text.strip())
-        conditions[key.strip()] = _range(*ends.groups()) if ends else text.strip()
+        conditions.append((key.strip(), _range(*ends.groups()) if ends else text.strip()))
     return conditions
 
 

@@ -266,8 +266,8 @@ def print_answer(answer: Answer) -> None:
         console = stdout_console()
         console.print(Text(text, "bold" if answer.found else ""), soft_wrap=not console.is_terminal)
     if answer.problem:
-        part = "A step failed, and this is made from what there was"
-        note(f"{part}: {answer.problem}" if text else f"There is no answer: {answer.problem}")
+        part = "" if answer.cut else "A step failed, and this is made from what there was: "
+        note(f"{part}{answer.problem}" if text else f"There is no answer: {answer.problem}")
     if answer.doubt:
         note(one_line(answer.doubt))
     if answer.found:

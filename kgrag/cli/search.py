@@ -3,7 +3,6 @@
 import re
 import time
 from collections.abc import Mapping
-from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -50,9 +49,9 @@ def search(
     collection: str | None,
     retriever: str | None,
     k: int,
-    where: "dict[str, Scalar | Range]",
+    where: "list[tuple[str, Scalar | Range]]",
     source: str | None,
-    since: datetime | None,
+    since: str | None,
     as_of: str,
     knowledge: tuple[str, ...],
     why: bool,

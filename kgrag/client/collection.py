@@ -324,8 +324,10 @@ class Collection(Building, Searching):
         """
         from kgrag.graph.saved import question_parameters
 
-        vector = Query(question).vector(self.context.embedder)
-        return question_parameters(self.context.reader.collection, question, vector)
+        context = self.context
+        return context.current(
+            lambda: question_parameters(context.reader.collection, question, Query(question).vector(context.embedder))
+        )
 
     def ask_cypher(self, question: str, *, run: bool = True, listener: Listener | None = None) -> "CypherAnswer":
         """Answer a question with rows, by a read-only Cypher statement that a language model writes.

@@ -7,8 +7,9 @@ import base64
 import json
 import math
 import re
-from collections.abc import Callable, Mapping, Sequence
-from datetime import UTC
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from datetime import UTC, datetime
 from typing import Any
 
 import numpy as np
@@ -25,35 +26,52 @@ _SCALAR = str | bool | int | float
 
 
 def to_properties(metadata: Mapping[str, Any]) -> dict[str, Any]:
-    """Return single values, and lists of one type, unchanged; a list of several types as texts, and as JSON."""
+    """Return single values, and lists of one type, unchanged; a list of several types as texts, and as JSON.
+
+    Values of nested metadata have keys with points, such as "meta.author", by which filters reach them.
+    """
     properties: dict[str, Any] = {}
     rest = {}
-    for key, value in metadata.items():
+    for key, value in _flat(metadata):
         listed = list(value) if isinstance(value, list | tuple) else []
         types = set(map(type, listed))
         if isinstance(value, _SCALAR) or (listed and all(isinstance(one, _SCALAR) for one in listed)):
             properties[_PREFIX + key] = list(map(as_text, listed)) if len(types) > 1 else listed or value
-        if value is not None and (_PREFIX + key not in properties or len(types) > 1):
+        if key in metadata and value is not None and (_PREFIX + key not in properties or len(types) > 1):
             rest[key] = value
     if rest:
         properties["metadata"] = json.dumps(rest, ensure_ascii=False, sort_keys=True, default=str)
     return properties
 
 
+def _flat(metadata: Mapping[str, Any], before: str = "") -> Iterator[tuple[str, Any]]:
+    """Yield every key with its value, and after a mapping its entries, with the keys that lead to them."""
+    for key, value in metadata.items():
+        yield f"{before}{key}", value
+        if isinstance(value, Mapping):
+            yield from _flat(value, f"{before}{key}.")
+
+
+def day_or_moment(time: datetime) -> str:
+    """Return a day, or a moment to the second: in UTC if it has an offset, else as it stands."""
+    with suppress(OverflowError):
+        time = time.astimezone(UTC) if time.tzinfo is not None else time
+    return time.replace(tzinfo=None, microsecond=0).isoformat().removesuffix("T00:00:00")
+
+
 def dated(metadata: Mapping[str, Any]) -> dict[str, str]:
     """Return the property with a document's date: the first of `_DATES` that is a date in ISO form."""
     values = {key.casefold(): str(value) for key, value in metadata.items()}
     moment = next(filter(None, (iso_moment(values[key]) for key in _DATES if key in values)), None)
-    if moment is None:
-        return {}
-    return {"dated": moment.replace(tzinfo=None, microsecond=0).isoformat().removesuffix("T00:00:00")}
+    return {} if moment is None else {"dated": day_or_moment(moment)}
 
 
 def from_properties(properties: Mapping[str, Any]) -> dict[str, Any]:
     """Return the metadata in the properties of a Document node."""
     single = {key.removeprefix(_PREFIX): value for key, value in properties.items() if key.startswith(_PREFIX)}
     rest: dict[str, Any] = json.loads(properties.get("metadata") or "{}")
-    return single | rest
+    nested = {key for key, _ in _flat(rest)} - rest.keys()
+    return {key: value for key, value in single.items() if key not in nested} | rest
 
 
 def as_text(value: object) -> str:

@@ -11,12 +11,12 @@ from typing import Any
 
 from kgrag.graph.collections import Collection, open_collection
 from kgrag.graph.connection import Graph
-from kgrag.graph.property_values import as_text, from_properties
+from kgrag.graph.property_values import as_text, day_or_moment, from_properties
 from kgrag.passages import PassageIndex
 from kgrag.text.dates import checked_date
 from kgrag.text.languages import ENGLISH, Language
 from kgrag.text.letters import fold, identity
-from kgrag.text.tokens import question_stems
+from kgrag.text.tokens import iso_moment, question_stems
 from kgrag.values.errors import ConfigurationError, NotFoundError
 from kgrag.values.identity import document_id, entity_id
 from kgrag.values.results import DocumentContents, DocumentInfo, DocumentTable, FigureInfo, Filter, Passage, Scalar
@@ -287,6 +287,11 @@ class Reader:
         row = self.row("retrieve/entity_captions", entities=entities, passages=sorted(set(passages)))
         return dict(row["names"])
 
+    def metadata_keys(self, candidates: Sequence[str]) -> tuple[list[str], list[str]]:
+        """Return the candidates that are a key of no document's metadata, and the keys that there are."""
+        row = self.row("look_up/metadata_keys", collection=self.collection.name, candidates=list(candidates))
+        return row["missing"], row["keys"]
+
     def matching_filter(self, ids: list[str], only: Filter) -> set[str]:
         """Return the passages among some whose documents match a filter."""
         return set(self.row("retrieve/passing", ids=ids, **self._filter(only))["ids"])
@@ -415,17 +420,20 @@ def _pairs(hits: list[list[Any]]) -> Scores:
 
 def filter_parameters(only: Filter) -> dict[str, Any]:
     """Give a filter as parameters of a statement. Raises ConfigurationError for a time out of range."""
+    moment = None if only.since is None else iso_moment(str(only.since))
+    if (moment is None) != (only.since is None):
+        remedy = "Write 2024, 2024-05, 2024-05-31 or 2024-05-31T12:00+02:00."
+        raise ConfigurationError(f"since is invalid: {only.since!r} is not a date.", remedy)
     try:
-        since = only.since and only.since.astimezone(UTC)
+        since = moment and moment.astimezone(UTC)
     except (OverflowError, ValueError) as error:
         raise ConfigurationError(f"since is invalid: {only.since}.", "Give a time of the years 2 to 9998.") from error
-    ranges = {key: value for key, value in only.where.items() if isinstance(value, tuple)}
     return {
-        "where": {key: _equals(value) for key, value in only.where.items() if not isinstance(value, tuple)},
-        "between": {key: _ends(*ends) for key, ends in ranges.items()},
+        "where": [[key, _equals(value)] for key, value in only.conditions if not isinstance(value, tuple | list)],
+        "between": [[key, *_ends(*value)] for key, value in only.conditions if isinstance(value, tuple | list)],
         "source": only.source,
         "since": since,
-        "day": only.since and only.since.replace(tzinfo=None).isoformat().removesuffix("T00:00:00"),
+        "day": moment and day_or_moment(moment),
     }
 
 

@@ -52,6 +52,7 @@ Material = Mapping[str, Any]
 class Report(BaseModel):
     """A reply: a heading, a summary, and findings, each a sentence (GraphRAG, appendix)."""
 
+    WHOLE: ClassVar = True
     title: str
     summary: str
     findings: list[str] = Field(default_factory=list)

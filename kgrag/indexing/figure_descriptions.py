@@ -44,4 +44,4 @@ def described(items: Iterable[T], tasks: Tasks) -> Iterator[T | Document | Probl
 def _description(tasks: Tasks, document: Document, figure: Figure) -> str:
     picture = f"data:{figure.media_type};base64,{base64.b64encode(figure.data).decode()}"
     caption = harmless(figure.caption) or "none"
-    return tasks.text(TASK, picture=picture, title=titled(document.title or document.key), caption=caption)
+    return tasks.text(TASK, picture=picture, whole=True, title=titled(document.title or document.key), caption=caption)

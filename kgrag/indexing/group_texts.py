@@ -43,6 +43,7 @@ Member = Mapping[str, Any]
 class Summary(BaseModel):
     """A reply: a heading of a few words, and the summary."""
 
+    WHOLE: ClassVar = True
     title: str
     summary: str
 

@@ -58,16 +58,21 @@ def _nearly(text: str) -> bool:
 _LOG = logging.getLogger(__name__)
 Piece = TypeVar("Piece")
 
-_WITHHELD = ("content_filter", "SAFETY", "sensitive")
-"""How servers call it when their filter ended a reply: OpenAI's name, Google's, Zhipu's."""
+_WITHHELD = frozenset(
+    ("content_filter", "safety", "sensitive", "recitation", "blocklist", "prohibited_content", "spii")
+)
+"""Reasons for which a filter ended a reply: OpenAI's name, Google's, Zhipu's, in lower case."""
+_CUT = frozenset(("length", "max_tokens", "max_output_tokens", "max_new_tokens", "model_length", "max_length"))
+_FAILED = frozenset(("error", "network_error", "insufficient_system_resource", "abort", "aborted"))
+UNSAID = "unsaid"  # a reply in one piece that gives no reason
 _READ = ("prompt_tokens", "input_tokens")
 _WRITTEN = ("completion_tokens", "output_tokens")
 
 
 def read_reply(
     kind: str, pieces: Iterable[bytes], until: float, on_text: Callable[[str], None] | None
-) -> tuple[CachedReply, bool]:
-    """Return a reply, and whether it is complete; tokens are -1 where the server does not count them.
+) -> tuple[CachedReply, str]:
+    """Return a reply, and why it ended, empty if it was interrupted; tokens are -1 if the server does not count them.
 
     `kind`: its content type; `until`: when it must be there, by time.monotonic(). A stream that only repeats itself is
     read no further, and cut there. Raises LostReply when it is not whole or no reply, and what `on_text` raises.
@@ -80,10 +85,10 @@ def read_reply(
     _check_given(ended)
     if on_text is not None and text:
         on_text(text)
-    return _reply(text, ended or "stop", usage, value), True
+    return _reply(text, ended, usage, value), ended or UNSAID
 
 
-def _streamed(pieces: Iterable[bytes], on_text: Callable[[str], None] | None) -> tuple[CachedReply, bool]:
+def _streamed(pieces: Iterable[bytes], on_text: Callable[[str], None] | None) -> tuple[CachedReply, str]:
     text, ended, usage, looked_at = "", "", None, 0
     event: Mapping[str, Any] = {}
     try:
@@ -102,12 +107,12 @@ def _streamed(pieces: Iterable[bytes], on_text: Callable[[str], None] | None) ->
                 looked_at = len(text)
                 if (end := repeats_from(text)) is not None:
                     _LOG.info("A reply that repeated itself was ended after %d characters", len(text))
-                    return CachedReply(text[:end], -1, tokens_of(text), True, True, _model(event)), True
+                    return CachedReply(text[:end], -1, tokens_of(text), True, True, _model(event)), "length"
+        _check_given(ended)
     except LostReply as error:
         error.written = text
         raise
-    _check_given(ended)
-    return _reply(text, ended, usage, event), bool(ended)
+    return _reply(text, ended, usage, event), ended
 
 
 def tokens_of(text: str) -> int:
@@ -116,9 +121,11 @@ def tokens_of(text: str) -> int:
 
 
 def _check_given(ended: str) -> None:
-    """Raise WithheldError where the server cut the reply off, or gave none, for what it says."""
+    """Raise WithheldError if a filter of the server ended the reply, LostReply if the server failed."""
     if ended in _WITHHELD:
         raise WithheldError(f"its filter of contents ended it ({ended}).")
+    if ended in _FAILED:
+        raise LostReply(f"it was interrupted ({ended})")
 
 
 def in_time(pieces: Iterable[Piece], until: float) -> Iterator[Piece]:
@@ -182,7 +189,8 @@ def _content(value: Mapping[str, Any]) -> tuple[str, str, Any]:
         raise WithheldError(f"the model refuses: {' '.join(str(refused).split())[:300]}")
     if content is None:
         content = choice.get("text")
-    return _text(content), str(choice.get("finish_reason") or ""), value.get("usage")
+    ended = choice.get("finish_reason") or choice.get("done_reason") or value.get("done_reason") or ""
+    return _text(content), str(ended).lower(), value.get("usage")
 
 
 def _text(content: Any) -> str:
@@ -198,8 +206,7 @@ def _text(content: Any) -> str:
 
 def _reply(text: str, ended: str, usage: Any, last: Mapping[str, Any]) -> CachedReply:
     counts = usage if isinstance(usage, dict) else {}
-    cut = ended in ("length", "max_tokens")
-    return CachedReply(text, _count(counts, _READ), _count(counts, _WRITTEN), cut, model=_model(last))
+    return CachedReply(text, _count(counts, _READ), _count(counts, _WRITTEN), ended in _CUT, model=_model(last))
 
 
 def _model(value: Mapping[str, Any]) -> str:

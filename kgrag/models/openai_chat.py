@@ -23,7 +23,7 @@ from kgrag.models.chat_errors import (
     server_error,
     shorter,
 )
-from kgrag.models.chat_reply import read_reply, tokens_of
+from kgrag.models.chat_reply import UNSAID, read_reply, tokens_of
 from kgrag.models.endpoint import Endpoint, Pace, Place, Slots
 from kgrag.runtime import limits
 from kgrag.runtime.spans import Value, span
@@ -257,8 +257,10 @@ class OpenAIChat:
                 with self._slots.one() as place:
                     reply, ended = self._once(client, form, on_text)
                 if ended:
-                    if broken:  # its streams do not say when they end
+                    if broken and ended != UNSAID:  # its streams do not say when they end
                         dialect.give_up("stream")
+                    elif broken:  # the stream broke off, and the reply in one piece does not say that it is whole
+                        reply = replace(reply, cut=True)
                     self._slots.good()
                     return _counted(reply, form)
                 if reply.text:
@@ -294,8 +296,8 @@ class OpenAIChat:
                     left = limits.remaining()
                     time.sleep(pause if left is None else min(pause, left))
 
-    def _once(self, client: "openai.OpenAI", form: dict[str, Any], on_text: OnText | None) -> tuple[CachedReply, bool]:
-        """Send one request, when the pace allows it, and return the reply within its time."""
+    def _once(self, client: "openai.OpenAI", form: dict[str, Any], on_text: OnText | None) -> tuple[CachedReply, str]:
+        """Send one request, when the pace allows it, and return the reply within its time, and why it ended."""
         from openai import Timeout
 
         longest = next((form[name] for name in LIMITS if name in form), 0)

@@ -209,6 +209,7 @@ _SURELY = 0.95
 """Part of what a context is said to have room for that is used: tokens are estimated by characters."""
 LONGER = "Raise KGRAG_CHAT__MAX_TOKENS, or switch off the model's thinking by KGRAG_CHAT__EXTRA_BODY."
 """What to do about replies that were cut off because they grew too long."""
+_CUT = "it was cut off because it grew too long"
 
 
 @dataclass(frozen=True, slots=True)
@@ -238,11 +239,13 @@ class Tasks:
         prompt: str | None = None,
         on_text: Callable[[str], None] | None = None,
         picture: str = "",
+        whole: bool = False,
         **values: str,
     ) -> str:
         """Return the model's text, without thoughts and preamble. Raises ModelError, also for an empty reply.
 
-        `on_text` is called with all that there is of it whenever it grows. `picture`: a data URL, shown, too.
+        `on_text` is called with all that there is of it whenever it grows. `picture`: a data URL, shown, too. `whole`:
+        a reply that was cut off is an error, too.
         """
         messages, reply = self._first(
             prompt or task, values, task=task, picture=picture, on_text=_unless_thinking(on_text)
@@ -256,6 +259,8 @@ class Tasks:
                 f"The model {reply.model!r} replied nothing to {task!r}.",
                 LONGER if reply.cut else "Try another model.",
             )
+        if whole and reply.cut:
+            raise ModelError(f"The reply of the model {reply.model!r} to {task!r} is not whole: {_CUT}.", LONGER)
         return text
 
     def structured(self, task: str, shape: type[Shape], *, prompt: str | None = None, **values: str) -> Shape:
@@ -320,14 +325,14 @@ class Tasks:
             if any(error.lost):
                 self._tell(task, self.model.name(task), Usage(0, 0, *error.lost), started)
             raise
-        self._tell(task, reply.model, reply.usage, started)
+        self._tell(task, reply.model, reply.usage, started, cut=reply.cut)
         return reply
 
-    def _tell(self, task: str, model: str, usage: Usage, started: float) -> None:
+    def _tell(self, task: str, model: str, usage: Usage, started: float, *, cut: bool = False) -> None:
         limits.spend(usage.cost)
         if self.listener is not None:
             seconds = time.perf_counter() - started
-            self.listener(Called(task=task, model=model, usage=usage, seconds=seconds))
+            self.listener(Called(task=task, model=model, usage=usage, seconds=seconds, cut=cut))
 
 
 def reply_schema(shape: type[BaseModel]) -> Mapping[str, Any]:
@@ -362,9 +367,12 @@ def _unless_thinking(on_text: Callable[[str], None] | None) -> Callable[[str], N
 def shaped(reply: Reply, shape: type[Shape]) -> tuple[Shape | None, str]:
     """Return the first object of a reply that has the shape, or None and the fault of the first object.
 
-    The context of the validators of the shape says whether the reply was `cut` off.
+    The context of the validators of the shape says whether the reply was `cut` off; a shape with `WHOLE`, whose texts
+    are written to the graph, is not read from such a reply.
     """
     problem = ""
+    if reply.cut and getattr(shape, "WHOLE", False):
+        return None, _CUT
     try:
         for value in json_in(reply.text):
             try:
@@ -377,7 +385,7 @@ def shaped(reply: Reply, shape: type[Shape]) -> tuple[Shape | None, str]:
                 return result, ""
     except (ValueError, RecursionError) as error:
         problem = str(error)
-    return None, "it was cut off because it grew too long" if reply.cut else problem
+    return None, _CUT if reply.cut else problem
 
 
 def _complaint(error: ValidationError) -> str:

@@ -3,8 +3,7 @@
 import logging
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal, Self
 
@@ -12,14 +11,14 @@ from pydantic import Field
 
 from kgrag.models.embed import Embedder, embed_questions
 from kgrag.models.tasks import Listener
-from kgrag.retrieval.context import Searchable, SearchContext
+from kgrag.retrieval.context import PAUSES, Searchable, SearchContext, unknown_keys
 from kgrag.retrieval.expression import Expression, parse
 from kgrag.runtime.options import Count, Options, resolve
 from kgrag.runtime.plugins import Plugins
 from kgrag.runtime.spans import span
 from kgrag.settings import BRIDGE_CAP
 from kgrag.text.dates import checked_date
-from kgrag.values.errors import ConfigurationError, InputError, MismatchError
+from kgrag.values.errors import ConfigurationError, InputError
 from kgrag.values.results import Filter, Hit, Passage, Ranking, Step
 
 __all__ = [
@@ -46,8 +45,6 @@ __all__ = [
 RETRIEVERS: "Plugins[type[Retriever]]" = Plugins("kgrag.retrievers", "retriever")
 """By name; adding one is a module and an entry point."""
 DEFAULT_RETRIEVER = "pathrank"
-PAUSES = (0.0, 0.05, 0.2, 0.5)
-"""Seconds before a ranking is made again whose passages or vectors went away under it."""
 
 _DEPTHS = (1, 8, 8, 64)
 """How many times as many passages as are wanted are ranked, each time after a pause: some of them were gone before."""
@@ -374,13 +371,11 @@ class Retriever(ABC):
             if whole or self.asks():  # a language model's calls cost more than a shorter list
                 break
         _LOG.info("%s: %d of %d passages in %.0f ms", self.name, len(hits), k, 1000 * (time.perf_counter() - started))
-        return Ranking(question.text, self.name, hits, self.notes(scored))
+        notes = self.notes(scored) if hits else (*self.notes(scored), *unknown_keys(self.contexts, question.filter))
+        return Ranking(question.text, self.name, hits, notes)
 
     def ranked(self, query: Query, n: int) -> list[Scored]:
-        """Rank, again with a new context where the collection was replaced or embedded again meanwhile.
-
-        A ranking takes several queries without a common transaction: one that fails on removed nodes is made again,
-        with growing pauses, since a server takes a while to apply what a transaction removes.
+        """Rank passages of the collection as it is now, even if it was replaced or embedded again meanwhile.
 
         Args:
             query: the question.
@@ -389,42 +384,16 @@ class Retriever(ABC):
         Returns:
             At most `n` passages, best first.
         """
-        with self.spanned(n):
-            self.context.keep_up()
-            memory = dict(query.memory)
-            for pause in (*PAUSES, None):
-                _restore(query, memory)
-                before = self.context.reader.collection
-                try:
-                    ranking = self.rank(query, n)[:n]
-                except Exception as error:
-                    if isinstance(error, MismatchError):  # an index is gone, or of vectors of another length
-                        self.context.refresh()
-                    removed = isinstance(error, LookupError | TypeError)  # nothing has its id, or its text is null
-                    if pause is None or not (removed or self.context.reader.collection != before):
-                        raise
-                    _LOG.info("%s: made again after %r", self.name, error)
-                    time.sleep(pause)
-                else:
-                    self.context.keep_up(now=not ranking)  # its indexes may be empty because it was removed
-                    if pause is None or self.context.reader.collection == before:  # not partly with old vectors
-                        break
-            return ranking
+        memory = dict(query.memory)
 
-    @contextmanager
-    def spanned(self, n: int) -> Iterator[None]:
-        """Open a span for a ranking, by the names of OpenTelemetry's conventions.
+        def rank() -> list[Scored]:
+            _restore(query, memory)
+            return self.rank(query, n)[:n]
 
-        Args:
-            n: how many passages are ranked.
-
-        Yields:
-            None, within the span.
-        """
         named = ",".join(context.reader.collection.name for context in self.contexts)
         with span(f"retrieval {named}", client=True, retriever=type(self).name, k=n) as noted:
-            noted |= {"gen_ai.operation.name": "retrieval", "gen_ai.data_source.id": named}
-            yield
+            noted |= {"gen_ai.operation.name": "retrieval", "gen_ai.data_source.id": named}  # as OpenTelemetry has it
+            return self.context.current(rank)
 
     @property
     def contexts(self) -> tuple[SearchContext, ...]:

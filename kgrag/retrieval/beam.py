@@ -92,7 +92,7 @@ class BeamOptions(ChainOptions):
 def base_ranking(base: Retriever, query: Query, n: int) -> list[Scored]:
     """Return the best `n` passages of the retriever that is expanded, with its rank in their trails."""
     ranking = []
-    for rank, scored in enumerate(base.rank(query, n), 1):
+    for rank, scored in enumerate(base.context.current(lambda: base.rank(query, n)), 1):
         step = Step(f"{base.name} rank {rank}", "Passage", "", scored.score)
         ranking.append(scored if step in scored.why else replace(scored, why=(*scored.why, step)))
     return ranking

@@ -1,8 +1,9 @@
 """What retrievers work on: an open collection with its embedder and models."""
 
+import logging
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, Protocol, Self, TypeVar
@@ -15,9 +16,15 @@ from kgrag.models.embed import CachedEmbedder, Embedder, load_embedder
 from kgrag.models.tasks import Tasks
 from kgrag.settings import RerankerSettings
 from kgrag.values.errors import MismatchError
+from kgrag.values.results import Filter
 
 REFRESH_SECONDS = 5.0
 """Seconds after which an open collection is looked at again: was it embedded again meanwhile?"""
+PAUSES = (0.0, 0.05, 0.2, 0.5)
+"""Seconds before a result is computed again whose passages or vectors were removed meanwhile."""
+
+_LISTED = 20  # keys of metadata that a remark names
+_LOG = logging.getLogger(__name__)
 
 _T = TypeVar("_T")
 
@@ -91,10 +98,36 @@ class SearchContext:
             return self.embedder
         return load_embedder(name) if self._load is None else self._load(name)
 
-    def keep_up(self, *, now: bool = False) -> None:
+    def current(self, read: Callable[[], _T]) -> _T:
+        """Return a result of the collection as it is now; whatever uses its vectors or indexes goes through here.
+
+        `read` takes several queries without a common transaction. It runs again if the collection was replaced or
+        embedded again meanwhile, and, with growing pauses, if it fails on removed nodes: a server takes a while to
+        apply a removal.
+        """
+        self._keep_up()
+        for pause in (*PAUSES, None):
+            before = self.reader.collection
+            try:
+                result = read()
+            except Exception as error:
+                if isinstance(error, MismatchError):  # an index is gone, or of vectors of another length
+                    self.refresh()
+                removed = isinstance(error, LookupError | TypeError)  # nothing has its id, or its text is null
+                if pause is None or not (removed or self.reader.collection != before):
+                    raise
+                _LOG.info("%s is read again after %r", before.name, error)
+                time.sleep(pause)
+            else:
+                self._keep_up(now=result == [])  # its indexes may be empty because it was removed
+                if pause is None or self.reader.collection == before:  # not partly with old vectors
+                    break
+        return result
+
+    def _keep_up(self, *, now: bool = False) -> None:
         """Open the collection again if that was too long ago, or `now`: old vectors do not stay for ever.
 
-        One that is being removed or made again meanwhile is read on as it was opened.
+        A collection that is being removed or made again is read as it was opened.
         """
         if now or time.monotonic() - self._opened > REFRESH_SECONDS:
             with suppress(MismatchError):
@@ -115,6 +148,15 @@ class SearchContext:
         with self._lock:
             self._shared.clear()
             self._cache.clear()
+
+
+def unknown_keys(contexts: Sequence[SearchContext], only: Filter) -> tuple[str, ...]:
+    """Return a sentence on each key of a filter that no document of some collections has, with keys that there are."""
+    candidates = dict.fromkeys(key for key, _ in only.conditions)
+    replies = [context.reader.metadata_keys(list(candidates)) for context in contexts] if candidates else []
+    unknown = [key for key in candidates if all(key in missing for missing, _ in replies)]
+    keys = ", ".join(sorted({key for _, some in replies for key in some})[:_LISTED]) or "none"
+    return tuple(f"No document has metadata with the key {key!r}. There are: {keys}." for key in unknown)
 
 
 class Searchable(Protocol):

@@ -10,11 +10,16 @@ from pathlib import Path
 
 from filelock import FileLock, Timeout
 
-from kgrag.values.errors import LocalServerError
+from kgrag.values.errors import InputError, LocalServerError
 from kgrag.values.events import Progress
 
 _FULL = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
 _REFUSED = {errno.EACCES, errno.EPERM, errno.EROFS}
+_OF_FILES = (
+    {errno.ENOENT, errno.EEXIST, errno.EISDIR, errno.ENOTDIR, errno.ENOTEMPTY, errno.ENAMETOOLONG, errno.ELOOP}
+    | {errno.EIO, errno.ENXIO, errno.ENODEV, errno.EBUSY, errno.EMFILE, errno.ENFILE, errno.ETXTBSY}
+    | _FULL | _REFUSED
+)  # fmt: skip
 
 
 def write_atomic(path: Path, text: str, *, mode: int = 0o644) -> None:
@@ -43,13 +48,42 @@ def private_folder(folder: Path) -> Path:
     return folder
 
 
+def file_error(error: OSError, place: object, verb: str) -> InputError | None:
+    """Return the error for a file, disk or pipe of the user; None for errors of another kind, such as of a network.
+
+    `place`: the file, if the system does not name it, as it does not for a write; `verb`: "read" or "written".
+    """
+    if error.errno not in _OF_FILES:
+        return None
+    full = "Free some space, or write to another disk."
+    return InputError(
+        f"{error.filename or place} cannot be {verb}: {error.strerror}.",
+        full if error.errno in _FULL else f"Is the path right, and may it be {verb} there?",
+    )
+
+
+@contextmanager
+def user_file(place: object, verb: str = "written") -> Iterator[None]:
+    """Turn what reading or writing a file of the user raises into an InputError."""
+    try:
+        yield
+    except UnicodeDecodeError as error:
+        raise InputError(f"{place} is not a text in UTF-8 ({error.reason}).", "Save it as UTF-8.") from error
+    except OSError as error:
+        raise file_error(error, place, verb) or error from error
+
+
 @contextmanager
 def disk_errors(place: Path, setting: str) -> Iterator[None]:
     """Turn an OSError of the block into a LocalServerError about `place`; `setting` is the variable that moves it."""
     try:
         yield
     except OSError as error:
-        raise explain(error, place, setting) from error
+        action = "Free some space" if error.errno in _FULL else "Make it writable for this user"
+        raise LocalServerError(
+            f"{error.filename or place} cannot be written: {error.strerror or error}.",
+            f"{action}, or set {setting} to another folder, then run the command again.",
+        ) from error
 
 
 @contextmanager
@@ -66,21 +100,6 @@ def locked(path: Path, progress: Progress | None) -> Iterator[None]:
         yield
     finally:
         lock.release()
-
-
-def explain(error: OSError, place: Path, setting: str) -> LocalServerError:
-    """Return the LocalServerError for a failed write below `place`."""
-    if error.errno in _FULL:
-        return LocalServerError(
-            f"There is no space left for {error.filename or place} ({megabytes(free_bytes(place))} free).",
-            f"Free some space, or set {setting} to a folder on a larger disk, then run the command again.",
-        )
-    if error.errno in _REFUSED or isinstance(error, (NotADirectoryError, FileExistsError)):
-        return LocalServerError(
-            f"Cannot write to {error.filename or place}: {error.strerror}.",
-            f"Make it writable for this user, or set {setting} to a folder that is.",
-        )
-    return LocalServerError(f"{error.strerror or error}: {error.filename or place}.", f"Check the disk of {place}.")
 
 
 def require_space(place: Path, needed: int, setting: str) -> None:

@@ -42,7 +42,7 @@ from kgrag.server.keys import Keys
 from kgrag.server.pictures import Pictures
 from kgrag.server.record import API, Metrics, Record
 from kgrag.server.request_queue import Workers
-from kgrag.server.route_context import Serving
+from kgrag.server.route_context import Serving, check_given
 from kgrag.server.throttle import Throttle
 from kgrag.server.tracing import Tracing
 from kgrag.server.watched import WatchedFolders
@@ -93,12 +93,13 @@ def create_app(kg: KnowledgeGraph, keys: Keys, options: ServeOptions) -> FastAPI
         kg, keys, options, workers, asks, statements, metrics, pictures, work, conversations, asking
     )
     bearer = Depends(HTTPBearer(auto_error=False, description="A key, where the server has keys"))  # Guard checks it
-    api = APIRouter(prefix=API, responses=ERRORS, dependencies=[bearer])
+    checked = [bearer, Depends(check_given)]
+    api = APIRouter(prefix=API, responses=ERRORS, dependencies=checked)
     for router in _ROUTERS:
         api.include_router(router)
     app.include_router(api)
     app.include_router(health.router, responses=ERRORS)
-    app.include_router(openai.router, responses=openai_forms.ERRORS, dependencies=[bearer])
+    app.include_router(openai.router, responses=openai_forms.ERRORS, dependencies=checked)
     if find_spec("mcp") is not None:
         from kgrag.server.mcp_door import McpDoor
 

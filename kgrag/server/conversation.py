@@ -30,6 +30,7 @@ _CHORE = re.compile(  # as Open WebUI, LibreChat, LobeChat, Chatbox and others w
 _MARK = re.compile(r"\s?[\[【(](?:\^|[Pp]assages? )?\d[\d,\s–-]*[\]】)]")
 _OPEN = re.compile(r"\s*[\[【(][^\]】)]{0,20}\Z|[!<]\w{0,8}\Z")
 _IN_PART = "(A step of the search failed, and this answer is made from what there was.)"
+_NOT_WHOLE = "(This answer is not whole: the model reached its limit.)"
 _FETCHED = re.compile(  # what a client that draws Markdown or HTML would fetch from elsewhere: "![", "<img"
     r"(?<=!)(?=\[)|(?<=<)(?=(?:img|image|picture|source|video|audio|track|iframe|embed|object|svg|link|style|input)\b)",
     re.IGNORECASE,
@@ -49,11 +50,12 @@ class Mark:
 
 @dataclass(frozen=True, slots=True)
 class ConversationReply:
-    """What is said to a conversation, with the places where it cites, and what it took."""
+    """The reply to a conversation, with the places where it cites, and its usage; `cut`: it is not whole."""
 
     text: str
     marks: tuple[Mark, ...] = ()
     usage: Usage = field(default_factory=Usage)
+    cut: bool = False
 
 
 def reply(
@@ -73,7 +75,7 @@ def reply(
     meter = Meter()
     if is_chore(spoken):
         answer = tasks.chat(list(messages), task="title")
-        return ConversationReply(without_pictures(answer.text), usage=answer.usage)
+        return ConversationReply(without_pictures(answer.text), usage=answer.usage, cut=answer.cut)
     question = spoken[-1].content
     if before := spoken[:-1]:
         question = understood(tasks.with_listener(meter), before, question)
@@ -81,14 +83,14 @@ def reply(
     if result.problem and not result.text:
         raise ModelError(result.problem)
     if result.problem:
-        result = replace(result, text=f"{result.text}\n\n{_IN_PART}")
-    return replace(with_sources(result), usage=result.usage + meter.total)
+        result = replace(result, text=f"{result.text}\n\n{_NOT_WHOLE if result.cut else _IN_PART}")
+    return replace(with_sources(result), usage=result.usage + meter.total, cut=result.cut)
 
 
 def understood(tasks: Tasks, before: Sequence[Message], question: str) -> str:
     """Return a question that can be understood without the messages `before`. Raises ModelError."""
     history = "\n".join(f"{m.role.capitalize()}: {m.content[:_LONGEST]}" for m in before[-TURNS:])
-    return tasks.text("follow-up", history=history, question=question)
+    return tasks.text("follow-up", whole=True, history=history, question=question)
 
 
 def is_chore(messages: Sequence[Message]) -> bool:

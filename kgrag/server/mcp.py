@@ -9,15 +9,15 @@ others do not reach it, they are logged.
 import logging
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from functools import wraps
-from typing import Annotated, Any, ParamSpec, TypeVar
+from typing import Annotated, Any
 
-from mcp.server.mcpserver import MCPServer
-from mcp.server.mcpserver.exceptions import ResourceError, ToolError
-from mcp.types import ToolAnnotations
-from pydantic import Field
+from mcp.server.mcpserver import Context, MCPServer
+from mcp.server.mcpserver.exceptions import ResourceError, ToolError, UnexpectedToolError
+from mcp.types import CallToolResult, InputRequiredResult, ToolAnnotations
+from pydantic import Field, ValidationError, WithJsonSchema
 
 from kgrag import __version__
+from kgrag.client.arguments import unknown_argument
 from kgrag.client.collection import Collection
 from kgrag.client.federation import Federation, split_names
 from kgrag.client.graph import KnowledgeGraph
@@ -31,11 +31,9 @@ from kgrag.server import replies
 from kgrag.server.allowed_parts import check_asked_retriever, check_asked_system, is_of_a_collection, saved_rows
 from kgrag.server.replies import AskReply, DescribeReply, LookUpReply, OpenedReply, RowsReply, SearchReply
 from kgrag.values.errors import KgragError, NotFoundError, RefusedError, UnreachableError, without_login
+from kgrag.values.results import Filter, Range, Scalar
 
 _LOG = logging.getLogger(__name__)
-
-P = ParamSpec("P")
-R = TypeVar("R")
 
 CHARACTERS = 20_000
 """Characters of a reply's texts, about 5,000 tokens."""
@@ -48,6 +46,11 @@ that is named; saved_query and read-cypher count, list and compare. What documen
 
 Name = Annotated[str | None, Field(description="which collection; needed only where there are several")]
 Names = Annotated[str | None, Field(description="which collection, or several with commas between")]
+_WHERE = {"type": "object", "description": "metadata of the documents: key -> value or [least, most]"}
+Where = Annotated[dict[str, Scalar | Range] | None, WithJsonSchema(_WHERE)]
+Source = Annotated[str, Field(description="part of the path or address of the documents")]
+Since = Annotated[str, Field(description="documents dated since then: 2024-05 or 2024-05-31T12:00+02:00")]
+AsOf = Annotated[str, Field(description="leave out what did not hold then: 1912 or 1912-03")]
 
 
 class Tools:
@@ -100,10 +103,16 @@ class Tools:
         retriever: Annotated[
             str, Field(description="pathrank walks from the question's names over several documents")
         ] = DEFAULT_RETRIEVER,
+        where: Where = None,
+        source: Source = "",
+        since: Since = "",
+        as_of: AsOf = "",
     ) -> SearchReply:
         """Find the passages that answer a question best, also across several documents, each with the path to it."""
-        target = self._searched(collection)
-        ranking = target.search(question, k=k, retriever=check_asked_retriever(retriever), deadline=self._deadline)
+        only, target = Filter(where or {}, source or None, since or None, as_of), self._searched(collection)
+        ranking = target.search(
+            question, k=k, retriever=check_asked_retriever(retriever), filter=only, deadline=self._deadline
+        )
         return replies.ranked(ranking, target.name, self._characters)
 
     def ask(
@@ -113,12 +122,16 @@ class Tools:
         system: Annotated[
             str | None, Field(description="strategy+retriever, such as gear+pathrank or auto+pathrank")
         ] = None,
+        where: Where = None,
+        source: Source = "",
+        since: Since = "",
+        as_of: AsOf = "",
     ) -> AskReply:
         """Answer a question by kgrag's own language model from passages that it cites. Slower than search."""
-        target = self._searched(collection)
+        only, target = Filter(where or {}, source or None, since or None, as_of), self._searched(collection)
         if system is not None:
             check_asked_system(system)
-        answer = target.ask(question, system=system, deadline=self._deadline, budget=self._budget)
+        answer = target.ask(question, system=system, filter=only, deadline=self._deadline, budget=self._budget)
         return replies.answered(answer, target.name, self._characters)
 
     def look_up(
@@ -199,6 +212,40 @@ class Tools:
         return self.kg[choose_collection(self.kg.graph) if name is None else name]
 
 
+class _Server(MCPServer[Any]):
+    """A server that refuses unknown arguments by name, takes null for the default, and gives errors their remedies."""
+
+    async def call_tool(
+        self, name: str, arguments: dict[str, Any], context: Context[Any, Any] | None = None
+    ) -> CallToolResult | InputRequiredResult:
+        """See MCPServer; each call has a span, by the names of OpenTelemetry's conventions."""
+        tool = self._tool_manager.get_tool(name)
+        names = list(tool.parameters["properties"]) if tool is not None else list(arguments)
+        values = {key: value for key, value in arguments.items() if value is not None}
+        with span(f"execute_tool {name}") as noted:
+            noted |= {"gen_ai.operation.name": "execute_tool", "gen_ai.tool.name": name, "gen_ai.tool.type": "function"}
+            try:
+                if unknown := next((key for key in arguments if key not in names), None):
+                    raise unknown_argument(name, unknown, names)
+                return await super().call_tool(name, values, context)
+            except (KgragError, ToolError) as error:
+                cause = error if isinstance(error, KgragError) else error.__cause__
+                if isinstance(cause, KgragError):
+                    raise ToolError(_in_full(cause)) from error
+                if isinstance(cause, ValidationError) and not isinstance(error, UnexpectedToolError):
+                    problems = (": ".join((".".join(map(str, e["loc"])), e["msg"])) for e in cause.errors())
+                    raise ToolError(f"The arguments of {name} are invalid. {'; '.join(problems)}.") from error
+                raise
+
+
+def _in_full(error: KgragError) -> str:
+    """Return an error for a model, with its remedy; where the database is, is for the operator."""
+    if not isinstance(error, UnreachableError):
+        return error.in_full
+    _LOG.warning("%s", without_login(error.in_full))
+    return "The database does not answer now. Try again in a moment."
+
+
 @contextmanager
 def _logging_kept() -> Iterator[None]:
     """Set the root logger's handlers within the block; MCPServer would add one that logs all twice."""
@@ -216,9 +263,7 @@ def mcp_server(tools: Tools) -> MCPServer[Any]:
     `run("stdio")` serves one client on standard input and output.
     """
     with _logging_kept():
-        server: MCPServer[Any] = MCPServer(
-            "kgrag", title="kgrag", version=__version__, instructions=_INSTRUCTIONS, log_level="WARNING"
-        )
+        server = _Server("kgrag", title="kgrag", version=__version__, instructions=_INSTRUCTIONS, log_level="WARNING")
     offered: dict[tuple[str, str], Callable[..., Any]] = {
         ("describe", "Describe the collections"): tools.describe,
         ("search", "Search passages"): tools.search,
@@ -233,39 +278,21 @@ def mcp_server(tools: Tools) -> MCPServer[Any]:
             ("read-cypher", "Read by Cypher"): tools.read_cypher,
         }
     for (name, title), tool in offered.items():
-        server.tool(name, title, annotations=_READS)(_with_remedies(_spanned(name, tool), ToolError))
+        server.tool(name, title, annotations=_READS)(tool)
+    for offer in server._tool_manager.list_tools():
+        for schema in (offer.parameters, *offer.parameters["properties"].values()):
+            schema.pop("title", None)  # it says the name again, and a model reads it with every question
+
+    def text(collection: str, id: str) -> str:
+        try:
+            return tools.text(collection, id)
+        except KgragError as error:
+            raise ResourceError(_in_full(error)) from error
+
     server.resource(
         "kgrag://{collection}/passage/{id}", name="passage", description="A passage, whole.", mime_type="text/plain"
-    )(_with_remedies(tools.text, ResourceError))
+    )(text)
     server.resource("kgrag://schema", name="schema", description="Labels, properties, edges.", mime_type="text/plain")(
         tools.get_schema
     )
     return server
-
-
-def _spanned(name: str, call: Callable[P, R]) -> Callable[P, R]:
-    """Return the call within a span of its own, by the names of OpenTelemetry's conventions."""
-
-    @wraps(call)
-    def spanned(*args: P.args, **kwargs: P.kwargs) -> R:
-        with span(f"execute_tool {name}") as noted:
-            noted |= {"gen_ai.operation.name": "execute_tool", "gen_ai.tool.name": name, "gen_ai.tool.type": "function"}
-            return call(*args, **kwargs)
-
-    return spanned
-
-
-def _with_remedies(call: Callable[P, R], kind: type[Exception]) -> Callable[P, R]:
-    """Return the call with errors that give the model their remedy."""
-
-    @wraps(call)
-    def call_with_remedies(*args: P.args, **kwargs: P.kwargs) -> R:
-        try:
-            return call(*args, **kwargs)
-        except UnreachableError as error:
-            _LOG.warning("%s", without_login(error.in_full))
-            raise kind("The database does not answer now. Try again in a moment.") from error
-        except KgragError as error:
-            raise kind(error.in_full) from error
-
-    return call_with_remedies

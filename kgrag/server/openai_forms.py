@@ -52,7 +52,7 @@ class Choice(BaseModel):
     index: int = 0
     message: AnswerMessage
     logprobs: None = None
-    finish_reason: Literal["stop"] = "stop"
+    finish_reason: Literal["stop", "length"] = "stop"
 
 
 class Tokens(BaseModel):

@@ -39,12 +39,13 @@ class Event:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Called(Event):
-    """A language model answered, after `seconds`."""
+    """A language model answered, after `seconds`; `cut`: its reply is not whole."""
 
     task: str
     model: str
     usage: Usage
     seconds: float
+    cut: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -241,8 +242,9 @@ class Answer:
         usage: of all language models.
         by_task: task -> usage; their sum is `usage`.
         seconds: duration.
-        problem: why there is no answer, or which step failed while the answer was made from the rest.
+        problem: why there is no answer, or it is not whole, or which step failed while it was made from the rest.
         unsupported: names and numbers of the answer, or all of a short one, that stand in no passage of its evidence.
+        cut: whether the text ends early: the model reached its limit, or repeated itself; `problem` says so, too.
 
     Example:
         >>> answer = collection.ask("Who designed the Fram?", k=5)
@@ -261,6 +263,7 @@ class Answer:
     seconds: float = 0.0
     problem: str = ""
     unsupported: tuple[str, ...] = ()
+    cut: bool = False
 
     @property
     def doubt(self) -> str:

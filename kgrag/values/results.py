@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any
+from typing import Any, ClassVar
 
 from kgrag.values.documents import Problem, Replaced
 from kgrag.values.html_table import html_table
@@ -250,9 +250,12 @@ class Filter:
 
     Attributes:
         where: metadata key -> value, compared as text, and with numbers as a number; or a range (least, most), both
-            inclusive and either None. Of a list one matching value is enough.
+            inclusive and either None. One matching value of a list is enough. Pairs (key, value) in place of a mapping
+            may name a key several times, and all of them must match. "meta.author" reaches into nested metadata.
         source: a part of the document's source; None for any.
         since: documents dated at or after this time by their metadata, or ingested then without a date; None for any.
+            A text is a year, a month, a day or a moment in ISO form. Days, and moments without an offset, are compared
+            as they stand; moments with an offset are compared in UTC.
         as_of: a date such as 1912, 1912-03 or 1912-03-07: passages that state facts with times of which none held then
             do not match, and an answer is to hold then; empty for any.
 
@@ -261,10 +264,17 @@ class Filter:
         >>> ranking = collection.search("Who designed the Fram?", filter=ships)
     """
 
-    where: Mapping[str, Scalar | Range] = field(default_factory=dict)
+    __pydantic_config__: ClassVar = {"extra": "forbid"}
+
+    where: Mapping[str, Scalar | Range] | Sequence[tuple[str, Scalar | Range]] = field(default_factory=dict)
     source: str | None = None
-    since: datetime | None = None
+    since: datetime | str | None = None
     as_of: str = ""
+
+    @property
+    def conditions(self) -> Sequence[tuple[str, Scalar | Range]]:
+        """The conditions on metadata, each a key and a value or a range."""
+        return list(self.where.items()) if isinstance(self.where, Mapping) else self.where
 
     def __bool__(self) -> bool:
         return bool(self.where) or self.source is not None or self.since is not None or bool(self.as_of)

@@ -11,7 +11,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
 import pytest
-from habits import GOOD, Habit, Weak, events, said
+from habits import GOOD, Habit, Weak, events, reply, said
 from test_habits import ASKED, settings, weak
 
 from kgrag.models import probe
@@ -95,6 +95,27 @@ class TestOneAtATime:
         for _ in range(9):
             slots.good()
         assert slots.limit == 1
+
+
+class TestEnds:
+    @pytest.mark.parametrize("reason", ["length", "max_tokens", "MAX_TOKENS", "model_length"])
+    @pytest.mark.parametrize("streams", [True, False])
+    def test_a_limit_is_known_by_any_name(self, weak: Weak, reason: str, *, streams: bool) -> None:
+        ended = lambda r, t, n: events(t, reason=reason) if streams else reply(t, reason)  # noqa: E731
+        with habit("limited", ended), OpenAIChat(settings(weak, "limited")) as model:
+            assert model.chat(ASKED, task="answer").cut
+
+    @pytest.mark.parametrize("reason", ["error", "network_error", "insufficient_system_resource"])
+    def test_a_failure_of_the_server_is_an_interruption(self, weak: Weak, reason: str) -> None:
+        failing = lambda r, t, n: said(r, t) if n else events("Colin", reason=reason)  # noqa: E731
+        with habit("failing", failing), OpenAIChat(settings(weak, "failing")) as model:
+            assert model.chat(ASKED, task="answer").text == "Colin Archer designed the Fram [1]."
+
+    def test_a_stream_without_end_and_a_reply_without_reason_are_not_whole(self, weak: Weak) -> None:
+        """Neither form says that it is whole, for this question and the next."""
+        silent = lambda r, t, n: events(t, reason=None) if r.get("stream") else reply(t, "")  # noqa: E731
+        with habit("silent", silent), OpenAIChat(settings(weak, "silent")) as model:
+            assert [model.chat(ASKED, task="answer").cut for _ in range(2)] == [True, True]
 
 
 class TestJson:

@@ -114,5 +114,5 @@ def test_what_lists_hold(kg: KnowledgeGraph, collection_name: str, retriever: st
     ],
 )
 def test_how_ranges_are_written(said: str, meant: Scalar | Range) -> None:
-    (found,) = where(None, None, (said,)).values()  # type: ignore[arg-type]
+    ((_, found),) = where(None, None, (said,))  # type: ignore[arg-type]
     assert found == meant
