@@ -376,6 +376,14 @@ class Settings(BaseSettings):
     gateway: GatewaySettings = Field(default_factory=GatewaySettings)
     serve: ServeOptions = Field(default_factory=ServeOptions)
 
+    def __init__(self, **values: Any) -> None:
+        try:
+            super().__init__(**values)
+        except UnicodeDecodeError as error:
+            raise SettingsError(
+                f".env is not a text in UTF-8 ({error.reason}); PowerShell's > writes UTF-16"
+            ) from error
+
     @classmethod
     def settings_customise_sources(
         cls, settings_cls: type[BaseSettings], *_: Source, **sources: Source
@@ -400,6 +408,8 @@ class Settings(BaseSettings):
                     f"KGRAG_{name.upper()}...: options of retrievers and strategies are no variables; "
                     f"write them where they are used, as in pathrank(cap=20), or in {_FILE} under [{name}]"
                 )
+        if Path(_FILE).is_dir():
+            raise SettingsError(f"{_FILE} is a folder")
         try:
             file = TomlConfigSettingsSource(settings_cls)
         except ValueError as error:

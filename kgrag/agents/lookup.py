@@ -284,7 +284,8 @@ def _parts(
             own = _picked(part.number, label, [(node, _label(node)) for node in nodes], nodes)
         selection += own
         if not own:
-            missing.append(_Finding(f"{has}; there is no {kind} {part.called}{' there' if on else ''}."))
+            name = f"{part.called} {kind}" if part.number < 0 else f"{kind} {part.called}"
+            missing.append(_Finding(f"{has}; there is no {name}{' there' if on else ''}."))
     return selection, missing
 
 

@@ -73,7 +73,8 @@ class Part(NamedTuple):
     @property
     def called(self) -> str:
         """What a question calls it."""
-        return f'"{self.label}"' if self.heading else self.label or str(self.number)
+        last = {number: word for word, number in reversed(_FROM_THE_END.items())}
+        return f'"{self.label}"' if self.heading else self.label or last.get(self.number) or str(self.number)
 
 
 @dataclass(frozen=True, slots=True)

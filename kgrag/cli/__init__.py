@@ -4,6 +4,7 @@ import difflib
 import signal
 import sys
 import threading
+from collections import Counter
 from collections.abc import Sequence
 from io import TextIOWrapper
 from typing import Any
@@ -51,6 +52,28 @@ _GROUPED = {name: f"{group} {name}" for group, (_, names) in GROUPS.items() for 
 INTERRUPTED = 130
 
 
+def given_once(command: click.Command) -> click.Command:
+    """Return the command, which refuses an option that is given twice and takes one value; click uses the last."""
+    make_parser = type(command).make_parser
+
+    def make(ctx: click.Context) -> Any:
+        parser = make_parser(command, ctx)
+        parse = parser.parse_args
+
+        def parse_args(args: list[str]) -> Any:
+            options, rest, order = parse(args)
+            for param, times in Counter(order).items():
+                if times > 1 and isinstance(param, click.Option) and not (param.multiple or param.count):
+                    raise click.UsageError(f"{param.opts[-1]} is given {times} times, and takes one value.", ctx)
+            return options, rest, order
+
+        parser.parse_args = parse_args  # type: ignore[method-assign]
+        return parser
+
+    command.make_parser = make  # type: ignore[method-assign]
+    return command
+
+
 class Group(click.Group):
     """Commands that are imported when they are used, each with a line in the list; an unknown one names the nearest."""
 
@@ -64,7 +87,7 @@ class Group(click.Group):
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """Import and return a command, None if there is none of that name."""
-        return COMMANDS[cmd_name] if cmd_name in self._names else None
+        return given_once(COMMANDS[cmd_name]) if cmd_name in self._names else None
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
@@ -96,7 +119,8 @@ class Main(Group):
         if cmd_name in GROUPS:
             summary, names = GROUPS[cmd_name]
             return Group(name=cmd_name, commands=names, help=summary, short_help=summary)
-        return None if cmd_name in _GROUPED else COMMANDS.get(cmd_name)
+        command = None if cmd_name in _GROUPED else COMMANDS.get(cmd_name)
+        return None if command is None else given_once(command)
 
     def aliases(self, ctx: click.Context) -> dict[str, str]:
         """See Group; commands of groups, too."""
@@ -122,6 +146,16 @@ class Main(Group):
                 with formatter.section(title):
                     formatter.write_dl(rows)
 
+    def main(self, *args: Any, **options: Any) -> Any:
+        """Run the program; what the user's own files, disks and pipes raise becomes a line."""
+        try:
+            return super().main(*args, **options)
+        except OSError as error:
+            if "--debug" in sys.argv or (of_file := _of_file(error)) is None:
+                raise
+            print_error(of_file)
+            sys.exit(of_file.exit_code)
+
     def invoke(self, ctx: click.Context) -> Any:
         """Run the command; errors end with a message, a remedy and their exit code."""
         _take_interrupts()
@@ -140,9 +174,18 @@ class Main(Group):
         except Exception as error:
             if ctx.params.get("debug"):
                 raise
+            if isinstance(error, OSError) and _of_file(error):
+                raise
             message = f"Unexpected {type(error).__name__}: {error}".rstrip(": ")
             print_error(KgragError(message, "This is a defect of kgrag; `kgrag --debug ...` shows where it happened."))
             ctx.exit(1)
+
+
+def _of_file(error: OSError) -> KgragError | None:
+    """Return the error for a file, disk or pipe of the user; the import takes time that most commands save."""
+    from kgrag.runtime.files import file_error
+
+    return file_error(error)
 
 
 def _take_interrupts() -> None:

@@ -130,11 +130,11 @@ def _since(ctx: click.Context, param: click.Parameter, value: str | None) -> dat
     """Return a day or a moment in ISO form; a year or a month stand for their first day."""
     if value is None:
         return None
-    from kgrag.text.tokens import iso_moment
+    from kgrag.text.tokens import NO_DATE, iso_moment
 
     if moment := iso_moment(value):
         return moment
-    raise click.BadParameter(f"{value!r} is not a date; write 2024, 2024-05-31 or 2024-05-31T12:00+02:00.")
+    raise click.BadParameter(f"{value!r} {NO_DATE}.")
 
 
 def where(ctx: click.Context, param: click.Parameter, values: tuple[str, ...]) -> "list[tuple[str, Scalar | Range]]":

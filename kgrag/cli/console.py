@@ -149,7 +149,7 @@ def print_table(
 def load_settings() -> "Settings":
     """Load the settings (see Settings). Raises ConfigurationError with each invalid variable.
 
-    A variable that no setting has, and that is near to one, is noted.
+    Unknown variables of `.env`, and those of the environment that are near to a setting, are noted.
     """
     from pydantic import ValidationError
     from pydantic_settings import SettingsError
@@ -157,11 +157,9 @@ def load_settings() -> "Settings":
     from kgrag.cli.settings_list import near_variable, unknown_variables
     from kgrag.settings import Settings
 
-    for variable, near in unknown_variables():
-        note(f"{variable} is no setting, and is passed over. Did you mean {near}?")
     remedy = "Correct it in the environment, in .env or in kgrag.toml."
     try:
-        return Settings()
+        settings = Settings()
     except ValidationError as error:
         problems = []
         for e in error.errors():
@@ -174,6 +172,9 @@ def load_settings() -> "Settings":
         raise ConfigurationError(f"A setting is invalid. {wrong}", remedy) from error
     except SettingsError as error:
         raise ConfigurationError(f"A setting cannot be read: {error}.", remedy) from error
+    for variable, hint in unknown_variables():
+        note(f"{variable} is not a setting and is ignored. {hint}")
+    return settings
 
 
 def changed(settings: "Settings", part: str, **values: Any) -> "Settings":

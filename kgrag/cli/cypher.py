@@ -10,6 +10,7 @@ import click
 
 from kgrag.cli.connect import as_json, as_text, choose_collection, collection_option, connect, csv_options
 from kgrag.cli.console import note, print_json, visible
+from kgrag.runtime.files import user_file
 
 if TYPE_CHECKING:
     from kgrag.agents.text_to_cypher import CypherAnswer
@@ -170,7 +171,8 @@ def cypher(
         raise click.UsageError("--show and --question go with the name of a saved query.")
     else:
         text = sys.stdin.read() if query == "-" else query or ""
-        statement = file.read_text(encoding="utf-8") if file else as_text(text)
+        with user_file(file):
+            statement = file.read_text(encoding="utf-8-sig") if file else as_text(text)
         _print(_run(statement, pairs, collection, embeddings, plan), as_json, as_csv, raw)
 
 
@@ -244,12 +246,14 @@ def _write_favourites(file: str, pairs: Pairs, collection: str | None) -> None:
             collection = choose_collection(kg, None)
     parameters["collection"] = collection
     if file.endswith(".zip"):
-        Path(file).write_bytes(saved.archive(parameters))
+        with user_file(file):
+            Path(file).write_bytes(saved.archive(parameters))
         note(f"Wrote {file}. Drop it on Neo4j Browser: its queries are then under Favorites (the star), in kgrag.")
     elif file == "-":
         click.echo(saved.script(parameters))
     else:
-        Path(file).write_text(saved.script(parameters), encoding="utf-8")
+        with user_file(file):
+            Path(file).write_text(saved.script(parameters), encoding="utf-8")
         note(f"Wrote {file}.")
 
 

@@ -8,7 +8,7 @@ import click
 
 from kgrag.cli.connect import as_json, choose_collection, collection_argument, connect
 from kgrag.cli.console import note, print_json, print_pairs, stdout_console
-from kgrag.values.errors import InputError
+from kgrag.runtime.files import user_file
 
 if TYPE_CHECKING:
     from rich.bar import Bar
@@ -84,12 +84,8 @@ def inspect(
     if report is not None:
         from kgrag.inspection.result import html
 
-        try:
+        with user_file(report):
             report.write_text(html(inspection), encoding="utf-8")
-        except OSError as error:
-            raise InputError(
-                f"{report} cannot be written ({error.strerror}).", "Name another file with --html."
-            ) from error
         note(f"Report: {report}")
 
 

@@ -8,6 +8,7 @@ import click
 
 from kgrag.cli.connect import as_json
 from kgrag.cli.console import load_settings, note, print_json, print_pairs, print_table
+from kgrag.runtime.files import user_file, write_atomic
 
 if TYPE_CHECKING:
     from kgrag.cli.settings_list import InForce
@@ -39,7 +40,8 @@ def prompts(folder: Path | None, as_json: bool) -> None:
     from kgrag.models.prompts import SETTING, file_name, load_prompt, names
 
     if folder is not None:
-        folder.mkdir(parents=True, exist_ok=True)
+        with user_file(folder):
+            folder.mkdir(parents=True, exist_ok=True)
         files = [to for name in names() if _write(to := folder / file_name(name), load_prompt(name).text)]
         if as_json:
             print_json({"folder": folder, "copied": files})
@@ -62,11 +64,10 @@ def prompts(folder: Path | None, as_json: bool) -> None:
 
 def _write(path: Path, text: str) -> bool:
     """Write a new file; False when there is one already."""
-    try:
-        with path.open("x", encoding="utf-8") as file:
-            file.write(text)
-    except FileExistsError:
+    if path.exists():
         return False
+    with user_file(path):
+        write_atomic(path, text)
     return True
 
 

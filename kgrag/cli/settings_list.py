@@ -19,6 +19,7 @@ from pydantic_settings import DotEnvSettingsSource, EnvSettingsSource, TomlConfi
 from kgrag.settings import IN_FILE, Settings
 
 _PREFIX, _BETWEEN = "KGRAG_", "__"
+_OF_COMMANDS = ("KGRAG_COLLECTION", "KGRAG_DEBUG")
 
 
 def near_variable(path: Sequence[str]) -> str:
@@ -39,15 +40,22 @@ def near_variable(path: Sequence[str]) -> str:
 
 
 def unknown_variables() -> Iterator[tuple[str, str]]:
-    """Yield the unknown variables of the environment that are near to a setting, each with that one."""
-    for variable in sorted(os.environ):
-        path = variable.upper().removeprefix(_PREFIX).lower().split(_BETWEEN)
-        if (
-            variable.upper().startswith(_PREFIX)
-            and path[0] not in Settings.model_fields
-            and (near := near_variable(path))
-        ):
-            yield variable, near
+    """Yield unknown variables with a hint: all those of `.env`, and those of the environment near to a setting.
+
+    The environment may hold variables of other programs, such as of the tests.
+    """
+    file = {name.upper() for name in DotEnvSettingsSource(Settings).env_vars}
+    for variable in sorted({name.upper() for name in os.environ} | file):
+        path = variable.removeprefix(_PREFIX).lower().split(_BETWEEN)
+        if not variable.startswith(_PREFIX) or path[0] in Settings.model_fields:
+            continue
+        if variable in _OF_COMMANDS:
+            if variable not in os.environ:
+                yield variable, "It is read from the environment, not from .env."
+        elif near := near_variable(path):
+            yield variable, f"Did you mean {near}?"
+        elif variable in file:
+            yield variable, "`kgrag list settings` lists all settings."
 
 
 HIDDEN = "***"

@@ -25,16 +25,17 @@ def named(method: Callable[P, R]) -> Callable[P, R]:
     def called(*args: P.args, **kwargs: P.kwargs) -> R:
         for name in kwargs:
             if name not in parameters:
-                raise _unknown(method.__name__, name, [each for each in parameters if each != "self"])
+                raise unknown_argument(f"{method.__name__}()", name, [each for each in parameters if each != "self"])
         return method(*args, **kwargs)
 
     return called
 
 
-def _unknown(method: str, name: str, names: list[str]) -> ConfigurationError:
+def unknown_argument(call: str, name: str, names: list[str]) -> ConfigurationError:
+    """Return the error for an unknown argument of a method, a tool or a route, with the nearest of its names."""
     near = [_MEANT[name]] if _MEANT.get(name) in names else difflib.get_close_matches(name, names, n=1)
     hint = f"Did you mean {near[0]}? " if near else ""
-    return ConfigurationError(f"{method}() has no argument {name!r}.", f"{hint}It has: {', '.join(names)}.")
+    return ConfigurationError(f"{call} has no argument {name!r}.", f"{hint}It has: {', '.join(names)}.")
 
 
 def check_asked(question: Any, k: Any) -> None:

@@ -422,8 +422,9 @@ def filter_parameters(only: Filter) -> dict[str, Any]:
     """Give a filter as parameters of a statement. Raises ConfigurationError for a time out of range."""
     try:
         since = only.since and only.since.astimezone(UTC)
-    except (OverflowError, ValueError) as error:
-        raise ConfigurationError(f"since is invalid: {only.since}.", "Give a time of the years 2 to 9998.") from error
+    except (AttributeError, OverflowError, ValueError) as error:
+        remedy = "Give a datetime of the years 2 to 9998."
+        raise ConfigurationError(f"since is invalid: {only.since}.", remedy) from error
     return {
         "where": [[key, _equals(value)] for key, value in only.conditions if not isinstance(value, tuple)],
         "between": [[key, *_ends(*value)] for key, value in only.conditions if isinstance(value, tuple)],

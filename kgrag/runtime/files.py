@@ -10,11 +10,16 @@ from pathlib import Path
 
 from filelock import FileLock, Timeout
 
-from kgrag.values.errors import LocalServerError
+from kgrag.values.errors import InputError, LocalServerError
 from kgrag.values.events import Progress
 
 _FULL = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
 _REFUSED = {errno.EACCES, errno.EPERM, errno.EROFS}
+_OF_FILES = (
+    {errno.ENOENT, errno.EEXIST, errno.EISDIR, errno.ENOTDIR, errno.ENOTEMPTY, errno.ENAMETOOLONG, errno.ELOOP}
+    | {errno.EIO, errno.ENXIO, errno.ENODEV, errno.EBUSY, errno.EMFILE, errno.ENFILE, errno.ETXTBSY}
+    | _FULL | _REFUSED
+)  # fmt: skip
 
 
 def write_atomic(path: Path, text: str, *, mode: int = 0o644) -> None:
@@ -41,6 +46,30 @@ def private_folder(folder: Path) -> Path:
     folder.mkdir(parents=True, exist_ok=True, mode=0o700)
     folder.chmod(0o700)
     return folder
+
+
+def file_error(error: OSError, place: object = "Standard output or a file") -> InputError | None:
+    """Return the error for a file, disk or pipe of the user; None for errors of another kind, such as of a network.
+
+    `place`: the file, where the system does not name it: it does not for a write.
+    """
+    if error.errno not in _OF_FILES:
+        return None
+    remedy = "Is the path right, and may you read and write there?"
+    if error.errno in _FULL:
+        remedy = "Free some space, or write to another disk."
+    return InputError(f"{error.filename or place} cannot be read or written: {error.strerror}.", remedy)
+
+
+@contextmanager
+def user_file(place: object) -> Iterator[None]:
+    """Turn what reading or writing a file of the user raises into an InputError."""
+    try:
+        yield
+    except UnicodeDecodeError as error:
+        raise InputError(f"{place} is not a text in UTF-8 ({error.reason}).", "Save it as UTF-8.") from error
+    except OSError as error:
+        raise file_error(error, place) or error from error
 
 
 @contextmanager

@@ -37,6 +37,7 @@ from kgrag.server.asking import Asking
 from kgrag.server.conversations import Conversations
 from kgrag.server.entrance import LOOPBACK, Guard
 from kgrag.server.failures import ERRORS, Reply, add_handlers
+from kgrag.server.given_once import check_given
 from kgrag.server.jobs import Jobs
 from kgrag.server.keys import Keys
 from kgrag.server.pictures import Pictures
@@ -93,12 +94,13 @@ def create_app(kg: KnowledgeGraph, keys: Keys, options: ServeOptions) -> FastAPI
         kg, keys, options, workers, asks, statements, metrics, pictures, work, conversations, asking
     )
     bearer = Depends(HTTPBearer(auto_error=False, description="A key, where the server has keys"))  # Guard checks it
-    api = APIRouter(prefix=API, responses=ERRORS, dependencies=[bearer])
+    checked = [bearer, Depends(check_given)]
+    api = APIRouter(prefix=API, responses=ERRORS, dependencies=checked)
     for router in _ROUTERS:
         api.include_router(router)
     app.include_router(api)
     app.include_router(health.router, responses=ERRORS)
-    app.include_router(openai.router, responses=openai_forms.ERRORS, dependencies=[bearer])
+    app.include_router(openai.router, responses=openai_forms.ERRORS, dependencies=checked)
     if find_spec("mcp") is not None:
         from kgrag.server.mcp_door import McpDoor
 

@@ -12,12 +12,13 @@ from contextlib import contextmanager
 from functools import wraps
 from typing import Annotated, Any, ParamSpec, TypeVar
 
-from mcp.server.mcpserver import MCPServer
+from mcp.server.mcpserver import Context, MCPServer
 from mcp.server.mcpserver.exceptions import ResourceError, ToolError
-from mcp.types import ToolAnnotations
-from pydantic import Field
+from mcp.types import CallToolResult, InputRequiredResult, ToolAnnotations
+from pydantic import Field, TypeAdapter, ValidationError
 
 from kgrag import __version__
+from kgrag.client.arguments import unknown_argument
 from kgrag.client.collection import Collection
 from kgrag.client.federation import Federation, split_names
 from kgrag.client.graph import KnowledgeGraph
@@ -28,8 +29,10 @@ from kgrag.retrieval.base import DEFAULT_RETRIEVER
 from kgrag.runtime.spans import span
 from kgrag.server import replies
 from kgrag.server.allowed_parts import check_asked_retriever, check_asked_system, is_of_a_collection, saved_rows
+from kgrag.server.api.forms import FilterForm
 from kgrag.server.replies import AskReply, DescribeReply, LookUpReply, OpenedReply, RowsReply, SearchReply
-from kgrag.values.errors import KgragError, NotFoundError, RefusedError, UnreachableError, without_login
+from kgrag.values.errors import InputError, KgragError, NotFoundError, RefusedError, UnreachableError, without_login
+from kgrag.values.results import Filter
 
 _LOG = logging.getLogger(__name__)
 
@@ -47,6 +50,11 @@ that is named; saved_query and read-cypher count, list and compare. What documen
 
 Name = Annotated[str | None, Field(description="which collection; needed only where there are several")]
 Names = Annotated[str | None, Field(description="which collection, or several with commas between")]
+Where = Annotated[dict[str, Any] | None, Field(description="metadata of the documents: key -> value or [least, most]")]
+Source = Annotated[str | None, Field(description="part of the path or address of the documents")]
+Since = Annotated[str | None, Field(description="documents dated since then: 2024-05 or 2024-05-31T12:00+02:00")]
+AsOf = Annotated[str, Field(description="leave out what did not hold then: 1912 or 1912-03")]
+_FILTERS: TypeAdapter[Filter] = TypeAdapter(FilterForm)
 
 
 class Tools:
@@ -95,10 +103,16 @@ class Tools:
         retriever: Annotated[
             str, Field(description="pathrank walks from the question's names over several documents")
         ] = DEFAULT_RETRIEVER,
+        where: Where = None,
+        source: Source = None,
+        since: Since = None,
+        as_of: AsOf = "",
     ) -> SearchReply:
         """Find the passages that answer a question best, also across several documents, each with the path to it."""
-        target = self._searched(collection)
-        ranking = target.search(question, k=k, retriever=check_asked_retriever(retriever), deadline=self._deadline)
+        only, target = _filter(where, source, since, as_of), self._searched(collection)
+        ranking = target.search(
+            question, k=k, retriever=check_asked_retriever(retriever), filter=only, deadline=self._deadline
+        )
         return replies.ranked(ranking, target.name, self._characters)
 
     def ask(
@@ -108,12 +122,16 @@ class Tools:
         system: Annotated[
             str | None, Field(description="strategy+retriever, such as gear+pathrank or auto+pathrank")
         ] = None,
+        where: Where = None,
+        source: Source = None,
+        since: Since = None,
+        as_of: AsOf = "",
     ) -> AskReply:
         """Answer a question by kgrag's own language model from passages that it cites. Slower than search."""
-        target = self._searched(collection)
+        only, target = _filter(where, source, since, as_of), self._searched(collection)
         if system is not None:
             check_asked_system(system)
-        answer = target.ask(question, system=system, deadline=self._deadline, budget=self._budget)
+        answer = target.ask(question, system=system, filter=only, deadline=self._deadline, budget=self._budget)
         return replies.answered(answer, target.name, self._characters)
 
     def look_up(
@@ -194,6 +212,39 @@ class Tools:
         return self.kg[choose_collection(self.kg.graph) if name is None else name]
 
 
+def _filter(where: dict[str, Any] | None, source: str | None, since: str | None, as_of: str) -> Filter:
+    try:
+        return _FILTERS.validate_python({"where": where or {}, "source": source, "since": since, "as_of": as_of})
+    except ValidationError as error:
+        raise InputError(f"The filter is invalid. {_problems(error)}.") from error
+
+
+def _problems(error: ValidationError) -> str:
+    return "; ".join(": ".join(filter(None, (".".join(map(str, e["loc"])), e["msg"]))) for e in error.errors())
+
+
+class _Server(MCPServer[Any]):
+    """A server that refuses unknown arguments by name, and takes null for the default."""
+
+    async def call_tool(
+        self, name: str, arguments: dict[str, Any], context: Context[Any, Any] | None = None
+    ) -> CallToolResult | InputRequiredResult:
+        """See MCPServer."""
+        tool = self._tool_manager.get_tool(name)
+        names = list(tool.parameters["properties"]) if tool is not None else list(arguments)
+        try:
+            if unknown := next((given for given in arguments if given not in names), None):
+                raise unknown_argument(name, unknown, names)
+            given = {key: value for key, value in arguments.items() if value is not None}
+            return await super().call_tool(name, given, context)
+        except KgragError as error:
+            raise ToolError(error.in_full) from error
+        except ToolError as error:
+            if not isinstance(error.__cause__, ValidationError):
+                raise
+            raise ToolError(f"The arguments of {name} are invalid. {_problems(error.__cause__)}.") from error
+
+
 @contextmanager
 def _logging_kept() -> Iterator[None]:
     """Set the root logger's handlers within the block; MCPServer would add one that logs all twice."""
@@ -211,9 +262,7 @@ def mcp_server(tools: Tools) -> MCPServer[Any]:
     `run("stdio")` serves one client on standard input and output.
     """
     with _logging_kept():
-        server: MCPServer[Any] = MCPServer(
-            "kgrag", title="kgrag", version=__version__, instructions=_INSTRUCTIONS, log_level="WARNING"
-        )
+        server = _Server("kgrag", title="kgrag", version=__version__, instructions=_INSTRUCTIONS, log_level="WARNING")
     offered: dict[tuple[str, str], Callable[..., Any]] = {
         ("describe", "Describe the collections"): tools.describe,
         ("search", "Search passages"): tools.search,
@@ -229,6 +278,9 @@ def mcp_server(tools: Tools) -> MCPServer[Any]:
         }
     for (name, title), tool in offered.items():
         server.tool(name, title, annotations=_READS)(_with_remedies(_spanned(name, tool), ToolError))
+    for offer in server._tool_manager.list_tools():
+        for schema in (offer.parameters, *offer.parameters["properties"].values()):
+            schema.pop("title", None)  # it says the name again, and a model reads it with every question
     server.resource(
         "kgrag://{collection}/passage/{id}", name="passage", description="A passage, whole.", mime_type="text/plain"
     )(_with_remedies(tools.text, ResourceError))

@@ -68,11 +68,15 @@ class ChatMessage(BaseModel):
     role: Literal["system", "developer", "user", "assistant", "tool", "function"]
     content: Annotated[str | Annotated[list[Part], Field(max_length=1000)] | None, Field(description="its text")] = None
 
-    def turn(self) -> Turn:
-        """Return the message in the form of models. Raises InputError where it has more than text."""
+    def turn(self, *, last: bool) -> Turn:
+        """Return the message in the form of models; earlier messages than the last are read without pictures and files.
+
+        Raises InputError if the last one has more than text.
+        """
         parts = [Part(type="text", text=self.content)] if isinstance(self.content, str) else self.content or []
-        if other := next((part.type for part in parts if part.type != "text"), None):
-            raise InputError(f"Messages here are texts, and this one holds {other[:40]!r}.", "Send text alone.")
+        if last and (other := next((part.type for part in parts if part.type != "text"), None)):
+            raise InputError(f"Questions here are texts, and this one holds {other[:40]!r}.", "Send text alone.")
+        parts = [part if part.type == "text" else Part(type="text", text=f"({part.type} left out)") for part in parts]
         role = self.role if self.role in ("user", "assistant") else "system"
         return Turn(role, "\n".join(part.text for part in parts))
 
@@ -118,7 +122,7 @@ async def completions(caller: Called, body: Chat) -> Response:
 
     With `stream` it is sent as it is written. Closing the connection ends the work.
     """
-    turns = [message.turn() for message in body.messages]
+    turns = [message.turn(last=message is body.messages[-1]) for message in body.messages]
     if turns and len(turns[-1].content) > _LONGEST and not conversation.is_chore(turns):
         raise InputError(f"A question has at most {_LONGEST:,} characters.", "Upload long texts as documents.")
     name, system, tasks = await caller.work(lambda: (*_model_of(caller, body.model), caller.kg.language_model()))
