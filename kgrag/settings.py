@@ -380,9 +380,7 @@ class Settings(BaseSettings):
         try:
             super().__init__(**values)
         except UnicodeDecodeError as error:
-            raise SettingsError(
-                f".env is not a text in UTF-8 ({error.reason}); PowerShell's > writes UTF-16"
-            ) from error
+            raise SettingsError(f".env is not UTF-8 ({error.reason}); PowerShell's > writes UTF-16") from error
 
     @classmethod
     def settings_customise_sources(

@@ -54,23 +54,15 @@ INTERRUPTED = 130
 
 def given_once(command: click.Command) -> click.Command:
     """Return the command, which refuses an option that is given twice and takes one value; click uses the last."""
-    make_parser = type(command).make_parser
+    parse = type(command).parse_args
 
-    def make(ctx: click.Context) -> Any:
-        parser = make_parser(command, ctx)
-        parse = parser.parse_args
+    def checked(ctx: click.Context, args: list[str]) -> list[str]:
+        for param, times in Counter(command.make_parser(ctx).parse_args(list(args))[2]).items():
+            if times > 1 and isinstance(param, click.Option) and not (param.multiple or param.count):
+                raise click.UsageError(f"{param.opts[-1]} is given {times} times, and takes one value.", ctx)
+        return parse(command, ctx, args)
 
-        def parse_args(args: list[str]) -> Any:
-            options, rest, order = parse(args)
-            for param, times in Counter(order).items():
-                if times > 1 and isinstance(param, click.Option) and not (param.multiple or param.count):
-                    raise click.UsageError(f"{param.opts[-1]} is given {times} times, and takes one value.", ctx)
-            return options, rest, order
-
-        parser.parse_args = parse_args  # type: ignore[method-assign]
-        return parser
-
-    command.make_parser = make  # type: ignore[method-assign]
+    command.parse_args = checked  # type: ignore[method-assign]
     return command
 
 
@@ -151,10 +143,13 @@ class Main(Group):
         try:
             return super().main(*args, **options)
         except OSError as error:
-            if "--debug" in sys.argv or (of_file := _of_file(error)) is None:
+            from kgrag.runtime.files import file_error  # takes time that other commands save
+
+            if "--debug" in sys.argv:
                 raise
-            print_error(of_file)
-            sys.exit(of_file.exit_code)
+            problem = file_error(error, "Standard output or a file", "read or written") or _defect(error)
+            print_error(problem)
+            sys.exit(problem.exit_code)
 
     def invoke(self, ctx: click.Context) -> Any:
         """Run the command; errors end with a message, a remedy and their exit code."""
@@ -169,23 +164,18 @@ class Main(Group):
         except (KeyboardInterrupt, click.Abort):
             note("Interrupted.")
             ctx.exit(INTERRUPTED)
-        except (click.ClickException, click.exceptions.Exit, BrokenPipeError):
+        except (click.ClickException, click.exceptions.Exit, OSError):
             raise
         except Exception as error:
             if ctx.params.get("debug"):
                 raise
-            if isinstance(error, OSError) and _of_file(error):
-                raise
-            message = f"Unexpected {type(error).__name__}: {error}".rstrip(": ")
-            print_error(KgragError(message, "This is a defect of kgrag; `kgrag --debug ...` shows where it happened."))
+            print_error(_defect(error))
             ctx.exit(1)
 
 
-def _of_file(error: OSError) -> KgragError | None:
-    """Return the error for a file, disk or pipe of the user; the import takes time that most commands save."""
-    from kgrag.runtime.files import file_error
-
-    return file_error(error)
+def _defect(error: Exception) -> KgragError:
+    message = f"Unexpected {type(error).__name__}: {error}".rstrip(": ")
+    return KgragError(message, "This is a defect of kgrag; `kgrag --debug ...` shows where it happened.")
 
 
 def _take_interrupts() -> None:

@@ -171,7 +171,7 @@ def cypher(
         raise click.UsageError("--show and --question go with the name of a saved query.")
     else:
         text = sys.stdin.read() if query == "-" else query or ""
-        with user_file(file):
+        with user_file(file, "read"):
             statement = file.read_text(encoding="utf-8-sig") if file else as_text(text)
         _print(_run(statement, pairs, collection, embeddings, plan), as_json, as_csv, raw)
 

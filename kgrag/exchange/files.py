@@ -19,6 +19,7 @@ from typing import IO, Any, Protocol
 
 from kgrag.graph.contents import EdgeRecord, Fingerprint, Item, NodeRecord, vectors_of
 from kgrag.graph.property_values import VECTOR, from_json, kind, text, to_json, vector_text
+from kgrag.runtime.files import user_file
 from kgrag.values.errors import InputError
 from kgrag.values.installing import update_hint
 
@@ -318,7 +319,7 @@ def writing(target: str, format: str, header: Header, *, overwrite: bool = False
     path = Path(target)
     _check_free(path, overwrite)
     part = path.with_name(f".{path.name}.part")
-    with write_errors(path):
+    with user_file(path):
         part.unlink(missing_ok=True)
         path.parent.mkdir(parents=True, exist_ok=True)
         try:
@@ -386,17 +387,3 @@ def _check_free(path: Path, overwrite: bool) -> None:
         raise InputError(f"{path} is a folder.", "Name a file.")
     if path.exists() and not overwrite:
         raise InputError(f"There is {path} already.", "Name another, or replace it with --overwrite.")
-
-
-@contextmanager
-def write_errors(path: Path) -> Iterator[None]:
-    """Turn a failed write to `path` into InputError."""
-    try:
-        yield
-    except BrokenPipeError:
-        raise
-    except OSError as error:
-        reason = error.strerror or str(error)
-        raise InputError(
-            f"{error.filename or path} cannot be written: {reason}.", "Is there room, and may you write there?"
-        ) from error

@@ -287,9 +287,9 @@ class Reader:
         row = self.row("retrieve/entity_captions", entities=entities, passages=sorted(set(passages)))
         return dict(row["names"])
 
-    def metadata_keys(self, wanted: Sequence[str]) -> tuple[list[str], list[str]]:
-        """Return those of some keys of metadata that no document has, and the keys that there are."""
-        row = self.row("look_up/metadata_keys", collection=self.collection.name, wanted=list(wanted))
+    def metadata_keys(self, candidates: Sequence[str]) -> tuple[list[str], list[str]]:
+        """Return the candidates that are a key of no document's metadata, and the keys that there are."""
+        row = self.row("look_up/metadata_keys", collection=self.collection.name, candidates=list(candidates))
         return row["missing"], row["keys"]
 
     def matching_filter(self, ids: list[str], only: Filter) -> set[str]:

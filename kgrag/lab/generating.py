@@ -32,6 +32,7 @@ from kgrag.lab.taxonomy import Kind, draw_kind
 from kgrag.models.budget import Estimate, estimate_calls
 from kgrag.models.prompts import Prompt
 from kgrag.models.tasks import Tasks, harmless, numbered, titled
+from kgrag.runtime.files import user_file
 from kgrag.values.errors import InputError, ModelError
 from kgrag.values.events import Progress
 from kgrag.values.results import Usage
@@ -365,7 +366,7 @@ def _triples(reader: Reader) -> Iterator[dict[str, Any]]:
 def _write(path: Path, rows: Any) -> None:
     """Write a file of rows whole, or not at all; of no rows none is written."""
     part = path.with_name(f".{path.name}.part")
-    try:
+    with user_file(path):
         with part.open("w", encoding="utf-8", errors="replace", newline="\n") as file:
             count = 0
             for row in rows:
@@ -376,5 +377,3 @@ def _write(path: Path, rows: Any) -> None:
         else:
             part.unlink()
             path.unlink(missing_ok=True)
-    except OSError as error:
-        raise InputError(f"{path} cannot be written ({error.strerror}).", "Name another folder.") from error

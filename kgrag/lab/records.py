@@ -32,6 +32,7 @@ from kgrag.lab.report import Result, Sheet
 from kgrag.lab.retrieving import AnswerRecord, Record
 from kgrag.retrieval.base import Retriever
 from kgrag.retrieval.compose import text_of
+from kgrag.runtime.files import user_file
 from kgrag.runtime.options import Options
 from kgrag.values import __version__
 from kgrag.values.errors import InputError
@@ -58,10 +59,8 @@ class Ledger:
         """
         self.path = path
         check_folder(path.parent)
-        try:
+        with user_file(path):
             self._file = path.open("ab+", buffering=0)
-        except OSError as error:
-            raise _unwritable(path, error) from error
         self._file.seek(0)
         lines = list(takewhile(lambda line: line.endswith(b"\n"), self._file.readlines()))
         self._file.truncate(sum(map(len, lines)))
@@ -90,10 +89,8 @@ def _object(line: bytes) -> Any:
 
 def check_folder(folder: Path) -> None:
     """Make the folder of the records. Raises InputError when it cannot be; measuring comes long after."""
-    try:
+    with user_file(folder):
         folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise _unwritable(folder, error) from error
 
 
 def plain(system: str) -> str:
@@ -185,10 +182,6 @@ def _values(answer: AnswerRecord, question: Question) -> dict[str, Any]:
     return {**asdict(answer), **measured}
 
 
-def _unwritable(path: Path, error: OSError) -> InputError:
-    return InputError(f"{path} cannot be written ({error.strerror}).", "Name another folder with --out.")
-
-
 def _identity(question: Question) -> str:
     more = [part for part in (question.structure, question.choices) if part]
     return _digest(json.dumps([question.id, question.text, question.gold, *more], ensure_ascii=False), 8)
@@ -218,11 +211,9 @@ def write_ranks(path: Path, result: Result, command: str = "") -> None:
             *([1] if record.error else []),
         ]
     text = "".join(f"{json.dumps(line, ensure_ascii=False)}\n" for line in (head, *lines.values()))
-    try:
+    with user_file(path):
         # no name and no time in it: the same ranks, the same file
         path.write_bytes(gzip.compress(text.encode("utf-8", "surrogatepass"), mtime=0))
-    except OSError as error:
-        raise InputError(f"{path} cannot be written ({error.strerror}).", "Name another file with --ranks.") from error
 
 
 def read_ranks(path: Path, *, baseline: str | None = None, at: Sequence[int] = (), seed: int = 0) -> Result:

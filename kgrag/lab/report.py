@@ -14,7 +14,8 @@ from kgrag.lab.measures import Difference
 from kgrag.lab.papers import PaperTable
 from kgrag.lab.retrieving import Record
 from kgrag.lab.summary import Group, Iterations, Overlaps, Rows, Sweep, digits, literal
-from kgrag.values.errors import ConfigurationError, InputError
+from kgrag.runtime.files import user_file
+from kgrag.values.errors import ConfigurationError
 from kgrag.values.installing import install_hint
 from kgrag.values.results import Usage
 from kgrag.wire import VERSION, plain
@@ -64,10 +65,8 @@ def plot(rows: Rows, title: str, path: Path) -> None:
 
 def save(figure: Any, path: Path) -> None:
     """Write a picture. Raises InputError when the file cannot be written."""
-    try:
+    with user_file(path):
         figure.savefig(path)
-    except OSError as error:
-        raise InputError(f"{path} cannot be written ({error.strerror}).", "Name another file with --plot.") from error
 
 
 def drawing() -> tuple[Any, Any]:

@@ -28,6 +28,7 @@ from kgrag.models.chat import Message
 from kgrag.models.embed import Vectors, sentence_transformer, unit
 from kgrag.models.generator import load_model, prompt_tokens
 from kgrag.models.prompts import Prompt
+from kgrag.runtime.files import user_file
 from kgrag.values.errors import ConfigurationError, InputError
 from kgrag.values.events import Progress
 from kgrag.values.installing import install_hint
@@ -300,14 +301,12 @@ def export(rows: Sequence[Row], path: Path) -> None:
 
     Raises InputError when the file cannot be written.
     """
-    try:
+    with user_file(path):
         path.parent.mkdir(parents=True, exist_ok=True)
         with path.open("w", encoding="utf-8") as file:
             for row in rows:
                 messages = [asdict(message) for message in (*row.shown, Message("assistant", row.reply))]
                 file.write(f"{json.dumps({'messages': messages}, ensure_ascii=False)}\n")
-    except OSError as error:
-        raise InputError(f"{path} cannot be written ({error.strerror}).", "Name another file with --export.") from error
 
 
 @dataclass(frozen=True, slots=True)

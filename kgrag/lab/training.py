@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from kgrag.lab.datasets import Question
+from kgrag.runtime.files import user_file
 from kgrag.values.errors import InputError
 from kgrag.values.events import Progress
 
@@ -109,11 +110,9 @@ def check_out(out: Path) -> None:
 
 def keep(out: Path, learned: Mapping[str, object]) -> None:
     """Write what was learned, for the option. Raises InputError when it cannot be."""
-    try:
+    with user_file(out):
         out.parent.mkdir(parents=True, exist_ok=True)
         out.write_text(json.dumps(learned, indent=2, ensure_ascii=False), encoding="utf-8")
-    except OSError as error:
-        raise InputError(f"{out} cannot be written ({error.strerror}).", "Name another file with --out.") from error
 
 
 def save(parts: Sequence[Any], out: Path, about: Mapping[str, Any]) -> None:
@@ -121,7 +120,7 @@ def save(parts: Sequence[Any], out: Path, about: Mapping[str, Any]) -> None:
 
     Raises InputError when it cannot be written.
     """
-    try:
+    with user_file(out):
         out.parent.mkdir(parents=True, exist_ok=True)
         part = Path(tempfile.mkdtemp(dir=out.parent, prefix=f".{out.name}-"))
         try:
@@ -133,5 +132,3 @@ def save(parts: Sequence[Any], out: Path, about: Mapping[str, Any]) -> None:
         except BaseException:
             shutil.rmtree(part, ignore_errors=True)
             raise
-    except OSError as error:
-        raise InputError(f"{out} cannot be written ({error.strerror}).", "Name another folder with --out.") from error

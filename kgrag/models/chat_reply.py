@@ -63,11 +63,8 @@ _WITHHELD = frozenset(
 )
 """Reasons for which a filter ended a reply: OpenAI's name, Google's, Zhipu's, in lower case."""
 _CUT = frozenset(("length", "max_tokens", "max_output_tokens", "max_new_tokens", "model_length", "max_length"))
-"""Reasons for which a reply is not whole, in lower case: OpenAI's name, Google's, TGI's, Mistral's."""
 _FAILED = frozenset(("error", "network_error", "insufficient_system_resource", "abort", "aborted"))
-"""Reasons that stand for an interruption: those of OpenRouter, Zhipu, DeepSeek, vLLM."""
-UNSAID = "unsaid"
-"""The reason of a reply in one piece that states none."""
+UNSAID = "unsaid"  # a reply in one piece that gives no reason
 _READ = ("prompt_tokens", "input_tokens")
 _WRITTEN = ("completion_tokens", "output_tokens")
 

@@ -22,7 +22,8 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from kgrag.values.errors import ConfigurationError, InputError
+from kgrag.runtime.files import user_file
+from kgrag.values.errors import ConfigurationError
 
 PART = 1 << 16  # edges whose messages are made at once
 
@@ -154,7 +155,7 @@ def save(network: Network, path: Path, embedder: str, about: Mapping[str, Any]) 
 
     Raises InputError when it cannot be written.
     """
-    try:
+    with user_file(path):
         path.parent.mkdir(parents=True, exist_ok=True)
         handle, part = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}-")
         try:
@@ -165,5 +166,3 @@ def save(network: Network, path: Path, embedder: str, about: Mapping[str, Any]) 
         except BaseException:
             Path(part).unlink(missing_ok=True)
             raise
-    except OSError as error:
-        raise InputError(f"{path} cannot be written ({error.strerror}).", "Name another file with -o.") from error

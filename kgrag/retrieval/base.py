@@ -358,17 +358,11 @@ class Retriever(ABC):
         """
         if not only.where:
             return ()
-        wanted = list(dict.fromkeys(key for key, _ in only.conditions))
-        replies = [context.reader.metadata_keys(wanted) for context in self.contexts]
-        keys = sorted({key for _, some in replies for key in some})
-        there = (
-            f"There are: {', '.join(keys[:_LISTED])}{', ...' * (len(keys) > _LISTED)}." if keys else "There are none."
-        )
-        return tuple(
-            f"No document has metadata with the key {key!r}. {there}"
-            for key in wanted
-            if all(key in missing for missing, _ in replies)
-        )
+        candidates = dict.fromkeys(key for key, _ in only.conditions)
+        replies = [context.reader.metadata_keys(list(candidates)) for context in self.contexts]
+        unknown = [key for key in candidates if all(key in missing for missing, _ in replies)]
+        keys = ", ".join(sorted({key for _, some in replies for key in some})[:_LISTED]) or "none"
+        return tuple(f"No document has metadata with the key {key!r}. There are: {keys}." for key in unknown)
 
     def retrieve(self, query: str | Query, k: int = 8) -> Ranking:
         """Return the best passages with their texts and trails.

@@ -48,28 +48,29 @@ def private_folder(folder: Path) -> Path:
     return folder
 
 
-def file_error(error: OSError, place: object = "Standard output or a file") -> InputError | None:
+def file_error(error: OSError, place: object, verb: str) -> InputError | None:
     """Return the error for a file, disk or pipe of the user; None for errors of another kind, such as of a network.
 
-    `place`: the file, where the system does not name it: it does not for a write.
+    `place`: the file, if the system does not name it, as it does not for a write; `verb`: "read" or "written".
     """
     if error.errno not in _OF_FILES:
         return None
-    remedy = "Is the path right, and may you read and write there?"
-    if error.errno in _FULL:
-        remedy = "Free some space, or write to another disk."
-    return InputError(f"{error.filename or place} cannot be read or written: {error.strerror}.", remedy)
+    full = "Free some space, or write to another disk."
+    return InputError(
+        f"{error.filename or place} cannot be {verb}: {error.strerror}.",
+        full if error.errno in _FULL else f"Is the path right, and may it be {verb} there?",
+    )
 
 
 @contextmanager
-def user_file(place: object) -> Iterator[None]:
+def user_file(place: object, verb: str = "written") -> Iterator[None]:
     """Turn what reading or writing a file of the user raises into an InputError."""
     try:
         yield
     except UnicodeDecodeError as error:
         raise InputError(f"{place} is not a text in UTF-8 ({error.reason}).", "Save it as UTF-8.") from error
     except OSError as error:
-        raise file_error(error, place) or error from error
+        raise file_error(error, place, verb) or error from error
 
 
 @contextmanager

@@ -37,13 +37,12 @@ from kgrag.server.asking import Asking
 from kgrag.server.conversations import Conversations
 from kgrag.server.entrance import LOOPBACK, Guard
 from kgrag.server.failures import ERRORS, Reply, add_handlers
-from kgrag.server.given_once import check_given
 from kgrag.server.jobs import Jobs
 from kgrag.server.keys import Keys
 from kgrag.server.pictures import Pictures
 from kgrag.server.record import API, Metrics, Record
 from kgrag.server.request_queue import Workers
-from kgrag.server.route_context import Serving
+from kgrag.server.route_context import Serving, check_given
 from kgrag.server.throttle import Throttle
 from kgrag.server.tracing import Tracing
 from kgrag.server.watched import WatchedFolders

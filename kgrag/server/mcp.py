@@ -233,10 +233,10 @@ class _Server(MCPServer[Any]):
         tool = self._tool_manager.get_tool(name)
         names = list(tool.parameters["properties"]) if tool is not None else list(arguments)
         try:
-            if unknown := next((given for given in arguments if given not in names), None):
+            if unknown := next((key for key in arguments if key not in names), None):
                 raise unknown_argument(name, unknown, names)
-            given = {key: value for key, value in arguments.items() if value is not None}
-            return await super().call_tool(name, given, context)
+            values = {key: value for key, value in arguments.items() if value is not None}
+            return await super().call_tool(name, values, context)
         except KgragError as error:
             raise ToolError(error.in_full) from error
         except ToolError as error:

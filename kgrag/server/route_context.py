@@ -1,11 +1,16 @@
 """What the routes of a server work with, and what they ask of it first: whether the caller may."""
 
-from collections.abc import Callable
+import json
+from collections import Counter
+from collections.abc import Callable, Iterable
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Annotated, TypeVar, cast
 
-from fastapi import Depends, Path, Request
+from fastapi import Depends, Path, Request, params
+from fastapi.dependencies.utils import get_flat_params
 
+from kgrag.client.arguments import unknown_argument
 from kgrag.client.collection import Collection
 from kgrag.client.federation import Federation
 from kgrag.client.graph import KnowledgeGraph
@@ -16,11 +21,40 @@ from kgrag.server.entrance import access_of
 from kgrag.server.jobs import Jobs
 from kgrag.server.keys import Access, Keys, Role, hidden
 from kgrag.server.pictures import Pictures
-from kgrag.server.record import Metrics
+from kgrag.server.record import API, Metrics
 from kgrag.server.request_queue import Workers
 from kgrag.settings import ServeOptions
+from kgrag.values.errors import InputError
 
 T = TypeVar("T")
+
+
+async def check_given(request: Request) -> None:
+    """Refuse a parameter or a key of JSON that is given twice, and a parameter that the route does not have.
+
+    Clients of OpenAI's API may send parameters that kgrag does not know.
+
+    Raises:
+        ConfigurationError: a parameter is unknown.
+        InputError: a parameter or a key is given twice.
+    """
+    if request.query_params and request.url.path.startswith(API):
+        route = request.scope["route"]
+        fields = {
+            f.alias: f.field_info for f in get_flat_params(route.dependant) if isinstance(f.field_info, params.Query)
+        }
+        if unknown := next((name for name in request.query_params if name not in fields), None):
+            raise unknown_argument(f"{request.method} {route.path}", unknown, list(fields))
+        pairs = request.query_params.multi_items()
+        _check_once(key for key, _ in pairs if not str(fields[key].annotation).startswith("list"))
+    if "json" in request.headers.get("content-type", ""):
+        with suppress(ValueError):  # a route that reads no JSON does not mind
+            json.loads(await request.body(), object_pairs_hook=lambda pairs: _check_once(key for key, _ in pairs))
+
+
+def _check_once(keys: Iterable[str]) -> None:
+    if twice := next((key for key, times in Counter(keys).items() if times > 1), None):
+        raise InputError(f"{twice!r} is given twice.", "Give it once.")
 
 
 @dataclass(frozen=True, slots=True)

@@ -38,8 +38,8 @@ def test_a_full_disk_behind_standard_output(tmp_path: Path, arguments: tuple[str
 @pytest.mark.parametrize(
     ("name", "content", "says"),
     [
-        (".env", _UTF_16, ".env is not a text in UTF-8"),
-        (".env", _LATIN, ".env is not a text in UTF-8"),
+        (".env", _UTF_16, ".env is not UTF-8"),
+        (".env", _LATIN, ".env is not UTF-8"),
         ("kgrag.toml", _UTF_16, "kgrag.toml"),
         ("kgrag.toml", _LATIN, "kgrag.toml"),
         ("kgrag.toml", None, "kgrag.toml is a folder"),
@@ -61,7 +61,7 @@ def test_settings_files(tmp_path: Path, name: str, content: bytes | None, says: 
 )
 def test_copies(tmp_path: Path, arguments: tuple[str, ...]) -> None:
     (tmp_path / "file").touch()
-    _is_told(_kgrag(tmp_path, *arguments), f"{arguments[2]} cannot be read or written", "Is the path right")
+    _is_told(_kgrag(tmp_path, *arguments), "cannot be written", "Is the path right")
 
 
 def test_a_statement_that_is_not_utf_8(tmp_path: Path) -> None:
