@@ -18,7 +18,7 @@ from kgrag.models.chat import no_model
 from kgrag.models.tasks import LONGER, Listener, Tasks
 from kgrag.retrieval.base import Layer, Query, Retriever, make_retriever
 from kgrag.retrieval.bridges import with_bridges
-from kgrag.retrieval.context import Searchable, SearchContext
+from kgrag.retrieval.context import Searchable, SearchContext, unknown_keys
 from kgrag.retrieval.expression import Expression
 from kgrag.retrieval.held import held_facts
 from kgrag.runtime.options import resolve
@@ -247,7 +247,7 @@ class Strategy(ABC):
                 episode = self.begin(inquiry)
                 conclusion, problem = run(episode, trace)
                 hits = inquiry.hits(conclusion.ranking[:depth])
-                notes = (*episode.notes(), *(() if hits else retriever.unknown_keys(request.filter)))
+                notes = (*episode.notes(), *(() if hits else unknown_keys(retriever.contexts, request.filter)))
                 assert tasks is not None
                 if conclusion.reply is not None:
                     reply = conclusion.reply

@@ -1,6 +1,5 @@
 """kgrag ask: questions that a language model answers from what the graph holds."""
 
-from datetime import datetime
 from typing import TYPE_CHECKING, NoReturn
 
 import click
@@ -48,7 +47,7 @@ def ask(
     short: bool,
     where: "list[tuple[str, Scalar | Range]]",
     source: str | None,
-    since: datetime | None,
+    since: str | None,
     as_of: str,
     knowledge: tuple[str, ...],
     save: bool,

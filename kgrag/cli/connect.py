@@ -4,7 +4,6 @@ import re
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from datetime import datetime
 from functools import wraps
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
@@ -126,15 +125,12 @@ def _text(ctx: click.Context, param: click.Parameter, value: str | None) -> str 
     return None if value is None else as_text(value)
 
 
-def _since(ctx: click.Context, param: click.Parameter, value: str | None) -> datetime | None:
-    """Return a day or a moment in ISO form; a year or a month stand for their first day."""
-    if value is None:
-        return None
-    from kgrag.text.tokens import NO_DATE, iso_moment
+def _since(ctx: click.Context, param: click.Parameter, value: str | None) -> str | None:
+    from kgrag.text.tokens import iso_moment
 
-    if moment := iso_moment(value):
-        return moment
-    raise click.BadParameter(f"{value!r} {NO_DATE}.")
+    if value is not None and iso_moment(value) is None:
+        raise click.BadParameter(f"{value!r} is not a date; write 2024, 2024-05-31 or 2024-05-31T12:00+02:00.")
+    return value
 
 
 def where(ctx: click.Context, param: click.Parameter, values: tuple[str, ...]) -> "list[tuple[str, Scalar | Range]]":

@@ -2,7 +2,6 @@
 
 import time
 from collections.abc import Mapping
-from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -49,7 +48,7 @@ def search(
     k: int,
     where: "list[tuple[str, Scalar | Range]]",
     source: str | None,
-    since: datetime | None,
+    since: str | None,
     as_of: str,
     knowledge: tuple[str, ...],
     why: bool,

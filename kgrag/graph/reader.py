@@ -16,7 +16,7 @@ from kgrag.passages import PassageIndex
 from kgrag.text.dates import checked_date
 from kgrag.text.languages import ENGLISH, Language
 from kgrag.text.letters import fold
-from kgrag.text.tokens import question_stems
+from kgrag.text.tokens import iso_moment, question_stems
 from kgrag.values.errors import ConfigurationError, NotFoundError
 from kgrag.values.identity import document_id, entity_id
 from kgrag.values.results import DocumentContents, DocumentInfo, DocumentTable, FigureInfo, Filter, Passage, Scalar
@@ -420,17 +420,20 @@ def _pairs(hits: list[list[Any]]) -> Scores:
 
 def filter_parameters(only: Filter) -> dict[str, Any]:
     """Give a filter as parameters of a statement. Raises ConfigurationError for a time out of range."""
+    moment = None if only.since is None else iso_moment(str(only.since))
+    if (moment is None) != (only.since is None):
+        remedy = "Write 2024, 2024-05, 2024-05-31 or 2024-05-31T12:00+02:00."
+        raise ConfigurationError(f"since is invalid: {only.since!r} is not a date.", remedy)
     try:
-        since = only.since and only.since.astimezone(UTC)
-    except (AttributeError, OverflowError, ValueError) as error:
-        remedy = "Give a datetime of the years 2 to 9998."
-        raise ConfigurationError(f"since is invalid: {only.since}.", remedy) from error
+        since = moment and moment.astimezone(UTC)
+    except (OverflowError, ValueError) as error:
+        raise ConfigurationError(f"since is invalid: {only.since}.", "Give a time of the years 2 to 9998.") from error
     return {
-        "where": [[key, _equals(value)] for key, value in only.conditions if not isinstance(value, tuple)],
-        "between": [[key, *_ends(*value)] for key, value in only.conditions if isinstance(value, tuple)],
+        "where": [[key, _equals(value)] for key, value in only.conditions if not isinstance(value, tuple | list)],
+        "between": [[key, *_ends(*value)] for key, value in only.conditions if isinstance(value, tuple | list)],
         "source": only.source,
         "since": since,
-        "day": only.since and day_or_moment(only.since),
+        "day": moment and day_or_moment(moment),
     }
 
 

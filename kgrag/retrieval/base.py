@@ -12,7 +12,7 @@ from pydantic import Field
 
 from kgrag.models.embed import Embedder, embed_questions
 from kgrag.models.tasks import Listener
-from kgrag.retrieval.context import PAUSES, Searchable, SearchContext
+from kgrag.retrieval.context import PAUSES, Searchable, SearchContext, unknown_keys
 from kgrag.retrieval.expression import Expression, parse
 from kgrag.runtime.options import Count, Options, resolve
 from kgrag.runtime.plugins import Plugins
@@ -49,9 +49,6 @@ DEFAULT_RETRIEVER = "pathrank"
 
 _DEPTHS = (1, 8, 8, 64)
 """How many times as many passages as are wanted are ranked, each time after a pause: some of them were gone before."""
-
-_LISTED = 20
-"""Keys of metadata that a remark names."""
 
 _LOG = logging.getLogger(__name__)
 Scale = Literal["cosine", "share", "relevance", "rank"]
@@ -347,23 +344,6 @@ class Retriever(ABC):
         )
         return tuple(dict.fromkeys([*(note for part in self.parts for note in part.notes(ranked)), *own]))
 
-    def unknown_keys(self, only: Filter) -> tuple[str, ...]:
-        """Return a remark on each key of a filter that no document has, for a filter that nothing matched.
-
-        Args:
-            only: the filter.
-
-        Returns:
-            Sentences with the keys that there are.
-        """
-        if not only.where:
-            return ()
-        candidates = dict.fromkeys(key for key, _ in only.conditions)
-        replies = [context.reader.metadata_keys(list(candidates)) for context in self.contexts]
-        unknown = [key for key in candidates if all(key in missing for missing, _ in replies)]
-        keys = ", ".join(sorted({key for _, some in replies for key in some})[:_LISTED]) or "none"
-        return tuple(f"No document has metadata with the key {key!r}. There are: {keys}." for key in unknown)
-
     def retrieve(self, query: str | Query, k: int = 8) -> Ranking:
         """Return the best passages with their texts and trails.
 
@@ -392,7 +372,7 @@ class Retriever(ABC):
             if whole or self.asks():  # a language model's calls cost more than a shorter list
                 break
         _LOG.info("%s: %d of %d passages in %.0f ms", self.name, len(hits), k, 1000 * (time.perf_counter() - started))
-        notes = self.notes(scored) if hits else (*self.notes(scored), *self.unknown_keys(question.filter))
+        notes = self.notes(scored) if hits else (*self.notes(scored), *unknown_keys(self.contexts, question.filter))
         return Ranking(question.text, self.name, hits, notes)
 
     def ranked(self, query: Query, n: int) -> list[Scored]:

@@ -3,7 +3,7 @@
 import logging
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, Protocol, Self, TypeVar
@@ -16,12 +16,14 @@ from kgrag.models.embed import CachedEmbedder, Embedder, load_embedder
 from kgrag.models.tasks import Tasks
 from kgrag.settings import RerankerSettings
 from kgrag.values.errors import MismatchError
+from kgrag.values.results import Filter
 
 REFRESH_SECONDS = 5.0
 """Seconds after which an open collection is looked at again: was it embedded again meanwhile?"""
 PAUSES = (0.0, 0.05, 0.2, 0.5)
 """Seconds before a result is computed again whose passages or vectors were removed meanwhile."""
 
+_LISTED = 20  # keys of metadata that a remark names
 _LOG = logging.getLogger(__name__)
 
 _T = TypeVar("_T")
@@ -146,6 +148,15 @@ class SearchContext:
         with self._lock:
             self._shared.clear()
             self._cache.clear()
+
+
+def unknown_keys(contexts: Sequence[SearchContext], only: Filter) -> tuple[str, ...]:
+    """Return a sentence on each key of a filter that no document of some collections has, with keys that there are."""
+    candidates = dict.fromkeys(key for key, _ in only.conditions)
+    replies = [context.reader.metadata_keys(list(candidates)) for context in contexts] if candidates else []
+    unknown = [key for key in candidates if all(key in missing for missing, _ in replies)]
+    keys = ", ".join(sorted({key for _, some in replies for key in some})[:_LISTED]) or "none"
+    return tuple(f"No document has metadata with the key {key!r}. There are: {keys}." for key in unknown)
 
 
 class Searchable(Protocol):

@@ -15,7 +15,7 @@ from typing import Annotated, Any, ParamSpec, TypeVar
 from mcp.server.mcpserver import Context, MCPServer
 from mcp.server.mcpserver.exceptions import ResourceError, ToolError
 from mcp.types import CallToolResult, InputRequiredResult, ToolAnnotations
-from pydantic import Field, TypeAdapter, ValidationError
+from pydantic import Field, ValidationError, WithJsonSchema
 
 from kgrag import __version__
 from kgrag.client.arguments import unknown_argument
@@ -29,10 +29,9 @@ from kgrag.retrieval.base import DEFAULT_RETRIEVER
 from kgrag.runtime.spans import span
 from kgrag.server import replies
 from kgrag.server.allowed_parts import check_asked_retriever, check_asked_system, is_of_a_collection, saved_rows
-from kgrag.server.api.forms import FilterForm
 from kgrag.server.replies import AskReply, DescribeReply, LookUpReply, OpenedReply, RowsReply, SearchReply
-from kgrag.values.errors import InputError, KgragError, NotFoundError, RefusedError, UnreachableError, without_login
-from kgrag.values.results import Filter
+from kgrag.values.errors import KgragError, NotFoundError, RefusedError, UnreachableError, without_login
+from kgrag.values.results import Filter, Range, Scalar
 
 _LOG = logging.getLogger(__name__)
 
@@ -50,11 +49,11 @@ that is named; saved_query and read-cypher count, list and compare. What documen
 
 Name = Annotated[str | None, Field(description="which collection; needed only where there are several")]
 Names = Annotated[str | None, Field(description="which collection, or several with commas between")]
-Where = Annotated[dict[str, Any] | None, Field(description="metadata of the documents: key -> value or [least, most]")]
-Source = Annotated[str | None, Field(description="part of the path or address of the documents")]
-Since = Annotated[str | None, Field(description="documents dated since then: 2024-05 or 2024-05-31T12:00+02:00")]
+_WHERE = {"type": "object", "description": "metadata of the documents: key -> value or [least, most]"}
+Where = Annotated[dict[str, Scalar | Range] | None, WithJsonSchema(_WHERE)]
+Source = Annotated[str, Field(description="part of the path or address of the documents")]
+Since = Annotated[str, Field(description="documents dated since then: 2024-05 or 2024-05-31T12:00+02:00")]
 AsOf = Annotated[str, Field(description="leave out what did not hold then: 1912 or 1912-03")]
-_FILTERS: TypeAdapter[Filter] = TypeAdapter(FilterForm)
 
 
 class Tools:
@@ -104,12 +103,12 @@ class Tools:
             str, Field(description="pathrank walks from the question's names over several documents")
         ] = DEFAULT_RETRIEVER,
         where: Where = None,
-        source: Source = None,
-        since: Since = None,
+        source: Source = "",
+        since: Since = "",
         as_of: AsOf = "",
     ) -> SearchReply:
         """Find the passages that answer a question best, also across several documents, each with the path to it."""
-        only, target = _filter(where, source, since, as_of), self._searched(collection)
+        only, target = Filter(where or {}, source or None, since or None, as_of), self._searched(collection)
         ranking = target.search(
             question, k=k, retriever=check_asked_retriever(retriever), filter=only, deadline=self._deadline
         )
@@ -123,12 +122,12 @@ class Tools:
             str | None, Field(description="strategy+retriever, such as gear+pathrank or auto+pathrank")
         ] = None,
         where: Where = None,
-        source: Source = None,
-        since: Since = None,
+        source: Source = "",
+        since: Since = "",
         as_of: AsOf = "",
     ) -> AskReply:
         """Answer a question by kgrag's own language model from passages that it cites. Slower than search."""
-        only, target = _filter(where, source, since, as_of), self._searched(collection)
+        only, target = Filter(where or {}, source or None, since or None, as_of), self._searched(collection)
         if system is not None:
             check_asked_system(system)
         answer = target.ask(question, system=system, filter=only, deadline=self._deadline, budget=self._budget)
@@ -210,13 +209,6 @@ class Tools:
         if name is not None and self.scope and name not in self.scope:
             raise NotFoundError(f"There is no collection {name!r}.", f"There are: {', '.join(self.scope)}.")
         return self.kg[choose_collection(self.kg.graph) if name is None else name]
-
-
-def _filter(where: dict[str, Any] | None, source: str | None, since: str | None, as_of: str) -> Filter:
-    try:
-        return _FILTERS.validate_python({"where": where or {}, "source": source, "since": since, "as_of": as_of})
-    except ValidationError as error:
-        raise InputError(f"The filter is invalid. {_problems(error)}.") from error
 
 
 def _problems(error: ValidationError) -> str:

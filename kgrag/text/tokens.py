@@ -408,9 +408,6 @@ def _content(language: Language) -> Memo[str, str | None]:
     return Memo(lambda word: language.stem[word] if is_content(word, language) else None)
 
 
-NO_DATE = "is not a date; write 2024, 2024-05-31 or 2024-05-31T12:00+02:00"
-
-
 def iso_moment(text: str) -> datetime | None:
     """Return a day or a moment in ISO form; a year or a month stand for their first day; None for anything else."""
     for rest in ("", "-01", "-01-01"):

@@ -254,7 +254,8 @@ class Filter:
             may name a key several times, and all of them must match. "meta.author" reaches into nested metadata.
         source: a part of the document's source; None for any.
         since: documents dated at or after this time by their metadata, or ingested then without a date; None for any.
-            Days, and moments without an offset, are compared as they stand; moments with an offset are compared in UTC.
+            A text is a year, a month, a day or a moment in ISO form. Days, and moments without an offset, are compared
+            as they stand; moments with an offset are compared in UTC.
         as_of: a date such as 1912, 1912-03 or 1912-03-07: passages that state facts with times of which none held then
             do not match, and an answer is to hold then; empty for any.
 
@@ -267,7 +268,7 @@ class Filter:
 
     where: Mapping[str, Scalar | Range] | Sequence[tuple[str, Scalar | Range]] = field(default_factory=dict)
     source: str | None = None
-    since: datetime | None = None
+    since: datetime | str | None = None
     as_of: str = ""
 
     @property

@@ -36,6 +36,10 @@ def alone(tmp_path: Path) -> CommandLine:
         ("enrich resolve ships --undo --apply", "--undo goes with neither --apply nor --ask."),
         ("list systems gear --paper gear", "NAME and --paper exclude each other."),
         ("search", "Missing argument 'QUESTION"),
+        ("search pier -c a -c b", "--collection is given 2 times, and takes one value."),
+        ("search pier -k 5 -k 6", "-k is given 2 times"),
+        ("ask pier --since 2024 --since 2025", "--since is given 2 times"),
+        ("show pier --limit 3 --limit 4", "--limit is given 2 times"),
         ("serach Who?", "No such command 'serach'. Did you mean 'search'?"),
     ],
 )

@@ -67,13 +67,3 @@ def test_copies(tmp_path: Path, arguments: tuple[str, ...]) -> None:
 def test_a_statement_that_is_not_utf_8(tmp_path: Path) -> None:
     (tmp_path / "q.cypher").write_bytes(b'RETURN "\xe9"')
     _is_told(_kgrag(tmp_path, "cypher", "--file", "q.cypher"), "q.cypher is not a text in UTF-8")
-
-
-def test_unknown_variables_are_told(tmp_path: Path) -> None:
-    (tmp_path / ".env").write_text("KGRAG_WRITRES=3\nKGRAG_COLLECTION=a\nKGRAG_ZZZ=1\nOTHER=1\n", encoding="utf-8")
-    shown = _kgrag(tmp_path, "list", "settings", "writers")
-    assert shown.returncode == 0
-    assert "KGRAG_WRITRES is not a setting and is ignored. Did you mean KGRAG_WRITERS?" in shown.stderr
-    assert "KGRAG_COLLECTION is not a setting and is ignored. It is read from the environment" in shown.stderr
-    assert "KGRAG_ZZZ is not a setting and is ignored." in shown.stderr
-    assert "OTHER" not in shown.stderr

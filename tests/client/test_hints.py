@@ -28,6 +28,15 @@ def test_a_misspelt_setting_is_named_with_the_nearest(variable: str, meant: str)
     assert variable in said and f"Did you mean {meant}?" in said
 
 
+def test_unknown_variables_of_a_file_are_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path(".env").write_text("KGRAG_WRITRES=3\nKGRAG_COLLECTION=a\nKGRAG_ZZZ=1\nOTHER=1\n", encoding="utf-8")
+    said = run("list", "settings", "writers", env={}).output
+    hints = ("Did you mean KGRAG_WRITERS?", "It is read from the environment", "KGRAG_ZZZ is not a setting")
+    assert all(hint in said for hint in hints)
+    assert "OTHER" not in said
+
+
 def test_other_variables_are_passed_over_in_silence() -> None:
     env = {"KGRAG_XYZZY": "1", "KGRAG_CHAT__MODEL": "m"}
     assert "Did you mean" not in run("list", "settings", env=env).output

@@ -1,6 +1,5 @@
 """Embedding again: the old vectors serve until the new ones are complete; interrupted, it goes on where it was."""
 
-import threading
 from collections.abc import Callable
 
 import pytest
@@ -9,8 +8,6 @@ from neighbours import similar
 
 from kgrag import KnowledgeGraph
 from kgrag.graph import collections
-from kgrag.models.embed import WordLlamaEmbedder
-from kgrag.settings import Settings
 from kgrag.values.documents import Document
 
 pytestmark = pytest.mark.long
@@ -71,43 +68,6 @@ def test_reembed_is_resumed(kg: KnowledgeGraph, collection_name: str, make_docum
         ).single()
     assert left is not None
     assert left["n"] == 0
-
-
-def test_searches_go_on_meanwhile(
-    graph_settings: Settings, kg: KnowledgeGraph, collection_name: str, make_documents: Make
-) -> None:
-    documents = make_documents(0, 200)
-    waiting = KnowledgeGraph.connect(settings=graph_settings.model_copy(update={"old_vectors_seconds": 12.0}))
-    kg[collection_name].ingest(documents)
-    over, failed, asked = threading.Event(), [], []
-
-    def search(number: int) -> None:
-        retrievers = ("dense", "hybrid", "pathrank", "ppr")
-        while not over.is_set() and not failed:
-            try:
-                found = kg[collection_name].search(documents[7].text, retriever=retrievers[number % 4], k=3)
-                asked.append(found.hits[0].passage.id)
-            except Exception as error:
-                failed.append(error)
-
-    threads = [threading.Thread(target=search, args=(number,)) for number in range(4)]
-    for thread in threads:
-        thread.start()
-    try:
-        for embedder in (LetterEmbedder(), WordLlamaEmbedder()):
-            kg.models._embedders[embedder.name] = embedder
-            before = len(asked)
-            waiting[collection_name].reembed(embedder)
-            assert not failed, failed
-            assert len(asked) > before
-    finally:
-        over.set()
-        for thread in threads:
-            thread.join()
-        waiting.close()
-        kg[collection_name].reembed("wordllama")
-        del kg.models._embedders["letters"]
-    assert not failed, failed
 
 
 def test_another_embedder_takes_over(kg: KnowledgeGraph, collection_name: str, make_documents: Make) -> None:

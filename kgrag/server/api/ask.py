@@ -13,7 +13,7 @@ from kgrag.client.collection import Collection
 from kgrag.client.federation import Federation
 from kgrag.retrieval.base import Query
 from kgrag.server.allowed_parts import check_asked_system
-from kgrag.server.api.forms import CollectionNames, Expression, FilterForm, Question, RequestForm
+from kgrag.server.api.forms import CollectionNames, Expression, Question, RequestForm
 from kgrag.server.api.shapes import Responses, replies
 from kgrag.server.events import MEDIA_TYPE, Events, EventStream
 from kgrag.server.failures import Reply
@@ -35,7 +35,7 @@ class AskRequest(RequestForm):
     system: Expression | None = Field(None, description="gear+pathrank, or of several collections single+pathrank")
     short: bool = False
     k: Annotated[int, Field(ge=1, le=200, description="how many passages of the ranking")] = DEPTH
-    filter: FilterForm = Filter()
+    filter: Filter = Filter()
     choices: Annotated[tuple[str, ...], Field(max_length=50)] = ()
     knowledge: Annotated[tuple[str, ...], Field(max_length=8, description="collections of facts that may lead on")] = ()
     save: bool = False

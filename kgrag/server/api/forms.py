@@ -1,13 +1,8 @@
 """What requests hold that several routes take."""
 
-from collections.abc import Mapping
-from typing import Annotated, Any
+from typing import Annotated
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
-from pydantic_core import PydanticCustomError
-
-from kgrag.text.tokens import NO_DATE, iso_moment
-from kgrag.values.results import Filter
+from pydantic import BaseModel, ConfigDict, Field
 
 Question = Annotated[str, Field(min_length=1, max_length=10_000, description="a question, or words")]
 Expression = Annotated[str, Field(min_length=1, max_length=500)]
@@ -16,19 +11,6 @@ CollectionNames = Annotated[
     Field(min_length=1, max_length=16, description="names of collections"),
 ]
 Seconds = Annotated[float, Field(gt=0, le=3600, description="after which it is given up")]
-
-
-def _with_moment(value: Any) -> Any:
-    """Return a filter whose `since` is read by the same rule at every door."""
-    since = value.get("since") if isinstance(value, Mapping) else None
-    if since is None:
-        return value
-    if (moment := iso_moment(str(since))) is None:
-        raise PydanticCustomError("since", f"since: {since!r} {NO_DATE}".replace("{", "{{"))
-    return {**value, "since": moment}
-
-
-FilterForm = Annotated[Filter, BeforeValidator(_with_moment)]
 
 
 class RequestForm(BaseModel):

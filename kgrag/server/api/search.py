@@ -10,7 +10,7 @@ from kgrag.client.collection import Collection
 from kgrag.client.federation import Federation
 from kgrag.retrieval.base import DEFAULT_RETRIEVER
 from kgrag.server.allowed_parts import check_asked_retriever
-from kgrag.server.api.forms import CollectionNames, Expression, FilterForm, Question, RequestForm, Seconds
+from kgrag.server.api.forms import CollectionNames, Expression, Question, RequestForm, Seconds
 from kgrag.server.api.shapes import holds, replies
 from kgrag.server.failures import Reply
 from kgrag.server.route_context import Called, Caller, Named
@@ -26,7 +26,7 @@ class SearchRequest(RequestForm):
     question: Question
     k: Annotated[int, Field(ge=1, le=200, description="how many passages")] = 8
     retriever: Expression = DEFAULT_RETRIEVER
-    filter: FilterForm = Filter()
+    filter: Filter = Filter()
     knowledge: Annotated[tuple[str, ...], Field(max_length=8, description="collections of facts that may lead on")] = ()
     deadline: Seconds | None = None
     save: bool = False
@@ -43,7 +43,7 @@ class LookUpRequest(RequestForm):
     """A question that names a page, a table or a section."""
 
     question: Question
-    filter: FilterForm = Filter()
+    filter: Filter = Filter()
 
 
 @router.post("/collections/{collection}/search", responses=replies(Ranking, may={"run": str}))
