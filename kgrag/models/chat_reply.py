@@ -108,10 +108,10 @@ def _streamed(pieces: Iterable[bytes], on_text: Callable[[str], None] | None) ->
                 if (end := repeats_from(text)) is not None:
                     _LOG.info("A reply that repeated itself was ended after %d characters", len(text))
                     return CachedReply(text[:end], -1, tokens_of(text), True, True, _model(event)), "length"
+        _check_given(ended)
     except LostReply as error:
         error.written = text
         raise
-    _check_given(ended)
     return _reply(text, ended, usage, event), ended
 
 

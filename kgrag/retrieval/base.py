@@ -3,8 +3,7 @@
 import logging
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal, Self
 
@@ -391,23 +390,10 @@ class Retriever(ABC):
             _restore(query, memory)
             return self.rank(query, n)[:n]
 
-        with self.spanned(n):
-            return self.context.current(rank)
-
-    @contextmanager
-    def spanned(self, n: int) -> Iterator[None]:
-        """Open a span for a ranking, by the names of OpenTelemetry's conventions.
-
-        Args:
-            n: how many passages are ranked.
-
-        Yields:
-            None, within the span.
-        """
         named = ",".join(context.reader.collection.name for context in self.contexts)
         with span(f"retrieval {named}", client=True, retriever=type(self).name, k=n) as noted:
-            noted |= {"gen_ai.operation.name": "retrieval", "gen_ai.data_source.id": named}
-            yield
+            noted |= {"gen_ai.operation.name": "retrieval", "gen_ai.data_source.id": named}  # as OpenTelemetry has it
+            return self.context.current(rank)
 
     @property
     def contexts(self) -> tuple[SearchContext, ...]:

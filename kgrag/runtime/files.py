@@ -79,7 +79,11 @@ def disk_errors(place: Path, setting: str) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        raise explain(error, place, setting) from error
+        action = "Free some space" if error.errno in _FULL else "Make it writable for this user"
+        raise LocalServerError(
+            f"{error.filename or place} cannot be written: {error.strerror or error}.",
+            f"{action}, or set {setting} to another folder, then run the command again.",
+        ) from error
 
 
 @contextmanager
@@ -96,21 +100,6 @@ def locked(path: Path, progress: Progress | None) -> Iterator[None]:
         yield
     finally:
         lock.release()
-
-
-def explain(error: OSError, place: Path, setting: str) -> LocalServerError:
-    """Return the LocalServerError for a failed write below `place`."""
-    if error.errno in _FULL:
-        return LocalServerError(
-            f"There is no space left for {error.filename or place} ({megabytes(free_bytes(place))} free).",
-            f"Free some space, or set {setting} to a folder on a larger disk, then run the command again.",
-        )
-    if error.errno in _REFUSED or isinstance(error, (NotADirectoryError, FileExistsError)):
-        return LocalServerError(
-            f"Cannot write to {error.filename or place}: {error.strerror}.",
-            f"Make it writable for this user, or set {setting} to a folder that is.",
-        )
-    return LocalServerError(f"{error.strerror or error}: {error.filename or place}.", f"Check the disk of {place}.")
 
 
 def require_space(place: Path, needed: int, setting: str) -> None:

@@ -9,11 +9,10 @@ others do not reach it, they are logged.
 import logging
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from functools import wraps
-from typing import Annotated, Any, ParamSpec, TypeVar
+from typing import Annotated, Any
 
 from mcp.server.mcpserver import Context, MCPServer
-from mcp.server.mcpserver.exceptions import ResourceError, ToolError
+from mcp.server.mcpserver.exceptions import ResourceError, ToolError, UnexpectedToolError
 from mcp.types import CallToolResult, InputRequiredResult, ToolAnnotations
 from pydantic import Field, ValidationError, WithJsonSchema
 
@@ -34,9 +33,6 @@ from kgrag.values.errors import KgragError, NotFoundError, RefusedError, Unreach
 from kgrag.values.results import Filter, Range, Scalar
 
 _LOG = logging.getLogger(__name__)
-
-P = ParamSpec("P")
-R = TypeVar("R")
 
 CHARACTERS = 20_000
 """Characters of a reply's texts, about 5,000 tokens."""
@@ -211,30 +207,38 @@ class Tools:
         return self.kg[choose_collection(self.kg.graph) if name is None else name]
 
 
-def _problems(error: ValidationError) -> str:
-    return "; ".join(": ".join(filter(None, (".".join(map(str, e["loc"])), e["msg"]))) for e in error.errors())
-
-
 class _Server(MCPServer[Any]):
-    """A server that refuses unknown arguments by name, and takes null for the default."""
+    """A server that refuses unknown arguments by name, takes null for the default, and gives errors their remedies."""
 
     async def call_tool(
         self, name: str, arguments: dict[str, Any], context: Context[Any, Any] | None = None
     ) -> CallToolResult | InputRequiredResult:
-        """See MCPServer."""
+        """See MCPServer; each call has a span, by the names of OpenTelemetry's conventions."""
         tool = self._tool_manager.get_tool(name)
         names = list(tool.parameters["properties"]) if tool is not None else list(arguments)
-        try:
-            if unknown := next((key for key in arguments if key not in names), None):
-                raise unknown_argument(name, unknown, names)
-            values = {key: value for key, value in arguments.items() if value is not None}
-            return await super().call_tool(name, values, context)
-        except KgragError as error:
-            raise ToolError(error.in_full) from error
-        except ToolError as error:
-            if not isinstance(error.__cause__, ValidationError):
+        values = {key: value for key, value in arguments.items() if value is not None}
+        with span(f"execute_tool {name}") as noted:
+            noted |= {"gen_ai.operation.name": "execute_tool", "gen_ai.tool.name": name, "gen_ai.tool.type": "function"}
+            try:
+                if unknown := next((key for key in arguments if key not in names), None):
+                    raise unknown_argument(name, unknown, names)
+                return await super().call_tool(name, values, context)
+            except (KgragError, ToolError) as error:
+                cause = error if isinstance(error, KgragError) else error.__cause__
+                if isinstance(cause, KgragError):
+                    raise ToolError(_in_full(cause)) from error
+                if isinstance(cause, ValidationError) and not isinstance(error, UnexpectedToolError):
+                    problems = (": ".join((".".join(map(str, e["loc"])), e["msg"])) for e in cause.errors())
+                    raise ToolError(f"The arguments of {name} are invalid. {'; '.join(problems)}.") from error
                 raise
-            raise ToolError(f"The arguments of {name} are invalid. {_problems(error.__cause__)}.") from error
+
+
+def _in_full(error: KgragError) -> str:
+    """Return an error for a model, with its remedy; where the database is, is for the operator."""
+    if not isinstance(error, UnreachableError):
+        return error.in_full
+    _LOG.warning("%s", without_login(error.in_full))
+    return "The database does not answer now. Try again in a moment."
 
 
 @contextmanager
@@ -269,42 +273,21 @@ def mcp_server(tools: Tools) -> MCPServer[Any]:
             ("read-cypher", "Read by Cypher"): tools.read_cypher,
         }
     for (name, title), tool in offered.items():
-        server.tool(name, title, annotations=_READS)(_with_remedies(_spanned(name, tool), ToolError))
+        server.tool(name, title, annotations=_READS)(tool)
     for offer in server._tool_manager.list_tools():
         for schema in (offer.parameters, *offer.parameters["properties"].values()):
             schema.pop("title", None)  # it says the name again, and a model reads it with every question
+
+    def text(collection: str, id: str) -> str:
+        try:
+            return tools.text(collection, id)
+        except KgragError as error:
+            raise ResourceError(_in_full(error)) from error
+
     server.resource(
         "kgrag://{collection}/passage/{id}", name="passage", description="A passage, whole.", mime_type="text/plain"
-    )(_with_remedies(tools.text, ResourceError))
+    )(text)
     server.resource("kgrag://schema", name="schema", description="Labels, properties, edges.", mime_type="text/plain")(
         tools.get_schema
     )
     return server
-
-
-def _spanned(name: str, call: Callable[P, R]) -> Callable[P, R]:
-    """Return the call within a span of its own, by the names of OpenTelemetry's conventions."""
-
-    @wraps(call)
-    def spanned(*args: P.args, **kwargs: P.kwargs) -> R:
-        with span(f"execute_tool {name}") as noted:
-            noted |= {"gen_ai.operation.name": "execute_tool", "gen_ai.tool.name": name, "gen_ai.tool.type": "function"}
-            return call(*args, **kwargs)
-
-    return spanned
-
-
-def _with_remedies(call: Callable[P, R], kind: type[Exception]) -> Callable[P, R]:
-    """Return the call with errors that give the model their remedy."""
-
-    @wraps(call)
-    def call_with_remedies(*args: P.args, **kwargs: P.kwargs) -> R:
-        try:
-            return call(*args, **kwargs)
-        except UnreachableError as error:
-            _LOG.warning("%s", without_login(error.in_full))
-            raise kind("The database does not answer now. Try again in a moment.") from error
-        except KgragError as error:
-            raise kind(error.in_full) from error
-
-    return call_with_remedies

@@ -215,7 +215,7 @@ def test_a_full_disk_is_one_clear_error(store: JarStore) -> None:
     limit = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (50_000, limit[1]))
     try:
-        with pytest.raises(LocalServerError, match="no space left") as caught:
+        with pytest.raises(LocalServerError, match="cannot be written") as caught:
             store.ensure(JARS, stage="Downloading")
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, limit)
