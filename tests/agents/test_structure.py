@@ -207,6 +207,8 @@ def test_generated_questions(kg: KnowledgeGraph, solo: str) -> None:
         ("table 9", "report.pdf has 3 tables; there is no table 9."),
         ("table 9 on page 5", "report.pdf has 1 table on page 5; there is no table 9 there."),
         ("the table on page 2", "report.pdf has no tables on page 2."),
+        ("the last table on page 2", "report.pdf has no tables on page 2; there is no last table there."),
+        ("the penultimate table on page 5", "report.pdf has 1 table on page 5; there is no penultimate table there."),
         ("the second table on page 5", "report.pdf has 1 table on page 5; there is no table 2 there."),
         ("section 0", "report.pdf has 4 sections; there is no section 0."),
         ("table 1 on page 99", "report.pdf has 12 pages; there is no page 99."),

@@ -8,11 +8,22 @@ import pytest
 from pydantic import BaseModel
 from scripted import Scripted
 
+from kgrag.indexing.communities import Report
+from kgrag.indexing.group_texts import Summary
+from kgrag.models.chat import Reply
 from kgrag.models.openai_chat import OpenAIChat
 from kgrag.models.prompts import load_prompt
-from kgrag.models.tasks import Tasks, json_in, plain, spoken
+from kgrag.models.tasks import Tasks, json_in, plain, shaped, spoken
 from kgrag.values.errors import ModelError
 from kgrag.values.events import Called, Event
+from kgrag.values.results import Usage
+
+
+@pytest.mark.parametrize("shape", [Summary, Report])
+def test_a_cut_text_is_not_written_to_the_graph(shape: type[BaseModel]) -> None:
+    reply = Reply('{"title": "Piers", "summary": "The pier of Oslo', "m", Usage(), cut=True)
+    assert shaped(reply, shape) == (None, "it was cut off because it grew too long")
+
 
 VALUES = {"passages": "[1] Fram", "question": "Who designed the Fram?"}
 
