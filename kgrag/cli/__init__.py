@@ -57,8 +57,11 @@ def given_once(command: click.Command) -> click.Command:
     parse = type(command).parse_args
 
     def checked(ctx: click.Context, args: list[str]) -> list[str]:
-        for param, times in Counter(command.make_parser(ctx).parse_args(list(args))[2]).items():
-            if times > 1 and isinstance(param, click.Option) and not (param.multiple or param.count):
+        order = [] if ctx.resilient_parsing else command.make_parser(ctx).parse_args(list(args))[2]
+        for param, times in Counter(order).items():
+            if times < 2 or not isinstance(param, click.Option) or param.multiple or param.count:
+                continue
+            if not param.is_flag or param.secondary_opts:
                 raise click.UsageError(f"{param.opts[-1]} is given {times} times, and takes one value.", ctx)
         return parse(command, ctx, args)
 
