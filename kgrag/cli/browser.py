@@ -14,7 +14,8 @@ import click
 
 from kgrag.cli.connect import as_json, choose_collection, collection_option, connect
 from kgrag.cli.console import load_settings, note, print_json, print_pairs, progress_bars
-from kgrag.values.errors import ConfigurationError, KgragError
+from kgrag.runtime.files import user_file
+from kgrag.values.errors import ConfigurationError
 
 if TYPE_CHECKING:
     from kgrag.settings import Settings
@@ -132,11 +133,8 @@ def _write_style(settings: "Settings", target: str) -> None:
 
     with connect(settings) as kg:
         sheet = style(collection.number for collection in list_collections(kg.graph))
-    try:
-        with click.open_file(target, "w", encoding="utf-8") as file:
-            file.write(sheet)
-    except OSError as error:
-        raise KgragError(f"Cannot write {target}: {error.strerror}.", "Name another file.") from error
+    with user_file(target), click.open_file(target, "w", encoding="utf-8") as file:
+        file.write(sheet)
     if target != "-":
         note(f"Drop {target} on Browser's window; `:style reset` takes the style back.")
 

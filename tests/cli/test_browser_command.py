@@ -114,7 +114,7 @@ def test_the_style_has_a_rule_for_every_kind(cli: CommandLine, kg: KnowledgeGrap
     cli("browser", "--style", str(target))
     others = re.compile(rf"\nnode\.\w+_c(?!{number} )\d+ \{{.*?\n\}}\n", re.DOTALL)  # which come and go meanwhile
     assert others.sub("", target.read_text(encoding="utf-8")) == others.sub("", sheet)
-    assert "Cannot write" in cli("browser", "--style", str(tmp_path / "no" / "such.grass"), code=1).stderr
+    assert "cannot be written" in cli("browser", "--style", str(tmp_path / "no" / "such.grass"), code=5).stderr
 
 
 def test_the_local_server_holds_the_guide_and_the_style(local: Settings) -> None:

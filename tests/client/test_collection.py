@@ -9,7 +9,6 @@ from scripted import Scripted
 
 from kgrag import KnowledgeGraph
 from kgrag.graph.connection import Transaction
-from kgrag.models.embed import WordLlamaEmbedder
 from kgrag.retrieval.bm25 import Bm25
 from kgrag.runtime.limits import limited
 from kgrag.settings import Settings
@@ -21,14 +20,6 @@ SHIPS = [
     Document("fram", (Section("The Fram was designed by Colin Archer."),), "Fram"),
     Document("archer", (Section("Colin Archer was born in Larvik."),), "Colin Archer"),
 ]
-
-
-class Renamed(WordLlamaEmbedder):
-    """The same vectors by another name."""
-
-    def __init__(self, name: str) -> None:
-        super().__init__()
-        self.name = name  # type: ignore[misc]
 
 
 @pytest.fixture
@@ -101,21 +92,6 @@ def test_a_collection_that_another_client_made_again_is_opened_again(
         other[collection_name].delete()
         other[collection_name].ingest([Document("new", (Section("Another Fram was designed here."),), "Fram")])
     assert [hit.passage.document for hit in searching.retrieve("Fram designed", 3)] == ["new"]
-
-
-def test_a_collection_that_another_client_embedded_again_is_opened_again(
-    kg: KnowledgeGraph, graph_settings: Settings, collection_name: str
-) -> None:
-    for name in ("one", "two"):
-        kg.embedder(Renamed(name))
-    kg[collection_name].ingest(SHIPS, embedder="one")
-    searching = kg[collection_name].retriever("dense")
-    before = searching.retrieve("Colin Archer", 2)
-    with KnowledgeGraph.connect(settings=graph_settings) as other:
-        other.embedder(Renamed("one"))
-        other[collection_name].reembed(Renamed("two"))
-    assert searching.retrieve("Colin Archer", 2).hits == before.hits
-    assert searching.context.embedder.name == "two"
 
 
 def test_retrievers_and_systems_may_be_objects(

@@ -184,7 +184,7 @@ def test_equations_3_and_4_of_gears_link_the_facts_of_the_step_and_fuse_the_base
     monkeypatch.setattr("kgrag.agents.gears.read", lambda *_: next(read))
     agent = made(
         _Gears, inquiry=inquiry(Base("a", "b"), Told()), settings=GearsOptions(graph_from=2), graphs=("world",),
-        facts={}, rankings=[],
+        facts={}, rankings=[], context=Base.context,
     )  # fmt: skip
     agent._expanded = expanded
     assert scores(agent.retrieve(Query("Who?"))) == {"a": 1, "b": 1}  # no graph in the first step

@@ -79,9 +79,11 @@ def _shown(client: httpx.Client, turn: dict[str, Any]) -> dict[str, Any]:
 
 def test_a_question_is_followed_and_kept(anna: httpx.Client, scripted: Scripted) -> None:
     scripted.say("answer", "In **Nordvika** [2], says [9]. <b>x</b> ![p](https://evil.example/p.png)")
+    scripted.delay(0.5)  # so that it is followed from its beginning
     turn = _ask(anna)
     assert (turn["state"], "owner" in turn) == ("waiting", False)
     events = _follow(anna, turn)
+    scripted.delay(0)
     names = [name for name, _ in events]
     assert names[0] == "begun" and names[-1] == "end" and {"step", "text", "spent"} <= set(names)
     assert events[-1][1] == {"state": "done"}

@@ -234,7 +234,7 @@ def test_too_little_space_is_said_before_the_download(
 
 def test_a_cache_that_cannot_be_made_is_named(tmp_path: Path, repository: Repository) -> None:
     (tmp_path / "file").write_text("")
-    with pytest.raises(LocalServerError, match="Cannot write") as caught:
+    with pytest.raises(LocalServerError, match="cannot be written") as caught:
         JarStore(tmp_path / "file" / "jars", repository.address).ensure(JARS, stage="Downloading")
     assert "KGRAG_CACHE" in caught.value.remedy
 

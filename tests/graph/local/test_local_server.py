@@ -276,7 +276,7 @@ def test_neo4j_admin_may_reach_what_the_server_does(make_settings: MakeSettings)
 def test_a_home_that_cannot_be_made_is_named(make_settings: MakeSettings, tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     settings = make_settings().model_copy(update={"home": tmp_path / "file" / "home"})
-    with pytest.raises(LocalServerError, match="Cannot write") as caught:
+    with pytest.raises(LocalServerError, match="cannot be written") as caught:
         LocalServer(settings).ensure_running()
     assert "KGRAG_HOME" in caught.value.remedy
 
