@@ -14,7 +14,7 @@ import os
 import signal
 import subprocess
 import threading
-from collections.abc import Generator, Iterator
+from collections.abc import Callable, Generator, Iterator
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -240,6 +240,21 @@ def kg(graph_settings: Settings) -> Iterator[KnowledgeGraph]:
         yield client
 
 
+@pytest.fixture(scope="module")
+def fill(kg: KnowledgeGraph) -> Iterator[Callable[..., str]]:
+    """Ingests into a collection for the tests of one module, and returns its name; deletes it after them."""
+    names: dict[str, None] = {}
+
+    def ingest(name: str, source: Any, **options: Any) -> str:
+        names[name] = None
+        kg[name].ingest(source, **options)
+        return name
+
+    yield ingest
+    for name in names:
+        kg[name].delete()
+
+
 @pytest.fixture(scope="session")
 def scripted_server() -> Iterator[Scripted]:
     """The scripted language model of all tests."""
@@ -255,6 +270,21 @@ def scripted(scripted_server: Scripted) -> Scripted:
             thread.join(30)
     scripted_server.reset()
     return scripted_server
+
+
+@pytest.fixture(scope="module")
+def asking(graph_settings: Settings, scripted_server: Scripted) -> Iterator[KnowledgeGraph]:
+    """A client with the scripted language model, for fixtures of a module."""
+    settings = graph_settings.model_copy(update={"chat": scripted_server.settings()})
+    with KnowledgeGraph.connect(settings=settings) as client:
+        yield client
+
+
+@pytest.fixture
+def talking(graph_settings: Settings, scripted: Scripted) -> Iterator[KnowledgeGraph]:
+    """A client with the scripted language model."""
+    with KnowledgeGraph.connect(settings=graph_settings.model_copy(update={"chat": scripted.settings()})) as client:
+        yield client
 
 
 @pytest.fixture

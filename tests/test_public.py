@@ -21,20 +21,10 @@ from kgrag import Retriever, Strategy
 ROOT = Path(__file__).parents[1]
 LIST = ROOT / "tests" / "public_names.txt"
 PACKAGES = (
-    "kgrag",
-    "kgrag.values.errors",
-    "kgrag.values.documents",
-    "kgrag.lab.datasets",
-    "kgrag.values.events",
-    "kgrag.indexing.knowledge",
-    "kgrag.loaders",
-    "kgrag.models.embed",
-    "kgrag.runtime.options",
-    "kgrag.passages",
-    "kgrag.values.rows",
-    "kgrag.values.results",
-    "kgrag.settings",
-)
+    "kgrag", "kgrag.values.errors", "kgrag.values.documents", "kgrag.lab.datasets", "kgrag.values.events",
+    "kgrag.indexing.knowledge", "kgrag.loaders", "kgrag.models.embed", "kgrag.runtime.options",
+    "kgrag.passages", "kgrag.values.rows", "kgrag.values.results", "kgrag.settings",
+)  # fmt: skip
 REGISTERED = ("kgrag.retrievers", "kgrag.strategies")
 """Groups of entry points whose classes users import; what other groups name is found by its name."""
 NOT_LISTED = {"kgrag.adapters": "each needs another framework, and has an environment of its own (tests/adapters)"}

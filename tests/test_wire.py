@@ -151,23 +151,15 @@ class _Anything:
 @pytest.mark.parametrize(
     ("value", "form"),
     [
-        (np.float32(0.5), 0.5),
-        (np.float64("nan"), "NaN"),
-        (np.int64(3), 3),
-        (np.bool_(True), True),
+        (np.float32(0.5), 0.5), (np.float64("nan"), "NaN"), (np.int64(3), 3), (np.bool_(True), True),
         (np.array([[1, 2], [3, 4]]), [[1, 2], [3, 4]]),
         (datetime(2024, 5, 31, 12, tzinfo=UTC), "2024-05-31T12:00:00+00:00"),
-        (date(2024, 5, 31), "2024-05-31"),
-        (Path("a/b"), "a/b"),
-        ({"b", "a"}, ["a", "b"]),
+        (date(2024, 5, 31), "2024-05-31"), (Path("a/b"), "a/b"), ({"b", "a"}, ["a", "b"]),
         (frozenset({2, 1}), [1, 2]),
         ({1: "a", None: "b", date(2024, 1, 1): "c"}, {"1": "a", "None": "b", "2024-01-01": "c"}),
-        (b"\x00\xff", "AP8="),
-        (SecretStr("hush"), "**********"),
+        (b"\x00\xff", "AP8="), (SecretStr("hush"), "**********"),
         (ModelError("gone", "Start it."), {"type": "ModelError", "message": "gone", "remedy": "Start it."}),
-        (object, str(object)),
-        ((n for n in (1, -float("inf"))), [1, "-Infinity"]),
-        (10**30, 10**30),
+        (object, str(object)), ((n for n in (1, -float("inf"))), [1, "-Infinity"]), (10**30, 10**30),
     ],
 )  # fmt: skip
 def test_any_value_has_a_form(value: object, form: object) -> None:

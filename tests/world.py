@@ -7,18 +7,12 @@ from pathlib import Path
 from kgrag import KnowledgeGraph
 
 ROWS = [
-    "Ole Brandvik,captain of,Fjord Queen",
-    "Ole Brandvik,place of birth,Nordvika",
-    "Nordvika,located at the mouth of,Stilla",
-    "Stilla,inhabited by,salmon",
-    "Ole Brandvik,instance of,human",
-    "Stilla,instance of,river",
-    "Nordvika,instance of,town",
-    "Marta Holm,residence,Nordvika",
+    "Ole Brandvik,captain of,Fjord Queen", "Ole Brandvik,place of birth,Nordvika",
+    "Nordvika,located at the mouth of,Stilla", "Stilla,inhabited by,salmon", "Ole Brandvik,instance of,human",
+    "Stilla,instance of,river", "Nordvika,instance of,town", "Marta Holm,residence,Nordvika",
     *(f"Person {i},instance of,human" for i in range(150)),
-    *(f"Brook {i},instance of,river" for i in range(150)),
-    "Wool Exchange,trades in,wool",
-]
+    *(f"Brook {i},instance of,river" for i in range(150)), "Wool Exchange,trades in,wool",
+]  # fmt: skip
 
 
 @contextmanager

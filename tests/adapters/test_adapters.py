@@ -3,7 +3,7 @@
 import json
 import os
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -22,16 +22,14 @@ _ROOT = Path(__file__).parents[2]
 
 
 @pytest.fixture(scope="module")
-def ships(kg: KnowledgeGraph) -> Iterator[str]:
+def ships(fill: Callable[..., str]) -> str:
     texts = {
         "Fjord Queen": "The Fjord Queen was a steamer. Her captain was Ole Brandvik.",
         "Ole Brandvik": "Ole Brandvik was born in Nordvika.",
         "Larvik": "Larvik lies on the coast.",
     }
     documents = [Document(t, (Section(text),), t, metadata={"country": "Norway"}) for t, text in texts.items()]
-    kg[_NAME].ingest(documents)
-    yield _NAME
-    kg[_NAME].delete()
+    return fill(_NAME, documents)
 
 
 @pytest.mark.parametrize("framework", ["langchain", "llama-index", "haystack", "neo4j-graphrag"])

@@ -3,7 +3,7 @@
 import json
 import os
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -32,12 +32,11 @@ _PROGRAMS = [block for block in blocks(_PAGE) if block.environment]
 
 
 @pytest.fixture(scope="module")
-def served(kg: KnowledgeGraph, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
-    kg[_NAME].ingest([Document(title, (Section(text),), title) for title, text in _TEXTS.items()])
+def served(kg: KnowledgeGraph, fill: Callable[..., str], tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
+    fill(_NAME, [Document(title, (Section(text),), title) for title, text in _TEXTS.items()])
     with Served(kg, tmp_path_factory.mktemp("keys")) as server:
         server.key("agent", "read", _NAME)
         yield server
-    kg[_NAME].delete()
 
 
 def test_each_framework_has_a_program_and_its_packages_stand_on_the_page() -> None:

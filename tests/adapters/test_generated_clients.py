@@ -2,7 +2,7 @@
 
 import json
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -27,13 +27,13 @@ _TOOLS = Path(__file__).parents[2] / ".venv-openapi"
 
 
 @pytest.fixture(scope="module")
-def served(kg: KnowledgeGraph, scripted_server: Scripted, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
-    kg[_NAME].ingest([Document(title, (Section(text),), title) for title, text in _TEXTS.items()])
-    settings = kg.settings.model_copy(update={"chat": scripted_server.settings()})
-    with KnowledgeGraph.connect(settings=settings) as other, Served(other, tmp_path_factory.mktemp("keys")) as server:
+def served(
+    asking: KnowledgeGraph, fill: Callable[..., str], tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Served]:
+    fill(_NAME, [Document(title, (Section(text),), title) for title, text in _TEXTS.items()])
+    with Served(asking, tmp_path_factory.mktemp("keys")) as server:
         server.key("everything", "write")
         yield server
-    kg[_NAME].delete()
 
 
 @pytest.fixture

@@ -46,23 +46,15 @@ def test_citations(said: str, numbers: list[int], text: str) -> None:
 @pytest.mark.parametrize(
     "said",
     [
-        "Not in the evidence. They lack the designer.",
-        "The passages do not mention who designed it.",
+        "Not in the evidence. They lack the designer.", "The passages do not mention who designed it.",
         "The provided context doesn't contain this.",
-        "I'm sorry, but I cannot answer this from the given passages.",
-        "No information is given.",
-        "Unknown",
-        "N/A",
-        "Die Passagen enthalten keine Angabe dazu.",
-        "Das steht nicht in den Belegen.",
-        "In den Abschnitten wird das nicht erwähnt.",
-        "Nicht bekannt.",
-        "Les passages ne contiennent pas la réponse.",
-        "Cette information n'est pas dans les extraits.",
-        "Los pasajes no mencionan quién lo diseñó.",
-        "No se encuentra en los documentos proporcionados.",
+        "I'm sorry, but I cannot answer this from the given passages.", "No information is given.", "Unknown",
+        "N/A", "Die Passagen enthalten keine Angabe dazu.", "Das steht nicht in den Belegen.",
+        "In den Abschnitten wird das nicht erwähnt.", "Nicht bekannt.",
+        "Les passages ne contiennent pas la réponse.", "Cette information n'est pas dans les extraits.",
+        "Los pasajes no mencionan quién lo diseñó.", "No se encuentra en los documentos proporcionados.",
     ],
-)
+)  # fmt: skip
 def test_no_answer_in_other_words(said: str) -> None:
     assert says_not_found(said)
 
@@ -70,17 +62,12 @@ def test_no_answer_in_other_words(said: str) -> None:
 @pytest.mark.parametrize(
     "said",
     [
-        "Colin Archer designed it.",
-        "The document was signed in 1871, not in 1872.",
-        "The text was written by Archer.",
-        "No one but Archer.",
-        "Not Without My Daughter",
-        "No Country for Old Men",
-        "Er war nicht Norweger, sondern Schotte.",
-        "Archer. The passages do not say when.",
-        "1871",
+        "Colin Archer designed it.", "The document was signed in 1871, not in 1872.",
+        "The text was written by Archer.", "No one but Archer.", "Not Without My Daughter",
+        "No Country for Old Men", "Er war nicht Norweger, sondern Schotte.",
+        "Archer. The passages do not say when.", "1871",
     ],
-)
+)  # fmt: skip
 def test_an_answer_that_says_no(said: str) -> None:
     assert not says_not_found(said)
 

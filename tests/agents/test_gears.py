@@ -1,6 +1,6 @@
 """Facts of a knowledge graph beside documents: links, beams and bridges; and Millions of GEAR-s, step by step."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import pytest
 from harbour import documents
@@ -29,12 +29,11 @@ SYSTEM = f"gears(passages=2, knowledge=({WORLD},))+bm25"
 
 
 @pytest.fixture(scope="module")
-def both(kg: KnowledgeGraph, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+def both(kg: KnowledgeGraph, fill: Callable[..., str], tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """The coast without triples; beside it, what everybody knows."""
-    kg[BARE].ingest(documents({}))
+    fill(BARE, documents({}))
     with world(kg, WORLD, tmp_path_factory.mktemp("world")):
         yield BARE
-    kg[BARE].delete()
 
 
 @pytest.fixture(scope="module")

@@ -4,7 +4,7 @@ What is tested is that no document can leave its frame, pose as another passage,
 whether a model heeds what the prompts say of frames is the model's own.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import obedient_brain
@@ -39,12 +39,9 @@ HONEST = {
 
 
 @pytest.fixture(scope="module")
-def ships(kg: KnowledgeGraph) -> Iterator[str]:
-    name = "hostile-documents"
-    texts = {**HONEST, **HOSTILE}
-    kg[name].ingest(Document(key, (Section(text),), TITLES.get(key, key)) for key, text in texts.items())
-    yield name
-    kg[name].delete()
+def ships(fill: Callable[..., str]) -> str:
+    texts = (HONEST | HOSTILE).items()
+    return fill("hostile-documents", [Document(key, (Section(text),), TITLES.get(key, key)) for key, text in texts])
 
 
 def test_no_answer_obeys_or_cites_them(talking: KnowledgeGraph, scripted: Scripted, ships: str) -> None:

@@ -276,21 +276,13 @@ def test_parts_of_bdtr_can_be_left_out(talking: KnowledgeGraph, scripted: Script
 @pytest.mark.parametrize(
     ("system", "task"),
     [
-        ("ircot+bm25", "think"),
-        ("tog+bm25", "tog"),
-        ("gcot+bm25", "gcot"),
-        ("iter-retgen+bm25", "retgen"),
-        ("iter-retgen(answer=own, rounds=0)+bm25", "retgen"),
-        ("self-ask+bm25", "self-ask"),
-        ("self-ask+bm25", "sub-answer"),
-        ("rgnn+bm25", "sub-question"),
-        ("rgnn+bm25", "critique"),
-        ("rgnn+bm25", "final-answer"),
-        ("bdtr+bm25", "dual-thought"),
-        ("bdtr+bm25", "chain"),
+        ("ircot+bm25", "think"), ("tog+bm25", "tog"), ("gcot+bm25", "gcot"), ("iter-retgen+bm25", "retgen"),
+        ("iter-retgen(answer=own, rounds=0)+bm25", "retgen"), ("self-ask+bm25", "self-ask"),
+        ("self-ask+bm25", "sub-answer"), ("rgnn+bm25", "sub-question"), ("rgnn+bm25", "critique"),
+        ("rgnn+bm25", "final-answer"), ("bdtr+bm25", "dual-thought"), ("bdtr+bm25", "chain"),
         ("bdtr+bm25", "verify"),
     ],
-)
+)  # fmt: skip
 def test_a_model_that_fails_costs_the_rest_of_the_search_not_the_answer(
     talking: KnowledgeGraph, scripted: Scripted, coast: str, system: str, task: str
 ) -> None:

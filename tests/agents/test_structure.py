@@ -1,7 +1,7 @@
 """Structural questions: what they name is looked up as it stands; questions of content are left to the strategies."""
 
 import itertools
-from collections.abc import Iterator
+from collections.abc import Callable
 from dataclasses import replace
 
 import pytest
@@ -35,25 +35,19 @@ def page(number: int) -> str:
 
 
 @pytest.fixture(scope="module")
-def solo(kg: KnowledgeGraph) -> Iterator[str]:
-    kg[SOLO].ingest([REPORT])
-    yield SOLO
-    kg[SOLO].delete()
+def solo(fill: Callable[..., str]) -> str:
+    return fill(SOLO, [REPORT])
 
 
 @pytest.fixture(scope="module")
-def shelf(kg: KnowledgeGraph) -> Iterator[str]:
+def shelf(fill: Callable[..., str]) -> str:
     other = replace(report("in/annual 2020.pdf", "Annual Report 2020", 4, 1), metadata={"year": 2020})
-    kg[SHELF].ingest([REPORT, manual(), minutes(), other, Document("notes.txt", (Section("No pages here."),))])
-    yield SHELF
-    kg[SHELF].delete()
+    return fill(SHELF, [REPORT, manual(), minutes(), other, Document("notes.txt", (Section("No pages here."),))])
 
 
 @pytest.fixture(scope="module")
-def plain(kg: KnowledgeGraph) -> Iterator[str]:
-    kg[PLAIN].ingest([Document("notes.txt", (Section("The page on the table was blank."),), "Notes")])
-    yield PLAIN
-    kg[PLAIN].delete()
+def plain(fill: Callable[..., str]) -> str:
+    return fill(PLAIN, [Document("notes.txt", (Section("The page on the table was blank."),), "Notes")])
 
 
 def found(kg: KnowledgeGraph, question: str, collection: str, filter: Filter | None = None) -> Lookup:
@@ -63,48 +57,30 @@ def found(kg: KnowledgeGraph, question: str, collection: str, filter: Filter | N
 
 
 STRUCTURAL = {
-    "page 3": page(3),
-    "Page 3?": page(3),
-    "What does page 3 say?": page(3),
-    "What is on page 3": page(3),
-    "Show me page 3, please": page(3),
-    "give me the text of page 3": page(3),
-    "Tell me what's on p. 3": page(3),
-    "p.3": page(3),
-    "pg 3": page(3),
-    "page no. 3": page(3),
-    "Page number 3": page(3),
-    "page #3": page(3),
-    "page three": page(3),
-    "read me page three pls": page(3),
-    "the third page": page(3),
-    "3rd page of the document": page(3),
-    "What can I read on page 3 of report.pdf?": page(3),
-    "In the Harbour Report, what does page 3 say?": page(3),
-    "Page ３": page(3),
-    "Please print slide 3": page(3),
-    "What does the last page say?": page(12),
-    "the final page": page(12),
+    **dict.fromkeys(
+        (
+            "page 3|Page 3?|What does page 3 say?|What is on page 3|Show me page 3, please|"
+            "give me the text of page 3|Tell me what's on p. 3|p.3|pg 3|page no. 3|Page number 3|page #3|"
+            "page three|read me page three pls|the third page|3rd page of the document|"
+            "What can I read on page 3 of report.pdf?|In the Harbour Report, what does page 3 say?|Page ３|"
+            "Please print slide 3"
+        ).split("|"),
+        page(3),
+    ),
+    **dict.fromkeys("What does the last page say?|the final page|page 12's content".split("|"), page(12)),
     "the penultimate page": page(11),
     "the first page of the report": page(1),
-    "page 12's content": page(12),
-    "table 2": markdown(2),
-    "Show table 2": markdown(2),
-    "What does Table 2 contain?": markdown(2),
-    "Give me the second table": markdown(2),
-    "table no 2": markdown(2),
-    "table two in report.pdf": markdown(2),
-    "table 2 on page 5": markdown(2),
-    "page 5, table 1": markdown(2),
-    "Page 6/Table 2": markdown(2),
+    **dict.fromkeys(
+        (
+            "table 2|Show table 2|What does Table 2 contain?|Give me the second table|table no 2|"
+            "table two in report.pdf|table 2 on page 5|page 5, table 1|Page 6/Table 2|tables on page 6|Table II|"
+            "table two on page 5"
+        ).split("|"),
+        markdown(2),
+    ),
     "the table on page 3": markdown(1),
-    "Table on Page 7": markdown(3),
     "Which tables are on page 3?": markdown(1),
-    "tables on page 6": markdown(2),
-    "page 7's table": markdown(3),
-    "the last table": markdown(3),
-    "Table II": markdown(2),
-    "table two on page 5": markdown(2),
+    **dict.fromkeys("Table on Page 7|page 7's table|the last table".split("|"), markdown(3)),
     "How many pages are there?": "report.pdf has 12 pages.",
     "How many pages does report.pdf have?": "report.pdf has 12 pages.",
     "How many tables are in the harbour report?": "report.pdf has 3 tables.",
@@ -128,38 +104,22 @@ PARTS = {
     "the last section": [page_text(PLACES[11], 12)],
 }
 CONTENT = [
-    "Who was the page boy of Henry VIII?",
-    "Which country won the table tennis world cup?",
+    "Who was the page boy of Henry VIII?", "Which country won the table tennis world cup?",
     "The first page in Marie Curie's diary was written in which year?",
-    "What did the first page of Ulysses say?",
-    "How many pages does War and Peace have?",
-    "Who was the first Page 3 girl?",
-    "Are we on the same page?",
-    "What does the periodic table show?",
-    "Where do elements of group 2 stand in the periodic table?",
-    "Who invented PageRank?",
-    "Which landing page 2 campaign won?",
-    "How many people sat at the round table?",
-    "Who sat at table 7 top left in the painting?",
-    "What did Larry Page found?",
-    "How many table tennis players live in Dover?",
-    "How many sections of the army crossed the river?",
-    "Which page served the king first?",
-    "What is on the Facebook page of Larvik?",
-    "When was the last section of the railway finished?",
-    "What was on the table in Dover?",
-    "Did Jimmy Page 1 have a guitar?",
-    "Turn the page, what happens?",
-    "How deep is the water table in Faro?",
-    "Which chapter of the Hells Angels is the oldest?",
-    "What does page 3 of the annual report say?",
-    "Where is table 3?",
-    "Show the first two tables",
-    "In Ulysses, what is on page 3?",
-    "Who wrote page one headlines about whales?",
-    "What stands on the page after page 2?",
+    "What did the first page of Ulysses say?", "How many pages does War and Peace have?",
+    "Who was the first Page 3 girl?", "Are we on the same page?", "What does the periodic table show?",
+    "Where do elements of group 2 stand in the periodic table?", "Who invented PageRank?",
+    "Which landing page 2 campaign won?", "How many people sat at the round table?",
+    "Who sat at table 7 top left in the painting?", "What did Larry Page found?",
+    "How many table tennis players live in Dover?", "How many sections of the army crossed the river?",
+    "Which page served the king first?", "What is on the Facebook page of Larvik?",
+    "When was the last section of the railway finished?", "What was on the table in Dover?",
+    "Did Jimmy Page 1 have a guitar?", "Turn the page, what happens?", "How deep is the water table in Faro?",
+    "Which chapter of the Hells Angels is the oldest?", "What does page 3 of the annual report say?",
+    "Where is table 3?", "Show the first two tables", "In Ulysses, what is on page 3?",
+    "Who wrote page one headlines about whales?", "What stands on the page after page 2?",
     "What comes after section 2?",
-]
+]  # fmt: skip
 
 
 @pytest.mark.parametrize("question", STRUCTURAL)

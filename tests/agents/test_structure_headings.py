@@ -1,7 +1,7 @@
 """Sections that a question names by the words of their headings."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable
 
 import pytest
 
@@ -10,34 +10,25 @@ from kgrag.values.documents import Document, Section
 
 COLLECTION = "structure-headings"
 TEXTS = {
-    "Introduction": "Boats float.",
-    "Care of oars": "Varnish the blades.",
-    "Care of oars > Varnish": "Two coats of it.",
-    "Rowing and sculling": "Rowers face backwards.",
-    "Sails > Losses": "Three sails were lost.",
-    "Hulls > Losses": "One hull was lost.",
-    "3.2 Findings": "Whales like boats.",
-    "Résumé of the year": "Much was rowed.",
-    "Resume of the year": "Little was rowed.",
-    "Ρότσα": "Anchors of Greece.",
-    "研究概要": "A summary.",
-    "Chapter One: Tar": "Tar is black.",
-    "Appendix A: Knots": "Bowline and hitch.",
-    "Rhythm": "Beat the drum.",
-}
+    "Introduction": "Boats float.", "Care of oars": "Varnish the blades.",
+    "Care of oars > Varnish": "Two coats of it.", "Rowing and sculling": "Rowers face backwards.",
+    "Sails > Losses": "Three sails were lost.", "Hulls > Losses": "One hull was lost.",
+    "3.2 Findings": "Whales like boats.", "Résumé of the year": "Much was rowed.",
+    "Resume of the year": "Little was rowed.", "Ρότσα": "Anchors of Greece.", "研究概要": "A summary.",
+    "Chapter One: Tar": "Tar is black.", "Appendix A: Knots": "Bowline and hitch.", "Rhythm": "Beat the drum.",
+}  # fmt: skip
 
 
 @pytest.fixture(scope="module")
-def boats(kg: KnowledgeGraph) -> Iterator[str]:
+def boats(fill: Callable[..., str]) -> str:
     notes = {"Introduction": "Notes begin.", "Anchors": "Heavy."}
-    kg[COLLECTION].ingest(
+    return fill(
+        COLLECTION,
         [
             Document("boats.md", tuple(Section(text, path) for path, text in TEXTS.items()), "Boats"),
             Document("notes.md", tuple(Section(text, path) for path, text in notes.items()), "Harbour notes"),
         ],
     )
-    yield COLLECTION
-    kg[COLLECTION].delete()
 
 
 @pytest.mark.parametrize(

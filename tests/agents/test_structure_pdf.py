@@ -182,14 +182,9 @@ def labelled(m: Made) -> None:
 
 
 MAKERS: dict[str, Callable[[Made], None]] = {
-    "columns.pdf": two_columns,
-    "paper.pdf": paper,
-    "ruled.pdf": ruled,
-    "aligned.pdf": aligned,
-    "breaks.pdf": over_breaks,
-    "long.pdf": long,
-    "labels.pdf": labelled,
-}
+    "columns.pdf": two_columns, "paper.pdf": paper, "ruled.pdf": ruled, "aligned.pdf": aligned,
+    "breaks.pdf": over_breaks, "long.pdf": long, "labels.pdf": labelled,
+}  # fmt: skip
 
 
 @pytest.fixture(scope="module")

@@ -20,18 +20,8 @@ ITEMS = [[FRAM], [ARCHER]]
 @pytest.mark.parametrize(
     ("said", "marked"),
     [
-        ("Larvik", False),
-        ("larvik.", False),
-        ("Archer, Colin", False),
-        ("26 October 1892", False),
-        ("the Fram", False),
-        ("200", False),
-        ("yes", False),
-        ("Neither", False),
-        ("Igor Stravinsky", True),
-        ("Colin Stravinsky", True),
-        ("27 October 1892", True),
-        ("1893", True),
+        *((said, False) for said in "Larvik|larvik.|Archer, Colin|26 October 1892|the Fram|200|yes|Neither".split("|")),
+        *((said, True) for said in "Igor Stravinsky|Colin Stravinsky|27 October 1892|1893".split("|")),
         ("Larvik, Scotland", True),  # no single passage has both
     ],
 )

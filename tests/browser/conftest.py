@@ -34,10 +34,7 @@ def analyst(chromium: Browser, place: dict[str, Any]) -> Iterator[Analyst]:
     server = place["address"].partition("browser/")[0]
     password = Path(place["password_file"]).read_text(encoding="utf-8").strip()
     with chromium.new_context(viewport={"width": 1600, "height": 1000}, locale="en-US") as context:
-        context.route(
-            lambda url: url.startswith("http") and not url.startswith(server),
-            lambda route: route.abort(),
-        )
+        context.route(lambda url: url.startswith("http") and not url.startswith(server), lambda route: route.abort())
         analyst = Analyst(context.new_page())
         analyst.connect(place["address"], password)
         yield analyst

@@ -8,7 +8,6 @@ from scripted import Scripted
 
 from kgrag import KnowledgeGraph
 from kgrag.graph.runs import drawing
-from kgrag.settings import Settings
 from kgrag.values.documents import Document, Section, Triple
 
 pytestmark = pytest.mark.browser
@@ -31,14 +30,9 @@ DOCUMENTS = [
 
 
 def test_a_kept_run_shows_its_steps_and_what_they_found(
-    analyst: Analyst,
-    kg: KnowledgeGraph,
-    graph_settings: Settings,
-    scripted: Scripted,
-    collection_name: str,
-    tmp_path: Path,
+    analyst: Analyst, talking: KnowledgeGraph, scripted: Scripted, collection_name: str, tmp_path: Path
 ) -> None:
-    kg[collection_name].ingest(DOCUMENTS)
+    talking[collection_name].ingest(DOCUMENTS)
     scripted.say(
         "read",
         {"triples": [["Fram", "designed by", "Colin Archer"]]},
@@ -47,10 +41,7 @@ def test_a_kept_run_shows_its_steps_and_what_they_found(
     scripted.say("reason", {"answerable": False, "why": "His home is not known."}, {"answerable": True})
     scripted.say("rewrite", "Where did Colin Archer live?")
     scripted.say("answer", "In Larvik [1].")
-    settings = graph_settings.model_copy(update={"chat": scripted.settings()})
-    with KnowledgeGraph.connect(settings=settings) as asking:
-        id = asking[collection_name].save(asking[collection_name].ask(QUESTION, system="gear+hybrid"))
-
+    id = talking[collection_name].save(talking[collection_name].ask(QUESTION, system="gear+hybrid"))
     parameter, statement = drawing(id)
     analyst.enter(parameter)
     analyst.run(statement)

@@ -47,11 +47,7 @@ def graph_of(settings: Settings, cypher: str) -> neo4j.graph.Graph:
     assert settings.neo4j_uri and settings.neo4j_password
     auth = (settings.neo4j_user, settings.neo4j_password.get_secret_value())
     with neo4j.GraphDatabase.driver(settings.neo4j_uri, auth=auth) as driver:
-        return driver.execute_query(
-            cypher,
-            database_=settings.neo4j_database,
-            result_transformer_=neo4j.Result.graph,
-        )
+        return driver.execute_query(cypher, database_=settings.neo4j_database, result_transformer_=neo4j.Result.graph)
 
 
 def number(node: neo4j.graph.Node) -> str:

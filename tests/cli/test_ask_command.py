@@ -3,7 +3,7 @@
 import signal
 import subprocess
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -29,11 +29,9 @@ DOCUMENTS = [
 
 
 @pytest.fixture(scope="module")
-def fleet(kg: KnowledgeGraph) -> Iterator[str]:
+def fleet(fill: Callable[..., str]) -> str:
     """A collection that all these tests ask."""
-    kg["fleet"].ingest(DOCUMENTS)
-    yield "fleet"
-    kg["fleet"].delete()
+    return fill("fleet", DOCUMENTS)
 
 
 @pytest.fixture

@@ -6,7 +6,7 @@ import signal
 import subprocess
 import urllib.request
 import webbrowser
-from collections.abc import Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -24,16 +24,14 @@ from kgrag.values.documents import Document, Section
 
 
 @pytest.fixture(scope="module")
-def guided(kg: KnowledgeGraph) -> Iterator[str]:
+def guided(fill: Callable[..., str]) -> str:
     """A collection that a guide can walk through."""
     texts = {
         "Fram": "The Fram was designed by Colin Archer.",
         "Colin Archer": "Colin Archer was a naval architect. He lived in Larvik.",
         "Larvik": "Larvik is a town on the coast of Norway. Its harbour is old.",
     }
-    kg["guided"].ingest([Document(title, (Section(text),), title) for title, text in texts.items()])
-    yield "guided"
-    kg["guided"].delete()
+    return fill("guided", [Document(title, (Section(text),), title) for title, text in texts.items()])
 
 
 @pytest.fixture

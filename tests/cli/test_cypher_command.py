@@ -5,13 +5,12 @@ import io
 import json
 import subprocess
 import zipfile
-from collections.abc import Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from command_line import CommandLine
 
-from kgrag import KnowledgeGraph
 from kgrag.values.documents import Document, Section, Triple
 
 DOCUMENTS = [
@@ -27,11 +26,9 @@ DOCUMENTS = [
 
 
 @pytest.fixture(scope="module")
-def harbour(kg: KnowledgeGraph) -> Iterator[str]:
+def harbour(fill: Callable[..., str]) -> str:
     """A collection of three documents that no test changes."""
-    kg["harbour"].ingest(DOCUMENTS)
-    yield "harbour"
-    kg["harbour"].delete()
+    return fill("harbour", DOCUMENTS)
 
 
 def test_the_list_says_what_there_is(cli: CommandLine) -> None:

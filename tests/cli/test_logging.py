@@ -24,11 +24,7 @@ ASKED = r"answer: answer read \d+ tokens and wrote \d+ in \d+\.\d s"
 
 
 def test_no_text_and_no_secret_is_logged(
-    graph_settings: Settings,
-    scripted: Scripted,
-    collection_name: str,
-    caplog: pytest.LogCaptureFixture,
-    tmp_path: Path,
+    graph_settings: Settings, scripted: Scripted, collection_name: str, caplog: pytest.LogCaptureFixture, tmp_path: Path
 ) -> None:
     scripted.say("answer", ANSWER)
     scripted.fail("429:1")

@@ -43,16 +43,9 @@ def test_a_stage_that_lasts_is_told_now_and_then(
         now += 9
         progress("mentions", 40, 50)
     assert capsys.readouterr().err.splitlines() == [
-        "documents ...",
-        "documents: 200",
-        "documents: 400",
-        "documents: 600",
-        "documents: 601",
-        "Starting Neo4j ...",
-        "Starting Neo4j: 10 s",
-        "mentions: 50",
-        "mentions: 40 of 50",
-    ]
+        "documents ...", "documents: 200", "documents: 400", "documents: 600", "documents: 601",
+        "Starting Neo4j ...", "Starting Neo4j: 10 s", "mentions: 50", "mentions: 40 of 50",
+    ]  # fmt: skip
 
 
 def test_bars_within_a_document_go_with_it(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -6,7 +6,7 @@ import time
 import pytest
 from scripted import Scripted
 
-from kgrag import AsyncKnowledgeGraph
+from kgrag import AsyncKnowledgeGraph, KnowledgeGraph
 from kgrag.settings import Settings
 from kgrag.values.documents import Document, Section
 from kgrag.values.errors import ConfigurationError
@@ -29,12 +29,10 @@ def test_searches_run_side_by_side(graph_settings: Settings, collection_name: st
 
 
 def test_answers_stream_and_a_cancelled_task_ends_its_call(
-    graph_settings: Settings, scripted: Scripted, collection_name: str
+    talking: KnowledgeGraph, scripted: Scripted, collection_name: str
 ) -> None:
-    settings = graph_settings.model_copy(update={"chat": scripted.settings()})
-
     async def work() -> tuple[Answer, int]:
-        async with await AsyncKnowledgeGraph.connect(settings=settings) as kg:
+        async with await AsyncKnowledgeGraph.connect(settings=talking.settings) as kg:
             ships = kg[collection_name]
             await ships.ingest(SHIPS)
             scripted.say("answer", "Colin Archer [1]")
@@ -62,13 +60,12 @@ def test_answers_stream_and_a_cancelled_task_ends_its_call(
 
 
 def test_several_collections_are_awaited_as_one(
-    graph_settings: Settings, collection_name: str, scripted: Scripted
+    talking: KnowledgeGraph, collection_name: str, scripted: Scripted
 ) -> None:
     scripted.say("answer", "Colin Archer [1].")
-    settings = graph_settings.model_copy(update={"chat": scripted.settings()})
 
     async def work() -> None:
-        async with await AsyncKnowledgeGraph.connect(settings=settings) as kg:
+        async with await AsyncKnowledgeGraph.connect(settings=talking.settings) as kg:
             other = f"{collection_name} too"
             await kg[collection_name].ingest(SHIPS[:1])
             await kg[other].ingest(SHIPS[1:])
@@ -104,13 +101,12 @@ def test_collections_are_named_one_by_one(graph_settings: Settings, collection_n
 
 
 def test_many_questions_are_answered_as_they_come_until_the_loop_is_left(
-    graph_settings: Settings, scripted: Scripted, collection_name: str
+    talking: KnowledgeGraph, scripted: Scripted, collection_name: str
 ) -> None:
-    settings = graph_settings.model_copy(update={"chat": scripted.settings()})
     questions = [f"Who designed Ship {n}?" for n in range(3)]
 
     async def work() -> None:
-        async with await AsyncKnowledgeGraph.connect(settings=settings) as kg:
+        async with await AsyncKnowledgeGraph.connect(settings=talking.settings) as kg:
             ships = kg[collection_name]
             await ships.ingest(SHIPS)
             scripted.say("answer", "Colin Archer [1]")

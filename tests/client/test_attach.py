@@ -21,13 +21,9 @@ LABELS = [FILM, PERSON, STUDIO, TOWN]
 NAME = own("attached")
 _TOWNS = ("Kvalsund Quay", "Marrowby", "Port Ellery", "Ostrava Hill", "Tindal Cross", "Lower Fenwick")
 _STUDIOS = (
-    "Lantern Pictures",
-    "Blue Heron Films",
-    "Ironbark Studio",
-    "Nocturne House",
-    "Halcyon Works",
+    "Lantern Pictures", "Blue Heron Films", "Ironbark Studio", "Nocturne House", "Halcyon Works",
     "Sixpence Films",
-)
+)  # fmt: skip
 _PEOPLE = (
     "Agnes Thorvald", "Bruno Castellan", "Clara Whitlock", "Dmitri Halloran", "Edda Rasmussen", "Felix Okonjo",
     "Greta Lindqvist", "Hugo Montreaux", "Ingrid Vasquez", "Jonas Abernathy", "Katya Prentiss", "Leopold Brandt",

@@ -1,6 +1,6 @@
 """A text that several documents hold takes one place of a ranking, and names the others."""
 
-from collections.abc import Iterator
+from collections.abc import Callable
 
 import pytest
 
@@ -16,13 +16,11 @@ _CLAIMS = "What is paid of a journey by train? The tickets, when it was asked fo
 
 
 @pytest.fixture(scope="module")
-def office(kg: KnowledgeGraph) -> Iterator[str]:
+def office(fill: Callable[..., str]) -> str:
     documents = [Document(key, (Section(_POLICY),), "Policy") for key in (*_BOOKS, "policy.html")]
     documents += [Document("claims", (Section(_CLAIMS),), "Claims"), Document("again", (Section(_POLICY),), "Again")]
     documents += [Document(name, (Section("The capital is Oslo."),), name) for name in ("Norway", "Sweden")]
-    kg["office"].ingest(documents)
-    yield "office"
-    kg["office"].delete()
+    return fill("office", documents)
 
 
 @pytest.mark.parametrize("retriever", ["bm25", "dense", "hybrid", "pathrank"])

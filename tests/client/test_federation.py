@@ -1,13 +1,12 @@
 """Several collections searched and asked as one."""
 
-from collections.abc import Iterator
+from collections.abc import Callable
 
 import pytest
 from scripted import Scripted
 
 from kgrag import KnowledgeGraph
 from kgrag.client.federation import Federation
-from kgrag.settings import Settings
 from kgrag.values.documents import Document, Page, Section
 from kgrag.values.errors import ConfigurationError, NotFoundError
 
@@ -28,13 +27,11 @@ def documents(texts: dict[str, str]) -> list[Document]:
 
 
 @pytest.fixture(scope="module")
-def names(kg: KnowledgeGraph) -> Iterator[tuple[str, str]]:
+def names(fill: Callable[..., str]) -> tuple[str, str]:
     """A collection of ships, and one of bread."""
-    kg["our ships"].ingest(documents(SHIPS))
-    kg["our bakery"].ingest(documents(BAKERY))
-    yield "our ships", "our bakery"
-    kg["our ships"].delete()
-    kg["our bakery"].delete()
+    fill("our ships", documents(SHIPS))
+    fill("our bakery", documents(BAKERY))
+    return "our ships", "our bakery"
 
 
 def found(federation: Federation, question: str, **options: object) -> list[tuple[str, str]]:
@@ -68,21 +65,19 @@ def test_each_collections_own_order_is_kept_and_a_name_said_twice_counts_once(
     assert not both.search("qqqq", retriever="bm25")
 
 
-def test_several_are_asked_and_cited(graph_settings: Settings, scripted: Scripted, names: tuple[str, str]) -> None:
+def test_several_are_asked_and_cited(talking: KnowledgeGraph, scripted: Scripted, names: tuple[str, str]) -> None:
     scripted.say("answer", "Larvik [1], and near Hamar.")
-    settings = graph_settings.model_copy(update={"chat": scripted.settings()})
-    with KnowledgeGraph.connect(settings=settings) as kg:
-        both = kg[names]
-        answer = both.ask("Where were the designer of the Fram and the baker Ada Holm born?", k=6)
-        assert answer.system == "single+pathrank" and answer.text.startswith("Larvik")
-        assert {hit.passage.collection for hit in answer.ranking} == {*names}
-        assert answer.citations[0].passage.collection in names
-        with pytest.raises(ConfigurationError, match="gear walks the graph of one collection"):
-            both.ask("Where?", system="gear+pathrank")
-        with pytest.raises(ConfigurationError, match="within one collection"):
-            both.search("Where?", knowledge=["facts"])
-        with pytest.raises(NotFoundError, match="missing"):
-            kg["our ships", "missing"].search("Where?")
+    both = talking[names]
+    answer = both.ask("Where were the designer of the Fram and the baker Ada Holm born?", k=6)
+    assert answer.system == "single+pathrank" and answer.text.startswith("Larvik")
+    assert {hit.passage.collection for hit in answer.ranking} == {*names}
+    assert answer.citations[0].passage.collection in names
+    with pytest.raises(ConfigurationError, match="gear walks the graph of one collection"):
+        both.ask("Where?", system="gear+pathrank")
+    with pytest.raises(ConfigurationError, match="within one collection"):
+        both.search("Where?", knowledge=["facts"])
+    with pytest.raises(NotFoundError, match="missing"):
+        talking["our ships", "missing"].search("Where?")
 
 
 def test_names_with_commas_are_taken_apart_unless_they_are_one(

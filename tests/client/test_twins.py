@@ -32,53 +32,23 @@ MISSING = {
     AsyncKnowledgeGraph: {"__contains__": "`in` cannot be awaited", "__iter__": "`async for` takes its place"},
     RemoteSearching: {"rankings": MADE_HERE, "retriever": MADE_HERE, "system": MADE_HERE},
     RemoteCollection: {
-        "ask_cypher": NO_ROUTE,
-        "attach": COMMANDS,
-        "build_communities": JOB,
-        "build_tree": JOB,
-        "context": MADE_HERE,
-        "decide": PAGES,
-        "estimate_communities": PAGES,
-        "estimate_extraction": PAGES,
-        "estimate_tree": PAGES,
-        "export": NO_ROUTE,
-        "name_contexts": PAGES,
-        "extract": JOB,
-        "fact_schema": NO_ROUTE,
+        **dict.fromkeys("ask_cypher export fact_schema propose_fact_schema set_fact_schema".split(), NO_ROUTE),
+        **dict.fromkeys("question_parameters remove_communities remove_tree save unresolve untagged".split(), NO_ROUTE),
+        **dict.fromkeys("attach reembed repair".split(), COMMANDS),
+        **dict.fromkeys("build_communities build_tree extract resolve tag".split(), JOB),
+        **dict.fromkeys("context rankings retriever system".split(), MADE_HERE),
+        **dict.fromkeys(
+            "decide estimate_communities estimate_extraction estimate_tree name_contexts rate".split(), PAGES
+        ),
         "history": "the saved query history tells the same",
-        "propose_fact_schema": NO_ROUTE,
-        "set_fact_schema": NO_ROUTE,
-        "question_parameters": NO_ROUTE,
-        "rate": PAGES,
-        "rankings": MADE_HERE,
-        "reembed": COMMANDS,
-        "remove_communities": NO_ROUTE,
-        "remove_tree": NO_ROUTE,
-        "repair": COMMANDS,
-        "resolve": JOB,
-        "retriever": MADE_HERE,
-        "save": NO_ROUTE,
-        "system": MADE_HERE,
-        "tag": JOB,
-        "unresolve": NO_ROUTE,
-        "untagged": NO_ROUTE,
     },
     RemoteKnowledgeGraph: {
-        "connect": HERE,
-        "delete_runs": PER_COLLECTION,
-        "embedder": HERE,
-        "import_export": COMMANDS,
-        "import_knowledge": COMMANDS,
-        "language_model": HERE,
-        "load_in_bulk": COMMANDS,
-        "local": HERE,
-        "neighbourhood": PER_COLLECTION,
-        "passage": PER_COLLECTION,
-        "propose_attachment": COMMANDS,
+        **dict.fromkeys("connect embedder language_model local tasks".split(), HERE),
+        **dict.fromkeys("delete_runs neighbourhood passage runs".split(), PER_COLLECTION),
+        **dict.fromkeys(
+            "import_export import_knowledge load_in_bulk propose_attachment write_bulk_files".split(), COMMANDS
+        ),
         "records": "collections() tells the same, and more",
-        "runs": PER_COLLECTION,
-        "tasks": HERE,
-        "write_bulk_files": COMMANDS,
     },
 }
 """Methods that a twin does not have, and why."""
@@ -104,13 +74,9 @@ FEWER = {
 }
 """Parameters that a method of a twin does not have, and why."""
 PAIRS = [
-    (AsyncSearching, Searching),
-    (AsyncCollection, Collection),
-    (AsyncKnowledgeGraph, KnowledgeGraph),
-    (RemoteSearching, Searching),
-    (RemoteCollection, Collection),
-    (RemoteKnowledgeGraph, KnowledgeGraph),
-]
+    (AsyncSearching, Searching), (AsyncCollection, Collection), (AsyncKnowledgeGraph, KnowledgeGraph),
+    (RemoteSearching, Searching), (RemoteCollection, Collection), (RemoteKnowledgeGraph, KnowledgeGraph),
+]  # fmt: skip
 _SPOKEN = ("__contains__", "__getitem__", "__iter__")
 every_pair = pytest.mark.parametrize(("twin", "original"), PAIRS, ids=lambda kind: kind.__name__)
 

@@ -1,6 +1,6 @@
 """Labels, types and properties of a statement that nothing in the database has are told, with what may be meant."""
 
-from collections.abc import Iterator
+from collections.abc import Callable
 
 import pytest
 from click.testing import CliRunner
@@ -14,10 +14,8 @@ COLLECTION = "unknown-names"
 
 
 @pytest.fixture(scope="module")
-def fram(kg: KnowledgeGraph) -> Iterator[str]:
-    kg[COLLECTION].ingest([Document("fram", (Section("The Fram was built in Larvik."),), "Fram")])
-    yield COLLECTION
-    kg[COLLECTION].delete()
+def fram(fill: Callable[..., str]) -> str:
+    return fill(COLLECTION, [Document("fram", (Section("The Fram was built in Larvik."),), "Fram")])
 
 
 @pytest.mark.parametrize(

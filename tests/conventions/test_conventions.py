@@ -6,7 +6,7 @@ import os
 import re
 import sys
 import tomllib
-from collections.abc import Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -50,10 +50,8 @@ def test_what_they_ask_for_are_settings() -> None:
 
 
 @pytest.fixture(scope="module")
-def collection(kg: KnowledgeGraph) -> Iterator[str]:
-    kg[_NAME].ingest([Document("Fjord Queen", (Section("The Fjord Queen was a steamer."),), "Fjord Queen")])
-    yield _NAME
-    kg[_NAME].delete()
+def collection(fill: Callable[..., str]) -> str:
+    return fill(_NAME, [Document("Fjord Queen", (Section("The Fjord Queen was a steamer."),), "Fjord Queen")])
 
 
 def _started(answers: dict[str, str], environment: dict[str, str]) -> list[str]:

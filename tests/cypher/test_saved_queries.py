@@ -238,8 +238,7 @@ def test_what_does_not_fit_a_query_is_refused(kg: KnowledgeGraph, analysed: str)
 
 
 @pytest.mark.parametrize(
-    ("index", "remedy"),
-    [("triple_embedding_c987654", "with the first triple"), ("nowhere", "kgrag cypher indexes")],
+    ("index", "remedy"), [("triple_embedding_c987654", "with the first triple"), ("nowhere", "kgrag cypher indexes")]
 )
 def test_a_search_in_an_index_that_is_missing_says_so(kg: KnowledgeGraph, index: str, remedy: str) -> None:
     statement = f"CALL db.index.vector.queryNodes('{index}', 5, [1.0]) YIELD node RETURN node"

@@ -20,15 +20,10 @@ from kgrag.passages import PassageIndex
 
 ROOT = Path(__file__).parents[2]
 CONTRACTS: dict[str, type] = {
-    "kgrag.commands": click.Command,
-    "kgrag.datasets": QuestionFormat,
-    "kgrag.embedders": Embedder,
-    "kgrag.loaders": Format,
-    "kgrag.passage_indexes": PassageIndex,
-    "kgrag.readers": Format,
-    "kgrag.retrievers": Retriever,
-    "kgrag.strategies": Strategy,
-}
+    "kgrag.commands": click.Command, "kgrag.datasets": QuestionFormat, "kgrag.embedders": Embedder,
+    "kgrag.loaders": Format, "kgrag.passage_indexes": PassageIndex, "kgrag.readers": Format,
+    "kgrag.retrievers": Retriever, "kgrag.strategies": Strategy,
+}  # fmt: skip
 PUBLIC = {
     line.partition("(")[0].partition(" ")[0]
     for line in (ROOT / "tests" / "public_names.txt").read_text(encoding="utf-8").splitlines()

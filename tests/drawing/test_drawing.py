@@ -116,14 +116,10 @@ def test_an_answer_is_its_run() -> None:
     drawn = drawing(answer)
     edges = _edges(drawn)
     assert [e for e in edges if "RETRIEVED" not in e] == [
-        (ASKED, "HAS_STEP", f"1. {ASKED}"),
-        (f"1. {ASKED}", "LINKED", FACT.text),
-        (ASKED, "HAS_STEP", f"2. {NEXT}"),
-        (f"1. {ASKED}", "NEXT", f"2. {NEXT}"),
-        (ASKED, "FOUND", "Colin Archer"),
-        (ASKED, "FOUND", "Fram"),
-        (ASKED, "CITES [1]", "Colin Archer"),
-    ]
+        (ASKED, "HAS_STEP", f"1. {ASKED}"), (f"1. {ASKED}", "LINKED", FACT.text),
+        (ASKED, "HAS_STEP", f"2. {NEXT}"), (f"1. {ASKED}", "NEXT", f"2. {NEXT}"),
+        (ASKED, "FOUND", "Colin Archer"), (ASKED, "FOUND", "Fram"), (ASKED, "CITES [1]", "Colin Archer"),
+    ]  # fmt: skip
     assert [end for _, caption, end in edges if caption == "RETRIEVED"] == ["Fram", "X0", "X1", "Colin Archer"]
     step = next(node for node in drawn.nodes.values() if node.caption.startswith("1."))
     assert step.properties["why"] == "His home is not known."

@@ -2,7 +2,7 @@
 
 import importlib.util
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import ModuleType
 
@@ -38,10 +38,8 @@ def example() -> Iterator[ModuleType]:
 
 
 @pytest.fixture(scope="module")
-def fleet(kg: KnowledgeGraph) -> Iterator[str]:
-    kg[COLLECTION].ingest([Document(title, (Section(text),), title) for title, text in TEXTS.items()])
-    yield COLLECTION
-    kg[COLLECTION].delete()
+def fleet(fill: Callable[..., str]) -> str:
+    return fill(COLLECTION, [Document(title, (Section(text),), title) for title, text in TEXTS.items()])
 
 
 @pytest.fixture(scope="module")

@@ -68,11 +68,7 @@ def test_an_ingest_finds_it_unchanged(kg: KnowledgeGraph, whole: str, state: Fin
 
 
 def test_interrupted_it_is_hidden_and_goes_on(
-    kg: KnowledgeGraph,
-    state: Fingerprint,
-    exported: Exported,
-    deleted: str,
-    monkeypatch: pytest.MonkeyPatch,
+    kg: KnowledgeGraph, state: Fingerprint, exported: Exported, deleted: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = str(exported("whole.jsonl"))
     monkeypatch.setattr(importing, "NODES_AT_ONCE", 20)

@@ -157,13 +157,7 @@ def test_a_prompt_gets_what_a_question_needs() -> None:
     text = describe().text()
     assert len(text) < 9100
     parts = ("Passage: ", "  ordinal INTEGER?: ", "(:Passage)-[:MENTIONS]->(:Entity)", "  aliases LIST<STRING>?: ")
-    for part in (
-        *parts,
-        "  normal: What it is known by",
-        "  wikipedia?: ",
-        "  name: What it is about",
-        "  caption: ",
-    ):
+    for part in (*parts, "  normal: What it is known by", "  wikipedia?: ", "  name: What it is about", "  caption: "):
         assert part in text
     for part in ("embedding LIST", "todo", "similar_floor", "Word: ", "Schema: ", "  name: Its caption"):
         assert part not in text

@@ -12,14 +12,9 @@ from kgrag.values.results import Filter
 
 def test_values_are_compared_as_what_they_are_and_as_text() -> None:
     where = {
-        "open": True,
-        "shut": "false",
-        "century": 14,
-        "share": 0.5,
-        "city": "Riga",
-        "price": "-12.50",
+        "open": True, "shut": "false", "century": 14, "share": 0.5, "city": "Riga", "price": "-12.50",
         "code": "007",
-    }
+    }  # fmt: skip
     where |= {"large": 10**21, "digits": "9" * 5000, "whole": "1897"}
     assert filter_parameters(Filter(where, "docs/"))["where"] == [
         ["open", [True, "true"]], ["shut", ["false", False]], ["century", [14, "14"]], ["share", [0.5, "0.5"]],

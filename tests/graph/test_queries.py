@@ -9,20 +9,10 @@ from kgrag.graph.description import describe
 from kgrag.graph.queries import MODES, Query, catalogue, parse
 
 _SAMPLES = {
-    "STRING": "x",
-    "INTEGER": 1,
-    "FLOAT": 0.5,
-    "BOOLEAN": True,
-    "MAP": {},
-    "DATETIME": None,
-    "LIST<STRING>": [],
-    "LIST<FLOAT>": [0.5],
-    "LIST<LIST<FLOAT>>": [[0.5]],
-    "LIST<LIST<STRING>>": [["x"]],
-    "LIST<MAP>": [],
-    "LIST<LIST>": [],
-    "LIST<INTEGER>": [],
-}
+    "STRING": "x", "INTEGER": 1, "FLOAT": 0.5, "BOOLEAN": True, "MAP": {}, "DATETIME": None,
+    "LIST<STRING>": [], "LIST<FLOAT>": [0.5], "LIST<LIST<FLOAT>>": [[0.5]], "LIST<LIST<STRING>>": [["x"]],
+    "LIST<MAP>": [], "LIST<LIST>": [], "LIST<INTEGER>": [],
+}  # fmt: skip
 _QUERY_TYPES = {"read": {"r"}, "write": {"w", "rw"}, "auto": {"r", "w", "rw"}, "schema": {"s"}}
 
 

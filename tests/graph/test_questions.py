@@ -1,6 +1,6 @@
 """Questions that the graph suggests after an answer: what is new to the conversation, and worth asking."""
 
-from collections.abc import Iterator
+from collections.abc import Callable
 
 import pytest
 
@@ -20,11 +20,10 @@ _TEXTS = {
 
 
 @pytest.fixture(scope="module")
-def cited(kg: KnowledgeGraph) -> Iterator[list[str]]:
+def cited(kg: KnowledgeGraph, fill: Callable[..., str]) -> list[str]:
     """The passages that an answer cites."""
-    kg[_NAME].ingest([Document(title, (Section(text),), title) for title, text in _TEXTS.items()])
-    yield [kg[_NAME].passage(title).id for title in ("Fjord Queen", "Ole Brandvik")]
-    kg[_NAME].delete()
+    fill(_NAME, [Document(title, (Section(text),), title) for title, text in _TEXTS.items()])
+    return [kg[_NAME].passage(title).id for title in ("Fjord Queen", "Ole Brandvik")]
 
 
 def test_an_answer_leads_on_to_documents_beyond_it(kg: KnowledgeGraph, cited: list[str]) -> None:

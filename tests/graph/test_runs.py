@@ -1,6 +1,6 @@
 """Kept runs: an answer becomes a subgraph, which is listed, drawn, and removed."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Any
 
@@ -45,11 +45,9 @@ DOCUMENTS = [
 
 
 @pytest.fixture(scope="module")
-def lasting(kg: KnowledgeGraph) -> Iterator[str]:
+def lasting(fill: Callable[..., str]) -> str:
     """A collection that the tests leave as it is, runs apart."""
-    kg["runs"].ingest(DOCUMENTS)
-    yield "runs"
-    kg["runs"].delete()
+    return fill("runs", DOCUMENTS)
 
 
 @pytest.fixture

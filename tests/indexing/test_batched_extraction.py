@@ -5,7 +5,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -25,11 +25,9 @@ _NAME = "batched"
 
 
 @pytest.fixture(scope="module")
-def made(kg: KnowledgeGraph, make_documents: Make) -> Iterator[str]:
+def made(fill: Callable[..., str], make_documents: Make) -> str:
     """Eight documents in a collection that tests of this module share."""
-    kg[_NAME].ingest(make_documents(1, 9))
-    yield _NAME
-    kg[_NAME].delete()
+    return fill(_NAME, make_documents(1, 9))
 
 
 @pytest.fixture

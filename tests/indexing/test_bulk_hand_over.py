@@ -53,12 +53,7 @@ def _run_as_admin(settings: Settings, command: str) -> None:
 
 @pytest.mark.parametrize("engine", ["here", "processes"])
 def test_files_make_the_graph_that_an_ingest_makes(
-    kg: KnowledgeGraph,
-    collection_name: str,
-    make_documents: Make,
-    elsewhere: Settings,
-    tmp_path: Path,
-    engine: str,
+    kg: KnowledgeGraph, collection_name: str, make_documents: Make, elsewhere: Settings, tmp_path: Path, engine: str
 ) -> None:
     *others, last = make_documents(0, 300)
     documents = [*others, replace(last, metadata={**last.metadata, "links": [others[0].key, last.key]})]

@@ -1,6 +1,6 @@
 """Communities: the same graph gives the same, nothing is done twice, and what changed is done again."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -32,11 +32,9 @@ _REPLY = {"title": "Made places", "summary": _SUMMARY, "findings": _FINDINGS}
 
 
 @pytest.fixture(scope="module")
-def collection(kg: KnowledgeGraph, make_documents: Make) -> Iterator[str]:
+def collection(fill: Callable[..., str], make_documents: Make) -> str:
     """A collection of 120 documents."""
-    kg[_NAME].ingest(make_documents(0, 120))
-    yield _NAME
-    kg[_NAME].delete()
+    return fill(_NAME, make_documents(0, 120))
 
 
 def _rows(kg: KnowledgeGraph, query: str, **parameters: Any) -> list[dict[str, Any]]:
@@ -269,11 +267,7 @@ def test_scores_of_several_questions_can_be_compared(kg: KnowledgeGraph, collect
 
 @pytest.mark.parametrize("retriever", ["communities", "raptor(share=0)"])
 def test_summaries_are_read_and_cited_by_their_passages(
-    kg: KnowledgeGraph,
-    collection: str,
-    scripted: Scripted,
-    connect: Callable[..., KnowledgeGraph],
-    retriever: str,
+    kg: KnowledgeGraph, collection: str, scripted: Scripted, connect: Callable[..., KnowledgeGraph], retriever: str
 ) -> None:
     kg[collection].build_communities(size=10)
     kg[collection].build_tree()

@@ -71,16 +71,11 @@ def test_forms_that_are_understood(reply: Any) -> None:
 @pytest.mark.parametrize(
     "reply",
     [
-        [],
-        {},
-        ["Fram", "Colin Archer", "Larvik"],
-        [{"name": "Fram"}],
-        {"triples": []},
-        {"entities": "Fram", "triples": []},
-        {"entities": [4], "triples": []},
+        [], {}, ["Fram", "Colin Archer", "Larvik"], [{"name": "Fram"}], {"triples": []},
+        {"entities": "Fram", "triples": []}, {"entities": [4], "triples": []},
         {"entities": _ENTITIES, "triples": ["one", "two"]},
     ],
-)
+)  # fmt: skip
 def test_nonsense_is_refused(reply: Any) -> None:
     with pytest.raises(ValueError, match=r"wanted|asked for"):
         Extraction.model_validate(reply)
@@ -128,19 +123,11 @@ def test_replies_that_are_understood(said: str) -> None:
 @pytest.mark.parametrize(
     "written",
     [
-        '"Roman Empire "',
-        "&quot;Roman Empire&quot;",
-        "&amp;quot;Roman Empire&amp;quot;",
-        "**Roman Empire**",
-        '**"Roman Empire"**',
-        "`Roman Empire`",
-        "“Roman Empire”",
-        "Roman\nEmpire",
-        "Roman Empire\u200b",
-        "\u202eRoman Empire\u202c",
-        "Roman &#69;mpire",
+        '"Roman Empire "', "&quot;Roman Empire&quot;", "&amp;quot;Roman Empire&amp;quot;", "**Roman Empire**",
+        '**"Roman Empire"**', "`Roman Empire`", "“Roman Empire”", "Roman\nEmpire", "Roman Empire\u200b",
+        "\u202eRoman Empire\u202c", "Roman &#69;mpire",
     ],
-)
+)  # fmt: skip
 def test_names_lose_what_stands_around_them(written: str) -> None:
     rows = FactRows()
     reply = {"entities": [written, {"name": "Caesar", "aliases": [written]}], "triples": [[written, "had", "Caesar"]]}

@@ -5,7 +5,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -30,12 +30,11 @@ def _finished(kg: KnowledgeGraph, name: str) -> bool:
 
 
 @pytest.fixture(scope="module")
-def made(kg: KnowledgeGraph, make_documents: Make) -> Iterator[list[Document]]:
+def made(fill: Callable[..., str], make_documents: Make) -> list[Document]:
     """Thirty documents in a collection that tests of this module share."""
     documents = make_documents(0, 30)
-    kg[_SHARED].ingest(documents)
-    yield documents
-    kg[_SHARED].delete()
+    fill(_SHARED, documents)
+    return documents
 
 
 @pytest.fixture

@@ -1,6 +1,6 @@
 """Names of triples are mentioned where they are stated, looked for nowhere; and what triples are about."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -30,10 +30,8 @@ _ALL = [_YARD, _BERGEN, _LETTER, _LARVIK]
 
 
 @pytest.fixture(scope="module")
-def stated(kg: KnowledgeGraph) -> Iterator[str]:
-    kg["facts"].ingest(_ALL)
-    yield "facts"
-    kg["facts"].delete()
+def stated(fill: Callable[..., str]) -> str:
+    return fill("facts", _ALL)
 
 
 def _mentions(kg: KnowledgeGraph, collection: str, title: str) -> dict[str, Mapping[str, Any]]:

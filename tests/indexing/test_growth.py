@@ -1,6 +1,6 @@
 """What a small change of a collection costs does not grow with the collection: counted in queries and db hits."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 
 import pytest
 from neighbours import overlap, similar
@@ -23,11 +23,9 @@ _MANY = 200
 
 
 @pytest.fixture(scope="module")
-def grown(kg: KnowledgeGraph, make_documents: Make) -> Iterator[str]:
+def grown(fill: Callable[..., str], make_documents: Make) -> str:
     """A collection that has many passages."""
-    kg["grown"].ingest(make_documents(0, _MANY))
-    yield "grown"
-    kg["grown"].delete()
+    return fill("grown", make_documents(0, _MANY))
 
 
 def test_few_documents_ask_for_the_names_in_them_alone(

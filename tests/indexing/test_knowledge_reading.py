@@ -194,14 +194,10 @@ for short, address in _ADDRESSES.items():
 def test_triples_of_the_truthy_dump_have_names_and_dates_in_words(tmp_path: Path) -> None:
     found, counts = facts(tmp_path / "a.nt", TRUTHY, "ntriples")
     assert found == {
-        "Douglas Adams instance of human",
-        "Douglas Adams born 11 March 1952",
-        "Douglas Adams P26 Jane",
-        "Douglas Adams P570 2001",
-        "Douglas Adams P571 15 March 44 BC",
-        "Douglas Adams P2048 1.96",
+        "Douglas Adams instance of human", "Douglas Adams born 11 March 1952", "Douglas Adams P26 Jane",
+        "Douglas Adams P570 2001", "Douglas Adams P571 15 March 44 BC", "Douglas Adams P2048 1.96",
         "Douglas Adams P625 35.6586 N, 139.7454 W",
-    }
+    }  # fmt: skip
     assert (counts["statements of an unknown value"], counts["statements on the dump itself"]) == (1, 3)
 
 

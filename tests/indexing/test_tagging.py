@@ -113,13 +113,9 @@ def test_articles_become_mentions(collection_name: str, server: LocalTagme, conn
     assert set(before) <= set(found)
     mention = found["fram", "fridtjof nansen"]
     assert mention == {
-        "via": "tagme",
-        "weight": 0.2,
-        "tagme": 0.2,
-        "wikipedia": "Fridtjof Nansen",
-        "positions": mention["spots"],
-        "spots": mention["spots"],
-    }
+        "via": "tagme", "weight": 0.2, "tagme": 0.2, "wikipedia": "Fridtjof Nansen",
+        "positions": mention["spots"], "spots": mention["spots"],
+    }  # fmt: skip
     assert [_stems(kg, collection_name, "fram")[p] for p in mention["positions"]] == ["the"]
     assert not any("weight" in m for m in found.values() if m["via"] != "tagme")
     assert not any(e == "ship" for _, e in found)
@@ -269,7 +265,7 @@ def test_the_walk_over_what_tagme_found(collection_name: str, connect: Connect) 
             _document("start", "Diary", "A harpoon was carved in the polar night of that year."),
             _document("far", "Letters", "Nothing came through the polar night but wolves."),
             _document("other", "Accounts", "Nothing came that week but bills."),
-        ],
+        ]
     )
     walk = "kgp(edges=(tagme,), seeds=1)"
     assert [h.passage.document for h in kg[collection_name].search("harpoon", retriever=walk)] == ["start"]

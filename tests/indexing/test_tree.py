@@ -1,6 +1,6 @@
 """The tree of summaries: what is alike is together, nothing is done twice, and what changed is done again."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -30,11 +30,9 @@ _REPLY = {"title": "Made places", "summary": _SUMMARY}
 
 
 @pytest.fixture(scope="module")
-def collection(kg: KnowledgeGraph, make_documents: Make) -> Iterator[str]:
+def collection(fill: Callable[..., str], make_documents: Make) -> str:
     """A collection of 120 documents."""
-    kg[_NAME].ingest(make_documents(0, 120))
-    yield _NAME
-    kg[_NAME].delete()
+    return fill(_NAME, make_documents(0, 120))
 
 
 def _rows(kg: KnowledgeGraph, query: str, **parameters: Any) -> list[dict[str, Any]]:

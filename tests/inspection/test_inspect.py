@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Sequence
 from html import unescape
 from pathlib import Path
 from typing import Any
@@ -48,10 +48,8 @@ def _run(kg: KnowledgeGraph, text: str, **parameters: Any) -> list[dict[str, Any
 
 
 @pytest.fixture(scope="module")
-def fleet(kg: KnowledgeGraph) -> Iterator[str]:
-    kg[FLEET].ingest(DOCUMENTS)
-    yield FLEET
-    kg[FLEET].delete()
+def fleet(fill: Callable[..., str]) -> str:
+    return fill(FLEET, DOCUMENTS)
 
 
 @pytest.fixture(scope="module")
@@ -178,17 +176,10 @@ def test_damage_is_found_and_the_remedies_work(kg: KnowledgeGraph, collection_na
     )
     numbers = {f.name: f.number for f in damaged.findings}
     expected = {
-        "indexes missing": 1,
-        "passages without a vector": 1,
-        "passages without a document": 1,
-        "triples without a passage": 2,
-        "documents without passages": 1,
-        "unfinished": 1,
-        "extracted otherwise": 1,
-        "not extracted": 2,
-        "tagged otherwise": 1,
-        "not tagged": 2,
-    }
+        "indexes missing": 1, "passages without a vector": 1, "passages without a document": 1,
+        "triples without a passage": 2, "documents without passages": 1, "unfinished": 1,
+        "extracted otherwise": 1, "not extracted": 2, "tagged otherwise": 1, "not tagged": 2,
+    }  # fmt: skip
     assert numbers | expected == numbers
     assert all(f.message and f.remedy for f in damaged.findings)
     assert _finding(damaged, "indexes missing").examples == (f"passage_stems_c{number}",)

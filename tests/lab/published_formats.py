@@ -12,12 +12,8 @@ ARCHER = ["Colin Archer", ["Colin Archer was born in Larvik."]]
 LARVIK = ["Larvik", ["Larvik is a town.", "It lies in Norway."]]
 HOTPOT: list[dict[str, Any]] = [
     {
-        "_id": "h1",
-        "question": "Where was the designer of the Fram born?",
-        "answer": "Larvik",
-        "type": "bridge",
-        "level": "hard",
-        "context": [FRAM, ARCHER, LARVIK],
+        "_id": "h1", "question": "Where was the designer of the Fram born?", "answer": "Larvik",
+        "type": "bridge", "level": "hard", "context": [FRAM, ARCHER, LARVIK],
         "supporting_facts": [["Fram (ship)", 1], ["Colin Archer", 0], ["Fram (ship)", 0]],
     },
     {
@@ -29,7 +25,7 @@ HOTPOT: list[dict[str, Any]] = [
         "context": [LARVIK, ["Oslo", ["Oslo is the capital of Norway."]], ["Larvik", ["Another Larvik."]]],
         "supporting_facts": [["Larvik", 1], ["Oslo", 0]],
     },
-]
+]  # fmt: skip
 MUSIQUE: list[dict[str, Any]] = [
     {
         "id": "3hop1__7_8_9",
@@ -113,7 +109,7 @@ QUALITY: list[dict[str, Any]] = [
         "title": "Plain",
         "article": "One line < two.\nAnother line.",
         "questions": [
-            {"question": "Lines?", "question_unique_id": "20002_X_1", "options": ["1", "2"], "gold_label": 2},
+            {"question": "Lines?", "question_unique_id": "20002_X_1", "options": ["1", "2"], "gold_label": 2}
         ],
     },
 ]
@@ -196,13 +192,6 @@ def ircot(folder: Path) -> Path:
 
 
 MAKERS: dict[str, Callable[[Path], Path]] = {
-    "kgrag": write_set,
-    "beir": beir,
-    "hotpotqa": hotpotqa,
-    "2wiki": twowiki,
-    "musique": musique,
-    "iirc": iirc,
-    "ircot": ircot,
-    "quality": quality,
-    "popqa": popqa,
-}
+    "kgrag": write_set, "beir": beir, "hotpotqa": hotpotqa, "2wiki": twowiki, "musique": musique, "iirc": iirc,
+    "ircot": ircot, "quality": quality, "popqa": popqa,
+}  # fmt: skip

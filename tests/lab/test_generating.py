@@ -3,7 +3,7 @@
 import json
 import random
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -40,7 +40,7 @@ FACTS = {
 
 
 @pytest.fixture(scope="module")
-def ships(kg: KnowledgeGraph) -> Iterator[Any]:
+def ships(kg: KnowledgeGraph, fill: Callable[..., str]) -> Any:
     """Five short documents with facts, and one with a table."""
     rows = (("Ship", "Length"), ("Fram", "39 m"), ("Maud", "36 m"))
     documents = [Document(t, (Section(text),), title=t, triples=(fact,)) for t, (text, fact) in FACTS.items()]
@@ -52,9 +52,8 @@ def ships(kg: KnowledgeGraph) -> Iterator[Any]:
             tables=(Table(1, rows, "Museum ships"),),
         )
     )
-    kg["question-ships"].ingest(documents)
-    yield kg["question-ships"]
-    kg["question-ships"].delete()
+    fill("question-ships", documents)
+    return kg["question-ships"]
 
 
 @pytest.fixture

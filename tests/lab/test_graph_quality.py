@@ -1,7 +1,7 @@
 """Quality of the edges: what is within reach of the first passages, by hand, and the command."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -38,13 +38,12 @@ def no_progress(stage: str, done: int, total: int | None) -> None:
 
 
 @pytest.fixture(scope="module")
-def made(kg: KnowledgeGraph, tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Path, str]]:
+def made(fill: Callable[..., str], tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
     folder = write_set(tmp_path_factory.mktemp("quality"), _CORPUS, _QUERIES, None)
     data = read_dataset(folder)
     name = data.collection("wordllama")
-    kg[name].ingest(data.documents())
-    yield folder, name
-    kg[name].delete()
+    fill(name, data.documents())
+    return folder, name
 
 
 def measured(kg: KnowledgeGraph, made: tuple[Path, str], kind: str) -> dict[int, Quality]:

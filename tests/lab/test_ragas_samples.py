@@ -31,23 +31,21 @@ def _read(path: Path) -> list[dict[str, Any]]:
 
 
 def test_samples_of_a_retriever_and_of_a_system(
-    kg: KnowledgeGraph, collection_name: str, scripted: Scripted, tmp_path: Path
+    talking: KnowledgeGraph, collection_name: str, scripted: Scripted, tmp_path: Path
 ) -> None:
     scripted.say("answer", "In Larvik.")
     scripted.say("reason", {"answerable": False})
     data = read_dataset(write_set(tmp_path / "set", CORPUS, _QUERIES, None))
-    settings = kg.settings.model_copy(update={"chat": scripted.settings()})
-    with KnowledgeGraph.connect(settings=settings) as client:
-        searched = client[collection_name]
-        data.ingest(searched)
-        experiment = Experiment(
-            ["rrf(bm25, dense)", "single(reason=false)+bm25"], data, collection=searched, depth=3, out=tmp_path / "out"
-        )
-        records = experiment.run().records
-        kept = experiment.run().records  # as they are read from their files
-        assert [record.passages for record in kept] == [record.passages for record in records]
-        files, without = write_samples(tmp_path / "samples", kept, data, searched)
-        held = {p.id: p for key in _TEXTS for p in searched.document(key).passages}
+    searched = talking[collection_name]
+    data.ingest(searched)
+    experiment = Experiment(
+        ["rrf(bm25, dense)", "single(reason=false)+bm25"], data, collection=searched, depth=3, out=tmp_path / "out"
+    )
+    records = experiment.run().records
+    kept = experiment.run().records  # as they are read from their files
+    assert [record.passages for record in kept] == [record.passages for record in records]
+    files, without = write_samples(tmp_path / "samples", kept, data, searched)
+    held = {p.id: p for key in _TEXTS for p in searched.document(key).passages}
     assert without == 0
     assert [file.name for file in files] == ["rrf-bm25-dense.jsonl", "single-reason-false-bm25.jsonl"]
     found, answered = map(_read, files)

@@ -53,17 +53,9 @@ def test_a_record_says_what_was_asked_and_found(tmp_path: Path) -> None:
     assert head == {"system": "rrf(bm25, dense)", **SUBJECT}
     del row["identity"]
     assert row == {
-        "question": "q1",
-        "text": "Who?",
-        "gold": ["a", "b"],
-        "answers": [],
-        "system": "rrf(bm25, dense)",
-        "documents": ["x", "b"],
-        "ranks": [None, 2],
-        "seconds": 0.25,
-        "type": "bridge",
-        "hops": 3,
-    }
+        "question": "q1", "text": "Who?", "gold": ["a", "b"], "answers": [], "system": "rrf(bm25, dense)",
+        "documents": ["x", "b"], "ranks": [None, 2], "seconds": 0.25, "type": "bridge", "hops": 3,
+    }  # fmt: skip
 
 
 @pytest.mark.parametrize("torn", [1, 10, 40])

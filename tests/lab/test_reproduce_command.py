@@ -57,18 +57,7 @@ def folder(tmp_path: Path) -> Path:
 
 def test_a_table_with_both_numbers(command: Command, folder: Path, scripted: Scripted, tmp_path: Path) -> None:
     rows = [word for label in ("BM25 + SyncGE", "HippoRAG w/ IRCoT") for word in ("--row", label)]
-    arguments = [
-        "lab",
-        "reproduce",
-        "gear",
-        "--table",
-        2,
-        "--data",
-        f"2wiki={folder}",
-        "--embedder",
-        "wordllama",
-        *rows,
-    ]
+    arguments = [*"lab reproduce gear --table 2 --embedder wordllama --data".split(), f"2wiki={folder}", *rows]
     result = command(*arguments, "--out", tmp_path / "runs", "--json")
     found = json.loads(result.stdout)
     assert found["rows"]["BM25 + SyncGE"]["2wiki"]["R@10"] == {"paper": 76.1, "ours": 100.0}
@@ -242,18 +231,7 @@ def test_backbones_that_a_model_writes_first(command: Command, tmp_path: Path, s
     scripted.say("summarise", {"title": "Ports", "summary": "They were built near each other. " * 9})
     scripted.say("report", {"title": "Ports", "summary": "They were built near each other. " * 9, "findings": []})
     rows = [word for label in ("RAPTOR: original", "GraphRAG: IRCoT") for word in ("--row", label)]
-    arguments = [
-        "lab",
-        "reproduce",
-        "bdtr",
-        "--table",
-        1,
-        "--data",
-        f"musique={folder}",
-        "--embedder",
-        "wordllama",
-        *rows,
-    ]
+    arguments = [*"lab reproduce bdtr --table 1 --embedder wordllama --data".split(), f"musique={folder}", *rows]
     refused = command(*arguments, code=2)
     assert (
         "RAPTOR: original (musique): " in refused.stderr

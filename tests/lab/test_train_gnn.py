@@ -1,7 +1,7 @@
 """Training of GNN-Ret and RGNN-Ret: constants, losses and derivatives, the descent, folds, and the commands."""
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -239,7 +239,7 @@ def test_folds_share_nothing() -> None:
 
 
 @pytest.fixture(scope="module")
-def trained_on(kg: KnowledgeGraph, tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Path, str]]:
+def trained_on(fill: Callable[..., str], tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
     """Ships and their captains, whose towns are asked for, and the collection that holds them."""
     corpus, queries = [], []
     names = ["Brandvik", "Solheim", "Hauge", "Moen", "Aune", "Lunde", "Holm", "Dahl"]
@@ -251,12 +251,9 @@ def trained_on(kg: KnowledgeGraph, tmp_path_factory: pytest.TempPathFactory) -> 
         queries.append({"id": f"q{i}", "question": f"Who led the steamer {ship}?", "gold": [f"s{i}", f"c{i}"]})
     queries.append({"id": "lost", "question": "Where is it?", "gold": ["nowhere"]})
     folder = write_set(tmp_path_factory.mktemp("towns"), corpus, queries, None)
-    name = "train-gnn-ret"
     from kgrag.lab.readers import read_dataset
 
-    kg[name].ingest(d for d in read_dataset(folder).documents())
-    yield folder, name
-    kg[name].delete()
+    return folder, fill("train-gnn-ret", read_dataset(folder).documents())
 
 
 def run(env: dict[str, str], *arguments: object, code: int = 0) -> tuple[str, str]:

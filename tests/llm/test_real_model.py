@@ -2,7 +2,7 @@
 
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from itertools import pairwise
 
 import pytest
@@ -30,10 +30,8 @@ COAST = own("llm-coast")
 
 
 @pytest.fixture(scope="module")
-def coast(kg: KnowledgeGraph) -> Iterator[str]:
-    kg[COAST].ingest([Document(p.title, (Section(p.text),), p.title) for p in PASSAGES])
-    yield COAST
-    kg[COAST].delete()
+def coast(fill: Callable[..., str]) -> str:
+    return fill(COAST, [Document(p.title, (Section(p.text),), p.title) for p in PASSAGES])
 
 
 @pytest.fixture(scope="module")

@@ -1,7 +1,7 @@
 """The base retrievers: right answers, fixed order, filters that miss nothing, and sane answers to odd questions."""
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
 
@@ -23,7 +23,7 @@ _CITIES = ["Bergen", "Lübeck", "Danzig", "Riga", "Bruges", "Visby", "Tallinn", 
 
 
 @pytest.fixture(scope="module")
-def hanse(kg: KnowledgeGraph) -> Iterator[str]:
+def hanse(fill: Callable[..., str]) -> str:
     """400 short documents about ports; every 40th alone tells of amber."""
     documents = []
     for i in range(400):
@@ -35,9 +35,7 @@ def hanse(kg: KnowledgeGraph) -> Iterator[str]:
             text = f"The guild of {city} traded amber beads, lot {i}, with merchants of the east."
         metadata = {"century": 13 + i % 3, "city": city, "open": i % 2 == 0}
         documents.append(Document(f"h{i}", (Section(text),), f"{city} ledger {i}", f"archive/{city}.txt", metadata))
-    kg[_NAME].ingest(documents)
-    yield _NAME
-    kg[_NAME].delete()
+    return fill(_NAME, documents)
 
 
 @pytest.mark.parametrize("retriever", _PLAIN)
@@ -90,18 +88,7 @@ def test_copies_do_not_blind_the_nearest(
 
 @pytest.mark.parametrize(
     "question",
-    [
-        "the of and",
-        "AND OR NOT",
-        "?!",
-        '"',
-        "title:x AND (",
-        "a*",
-        "\\",
-        "🦊",
-        "~ ^2 [x TO y]",
-        "half \ud800 amber",
-    ],
+    ["the of and", "AND OR NOT", "?!", '"', "title:x AND (", "a*", "\\", "🦊", "~ ^2 [x TO y]", "half \ud800 amber"],
 )
 @pytest.mark.parametrize("retriever", _PLAIN)
 def test_odd_questions(kg: KnowledgeGraph, hanse: str, retriever: str, question: str) -> None:

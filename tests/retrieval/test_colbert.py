@@ -2,7 +2,7 @@
 
 import re
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -26,13 +26,11 @@ _TEXTS = {
 
 
 @pytest.fixture(scope="module")
-def ships(kg: KnowledgeGraph) -> Iterator[str]:
+def ships(fill: Callable[..., str]) -> str:
     documents = [
         Document(title, (Section(text),), title, metadata={"letter": title[0]}) for title, text in _TEXTS.items()
     ]
-    kg[_NAME].ingest(documents)
-    yield _NAME
-    kg[_NAME].delete()
+    return fill(_NAME, documents)
 
 
 @pytest.fixture(scope="module")

@@ -1,6 +1,6 @@
 """Filters of what documents say of themselves: their own dates, and ranges of numbers and of texts."""
 
-from collections.abc import Iterator
+from collections.abc import Callable
 from datetime import UTC, datetime
 
 import pytest
@@ -21,10 +21,8 @@ _METADATA: dict[str, dict[str, Scalar]] = {
 
 
 @pytest.fixture(scope="module")
-def dated(kg: KnowledgeGraph) -> Iterator[str]:
-    kg["dated"].ingest([Document(key, (Section(f"Harbour {key}."),), metadata=its) for key, its in _METADATA.items()])
-    yield "dated"
-    kg["dated"].delete()
+def dated(fill: Callable[..., str]) -> str:
+    return fill("dated", [Document(key, (Section(f"Harbour {key}."),), metadata=its) for key, its in _METADATA.items()])
 
 
 @pytest.mark.parametrize("retriever", ["bm25", "dense", "pathrank"])
@@ -67,16 +65,10 @@ def test_one_of_a_list_is_found(kg: KnowledgeGraph, collection_name: str, retrie
 
 
 _LISTS: dict[str, object] = {
-    "numbers": [1897, 1911],
-    "one": ["Tromsø"],
-    "empty": [],
-    "mixed": ["1911", 3.5, True],
-    "unicode": ["日本語", "e\u0301", 'a"b\\c, ]'],
-    "days": ["1897-06-01", "1912-01-17"],
-    "deep": [["1897"], {"a": 1897}],
-    "nothing": [None, "1897"],
-    "single": 1911,
-}
+    "numbers": [1897, 1911], "one": ["Tromsø"], "empty": [], "mixed": ["1911", 3.5, True],
+    "unicode": ["日本語", "e\u0301", 'a"b\\c, ]'], "days": ["1897-06-01", "1912-01-17"],
+    "deep": [["1897"], {"a": 1897}], "nothing": [None, "1897"], "single": 1911,
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("retriever", ["bm25", "dense", "pathrank"])
@@ -102,17 +94,12 @@ def test_what_lists_hold(kg: KnowledgeGraph, collection_name: str, retriever: st
 @pytest.mark.parametrize(
     ("said", "meant"),
     [
-        ("year=1890..1899", (1890, 1899)),
-        ("year=1890..", (1890, None)),
-        ("share=..0.5", (None, 0.5)),
-        ("at=-1.5..2", (-1.5, 2)),
-        ("date=..1897-06", (None, "1897-06")),
-        ("date=1897..1898-02-01", ("1897", "1898-02-01")),
-        ("version=1.10", "1.10"),
-        ("path=../notes..old", "../notes..old"),
-        ("any=..", (None, None)),
+        ("year=1890..1899", (1890, 1899)), ("year=1890..", (1890, None)), ("share=..0.5", (None, 0.5)),
+        ("at=-1.5..2", (-1.5, 2)), ("date=..1897-06", (None, "1897-06")),
+        ("date=1897..1898-02-01", ("1897", "1898-02-01")), ("version=1.10", "1.10"),
+        ("path=../notes..old", "../notes..old"), ("any=..", (None, None)),
     ],
-)
+)  # fmt: skip
 def test_how_ranges_are_written(said: str, meant: Scalar | Range) -> None:
     ((_, found),) = where(None, None, (said,))  # type: ignore[arg-type]
     assert found == meant

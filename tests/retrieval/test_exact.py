@@ -1,6 +1,6 @@
 """The nearest passages are the nearest, though the vector index does not reach every vector from everywhere."""
 
-from collections.abc import Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -17,14 +17,13 @@ _ROOT = Path(__file__).parents[2]
 
 
 @pytest.fixture(scope="module")
-def manual(kg: KnowledgeGraph) -> Iterator[str]:
+def manual(kg: KnowledgeGraph, fill: Callable[..., str]) -> str:
     """A collection of kgrag's own pages, and of one passage in hundreds of documents."""
-    kg[_NAME].ingest([_ROOT / "docs", _ROOT / "README.md", _ROOT / "CHANGELOG.md", _ROOT / "bench"])
+    fill(_NAME, [_ROOT / "docs", _ROOT / "README.md", _ROOT / "CHANGELOG.md", _ROOT / "bench"])
     kg[_NAME].ingest(
         [Document(f"copy{i}", (Section("All rights reserved; no warranty is given."),)) for i in range(300)]
     )
-    yield _NAME
-    kg[_NAME].delete()
+    return _NAME
 
 
 def test_the_nearest_are_found_for_every_question(kg: KnowledgeGraph, manual: str) -> None:

@@ -1,6 +1,6 @@
 """Filters by metadata: numbers are compared as numbers, however they are written."""
 
-from collections.abc import Iterator
+from collections.abc import Callable
 
 import pytest
 
@@ -10,64 +10,30 @@ from kgrag.values.results import Filter, Scalar
 
 _NAME = "retrieval-filters"
 _VALUES: dict[str, dict[str, object]] = {
-    "price": {"n": 12345678.5},
-    "rate": {"n": 0.0001},
-    "ten": {"n": 10000000.0},
-    "big": {"n": 1e21},
-    "small": {"n": -2.5e-9},
-    "year": {"n": 1897},
-    "long": {"n": 9007199254740993},
-    "text": {"n": "007"},
-    "version": {"n": "1.50"},
-    "listed": {"n": [0.00025, 7.5]},
-    "mixed": {"n": [8, "eight"]},
+    "price": {"n": 12345678.5}, "rate": {"n": 0.0001}, "ten": {"n": 10000000.0}, "big": {"n": 1e21},
+    "small": {"n": -2.5e-9}, "year": {"n": 1897}, "long": {"n": 9007199254740993}, "text": {"n": "007"},
+    "version": {"n": "1.50"}, "listed": {"n": [0.00025, 7.5]}, "mixed": {"n": [8, "eight"]},
     "open": {"n": True},
-}
+}  # fmt: skip
 
 
 @pytest.fixture(scope="module")
-def measured(kg: KnowledgeGraph) -> Iterator[str]:
+def measured(fill: Callable[..., str]) -> str:
     """Documents that differ by one field of their metadata."""
-    documents = [Document(key, (Section("Kilns."),), metadata=fields) for key, fields in _VALUES.items()]
-    kg[_NAME].ingest(documents)
-    yield _NAME
-    kg[_NAME].delete()
+    return fill(_NAME, [Document(key, (Section("Kilns."),), metadata=fields) for key, fields in _VALUES.items()])
 
 
 @pytest.mark.parametrize(
     ("value", "found"),
     [
-        ("12345678.5", "price"),
-        (12345678.5, "price"),
-        ("1.23456785E7", "price"),
-        ("0.0001", "rate"),
-        (0.0001, "rate"),
-        ("1e-4", "rate"),
-        ("10000000.0", "ten"),
-        ("10000000", "ten"),
-        (10_000_000, "ten"),
-        ("1e21", "big"),
-        (10**21, "big"),
-        (1e21, "big"),
-        ("-0.0000000025", "small"),
-        ("1897", "year"),
-        (1897.0, "year"),
-        ("9007199254740993", "long"),
-        (9007199254740992, None),
-        ("007", "text"),
-        (7, None),
-        ("7", None),
-        ("1.50", "version"),
-        ("1.5", None),
-        (0.00025, "listed"),
-        ("7.50", "listed"),
-        (8, "mixed"),
-        ("eight", "mixed"),
-        (True, "open"),
-        ("true", "open"),
-        (1, None),
+        ("12345678.5", "price"), (12345678.5, "price"), ("1.23456785E7", "price"), ("0.0001", "rate"),
+        (0.0001, "rate"), ("1e-4", "rate"), ("10000000.0", "ten"), ("10000000", "ten"), (10_000_000, "ten"),
+        ("1e21", "big"), (10**21, "big"), (1e21, "big"), ("-0.0000000025", "small"), ("1897", "year"),
+        (1897.0, "year"), ("9007199254740993", "long"), (9007199254740992, None), ("007", "text"), (7, None),
+        ("7", None), ("1.50", "version"), ("1.5", None), (0.00025, "listed"), ("7.50", "listed"), (8, "mixed"),
+        ("eight", "mixed"), (True, "open"), ("true", "open"), (1, None),
     ],
-)
+)  # fmt: skip
 @pytest.mark.parametrize("retriever", ["bm25", "dense"])
 def test_a_number_is_found_as_it_was_given(
     kg: KnowledgeGraph, measured: str, value: Scalar, found: str | None, retriever: str

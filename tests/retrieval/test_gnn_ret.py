@@ -1,6 +1,6 @@
 """GNN-Ret: the layers by hand, the same on a graph as over all its passages, the trail, and what ties passages."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 import pytest
@@ -21,14 +21,12 @@ _EVERY = "gnn-ret(edges=(next, keyword, mention, title), alphas=(0.3, 0.6), k=3)
 
 
 @pytest.fixture(scope="module")
-def coast(kg: KnowledgeGraph) -> Iterator[str]:
+def coast(fill: Callable[..., str]) -> str:
     """Five documents that lead from name to name, and sixty letters that share names, one of them in several parts."""
     documents = coast_documents(_TITLES)
     parts = "\n\n".join(f"The steamer log, part {i}: " + "wind and rain and fog all day. " * 40 for i in range(8))
     documents.append(Document("log", (Section(parts),), "Log"))
-    kg[_NAME].ingest(documents)
-    yield _NAME
-    kg[_NAME].delete()
+    return fill(_NAME, documents)
 
 
 def edges(*ties: tuple[str, str, float]) -> dict[str, list[Edge]]:

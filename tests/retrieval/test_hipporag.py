@@ -62,12 +62,6 @@ def sea(graph_settings: Settings) -> Iterator[str]:
         kg[_NAME].delete()
 
 
-@pytest.fixture
-def talking(graph_settings: Settings, scripted: Scripted) -> Iterator[KnowledgeGraph]:
-    with KnowledgeGraph.connect(settings=graph_settings.model_copy(update={"chat": scripted.settings()})) as client:
-        yield client
-
-
 def _walk(
     reset: Mapping[str, float], *, over_passages: bool, damping: float = 0.5
 ) -> tuple[dict[str, float], Counter[tuple[str, str]]]:

@@ -1,6 +1,6 @@
 """KGP: breadth-first walks over what ties passages, guided by words, by the embedder, or by a model."""
 
-from collections.abc import Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -21,10 +21,8 @@ _QUESTION = "Which painter had a studio in the home town of the captain of the s
 
 
 @pytest.fixture(scope="module")
-def coast(kg: KnowledgeGraph) -> Iterator[str]:
-    kg[_NAME].ingest(coast_documents())
-    yield _NAME
-    kg[_NAME].delete()
+def coast(fill: Callable[..., str]) -> str:
+    return fill(_NAME, coast_documents())
 
 
 def _titles(kg: KnowledgeGraph, expression: str, k: int = 30, **options: object) -> list[str]:
@@ -55,32 +53,30 @@ def test_each_kind_of_edge_can_be_walked_alone(kg: KnowledgeGraph, coast: str, k
 
 
 def test_what_a_model_named_ties_and_the_walk_ends_with_its_tokens(
-    graph_settings: Settings, scripted: Scripted, collection_name: str
+    talking: KnowledgeGraph, scripted: Scripted, collection_name: str
 ) -> None:
     named = {"Boats": "Storm", "Lamps": "Storm", "Harbours": "Dusk", "Nets": "Dusk", "Sails": "Storm"}
-    settings = graph_settings.model_copy(update={"chat": scripted.settings()})
-    with KnowledgeGraph.connect(settings=settings) as talking:
-        ingest = talking[collection_name].ingest
-        ingest(Document(key, (Section(f"{key} of a coast at night."),), key) for key in named)
-        walk = "kgp(seeds=1, edges=(next, named), cap=0)"
-        plain = talking[collection_name].search("Boats", retriever=walk)
-        assert [hit.passage.title for hit in plain] == ["Boats"]
-        assert plain.notes == (
-            f"This collection holds no keywords of a language model: {walk} does without (kgrag enrich extract).",
-        )
-        for key, name in named.items():
-            scripted.say("extract", {"entities": [name], "triples": []})
-            ingest([Document(key, (Section(f"{key} of a coast at night, {name}."),), key)])
-            talking[collection_name].extract()
-        found = talking[collection_name].search("Boats", retriever=walk, k=9)
-        assert {hit.passage.title for hit in found} == {"Boats", "Lamps", "Sails"} and not found.notes
-        assert "Keyword storm" in trail(found.hits[1]).replace("Storm", "storm")
-        tokens = (len("Boats") + len("Boats of a coast at night, Storm.")) // 4
-        counts = [
-            len(talking[collection_name].search("Boats", retriever=f"kgp(seeds=1, edges=(named,), tokens={most})"))
-            for most in (tokens, tokens + 1)
-        ]
-        assert counts == [1, 3]
+    ingest = talking[collection_name].ingest
+    ingest(Document(key, (Section(f"{key} of a coast at night."),), key) for key in named)
+    walk = "kgp(seeds=1, edges=(next, named), cap=0)"
+    plain = talking[collection_name].search("Boats", retriever=walk)
+    assert [hit.passage.title for hit in plain] == ["Boats"]
+    assert plain.notes == (
+        f"This collection holds no keywords of a language model: {walk} does without (kgrag enrich extract).",
+    )
+    for key, name in named.items():
+        scripted.say("extract", {"entities": [name], "triples": []})
+        ingest([Document(key, (Section(f"{key} of a coast at night, {name}."),), key)])
+        talking[collection_name].extract()
+    found = talking[collection_name].search("Boats", retriever=walk, k=9)
+    assert {hit.passage.title for hit in found} == {"Boats", "Lamps", "Sails"} and not found.notes
+    assert "Keyword storm" in trail(found.hits[1]).replace("Storm", "storm")
+    tokens = (len("Boats") + len("Boats of a coast at night, Storm.")) // 4
+    counts = [
+        len(talking[collection_name].search("Boats", retriever=f"kgp(seeds=1, edges=(named,), tokens={most})"))
+        for most in (tokens, tokens + 1)
+    ]
+    assert counts == [1, 3]
 
 
 def test_each_kind_of_edge_has_a_density(kg: KnowledgeGraph, coast: str) -> None:
@@ -202,17 +198,15 @@ def test_the_seeds_of_a_fixed_budget(kg: KnowledgeGraph, coast: str) -> None:
         assert len(retriever.evidence(question) or ()) == seeds
 
 
-def test_the_reader_is_shown_the_paths(graph_settings: Settings, scripted: Scripted, coast: str) -> None:
-    settings = graph_settings.model_copy(update={"chat": scripted.settings()})
-    with KnowledgeGraph.connect(settings=settings) as talking:
-        for system in (f"single(evidence=4)+{_PAPER}", "single(evidence=4)+bm25"):
-            scripted.say("answer", "Marta Holm")
-            talking[coast].ask(_QUESTION, system=system, short=True)
-        retriever = talking[coast].retriever(_PAPER)
-        question = Query(_QUESTION)
-        retriever.rank(question, 30)
-        (first, second), *_ = retriever.evidence(question) or ()
-        texts = talking[coast].context.reader.passages([first, second])
+def test_the_reader_is_shown_the_paths(talking: KnowledgeGraph, scripted: Scripted, coast: str) -> None:
+    for system in (f"single(evidence=4)+{_PAPER}", "single(evidence=4)+bm25"):
+        scripted.say("answer", "Marta Holm")
+        talking[coast].ask(_QUESTION, system=system, short=True)
+    retriever = talking[coast].retriever(_PAPER)
+    question = Query(_QUESTION)
+    retriever.rank(question, 30)
+    (first, second), *_ = retriever.evidence(question) or ()
+    texts = talking[coast].context.reader.passages([first, second])
     shown, plain = (call["messages"][-1]["content"] for call in scripted.calls)
     assert "[4]" in shown and "[5]" not in shown
     item = shown[shown.index("[1]") : shown.index("[2]")]
@@ -234,18 +228,16 @@ def test_another_encoder_guides(kg: KnowledgeGraph, coast: str) -> None:
 
 
 def test_what_a_model_imagines_is_compared_by_its_words(
-    graph_settings: Settings, scripted: Scripted, coast: str
+    talking: KnowledgeGraph, scripted: Scripted, coast: str
 ) -> None:
     scripted.say("evidence", *["salmon of the hills of Grenland"] * 20)
-    settings = graph_settings.model_copy(update={"chat": scripted.settings()})
-    with KnowledgeGraph.connect(settings=settings) as talking:
-        retriever = talking[coast].retriever(
-            "kgp(guide=chat, hops=2, seeds=2, branch=1, similarity=tfidf, edges=(mention, title, keyword, similar))"
-        )
-        question = Query("Nordvika")
-        retriever.rank(question, 10)
-        ends = {path[-1] for path in retriever.evidence(question) or ()}
-        titles = {p.title for p in talking[coast].context.reader.passages(sorted(ends)).values()}
+    retriever = talking[coast].retriever(
+        "kgp(guide=chat, hops=2, seeds=2, branch=1, similarity=tfidf, edges=(mention, title, keyword, similar))"
+    )
+    question = Query("Nordvika")
+    retriever.rank(question, 10)
+    ends = {path[-1] for path in retriever.evidence(question) or ()}
+    titles = {p.title for p in talking[coast].context.reader.passages(sorted(ends)).values()}
     assert "Stilla" in titles
 
 

@@ -1,6 +1,6 @@
 """KNN with fuzzy search: misspelt wording is found, and both rankings are in the trail."""
 
-from collections.abc import Iterator
+from collections.abc import Callable
 
 import pytest
 from coast import coast_documents
@@ -14,11 +14,9 @@ _NAME = "knn"
 
 
 @pytest.fixture(scope="module")
-def coast(kg: KnowledgeGraph) -> Iterator[str]:
+def coast(fill: Callable[..., str]) -> str:
     long = Document("mill", (Section("Sacks of rye stood in rows. " * 8 + "Kvernholmen grinds no more."),), "Mill")
-    kg[_NAME].ingest([*coast_documents(), long])
-    yield _NAME
-    kg[_NAME].delete()
+    return fill(_NAME, [*coast_documents(), long])
 
 
 def test_wording_is_compared_whole_or_in_part(kg: KnowledgeGraph, coast: str) -> None:

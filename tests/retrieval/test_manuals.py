@@ -1,6 +1,6 @@
 """What is searched of manuals: headings and symbols as well as words, and no words of every question."""
 
-from collections.abc import Iterator
+from collections.abc import Callable
 
 import pytest
 
@@ -29,12 +29,10 @@ _MODELS = {
 
 
 @pytest.fixture(scope="module")
-def manuals(kg: KnowledgeGraph) -> Iterator[str]:
+def manuals(fill: Callable[..., str]) -> str:
     shell = tuple(Section(text, heading) for heading, text in _SECTIONS.items())
     models = tuple(Section(text, heading) for heading, text in _MODELS.items())
-    kg[_NAME].ingest([Document("shell", shell, "Shell manual"), Document("cox", models, "On survival")])
-    yield _NAME
-    kg[_NAME].delete()
+    return fill(_NAME, [Document("shell", shell, "Shell manual"), Document("cox", models, "On survival")])
 
 
 @pytest.mark.parametrize("retriever", ["bm25", "pathrank"])

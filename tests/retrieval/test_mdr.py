@@ -1,6 +1,6 @@
 """MDR: chains of passages, searched by an embedder that was made to know what comes next."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 from zlib import crc32
 
@@ -47,12 +47,11 @@ class NextFact:
 
 
 @pytest.fixture(scope="module")
-def index(kg: KnowledgeGraph) -> Iterator[SearchContext]:
+def index(kg: KnowledgeGraph, fill: Callable[..., str]) -> SearchContext:
     embedder = NextFact()
-    kg[_NAME].ingest(coast_documents(), embedder=embedder)
+    fill(_NAME, coast_documents(), embedder=embedder)
     reader = Reader(kg.graph, open_collection(kg.graph, _NAME))
-    yield SearchContext(reader, embedder)
-    kg[_NAME].delete()
+    return SearchContext(reader, embedder)
 
 
 def _mdr(context: SearchContext, **values: int) -> Mdr:

@@ -1,6 +1,6 @@
 """NaiveGE over base retrievers: it finds what chains of triples lead to, and says how."""
 
-from collections.abc import Iterator
+from collections.abc import Callable
 
 import pytest
 from queries_run import queries_of
@@ -26,14 +26,12 @@ def _document(title: str, text: str, facts: list[tuple[str, ...]]) -> Document:
 
 
 @pytest.fixture(scope="module")
-def coast(kg: KnowledgeGraph) -> Iterator[str]:
+def coast(fill: Callable[..., str]) -> str:
     documents = [_document(title, text, facts) for title, (text, facts) in _FACTS.items()]
     documents += [
         _document(f"Letter {i}", f"The merchant of port {i} sold wool for {i} crowns.", []) for i in range(20)
     ]
-    kg[_NAME].ingest(documents)
-    yield _NAME
-    kg[_NAME].delete()
+    return fill(_NAME, documents)
 
 
 def test_finds_what_shares_no_word_with_the_question(kg: KnowledgeGraph, coast: str) -> None:

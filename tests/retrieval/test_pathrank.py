@@ -1,7 +1,7 @@
 """PathRank on a small graph: the walk, its trail, and names that are misspelt, in lower case, or not there at all."""
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -20,10 +20,8 @@ _NAME = "pathrank"
 
 
 @pytest.fixture(scope="module")
-def coast(kg: KnowledgeGraph) -> Iterator[str]:
-    kg[_NAME].ingest(coast_documents())
-    yield _NAME
-    kg[_NAME].delete()
+def coast(fill: Callable[..., str]) -> str:
+    return fill(_NAME, coast_documents())
 
 
 Constants = Callable[..., None]
@@ -190,7 +188,7 @@ def test_a_title_reaches_few_passages_of_a_long_document(kg: KnowledgeGraph, col
         [
             Document("saga", (Section(text),), "Saga of Isbre"),
             Document("poet", (Section("The poet Eirik wrote the Saga of Isbre in a cabin."),), "Eirik"),
-        ],
+        ]
     )
     ranking = kg[collection_name].search("Which winter is told of in what the poet Eirik wrote?", k=20)
     named = [h for h in ranking if any(s.name == "Saga of Isbre" and s.label == "Entity" for s in h.why)]

@@ -1,6 +1,6 @@
 """Personalised PageRank on a small graph: where it restarts, where it gets, and the trail that it leaves."""
 
-from collections.abc import Iterator
+from collections.abc import Callable
 from dataclasses import replace
 
 import pytest
@@ -47,17 +47,13 @@ def _documents(with_triples: bool) -> list[Document]:
 
 
 @pytest.fixture(scope="module")
-def coast(kg: KnowledgeGraph) -> Iterator[str]:
-    kg[_NAME].ingest(_documents(True))
-    yield _NAME
-    kg[_NAME].delete()
+def coast(fill: Callable[..., str]) -> str:
+    return fill(_NAME, _documents(True))
 
 
 @pytest.fixture(scope="module")
-def plain(kg: KnowledgeGraph) -> Iterator[str]:
-    kg[_PLAIN].ingest(_documents(False))
-    yield _PLAIN
-    kg[_PLAIN].delete()
+def plain(fill: Callable[..., str]) -> str:
+    return fill(_PLAIN, _documents(False))
 
 
 def test_triples_lead_to_the_passages_that_state_them(kg: KnowledgeGraph, coast: str) -> None:

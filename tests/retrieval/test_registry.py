@@ -37,18 +37,10 @@ def test_the_standard_spelling_reads_as_itself(text: str) -> None:
 @pytest.mark.parametrize(
     "text",
     [
-        "",
-        "rrf(",
-        "rrf(hybrid))",
-        "1 + 1",
-        "rrf(**x)",
-        "bm25 + dense",
-        "bm25 >> rrf(dense)",
-        "a.b(c)",
-        "rrf(" * 3000,
-        "rrf('a')",
+        "", "rrf(", "rrf(hybrid))", "1 + 1", "rrf(**x)", "bm25 + dense", "bm25 >> rrf(dense)", "a.b(c)",
+        "rrf(" * 3000, "rrf('a')",
     ],
-)
+)  # fmt: skip
 def test_what_is_no_expression_is_refused_with_an_example(text: str) -> None:
     with pytest.raises(ConfigurationError, match=r"rrf\(hybrid, ppr\)"):
         check_retriever(text)
@@ -147,8 +139,7 @@ def test_settings_are_kept_where_an_option_says_nothing() -> None:
 
 
 @pytest.mark.parametrize(
-    ("defaults", "message"),
-    [({"pathrnk": {"cap": 9}}, "pathrank"), ({"pathrank": {"capp": 9}}, "capp")],
+    ("defaults", "message"), [({"pathrnk": {"cap": 9}}, "pathrank"), ({"pathrank": {"capp": 9}}, "capp")]
 )
 def test_settings_that_name_nothing_are_refused(defaults: dict[str, dict[str, object]], message: str) -> None:
     with pytest.raises(KgragError, match=message):

@@ -3,7 +3,7 @@
 import json
 import re
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -32,13 +32,11 @@ _QUESTION = "Where was the designer of the Fram born?"
 
 
 @pytest.fixture(scope="module")
-def ships(kg: KnowledgeGraph) -> Iterator[str]:
+def ships(fill: Callable[..., str]) -> str:
     documents = [
         Document(title, (Section(text),), title, metadata={"letter": title[0]}) for title, text in _TEXTS.items()
     ]
-    kg[_NAME].ingest(documents)
-    yield _NAME
-    kg[_NAME].delete()
+    return fill(_NAME, documents)
 
 
 @pytest.fixture

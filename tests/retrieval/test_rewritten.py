@@ -117,11 +117,7 @@ def test_a_new_document_is_found_once_it_is_written(
 
 @pytest.mark.parametrize("retriever", ["pathrank", "ppr"])
 def test_a_walk_begins_at_what_is_written(
-    kg: KnowledgeGraph,
-    small: KnowledgeGraph,
-    collection_name: str,
-    monkeypatch: pytest.MonkeyPatch,
-    retriever: str,
+    kg: KnowledgeGraph, small: KnowledgeGraph, collection_name: str, monkeypatch: pytest.MonkeyPatch, retriever: str
 ) -> None:
     kg[collection_name].ingest(_keepers("old"))
     ranked: list[set[str]] = []

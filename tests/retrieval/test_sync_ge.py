@@ -1,13 +1,12 @@
 """SyncGE over base retrievers: what the model reads is linked to the graph's triples, and beams start there."""
 
-from collections.abc import Iterator
+from collections.abc import Callable
 
 import pytest
 from scripted import Scripted
 
 from kgrag import KnowledgeGraph
 from kgrag.retrieval.base import Query
-from kgrag.settings import Settings
 from kgrag.values.documents import Document, Section, Triple
 from kgrag.values.errors import ModelError
 from kgrag.values.events import Event, Linked, Read
@@ -24,7 +23,7 @@ _FACTS = {
 
 
 @pytest.fixture(scope="module")
-def sea(kg: KnowledgeGraph) -> Iterator[str]:
+def sea(fill: Callable[..., str]) -> str:
     documents = [
         Document(title, (Section(text),), title, metadata={"kind": "sea"}, triples=(Triple(*fact),) if fact else ())
         for title, (text, fact) in _FACTS.items()
@@ -32,15 +31,7 @@ def sea(kg: KnowledgeGraph) -> Iterator[str]:
     documents += [
         Document(f"Letter {i}", (Section(f"The merchant of port {i} sold wool for {i} crowns."),)) for i in range(20)
     ]
-    kg[_NAME].ingest(documents)
-    yield _NAME
-    kg[_NAME].delete()
-
-
-@pytest.fixture
-def talking(graph_settings: Settings, scripted: Scripted) -> Iterator[KnowledgeGraph]:
-    with KnowledgeGraph.connect(settings=graph_settings.model_copy(update={"chat": scripted.settings()})) as client:
-        yield client
+    return fill(_NAME, documents)
 
 
 def test_beams_start_at_what_was_read(talking: KnowledgeGraph, scripted: Scripted, sea: str) -> None:

@@ -1,7 +1,7 @@
 """TF-IDF: the cosine by hand, and where it differs from BM25."""
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable
 
 import pytest
 
@@ -20,11 +20,8 @@ _TEXTS = {
 
 
 @pytest.fixture(scope="module")
-def harbours(kg: KnowledgeGraph) -> Iterator[str]:
-    documents = [Document(key, (Section(text),), metadata={"key": key}) for key, text in _TEXTS.items()]
-    kg[_NAME].ingest(documents)
-    yield _NAME
-    kg[_NAME].delete()
+def harbours(fill: Callable[..., str]) -> str:
+    return fill(_NAME, [Document(key, (Section(text),), metadata={"key": key}) for key, text in _TEXTS.items()])
 
 
 def test_the_cosine_by_hand(kg: KnowledgeGraph, harbours: str) -> None:

@@ -1,7 +1,7 @@
 """Every route under every key: who may do what in which collections."""
 
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -114,16 +114,14 @@ _ROUTES = [
 
 
 @pytest.fixture(scope="module")
-def served(kg: KnowledgeGraph, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
+def served(kg: KnowledgeGraph, fill: Callable[..., str], tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
     for name in (_NOTES, _SECRET):
-        kg[name].ingest([Document("Kari", (Section("Kari Aune keeps a secret: she was born in Nordvika."),), "Kari")])
+        fill(name, [Document("Kari", (Section("Kari Aune keeps a secret: she was born in Nordvika."),), "Kari")])
     with Served(kg, tmp_path_factory.mktemp("keys"), job_workers=1) as server:
         for name, (role, collections) in _KEYS.items():
             server.key(name, role, *collections)
         yield server
         _wait_for_jobs(server)
-    for name in (_NOTES, _SECRET):
-        kg[name].delete()
 
 
 def _wait_for_jobs(server: Served) -> None:

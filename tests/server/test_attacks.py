@@ -3,7 +3,7 @@
 import hashlib
 import json
 import socket
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from typing import Any
 
@@ -26,18 +26,16 @@ _EVIL = "http://evil.example"
 
 
 @pytest.fixture(scope="module")
-def graph(kg: KnowledgeGraph) -> Iterator[dict[str, str]]:
+def graph(kg: KnowledgeGraph, fill: Callable[..., str]) -> dict[str, str]:
     """What an attacker may have heard of: ids of what is not theirs."""
-    kg[_MINE].ingest([Document("mine", (Section("The harbour is open to all."),), "mine")])
-    kg[_SECRET].ingest([Document("theirs", (Section(f"The code of the vault is {_CODE}."),), "theirs")])
+    fill(_MINE, [Document("mine", (Section("The harbour is open to all."),), "mine")])
+    fill(_SECRET, [Document("theirs", (Section(f"The code of the vault is {_CODE}."),), "theirs")])
     found = kg[_SECRET].search("vault code", k=1)
-    yield {
+    return {
         "passage": found[0].passage.id,
         "run": kg[_SECRET].save(found),
         "job": Jobs(kg, workers=0).submit("prune", _SECRET).id,
     }
-    for name in (_MINE, _SECRET):
-        kg[name].delete()
 
 
 @pytest.fixture(scope="module")

@@ -3,7 +3,7 @@
 import json
 import sqlite3
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -34,13 +34,10 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def asked_of(kg: KnowledgeGraph, scripted_server: Scripted) -> Iterator[KnowledgeGraph]:
-    kg[_SHIPS].ingest([Document(title, (Section(text),), title) for title, text in _TEXTS.items()])
-    kg[_LETTERS].ingest([Document("Kari", (Section("Kari Aune keeps a secret in Larvik."),), "Kari")])
-    with KnowledgeGraph.connect(settings=kg.settings.model_copy(update={"chat": scripted_server.settings()})) as other:
-        yield other
-    for name in (_SHIPS, _LETTERS):
-        kg[name].delete()
+def asked_of(asking: KnowledgeGraph, fill: Callable[..., str]) -> KnowledgeGraph:
+    fill(_SHIPS, [Document(title, (Section(text),), title) for title, text in _TEXTS.items()])
+    fill(_LETTERS, [Document("Kari", (Section("Kari Aune keeps a secret in Larvik."),), "Kari")])
+    return asking
 
 
 @pytest.fixture(scope="module")

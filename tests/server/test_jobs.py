@@ -261,10 +261,7 @@ def test_a_job_whose_processes_die_at_the_same_place_is_given_up(
 
 def test_a_job_that_takes_too_long_is_ended(slow: KnowledgeGraph, collection_name: str) -> None:
     serve = slow.settings.serve.model_copy(update={"job_seconds": 4.0})
-    with (
-        _waiting_at(8),
-        Jobs(KnowledgeGraph(slow.graph, slow.settings.model_copy(update={"serve": serve}))) as jobs,
-    ):
+    with _waiting_at(8), Jobs(KnowledgeGraph(slow.graph, slow.settings.model_copy(update={"serve": serve}))) as jobs:
         id = jobs.submit("ingest", collection_name, {"uploads": _upload(jobs, collection_name, 20)}).id
         last = _end(jobs, id)
     assert (last.state, last.error_kind, last.error) == ("failed", "DeadlineError", "It took longer than 4 s.")

@@ -21,20 +21,16 @@ _ASK = {"question": "Where is the ship?", "system": "single+bm25"}
 _C = f"/api/v1/collections/{_NOTES}"
 
 
-@pytest.fixture(scope="module")
-def asking(kg: KnowledgeGraph, scripted_server: Scripted) -> Iterator[KnowledgeGraph]:
-    kg[_NOTES].ingest([Document("ship", (Section("The ship is in the harbour."),), "ship")])
-    settings = kg.settings.model_copy(update={"chat": scripted_server.settings()})
-    with KnowledgeGraph.connect(settings=settings) as other:
-        yield other
-    kg[_NOTES].delete()
-
-
 Start = Callable[..., Served]
 
 
+@pytest.fixture(scope="module")
+def notes(fill: Callable[..., str]) -> str:
+    return fill(_NOTES, [Document("ship", (Section("The ship is in the harbour."),), "ship")])
+
+
 @pytest.fixture
-def start(asking: KnowledgeGraph, tmp_path: Path) -> Iterator[Start]:
+def start(asking: KnowledgeGraph, notes: str, tmp_path: Path) -> Iterator[Start]:
     started: list[Served] = []
 
     def begin(**options: Any) -> Served:

@@ -6,7 +6,7 @@ import logging
 import os
 import subprocess
 import sys
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable
 from typing import Any
 
 import pytest
@@ -27,16 +27,13 @@ Serve = Callable[..., None]
 
 
 @pytest.fixture(scope="module")
-def collections(kg: KnowledgeGraph) -> Iterator[None]:
+def collections(fill: Callable[..., str]) -> None:
     texts = {
         "Fjord Queen": "The Fjord Queen was a steamer. Her captain was Ole Brandvik.",
         "Ole Brandvik": "Ole Brandvik was born in Nordvika. " + "He wrote many long letters home. " * 60,
     }
-    kg[_SHIPS].ingest([Document(title, (Section(text),), title) for title, text in texts.items()])
-    kg[_SECRET].ingest([Document("Kari", (Section("Kari Aune keeps a secret."),), "Kari")])
-    yield
-    for name in (_SHIPS, _SECRET):
-        kg[name].delete()
+    fill(_SHIPS, [Document(title, (Section(text),), title) for title, text in texts.items()])
+    fill(_SECRET, [Document("Kari", (Section("Kari Aune keeps a secret."),), "Kari")])
 
 
 @pytest.fixture

@@ -1,6 +1,6 @@
 """OpenAI's API: the official client asks collections as models, and gets answers with their sources."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Any
 
@@ -13,7 +13,6 @@ from served import Served
 from kgrag import KnowledgeGraph
 from kgrag.models.chat import Message
 from kgrag.server.conversation import is_chore, rest, steady, with_sources
-from kgrag.settings import Settings
 from kgrag.values.documents import Document, Section
 from kgrag.values.events import Answer, Citation
 from kgrag.values.results import Passage, Ranking
@@ -26,23 +25,19 @@ _SINGLE = f"{_SHIPS}:single+pathrank"
 
 @pytest.fixture(scope="module")
 def server(
-    graph_settings: Settings, scripted_server: Scripted, tmp_path_factory: pytest.TempPathFactory
+    asking: KnowledgeGraph, fill: Callable[..., str], tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Served]:
     """With a key of all collections, and one of the letters alone."""
     texts = {
         "Fjord Queen": "The Fjord Queen was a steamer. Her captain was Ole Brandvik.",
         "Ole Brandvik": "Ole Brandvik was born in Nordvika.",
     }
-    settings = graph_settings.model_copy(update={"chat": scripted_server.settings()})
-    with KnowledgeGraph.connect(settings=settings) as kg:
-        kg[_SHIPS].ingest([Document(title, (Section(text),), title) for title, text in texts.items()])
-        kg[_LETTERS].ingest([Document("Kari", (Section("Kari Aune keeps a secret."),), "Kari")])
-        with Served(kg, tmp_path_factory.mktemp("keys")) as running:
-            running.key("all")
-            running.key("some", "read", _LETTERS)
-            yield running
-        for name in (_SHIPS, _LETTERS):
-            kg[name].delete()
+    fill(_SHIPS, [Document(title, (Section(text),), title) for title, text in texts.items()])
+    fill(_LETTERS, [Document("Kari", (Section("Kari Aune keeps a secret."),), "Kari")])
+    with Served(asking, tmp_path_factory.mktemp("keys")) as running:
+        running.key("all")
+        running.key("some", "read", _LETTERS)
+        yield running
 
 
 def _client(server: Served, key: str) -> OpenAI:

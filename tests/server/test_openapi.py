@@ -1,6 +1,6 @@
 """Requests made up from the schema, valid and not: none of them makes the server fail."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
@@ -18,8 +18,8 @@ pytestmark = pytest.mark.long
 
 
 @pytest.fixture(scope="module")
-def served(kg: KnowledgeGraph, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
-    kg[_NAME].ingest([Document("ship", (Section("The ship is in the harbour."),), "ship")])
+def served(kg: KnowledgeGraph, fill: Callable[..., str], tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
+    fill(_NAME, [Document("ship", (Section("The ship is in the harbour."),), "ship")])
     server = Served(kg, tmp_path_factory.mktemp("keys"), concurrency=4)
     server.key("writer", "write")
     with server:
@@ -27,7 +27,6 @@ def served(kg: KnowledgeGraph, tmp_path_factory: pytest.TempPathFactory) -> Iter
         jobs = Jobs(kg, workers=0)
         for job in jobs.list((_NAME,), limit=1000):
             jobs.cancel(job.id)
-    kg[_NAME].delete()
 
 
 def test_no_request_makes_the_server_fail(served: Served) -> None:

@@ -4,13 +4,12 @@ and examples.
 
 import json
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import httpx
 import pytest
-from scripted import Scripted
 from served import Served
 
 from kgrag import KnowledgeGraph, RemoteKnowledgeGraph
@@ -36,20 +35,13 @@ _FACTS = {
 
 
 @pytest.fixture(scope="module")
-def served(kg: KnowledgeGraph, scripted_server: Scripted, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
-    kg[_NAME].ingest(
-        [Document(key, (Section(text),), key, triples=_FACTS.get(key, ())) for key, text in _TEXTS.items()]
-    )
-    kg[_OTHER].ingest([Document("Kari", (Section("Kari was a keeper. She was born in Larvik."),), "Kari")])
-    settings = kg.settings.model_copy(update={"chat": scripted_server.settings()})
-    folder = tmp_path_factory.mktemp("keys")
-    with (
-        KnowledgeGraph.connect(settings=settings) as other,
-        Served(other, folder, job_workers=1) as server,
-    ):
+def served(
+    asking: KnowledgeGraph, fill: Callable[..., str], tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Served]:
+    fill(_NAME, [Document(key, (Section(text),), key, triples=_FACTS.get(key, ())) for key, text in _TEXTS.items()])
+    fill(_OTHER, [Document("Kari", (Section("Kari was a keeper. She was born in Larvik."),), "Kari")])
+    with Served(asking, tmp_path_factory.mktemp("keys"), job_workers=1) as server:
         yield server
-    for name in (_NAME, _OTHER):
-        kg[name].delete()
 
 
 @pytest.fixture
@@ -78,20 +70,10 @@ def test_names_are_found_while_somebody_types(client: httpx.Client) -> None:
 @pytest.mark.parametrize(
     "q",
     [
-        "",
-        "*",
-        "norwax~",
-        "norway~ OR *:*",
-        '"',
-        "name:Norway",
-        "/.*/",
-        "(",
-        "\\",
-        "no?way",
-        "Norway AND wind",
-        "[a TO z]",
+        "", "*", "norwax~", "norway~ OR *:*", '"', "name:Norway", "/.*/", "(", "\\", "no?way",
+        "Norway AND wind", "[a TO z]",
     ],
-)
+)  # fmt: skip
 def test_what_is_typed_is_no_query_of_lucene(client: httpx.Client, q: str) -> None:
     reply = client.get(f"{_C}/names", params={"q": q})
     assert reply.status_code == 200 and reply.json() == {"names": []}

@@ -27,7 +27,7 @@ _CHAT = {"model": f"{_NAME}:single+bm25", "messages": [{"role": "user", "content
 
 
 @pytest.fixture(scope="module")
-def served(kg: KnowledgeGraph, scripted_server: Scripted, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
+def served(asking: KnowledgeGraph, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
     path = tmp_path_factory.mktemp("pdf") / "queen.pdf"
     maker = Maker(path)
     maker.text("The Fjord Queen was a steamer. Her captain was Ole Brandvik, of whom page 1 says no more.")
@@ -36,16 +36,16 @@ def served(kg: KnowledgeGraph, scripted_server: Scripted, tmp_path_factory: pyte
     born = Document("Ole Brandvik", (Section("Ole Brandvik was born in Nordvika."),), "Ole Brandvik")
     maps = Document("Ada Maria Lund", (Section("Ada Maria Lund was a maker of maps."),), "Ada Maria Lund")
     port = Document("Hvalvik", (Section("Its first chart was drawn by Ada M. Lund for the navy."),), "Hvalvik")
-    kg[_NAME].ingest(path)
+    asking[_NAME].ingest(path)
     hull = replace(figure_of(png(1), "Figure 1: The hull"), number=1)
-    kg[_NAME].ingest([born, maps, port, Document("Hull", (Section("Figure 1: The hull"),), "Hull", figures=(hull,))])
-    keys = tmp_path_factory.mktemp("keys")
-    settings = kg.settings.model_copy(update={"chat": scripted_server.settings()})
-    with KnowledgeGraph.connect(settings=settings) as other, Served(other, keys) as server:
+    asking[_NAME].ingest(
+        [born, maps, port, Document("Hull", (Section("Figure 1: The hull"),), "Hull", figures=(hull,))]
+    )
+    with Served(asking, tmp_path_factory.mktemp("keys")) as server:
         server.key("ruler", "admin")
         yield server
     with suppress(NotFoundError):
-        kg[_NAME].delete()
+        asking[_NAME].delete()
 
 
 def test_every_reply_is_of_its_documented_shape(served: Served, scripted: Scripted) -> None:

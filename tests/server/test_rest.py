@@ -4,7 +4,7 @@ import base64
 import io
 import json
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -25,16 +25,16 @@ _C = f"/api/v1/collections/{_SHIPS}"
 
 
 @pytest.fixture(scope="module")
-def served(kg: KnowledgeGraph, scripted_server: Scripted, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
+def served(
+    asking: KnowledgeGraph, fill: Callable[..., str], tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Served]:
     texts = {
         "Fjord Queen": "The Fjord Queen was a steamer. Her captain was Ole Brandvik.",
         "Ole Brandvik": "Ole Brandvik was born in Nordvika.",
     }
-    kg[_SHIPS].ingest([Document(title, (Section(text),), title) for title, text in texts.items()])
-    settings = kg.settings.model_copy(update={"chat": scripted_server.settings()})
-    with KnowledgeGraph.connect(settings=settings) as other, Served(other, tmp_path_factory.mktemp("keys")) as server:
+    fill(_SHIPS, [Document(title, (Section(text),), title) for title, text in texts.items()])
+    with Served(asking, tmp_path_factory.mktemp("keys")) as server:
         yield server
-    kg[_SHIPS].delete()
 
 
 @pytest.fixture

@@ -72,16 +72,11 @@ def attributes(span: Span) -> dict[str, object]:
 
 
 def test_a_question_is_a_trace_without_its_words(
-    kg: KnowledgeGraph, collection_name: str, scripted: Scripted, collector: Collector, tmp_path: Path
+    talking: KnowledgeGraph, collection_name: str, scripted: Scripted, collector: Collector, tmp_path: Path
 ) -> None:
     scripted.say("answer", "In Nordvika, of course [1].")
-    kg[collection_name].ingest([Document("d", (Section("Ole Brandvik was born in Nordvika."),), "Ole Brandvik")])
-    settings = kg.settings.model_copy(update={"chat": scripted.settings()})
-    with (
-        KnowledgeGraph.connect(settings=settings) as other,
-        Served(other, tmp_path) as server,
-        server.client() as client,
-    ):
+    talking[collection_name].ingest([Document("d", (Section("Ole Brandvik was born in Nordvika."),), "Ole Brandvik")])
+    with Served(talking, tmp_path) as server, server.client() as client:
         place = f"/api/v1/collections/{collection_name}"
         asked = {"question": "Where was Ole Brandvik born?", "system": "single+pathrank"}
         traced = {"traceparent": f"00-{_TRACE}-b7ad6b7169203331-01"}

@@ -1,7 +1,7 @@
 """Names of one entity are tied in the graph, followed by searches, taken back, and judged by a model where in doubt."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -37,11 +37,9 @@ _DOCUMENTS = [Document(title, (Section(text),), title, triples=_FACTS.get(title,
 
 
 @pytest.fixture(scope="module")
-def resolved(kg: KnowledgeGraph) -> Iterator[str]:
+def resolved(fill: Callable[..., str]) -> str:
     """A collection with names that are one entity's, and names that only look so."""
-    kg[COLLECTION].ingest(_DOCUMENTS)
-    yield COLLECTION
-    kg[COLLECTION].delete()
+    return fill(COLLECTION, _DOCUMENTS)
 
 
 @pytest.fixture

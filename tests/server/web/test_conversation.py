@@ -130,10 +130,7 @@ def test_stopped_edited_and_rated(visit: Visit, scripted: Scripted, kg: Knowledg
 def test_without_a_model_there_is_search(
     chromium: Browser, collections: None, neo4j_env: dict[str, str], tmp_path: Path
 ) -> None:
-    with (
-        Application({**neo4j_env, "KGRAG_HOME": str(tmp_path)}) as served,
-        Visitor(chromium, served.url) as visitor,
-    ):
+    with Application({**neo4j_env, "KGRAG_HOME": str(tmp_path)}) as served, Visitor(chromium, served.url) as visitor:
         page = visitor.page
         visitor.go(f"/?collection={LETTERS}")
         page.get_by_text("Search only: no language model configured.").wait_for()

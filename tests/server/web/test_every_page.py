@@ -21,30 +21,18 @@ pytestmark = pytest.mark.browser
 
 _C, _P = quote(SHIPS), quote(SHIPS, safe="")
 _PLACES = {
-    "ask": f"/?collection={_C}",
-    "answer": "/ask/{talk}",
-    "found": "/ask/{found}",
-    "documents": f"/library?collection={_C}",
-    "problems": f"/library?collection={_C}&tab=problems",
-    "work": f"/library?collection={_C}&tab=work",
-    "names": f"/library?collection={_C}&tab=names",
-    "collections": "/library?tab=collections",
-    "document": f"/document/{_P}/{{document}}",
-    "passage": f"/passage/{_P}/{{passage}}",
-    "map": f"/graph?collection={_C}",
-    "graph": f"/graph?collection={_C}&name=Ingrid+Solheim",
-    "beside": f"/lab?collection={_C}",
+    "ask": f"/?collection={_C}", "answer": "/ask/{talk}", "found": "/ask/{found}",
+    "documents": f"/library?collection={_C}", "problems": f"/library?collection={_C}&tab=problems",
+    "work": f"/library?collection={_C}&tab=work", "names": f"/library?collection={_C}&tab=names",
+    "collections": "/library?tab=collections", "document": f"/document/{_P}/{{document}}",
+    "passage": f"/passage/{_P}/{{passage}}", "map": f"/graph?collection={_C}",
+    "graph": f"/graph?collection={_C}&name=Ingrid+Solheim", "beside": f"/lab?collection={_C}",
     "queries": f"/lab?collection={_C}&tab=queries",
     "query": f"/lab?collection={_C}&tab=queries&query=names&p_name=Ingrid&run=1",
-    "kept": f"/lab?collection={_C}&tab=kept",
-    "keys": "/admin",
-    "jobs": "/admin?tab=jobs",
-    "health": "/admin?tab=health",
-    "opinions": "/admin?tab=opinions",
-    "spending": "/admin?tab=spending",
-    "login": "/login",
-    "nothing": "/nothing",
-}
+    "kept": f"/lab?collection={_C}&tab=kept", "keys": "/admin", "jobs": "/admin?tab=jobs",
+    "health": "/admin?tab=health", "opinions": "/admin?tab=opinions", "spending": "/admin?tab=spending",
+    "login": "/login", "nothing": "/nothing",
+}  # fmt: skip
 
 _EMPTY = (
     "/", "/library", "/library?tab=names", "/library?tab=work", "/library?tab=collections", "/graph", "/lab",

@@ -60,10 +60,7 @@ def test_each_key_sees_its_collections_alone(
             chosen.wait_for()
             assert chosen.inner_text().split("\n") == [own]
             assert not visitor.page.get_by_role("link", name="Admin").count()
-        for place in (
-            f"/passage/{quote(SHIPS, safe='')}/x",
-            f"/document/{quote(SHIPS, safe='')}/voyage",
-        ):
+        for place in (f"/passage/{quote(SHIPS, safe='')}/x", f"/document/{quote(SHIPS, safe='')}/voyage"):
             other.go(place)
             other.page.get_by_text("There is no collection").wait_for()
         other.go("/admin")
