@@ -4,12 +4,12 @@ import json
 from typing import Any
 
 import pytest
-from click.testing import CliRunner, Result
+from click.testing import Result
+from command_line import run_kgrag
 from scripted import Scripted
 
 from kgrag import KnowledgeGraph
 from kgrag.agents.text_to_cypher import examples
-from kgrag.cli import main
 from kgrag.graph.description import describe
 from kgrag.values.errors import ConfigurationError, ModelError, NotFoundError
 
@@ -155,9 +155,7 @@ class TestCommand:
         scripted.say("cypher", _fenced(ABOUT))
 
     def _run(self, env: dict[str, str], *args: str, code: int = 0) -> Result:
-        result = CliRunner().invoke(main, ["cypher", "--ask", *args], env=env, prog_name="kgrag")
-        assert result.exit_code == code, result.output
-        return result
+        return run_kgrag(env, "cypher", "--ask", *args, code=code)
 
     def test_rows_on_one_stream_and_the_statement_on_the_other(
         self, env: dict[str, str], right: None, coast: str

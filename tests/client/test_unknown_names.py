@@ -3,10 +3,9 @@
 from collections.abc import Callable
 
 import pytest
-from click.testing import CliRunner
+from command_line import run_kgrag
 
 from kgrag import KnowledgeGraph
-from kgrag.cli import main
 from kgrag.values.documents import Document, Section
 from kgrag.wire import rows_from_json, to_json
 
@@ -32,8 +31,7 @@ def test_a_name_that_nothing_has_is_told(
     rows = kg[fram].cypher(statement)
     assert [said in note for note in rows.notes] == [True], rows.notes
     assert rows_from_json(to_json(rows)).notes == rows.notes
-    shown = CliRunner().invoke(main, ["cypher", statement, "-c", fram], env=neo4j_env, prog_name="kgrag")
-    assert shown.exit_code == 0 and said in " ".join(shown.output.split()), shown.output
+    assert said in " ".join(run_kgrag(neo4j_env, "cypher", statement, "-c", fram).output.split())
 
 
 def test_names_that_are_there_are_not_told(kg: KnowledgeGraph, fram: str) -> None:
@@ -42,5 +40,5 @@ def test_names_that_are_there_are_not_told(kg: KnowledgeGraph, fram: str) -> Non
 
 def test_a_statement_that_reads_all_collections_says_so(fram: str, neo4j_env: dict[str, str]) -> None:
     statement = "MATCH (p:Passage) RETURN count(p) AS n"
-    shown = CliRunner().invoke(main, ["cypher", statement, "-c", fram], env=neo4j_env, prog_name="kgrag")
-    assert "reads all collections" in " ".join(shown.output.split())
+    shown = run_kgrag(neo4j_env, "cypher", statement, "-c", fram).output
+    assert "reads all collections" in " ".join(shown.split())

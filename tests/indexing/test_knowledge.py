@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 from click.testing import CliRunner
+from command_line import run_kgrag
 
 from kgrag import KnowledgeGraph
 from kgrag.cli import main
@@ -258,10 +259,7 @@ def test_n_triples(kg: KnowledgeGraph, tmp_path: Path, collection_name: str) -> 
         f'<{x}a1> <http://www.w3.org/2004/02/skos/core#altLabel> "Gyroscope A" .\n'
         "nonsense\n"
     )
-    result = CliRunner().invoke(
-        main, ["import", "--format", "triples", str(path), "-c", collection_name, "--json"], env=_env(kg)
-    )
-    assert result.exit_code == 0, result.output
+    result = run_kgrag(_env(kg), "import", "--format", "triples", path, "-c", collection_name, "--json")
     counts = json.loads(result.stdout)["counts"]
     assert (counts["lines that are no triple"], counts["statements whose object is a text"]) == (1, 1)
     assert _texts(kg, collection_name) == {
@@ -272,8 +270,7 @@ def test_n_triples(kg: KnowledgeGraph, tmp_path: Path, collection_name: str) -> 
 def test_rows_of_a_glossary(kg: KnowledgeGraph, tmp_path: Path, collection_name: str) -> None:
     path = tmp_path / "glossary.csv"
     path.write_text('Subject,predicate,object\nFRAM,designed by,"Archer, Colin"\nFram,is a,ship\n"Archer, Colin",was\n')
-    result = CliRunner().invoke(main, ["import", "--format", "triples", str(path), "-c", collection_name], env=_env(kg))
-    assert result.exit_code == 0, result.output
+    result = run_kgrag(_env(kg), "import", "--format", "triples", path, "-c", collection_name)
     assert "2 facts on 3 entities" in result.stdout and "1 lines that are no triple" in result.stderr
     assert {text.lower() for text in _texts(kg, collection_name)} == {
         "fram designed by archer, colin",

@@ -3,10 +3,9 @@
 import math
 
 import pytest
-from click.testing import CliRunner
+from command_line import run_kgrag
 
 from kgrag import KnowledgeGraph
-from kgrag.cli import main
 from kgrag.indexing.tagging import Titles
 from kgrag.values.documents import Document, Section
 
@@ -57,10 +56,7 @@ def test_the_command_links_to_the_collections_own_documents(
     kg: KnowledgeGraph, collection_name: str, neo4j_env: dict[str, str]
 ) -> None:
     def run(*arguments: str) -> str:
-        words = ["enrich", "tag", "-c", collection_name, "--local", *arguments]
-        result = CliRunner().invoke(main, words, env=neo4j_env, prog_name="kgrag")
-        assert result.exit_code == 0, result.output
-        return result.stdout
+        return run_kgrag(neo4j_env, "enrich", "tag", "-c", collection_name, "--local", *arguments).stdout
 
     def linked() -> set[tuple[str, str, bool]]:
         query = (

@@ -5,11 +5,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner
+from command_line import run_kgrag
 from embedding_habits import BAD, HABITS, EmbeddingHabits, spoils
 
 from kgrag import KnowledgeGraph
-from kgrag.cli import main
 from kgrag.graph.collections import open_collection
 from kgrag.indexing.bulk import write_files
 from kgrag.models.embed import OpenAIEmbedder
@@ -100,8 +99,7 @@ def test_the_command_line_names_it(
 ) -> None:
     client[collection_name].ingest(documents(), embedder="openai:too long")
     env = neo4j_env | {"KGRAG_EMBEDDING__BASE_URL": server.base_url, "KGRAG_EMBEDDING__API_KEY": "test"}
-    said = CliRunner().invoke(main, ["db", "repair", collection_name], env=env, prog_name="kgrag")
-    assert said.exit_code == 0, said.output
+    said = run_kgrag(env, "db", "repair", collection_name)
     assert "vectors of" not in said.output
     assert "Passage Bed" in said.output and "KGRAG_INDEXING__PASSAGE_TOKENS" in said.output
 

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from command_line import run_kgrag
 
 from kgrag import KnowledgeGraph
 from kgrag.graph.collections import create_collection, open_collection
@@ -239,14 +240,8 @@ def test_vector_indexes_are_scalar(kg: KnowledgeGraph, collection_name: str) -> 
 def test_command(neo4j_env: dict[str, str], fleet: str, found: Inspection, tmp_path: Path) -> None:
     import json
 
-    from click.testing import CliRunner
-
-    from kgrag.cli import main
-
     def run(*args: str, code: int = 0) -> Any:
-        result = CliRunner().invoke(main, ["inspect", *args], env=neo4j_env, prog_name="kgrag")
-        assert result.exit_code == code, result.output
-        return result
+        return run_kgrag(neo4j_env, "inspect", *args, code=code)
 
     report = tmp_path / "fleet.html"
     shown = run(fleet, "--html", str(report)).stdout

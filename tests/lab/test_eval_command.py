@@ -7,11 +7,11 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner, Result
+from click.testing import Result
+from command_line import run_kgrag
 from question_set import CORPUS, QUERIES, evaluated, write_set
 
 from kgrag import KnowledgeGraph
-from kgrag.cli import main
 from kgrag.lab.readers import read_dataset
 from kgrag.values.installing import install_hint
 
@@ -25,9 +25,7 @@ MEASURES = ["R@2", "R@5", "R@10", "R@15", "perfect@8", "MRR", "nDCG@10", "p50_ms
 def evaluate(neo4j_env: dict[str, str]) -> Evaluate:
     def run(*arguments: object, code: int = 0) -> Result:
         env = {**neo4j_env, "COLUMNS": "120", "KGRAG_COLLECTION": "must-not-be-used"}
-        result = CliRunner().invoke(main, ["lab", "eval", *map(str, arguments)], env=env, prog_name="kgrag")
-        assert result.exit_code == code, result.output
-        return result
+        return run_kgrag(env, "lab", "eval", *arguments, code=code)
 
     return run
 

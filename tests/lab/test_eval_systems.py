@@ -6,12 +6,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from click.testing import CliRunner, Result
+from click.testing import Result
+from command_line import run_kgrag
 from question_set import CORPUS, TRIPLES, evaluated, write_set
 from scripted import TASKS, Scripted
 
 from kgrag import KnowledgeGraph
-from kgrag.cli import main
 
 pytestmark = [pytest.mark.long, pytest.mark.usefixtures("evaluations_are_deleted")]
 
@@ -40,9 +40,7 @@ def evaluate(neo4j_env: dict[str, str], scripted: Scripted) -> Evaluate:
 
     def run(*arguments: object, code: int = 0, **chat: Any) -> Result:
         env = {**neo4j_env, **scripted.env(**chat), "COLUMNS": "200"}
-        result = CliRunner().invoke(main, ["lab", "eval", *map(str, arguments)], env=env, prog_name="kgrag")
-        assert result.exit_code == code, result.output
-        return result
+        return run_kgrag(env, "lab", "eval", *arguments, code=code)
 
     return run
 

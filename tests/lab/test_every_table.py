@@ -6,13 +6,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from click.testing import CliRunner
+from command_line import run_kgrag
 from made_models import generator, late_interaction, sentence_encoder
 from question_set import write_set
 from scripted import Scripted
 from tagging import LocalTagme
 
-from kgrag.cli import main
 from kgrag.lab.papers import PaperTable, find_paper
 
 pytestmark = [pytest.mark.models, pytest.mark.usefixtures("evaluations_are_deleted")]
@@ -143,8 +142,7 @@ def test_every_row_is_measured_as_what_it_says(
     which = ["--figure" if table.drawn else "--table", table.number]
     data = ["--data", f"{table.data[0]}={folder}", "--embedder", "wordllama", "--sample", "1"]
     arguments = ["lab", "reproduce", name, *which, *data, *taken, "--prepare", "--json"]
-    result = CliRunner().invoke(main, arguments, env=env, prog_name="kgrag")
-    assert result.exit_code == 0, result.output
+    result = run_kgrag(env, *arguments)
     found: dict[str, Any] = json.loads(result.stdout)
     assert set(found["missing"]) == {row.label for row in table.rows} & KEPT_OUT
     assert found["differs"]

@@ -8,11 +8,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from click.testing import CliRunner
+from command_line import run_kgrag
 from scripted import TASKS, Scripted
 
 from kgrag import KnowledgeGraph
-from kgrag.cli import main
 from kgrag.lab.generating import estimate, from_opinions, generate
 from kgrag.lab.question_templates import Draft, select
 from kgrag.lab.readers import read_dataset
@@ -178,24 +177,20 @@ def test_the_command_prices_makes_and_stops_at_the_budget(
     prices = dict.fromkeys((*TASKS, "other"), (1000.0, 1000.0))
     env = {**neo4j_env, **scripted.env(prices=prices)}
 
-    def run(*more: str) -> Any:
-        command = ["lab", "generate-questions", asked.name, "-n", "6", "--out", str(tmp_path / "set"), *more]
-        return CliRunner().invoke(main, command, env=env)
+    def run(*more: str, code: int = 0) -> Any:
+        command = ["lab", "generate-questions", asked.name, "-n", 6, "--out", tmp_path / "set"]
+        return run_kgrag(env, *command, *more, code=code)
 
     priced = json.loads(run("--dry-run", "--json").stdout)["tasks"]
     assert priced["make-question"]["calls"] == priced["check-question"]["calls"] == 6
     assert priced["make-question"]["cost"][0] > 0
     assert not scripted.calls
     assert estimate(asked, 6, progress=no_progress)["make-question"].calls == 6
-    stopped = run("--budget", "2", "--threads", "1")
-    assert stopped.exit_code != 0 and "budget" in stopped.stderr and "questions left" in stopped.stderr
-    done = run("--json")
-    assert done.exit_code == 0, done.output
-    assert json.loads(done.stdout)["questions"] == 6
-    found = CliRunner().invoke(
-        main, ["lab", "eval", str(tmp_path / "set"), "-r", "bm25", "--by", "type", "--json"], env=env
-    )
-    assert found.exit_code == 0 and json.loads(found.stdout)["systems"]["bm25"]["R@5"] > 50, found.output
+    stopped = run("--budget", "2", "--threads", "1", code=7)
+    assert "budget" in stopped.stderr and "questions left" in stopped.stderr
+    assert json.loads(run("--json").stdout)["questions"] == 6
+    found = run_kgrag(env, "lab", "eval", tmp_path / "set", "-r", "bm25", "--by", "type", "--json")
+    assert json.loads(found.stdout)["systems"]["bm25"]["R@5"] > 50
 
 
 def test_good_answers_are_a_question_set(ships: Any, neo4j_env: dict[str, str], tmp_path: Path) -> None:
@@ -230,8 +225,7 @@ def test_good_answers_are_a_question_set(ships: Any, neo4j_env: dict[str, str], 
             "who designed the fram?": ((hits[1].passage.id,), ("Archer did",)),
         }
         assert len(dataset.keys) == ships.info().counts["Passage"]
-        command = ["lab", "generate-questions", ships.name, "--from-opinions", "--out", str(tmp_path / "again")]
-        runner = CliRunner().invoke(main, command, env=neo4j_env)
-        assert runner.exit_code == 0 and "2 questions" in runner.output, runner.output
+        command = ["lab", "generate-questions", ships.name, "--from-opinions", "--out", tmp_path / "again"]
+        assert "2 questions" in run_kgrag(neo4j_env, *command).output
     finally:
         ships.kg.delete_runs(runs)

@@ -6,11 +6,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from click.testing import CliRunner
+from command_line import run_kgrag
 from question_set import write_set
 
 from kgrag import KnowledgeGraph
-from kgrag.cli import main
 from kgrag.lab.graph_quality import KINDS, Quality, check_kinds, plot_quality, quality
 from kgrag.lab.readers import read_dataset
 from kgrag.lab.variants import sentences
@@ -113,9 +112,7 @@ def test_a_title_is_a_keyword_besides_the_best(kg: KnowledgeGraph, made: tuple[P
 
 def test_the_command(made: tuple[Path, str], kg: KnowledgeGraph, neo4j_env: dict[str, str], tmp_path: Path) -> None:
     def run(*arguments: object, code: int = 0) -> str:
-        words = ["lab", "graph-quality", str(made[0]), *map(str, arguments)]
-        result = CliRunner().invoke(main, words, env=neo4j_env, prog_name="kgrag")
-        assert result.exit_code == code, result.output
+        result = run_kgrag(neo4j_env, "lab", "graph-quality", made[0], *arguments, code=code)
         return result.stdout if code == 0 else result.stderr
 
     found = json.loads(run("--json", "-e", "title", "-e", "mention"))
@@ -145,10 +142,8 @@ def test_a_graph_for_each_question_and_no_cap(
     folder = write_set(tmp_path / "ships", corpus, queries, None)
 
     def run(*arguments: object) -> dict[str, Any]:
-        words = ["lab", "graph-quality", str(folder), "-e", "keyword", "--seeds", "1", "--json", *map(str, arguments)]
-        result = CliRunner().invoke(main, words, env=neo4j_env, prog_name="kgrag")
-        assert result.exit_code == 0, result.output
-        found: dict[str, Any] = json.loads(result.stdout)
+        words = ["lab", "graph-quality", folder, "-e", "keyword", "--seeds", 1, "--json", *arguments]
+        found: dict[str, Any] = json.loads(run_kgrag(neo4j_env, *words).stdout)
         return found | {"last": found["quality"][-1]}
 
     apart = run("--per-question", 3, "--cap", 0)

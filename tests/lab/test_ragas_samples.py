@@ -6,12 +6,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from click.testing import CliRunner
+from command_line import run_kgrag
 from question_set import CORPUS, write_set
 from scripted import Scripted
 
 from kgrag import KnowledgeGraph
-from kgrag.cli import main
 from kgrag.lab.experiment import Experiment
 from kgrag.lab.readers import read_dataset
 from kgrag.lab.records import write_samples
@@ -100,12 +99,9 @@ def test_systems_of_like_names_and_records_without_passages(
 @pytest.mark.usefixtures("evaluations_are_deleted")
 def test_the_option_of_the_command(neo4j_env: dict[str, str], tmp_path: Path) -> None:
     folder, samples = write_set(tmp_path / "set", CORPUS[:3], _QUERIES[:2], None), tmp_path / "samples"
-    asked = ["lab", "eval", str(folder), "-r", "bm25", "--ragas", str(samples)]
+    asked = ["lab", "eval", folder, "-r", "bm25", "--ragas", samples]
     for _ in range(2):  # the second time in place of the first
-        result = CliRunner().invoke(main, asked, env=neo4j_env, prog_name="kgrag")
-        assert result.exit_code == 0, result.output
+        result = run_kgrag(neo4j_env, *asked)
     assert "Samples for RAGAS: " in result.stderr
     assert [sample["user_input"] for sample in _read(samples / "bm25.jsonl")] == [q["question"] for q in _QUERIES[:2]]
-    refused = CliRunner().invoke(main, [*asked, "--per-question", "2"], env=neo4j_env, prog_name="kgrag")
-    assert refused.exit_code == 2
-    assert "leave out --per-question" in refused.stderr
+    assert "leave out --per-question" in run_kgrag(neo4j_env, *asked, "--per-question", 2, code=2).stderr

@@ -6,12 +6,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from click.testing import CliRunner, Result
+from click.testing import Result
+from command_line import run_kgrag
 from question_set import CORPUS, TRIPLES, write_set
 from scripted import TASKS, Scripted
 
 from kgrag import KnowledgeGraph
-from kgrag.cli import main
 from kgrag.lab.papers import find_paper
 from kgrag.lab.reproduction import Reproduction
 
@@ -42,9 +42,7 @@ def command(neo4j_env: dict[str, str], scripted: Scripted) -> Command:
 
     def run(*arguments: object, code: int = 0, **chat: Any) -> Result:
         env = {**neo4j_env, **scripted.env(**chat), "COLUMNS": "200"}
-        result = CliRunner().invoke(main, list(map(str, arguments)), env=env, prog_name="kgrag")
-        assert result.exit_code == code, result.output
-        return result
+        return run_kgrag(env, *arguments, code=code)
 
     return run
 

@@ -6,11 +6,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from click.testing import CliRunner
+from command_line import run_kgrag
 from question_set import write_set
 
 from kgrag import KnowledgeGraph
-from kgrag.cli import main
 from kgrag.lab.datasets import Question
 from kgrag.lab.readers import read_dataset
 from kgrag.retrieval.base import RETRIEVERS, Query
@@ -58,9 +57,7 @@ def fleet(graph_settings: Settings, tmp_path_factory: pytest.TempPathFactory) ->
 
 
 def train(env: dict[str, str], *arguments: object, code: int = 0) -> tuple[str, str]:
-    words = ["lab", "train", "gfm", *map(str, arguments)]
-    result = CliRunner().invoke(main, words, env={**env, "COLUMNS": "150"}, prog_name="kgrag")
-    assert result.exit_code == code, result.output
+    result = run_kgrag({**env, "COLUMNS": "150"}, "lab", "train", "gfm", *arguments, code=code)
     return result.stdout, result.stderr
 
 

@@ -8,11 +8,10 @@ from typing import Any
 
 import numpy as np
 import pytest
-from click.testing import CliRunner
+from command_line import run_kgrag
 from question_set import write_set
 
 from kgrag import KnowledgeGraph
-from kgrag.cli import main
 from kgrag.lab import train_gnn
 from kgrag.lab.constants import GnnRetTraining, RgnnTraining
 from kgrag.lab.datasets import Question
@@ -179,22 +178,19 @@ def test_the_recurrence_is_learned_from_single_questions(
         ]
     corpus = [json.loads(line) for line in (folder / "corpus.jsonl").read_text().splitlines()]
     told = write_set(tmp_path / "told", corpus, rows, None)
-    result = CliRunner().invoke(main, ["lab", "train", "rgnn", str(told), "-c", name, "--json"], env=neo4j_env)
-    assert result.exit_code == 0, result.output
-    found = json.loads(result.stdout)
+    found = json.loads(run_kgrag(neo4j_env, "lab", "train", "rgnn", told, "-c", name, "--json").stdout)
     assert found["questions"] == 5
     assert 0 <= found["alphas"][0] <= 1 and 0 < found["beta"] <= 1
     assert check_retriever(found["retriever"]) == found["retriever"]
     file = tmp_path / "kept" / "rgnn.json"
-    words = ["lab", "train", "rgnn", str(told), "-c", name, "--layers", "2", "--margin", "1", "--out", str(file)]
-    assert CliRunner().invoke(main, words, env=neo4j_env).exit_code == 0
+    run_kgrag(neo4j_env, "lab", "train", "rgnn", told, "-c", name, "--layers", 2, "--margin", 1, "--out", file)
     kept = json.loads(file.read_text())
     retriever = GnnRet(kg[name], alphas=str(file), beta=str(file))
     assert (list(retriever.settings.alphas), retriever.settings.beta) == (kept["alphas"], kept["beta"])
     query = Query("Who led the steamer Moen Star?")
     assert len(retriever.rank(query, 3)) == 3
-    none = CliRunner().invoke(main, ["lab", "train", "rgnn", str(folder), "-c", name], env=neo4j_env, prog_name="kgrag")
-    assert none.exit_code == 5 and "have single questions" in none.stderr
+    none = run_kgrag(neo4j_env, "lab", "train", "rgnn", folder, "-c", name, code=5)
+    assert "have single questions" in none.stderr
 
 
 def test_each_question_is_ranked_with_what_the_other_folds_taught(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -257,9 +253,7 @@ def trained_on(fill: Callable[..., str], tmp_path_factory: pytest.TempPathFactor
 
 
 def run(env: dict[str, str], *arguments: object, code: int = 0) -> tuple[str, str]:
-    words = ["lab", "train", "gnn-ret", *map(str, arguments)]
-    result = CliRunner().invoke(main, words, env={**env, "COLUMNS": "120"}, prog_name="kgrag")
-    assert result.exit_code == code, result.output
+    result = run_kgrag({**env, "COLUMNS": "120"}, "lab", "train", "gnn-ret", *arguments, code=code)
     return result.stdout, result.stderr
 
 

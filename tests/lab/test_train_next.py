@@ -5,13 +5,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from click.testing import CliRunner
+from command_line import run_kgrag
 from made_models import generator, sentence_encoder
 from published_formats import HOTPOT
 from question_set import write_set
 
 from kgrag import KnowledgeGraph
-from kgrag.cli import main
 from kgrag.lab.chains import Chain, chains, facts, ordered, read_corpus
 from kgrag.lab.constants import NextFactTraining
 from kgrag.lab.datasets import Question
@@ -187,9 +186,7 @@ def test_sf_em_and_recall_by_hand() -> None:
 
 
 def train(*arguments: object, code: int = 0) -> str:
-    words = ["lab", "train", "next-fact", *map(str, arguments)]
-    result = CliRunner().invoke(main, words, env={"COLUMNS": "150"}, prog_name="kgrag")
-    assert result.exit_code == code, result.output
+    result = run_kgrag({"COLUMNS": "150"}, "lab", "train", "next-fact", *arguments, code=code)
     return result.stdout if code == 0 else result.stderr
 
 
@@ -278,8 +275,7 @@ _QUERIES = [
 
 
 def run(*arguments: object, code: int = 0) -> str:
-    result = CliRunner().invoke(main, ["lab", "train", "next-evidence", *map(str, arguments)], prog_name="kgrag")
-    assert result.exit_code == code, result.output
+    result = run_kgrag(None, "lab", "train", "next-evidence", *arguments, code=code)
     return result.stdout if code == 0 else result.stderr
 
 

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from command_line import run_kgrag
 from scripted import Scripted
 
 from kgrag import KnowledgeGraph, PathRank, Ppr
@@ -215,14 +216,8 @@ def test_an_export_holds_the_ties(kg: KnowledgeGraph, untied: str, tmp_path: Pat
 
 
 def test_the_command(kg: KnowledgeGraph, untied: str, neo4j_env: dict[str, str]) -> None:
-    from click.testing import CliRunner
-
-    from kgrag.cli import main
-
     def run(*args: str, code: int = 0) -> str:
-        result = CliRunner().invoke(main, ["enrich", "resolve", untied, *args], env=neo4j_env, prog_name="kgrag")
-        assert result.exit_code == code, result.output
-        return result.stdout
+        return run_kgrag(neo4j_env, "enrich", "resolve", untied, *args, code=code).stdout
 
     said = run()
     assert f"Collection {untied}: " in said

@@ -5,6 +5,7 @@ import os
 import pty
 import subprocess
 import sys
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,6 +16,13 @@ from kgrag.cli import main
 ENTRY = "from kgrag.cli import main; main(prog_name='kgrag')"
 
 
+def run_kgrag(env: Mapping[str, str] | None, *words: object, code: int = 0, input: str = "") -> Result:
+    """Run `kgrag` in this process, and check its exit code."""
+    result = CliRunner().invoke(main, [*map(str, words)], env=env, input=input, prog_name="kgrag")
+    assert result.exit_code == code, result.output
+    return result
+
+
 @dataclass(frozen=True)
 class CommandLine:
     """Runs kgrag in this process, or in one of its own."""
@@ -22,9 +30,7 @@ class CommandLine:
     env: dict[str, str]
 
     def __call__(self, *args: str, code: int = 0, env: dict[str, str] | None = None, input: str = "") -> Result:
-        result = CliRunner().invoke(main, args, env={**self.env, **(env or {})}, input=input, prog_name="kgrag")
-        assert result.exit_code == code, result.output
-        return result
+        return run_kgrag({**self.env, **(env or {})}, *args, code=code, input=input)
 
     def json(self, *args: str, code: int = 0) -> Any:
         return json.loads(self(*args, "--json", code=code).stdout)
