@@ -6,25 +6,22 @@ from kgrag import KnowledgeGraph
 from kgrag.graph.jobs import add_job, cancel_job
 from kgrag.indexing.fact_schema import parse_fact_schema
 from kgrag.settings import ChatSettings, Settings, TagmeSettings
+from kgrag.values import events
 from kgrag.values.documents import Document, Figure, Page, Section, Table, Triple
-from kgrag.values.events import (
-    Answer,
-    Chained,
-    Citation,
-    Failed,
-    Filtered,
-    HypotheticalPassage,
-    Judged,
-    Linked,
-    Read,
-    Retrieved,
-    Rewritten,
-    SubAnswered,
-    Thought,
-    Verified,
-)
 from kgrag.values.results import Hit, Ranking, Usage
 
+SURVEY = Document(
+    "survey.pdf",
+    (Section(f"{'The Tower of Tromsø was surveyed. ' * 60}It stands.", "", ((0, 1), (1000, 2), (2000, 3))),),
+    "Survey",
+    pages=(Page(1, 'One,\n"quoted"', "iv"), Page(2, ""), Page(3, "Three")),
+    tables=(Table(1, (("Tower", "Height"), ("Tromsø", "9; m")), 'The "Towers"', 2, 3), Table(2, (("a", "b"),))),
+    figures=(
+        Figure(1, "a" * 64, 'Figure 1: The "Towers"; drawn', 2, (1.5, 2.0, 3.0, 4.25), 40, 50, "image/png"),
+        Figure(2, "b" * 64, "The Tower of Tromsø"),
+    ),
+)
+"""A PDF with pages, tables and figures."""
 LONG_TITLE = "Colin Archer, who built the Fram and many another boat that came home, and where he lived and died"
 QUESTION = "In which small town on the coast of Norway did the man live who designed the ship Fram, and why there?"
 _DESIGNED = "was designed, with her round sides which the ice of the north should lift and not crush, by"
@@ -113,32 +110,32 @@ def reply() -> dict[str, object]:
     return dict(_REPLY)
 
 
-def _answer(kg: KnowledgeGraph, name: str) -> Answer:
+def _answer(kg: KnowledgeGraph, name: str) -> events.Answer:
     fram, larvik = (kg.passage(key, name) for key in ("fram.pdf", "larvik"))
     query = "MATCH (t:Triple {collection: $name}) RETURN t.id AS id, t.text AS text ORDER BY id LIMIT 1"
     triple = kg.graph.driver.execute_query(query, name=name).records[0]
     hits = (Hit(fram, 0.9), Hit(larvik, 0.5))
-    return Answer(
+    return events.Answer(
         question=QUESTION,
         text="In Larvik [1].",
         found=True,
         system="gear+hybrid",
         ranking=Ranking(QUESTION, "gear+hybrid", hits),
-        citations=(Citation(1, larvik),),
+        citations=(events.Citation(1, larvik),),
         trace=(
-            Read(step=1, query=QUESTION, triples=(_FACT,)),
-            Linked(step=1, fact=_FACT, id=triple["id"], text=triple["text"], score=0.9),
-            Retrieved(step=1, query=QUESTION, hits=hits),
-            Judged(step=1, answerable=False, why="His home is not known."),
-            Rewritten(step=2, query="Where did Colin Archer live?"),
-            Retrieved(step=2, query="Where did Colin Archer live?", hits=hits),
-            Thought(step=2, text="He lived in Larvik."),
-            SubAnswered(step=2, question="Where did Colin Archer live?", answer="Larvik"),
-            HypotheticalPassage(step=2, text="Archer lived in a town by the sea."),
-            Chained(step=2, text="Fram -> Colin Archer -> Larvik"),
-            Verified(step=2, ids=(larvik.id,)),
-            Filtered(step=2, kept=(larvik.id,), dropped=(fram.id,)),
-            Failed(step=2, problem="no answer within 30 s"),
+            events.Read(step=1, query=QUESTION, triples=(_FACT,)),
+            events.Linked(step=1, fact=_FACT, id=triple["id"], text=triple["text"], score=0.9),
+            events.Retrieved(step=1, query=QUESTION, hits=hits),
+            events.Judged(step=1, answerable=False, why="His home is not known."),
+            events.Rewritten(step=2, query="Where did Colin Archer live?"),
+            events.Retrieved(step=2, query="Where did Colin Archer live?", hits=hits),
+            events.Thought(step=2, text="He lived in Larvik."),
+            events.SubAnswered(step=2, question="Where did Colin Archer live?", answer="Larvik"),
+            events.HypotheticalPassage(step=2, text="Archer lived in a town by the sea."),
+            events.Chained(step=2, text="Fram -> Colin Archer -> Larvik"),
+            events.Verified(step=2, ids=(larvik.id,)),
+            events.Filtered(step=2, kept=(larvik.id,), dropped=(fram.id,)),
+            events.Failed(step=2, problem="no answer within 30 s"),
         ),
         usage=Usage(3, 0, 100, 10, 0.5),
         seconds=2.5,

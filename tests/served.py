@@ -16,6 +16,12 @@ from kgrag.server.keys import Keys
 from kgrag.server.sessions import Sessions
 from kgrag.settings import ServeOptions
 
+SHIPS = {
+    "Fjord Queen": "The Fjord Queen was a steamer. Her captain was Ole Brandvik.",
+    "Ole Brandvik": "Ole Brandvik was born in Nordvika.",
+}
+"""Titles and texts of two documents; a question about the captain's birthplace needs both."""
+
 
 def finish_late(patch: pytest.MonkeyPatch) -> None:
     """Jobs rest when they come to their documents, so that whoever looks at one now and then sees that stage."""

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from scripted import Scripted
-from served import Served
+from served import SHIPS, Served
 
 from kgrag import KnowledgeGraph
 from kgrag.values.documents import Document, Section
@@ -18,10 +18,6 @@ pytestmark = pytest.mark.adapters
 _NAME = "generated clients"
 _QUESTION = "Who was the captain of the Fjord Queen?"
 _ANSWER = "It was Ole Brandvik [1]."
-_TEXTS = {
-    "Fjord Queen": "The Fjord Queen was a steamer. Her captain was Ole Brandvik.",
-    "Ole Brandvik": "Ole Brandvik was born in Nordvika.",
-}
 _HERE = Path(__file__).parent / "openapi"
 _TOOLS = Path(__file__).parents[2] / ".venv-openapi"
 
@@ -30,7 +26,7 @@ _TOOLS = Path(__file__).parents[2] / ".venv-openapi"
 def served(
     asking: KnowledgeGraph, fill: Callable[..., str], tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Served]:
-    fill(_NAME, [Document(title, (Section(text),), title) for title, text in _TEXTS.items()])
+    fill(_NAME, [Document(title, (Section(text),), title) for title, text in SHIPS.items()])
     with Served(asking, tmp_path_factory.mktemp("keys")) as server:
         server.key("everything", "write")
         yield server

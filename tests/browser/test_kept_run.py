@@ -13,19 +13,11 @@ from kgrag.values.documents import Document, Section, Triple
 pytestmark = pytest.mark.browser
 
 QUESTION = "Where did the designer of the Fram live?"
+DESIGNED, LIVED = Triple("Fram", "designed by", "Colin Archer"), Triple("Colin Archer", "lived in", "Larvik")
+ARCHER = "Colin Archer was a naval architect. He lived in Larvik."
 DOCUMENTS = [
-    Document(
-        "fram",
-        (Section("The Fram was designed by Colin Archer."),),
-        "Fram",
-        triples=(Triple("Fram", "designed by", "Colin Archer"),),
-    ),
-    Document(
-        "archer",
-        (Section("Colin Archer was a naval architect. He lived in Larvik."),),
-        "Colin Archer",
-        triples=(Triple("Colin Archer", "lived in", "Larvik"),),
-    ),
+    Document("fram", (Section("The Fram was designed by Colin Archer."),), "Fram", triples=(DESIGNED,)),
+    Document("archer", (Section(ARCHER),), "Colin Archer", triples=(LIVED,)),
 ]
 
 

@@ -13,13 +13,9 @@ from command_line import CommandLine
 
 from kgrag.values.documents import Document, Section, Triple
 
+DESIGNED = Triple("Fram", "designed by", "Colin Archer")
 DOCUMENTS = [
-    Document(
-        "fram",
-        (Section("The Fram was designed by Colin Archer."),),
-        "Fram (ship)",
-        triples=(Triple("Fram", "designed by", "Colin Archer"),),
-    ),
+    Document("fram", (Section("The Fram was designed by Colin Archer."),), "Fram (ship)", triples=(DESIGNED,)),
     Document("archer", (Section("Colin Archer lived in Larvik, where his yard stood."),), "Colin Archer"),
     Document("larvik", (Section("Larvik is a town on the coast of Norway. Its harbour is old."),), "Larvik"),
 ]

@@ -2,7 +2,6 @@
 
 import os
 import signal
-import socket
 import subprocess
 import sys
 import time
@@ -10,6 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from own_server import own_server
 from whole_graph import make_whole, query
 
 from kgrag import KnowledgeGraph
@@ -19,7 +19,7 @@ from kgrag.graph.local import bulk
 from kgrag.graph.local.backup import backup, check_backup, restore
 from kgrag.graph.local.server import LocalServer
 from kgrag.runtime.files import megabytes
-from kgrag.settings import LocalSettings, Settings
+from kgrag.settings import Settings
 from kgrag.values.errors import InputError, LocalServerError, MismatchError, NotFoundError
 
 pytestmark = pytest.mark.long
@@ -31,18 +31,10 @@ def _silent(stage: str, done: int, total: int | None) -> None:
     pass
 
 
-def _own(home: Path) -> Settings:
-    with socket.socket() as one, socket.socket() as two:
-        one.bind(("127.0.0.1", 0))
-        two.bind(("127.0.0.1", 0))
-        ports = {"bolt_port": one.getsockname()[1], "http_port": two.getsockname()[1]}
-    return Settings(_env_file=None, home=home, local=LocalSettings(**ports, heap="512m", page_cache="64m"))  # type: ignore[arg-type, call-arg]
-
-
 @pytest.fixture(scope="module")
 def own(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Settings]:
     """A server of its own with the whole graph."""
-    settings = _own(tmp_path_factory.mktemp("a home, with späces"))
+    settings = own_server(tmp_path_factory.mktemp("a home, with späces"))
     try:
         with KnowledgeGraph.local(settings) as kg:
             make_whole(kg, "whole")
@@ -57,7 +49,7 @@ def _state(settings: Settings) -> str:
 
 
 def test_only_backups_are_restored(tmp_path: Path) -> None:
-    server = LocalServer(_own(tmp_path / "home"))
+    server = LocalServer(own_server(tmp_path / "home"))
     (tmp_path / "x.dump").write_text("no backup")
     with pytest.raises(InputError, match="is no backup"):
         restore(server, DATABASE, tmp_path / "x.dump", _silent)
@@ -94,7 +86,7 @@ def test_there_and_back(own: Settings, tmp_path: Path) -> None:
     backup(server, DATABASE, file, _silent, overwrite=True)
     assert not server.status().running  # it did not run before
 
-    other = _own(tmp_path / "other")
+    other = own_server(tmp_path / "other")
     try:
         assert restore(LocalServer(other), DATABASE, file, _silent).dump is None
         assert _state(other) == before

@@ -2,8 +2,10 @@
 
 from typing import Any
 
+from full_graph import SURVEY
+
 from kgrag import KnowledgeGraph
-from kgrag.values.documents import Document, Figure, Page, Section, Table, Triple
+from kgrag.values.documents import Document, Section, Triple
 from kgrag.values.events import Answer, Citation, Linked, Retrieved, Rewritten
 
 QUESTION = "Who came from Tromsø to the Ångström Tower?"
@@ -29,17 +31,7 @@ DOCUMENTS = [
         metadata={"links": ["odd {fellow}", "nowhere"]},
     ),
     Document("twice", (Section(f"{'Twice the same words stand here. ' * 130}"),), "Twice"),
-    Document(
-        "survey.pdf",
-        (Section(f"{'The Tower of Tromsø was surveyed. ' * 60}It stands.", "", ((0, 1), (1000, 2), (2000, 3))),),
-        "Survey",
-        pages=(Page(1, 'One,\n"quoted"', "iv"), Page(2, ""), Page(3, "Three")),
-        tables=(Table(1, (("Tower", "Height"), ("Tromsø", "9; m")), 'The "Towers"', 2, 3), Table(2, (("a", "b"),))),
-        figures=(
-            Figure(1, "a" * 64, 'Figure 1: The "Towers"; drawn', 2, (1.5, 2.0, 3.0, 4.25), 40, 50, "image/png"),
-            Figure(2, "b" * 64, "The Tower of Tromsø"),
-        ),
-    ),
+    SURVEY,
 ]
 BY_HAND = """
 MATCH (d:Document {collection: $c, key: 'odd'}), (o:Document {collection: $c, key: 'guide'})

@@ -10,27 +10,9 @@ import pytest
 from kgrag import KnowledgeGraph
 from kgrag.graph.contents import digest
 from kgrag.graph.runs import drawing
+from kgrag.values import events
 from kgrag.values.documents import Document, Section, Triple
 from kgrag.values.errors import NotFoundError
-from kgrag.values.events import (
-    Answer,
-    Answered,
-    Called,
-    Chained,
-    Citation,
-    Failed,
-    Filtered,
-    HypotheticalPassage,
-    Judged,
-    Linked,
-    Read,
-    Remembered,
-    Retrieved,
-    Rewritten,
-    SubAnswered,
-    Thought,
-    Verified,
-)
 from kgrag.values.results import CollectionInfo, Hit, Ranking, Usage
 
 FACT = Triple("Fram", "designed by", "Colin Archer")
@@ -57,31 +39,31 @@ def ships(kg: KnowledgeGraph, lasting: str) -> Iterator[str]:
     kg.delete_runs([run.id for run in kg[lasting].runs()])
 
 
-def _answer(kg: KnowledgeGraph, collection: str) -> Answer:
+def _answer(kg: KnowledgeGraph, collection: str) -> events.Answer:
     """The answer of an agent of two steps, the second of which retrieves twice."""
     fram, archer, larvik = (kg.passage(key, collection) for key in ("fram", "archer", "larvik"))
     triple = _rows(kg, "MATCH (t:Triple {collection: $c, subject: 'Fram'}) RETURN t.id AS id", c=collection)[0]
     trace = (
-        Called(step=1, task="read", model="m", usage=Usage(1, 0, 100, 10, 0.5), seconds=0.1),
-        Read(step=1, query=QUESTION, triples=(FACT,)),
-        Linked(step=1, fact=FACT, id=triple["id"], text=FACT.text, score=0.9),
-        Retrieved(step=1, query=QUESTION, hits=(Hit(fram, 0.9), Hit(larvik, 0.5))),
-        Remembered(step=1, triples=(FACT,)),
-        Judged(step=1, answerable=False, why="His home is not known."),
-        Rewritten(step=2, query=NEXT),
-        Retrieved(step=2, query=NEXT, role="fast", hits=(Hit(fram, 0.7), Hit(archer, 0.6))),
-        Retrieved(step=2, query="Archer's home", role="slow", hits=(Hit(archer, 0.8),)),
-        Remembered(step=2, triples=(HOME,)),
-        Judged(step=2, answerable=True, answer="Larvik"),
-        Answered(text="In Larvik [1]."),
+        events.Called(step=1, task="read", model="m", usage=Usage(1, 0, 100, 10, 0.5), seconds=0.1),
+        events.Read(step=1, query=QUESTION, triples=(FACT,)),
+        events.Linked(step=1, fact=FACT, id=triple["id"], text=FACT.text, score=0.9),
+        events.Retrieved(step=1, query=QUESTION, hits=(Hit(fram, 0.9), Hit(larvik, 0.5))),
+        events.Remembered(step=1, triples=(FACT,)),
+        events.Judged(step=1, answerable=False, why="His home is not known."),
+        events.Rewritten(step=2, query=NEXT),
+        events.Retrieved(step=2, query=NEXT, role="fast", hits=(Hit(fram, 0.7), Hit(archer, 0.6))),
+        events.Retrieved(step=2, query="Archer's home", role="slow", hits=(Hit(archer, 0.8),)),
+        events.Remembered(step=2, triples=(HOME,)),
+        events.Judged(step=2, answerable=True, answer="Larvik"),
+        events.Answered(text="In Larvik [1]."),
     )
-    return Answer(
+    return events.Answer(
         question=QUESTION,
         text="In Larvik [1].",
         found=True,
         system="gear+hybrid",
         ranking=Ranking(QUESTION, "gear+hybrid", (Hit(archer, 0.03), Hit(fram, 0.02))),
-        citations=(Citation(1, archer),),
+        citations=(events.Citation(1, archer),),
         trace=trace,
         usage=Usage(1, 0, 100, 10, 0.5),
         seconds=2.5,
@@ -177,12 +159,12 @@ def test_runs_are_listed_newest_first_and_deleted_by_a_beginning(kg: KnowledgeGr
 def test_what_a_step_said_beside_its_searches(kg: KnowledgeGraph, ships: str) -> None:
     fram, archer = (kg.passage(key, ships).id for key in ("fram", "archer"))
     trace = (
-        SubAnswered(step=1, question=NEXT, answer="Larvik"),
-        SubAnswered(step=1, question=QUESTION, answer="unknown"),
-        HypotheticalPassage(step=1, text="Archer lived by the sea."),
-        Chained(step=1, text="Fram -> Archer -> Larvik"),
-        Verified(step=1, ids=(archer, fram)),
-        Filtered(step=1, kept=(archer,), dropped=(fram,)),
+        events.SubAnswered(step=1, question=NEXT, answer="Larvik"),
+        events.SubAnswered(step=1, question=QUESTION, answer="unknown"),
+        events.HypotheticalPassage(step=1, text="Archer lived by the sea."),
+        events.Chained(step=1, text="Fram -> Archer -> Larvik"),
+        events.Verified(step=1, ids=(archer, fram)),
+        events.Filtered(step=1, kept=(archer,), dropped=(fram,)),
     )
     id = kg[ships].save(replace(_answer(kg, ships), trace=trace))
     (step,) = _rows(kg, "MATCH (:Run {id: $id})-[:HAS_STEP]->(s) RETURN s {.*} AS step", id=id)
@@ -199,7 +181,7 @@ def test_what_a_step_said_beside_its_searches(kg: KnowledgeGraph, ships: str) ->
 
 def test_steps_of_thoughts_and_failures(kg: KnowledgeGraph, ships: str) -> None:
     answer = _answer(kg, ships)
-    trace = (Thought(step=1, text="So the answer is Larvik."), Failed(step=2, problem="no reply"))
+    trace = (events.Thought(step=1, text="So the answer is Larvik."), events.Failed(step=2, problem="no reply"))
     id = kg[ships].save(replace(answer, trace=trace))
     steps = _rows(
         kg,

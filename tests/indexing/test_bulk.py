@@ -3,7 +3,6 @@
 import json
 import os
 import signal
-import socket
 import subprocess
 import sys
 import time
@@ -14,7 +13,9 @@ from typing import Any
 
 import pytest
 from click.testing import CliRunner
+from full_graph import SURVEY
 from neighbours import overlap, similar
+from own_server import own_server
 
 from kgrag import KnowledgeGraph
 from kgrag.cli.documents import ingest
@@ -24,8 +25,8 @@ from kgrag.graph.csv_files import Table as CsvTable
 from kgrag.graph.local import bulk
 from kgrag.graph.local.server import LocalServer
 from kgrag.indexing.bulk import BulkReport
-from kgrag.settings import LocalSettings, Settings
-from kgrag.values.documents import Document, Figure, Page, Section, Table, Triple
+from kgrag.settings import Settings
+from kgrag.values.documents import Document, Section, Triple
 from kgrag.values.errors import ConfigurationError, LocalServerError, MismatchError
 
 pytestmark = pytest.mark.long
@@ -60,27 +61,8 @@ _STRANGE = [
         metadata={"links": ["ü/1", "odd {fellow}", "./SURVEY.PDF", "nowhere"]},
     ),
     Document("blank", (Section(" \n "),), "Blank"),
-    Document(
-        "survey.pdf",
-        (Section(f"{'The Tower of Tromsø was surveyed. ' * 60}It stands.", "", ((0, 1), (1000, 2), (2000, 3))),),
-        "Survey",
-        pages=(Page(1, 'One,\n"quoted"', "iv"), Page(2, ""), Page(3, "Three")),
-        tables=(Table(1, (("Tower", "Height"), ("Tromsø", "9; m")), 'The "Towers"', 2, 3), Table(2, (("a", "b"),))),
-        figures=(
-            Figure(1, "a" * 64, 'Figure 1: The "Towers"; drawn', 2, (1.5, 2.0, 3.0, 4.25), 40, 50, "image/png"),
-            Figure(2, "b" * 64, "The Tower of Tromsø"),
-        ),
-    ),
+    SURVEY,
 ]
-
-
-def _settings(home: Path) -> Settings:
-    with socket.socket() as one, socket.socket() as two:
-        one.bind(("127.0.0.1", 0))
-        two.bind(("127.0.0.1", 0))
-        bolt, http = one.getsockname()[1], two.getsockname()[1]
-    local = LocalSettings(bolt_port=bolt, http_port=http, heap="512m", page_cache="64m")
-    return Settings(_env_file=None, home=home, local=local)  # type: ignore[call-arg]
 
 
 @dataclass
@@ -97,7 +79,7 @@ class Loaded:
 @pytest.fixture(scope="module")
 def loaded(tmp_path_factory: pytest.TempPathFactory, make_documents: Make) -> Iterator[Loaded]:
     """A server of its own with documents loaded in bulk."""
-    settings = _settings(tmp_path_factory.mktemp("a home, with späces"))
+    settings = own_server(tmp_path_factory.mktemp("a home, with späces"))
     documents = make_documents(0, 60) + _STRANGE
     try:
         yield Loaded(settings, KnowledgeGraph.load_in_bulk(documents, _COLLECTION, settings=settings), documents)
@@ -135,7 +117,7 @@ def test_the_graph_is_that_of_an_ingest(loaded: Loaded, kg: KnowledgeGraph) -> N
 def test_the_graph_is_that_of_an_ingest_in_any_language(kg: KnowledgeGraph, tmp_path: Path, code: str) -> None:
     passages = json.loads((Path(__file__).parents[1] / f"languages/{code}.json").read_text())["passages"]
     documents = [Document(title, (Section(text),), title) for title, text in passages.items()]
-    name, settings = f"bulk-{code}", _settings(tmp_path)
+    name, settings = f"bulk-{code}", own_server(tmp_path)
     try:
         KnowledgeGraph.load_in_bulk(documents, name, settings=settings)
         kg[name].ingest(documents)
@@ -209,7 +191,7 @@ def test_a_failed_import_brings_back_what_was_there(loaded: Loaded, monkeypatch:
 
 @pytest.mark.slow
 def test_a_failed_import_leaves_an_empty_database_empty(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    settings = _settings(tmp_path)
+    settings = own_server(tmp_path)
     documents = [Document("a", (Section("One text."),))]
     try:
         with monkeypatch.context() as patch:

@@ -67,6 +67,19 @@ def _reference(corpus: Path, env: dict[str, str], kg: KnowledgeGraph) -> tuple[d
     return state, near, _vectors(kg), taken
 
 
+def _completes(
+    kg: KnowledgeGraph, corpus: Path, env: dict[str, str], state: object, near: object, vectors: int
+) -> None:
+    """Ingest again, and check that only the missing vectors are computed and that the graph is the reference."""
+    committed = _vectors(kg)
+    again = _ingest(corpus, env)
+    out, err = again.communicate()
+    assert again.returncode == 0, err
+    assert json.loads(out)["embedded"] == vectors - committed
+    assert digest(kg.graph, _COLLECTION) == state
+    assert overlap(similar(kg.graph, _COLLECTION), near) >= 0.99  # type: ignore[arg-type]
+
+
 def test_killed_ingests(kg: KnowledgeGraph, neo4j_env: dict[str, str], corpus: Path) -> None:
     state, near, vectors, taken = _reference(corpus, neo4j_env, kg)
     chance = random.Random(7)
@@ -77,13 +90,7 @@ def test_killed_ingests(kg: KnowledgeGraph, neo4j_env: dict[str, str], corpus: P
         process.send_signal(signal.SIGKILL)
         process.communicate()
         _settle(kg)
-        committed = _vectors(kg)
-        again = _ingest(corpus, neo4j_env)
-        out, err = again.communicate()
-        assert again.returncode == 0, err
-        assert json.loads(out)["embedded"] == vectors - committed
-        assert digest(kg.graph, _COLLECTION) == state
-        assert overlap(similar(kg.graph, _COLLECTION), near) >= 0.99  # type: ignore[arg-type]
+        _completes(kg, corpus, neo4j_env, state, near, vectors)
 
 
 def test_killed_servers(tmp_path: Path, corpus: Path) -> None:
@@ -105,13 +112,7 @@ def test_killed_servers(tmp_path: Path, corpus: Path) -> None:
             assert process.returncode in (0, 3), err
             assert "Traceback" not in err
             with KnowledgeGraph.local(settings) as kg:
-                committed = _vectors(kg)
-                again = _ingest(corpus, env)
-                out, err = again.communicate()
-                assert again.returncode == 0, err
-                assert json.loads(out)["embedded"] == vectors - committed
-                assert digest(kg.graph, _COLLECTION) == state
-                assert overlap(similar(kg.graph, _COLLECTION), near) >= 0.99  # type: ignore[arg-type]
+                _completes(kg, corpus, env, state, near, vectors)
                 kg[_COLLECTION].delete()
     finally:
         server.stop()

@@ -4,20 +4,20 @@ import gzip
 import json
 import os
 import signal
-import socket
 import subprocess
 import sys
 import time
 from pathlib import Path
 
 import pytest
+from own_server import own_server
 
 from kgrag import KnowledgeGraph
 from kgrag.graph.contents import digest
 from kgrag.graph.local import bulk
 from kgrag.graph.local.server import LocalServer
 from kgrag.indexing.knowledge.store import Store
-from kgrag.settings import LocalSettings, Settings
+from kgrag.settings import Settings
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "bench"))
 from wikidata import write
@@ -25,15 +25,6 @@ from wikidata import write
 pytestmark = pytest.mark.long
 
 NAME = "world"
-
-
-def _settings(home: Path) -> Settings:
-    with socket.socket() as one, socket.socket() as two:
-        one.bind(("127.0.0.1", 0))
-        two.bind(("127.0.0.1", 0))
-        bolt, http = one.getsockname()[1], two.getsockname()[1]
-    local = LocalSettings(bolt_port=bolt, http_port=http, heap="512m", page_cache="64m")
-    return Settings(_env_file=None, home=home, local=local)  # type: ignore[call-arg]
 
 
 def _state(kg: KnowledgeGraph, name: str) -> dict[str, object]:
@@ -47,7 +38,7 @@ def test_the_graph_is_that_of_transactions(kg: KnowledgeGraph, tmp_path: Path) -
     named = {"labels": {"en": {"value": "Visual novel"}}, "aliases": {"en": [{"value": "Steins;Gate"}]}}
     with gzip.open(dump, "ab") as file:
         file.write(json.dumps({"id": "Q999999999", **named}).encode())
-    settings = _settings(tmp_path / "home")
+    settings = own_server(tmp_path / "home")
     try:
         loaded = KnowledgeGraph.import_knowledge(dump, NAME, settings=settings)
         written = KnowledgeGraph.import_knowledge(dump, NAME, settings=kg.settings)
@@ -94,7 +85,7 @@ def _stop_when(process: "subprocess.Popen[bytes]", settings: Settings, moment: s
 def test_killed_at_three_moments_it_goes_on(kg: KnowledgeGraph, tmp_path: Path) -> None:
     dump = tmp_path / "world.json.gz"
     write(dump, 150_000, odd=100)
-    settings = _settings(tmp_path / "home")
+    settings = own_server(tmp_path / "home")
     env = {
         "KGRAG_HOME": str(settings.home),
         "KGRAG_LOCAL__BOLT_PORT": str(settings.local.bolt_port),
@@ -108,7 +99,7 @@ def test_killed_at_three_moments_it_goes_on(kg: KnowledgeGraph, tmp_path: Path) 
         report = json.loads(result.stdout)
         assert report["bulk"] and report["resumed"] > 1000
         assert "reading, MB" not in result.stderr.decode()  # it had been read to its end
-        whole = _settings(tmp_path / "whole")
+        whole = own_server(tmp_path / "whole")
         try:
             other = KnowledgeGraph.import_knowledge(dump, NAME, settings=whole)
             assert (other.facts, other.entities) == (report["facts"], report["entities"])

@@ -42,25 +42,17 @@ def _state(kg: KnowledgeGraph, name: str) -> dict[str, str]:
     return digest(kg.graph, name)
 
 
-def test_half_then_half_is_all_at_once(kg: KnowledgeGraph, collection_name: str, make_documents: Make) -> None:
-    documents = make_documents(0, 240)
-    kg[collection_name].ingest(documents)
-    whole, near = _state(kg, collection_name), similar(kg.graph, collection_name)
-    kg[collection_name].delete()
-    kg[collection_name].ingest(documents[120:])
-    kg[collection_name].ingest(documents[:120])
-    assert _state(kg, collection_name) == whole
-    assert overlap(similar(kg.graph, collection_name), near) > 0.99
-
-
-def test_few_added_to_many(kg: KnowledgeGraph, collection_name: str, make_documents: Make) -> None:
+@pytest.mark.parametrize(("first", "then"), [(slice(120, 240), slice(0, 120)), (slice(0, 195), slice(195, 200))])
+def test_documents_added_in_two_parts_give_the_same_graph(
+    kg: KnowledgeGraph, collection_name: str, make_documents: Make, first: slice, then: slice
+) -> None:
     """A few documents take the path by phrases, on which only passages that hold a new name or word are visited."""
-    documents = make_documents(0, 200)
+    documents = make_documents(0, max(first.stop, then.stop))
     kg[collection_name].ingest(documents)
     whole, near = _state(kg, collection_name), similar(kg.graph, collection_name)
     kg[collection_name].delete()
-    kg[collection_name].ingest(documents[:195])
-    kg[collection_name].ingest(documents[195:])
+    kg[collection_name].ingest(documents[first])
+    kg[collection_name].ingest(documents[then])
     assert _state(kg, collection_name) == whole
     assert overlap(similar(kg.graph, collection_name), near) > 0.99
 

@@ -57,13 +57,13 @@ def test_one_layer_by_hand() -> None:
     assert nearest(states) == ["a", "b", "c", "d", "e"]
 
 
+def neighbours_in(ties: dict[str, list[Edge]]) -> Callable[[Sequence[str]], list[Edge]]:
+    return lambda senders: [edge for sender in senders for edge in ties.get(sender, [])]
+
+
 def test_the_mean_message_by_hand() -> None:
     ties = edges(("a", "c", 0.9), ("b", "c", 0.9), ("b", "d", 1.0))
-
-    def neighbours(senders: Sequence[str]) -> list[Edge]:
-        return [edge for sender in senders for edge in ties.get(sender, [])]
-
-    states = propagate({"a": 0.2, "b": 0.4}, (0.5,), 2, neighbours, "mean")
+    states = propagate({"a": 0.2, "b": 0.4}, (0.5,), 2, neighbours_in(ties), "mean")
     assert states["c"].distance == pytest.approx(0.5 * 0.9 + 0.5 * 0.3)
     assert states["d"].distance == pytest.approx(0.5 * 1.0 + 0.5 * 0.4)
     assert states["c"].gradient == pytest.approx((0.9 - 0.3,))
@@ -72,13 +72,9 @@ def test_the_mean_message_by_hand() -> None:
 
 def test_the_second_layer_sends_what_the_first_made() -> None:
     ties = edges(("a", "b", 1.0), ("b", "c", 1.2))
-
-    def neighbours(senders: Sequence[str]) -> list[Edge]:
-        return [edge for sender in senders for edge in ties.get(sender, [])]
-
-    one = propagate({"a": 0.2, "x": 0.9}, (0.5,), 2, neighbours)
+    one = propagate({"a": 0.2, "x": 0.9}, (0.5,), 2, neighbours_in(ties))
     assert "c" not in one
-    two = propagate({"a": 0.2, "x": 0.9}, (0.5, 0.25), 2, neighbours)
+    two = propagate({"a": 0.2, "x": 0.9}, (0.5, 0.25), 2, neighbours_in(ties))
     assert two["b"].distance == pytest.approx(0.25 * 0.6 + 0.75 * 0.2)
     assert two["c"].distance == pytest.approx(0.25 * 1.2 + 0.75 * 0.6)
     assert [e.receiver for e in two["c"].trail] == ["b", "c"]

@@ -130,11 +130,12 @@ def test_hipporag_takes_the_entity_of_the_nearest_name(talking: KnowledgeGraph, 
     assert {hit.passage.title for hit in found} == {"A childhood", "A town", "A studio", "A reprint"}
 
 
-def test_hipporag_ranks_by_nearness_where_nothing_is_named(
-    talking: KnowledgeGraph, scripted: Scripted, sea: str
+@pytest.mark.parametrize(("name", "task", "reply"), [("hipporag", "name", "names"), ("hipporag2", "recognise", "kept")])
+def test_question_without_names_or_facts_is_ranked_by_nearness(
+    talking: KnowledgeGraph, scripted: Scripted, sea: str, name: str, task: str, reply: str
 ) -> None:
-    scripted.say("name", {"names": []})
-    found = talking[sea].search(_QUESTION, retriever="hipporag", k=6)
+    scripted.say(task, {reply: []})
+    found = talking[sea].search(_QUESTION, retriever=name, k=6)
     _is_by_nearness(talking[sea].search(_QUESTION, retriever="dense", k=6), found)
 
 
@@ -204,12 +205,6 @@ def test_hipporag2_without_the_filter_asks_no_model(talking: KnowledgeGraph, scr
     ranking = talking[sea].search(_QUESTION, retriever="hipporag2(recognise=false, triples=2, linked=1)", k=6)
     assert _tasks(scripted) == []
     assert len({hit.why[:2] for hit in ranking if hit.why[0].label == "Triple"}) == 1
-
-
-def test_hipporag2_ranks_by_nearness_where_no_fact_helps(talking: KnowledgeGraph, scripted: Scripted, sea: str) -> None:
-    scripted.say("recognise", {"kept": []})
-    found = talking[sea].search(_QUESTION, retriever="hipporag2", k=6)
-    _is_by_nearness(talking[sea].search(_QUESTION, retriever="dense", k=6), found)
 
 
 @pytest.mark.parametrize(("name", "task"), [("hipporag", "name"), ("hipporag2", "recognise")])

@@ -155,9 +155,10 @@ def test_a_model_guides(graph_settings: Settings, scripted: Scripted, coast: str
     assert "Fjord Queen" in shown
 
 
-def test_a_model_is_needed_for_that(kg: KnowledgeGraph, coast: str) -> None:
-    with pytest.raises(ConfigurationError, match="No language model"):
-        kg[coast].retriever("kgp(guide=chat)")
+@pytest.mark.parametrize(("guide", "message"), [("chat", "No language model"), ("generator", "names no generator")])
+def test_guide_without_its_model_is_refused(kg: KnowledgeGraph, coast: str, guide: str, message: str) -> None:
+    with pytest.raises(ConfigurationError, match=message):
+        kg[coast].retriever(f"kgp(guide={guide})")
 
 
 _PAPER = "kgp(tfidf, hops=2, seeds=3, branch=2, similarity=tfidf, edges=(keyword, title, document), cap=0)"
@@ -239,11 +240,6 @@ def test_what_a_model_imagines_is_compared_by_its_words(
     ends = {path[-1] for path in retriever.evidence(question) or ()}
     titles = {p.title for p in talking[coast].context.reader.passages(sorted(ends)).values()}
     assert "Stilla" in titles
-
-
-def test_a_generator_is_named(kg: KnowledgeGraph, coast: str) -> None:
-    with pytest.raises(ConfigurationError, match="names no generator"):
-        kg[coast].retriever("kgp(guide=generator)")
 
 
 @pytest.mark.models

@@ -46,23 +46,21 @@ def test_what_is_no_expression_is_refused_with_an_example(text: str) -> None:
         check_retriever(text)
 
 
-def test_an_unknown_name_is_refused_wherever_it_stands() -> None:
-    with pytest.raises(NotFoundError, match="Did you mean 'pathrank'"):
-        check_retriever("rrf(hybrid, pathrnk)")
-
-
 @pytest.mark.parametrize(
-    ("text", "message"),
+    ("text", "error", "message"),
     [
-        ("bm25(dense)", "works on no other"),
-        ("pathrank(capp=3)", "no option 'capp'.*\n.*cap,"),
-        ("pathrank(cap=0)", "cap=0 is invalid"),
-        ("pathrank(cap=many)", "cap='many' is invalid"),
-        ("rrf(bm25, rrf=-1)", "rrf=-1 is invalid"),
+        ("rrf(hybrid, pathrnk)", NotFoundError, "Did you mean 'pathrank'"),
+        ("bm25(dense)", ConfigurationError, "works on no other"),
+        ("pathrank(capp=3)", ConfigurationError, "no option 'capp'.*\n.*cap,"),
+        ("pathrank(cap=0)", ConfigurationError, "cap=0 is invalid"),
+        ("pathrank(cap=many)", ConfigurationError, "cap='many' is invalid"),
+        ("rrf(bm25, rrf=-1)", ConfigurationError, "rrf=-1 is invalid"),
     ],
 )
-def test_a_wrong_option_is_refused_with_what_there_is(text: str, message: str) -> None:
-    with pytest.raises(ConfigurationError, match=message):
+def test_retriever_with_unknown_name_or_wrong_option_is_refused(
+    text: str, error: type[KgragError], message: str
+) -> None:
+    with pytest.raises(error, match=message):
         check_retriever(text)
 
 

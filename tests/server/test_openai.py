@@ -8,7 +8,7 @@ import openai
 import pytest
 from openai import OpenAI
 from scripted import Scripted
-from served import Served
+from served import SHIPS, Served
 
 from kgrag import KnowledgeGraph
 from kgrag.models.chat import Message
@@ -28,11 +28,7 @@ def server(
     asking: KnowledgeGraph, fill: Callable[..., str], tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Served]:
     """With a key of all collections, and one of the letters alone."""
-    texts = {
-        "Fjord Queen": "The Fjord Queen was a steamer. Her captain was Ole Brandvik.",
-        "Ole Brandvik": "Ole Brandvik was born in Nordvika.",
-    }
-    fill(_SHIPS, [Document(title, (Section(text),), title) for title, text in texts.items()])
+    fill(_SHIPS, [Document(title, (Section(text),), title) for title, text in SHIPS.items()])
     fill(_LETTERS, [Document("Kari", (Section("Kari Aune keeps a secret."),), "Kari")])
     with Served(asking, tmp_path_factory.mktemp("keys")) as running:
         running.key("all")

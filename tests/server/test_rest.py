@@ -13,7 +13,7 @@ import pytest
 from made_pdfs import Maker
 from PIL import Image
 from scripted import Scripted
-from served import Served
+from served import SHIPS, Served
 
 from kgrag import KnowledgeGraph
 from kgrag.values.documents import Document, Section
@@ -28,11 +28,7 @@ _C = f"/api/v1/collections/{_SHIPS}"
 def served(
     asking: KnowledgeGraph, fill: Callable[..., str], tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Served]:
-    texts = {
-        "Fjord Queen": "The Fjord Queen was a steamer. Her captain was Ole Brandvik.",
-        "Ole Brandvik": "Ole Brandvik was born in Nordvika.",
-    }
-    fill(_SHIPS, [Document(title, (Section(text),), title) for title, text in texts.items()])
+    fill(_SHIPS, [Document(title, (Section(text),), title) for title, text in SHIPS.items()])
     with Served(asking, tmp_path_factory.mktemp("keys")) as server:
         yield server
 

@@ -4,6 +4,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from own_server import free_ports
 
 from kgrag.graph.local.lines import SERVER, lock_groups
 from kgrag.graph.local.server import LocalServer
@@ -14,13 +15,8 @@ MakeSettings = Callable[..., Settings]
 
 def small_server(home: Path, **local: Any) -> Settings:
     """Settings of a small server in `home` that shares the jars of every other test and is far from Neo4j's ports."""
-    with socket.socket() as one, socket.socket() as two:
-        one.bind(("127.0.0.1", 0))
-        two.bind(("127.0.0.1", 0))
-        ports = {"bolt_port": one.getsockname()[1], "http_port": two.getsockname()[1]}
-    return Settings(
-        home=home, local=LocalSettings(**{**ports, "heap": "512m", "page_cache": "64m", "archive": False, **local})
-    )
+    small = {**free_ports(), "heap": "512m", "page_cache": "64m", "archive": False}
+    return Settings(home=home, local=LocalSettings(**(small | local)))
 
 
 @pytest.fixture(scope="session")

@@ -1,0 +1,20 @@
+"""Settings of a Neo4j of a test's own."""
+
+import socket
+from pathlib import Path
+
+from kgrag.settings import LocalSettings, Settings
+
+
+def free_ports() -> dict[str, int]:
+    """Two ports that no program of this machine uses."""
+    with socket.socket() as one, socket.socket() as two:
+        one.bind(("127.0.0.1", 0))
+        two.bind(("127.0.0.1", 0))
+        return {"bolt_port": one.getsockname()[1], "http_port": two.getsockname()[1]}
+
+
+def own_server(home: Path) -> Settings:
+    """Settings of a small server in `home`."""
+    local = LocalSettings(**free_ports(), heap="512m", page_cache="64m")  # type: ignore[arg-type]
+    return Settings(_env_file=None, home=home, local=local)  # type: ignore[call-arg]
