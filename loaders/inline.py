@@ -138,7 +138,9 @@ def _braced(text: str) -> str:
 
 def ordinal(number: int, kind: str = "1") -> str:
     """Return the number of a list's item: "3", with a kind of "a", "A", "i" or "I" as letters or in Roman."""
-    text = str(number)
+    text = f"{number:02d}" if kind == "01" else str(number)
+    if kind == "1st":
+        return text + ("th" if 10 < number % 100 < 14 else {1: "st", 2: "nd", 3: "rd"}.get(number % 10, "th"))
     if kind in ("a", "A") and number > 0:
         text = ""
         while number > 0:

@@ -62,7 +62,7 @@ def test_headers_of_two_rows_are_joined() -> None:
 
 def test_a_row_of_one_cell_says_it_once() -> None:
     rows = [[Cell("All", across=2)], [Cell("a"), Cell("b")], [Cell("North", across=2)], [Cell("1"), Cell("2")]]
-    assert table_of(lay_out(rows)) == ("All", [["a", "b"], ["North", ""], ["1", "2"]])
+    assert table_of(lay_out(rows), heads=2) == ("All", [["a", "b"], ["North", ""], ["1", "2"]])
 
 
 def test_tables_of_pages(tmp_path: Path) -> None:

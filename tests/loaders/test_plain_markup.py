@@ -89,7 +89,7 @@ def test_signs_of_asciidoc_become_their_text(tmp_path: Path, source: str, text: 
     [
         ("|===\n|A |B\n\n|x\n|first\nsecond\n\nthird\n2+|wide\na|* it\n|y\n|===\n",
          (("A", "B"), ("x", "first second third"), ("wide", "wide"), ("* it", "y"))),
-        ('[cols="1,1"]\n|===\n|a\n|b\n\n|c\n|d\n|===\n', (("a", "b"), ("c", "d"))),
+        ('[cols="1,1"]\n|===\n|a\n|b\n\n|c\n|d\n|===\n', (("", ""), ("a", "b"), ("c", "d"))),
         ("[%header,cols=2*]\n|===\n|a\n|b\n|c|d \\| e\n|===\n", (("a", "b"), ("c", "d | e"))),
     ],
 )  # fmt: skip
@@ -127,7 +127,7 @@ def test_org_is_read_under_its_headings(tmp_path: Path) -> None:
     assert (document.title, problems) == ("On Kilns", [])
     assert [(s.heading, s.text) for s in document.sections] == [
         ("", "The kiln is hot, see the site and a*b."),
-        ("Wood", "- oak\n  - dry\n- [x] done\n- term: what it is"),
+        ("Wood", "TODO, tag\n\nSCHEDULED: 2024-05-03 Fri\n\n- oak\n  - dry\n- [x] done\n- term: what it is"),
         ("Wood > Coal", "if a:\n    b * c\n\nEnd."),
     ]
     assert document.tables[0].rows == (("Ship", "Built"), ("Fram", "1892"))
