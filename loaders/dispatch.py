@@ -2,7 +2,6 @@
 
 import gzip
 import os
-import re
 import tempfile
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -14,11 +13,13 @@ from zipfile import is_zipfile
 
 from kgrag.loaders.base import MB, BadInput, EmptyInput, Item, Source, check_size, clean, failure, one_line, open_file
 from kgrag.loaders.folder_walk import (
+    OF_PROGRAM,
     Fingerprint,
     Ignore,
     Seen,
     Stamp,
     Walk,
+    check_address,
     digest,
     exists,
     file_key,
@@ -83,8 +84,6 @@ _ARCHIVES = {  # format -> the endings of its files, and what the first part of 
     "epub": ((".epub",), b"application/epub+zip"),
     "odt": ((".odt", ".ods", ".odp", ".ott", ".ots", ".otp"), b"application/vnd.oasis.opendocument."),
 }
-_OF_PROGRAM = "locks and settings of programs"
-_URL = re.compile(r"(?:https?|ftp|s3|gs):/", re.IGNORECASE)
 _ROWS = (".jsonl", ".ndjson", ".csv", ".tsv")  # whose rows stand on lines
 _ARCHIVED = (".warc.gz", ".wet.gz")  # which their format unpacks by itself
 _MAX_PROBLEMS = 1000  # of one file: beyond that they are counted, not listed
@@ -161,12 +160,8 @@ class Load:
         cache: Path | None = None,
     ) -> None:
         inputs = [Path(path) for path in ([paths] if isinstance(paths, str | Path) else paths)]
-        if url := next((path for path in inputs if _URL.match(str(path)) and not exists(path)), None):
-            address = str(url).replace(":/", "://", "://" not in str(url))
-            raise InputError(
-                f"kgrag reads files, and {clean(address)} is an address.",
-                f"Download it first: `curl -LO {clean(address)}`, then ingest the file.",
-            )
+        for path in inputs:
+            check_address(path)
         if inputs and not missing_ok and not any(exists(path) for path in inputs):
             listed = ", ".join(clean(str(path)) for path in inputs[:5]) + (", ..." if len(inputs) > 5 else "")
             raise InputError(
@@ -223,7 +218,7 @@ class Load:
         elif is_dir(path):
             yield from self._folder(path)
         elif of_program(path):
-            self._skip(_OF_PROGRAM)
+            self._skip(OF_PROGRAM)
         elif "/" in self._names.get(path, "") and self._waits(path):  # of a folder that was uploaded
             yield Problem(self._names[path], "is a picture in a folder: KGRAG_LOADING__RECOGNITION=on has these read")
         else:
@@ -254,9 +249,7 @@ class Load:
             source = self._source(item)
             suffix = self._extension(item)
             triples = item.with_name(TRIPLES)
-            if of_program(item):
-                self._skip(_OF_PROGRAM)
-            elif suffix not in self._formats or self._waits(item):
+            if suffix not in self._formats or self._waits(item):
                 self._skip(suffix)
             elif item.name == CORPUS and os.path.lexists(triples):
                 yield _File(source, self._source(triples))

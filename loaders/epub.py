@@ -18,6 +18,9 @@ from kgrag.loaders.reading import Format
 _PAGES = ("application/xhtml+xml", "text/html", "")
 
 
+_DAMAGES = (zipfile.BadZipFile, ElementTree.ParseError, KeyError, EOFError, ValueError, OSError, NotImplementedError)
+
+
 def read_epub(path: Path) -> Content:
     """Return the chapters of a book. Raises BadInput."""
     if "META-INF/container.xml" not in check_archive(path):
@@ -25,7 +28,7 @@ def read_epub(path: Path) -> Content:
     try:
         with zipfile.ZipFile(path) as archive:
             return _book(archive)
-    except (zipfile.BadZipFile, ElementTree.ParseError, KeyError, EOFError, ValueError) as error:
+    except _DAMAGES as error:
         raise BadInput(f"is an EPUB book that is damaged ({one_line(str(error))[:200]})") from error
 
 

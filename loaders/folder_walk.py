@@ -14,10 +14,14 @@ from kgrag.loaders.base import clean
 from kgrag.loaders.jsonl import QUERIES, TRIPLES
 from kgrag.loaders.named_rows import CORPUS
 from kgrag.values.documents import Problem, Scan
+from kgrag.values.errors import InputError
 
 ALWAYS = ("node_modules/", ".git/", ".venv/", "__pycache__/")
 """What holds the work of others, or of machines."""
 _NAME = ".gitignore"
+OF_PROGRAM = "locks and settings of programs"
+"""The name under which skipped files of programs are counted."""
+_ADDRESS = re.compile(r"(https?|ftp|s3|gs):/+(.*)", re.IGNORECASE)
 _OF_PROGRAMS = re.compile(r"~\$.+|\.~lock\..+#|desktop\.ini|(?:eh)?thumbs\.db", re.IGNORECASE)
 _MAX_BYTES = 1_000_000
 
@@ -288,6 +292,8 @@ class Walk:
                 stack.pop()
             elif path is not self._top and (why := self._ignore.passes_over(path, is_folder=is_dir(path))):
                 self._scan.skipped[why] = self._scan.skipped.get(why, 0) + 1
+            elif path is not self._top and of_program(path):
+                self._scan.skipped[OF_PROGRAM] = self._scan.skipped.get(OF_PROGRAM, 0) + 1
             elif path is not self._top and not self._seen.add(os.path.realpath(path)):
                 self.repeated += 1
             elif not self._follow_links and path.is_symlink() and not _leads_into(path, inside):
@@ -320,6 +326,16 @@ def is_dir(path: Path) -> bool:
 def of_program(path: Path) -> bool:
     """Return whether a file is a lock of an office program or the settings of a folder, by its name."""
     return _OF_PROGRAMS.fullmatch(path.name) is not None
+
+
+def check_address(path: Path) -> None:
+    """Check that a path is no address of the web, which is named as such. Raises InputError."""
+    if (match := _ADDRESS.fullmatch(str(path))) and not path.exists():
+        address = clean(f"{match[1]}://{match[2]}")
+        raise InputError(
+            f"kgrag reads files, and {address} is an address.",
+            f"Download it first: `curl -LO {address}`, then ingest the file.",
+        )
 
 
 def exists(path: Path) -> bool:

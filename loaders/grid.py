@@ -22,7 +22,7 @@ _VALUE = re.compile(
 )
 _DATE = re.compile(r"\d{1,2}\.?(?: de)? [^\W\d]{3,10}\.?,?(?: de)? \d{2,4}|[^\W\d]{3,10}\.? \d{1,2}(?:, \d{4})?")
 _GENERAL = frozenset(
-    "value values description meaning definition explanation comment comments remark remarks note notes".split()
+    "value values description meaning means definition explanation comment comments remark remarks text".split()
 )
 """Names of a second column that are no values themselves."""
 _LABELS = frozenset(

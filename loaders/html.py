@@ -4,6 +4,7 @@ import re
 import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
+from itertools import takewhile
 from pathlib import Path
 
 from bs4 import BeautifulSoup, MarkupResemblesLocatorWarning, XMLParsedAsHTMLWarning
@@ -35,6 +36,7 @@ _KINDS = {
     "decimalleadingzero": "01",
 }  # classes of docutils, and styles of lists  # fmt: skip
 _LIST_STYLE = re.compile(r"list-style(?:-type)?\s*:([^;]*)", re.IGNORECASE)
+_BOLD = re.compile(r"font-weight\s*:\s*(?:bold|[6-9]00)", re.IGNORECASE)
 _EDGE = "\x1f"
 _EDGES = re.compile(rf"\n?{_EDGE}+(?:\n{_EDGE}+)*\n?")
 _SPACES = re.compile(r"[^\S\x1e]+")
@@ -115,9 +117,16 @@ class _Table:
 
 
 def _is_head(cell: Tag) -> bool:
-    """Return whether a cell is a header, or all of its text is bold."""
-    bold = cell.find(["b", "strong"]) if cell.name == "td" else None
-    return cell.name == "th" or (bold is not None and bold.get_text().strip() == cell.get_text().strip() != "")
+    """Return whether a cell is a header, or all of its own text is bold; cells that are not closed hold the next."""
+    return cell.name == "th" or _is_bold(cell)
+
+
+def _is_bold(tag: Tag, depth: int = 0) -> bool:
+    if tag.name in ("b", "strong") or _BOLD.search(str(tag.get("style") or "")):
+        return True
+    own = takewhile(lambda part: not isinstance(part, Tag) or part.name not in ("td", "th", "tr"), tag.children)
+    parts = [part for part in own if isinstance(part, Tag) or str(part).strip()]
+    return bool(parts) and depth < 5 and all(isinstance(part, Tag) and _is_bold(part, depth + 1) for part in parts)
 
 
 def _only_lays_out(table: Tag, inner: Sequence[Tag]) -> bool:

@@ -524,9 +524,11 @@ class _Renderer:
                 case "remark":
                     left_out["comment"] += 1
                 case "s_open":
+                    line.skip()
                     hidden = "s_close"
                     left_out["deleted piece"] += 1
                 case "html_inline" if name in _LEFT_OUT or (name and _is_hidden(token.content, name)):
+                    line.skip()
                     hidden = name
                     left_out[_LEFT_OUT.get(name, "hidden piece")] += 1
                 case "html_inline":

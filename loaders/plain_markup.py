@@ -299,7 +299,8 @@ def load_notebook(source: Source) -> Document:
         kind = cell.get("cell_type")
         source.left_out["output of code"] += bool(cell.get("outputs"))
         if kind == "heading":
-            text = f"{'#' * int(cell.get('level') or 1)} {text}"
+            level = cell.get("level")
+            text = f"{'#' * (level if isinstance(level, int) and 0 < level < 7 else 1)} {text}"
         elif kind == "raw" and not parts:  # as Quarto and Jupytext write it
             metadata, text = split_front_matter(text)
         literal = kind in ("code", "raw") and text.strip()

@@ -184,7 +184,9 @@ def _numbered(form: str, number: int) -> str:
 def _read(element: Any, line: Inline) -> None:
     for part in element:
         kind = tag(part)
-        if kind in ("r", "fld") and not _is_struck(part):
+        if kind in ("r", "fld") and _is_struck(part):
+            line.skip()
+        elif kind in ("r", "fld"):
             settings = child(part, "rPr")
             raised = 0 if settings is None else _baseline(settings)
             if raised:

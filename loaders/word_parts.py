@@ -310,6 +310,7 @@ class _Word:
         if kind in _LEFT_OUT:
             texts = (e.text or "" for e in element.iter() if tag(e) in ("t", "delText"))
             self.left_out[_LEFT_OUT[kind]] += any(map(str.strip, texts))
+            line.skip()
             return
         position = ""
         if kind == "r":
@@ -317,6 +318,7 @@ class _Word:
                 if self._is_on(element, name):
                     kind = "hidden piece" if name == "vanish" else "deleted piece"
                     self.left_out[kind] += any(tag(e) == "t" and (e.text or "").strip() for e in element)
+                    line.skip()
                     return
             position = _SIGNS.get(self._property(element, "vertAlign"), "")
         elif kind == "t":

@@ -125,7 +125,7 @@ def test_times_that_python_does_not_hold(tmp_path: Path, monkeypatch: pytest.Mon
         "at": "00:00:00.000001",
         "took": "0:00:00.001000",
         "times": ["2023-11-14T22:13:20"],
-        "part": {"seen": "2023-11-14T22:13:20"},
+        "part.seen": "2023-11-14T22:13:20",
         "until": "12000-01-08 00:00:00.000",
         "day": "29349-01-26",
     }
