@@ -102,7 +102,7 @@ def table_of(
     if heads < 1 and (lines := _labelled(laid)):
         return title, [[line] for line in lines]
     if not heads:
-        marks = [all(cell is None or cell.head or not cell.text for cell in row) for row in laid]
+        marks = [len(own := _filled(row)) > 1 and all(cell.head for cell in own) for row in laid]
         heads = marks.index(False) if False in marks else 0
     heads = min(heads, len(laid) - 1)
     if 0 <= heads < 2 and len(laid) > 2 and _heads_two(laid[0], laid[1], laid[2]):
@@ -198,6 +198,10 @@ def _line(row: Sequence[Cell | None]) -> str:
 
 def _text(cell: Cell | None) -> str:
     return "" if cell is None else cell.text
+
+
+def _filled(row: Sequence[Cell | None]) -> list[Cell]:
+    return [cell for cell in row if cell is not None and cell.text]
 
 
 def _is_whole(row: Sequence[Cell | None]) -> bool:

@@ -1,8 +1,9 @@
 """E-mails (RFC 5322), in files of one (.eml) or many (.mbox, RFC 4155): each is a document, titled by its subject.
 
-Messages that are enclosed are read; other attachments are named.
+Messages that are enclosed are read, and invitations; other attachments are named. Calendars (.ics, RFC 5545), too.
 """
 
+import datetime as dt
 import re
 from array import array
 from collections.abc import Iterator
@@ -14,12 +15,11 @@ from pathlib import Path
 from typing import Any
 
 from kgrag.loaders.apart import MAX_TEXT, Content, content, document_of, read_apart
-from kgrag.loaders.base import MB, BadInput, Item, Source, counted, decode, one_line, open_file
-from kgrag.loaders.calendars import read_events
+from kgrag.loaders.base import MB, BadInput, Item, Source, clean, counted, decode, one_line, open_file, read_text
 from kgrag.loaders.html import add_html
 from kgrag.loaders.outline import Outline
 from kgrag.loaders.reading import Format, Reader, Readers, Reading
-from kgrag.values.documents import Problem
+from kgrag.values.documents import Document, Problem, Section
 
 _LINE = 1 << 16  # bytes that are looked at at once
 _MAX_DEATHS = 10  # processes that one mailbox may take with it
@@ -136,7 +136,7 @@ def _add_body(outline: Outline, message: EmailMessage, depth: int = 0) -> list[s
         elif kind == "text/html":
             add_html(outline, _text(part))
         elif kind == "text/calendar":
-            calendars |= dict.fromkeys(event.text for event in read_events(_text(part)))
+            calendars |= dict.fromkeys(map(_event_text, read_events(_text(part))))
         else:
             text = _text(part) if part.get_content_maintype() == "text" else _status(part)
             for block in text.split("\n\n"):
@@ -257,6 +257,88 @@ def _date(message: EmailMessage) -> str:
         return ""
 
 
+_FOLD = re.compile(r"\r?\n[ \t]")
+_PARAMETER = r";([\w-]+)=(\"[^\"]*\"|[^\";:]*)"
+_PROPERTY = re.compile(rf"([\w-]+)((?:{_PARAMETER})*):(.*)")
+_ESCAPED = re.compile(r"\\(.)")
+_MOMENT = re.compile(r"(\d{4})(\d\d)(\d\d)(?:T(\d\d)(\d\d)(?:\d\d)?(Z?))?")
+_LABELS = {"DTSTART": "Start", "DTEND": "End", "RRULE": "Repeats", "RDATE": "Also on", "EXDATE": "Not on"}
+_SILENT = re.compile(
+    "UID|DTSTAMP|SEQUENCE|CREATED|LAST-MODIFIED|TRANSP|CLASS|RECURRENCE-ID|REQUEST-STATUS|RELATED-TO|X-.*"
+)
+"""Properties of events that programs read and no calendar shows."""
+_NO_EVENTS = ("VCALENDAR", "VALARM", "VTIMEZONE", "STANDARD", "DAYLIGHT")
+
+
+def read_events(text: str) -> list[dict[str, str]]:
+    """Return the properties of each event, task and note of a calendar (RFC 5545), by their labels.
+
+    "Uid" tells events from each other; "When" is the start in ISO 8601, or missing.
+    """
+    events: list[dict[str, str]] = []
+    inside: list[str] = []
+    for name, given, *_, value in (m.groups() for m in map(_PROPERTY.fullmatch, _FOLD.sub("", text).splitlines()) if m):
+        match name.upper():
+            case "BEGIN":
+                inside.append(value.strip().upper())
+                events += [{"Uid": ""}] if inside[-1] not in _NO_EVENTS else []
+            case "END":
+                del inside[-1:]
+            case upper if events and inside and inside[-1] not in _NO_EVENTS:
+                _add_property(
+                    events[-1], upper, given, _ESCAPED.sub(lambda m: "\n" if m[1] in "nN" else m[1], value).strip()
+                )
+    return events
+
+
+def _add_property(event: dict[str, str], name: str, given: str, text: str) -> None:
+    parameters = {key.upper(): value.strip('"') for key, value in re.findall(_PARAMETER, given)}
+    moment = _MOMENT.match(text) if name not in ("SUMMARY", "DESCRIPTION") else None
+    if name in ("UID", "RECURRENCE-ID"):
+        event["Uid"] += one_line(text)
+    if _SILENT.fullmatch(name) or not text:
+        return
+    if moment is not None:
+        last = name == "DTEND" and moment[4] is None
+        text = ", ".join(_moment(part, parameters.get("TZID", ""), last=last) for part in text.split(","))
+        if name == "DTSTART":
+            event["When"] = text[:16].replace(" ", "T") + ("+00:00" if moment[6] else "")
+    elif text.lower().startswith("mailto:"):
+        text = f"{parameters['CN']} <{text[7:]}>" if parameters.get("CN") else text[7:]
+    label = _LABELS.get(name, name.replace("-", " ").capitalize())
+    text = text if name == "DESCRIPTION" else one_line(text)
+    event[label] = f"{event[label]}, {text}" if label in event else text
+
+
+def _moment(text: str, zone: str, *, last: bool) -> str:
+    """Return a date or a time, "2026-11-30 09:30 (Europe/Oslo)"; `last`: of a whole day, the one before it."""
+    match = _MOMENT.match(text)
+    try:
+        day = dt.date(*map(int, match.groups()[:3])) - dt.timedelta(days=int(last)) if match else None
+    except (ValueError, OverflowError):
+        return text
+    if match is None or day is None or match[4] is None:
+        return text if day is None else day.isoformat()
+    return f"{day.isoformat()} {match[4]}:{match[5]}" + (" UTC" if match[6] else f" ({zone})" if zone else "")
+
+
+def _event_text(event: dict[str, str]) -> str:
+    lines = (f"{label}: {text}" for label, text in event.items() if label not in ("Uid", "When", "Description"))
+    return "\n\n".join(filter(None, ("\n".join(lines), event.get("Description", ""))))
+
+
+def load_calendar(source: Source) -> Iterator[Item]:
+    """Yield each event of a calendar as a document, titled by its summary. Raises BadInput."""
+    events = read_events(clean(read_text(source)))
+    if not any(map(_event_text, events)):
+        raise BadInput("holds no event")
+    for number, event in enumerate(events, 1):
+        if text := _event_text(event):
+            title, key = event.get("Summary") or f"{source.title} {number}", f"{source.key}#{event['Uid'] or number}"
+            date = {"date": event["When"]} if "When" in event else {}
+            yield Document(key, (Section(text),), title, f"{source.shown}#{number}", date)
+
+
 EML = Format("e-mail message", (".eml",), read_apart("kgrag.loaders.mail:read_eml"), version=5)
 
 
@@ -264,4 +346,5 @@ def _mailbox(source: Source, reading: Reading) -> Iterator[Item]:
     yield from load_mbox(source, reading.readers)
 
 
+CALENDAR = Format("calendar", (".ics", ".ical", ".ifb"), lambda source, reading: load_calendar(source))
 MBOX = Format("mailbox", (".mbox",), _mailbox, version=5)

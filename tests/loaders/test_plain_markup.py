@@ -77,6 +77,11 @@ def test_asciidoc_is_read_under_its_headings(tmp_path: Path) -> None:
         ("ifdef::x[]\nHot.\nendif::[]\n", "Hot."),
         ("Before.\n\n--\nIn it.\n--\n\nAfter.\n", "Before.\n\nIn it.\n\nAfter."),
         ("[source]\n--\na  {b}\n--\n", "a  {b}"),
+        ("a\n\n|===\n|===\n", "a"),
+        ("|===\nno bar\n// x\n|===\n", "no bar"),
+        (",===\na,\"b, c\"\n,===\n", "a | b, c"),
+        ("[format=dsv]\n|===\na:b\n|===\n", "a | b"),
+        ("[start=4]\n. a\n. b\n\n[loweralpha]\n. c\n\n[%reversed]\n. d\n. e\n", "4. a\n5. b\n\na. c\n\n2. d\n1. e"),
     ],
 )  # fmt: skip
 def test_signs_of_asciidoc_become_their_text(tmp_path: Path, source: str, text: str) -> None:
