@@ -190,10 +190,13 @@ def _labelled(laid: Sequence[Sequence[Cell | None]]) -> list[str]:
 
 def _line(row: Sequence[Cell | None]) -> str:
     """Return a row as its label and its other cells: "Built: 1893; Oslo"."""
-    label, *others = dict.fromkeys(id(cell) for cell in row if cell is not None and cell.text)
-    texts = {id(cell): cell.text for cell in row if cell is not None}
-    rest = "; ".join(texts[other] for other in others)
-    return f"{texts[label].rstrip(' :：')}: {rest}" if rest else texts[label]
+    texts = list({id(cell): cell.text for cell in _filled(row)}.values())
+    if not _text(row[0]) or len(texts) < 2:
+        return "; ".join(texts)
+    line = f"{texts[0].rstrip(' :：')}:"
+    for text in texts[1:]:
+        line += f" {text}" if line.endswith((":", "：")) else f"; {text}"
+    return line
 
 
 def _text(cell: Cell | None) -> str:
