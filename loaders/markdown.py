@@ -71,8 +71,8 @@ _ATTRIBUTES = re.compile(rf"\{{:?\s*{_ATTRIBUTE_NAME}(?:\s+{_ATTRIBUTE_NAME})*\s
 _ATTRIBUTE_LINE = re.compile(r"\{:(?![:/])[^{}]*\}")
 """How a block of kramdown looks."""
 _FENCE = re.compile(r"(`{3,}|~{3,})")
-_ADMONITION = re.compile(r"(?:(?:!!!|\?\?\?\+?)\s+([\w -]+?)|===[!+]?)(?:\s+\"(.*)\")?")
-_CONTAINER = re.compile(r"(?::{3,}|/{3,})\s*((?![:/]).*?)\s*:*")
+_ADMONITION = re.compile(r"(?:!!!|\?\?\?\+?)\s+([\w -]+?)(?:\s+\"(.*)\")?|===[!+]?\s+\"(.*)\"")
+_CONTAINER = re.compile(r"(?::{3,}|/{3,})|:{3,}\s*((?!:)\S.*?)\s*:*|/{3,}\s*([\w-]+(?:\s*\|.*)?)")
 _SNIPPET = re.compile(r"-{1,}8<-{1,}")
 _ABBREVIATION = re.compile(r"^\*\[([^\]]+)\]:\s+")
 _KEYS = re.compile(r"(?<![\w+])\+\+([\w-]+(?:\+[\w-]+)*)\+\+(?![\w+])")
@@ -366,14 +366,19 @@ def _without_signs(lines: Sequence[str], left_out: Counter[str]) -> Iterator[str
         elif options >= 0 and bare:
             left_out["option of a module"] += 1
         elif block := _ADMONITION.fullmatch(bare):
-            title = block[2] if block[2] is not None else f"{block[1].split()[0].capitalize()}:" if block[1] else ""
+            title = (
+                block[3]
+                or block[2]
+                or ("" if block[1] is None or block[2] == "" else f"{block[1].split()[0].capitalize()}:")
+            )
             yield from ("", f"{line[: len(line) - len(line.lstrip())]}{title}", "")
             inside.append(indent + 4)
         elif container := _CONTAINER.fullmatch(bare):
-            named = re.fullmatch(r"([\w-]+)(?:\s*[\[|]?\s*([^\]]*)\]?)?", container[1])
-            module = re.fullmatch(r"[\w/]+(?:[.:][\w/]+)+", container[1])
+            name = container[1] or container[2] or ""
+            named = re.fullmatch(r"([\w-]+)(?:\s*[\[|]?\s*([^\]]*)\]?)?", name)
+            module = re.fullmatch(r"[\w/]+(?:[.:][\w/]+)+", name)
             options = indent if module else -1
-            title = container[1] if module else named[2] or f"{named[1].capitalize()}:" if named else ""
+            title = name if module else named[2] or f"{named[1].capitalize()}:" if named else ""
             yield from ("", title, "")
         elif _SNIPPET.match(bare):
             left_out["embedded part"] += 1

@@ -84,6 +84,7 @@ def test_attributes_of_headings_and_blocks_are_left_out(tmp_path: Path) -> None:
         ("[TOC]\n\nPress ++ctrl+alt++ in C++. [a](b.md){ .button }", "Press ctrl+alt in C++. a"),
         ('{: type="a" start="3"}\n1. x\n2. y', "c. x\nd. y"),
         ("Was ~~400~~ 250, ~3.", "Was 250, ~3."),
+        ("Kiln\n===\n\n/// a note of code\n\n/// tip | Hot\nOak.\n///", "/// a note of code\n\nHot\n\nOak."),
         ("```\n!!! note\n    x\n```", "!!! note\n    x"),
     ],
 )
