@@ -174,18 +174,18 @@ def _best(choices: list[list[Any]], outline: Outline) -> Iterator[Any]:
     texts = [parts for parts in choices if any(p.get_content_type() != "text/calendar" for p in parts)]
     plain = next((p for p in texts if not any(_is_page(part) for part in p)), None)
     page = next((p for p in texts if any(_is_page(part) for part in p)), None)
-    chosen = plain or page or []
+    choice = plain or page or []
     if plain and page:
         one, other = (set(_WORD.findall(" ".join(map(_words, parts)).lower())) for parts in (plain, page))
         more, less = len(other - one), len(one - other)
         if not one or (more > 2 and more > _FAR_MORE * len(other)):
             if len(one) <= _STUB or more > less:
-                chosen = page
+                choice = page
             else:
                 outline.problems.append(
                     f"holds {counted(more, 'word')} in its HTML that its plain text, which was read, has not"
                 )
-    yield from (part for part in chosen if part.get_content_type() != "text/calendar")
+    yield from (part for part in choice if part.get_content_type() != "text/calendar")
     yield from calendars
 
 
@@ -277,7 +277,9 @@ def read_events(text: str) -> list[dict[str, str]]:
     """
     events: list[dict[str, str]] = []
     inside: list[str] = []
-    for name, given, *_, value in (m.groups() for m in map(_PROPERTY.fullmatch, _FOLD.sub("", text).splitlines()) if m):
+    for name, options, *_, value in (
+        m.groups() for m in map(_PROPERTY.fullmatch, _FOLD.sub("", text).splitlines()) if m
+    ):
         match name.upper():
             case "BEGIN":
                 inside.append(value.strip().upper())
@@ -286,13 +288,13 @@ def read_events(text: str) -> list[dict[str, str]]:
                 del inside[-1:]
             case upper if events and inside and inside[-1] not in _NO_EVENTS:
                 _add_property(
-                    events[-1], upper, given, _ESCAPED.sub(lambda m: "\n" if m[1] in "nN" else m[1], value).strip()
+                    events[-1], upper, options, _ESCAPED.sub(lambda m: "\n" if m[1] in "nN" else m[1], value).strip()
                 )
     return events
 
 
-def _add_property(event: dict[str, str], name: str, given: str, text: str) -> None:
-    parameters = {key.upper(): value.strip('"') for key, value in re.findall(_PARAMETER, given)}
+def _add_property(event: dict[str, str], name: str, options: str, text: str) -> None:
+    parameters = {key.upper(): value.strip('"') for key, value in re.findall(_PARAMETER, options)}
     moment = _MOMENT.match(text) if name not in ("SUMMARY", "DESCRIPTION") else None
     if name in ("UID", "RECURRENCE-ID"):
         event["Uid"] += one_line(text)

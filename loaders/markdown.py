@@ -452,13 +452,13 @@ class _Renderer:
 
     def _begin_list(self, token: Token, tokens: Sequence[Token]) -> None:
         """Begin a list with numbers, which its attributes may write as letters, or count down."""
-        given = dict(_LIST_ATTRIBUTE.findall(self._attributes))
-        start, step = int(given.get("start", token.attrs.get("start", 1))), 1
-        if "reversed" in given:
+        attributes = dict(_LIST_ATTRIBUTE.findall(self._attributes))
+        start, step = int(attributes.get("start", token.attrs.get("start", 1))), 1
+        if "reversed" in attributes:
             end = next(n for n, t in enumerate(tokens) if t.type == "ordered_list_close" and t.level == token.level)
             items = sum(t.type == "list_item_open" and t.level == token.level + 1 for t in tokens[:end])
-            start, step = start if "start" in given else items, -1
-        self._outline.begin_list(start, given.get("type", "1"), step)
+            start, step = start if "start" in attributes else items, -1
+        self._outline.begin_list(start, attributes.get("type", "1"), step)
 
     def _token(self, token: Token) -> None:
         outline = self._outline
@@ -540,8 +540,8 @@ class _Renderer:
                     _tag(token.content, name, line)
                 case "text":
                     text = token.content
-                    if after in _ATTRIBUTED and (given := _ATTRIBUTES.match(text)):
-                        text = text[given.end() :]
+                    if after in _ATTRIBUTED and (attributes := _ATTRIBUTES.match(text)):
+                        text = text[attributes.end() :]
                     line.text(_ICON.sub("", _KEYS.sub(r"\1", text)))
                 case _:
                     line.text(token.content)
