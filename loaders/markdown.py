@@ -77,7 +77,7 @@ _SNIPPET = re.compile(r"-{1,}8<-{1,}")
 _ABBREVIATION = re.compile(r"^\*\[([^\]]+)\]:\s+")
 _KEYS = re.compile(r"(?<![\w+])\+\+([\w-]+(?:\+[\w-]+)*)\+\+(?![\w+])")
 _ICON = re.compile(r":(?:material|fontawesome|octicons|simple)-[\w-]+:")
-_LIST_ATTRIBUTE = re.compile(r"\b(start|type|reversed)(?:=\"?(\w+))?")
+_LIST_ATTRIBUTE = re.compile(r"\b(?:(start)=\"?(\d{1,9})\b|(type|reversed)(?:=\"?(\w+))?)")
 _REMARK = re.compile(r"%%.+?%%", re.DOTALL)
 _BEFORE, _AFTER = re.compile(r"[0-9A-Za-z]*$"), re.compile(r"[0-9A-Za-z]*")
 
@@ -452,7 +452,8 @@ class _Renderer:
 
     def _begin_list(self, token: Token, tokens: Sequence[Token]) -> None:
         """Begin a list with numbers, which its attributes may write as letters, or count down."""
-        attributes = dict(_LIST_ATTRIBUTE.findall(self._attributes))
+        parts = _LIST_ATTRIBUTE.findall(self._attributes)
+        attributes = {first or second: number or word for first, number, second, word in parts}
         start, step = int(attributes.get("start", token.attrs.get("start", 1))), 1
         if "reversed" in attributes:
             end = next(n for n, t in enumerate(tokens) if t.type == "ordered_list_close" and t.level == token.level)
