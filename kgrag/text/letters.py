@@ -76,9 +76,8 @@ class Memo(dict[K, V], Generic[K, V]):
 def same_letters(text: str) -> str:
     """Return `text` with each letter and sign in one form.
 
-    Letters are composed (NFC), of the usual width ("ＡＢ" -> "AB") and no ligatures. Letters that only look alike stay,
-    soft hyphens go.
-    Source: Unicode Standard Annex 15.
+    Letters are composed (NFC), of the usual width ("ＡＢ" -> "AB") and no ligatures. Letters that only look alike stay;
+    soft hyphens go. Source: Unicode Standard Annex 15.
     """
     if text.isascii():
         return text

@@ -84,7 +84,8 @@ def test_known_part_of_a_joined_name_is_found() -> None:
         ("E1042", "E-1042"), ("CVN65", "CVN-65"), ("RFC2616", "RFC 2616"), ("4023057", "KB4023057"),
         ("9783161484100", "978-3-16-148410-0"), ("080442957X", "0-8044-2957-X"), ("5551234567", "555-123-4567"),
         ("4722855050", "+47 22 85 50 50"), ("5km", "5 km"), ("3.5GHz", "3.5 GHz"), ("ISO88591", "ISO-8859-1"),
-        ("1000", "1,000"), ("Wasserfall", "Was\u00adser\u00adfall"), ("كتاب", "كتـــاب"), ("3", "३"), ("e1042", "E–1042"),
+        ("1000", "1,000"),
+        ("Wasserfall", "Was\u00adser\u00adfall"), ("كتاب", "كتـــاب"), ("3", "३"), ("e1042", "E–1042"),
     ],
 )  # fmt: skip
 def test_spellings_of_a_code_or_number_find_each_other(one: str, other: str) -> None:
