@@ -70,6 +70,14 @@ class EmptyInput(BadInput):
         super().__init__("is empty")
 
 
+def failure(error: BaseException) -> str:
+    """Return the message of a Problem for an unexpected error of a reader; parsers fail in every way there is."""
+    if isinstance(error, RecursionError):
+        return "is nested too deeply, or damaged (its parts hold each other)"
+    what = " ".join(str(error).split())[:200]
+    return f"cannot be read ({type(error).__name__}{': ' if what else ''}{what})"
+
+
 @dataclass(frozen=True, slots=True)
 class Source:
     """A file to read.
@@ -416,6 +424,7 @@ TOLD = (
     "unsure line",
     "text box",
     "embedded part",
+    "chapter of another format",
 )
 """Somebody wrote it for readers who look for it: said of each file."""
 SUMMED = (
@@ -427,6 +436,10 @@ SUMMED = (
     "page foot",
     "block of every page",
     "output of code",
+    "chart",
+    "comment line",
+    "drawer line",
+    "option of a module",
     "decoration",
 )
 """Stands on every page, or is not to be read: the numbers of all files together are said."""

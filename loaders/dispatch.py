@@ -11,19 +11,23 @@ from itertools import chain, islice
 from pathlib import Path
 from zipfile import is_zipfile
 
-from kgrag.loaders.base import MB, BadInput, EmptyInput, Item, Source, check_size, clean, one_line, open_file
+from kgrag.loaders.base import MB, BadInput, EmptyInput, Item, Source, check_size, clean, failure, one_line, open_file
 from kgrag.loaders.folder_walk import (
+    OF_PROGRAM,
     Fingerprint,
     Ignore,
     Seen,
     Stamp,
     Walk,
+    check_address,
     digest,
     exists,
     file_key,
     folder_prefix,
     is_dir,
+    of_program,
     reason,
+    shown_path,
 )
 from kgrag.loaders.images import IMAGE
 from kgrag.loaders.jsonl import TRIPLES, load_benchmark
@@ -36,7 +40,7 @@ from kgrag.runtime.document_progress import at
 from kgrag.runtime.plugins import Plugins
 from kgrag.settings import LoadingSettings
 from kgrag.values.documents import Document, FileState, Problem, Scan, Unchanged
-from kgrag.values.errors import InputError
+from kgrag.values.errors import InputError, KgragError
 from kgrag.values.events import Progress
 
 PACKED = ".gz"
@@ -156,6 +160,8 @@ class Load:
         cache: Path | None = None,
     ) -> None:
         inputs = [Path(path) for path in ([paths] if isinstance(paths, str | Path) else paths)]
+        for path in inputs:
+            check_address(path)
         if inputs and not missing_ok and not any(exists(path) for path in inputs):
             listed = ", ".join(clean(str(path)) for path in inputs[:5]) + (", ..." if len(inputs) > 5 else "")
             raise InputError(
@@ -211,10 +217,15 @@ class Load:
             return  # passed twice
         elif is_dir(path):
             yield from self._folder(path)
+        elif of_program(path):
+            self._skip(OF_PROGRAM)
         elif "/" in self._names.get(path, "") and self._waits(path):  # of a folder that was uploaded
             yield Problem(self._names[path], "is a picture in a folder: KGRAG_LOADING__RECOGNITION=on has these read")
         else:
             yield _File(self._source(path))
+
+    def _skip(self, why: str) -> None:
+        self.scan.skipped[why] = self.scan.skipped.get(why, 0) + 1
 
     def _waits(self, path: Path) -> bool:
         """Return whether a file of a folder is a picture, which only a setting has recognised."""
@@ -225,7 +236,7 @@ class Load:
         name = self._names.get(path)
         key = name or file_key(path, self._root)
         self.scan.files[key] = ""
-        return Source(path, key, name or clean(str(path)), self._limit, self._encoding)
+        return Source(path, key, name or shown_path(path), self._limit, self._encoding)
 
     def _folder(self, top: Path) -> Iterator[_File | Problem]:
         ignore = Ignore(top, self._exclude, files=self._gitignore)
@@ -239,7 +250,7 @@ class Load:
             suffix = self._extension(item)
             triples = item.with_name(TRIPLES)
             if suffix not in self._formats or self._waits(item):
-                self.scan.skipped[suffix] = self.scan.skipped.get(suffix, 0) + 1
+                self._skip(suffix)
             elif item.name == CORPUS and os.path.lexists(triples):
                 yield _File(source, self._source(triples))
             else:
@@ -332,8 +343,11 @@ class Load:
             return "", iter([Problem(source.shown, _OLE)])
         name = preferred or kind or self._formats.get(extension, "text")
         form, own = self._readers.get(name) or LOADERS[name], LOADERS[self._own.get(extension, "text")]
-        items = _refuse(source, own) if own.untrusted and not kind else form.load(source, self._reading)
-        return self._reader(name), _guarded(source, items)
+
+        def items() -> Iterator[Item]:  # begun by _guarded: a load that is no generator fails at once
+            yield from _refuse(source, own) if own.untrusted and not kind else form.load(source, self._reading)
+
+        return self._reader(name), _guarded(source, items())
 
     def _unpacked(self, source: Source) -> tuple[str, Iterator[Item]]:
         """Return the reader of a packed file, and its items, by the file's name without the last part."""
@@ -380,7 +394,8 @@ class _Stamped:
         for encoding in self._file.source.converted:
             self._scan.converted[encoding] = self._scan.converted.get(encoding, 0) + 1
         for kind, number in self._file.source.left_out.items():
-            self._scan.left_out[kind] = self._scan.left_out.get(kind, 0) + number
+            if number:
+                self._scan.left_out[kind] = self._scan.left_out.get(kind, 0) + number
         if last is not None:
             if whole and state.fingerprint and Stamp.of(self._file.paths) == self._stamp:
                 state = replace(state, documents=count, problems="\n".join(problems))
@@ -444,6 +459,10 @@ def _guarded(source: Source, items: Iterator[Item]) -> Iterator[Item]:
         yield Problem(source.shown, str(error), lasting=isinstance(error, EmptyInput))
     except OSError as error:
         yield Problem(source.shown, reason(error))
+    except KgragError as error:
+        yield Problem(source.shown, error.in_full)
+    except Exception as error:  # a defect of a reader must not cost the other files
+        yield Problem(source.shown, failure(error))
     for message in source.problems:
         yield Problem(source.shown, message, lasting=True)
     if problems > _MAX_PROBLEMS:

@@ -18,6 +18,9 @@ from kgrag.loaders.reading import Format
 _PAGES = ("application/xhtml+xml", "text/html", "")
 
 
+_DAMAGES = (zipfile.BadZipFile, ElementTree.ParseError, KeyError, EOFError, ValueError, OSError, NotImplementedError)
+
+
 def read_epub(path: Path) -> Content:
     """Return the chapters of a book. Raises BadInput."""
     if "META-INF/container.xml" not in check_archive(path):
@@ -25,7 +28,7 @@ def read_epub(path: Path) -> Content:
     try:
         with zipfile.ZipFile(path) as archive:
             return _book(archive)
-    except (zipfile.BadZipFile, ElementTree.ParseError, KeyError, EOFError, ValueError) as error:
+    except _DAMAGES as error:
         raise BadInput(f"is an EPUB book that is damaged ({one_line(str(error))[:200]})") from error
 
 
@@ -40,9 +43,13 @@ def _book(archive: zipfile.ZipFile) -> Content:
     for reference in package.iterfind("{*}spine/{*}itemref"):
         item = items.get(reference.get("idref", ""))
         if item is None or item.get("media-type", "") not in _PAGES:
+            outline.left_out["chapter of another format"] += item is not None and item.get("media-type") != "text/css"
             continue
         name = posixpath.normpath(posixpath.join(posixpath.dirname(place), unquote(item.get("href", ""))))
-        if "nav" in item.get("properties", "").split() or name not in archive.NameToInfo:
+        if "nav" in item.get("properties", "").split():
+            continue
+        if name not in archive.NameToInfo:
+            outline.problems.append(f"has no {name}, which its list of chapters names")
             continue
         data = archive.read(name)
         outline.pictures = partial(_picture, archive, posixpath.dirname(name))
@@ -87,4 +94,4 @@ def _field(package: Element, name: str) -> str:
     return one_line("".join(element.itertext())) if element is not None else ""
 
 
-EPUB = Format("EPUB book", (".epub",), read_apart("kgrag.loaders.epub:read_epub"), untrusted=True, version=5)
+EPUB = Format("EPUB book", (".epub",), read_apart("kgrag.loaders.epub:read_epub"), untrusted=True, version=6)

@@ -14,10 +14,15 @@ from kgrag.loaders.base import clean
 from kgrag.loaders.jsonl import QUERIES, TRIPLES
 from kgrag.loaders.named_rows import CORPUS
 from kgrag.values.documents import Problem, Scan
+from kgrag.values.errors import InputError
 
 ALWAYS = ("node_modules/", ".git/", ".venv/", "__pycache__/")
 """What holds the work of others, or of machines."""
 _NAME = ".gitignore"
+OF_PROGRAM = "locks and settings of programs"
+"""The name under which skipped files of programs are counted."""
+_ADDRESS = re.compile(r"(https?|ftp|s3|gs):/+(.*)", re.IGNORECASE)
+_OF_PROGRAMS = re.compile(r"~\$.+|\.~lock\..+#|desktop\.ini|(?:eh)?thumbs\.db", re.IGNORECASE)
 _MAX_BYTES = 1_000_000
 
 
@@ -133,15 +138,20 @@ _COARSE = 2.0  # seconds: a file can change so soon after it was read without an
 
 @dataclass(frozen=True, slots=True)
 class Stamp:
-    """The size in bytes of a file, or of several together, and the time of the last change in nanoseconds."""
+    """The size in bytes of a file, or of several together, and the time of the last change in nanoseconds.
+
+    `mark`: of these, of the files' numbers on the disk and of the times when these were last given names.
+    """
 
     size: int
     time: int
+    mark: int
 
     @classmethod
     def of(cls, paths: Sequence[Path]) -> Self | None:
         """Return the stamp of existing regular files; else None."""
         size = newest = 0
+        marks: list[int] = []
         for path in paths:
             try:
                 status = path.stat()
@@ -151,7 +161,9 @@ class Stamp:
                 return None
             size += status.st_size
             newest = max(newest, status.st_mtime_ns)
-        return cls(size, newest)
+            marks += [status.st_mtime_ns, status.st_ctime_ns, status.st_ino]
+        mark = hashlib.blake2b(repr(marks).encode(), digest_size=8).digest()
+        return cls(size, newest, int.from_bytes(mark, "little"))
 
     def age(self) -> float:
         """Return seconds since the last change; below 0 if the clocks differ."""
@@ -160,21 +172,21 @@ class Stamp:
 
 @dataclass(frozen=True, slots=True)
 class Fingerprint:
-    """What read a file, and the file's size, time and hash then; as text "READER SIZE TIME HASH".
+    """What read a file, and the file's size, mark and hash then; as text "READER SIZE MARK HASH".
 
-    `reader`: the format with its version, and what else decides what is read. A time of 0 says nothing: the file was
+    `reader`: the format with its version, and what else decides what is read. A mark of 0 says nothing: the file was
     too new to tell a later change by it.
     """
 
     reader: str
     size: int
-    time: int
+    mark: int
     hash: str
 
     @classmethod
     def of(cls, reader: str, stamp: Stamp, hash: str) -> Self:
         """Return the current fingerprint of a file that `reader` reads."""
-        return cls(reader, stamp.size, stamp.time if stamp.age() > _COARSE else 0, hash)
+        return cls(reader, stamp.size, stamp.mark if stamp.age() > _COARSE else 0, hash)
 
     @classmethod
     def parse(cls, text: str) -> Self | None:
@@ -185,7 +197,7 @@ class Fingerprint:
         return cls(parts[0], int(parts[1]), int(parts[2]), parts[3])
 
     def __str__(self) -> str:
-        return f"{self.reader} {self.size} {self.time} {self.hash}"
+        return f"{self.reader} {self.size} {self.mark} {self.hash}"
 
     def still(self, paths: Sequence[Path], stamp: Stamp) -> Self | None:
         """Return the current fingerprint of the files, if their contents are unchanged; else None.
@@ -194,11 +206,11 @@ class Fingerprint:
         """
         if stamp.size != self.size:
             return None
-        if self.time and self.time == stamp.time:
+        if self.mark and self.mark == stamp.mark:
             return self
         if digest(paths) != self.hash:
             return None
-        return replace(self, time=stamp.time if stamp.age() > _COARSE else 0)
+        return replace(self, mark=stamp.mark if stamp.age() > _COARSE else 0)
 
 
 def digest(paths: Sequence[Path]) -> str | None:
@@ -235,7 +247,12 @@ def file_key(path: str | Path, root: str | Path | None = None) -> str:
     real = Path(os.path.realpath(path))
     if root is not None and real.is_relative_to(top := os.path.realpath(root)):
         real = real.relative_to(top)
-    return clean(real.as_posix())
+    return shown_path(real)
+
+
+def shown_path(path: Path) -> str:
+    """Return a path as text, bytes of other encodings than UTF-8 as "\\xe9": each file has a name of its own."""
+    return clean(os.fsencode(path.as_posix()).decode("utf-8", "backslashreplace"))
 
 
 def folder_prefix(path: Path, root: str | Path | None) -> str:
@@ -275,6 +292,8 @@ class Walk:
                 stack.pop()
             elif path is not self._top and (why := self._ignore.passes_over(path, is_folder=is_dir(path))):
                 self._scan.skipped[why] = self._scan.skipped.get(why, 0) + 1
+            elif path is not self._top and of_program(path):
+                self._scan.skipped[OF_PROGRAM] = self._scan.skipped.get(OF_PROGRAM, 0) + 1
             elif path is not self._top and not self._seen.add(os.path.realpath(path)):
                 self.repeated += 1
             elif not self._follow_links and path.is_symlink() and not _leads_into(path, inside):
@@ -302,6 +321,21 @@ def is_dir(path: Path) -> bool:
         return path.is_dir()
     except OSError:  # a folder whose names may be read but not what they stand for
         return False
+
+
+def of_program(path: Path) -> bool:
+    """Return whether a file is a lock of an office program or the settings of a folder, by its name."""
+    return _OF_PROGRAMS.fullmatch(path.name) is not None
+
+
+def check_address(path: Path) -> None:
+    """Check that a path is no address of the web, which is named as such. Raises InputError."""
+    if (match := _ADDRESS.fullmatch(str(path))) and not path.exists():
+        address = clean(f"{match[1]}://{match[2]}")
+        raise InputError(
+            f"kgrag reads files, and {address} is an address.",
+            f"Download it first: `curl -LO {address}`, then ingest the file.",
+        )
 
 
 def exists(path: Path) -> bool:

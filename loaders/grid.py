@@ -1,5 +1,6 @@
 """Tables of all formats: cells that span rows and columns -> rows of equal length under one header."""
 
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import count
@@ -12,11 +13,33 @@ _MAX_SPAN = 200  # columns
 _MAX_FACTOR = 20  # cells that spans may make of each that is there
 _PARAGRAPH = 100  # characters
 MAX_CAPTION = 500  # characters
+_LABEL = 60  # characters
+NO_HEAD = -1
+"""The number of header rows of a table whose file says that it has none."""
+_NUMBER = r"[<>~≈±+−(-]*\s?(?:[A-Z]{3}|[$€£¥₹])?\s?\d[\d.,'’\u00a0 /:%°+)-]*"
+_VALUE = re.compile(
+    rf"{_NUMBER}(?:[^\W\d]{{1,12}}[.²³]?|[$€£¥₹%])?|[^\w]*|n\.?/?a\.?|none|unknown|yes|no|true|false|x", re.I
+)
+_DATE = re.compile(r"\d{1,2}\.?(?: de)? [^\W\d]{3,10}\.?,?(?: de)? \d{2,4}|[^\W\d]{3,10}\.? \d{1,2}(?:, \d{4})?")
+_GENERAL = frozenset(
+    "value values description meaning means definition explanation comment comments remark remarks text".split()
+)
+"""Names of a second column that are no values themselves."""
+_LABELS = frozenset(
+    """address age author born brand capacity colour color company contact country currency date depth died duration
+    email e-mail gender height id language length licence license location maker manufacturer material model name notes
+    number occupation owner phone price published quantity role size speed status telephone title type url version
+    volume weight width website year alter preis farbe gewicht höhe breite länge größe datum geboren gestorben nom prix
+    couleur poids taille hauteur nombre precio peso navn pris farge vekt""".split()
+)
+"""Names of properties: in the first of two columns they show that no row above them is a header."""
+_DIGITS = re.compile(r"[\d.,'’\s/:%+−()-]+")
+_YEAR = re.compile(r"(?:1[5-9]|20|21)\d\d(?:[/–-]\d{2,4})?")
 
 
 @dataclass(slots=True)
 class Cell:
-    """A cell and the rows and columns that it covers; `head`: it says what stands in its column or row."""
+    """A cell and the rows and columns that it covers; `head`: marked as a label of its column or row, or bold."""
 
     text: str
     down: int = 1
@@ -54,22 +77,35 @@ def _across(cell: Cell) -> int:
     return max(1, min(cell.across, _MAX_SPAN))
 
 
-def table_of(laid: Sequence[Sequence[Cell | None]], heads: int = 0) -> tuple[str, list[list[str]]]:
+def table_of(
+    laid: Sequence[Sequence[Cell | None]], heads: int = 0, *, usual: bool = False
+) -> tuple[str, list[list[str]]]:
     """Return the title that spans a table's first row, or "", and its rows.
 
-    The first is the header, all `heads` in one.
+    The first row is the header, or empty cells where the table has none. Rows that begin with a label each become
+    lines of a single cell: "Built: 1893". The text of a cell stands at each place that it covers; if the cell is as
+    wide as the table, at the first place.
 
-    The text of a cell stands at each place that it covers; of one as wide as the table, at its first.
+    Args:
+        laid: the cells at each place.
+        heads: the number of header rows, joined into one; 0 if the file does not say, `NO_HEAD` if it says none.
+        usual: whether tables of the format usually have a header, though its files do not say so.
     """
     for cell in {id(cell): cell for row in laid for cell in row if cell is not None}.values():
         cell.text = one_line(cell.text)
-    laid = [row for row in laid if any(cell is not None and cell.text for cell in row)]
+    heads -= sum(not any(map(_text, row)) for row in laid[: max(0, heads)])
+    laid = [row for row in laid if any(map(_text, row))]
     title = ""
     while len(laid) > 2 and len(laid[0]) > 1 and _is_whole(laid[0]):
         title = f"{title} {_text(laid[0][0])}".strip()
-        laid, heads = laid[1:], max(0, heads - 1)
+        laid, heads = laid[1:], max(0, heads - 1) if heads > 0 else heads
+    if heads < 1 and (lines := _labelled(laid)):
+        return title, [[line] for line in lines]
+    if not heads:
+        marks = [len(own := _filled(row)) > 1 and all(cell.head for cell in own) for row in laid]
+        heads = marks.index(False) if False in marks else 0
     heads = min(heads, len(laid) - 1)
-    if heads < 2 and len(laid) > 2 and _heads_two(laid[0], laid[1], laid[2]):
+    if 0 <= heads < 2 and len(laid) > 2 and _heads_two(laid[0], laid[1], laid[2]):
         heads = 2
     rows = [_texts(row) for row in laid]
     if heads > 1:
@@ -77,11 +113,98 @@ def table_of(laid: Sequence[Sequence[Cell | None]], heads: int = 0) -> tuple[str
     elif rows:
         rows[0] = _spread(laid[0])
     width = max((i + 1 for row in rows for i, text in enumerate(row) if text), default=0)
-    return title, [row[:width] for row in rows]
+    rows = [row[:width] for row in rows]
+    return title, rows if heads > 0 else with_head(rows, usual=usual and heads == 0, sure=heads == 0)
+
+
+def with_head(rows: Sequence[Sequence[str]], *, usual: bool, sure: bool = True) -> list[list[str]]:
+    """Return rows whose first is the header, after a row of empty cells if the first may be one like the others.
+
+    `usual`: as in `table_of`; `sure`: whether a header may be told by the cells below it.
+    """
+    listed = [list(row) for row in rows]
+    if (
+        len(listed) < 2
+        or len(listed[0]) < 2
+        or not any(listed[0])
+        or (sure and _is_head(listed[0], listed[1:], usual=usual))
+    ):
+        return listed
+    return [[""] * len(listed[0]), *listed]
+
+
+def _is_head(head: Sequence[str], body: Sequence[Sequence[str]], *, usual: bool) -> bool:
+    """Return whether a first row names the columns.
+
+    It holds no value (years over other numbers are names), and none of its cells comes again below. Besides, it must
+    differ from the rows: a column of values stands below a name, or tables of the format usually have a header. Two
+    columns with different labels in the first are rarely headed, so that more speaks for a header there.
+    """
+    if any(list(row) == list(head) for row in body):  # it is printed again on the next page
+        return True
+    columns = [[row[place] for row in body if place < len(row) and row[place]] for place in range(len(head))]
+    years = [_YEAR.fullmatch(cell) is not None for cell in head]
+    dated = sum(years) > 1 and not any(y and all(map(_YEAR.fullmatch, c)) for y, c in zip(years, columns, strict=True))
+    if any(is_value(cell) and not (dated and year) for cell, year in zip(head, years, strict=True) if cell):
+        return False
+    if any(cell and cell.lower() in map(str.lower, column) for cell, column in zip(head, columns, strict=True)):
+        return False
+    first = columns[0]
+    small = head[0][:1].islower() and len(first) > 1 and all(cell[:1].isupper() for cell in first)
+    if small or not head[0] or (first and all(map(is_value, first))):
+        return True
+    like = [_are_alike(column) for column in columns]
+    if len(head) == 2 and len({cell.lower() for cell in first}) == len(first):
+        label = any(cell.lower().rstrip(" :") in _LABELS or len(cell) > _LABEL for cell in first)
+        return head[1].lower() in _GENERAL or (usual and like[1] and not label)
+    if usual and sum(map(bool, head)) > len(head) / 2:
+        return True
+    return dated or any(cell and alike and len(c) > 1 for cell, alike, c in zip(head, like, columns, strict=True))
+
+
+def _are_alike(cells: Sequence[str]) -> bool:
+    """Return whether all cells are values of one unit."""
+    return all(map(is_value, cells)) and len({_DIGITS.sub("", cell) for cell in cells}) == 1
+
+
+def is_value(text: str) -> bool:
+    """Return whether a cell holds a number, a date, a sign or a word such as "yes", and so names no column."""
+    return _VALUE.fullmatch(text) is not None or _DATE.fullmatch(text) is not None
+
+
+def _labelled(laid: Sequence[Sequence[Cell | None]]) -> list[str]:
+    """Return the lines of a table each of whose rows begins with a label: a header cell, or a text with a colon."""
+    rows = [row for row in laid if not _is_whole(row)]
+    firsts = [row[0] for row in rows]
+    marked = all(
+        row[0] is not None
+        and row[0].head
+        and not any(cell is not None and cell is not row[0] and cell.head for cell in row)
+        for row in rows
+    )
+    colons = len(rows) > 1 and all(_text(cell).endswith((":", "：")) for cell in firsts)
+    if not rows or len(rows[0]) < 2 or not (marked or colons):
+        return []
+    return [_line(row) for row in laid]
+
+
+def _line(row: Sequence[Cell | None]) -> str:
+    """Return a row as its label and its other cells: "Built: 1893; Oslo"."""
+    texts = list({id(cell): cell.text for cell in _filled(row)}.values())
+    if not _text(row[0]) or len(texts) < 2:
+        return "; ".join(texts)
+    line = f"{texts[0].rstrip(' :：')}:"
+    for text in texts[1:]:
+        line += f" {text}" if line.endswith((":", "：")) else f"; {text}"
+    return line
 
 
 def _text(cell: Cell | None) -> str:
     return "" if cell is None else cell.text
+
+
+def _filled(row: Sequence[Cell | None]) -> list[Cell]:
+    return [cell for cell in row if cell is not None and cell.text]
 
 
 def _is_whole(row: Sequence[Cell | None]) -> bool:

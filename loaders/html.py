@@ -4,6 +4,7 @@ import re
 import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
+from itertools import takewhile
 from pathlib import Path
 
 from bs4 import BeautifulSoup, MarkupResemblesLocatorWarning, XMLParsedAsHTMLWarning
@@ -19,7 +20,7 @@ from kgrag.loaders.outline import Outline
 from kgrag.loaders.reading import Format, Reading
 from kgrag.values.documents import Document
 
-_DROPPED = ["script", "style", "noscript", "template", "nav", "footer", "svg", "iframe", "title"]
+_DROPPED = ["script", "style", "noscript", "template", "nav", "footer", "iframe", "title"]
 _FRAME = {"nav": "navigation bar", "footer": "page foot"}
 """What of it is counted."""
 _BLOCKS = frozenset(
@@ -30,7 +31,14 @@ _BLOCKS = frozenset(
 _HEADINGS = ("h1", "h2", "h3", "h4", "h5", "h6")
 _MOST_INNER = 200  # tables in others: pages of more are laid out by them
 _SIGNS = {"sup": "^", "sub": "_"}
-_KINDS = {"loweralpha": "a", "upperalpha": "A", "lowerroman": "i", "upperroman": "I"}  # classes of docutils
+_KINDS = {
+    "loweralpha": "a", "upperalpha": "A", "lowerroman": "i", "upperroman": "I", "lowerlatin": "a", "upperlatin": "A",
+    "decimalleadingzero": "01",
+}  # classes of docutils, and styles of lists  # fmt: skip
+_LIST_STYLE = re.compile(r"list-style(?:-type)?\s*:([^;]*)", re.IGNORECASE)
+_BOLD = re.compile(r"font-weight\s*:\s*(?:bold|[6-9]00)", re.IGNORECASE)
+_EDGE = "\x1f"
+_EDGES = re.compile(rf"\n?{_EDGE}+(?:\n{_EDGE}+)*\n?")
 _SPACES = re.compile(r"[^\S\x1e]+")
 _BREAKS = re.compile(rf" ?{BREAK} ?")
 _MANY_BREAKS = re.compile(r"\n{3,}")
@@ -96,7 +104,7 @@ class _Table:
         if not self.rows:
             self.rows.append([])
         self.in_item = self.after_item = False
-        self.rows[-1].append(Cell("", _number(tag, "rowspan", 1), _number(tag, "colspan", 1), tag.name == "th"))
+        self.rows[-1].append(Cell("", _number(tag, "rowspan", 1), _number(tag, "colspan", 1), _is_head(tag)))
 
     def add(self, text: str) -> None:
         """Add a paragraph to the last cell."""
@@ -105,21 +113,20 @@ class _Table:
         self.after_item = self.in_item
 
     def add_to(self, outline: Outline) -> None:
-        rows = [row for row in self.rows if row]
-        heads = self.heads
-        if not heads:
-            while heads < len(rows) and all(cell.head for cell in rows[heads]):
-                heads += 1
-        named = [row for row in rows if row[0].head and not any(cell.head for cell in row[1:]) and len(row) > 1]
-        if rows and len(named) == len(rows):  # each row has its header, and the columns have none
-            for text in (self.caption, "\n".join(map(_named, rows))):
-                outline.block(text, tight=False)
-        else:
-            outline.table(rows, self.caption, heads)
+        outline.table([row for row in self.rows if row], self.caption, self.heads)
 
 
-def _named(row: Sequence[Cell]) -> str:
-    return f"{one_line(row[0].text)}: {'; '.join(one_line(cell.text) for cell in row[1:])}"
+def _is_head(cell: Tag) -> bool:
+    """Return whether a cell is a header, or all of its own text is bold; cells that are not closed hold the next."""
+    return cell.name == "th" or _is_bold(cell)
+
+
+def _is_bold(tag: Tag, depth: int = 0) -> bool:
+    if tag.name in ("b", "strong") or _BOLD.search(str(tag.get("style") or "")):
+        return True
+    own = takewhile(lambda part: not isinstance(part, Tag) or part.name not in ("td", "th", "tr"), tag.children)
+    parts = [part for part in own if isinstance(part, Tag) or str(part).strip()]
+    return bool(parts) and depth < 5 and all(isinstance(part, Tag) and _is_bold(part, depth + 1) for part in parts)
 
 
 def _only_lays_out(table: Tag, inner: Sequence[Tag]) -> bool:
@@ -167,6 +174,9 @@ class _Extractor:
         if name in _DROPPED:
             self._outline.left_out[_FRAME.get(name, "")] += bool(tag.get_text().strip())
             return False
+        if name == "svg":
+            self._line.text(f" {' '.join(part.get_text(' ') for part in tag.find_all(['title', 'desc', 'text']))} ")
+            return False
         if name == "img":
             self._line.text(f" {tag.get('alt') or ''} ")
             if any(0 <= _number(tag, side, SMALLEST) < SMALLEST for side in ("width", "height")):
@@ -188,19 +198,29 @@ class _Extractor:
             self._heading = int(name[1])
         elif name == "pre":
             self._flush()
-            self._outline.block(tag.get_text().replace(BREAK, "\n"), tight=False)
+            self._outline.block(_literal(tag), tight=False)
             return False
         elif name in _BLOCKS:
             self._flush()
             if name in ("ul", "ol"):
-                classes = tag.get_attribute_list("class")
-                kind = next((_KINDS[str(c)] for c in classes if c in _KINDS), str(tag.get("type") or "1"))
-                self._outline.begin_list(_number(tag, "start", 1) if name == "ol" else None, kind)
+                self._begin_list(tag)
             elif name == "li":
                 self._outline.item(_number(tag, "value", 0) if tag.get("value") else None)
             elif name == "table" and id(tag) not in self._layout:
                 self._table = _Table()
         return True
+
+    def _begin_list(self, tag: Tag) -> None:
+        if tag.name == "ul":
+            self._outline.begin_list()
+            return
+        style = _LIST_STYLE.search(str(tag.get("style") or ""))
+        names = [str(name) for name in (*tag.get_attribute_list("class"), *(style[1].lower().split() if style else ()))]
+        kind = next((_KINDS[name.replace("-", "")] for name in names if name.replace("-", "") in _KINDS), "")
+        step = -1 if tag.has_attr("reversed") else 1
+        items = tag.find_all("li") if step < 0 else []
+        first = sum(item.find_parent(["ol", "ul", "menu"]) is tag for item in items) if step < 0 else 1
+        self._outline.begin_list(_number(tag, "start", first), kind or str(tag.get("type") or "1"), step)
 
     def _enter_in_table(self, table: _Table, tag: Tag) -> None:
         if tag.name == "table" or table.inner:
@@ -274,6 +294,14 @@ class _Extractor:
             self._outline.block(text)
 
 
+def _literal(tag: Tag) -> str:
+    """Return code as it is written; each block within it is on lines of its own."""
+    for inner in tag.find_all(_BLOCKS - {"td", "th"}):
+        inner.insert(0, _EDGE)
+        inner.append(_EDGE)
+    return _EDGES.sub("\n", tag.get_text().replace(BREAK, "\n"))
+
+
 def _caption(tag: Tag) -> str:
     """Return the caption of a picture, else what stands in its place."""
     around = tag.find_parent("figure")
@@ -307,8 +335,8 @@ def _blocks(document: Document) -> int:
 
 def _readable(pages: Sequence[Path], limit: int) -> Iterator[Document]:
     for page in pages:
-        with suppress(BadInput, OSError):
+        with suppress(Exception):  # whoever reads that page reports it
             yield load_html(Source(page, page.name, page.name, limit), pictures=False)
 
 
-HTML = Format("HTML page", (".html", ".htm"), _load_page, version=6)
+HTML = Format("HTML page", (".html", ".htm"), _load_page, version=7)

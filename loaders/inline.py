@@ -27,6 +27,7 @@ class Inline:
     def __init__(self) -> None:
         self._open: list[tuple[str, list[str]]] = [("", [])]
         self._joint: Callable[[str], bool] | None = None  # whether a character must be parted from what stands before
+        self._gap = False  # whether something was left out before the next text
         self._doubt: tuple[list[str], int, str] | None = None  # a raised number, and what it is if it is a note's mark
 
     @property
@@ -38,12 +39,19 @@ class Inline:
         """Add text as it is."""
         if not text:
             return
+        if self._gap:
+            text = text.lstrip(" ") if not self.last.strip() else text
+            self._gap = not text
         if self._doubt is not None and text.strip():
             self._decide(text.lstrip()[0])
         if self._joint is not None and self._joint(text[0]):
             self._open[-1][1].append(" ")
         self._joint = None
         self._open[-1][1].append(text)
+
+    def skip(self) -> None:
+        """Record that something is left out here: one of the spaces around it goes, too."""
+        self._gap = True
 
     def word(self, text: str) -> None:
         """Add text that stands by itself: no word or number before or after it becomes part of it."""
@@ -97,7 +105,7 @@ class Inline:
             self.end()
         self._decide("")
         text = "".join(self._open[0][1])
-        self._open, self._joint = [("", [])], None
+        self._open, self._joint, self._gap = [("", [])], None, False
         return text
 
 
@@ -138,7 +146,9 @@ def _braced(text: str) -> str:
 
 def ordinal(number: int, kind: str = "1") -> str:
     """Return the number of a list's item: "3", with a kind of "a", "A", "i" or "I" as letters or in Roman."""
-    text = str(number)
+    text = f"{number:02d}" if kind == "01" else str(number)
+    if kind == "1st":
+        return text + ("th" if 10 < number % 100 < 14 else {1: "st", 2: "nd", 3: "rd"}.get(number % 10, "th"))
     if kind in ("a", "A") and number > 0:
         text = ""
         while number > 0:

@@ -4,9 +4,9 @@ import codecs
 import hashlib
 import io
 import json
-import re
 from array import array
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import replace
 from typing import Any, BinaryIO, Protocol
 
@@ -27,11 +27,16 @@ from kgrag.loaders.base import (
     read_text,
     repaired,
 )
-from kgrag.loaders.named_rows import CORPUS, Columns, Row, is_table, read_rows, row_key, strings
+from kgrag.loaders.grid import with_head
+from kgrag.loaders.named_rows import CORPUS, Columns, Row, flat, is_table, read_rows, row_key, tree
 from kgrag.loaders.reading import Format
-from kgrag.values.documents import Document, Problem, Triple
+from kgrag.values.documents import Document, Problem, Table, Triple
 
-_SENTENCE = re.compile(r"\w\s+\w")
+_HOLDERS = frozenset(
+    """articles chats conversations data docs documents entries events features hits items list messages pages posts
+    records response result results rows values""".split()
+)
+"""Names under which objects hold lists of others."""
 
 
 def load_jsonl(source: Source, columns: Columns) -> Iterator[Item]:
@@ -66,27 +71,77 @@ def _rows(source: Source, stream: "Lines") -> Iterator[Row | Problem]:
 
 
 def load_json(source: Source, columns: Columns) -> Iterator[Item]:
-    """Yield the rows of a JSON file: a list of objects, or one object. Raises BadInput."""
-    items = parse(read_text(source), whole=True)
+    """Yield the rows of a JSON file: a list, an object that holds one, or a row after another. Raises BadInput."""
+    text = read_text(source)
+    try:
+        values = list(_sequence(text))
+    except BadInput:
+        with suppress(BadInput):
+            parse(text.strip().split("\n")[0])  # else it is JSON Lines with a line that is damaged
+            yield from load_jsonl(source, columns)
+            return
+        raise
+    items = values if len(values) > 1 else values[0]
+    more: dict[str, Any] = {}
+    if isinstance(items, dict) and is_table(columns, tuple(items)):
+        items, more = _contents(items)
     if items == []:
         raise BadInput("holds an empty list")
+    if isinstance(items, list) and all(isinstance(item, list) for item in items):
+        cells = [[one_line("" if cell is None else str(cell)) for cell in item] for item in items]
+        width = max(map(len, cells))
+        rows = with_head([row + [""] * (width - len(row)) for row in cells if any(row)], usual=True)
+        yield Document(source.key, (), source.title, source.shown, tables=(Table(1, tuple(map(tuple, rows))),))
+        return
     if isinstance(items, dict):
-        items = [items if not is_table(columns, tuple(items)) else _tree(items)]
+        items = [tree(items) if is_table(columns, tuple(items)) and _holds_objects(items) else items]
     if not isinstance(items, list):
-        raise BadInput("must hold a list of objects")
-    places = ((row, number, f"{source.shown}#{number}") for number, row in enumerate(items, 1))
-    yield from read_rows(source, columns, places)
+        raise BadInput("must hold a list of objects, or of texts")
+    texts = ({"text": item} if isinstance(item, str) else item for item in items)
+    places = ((row, number, f"{source.shown}#{number}") for number, row in enumerate(texts, 1))
+    for item in read_rows(source, columns, places):
+        if isinstance(item, Document) and more:
+            item = replace(item, metadata=dict(flat("file", more)) | dict(item.metadata))
+        yield item
 
 
-def _tree(item: dict[str, Any]) -> dict[str, Any]:
-    """Return an object of nested ones as a row, whose text is theirs, in order; unchanged where there is none."""
-    nested = {name: value for name, value in item.items() if isinstance(value, dict | list)}
-    texts = list(strings(list(nested.values())))
-    if not any(_SENTENCE.search(text) for text in texts):  # settings, or measurements
-        if nested:
-            Columns().find("text", tuple(item))
-        return item
-    return {name: value for name, value in item.items() if name not in nested} | {"text": "\n\n".join(texts)}
+def _sequence(text: str) -> Iterator[Any]:
+    """Yield the values of a text, of which JSON Lines have several. Raises BadInput."""
+    decoder = json.JSONDecoder(strict=False, parse_int=_integer, parse_constant=lambda _: None)
+    place, end = 0, len(text.rstrip())
+    text = text.removeprefix("\ufeff")
+    while place < end or not place:
+        place += len(text[place:]) - len(text[place:].lstrip(" \t\r\n"))
+        try:
+            value, place = decoder.raw_decode(text, place)
+        except json.JSONDecodeError as error:
+            raise BadInput(f"is not valid JSON: {error.msg} (line {error.lineno}, column {error.colno})") from None
+        except RecursionError:
+            raise BadInput("is nested too deeply") from None
+        yield value
+
+
+def _contents(item: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
+    """Return the list of objects that an object is there to hold, and its other values; else the object alone."""
+    more: dict[str, Any] = {}
+    inner: Any = item
+    while isinstance(inner, dict):
+        lists = [name for name, value in inner.items() if isinstance(value, list | dict) and value]
+        name = lists[0] if len(inner) == len(lists) == 1 else next((n for n in lists if n.lower() in _HOLDERS), None)
+        if name is None:
+            return item, {}
+        more |= {other: value for other, value in inner.items() if other != name and value not in (None, "")}
+        inner = inner[name]
+        if isinstance(inner, list) and inner and all(isinstance(row, dict) for row in inner):
+            return inner, more
+    return item, {}
+
+
+def _holds_objects(value: Any) -> bool:
+    """Return whether some list in it holds objects or lists, which no cell of a table shows well."""
+    if isinstance(value, dict):
+        return any(map(_holds_objects, value.values()))
+    return isinstance(value, list) and any(isinstance(item, dict | list) for item in value)
 
 
 BLANK = object()
@@ -156,13 +211,12 @@ def parse_line(line: bytes | None, limit: int) -> Any:
     return parse(text)
 
 
-def parse(text: str, whole: bool = False) -> Any:
+def parse(text: str) -> Any:
     """Return a JSON value; NaN and infinity are None, integers beyond 64 bits text. Raises BadInput."""
     try:
         return json.loads(text, strict=False, parse_int=_integer, parse_constant=lambda _: None)
     except json.JSONDecodeError as error:
-        where = f"line {error.lineno}, column {error.colno}" if whole else f"column {error.colno}"
-        raise BadInput(f"is not valid JSON: {error.msg} ({where})") from None
+        raise BadInput(f"is not valid JSON: {error.msg} (column {error.colno})") from None
     except RecursionError:
         raise BadInput("is nested too deeply") from None
 
@@ -174,9 +228,9 @@ def _integer(text: str) -> int | str:
 
 
 JSONL = Format(
-    "JSON Lines file", (".jsonl", ".ndjson"), lambda source, reading: load_jsonl(source, reading.columns), version=2
+    "JSON Lines file", (".jsonl", ".ndjson"), lambda source, reading: load_jsonl(source, reading.columns), version=3
 )
-JSON = Format("JSON file", (".json",), lambda source, reading: load_json(source, reading.columns), version=2)
+JSON = Format("JSON file", (".json",), lambda source, reading: load_json(source, reading.columns), version=3)
 
 
 TRIPLES, QUERIES = "triples.jsonl", "queries.jsonl"

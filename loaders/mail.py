@@ -1,29 +1,36 @@
 """E-mails (RFC 5322), in files of one (.eml) or many (.mbox, RFC 4155): each is a document, titled by its subject.
 
-Messages that are enclosed are read; other attachments are named.
+Messages that are enclosed are read, and invitations; other attachments are named. Calendars (.ics, RFC 5545), too.
 """
 
+import datetime as dt
 import re
 from array import array
 from collections.abc import Iterator
 from dataclasses import replace
 from email import message_from_bytes, policy
 from email.message import EmailMessage
+from html import unescape
 from pathlib import Path
 from typing import Any
 
 from kgrag.loaders.apart import MAX_TEXT, Content, content, document_of, read_apart
-from kgrag.loaders.base import MB, BadInput, Item, Source, decode, one_line, open_file
+from kgrag.loaders.base import MB, BadInput, Item, Source, clean, counted, decode, one_line, open_file, read_text
 from kgrag.loaders.html import add_html
 from kgrag.loaders.outline import Outline
 from kgrag.loaders.reading import Format, Reader, Readers, Reading
-from kgrag.values.documents import Problem
+from kgrag.values.documents import Document, Problem, Section
 
 _LINE = 1 << 16  # bytes that are looked at at once
 _MAX_DEATHS = 10  # processes that one mailbox may take with it
 _MAX_DEPTH = 5  # of messages in messages
 _QUOTES = re.compile(">*")
 _SIGNATURE = "-- "
+_WORD = re.compile(r"[^\W_]+")
+_ADDRESS = re.compile(r"https?://\S+")
+_MARKUP = re.compile(r"<(style|script|title)\b.*?</\1\s*>|<!--.*?-->|<[^>]+>", re.DOTALL | re.IGNORECASE)
+_FAR_MORE = 0.3  # of the words of an HTML part: so many that the plain text has not
+_STUB = 15  # words of a plain text that only says where to read the message
 _QUOTED = re.compile(rb"^>(>*From )", re.MULTILINE)
 
 
@@ -103,8 +110,7 @@ def _content(data: bytes) -> Content:
     if not any(message.get(name) for name in ("from", "to", "subject", "date", "received", "message-id")):
         raise BadInput("is no e-mail message: it has no sender, subject or date")
     outline = Outline()
-    _add_body(outline, message)
-    attached = _add_enclosed(outline, message)
+    attached = _add_body(outline, message)
     metadata: dict[str, Any] = {name: _field(message, name) for name in ("from", "to", "cc")}
     metadata |= {"date": _date(message), "attachments": [name for name in attached if name]}
     return content(outline, _field(message, "subject"), metadata)
@@ -112,59 +118,91 @@ def _content(data: bytes) -> Content:
 
 def add_message(outline: Outline, data: bytes) -> None:
     """Add the text of a message, or of a page that was saved as one (MHTML), to an outline."""
-    message = _parsed(data)
-    _add_body(outline, message)
-    _add_enclosed(outline, message)
+    _add_body(outline, _parsed(data))
 
 
-def _add_body(outline: Outline, message: EmailMessage) -> None:
-    body = message.get_body(("plain", "html"))
-    text = _text(body) if body is not None else ""
-    page = message.get_body(("html",))
-    if not text.strip() and page is not None:  # which some programs send with an empty text before it
-        body, text = page, _text(page)
-    if body is not None and body.get_content_subtype() == "html":
-        add_html(outline, text)
-    else:
-        for block in text.split("\n\n"):
-            outline.add(block)
-
-
-def _add_enclosed(outline: Outline, message: EmailMessage, depth: int = 0) -> list[str]:
-    """Add the messages that a message encloses, each under a heading; returns the names of other attachments."""
+def _add_body(outline: Outline, message: EmailMessage, depth: int = 0) -> list[str]:
+    """Add the texts of a message in their order, enclosed messages under headings; returns the names of other parts."""
     names: list[str] = []
-    for part in _attachments(message):
-        if part.get_content_type() == "multipart/digest" and depth < _MAX_DEPTH:
-            names += _add_enclosed(outline, part, depth + 1)
-        elif not part.get_filename() and not part.is_attachment() and part.get_body(("plain", "html")) is not None:
-            _add_body(outline, part)  # the text goes on after a picture
-        elif part.get_content_type() != "message/rfc822" or depth >= _MAX_DEPTH:
-            names.append(one_line(part.get_filename() or ""))
-        elif isinstance(inner := next(iter(part.iter_parts()), None), EmailMessage):
+    calendars: dict[str, None] = {}
+    for part in _parts(message, names, outline):
+        kind = part.get_content_type()
+        if kind == "message/rfc822" and isinstance(inner := next(iter(part.iter_parts()), None), EmailMessage):
             outline.heading(depth + 1, _field(inner, "subject") or "Enclosed message")
             for name in ("from", "date"):
-                outline.add(
-                    f"{name.capitalize()}: {value}" if (value := _field(inner, name)) else "", tight=name == "date"
-                )
-            _add_body(outline, inner)
-            names += _add_enclosed(outline, inner, depth + 1)
+                value = _field(inner, name)
+                outline.add(f"{name.capitalize()}: {value}" if value else "", tight=name == "date")
+            names += _add_body(outline, inner, depth + 1) if depth < _MAX_DEPTH else [_field(inner, "subject")]
+        elif kind == "text/html":
+            add_html(outline, _text(part))
+        elif kind == "text/calendar":
+            calendars |= dict.fromkeys(map(_event_text, read_events(_text(part))))
+        else:
+            text = _text(part) if part.get_content_maintype() == "text" else _status(part)
+            for block in text.split("\n\n"):
+                outline.add(block)
+    for event in calendars:
+        outline.add(event)
     return names
 
 
-def _attachments(message: Any) -> list[Any]:
-    """Return the parts of a message but for its body."""
-    if message.get_content_type() == "message/rfc822":
-        return [message]
-    if message.get_content_type() in ("multipart/alternative", "multipart/related"):
-        return list(message.iter_attachments())
-    body = message.get_body(("plain", "html"))
-    parts: list[Any] = []
-    for part in message.iter_parts():  # iter_attachments would pass over text that goes on after a picture
-        if body is not None and any(inner is body for inner in part.walk()):
-            parts += _attachments(part)
-        else:
-            parts.append(part)
-    return parts
+def _parts(part: Any, names: list[str], outline: Outline) -> Iterator[Any]:
+    """Yield the parts to read, of alternatives the one that says most; `names` takes those of the other parts."""
+    kind, main = part.get_content_type(), part.get_content_maintype()
+    if kind == "multipart/alternative":
+        inner = [list(_parts(each, names, outline)) for each in part.iter_parts()]
+        yield from _best([each for each in inner if each], outline)
+    elif kind == "multipart/related":
+        first, *others = list(part.iter_parts()) or [None]
+        if first is not None:
+            yield from _parts(first, names, outline)
+        names += [one_line(other.get_filename() or other.get_content_type()) for other in others]
+    elif main == "multipart":
+        for each in part.iter_parts():
+            yield from _parts(each, names, outline)
+    elif kind in ("text/calendar", "message/rfc822") or (
+        main in ("text", "message") and not part.get_filename() and not part.is_attachment()
+    ):
+        yield part
+    else:
+        names.append(one_line(part.get_filename() or kind))
+
+
+def _best(choices: list[list[Any]], outline: Outline) -> Iterator[Any]:
+    """Yield the parts of the alternative to read: plain text, unless HTML has far more words; calendars besides."""
+    calendars = [p for parts in choices for p in parts if p.get_content_type() == "text/calendar"]
+    texts = [parts for parts in choices if any(p.get_content_type() != "text/calendar" for p in parts)]
+    plain = next((p for p in texts if not any(_is_page(part) for part in p)), None)
+    page = next((p for p in texts if any(_is_page(part) for part in p)), None)
+    choice = plain or page or []
+    if plain and page:
+        one, other = (set(_WORD.findall(" ".join(map(_words, parts)).lower())) for parts in (plain, page))
+        more, less = len(other - one), len(one - other)
+        if not one or (more > 2 and more > _FAR_MORE * len(other)):
+            if len(one) <= _STUB or more > less:
+                choice = page
+            else:
+                outline.problems.append(
+                    f"holds {counted(more, 'word')} in its HTML that its plain text, which was read, has not"
+                )
+    yield from (part for part in choice if part.get_content_type() != "text/calendar")
+    yield from calendars
+
+
+def _is_page(part: Any) -> bool:
+    return bool(part.get_content_type() == "text/html")
+
+
+def _words(part: Any) -> str:
+    """Return the text of a part without addresses of links and without tags."""
+    text = _text(part) if part.get_content_maintype() == "text" else ""
+    return unescape(_MARKUP.sub(" ", text)) if _is_page(part) else _ADDRESS.sub(" ", text)
+
+
+def _status(part: Any) -> str:
+    """Return the fields of a report on delivery."""
+    inner = part.get_payload()
+    return "\n\n".join(str(each).strip() for each in inner) if isinstance(inner, list) else ""
 
 
 def _parsed(data: bytes) -> EmailMessage:
@@ -219,11 +257,96 @@ def _date(message: EmailMessage) -> str:
         return ""
 
 
-EML = Format("e-mail message", (".eml",), read_apart("kgrag.loaders.mail:read_eml"), version=4)
+_FOLD = re.compile(r"\r?\n[ \t]")
+_PARAMETER = r";([\w-]+)=(\"[^\"]*\"|[^\";:]*)"
+_PROPERTY = re.compile(rf"([\w-]+)((?:{_PARAMETER})*):(.*)")
+_ESCAPED = re.compile(r"\\(.)")
+_MOMENT = re.compile(r"(\d{4})(\d\d)(\d\d)(?:T(\d\d)(\d\d)(?:\d\d)?(Z?))?")
+_LABELS = {"DTSTART": "Start", "DTEND": "End", "RRULE": "Repeats", "RDATE": "Also on", "EXDATE": "Not on"}
+_SILENT = re.compile(
+    "UID|DTSTAMP|SEQUENCE|CREATED|LAST-MODIFIED|TRANSP|CLASS|RECURRENCE-ID|REQUEST-STATUS|RELATED-TO|X-.*"
+)
+"""Properties of events that programs read and no calendar shows."""
+_NO_EVENTS = ("VCALENDAR", "VALARM", "VTIMEZONE", "STANDARD", "DAYLIGHT")
+
+
+def read_events(text: str) -> list[dict[str, str]]:
+    """Return the properties of each event, task and note of a calendar (RFC 5545), by their labels.
+
+    "Uid" tells events from each other; "When" is the start in ISO 8601, or missing.
+    """
+    events: list[dict[str, str]] = []
+    inside: list[str] = []
+    for name, options, *_, value in (
+        m.groups() for m in map(_PROPERTY.fullmatch, _FOLD.sub("", text).splitlines()) if m
+    ):
+        match name.upper():
+            case "BEGIN":
+                inside.append(value.strip().upper())
+                events += [{"Uid": ""}] if inside[-1] not in _NO_EVENTS else []
+            case "END":
+                del inside[-1:]
+            case upper if events and inside and inside[-1] not in _NO_EVENTS:
+                _add_property(
+                    events[-1], upper, options, _ESCAPED.sub(lambda m: "\n" if m[1] in "nN" else m[1], value).strip()
+                )
+    return events
+
+
+def _add_property(event: dict[str, str], name: str, options: str, text: str) -> None:
+    parameters = {key.upper(): value.strip('"') for key, value in re.findall(_PARAMETER, options)}
+    moment = _MOMENT.match(text) if name not in ("SUMMARY", "DESCRIPTION") else None
+    if name in ("UID", "RECURRENCE-ID"):
+        event["Uid"] += one_line(text)
+    if _SILENT.fullmatch(name) or not text:
+        return
+    if moment is not None:
+        last = name == "DTEND" and moment[4] is None
+        text = ", ".join(_moment(part, parameters.get("TZID", ""), last=last) for part in text.split(","))
+        if name == "DTSTART":
+            event["When"] = text[:16].replace(" ", "T") + ("+00:00" if moment[6] else "")
+    elif text.lower().startswith("mailto:"):
+        text = f"{parameters['CN']} <{text[7:]}>" if parameters.get("CN") else text[7:]
+    label = _LABELS.get(name, name.replace("-", " ").capitalize())
+    text = text if name == "DESCRIPTION" else one_line(text)
+    event[label] = f"{event[label]}, {text}" if label in event else text
+
+
+def _moment(text: str, zone: str, *, last: bool) -> str:
+    """Return a date or a time, "2026-11-30 09:30 (Europe/Oslo)"; `last`: of a whole day, the one before it."""
+    match = _MOMENT.match(text)
+    try:
+        day = dt.date(*map(int, match.groups()[:3])) - dt.timedelta(days=int(last)) if match else None
+    except (ValueError, OverflowError):
+        return text
+    if match is None or day is None or match[4] is None:
+        return text if day is None else day.isoformat()
+    return f"{day.isoformat()} {match[4]}:{match[5]}" + (" UTC" if match[6] else f" ({zone})" if zone else "")
+
+
+def _event_text(event: dict[str, str]) -> str:
+    lines = (f"{label}: {text}" for label, text in event.items() if label not in ("Uid", "When", "Description"))
+    return "\n\n".join(filter(None, ("\n".join(lines), event.get("Description", ""))))
+
+
+def load_calendar(source: Source) -> Iterator[Item]:
+    """Yield each event of a calendar as a document, titled by its summary. Raises BadInput."""
+    events = read_events(clean(read_text(source)))
+    if not any(map(_event_text, events)):
+        raise BadInput("holds no event")
+    for number, event in enumerate(events, 1):
+        if text := _event_text(event):
+            title, key = event.get("Summary") or f"{source.title} {number}", f"{source.key}#{event['Uid'] or number}"
+            date = {"date": event["When"]} if "When" in event else {}
+            yield Document(key, (Section(text),), title, f"{source.shown}#{number}", date)
+
+
+EML = Format("e-mail message", (".eml",), read_apart("kgrag.loaders.mail:read_eml"), version=5)
 
 
 def _mailbox(source: Source, reading: Reading) -> Iterator[Item]:
     yield from load_mbox(source, reading.readers)
 
 
-MBOX = Format("mailbox", (".mbox",), _mailbox, version=4)
+CALENDAR = Format("calendar", (".ics", ".ical", ".ifb"), lambda source, reading: load_calendar(source))
+MBOX = Format("mailbox", (".mbox",), _mailbox, version=5)

@@ -1,7 +1,8 @@
 """Markdown files: plain text in sections under their headings, the tables, and the values of their front matter."""
 
 import re
-from collections.abc import Iterable, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
 from html import escape
 from typing import Any
 from urllib.parse import unquote
@@ -69,6 +70,14 @@ _ATTRIBUTES = re.compile(rf"\{{:?\s*{_ATTRIBUTE_NAME}(?:\s+{_ATTRIBUTE_NAME})*\s
 """What a heading is linked to by, and looks like, as Pandoc and others have it: "{#kilns .wide}"."""
 _ATTRIBUTE_LINE = re.compile(r"\{:(?![:/])[^{}]*\}")
 """How a block of kramdown looks."""
+_FENCE = re.compile(r"(`{3,}|~{3,})")
+_ADMONITION = re.compile(r"(?:!!!|\?\?\?\+?)\s+([\w -]+?)(?:\s+\"(.*)\")?|===[!+]?\s+\"(.*)\"")
+_CONTAINER = re.compile(r"(?::{3,}|/{3,})|:{3,}\s*((?!:)\S.*?)\s*:*|/{3,}\s*([\w-]+(?:\s*\|.*)?)")
+_SNIPPET = re.compile(r"-{1,}8<-{1,}")
+_ABBREVIATION = re.compile(r"^\*\[([^\]]+)\]:\s+")
+_KEYS = re.compile(r"(?<![\w+])\+\+([\w-]+(?:\+[\w-]+)*)\+\+(?![\w+])")
+_ICON = re.compile(r":(?:material|fontawesome|octicons|simple)-[\w-]+:")
+_LIST_ATTRIBUTE = re.compile(r"\b(?:(start)=\"?(\d{1,9})\b|(type|reversed)(?:=\"?(\w+))?)")
 _REMARK = re.compile(r"%%.+?%%", re.DOTALL)
 _BEFORE, _AFTER = re.compile(r"[0-9A-Za-z]*$"), re.compile(r"[0-9A-Za-z]*")
 
@@ -303,10 +312,12 @@ def _remark_block(state: StateBlock, start: int, end: int, silent: bool) -> bool
 
 
 def _attribute_line(state: StateBlock, start: int, end: int, silent: bool) -> bool:
-    """Match a line that says how a block looks, which nothing stands for."""
-    if state.is_code_block(start) or not _ATTRIBUTE_LINE.fullmatch(_line(state, start).rstrip()):
+    """Match a line of attributes of a block, such as how a list is numbered."""
+    line = _line(state, start).rstrip()
+    if state.is_code_block(start) or not (_ATTRIBUTE_LINE.fullmatch(line) or _ATTRIBUTES.fullmatch(line)):
         return False
     if not silent:
+        state.push("attributes", "", 0).content = line
         state.line = start + 1
     return True
 
@@ -316,15 +327,66 @@ _BLOCK_ID = re.compile(r"(?<=\S) \^[a-z0-9]{6}$")
 """What a note of Obsidian is linked to by."""
 _RELATIVE = re.compile(r"(?![a-z][a-z0-9+.-]*:|/)[^?#]+", re.IGNORECASE)
 """The path of a link that has no scheme and does not begin at a root."""
+_ATTRIBUTED = ("image", "link_close", "code_inline", "strong_close", "em_close")
+"""What may have attributes after it, "{ .md-button }"."""
 _SIGNS = {"sup": "^", "sub": "_"}
-_LEFT_OUT = {"del": "deleted piece", "rt": "reading of characters", "rp": ""}
+_LEFT_OUT = {
+    **dict.fromkeys(("del", "s", "strike"), "deleted piece"), "rt": "reading of characters", "rp": "",
+}  # fmt: skip
 """Tags whose text is left out, and what it is counted as."""
 
 
 def load_markdown(source: Source) -> Document:
     """Read a Markdown file as a document, titled by its front matter, its first h1 or its name. Raises BadInput."""
     metadata, body = split_front_matter(clean(read_text(source)))
-    return markdown_document(source, body, metadata=metadata)
+    left_out: Counter[str] = Counter()
+    body = "\n".join(_without_signs(body.split("\n"), left_out))
+    document = markdown_document(source, body, metadata=metadata)
+    tell(source, left_out)
+    return document
+
+
+def _without_signs(lines: Sequence[str], left_out: Counter[str]) -> Iterator[str]:
+    """Yield lines without the signs of MkDocs and of containers (`!!! note "Title"`, `=== "Tab"`, `::: module`)."""
+    fence = ""
+    inside: list[int] = []  # the indents of the blocks that are open
+    options = -1  # the indent of a module whose options follow
+    for line in lines:
+        bare, indent = line.strip(), len(line) - len(line.lstrip())
+        if bare:
+            while inside and indent < inside[-1]:
+                inside.pop()
+            options = -1 if indent <= options else options
+        line = line[: inside[0] - 4] + line[inside[-1] :] if inside else line
+        mark = _FENCE.match(bare)
+        if fence or mark:
+            closes = fence and bare.startswith(fence) and set(bare) == {fence[0]}
+            fence = "" if closes else fence or (mark[1] if mark else "")
+            yield line
+        elif options >= 0 and bare:
+            left_out["option of a module"] += 1
+        elif block := _ADMONITION.fullmatch(bare):
+            title = (
+                block[3]
+                or block[2]
+                or ("" if block[1] is None or block[2] == "" else f"{block[1].split()[0].capitalize()}:")
+            )
+            yield from ("", f"{line[: len(line) - len(line.lstrip())]}{title}", "")
+            inside.append(indent + 4)
+        elif container := _CONTAINER.fullmatch(bare):
+            name = container[1] or container[2] or ""
+            named = re.fullmatch(r"([\w-]+)(?:\s*[\[|]?\s*([^\]]*)\]?)?", name)
+            module = re.fullmatch(r"[\w/]+(?:[.:][\w/]+)+", name)
+            options = indent if module else -1
+            title = name if module else named[2] or f"{named[1].capitalize()}:" if named else ""
+            yield from ("", title, "")
+        elif _SNIPPET.match(bare):
+            left_out["embedded part"] += 1
+            yield ""
+        elif bare.upper() == "[TOC]":
+            yield ""
+        else:
+            yield _ABBREVIATION.sub(r"\1: ", line)
 
 
 def markdown_document(source: Source, body: str, title: str = "", metadata: dict[str, Any] | None = None) -> Document:
@@ -363,6 +425,7 @@ class _Renderer:
 
     def __init__(self, outline: Outline) -> None:
         self._outline = outline
+        self._attributes = ""  # of the block that comes next
         self.links: dict[str, None] = {}
         """What it links to: notes by their names, files by their paths, which begin with a point."""
 
@@ -380,17 +443,29 @@ class _Renderer:
                     children[-1].content = text[:place].rstrip() if _ATTRIBUTES.fullmatch(text, max(place, 0)) else text
                 self._outline.heading(int(token.tag[1]), self._inline(children))
                 position += 2
+            elif token.type == "ordered_list_open":
+                self._begin_list(token, tokens[position:])
             else:
                 self._token(token)
+            self._attributes = token.content if token.type == "attributes" else ""
             position += 1
+
+    def _begin_list(self, token: Token, tokens: Sequence[Token]) -> None:
+        """Begin a list with numbers, which its attributes may write as letters, or count down."""
+        parts = _LIST_ATTRIBUTE.findall(self._attributes)
+        attributes = {first or second: number or word for first, number, second, word in parts}
+        start, step = int(attributes.get("start", token.attrs.get("start", 1))), 1
+        if "reversed" in attributes:
+            end = next(n for n, t in enumerate(tokens) if t.type == "ordered_list_close" and t.level == token.level)
+            items = sum(t.type == "list_item_open" and t.level == token.level + 1 for t in tokens[:end])
+            start, step = start if "start" in attributes else items, -1
+        self._outline.begin_list(start, attributes.get("type", "1"), step)
 
     def _token(self, token: Token) -> None:
         outline = self._outline
         match token.type:
             case "bullet_list_open":
                 outline.begin_list()
-            case "ordered_list_open":
-                outline.begin_list(int(token.attrs.get("start", 1)))
             case "bullet_list_close" | "ordered_list_close":
                 outline.end_list()
             case "list_item_open":
@@ -418,7 +493,9 @@ class _Renderer:
             if tokens[position].type == "tr_open":
                 rows.append([])
             elif tokens[position].type == "inline":
-                rows[-1].append(Cell(self._inline(tokens[position].children)))
+                kinds = [t.type for t in tokens[position].children or () if t.content or t.type != "text"]
+                bold = kinds[:1] == ["strong_open"] and kinds.index("strong_close") == len(kinds) - 1
+                rows[-1].append(Cell(self._inline(tokens[position].children), head=bold))
             position += 1
         self._outline.table(rows, heads=1)
         return position
@@ -427,12 +504,13 @@ class _Renderer:
         """Return the text of a line: links and images become their text, tags of HTML their meaning."""
         line = Inline()
         left_out = self._outline.left_out
-        hidden = ""  # the name of the tag whose text is left out
+        hidden = ""  # the name of the tag, or the type of the token, that ends what is left out
+        after = ""  # the type of the token before
         names = iter(tag_names([token.content for token in tokens or () if token.type == "html_inline"]))
         for token in tokens or ():
             name = next(names) if token.type == "html_inline" else ""
             if hidden:
-                hidden = "" if name == f"/{hidden}" else hidden
+                hidden = "" if name == f"/{hidden}" or token.type == hidden else hidden
                 continue
             match token.type:
                 case "softbreak":
@@ -451,13 +529,24 @@ class _Renderer:
                     self._link(str(token.attrs.get("href", "")))
                 case "remark":
                     left_out["comment"] += 1
+                case "s_open":
+                    line.skip()
+                    hidden = "s_close"
+                    left_out["deleted piece"] += 1
                 case "html_inline" if name in _LEFT_OUT or (name and _is_hidden(token.content, name)):
+                    line.skip()
                     hidden = name
                     left_out[_LEFT_OUT.get(name, "hidden piece")] += 1
                 case "html_inline":
                     _tag(token.content, name, line)
+                case "text":
+                    text = token.content
+                    if after in _ATTRIBUTED and (attributes := _ATTRIBUTES.match(text)):
+                        text = text[attributes.end() :]
+                    line.text(_ICON.sub("", _KEYS.sub(r"\1", text)))
                 case _:
                     line.text(token.content)
+            after = token.type
         return line.take()
 
     def _link(self, address: str) -> None:
@@ -506,4 +595,4 @@ def _tag(markup: str, name: str, line: Inline) -> None:
         line.text(str(image.get("alt") or "") if image is not None else "")
 
 
-MARKDOWN = Format("Markdown file", (".md", ".markdown"), whole(load_markdown), version=7)
+MARKDOWN = Format("Markdown file", (".md", ".markdown"), whole(load_markdown), version=8)

@@ -100,17 +100,20 @@ _PERMALINKS = frozenset("headerlink header-link anchor-link anchor permalink toc
 _TYPED = frozenset("text search email tel url number date month week time datetime-local color range".split())
 """Kinds of fields that show what was typed into them."""
 _HIDDEN = re.compile(r"(?:^|;)\s*(?:display\s*:\s*none|visibility\s*:\s*hidden)\b", re.IGNORECASE)
+_STRUCK = re.compile(r"(?:^|;)\s*text-decoration(?:-line)?\s*:[^;]*\bline-through\b", re.IGNORECASE)
 _HIDDEN_SHARE = 0.1  # of a page's words: less is menus and messages of every page, more is reported
 _MOST_KEPT = 50  # large parts that are called hidden: a page with more of them says nothing by it
 _REFERENCES = frozenset("footnote-ref footnote-reference noteref doc-noteref doc-biblioref".split())
 _BACK = frozenset("footnote-backref footnote-back footnote-backlink reversefootnote mw-cite-backlink".split())
 _ARROWS = frozenset(("↩", "↩︎", "↑", "⏎", "^", "↵"))
+_LINES = "td.blob-code, td.lines-code, td.line-code, td.code-line"
+"""Cells of a table whose rows are lines of code, as GitHub, Gitea and GitLab have them."""
 _LABEL = re.compile(r"\[?(?:note |n )?\w{1,4}\]?|[*†‡§]{1,3}", re.IGNORECASE)
 
 
 def prepare(soup: BeautifulSoup, outline: Outline) -> None:
     """Take out of a page what is no text of it, and put plain text where it needs more than its tags."""
-    for tag in soup.find_all("del"):
+    for tag in soup.find_all(_is_struck):
         outline.left_out["deleted piece"] += not _is_gone(tag) and bool(tag.get_text().strip())
         tag.decompose()
     _drop_frames(soup, outline)
@@ -153,6 +156,11 @@ def _drop_line_numbers(soup: BeautifulSoup) -> None:
             for part in (table, *table.find_all(["tbody", "tr", "th", "td"])):
                 part.name = "div"
         cell.decompose()
+    for table in {id(t): t for c in soup.select(_LINES) if (t := c.find_parent("table")) is not None}.values():
+        code = "\n".join(cell.get_text().strip("\n") for cell in table.select(_LINES))
+        table.clear()
+        table.name = "pre"
+        table.append(code)
     for tag in soup.select("pre .linenos, pre .lineno"):
         tag.decompose()
 
@@ -218,6 +226,10 @@ def _drop_hidden(soup: BeautifulSoup, outline: Outline) -> None:
             exempt += 1
     if hidden > _HIDDEN_SHARE * words:
         outline.problems.append(f"hides {counted(hidden, 'word')} from readers, left out")
+
+
+def _is_struck(tag: Tag) -> bool:
+    return tag.name in ("del", "s", "strike") or _STRUCK.search(str(tag.get("style") or "")) is not None
 
 
 def is_hidden(tag: Tag) -> bool:

@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import chain, islice
@@ -13,11 +14,25 @@ from kgrag.values.documents import Document, Problem, Section, Table
 CORPUS = "corpus.jsonl"
 """The passages of a benchmark, whose ids its triples and questions name."""
 
+_SENTENCE = re.compile(r"\w\s+\w")
+_ID = re.compile(r"[0-9a-fA-F-]{16,}")
+_LONG = 300  # characters of JSON in a cell
 _FIRST = 100  # rows, by which a file is known as a table
 _COMMON = {
     "key": ("id", "_id", "key", "doc_id", "docid", "document_id", "passage_id", "pid", "uuid"),
     "title": ("title", "name", "headline", "heading"),
-    "text": ("text", "body", "content", "contents", "passage", "paragraph", "article", "document", "abstract"),
+    "text": (
+        "text",
+        "page_content",
+        "body",
+        "content",
+        "contents",
+        "passage",
+        "paragraph",
+        "article",
+        "document",
+        "abstract",
+    ),
 }
 
 
@@ -131,6 +146,66 @@ def _cells(value: Any, name: str = "") -> Iterator[tuple[str, str]]:
         yield name, one_line(_as_text(value))
 
 
+def tree(item: Mapping[str, Any]) -> dict[str, Any]:
+    """Return an object of nested ones as a row: its own values, and a text of all values with their names."""
+    own = {name: value for name, value in item.items() if not isinstance(value, list | dict)}
+    return own | {"text": nested_text(dict(item))}
+
+
+def nested_text(value: Any) -> str:
+    """Return a nested value as text: a line a value, "specs.weight: 4.5", a paragraph an object of a list."""
+    return re.sub(r"\n{3,}", "\n\n", "\n".join(_lines(value))).strip()
+
+
+def _lines(value: Any, name: str = "", depth: int = 0) -> Iterator[str]:
+    """Yield the lines of a nested value; an empty one parts objects. Raises BadInput."""
+    check_depth(depth)
+    if isinstance(value, dict):
+        for key, inner in value.items():
+            if _ID.fullmatch(str(key)):  # of objects by their ids
+                yield ""
+                yield from _lines(inner, name, depth + 1)
+            else:
+                yield from _lines(inner, f"{name}.{key}" if name else str(key), depth + 1)
+    elif isinstance(value, list) and not any(isinstance(item, list | dict) for item in value):
+        texts = [text for item in value if (text := _as_text(item).strip())]
+        lines = texts if any(_SENTENCE.search(text) for text in texts) or not name else [", ".join(texts)]
+        for text in filter(None, lines):
+            yield f"{name}: {text}" if name else f"\n{text}"
+    elif isinstance(value, list) and all(isinstance(item, str) or _is_span(item) for item in value):
+        yield from _lines("".join(item if isinstance(item, str) else item["text"] for item in value), name, depth + 1)
+    elif isinstance(value, list):
+        for inner in value:
+            yield ""
+            yield from _lines(inner, name, depth + 1)
+    elif text := _as_text(value).strip():
+        yield f"{name}: {text}" if name else text
+
+
+def _is_span(item: Any) -> bool:
+    """Return whether an object is a part of a line of text, as Telegram writes links and marks."""
+    return (
+        isinstance(item, dict) and {"type", "text"} <= item.keys() and isinstance(item["text"], str) and len(item) < 4
+    )
+
+
+def _is_deep(value: Any, depth: int = 0) -> bool:
+    """Return whether a row holds more than the cells of a table show well."""
+    if isinstance(value, dict):
+        return depth > 2 or any(_is_deep(inner, depth + 1) for inner in value.values())
+    objects = isinstance(value, list) and any(isinstance(item, list | dict) for item in value)
+    return objects and (depth > 2 or len(json.dumps(value)) > _LONG)
+
+
+def flat(name: str, value: Any) -> Iterator[tuple[str, Any]]:
+    """Yield an entry of metadata; of an object each of its entries, "meta.author", which filters can name."""
+    if isinstance(value, dict):
+        for key, inner in value.items():
+            yield from flat(f"{name}.{key}", inner)
+    else:
+        yield name, value
+
+
 def _as_text(value: object) -> str:
     return "" if value is None else str(value).lower() if isinstance(value, bool) else str(value)
 
@@ -148,6 +223,12 @@ def read_rows(source: Source, columns: Columns, rows: Iterator[Row | Problem]) -
     values = [entry[0] for entry in first if not isinstance(entry, Problem)]
     names = tuple({str(name): None for row in values if isinstance(row, dict) for name in row})
     every = all(isinstance(row, dict) for row in values)
+    if names and every and is_table(columns, names) and any(map(_is_deep, values)):
+        whole = (
+            e if isinstance(e, Problem) or not isinstance(e[0], dict) else (tree(e[0]), *e[1:])
+            for e in chain(first, rows)
+        )
+        first, rows, names = [], whole, ("text",)
     if not names or not every or source.path.name == CORPUS or not is_table(columns, names):
         reader = RowReader(source, columns)
         for entry in chain(first, rows):
@@ -236,7 +317,7 @@ class RowReader:
         own = row_key(row[layout.key]) if layout.key is not None else ""
         named = row[layout.title] if layout.title is not None else None
         title = "" if named is None or isinstance(named, list | dict) else one_line(str(named))
-        values = ((name, clean_value(row[column])) for column, name in layout.rest)
+        values = (entry for column, name in layout.rest for entry in flat(name, clean_value(row[column])))
         return Document(
             key=own if own and self._global_ids else f"{self._source.key}#{own or number}",
             sections=(Section(text),),
@@ -274,18 +355,7 @@ def _value(row: Mapping[str, Any], column: str) -> str:
     value = row[column]
     if value is None:
         return ""
-    return "\n\n".join(strings(value)) if isinstance(value, list | dict) else str(value)
-
-
-def strings(value: object, depth: int = 0) -> Iterator[str]:
-    """Yield the texts in a nested value, in order; numbers mean nothing without their names. Raises BadInput."""
-    check_depth(depth)
-    if isinstance(value, str):
-        if value.strip():
-            yield value
-    elif isinstance(value, list | dict):
-        for inner in value.values() if isinstance(value, dict) else value:
-            yield from strings(inner, depth + 1)
+    return nested_text(value) if isinstance(value, list | dict) else str(value)
 
 
 def _kind(value: object) -> str:

@@ -81,12 +81,12 @@ def _load(source: Source, reading: Reading) -> Iterator[Item]:
     yield load_office(source, reading.readers)
 
 
-WORD = Format("Word document", (".docx", ".docm", ".dotx", ".dotm"), _load, untrusted=True, version=7)
+WORD = Format("Word document", (".docx", ".docm", ".dotx", ".dotm"), _load, untrusted=True, version=8)
 POWERPOINT = Format(
     "PowerPoint presentation",
     (".pptx", ".pptm", ".ppsx", ".ppsm", ".potx", ".potm"),
     _load,
     untrusted=True,
-    version=7,
+    version=8,
 )
-EXCEL = Format("Excel workbook", (".xlsx", ".xlsm", ".xltx", ".xltm"), _load, untrusted=True, version=6)
+EXCEL = Format("Excel workbook", (".xlsx", ".xlsm", ".xltx", ".xltm"), _load, untrusted=True, version=7)

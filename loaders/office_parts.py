@@ -175,9 +175,9 @@ def child(element: Any, name: str) -> Any:
     return None if element is None else next((inner for inner in element if tag(inner) == name), None)
 
 
-def table_blocks(laid: Sequence[Sequence[Cell | None]], heads: int = 0) -> Iterator[Block]:
-    """Yield a table; one of a single row or column is text."""
-    title, rows = table_of(laid, heads)
+def table_blocks(laid: Sequence[Sequence[Cell | None]], heads: int = 0, *, usual: bool = False) -> Iterator[Block]:
+    """Yield a table; one of a single row or column is text. `heads` and `usual`: as in `table_of`."""
+    title, rows = table_of(laid, heads, usual=usual)
     if len(rows) > 1 and len(rows[0]) > 1:
         yield ["table", title, rows]
     else:

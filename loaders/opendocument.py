@@ -3,7 +3,7 @@
 import re
 import zipfile
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
 from pathlib import Path
@@ -12,13 +12,14 @@ from xml.etree.ElementTree import Element
 
 from kgrag.loaders.apart import Content, check_archive, content, parse_xml, read_apart
 from kgrag.loaders.base import BadInput, one_line
-from kgrag.loaders.grid import Cell, cell_text, lay_out, only_lays_out
+from kgrag.loaders.grid import NO_HEAD, Cell, cell_text, lay_out, only_lays_out
 from kgrag.loaders.inline import Inline, Node, formula, ordinal
 from kgrag.loaders.outline import Outline
 from kgrag.loaders.reading import Format
 from kgrag.loaders.sheet_parts import area_blocks
 
-_CONTAINERS = frozenset("section index-body bibliography user-index list-header table-of-content".split())
+_BESIDE = re.compile(r".*-(?:source|decls)|scripts|settings|styles|master-styles")
+"""Elements that hold no text of the document."""
 _SILENT = frozenset("annotation annotation-end note forms sequence-decls object ruby-text text-box".split())
 _SHAPES = frozenset("custom-shape rect ellipse circle polygon regular-polygon path line connector caption".split())
 _DRAWN = _SHAPES | {"frame"}
@@ -93,10 +94,12 @@ class _Styles:
     """Of each level of a list: what stands before and after its number, and how many levels are shown."""
     parents: dict[str, str]
     unnumbered: set[str]
+    bold: set[str]
+    struck: set[str]
 
     @classmethod
     def of(cls, parts: list[Element]) -> "_Styles":
-        styles = cls({}, set(), {}, {}, {}, set())
+        styles = cls({}, set(), {}, {}, {}, set(), set(), set())
         kinds = ("style", "list-style", "outline-style")
         for style in (e for part in parts for e in part.iter() if _name(e) in kinds):
             name = _OUTLINE if _name(style) == "outline-style" else _value(style, "name")
@@ -117,10 +120,29 @@ class _Styles:
                     styles.signs[name] = "_" if position.startswith(("sub", "-")) else "^"
                 if _value(properties, "display") == "none":
                     styles.hidden.add(name)
+                if _value(properties, "text-line-through-style", "none") != "none":
+                    styles.struck.add(name)
+                if _value(properties, "font-weight") == "bold":
+                    styles.bold.add(name)
             for properties in (e for e in style if _name(e) in ("table-properties", "drawing-page-properties")):
                 if _value(properties, "display") == "false" or _value(properties, "visibility") == "hidden":
                     styles.hidden.add(name)
         return styles
+
+    def is_head(self, cell: Element) -> bool:
+        """Return whether all text of a cell is bold, or in a style of headings."""
+        texts = [p for p, _ in _paragraphs(cell) if "".join(p.itertext()).strip()]
+        return bool(texts) and all(self._is_bold(p) for p in texts)
+
+    def _is_bold(self, element: Element) -> bool:
+        style = _value(element, "style-name")
+        if (
+            style in self.bold
+            or "Heading" in style + self.parents.get(style, "")
+            or self.parents.get(style) in self.bold
+        ):
+            return True
+        return len(element) == 1 and not (element.text or element[0].tail or "").strip() and self._is_bold(element[0])
 
     def is_code(self, style: str) -> bool:
         """Return whether a paragraph of that style, or of one that it is based on, is code."""
@@ -196,7 +218,7 @@ class _Reader:
                 elif _name(part) in ("title", "desc"):
                     self._outline.block(one_line("".join(part.itertext())))
 
-    def add(self, parent: Element, depth: int = 0) -> None:
+    def add(self, parent: Iterable[Element], depth: int = 0) -> None:
         """Add what stands in an element, block by block."""
         for element in parent:
             name = _name(element)
@@ -207,7 +229,8 @@ class _Reader:
             elif name == "list" and element.find(".//{*}h") is not None:
                 self._headings(element, _value(element, "style-name"))
             elif name == "list" and depth < _MAX_DEPTH:
-                self._list(element, _value(element, "style-name"), depth)
+                on = _value(element, "continue-numbering") == "true" or bool(_value(element, "continue-list"))
+                self._list(element, _value(element, "style-name"), depth, on=on)
             elif name == "table":
                 self._table(element, depth)
             elif name == "forms":
@@ -217,7 +240,13 @@ class _Reader:
                 self._outline.left_out["deleted piece"] += len(element.findall(".//{*}deletion"))
             elif name in _DRAWN and depth < _MAX_DEPTH:  # anchored to the page
                 self._add_frame(element, depth + 1)
-            elif name in _CONTAINERS and depth < _MAX_DEPTH:
+            elif name == "numbered-paragraph":
+                self._list((element,), _value(element, "style-name"), depth, _number(element, "level", 1), on=True)
+            elif _value(element, "display") == "none" or _value(element, "is-hidden") == "true":
+                self.left_out["hidden piece"] += bool("".join(element.itertext()).strip())
+            elif name in ("annotation", "note"):
+                self.left_out["comment"] += name == "annotation"
+            elif depth < _MAX_DEPTH and not _BESIDE.fullmatch(name):
                 self.add(element, depth + 1)
 
     def _headings(self, element: Element, style: str, level: int = 1) -> None:
@@ -255,6 +284,9 @@ class _Reader:
         return before + ".".join(ordinal(number, form[1]) for number, form in parts if form) + after
 
     def _paragraph(self, element: Element) -> None:
+        if any(_value(e, "is-hidden", "true") == "true" for e in element.iterfind(".//{*}hidden-paragraph")):
+            self.left_out["hidden piece"] += 1
+            return
         in_code, self._in_code = self._in_code, self._styles.is_code(_value(element, "style-name"))
         if self._in_code:
             self._outline.add(self._text(element, keep=True), tight=in_code)
@@ -272,14 +304,13 @@ class _Reader:
             self._outline.mark(f"[{label}] ")
             self._outline.block(" ".join(filter(None, map(self._text, body))))
 
-    def _list(self, element: Element, style: str, depth: int, level: int = 1) -> None:
+    def _list(self, element: Iterable[Element], style: str, depth: int, level: int = 1, *, on: bool = False) -> None:
+        """Add a list; `on`: its numbers go on from those of the last one of its style and level."""
         number, form = self._styles.lists.get(style, {}).get(level) or (None, "1")
-        if number is not None and (_value(element, "continue-numbering") == "true" or _value(element, "continue-list")):
+        if number is not None and on:
             number = self._following.get((style, level), number)
         self._outline.begin_list(number, form)
         for item in element:
-            if _name(item) not in ("list-item", "list-header"):
-                continue
             own = _number(item, "start-value", 0) or None
             if any(_name(part) != "list" for part in item):  # else it only holds what is deeper, and has no number
                 self._outline.item(own)
@@ -289,6 +320,8 @@ class _Reader:
                     self._list(part, _value(part, "style-name", style), depth + 1, level + 1)
                 elif _name(part) in ("p", "h"):
                     self._paragraph(part)
+                else:
+                    self.add((part,), depth + 1)
             self._outline.mark("")
         self._outline.end_list()
         if number is not None:
@@ -307,7 +340,7 @@ class _Reader:
         for row, head in _rows(table):
             rows.append(self._cells(row))
             heads += head
-        self._outline.table(rows, heads=heads)
+        self._outline.table(rows, heads=heads, usual=True)
         self._add_boxes()
 
     def _cells(self, row: Element) -> list[Cell]:
@@ -320,7 +353,10 @@ class _Reader:
                 text = cell_text((self._text(p), item) for p, item in _paragraphs(cell))
                 text = text if len(cell) else _stored(cell)
                 down, across = (_number(cell, f"number-{what}-spanned", 1) for what in ("rows", "columns"))
-                cells.extend([Cell(text, down, across)] if times == 1 else [Cell(text) for _ in range(times)])
+                head = self._styles.is_head(cell)
+                cells.extend(
+                    Cell(text, down if times == 1 else 1, across if times == 1 else 1, head) for _ in range(times)
+                )
         return cells
 
     def _sheet(self, sheet: Element) -> None:
@@ -344,7 +380,8 @@ class _Reader:
             caption = ""
             for block in area_blocks(list(area)) if filled else ():
                 if block[0] == "table":
-                    self._outline.table([list(map(Cell, row)) for row in block[2]], caption or block[1], heads=1)
+                    heads = 1 if any(block[2][0]) else NO_HEAD
+                    self._outline.table([list(map(Cell, row)) for row in block[2]], caption or block[1], heads)
                 elif block[0] == "caption":
                     caption = block[1]
                 else:
@@ -363,8 +400,12 @@ class _Reader:
     def _read(self, element: Element, line: Inline, depth: int = 0) -> None:
         name = _name(element)
         style = _value(element, "style-name")
-        if style in self._styles.hidden or name in ("hidden-text", "hidden-paragraph"):
+        above = {style, self._styles.parents.get(style, "")}
+        if above & self._styles.hidden or (name == "hidden-text" and _value(element, "is-hidden", "true") == "true"):
             self._outline.left_out["hidden piece"] += 1
+            return
+        if above & self._styles.struck:
+            self._outline.left_out["deleted piece"] += bool("".join(element.itertext()).strip())
             return
         if name in _SILENT or depth > 2 * _MAX_DEPTH:
             self._outline.left_out["comment"] += name == "annotation"
@@ -465,5 +506,5 @@ ODT = Format(
     (".odt", ".ods", ".odp", ".ott", ".ots", ".otp"),
     read_apart("kgrag.loaders.opendocument:read_odt"),
     untrusted=True,
-    version=5,
+    version=6,
 )

@@ -81,13 +81,13 @@ class PagedOutline:
         *,
         headed: bool = False,
     ) -> None:
-        """Add a table; the first of its rows is its head. With `headed` the heading stands for a caption."""
+        """Add a table, its header first, which may be empty. With `headed` the heading stands for a caption."""
         if not caption and headed and self._path:
             caption = self._path[-1][1]
             self._is_caption = True
-        cells = [tuple(one_line(cell) for cell in row) for row in rows]
-        cells = [row for row in cells if any(row)]
-        if cells:
+        head, *body = [tuple(one_line(cell) for cell in row) for row in rows] or [()]
+        cells = [head, *(row for row in body if any(row))]
+        if any(map(any, cells)):
             self._tables.append(Table(0, tuple(cells), one_line(caption), page, max(page, last_page)))
 
     def sections(self) -> tuple[Section, ...]:
@@ -152,7 +152,7 @@ class Outline:
         self._sections: list[Section] = []
         self._tables: list[Table] = []
         self._is_caption = False  # the last heading is a table's caption
-        self._lists: list[tuple[int | None, str]] = []  # of each list around the next block: its next number, its kind
+        self._lists: list[tuple[int | None, str, int]] = []  # around the next block: the next number, kind and step
         self._marker = ""  # of the list item, or the note, whose first block comes next
         self._fresh = True  # no item of this list yet
 
@@ -188,19 +188,19 @@ class Outline:
         if data and kind_of(data)[0]:
             self.figures.add(figure_of(data, caption))
 
-    def begin_list(self, number: int | None = None, kind: str = "1") -> None:
+    def begin_list(self, number: int | None = None, kind: str = "1", step: int = 1) -> None:
         """Begin a list, in another if there is one; `number`: of its first item if it is an ordered one."""
         self._fresh = not self._lists
-        self._lists.append((number, kind))
+        self._lists.append((number, kind, step))
 
     def item(self, number: int | None = None, marker: str = "") -> None:
         """Begin an item of the list: with a `number` of its own, or all of its `marker`."""
         if not self._lists:
             self.begin_list()
-        following, kind = self._lists[-1]
+        following, kind, step = self._lists[-1]
         if following is not None:
             following = following if number is None else number
-            self._lists[-1] = following + 1, kind
+            self._lists[-1] = following + step, kind, step
         self._marker = marker or ("- " if following is None else f"{ordinal(following, kind)}. ")
 
     def end_list(self) -> None:
@@ -227,9 +227,12 @@ class Outline:
             self.add("\n".join(lines), tight=tight and bool(marker) and not self._fresh)
         self._marker, self._fresh = "", False
 
-    def table(self, rows: Sequence[Sequence[Cell]], caption: str = "", heads: int = 0) -> None:
-        """Add a table; one of a single row or column is text. Without a caption the heading stands for it."""
-        title, texts = table_of(lay_out(rows), heads)
+    def table(self, rows: Sequence[Sequence[Cell]], caption: str = "", heads: int = 0, *, usual: bool = False) -> None:
+        """Add a table; one of a single row or column is text. Without a caption the heading stands for it.
+
+        `heads` and `usual`: as in `table_of`.
+        """
+        title, texts = table_of(lay_out(rows), heads, usual=usual)
         caption = one_line(caption) or title
         if len(texts) < 2 or len(texts[0]) < 2:
             for text in (caption, as_text(texts)):

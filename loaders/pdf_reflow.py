@@ -5,6 +5,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby, pairwise
 
+from kgrag.loaders.grid import with_head
 from kgrag.loaders.outline import PagedOutline
 from kgrag.loaders.pdf_blocks import (
     HYPHENS,
@@ -182,7 +183,9 @@ def reflow(pages: Sequence[PageLines], outline: PagedOutline, contents: Contents
         if block.grid is not None:
             if block.caption:
                 outline.note(block.caption, block.page)
-            outline.table(block.grid.cells, block.caption, block.page, block.last_page, headed=True)
+            outline.table(
+                with_head(block.grid.cells, usual=True), block.caption, block.page, block.last_page, headed=True
+            )
         elif block.caption or not block.lines:  # said with its table, or with the heading before
             continue
         elif id(block) in lists or id(block) in axes:  # it leads a reader to other pages, or about a chart

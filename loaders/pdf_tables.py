@@ -78,7 +78,7 @@ def _fill(table: Any, chars: list[dict[str, Any]]) -> Grid | None:
         for row in range(len(tops))
     ]
     used = [i for i in range(len(lefts)) if any(row[i] is not None and texts[at[y, i]] for y, row in enumerate(laid))]
-    title, cells = table_of([[row[i] for i in used] for row in laid])
+    title, cells = table_of([[row[i] for i in used] for row in laid], heads=1)  # with_head looks at it as a whole
     trimmed = _trim(cells) if cells and cells[0] else None
     return None if trimmed is None else Grid(trimmed, table.bbox, title)
 

@@ -34,7 +34,7 @@ _FIELD_CODE = re.compile(r"\{(?:\\\*\s*)?\\fldinst(?![a-z])")
 _BOX_TEXT = re.compile(r"\{\\shptxt(?![a-z]) ?")
 # private characters that stand in the text for them
 _UP, _LOW, _HIDDEN, _DELETED, _NOTE, _END = map(chr, range(0xE000, 0xE006))
-_BEGINS = {"super": _UP, "sub": _LOW, "v": _HIDDEN, "deleted": _DELETED}
+_BEGINS = {"super": _UP, "sub": _LOW, "v": _HIDDEN, "deleted": _DELETED, "strike": _DELETED, "striked": _DELETED}
 _LEFT_OUT = {_HIDDEN: "hidden piece", _DELETED: "deleted piece"}
 _PARTS = re.compile(f"([{_UP}{_LOW}{_HIDDEN}{_DELETED}{_NOTE}{_END}])")
 
@@ -63,7 +63,7 @@ def add_rtf(outline: Outline, data: bytes) -> str:
     for block in _BLOCKS.split(plain(_marked(_with_notes(_with_boxes(_without_codes(source)))))):
         text, left_out = _plain(block)
         outline.left_out += left_out
-        _add(outline, text)
+        _add(outline, text, heads=int("\\trhdr" in source))
     for form, kind in _BESIDE:
         outline.left_out[kind] += len(form.findall(source))
     title = ""
@@ -198,13 +198,13 @@ def _plain(text: str) -> tuple[str, Counter[str]]:
     return line.take(), left_out
 
 
-def _add(outline: Outline, block: str) -> None:
+def _add(outline: Outline, block: str, heads: int) -> None:
     """Add lines, those of cells as a table."""
     for table, lines in groupby(block.split("\n"), key=lambda line: line.endswith("|")):
         if table:
-            outline.table([[Cell(cell) for cell in line[:-1].split("|")] for line in lines])
+            outline.table([[Cell(cell) for cell in line[:-1].split("|")] for line in lines], heads=heads, usual=True)
         else:
             outline.add("\n".join(lines))
 
 
-RTF = Format("RTF text", (".rtf",), read_apart("kgrag.loaders.rtf:read_rtf"), untrusted=True, version=5)
+RTF = Format("RTF text", (".rtf",), read_apart("kgrag.loaders.rtf:read_rtf"), untrusted=True, version=6)

@@ -191,6 +191,10 @@ class _Marks:
     known: int = 0
     heads: int = 0
     """Heads and feet that are printed on every page."""
+    bold: set[int] = field(default_factory=set)
+    """Columns of the cells of the current row that are bold."""
+    named: set[tuple[int, int]] = field(default_factory=set)
+    """Cells of the header rows of filters and of tables."""
     texts: dict[tuple[int, int], str] = field(default_factory=dict)
     """Of cells whose text stands in them with raised or lowered parts."""
 
@@ -275,29 +279,44 @@ def _marks(sheet: Any) -> _Marks:
                 marks.columns.append((int(element.get("min") or 0), int(element.get("max") or 0)))
             elif element.tag == _MERGED and (place := _RANGE.fullmatch(element.get("ref") or "")) and place[3]:
                 marks.merged[int(place[2])].append((_column(place[1]), int(place[4]), _column(place[3])))
+            elif tag(element) == "autoFilter":
+                _note_head(element, marks)
+    for kind, data in _related(sheet):
+        if kind == "table" and (table := ElementTree.fromstring(data)).get("headerRowCount") != "0":
+            _note_head(table, marks)
     return marks
+
+
+def _note_head(element: Element, marks: _Marks) -> None:
+    """Note the header row of a filter or a table."""
+    if (place := _RANGE.fullmatch(element.get("ref") or "")) and place[3]:
+        last = min(_column(place[3]), _column(place[1]) + _MAX_SPAN)
+        marks.named.update((int(place[2]), column) for column in range(_column(place[1]), last + 1))
+
+
+def _related(sheet: Any) -> Iterator[tuple[str, bytes]]:
+    """Yield the kind and the contents of each part of the file that hangs on a sheet."""
+    archive, path = sheet.parent._archive, sheet._worksheet_path
+    folder, name = posixpath.split(path)
+    relations = f"{folder}/_rels/{name}.rels"
+    for relation in ElementTree.fromstring(archive.read(relations)) if relations in archive.NameToInfo else ():
+        target = relation.get("Target") or ""
+        place = target[1:] if target.startswith("/") else posixpath.normpath(posixpath.join(folder, target))
+        if relation.get("TargetMode") != "External" and place in archive.NameToInfo:
+            yield (relation.get("Type") or "").rpartition("/")[2], archive.read(place)
 
 
 def _beside(sheet: Any, left_out: Counter[str]) -> Iterator[Block]:
     """Yield the text boxes of a sheet; notes and comments on cells are counted."""
-    archive, path = sheet.parent._archive, sheet._worksheet_path
-    folder, name = posixpath.split(path)
-    relations = f"{folder}/_rels/{name}.rels"
-    if relations not in archive.NameToInfo:
-        return
-    for relation in ElementTree.fromstring(archive.read(relations)):
-        kind = (relation.get("Type") or "").rpartition("/")[2]
-        target = relation.get("Target") or ""
-        place = target[1:] if target.startswith("/") else posixpath.normpath(posixpath.join(folder, target))
-        if relation.get("TargetMode") == "External" or place not in archive.NameToInfo:
-            continue
+    for kind, data in _related(sheet):
         if kind in _PARTS:
             left_out[_PARTS[kind]] += 1
         elif kind in ("comments", "drawing"):
-            root = ElementTree.fromstring(archive.read(place))
+            root = ElementTree.fromstring(data)
             if kind == "comments":
                 left_out["comment"] += sum(tag(element) == "comment" for element in root.iter())
             else:
+                left_out["chart"] += sum(tag(element) == "chart" for element in root.iter())
                 yield from (["text", text] for text in _boxes(root) if text)
 
 
@@ -367,10 +386,7 @@ def _row_runs(sheet: Any, formulas: Any, marks: _Marks, counts: _Counts) -> Iter
     if formulas is not None:
         formulas.reset_dimensions()
     others = repeat(()) if formulas is None else formulas.iter_rows(values_only=True)
-    rows = (
-        [shown(cell.value, cell.number_format or "") if cell.value is not None else None for cell in row]
-        for row in sheet.iter_rows()
-    )
+    rows = (_values(row, marks, counts) for row in sheet.iter_rows())
     covered: Covered = {}
     block: Laid = []
     for number, (values, formula_values) in enumerate(zip(rows, others, strict=False), 1):
@@ -397,6 +413,25 @@ def _row_runs(sheet: Any, formulas: Any, marks: _Marks, counts: _Counts) -> Iter
         yield block
 
 
+def _values(row: Sequence[Any], marks: _Marks, counts: _Counts) -> list[object]:
+    """Return the values of a row as they are shown, without struck text; notes which cells are bold."""
+    marks.bold.clear()
+    values: list[object] = []
+    for column, cell in enumerate(row, 1):
+        content = cell.value
+        if isinstance(content, list):
+            parts = [part for part in content if not getattr(getattr(part, "font", None), "strike", False)]
+            counts.beside["deleted piece"] += len(parts) < len(content)
+            content = parts
+        elif content is not None and cell.font.strike:
+            counts.beside["deleted piece"] += 1
+            content = None
+        elif isinstance(content, str) and cell.font.b:
+            marks.bold.add(column)
+        values.append(None if content is None else shown(content, cell.number_format or ""))
+    return values
+
+
 def _row(
     number: int,
     values: Sequence[object],
@@ -412,7 +447,9 @@ def _row(
             cell = getattr(
                 formula_values[column - 1], "text", formula_values[column - 1]
             )  # of a formula for several cells
-        row.append(Cell(marks.texts.get(place) or _text(cell), down=number))
+        row.append(
+            Cell(marks.texts.get(place) or _text(cell), down=number, head=column in marks.bold or place in marks.named)
+        )
     for first, last_row, last in marks.merged.get(number, ()):
         owner = row[first - 1] if first <= len(row) else None
         if owner is not None and owner.text:
@@ -443,7 +480,7 @@ def area_blocks(rows: Laid) -> Iterator[Block]:
         yield ["caption", " ".join(own[0].text.split())]
         cells.pop(0)
     if len(cells) > 1 and len(columns) > 1:
-        yield from table_blocks(cells)
+        yield from table_blocks(cells, usual=True)
     else:
         for row in cells:
             yield ["text", " ".join(cell.text for cell in _own(row))]

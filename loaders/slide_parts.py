@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator
 from typing import IO, Any
 
 from kgrag.loaders.figures import DECORATION, POINTS
-from kgrag.loaders.grid import Cell, Laid, cell_text
+from kgrag.loaders.grid import NO_HEAD, Cell, Laid, cell_text
 from kgrag.loaders.inline import Inline, formula, ordinal
 from kgrag.loaders.office_parts import (
     EMU,
@@ -42,11 +42,13 @@ def read_pptx(file: IO[bytes]) -> dict[str, Any]:
         _unwrap(slide._element)
         is_visible = slide._element.get("show") not in ("0", "false")
         left_out["hidden slide"] += not is_visible
+        left_out["deleted piece"] += sum(map(_is_struck, slide._element.iter()))
         left_out["comment"] += sum(_comments(relation) for relation in slide.part.rels.values())
         for shape in slide.shapes if is_visible else ():
             left_out["running foot"] += (
                 _is_running(shape) and shape.has_text_frame and bool(shape.text_frame.text.strip())
             )
+            left_out["hidden piece"] += _is_hidden(shape)
             left_out["embedded part"] += any(tag(e) == "oleObj" for e in shape._element.iter())
         parts.append({"label": "", "blocks": list(_blocks(slide, pictures, page, left_out)) if is_visible else []})
     return {**properties(presentation.core_properties), "parts": parts, "left_out": left_out}
@@ -73,6 +75,15 @@ def _is_running(shape: Any) -> bool:
     return any(tag(e) == "ph" and e.get("type") in _RUNNING for e in shape._element[0].iter())
 
 
+def _is_hidden(shape: Any) -> bool:
+    return any(tag(e) == "cNvPr" and e.get("hidden") in ("1", "true") for e in shape._element[0].iter())
+
+
+def _is_struck(run: Any) -> bool:
+    settings = child(run, "rPr") if tag(run) == "r" else None
+    return settings is not None and (settings.get("strike") or "noStrike") != "noStrike"
+
+
 def _blocks(slide: Any, pictures: Pictures, page: int, left_out: Counter[str]) -> Iterator[Block]:
     from pptx.oxml import parse_xml
 
@@ -80,11 +91,12 @@ def _blocks(slide: Any, pictures: Pictures, page: int, left_out: Counter[str]) -
     if title is not None and title.has_text_frame:
         yield ["heading", 1, " ".join(_paragraphs(title.text_frame._txBody))]
     shapes = [s for s in _shapes(slide.shapes) if title is None or s.shape_id != title.shape_id]
-    shapes = [s for s in shapes if not _is_running(s)]
+    shapes = [s for s in shapes if not _is_running(s) and not _is_hidden(s)]
     for shape in sorted(shapes, key=lambda s: (s.top or 0, s.left or 0)):
         if getattr(shape, "has_table", False) and shape.has_table:
             head = shape.table._tbl.tblPr
-            yield from table_blocks(_laid(shape.table._tbl), int(head is not None and head.get("firstRow") == "1"))
+            headed = head is not None and head.get("firstRow") in ("1", "true")
+            yield from table_blocks(_laid(shape.table._tbl), 1 if headed else NO_HEAD)
         elif getattr(shape, "has_chart", False) and shape.has_chart:
             caption, rows = chart_rows(shape.chart._chartSpace)
             named = [[Cell(caption)] * len(rows[0])] if caption and rows else []
@@ -172,7 +184,9 @@ def _numbered(form: str, number: int) -> str:
 def _read(element: Any, line: Inline) -> None:
     for part in element:
         kind = tag(part)
-        if kind in ("r", "fld"):
+        if kind in ("r", "fld") and _is_struck(part):
+            line.skip()
+        elif kind in ("r", "fld"):
             settings = child(part, "rPr")
             raised = 0 if settings is None else _baseline(settings)
             if raised:

@@ -9,7 +9,8 @@ from kgrag.loaders.base import BadInput, Source, one_line, read_text, tell
 from kgrag.loaders.reading import Format, whole
 from kgrag.values.documents import Document, Section
 
-_TIME = r"(?:(\d+):)?(\d{1,2}):(\d{2})[.,](\d{1,3})"
+_TIME = r"(?:(\d+):)?(\d{1,2}):(\d{2})(?:[.,](\d{1,3}))?"
+_NO_CUES = ("NOTE", "STYLE", "REGION", "WEBVTT")
 _CUE = re.compile(rf"\s*{_TIME}\s*-->\s*{_TIME}.*")
 _VOICE = re.compile(r"<v(?:\.[^\s>]*)?[ \t]+([^>]+)>|</v>")
 _TAG = re.compile(r"</?[A-Za-z][^<>]*>|<\d\d[\d:.]*>|\{\\[^}]*\}")
@@ -44,15 +45,18 @@ def _cues(text: str, left_out: Counter[str]) -> Iterator[tuple[float, float, lis
     """Begin and end in seconds, and the lines that are said, each after its speaker, or ""."""
     text = text.replace("\r\n", "\n").replace("\r", "\n")
     blank = r"\n\n" if text.startswith("WEBVTT") else r"\n[ \t]*\n"  # YouTube's cues have lines of a space
+    cue: tuple[float, float] | None = None
     for block in re.split(blank, text):
         lines = block.strip("\n").split("\n")
         place = next((number for number, line in enumerate(lines) if _CUE.fullmatch(line)), None)
-        if place is None:
+        times = None if place is None else _CUE.fullmatch(lines[place])
+        if place is not None and times is not None:
+            cue = _seconds(times, 1), _seconds(times, 5)
+            yield *cue, list(_said(lines[place + 1 :]))
+        elif lines[0].startswith(_NO_CUES):
             left_out["comment"] += lines[0].startswith("NOTE")
-            continue
-        times = _CUE.fullmatch(lines[place])
-        assert times is not None
-        yield _seconds(times, 1), _seconds(times, 5), list(_said(lines[place + 1 :]))
+        elif cue is not None:  # a blank line within a cue
+            yield *cue, list(_said(lines))
 
 
 def _said(lines: list[str]) -> Iterator[tuple[str, str]]:
@@ -70,4 +74,4 @@ def _seconds(match: re.Match[str], first: int) -> float:
     return 3600.0 * hours + 60 * minutes + seconds + parts / 1000
 
 
-SUBTITLES = Format("subtitles", (".srt", ".vtt"), whole(load_subtitles), version=2)
+SUBTITLES = Format("subtitles", (".srt", ".vtt"), whole(load_subtitles), version=3)

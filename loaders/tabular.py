@@ -3,9 +3,10 @@
 import csv
 import io
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from functools import partial
-from itertools import islice
+from itertools import chain, islice
 from typing import BinaryIO, Literal
 
 from kgrag.loaders.base import (
@@ -23,9 +24,10 @@ from kgrag.loaders.base import (
     open_file,
     told,
 )
+from kgrag.loaders.grid import with_head
 from kgrag.loaders.named_rows import Columns, RowReader, is_table
 from kgrag.loaders.reading import Format
-from kgrag.values.documents import Document, Problem, Table
+from kgrag.values.documents import Document, Problem, Section, Table
 
 _LINES = 500  # that are not ASCII, by which an encoding is told
 _COMPARED = 20  # rows, the header among them, by which a delimiter is told
@@ -78,6 +80,12 @@ def _legacy(source: Source, file: BinaryIO) -> str | None:
 def _rows(source: Source, columns: Columns, lines: "_Lines", reader: Iterator[list[str]]) -> Iterator[Item]:
     rows = RowReader(source, columns)
     records = _records(lines, reader)
+    sample = list(islice(records, _COMPARED))
+    head = _head_place(sample)
+    above = "\n".join(
+        " | ".join(filter(None, map(one_line, cells))) for _, cells in sample[:head] if isinstance(cells, list)
+    )
+    records = chain(sample[head:], records)
     first = next(records, None)
     if first is None:
         raise EmptyInput()
@@ -85,10 +93,13 @@ def _rows(source: Source, columns: Columns, lines: "_Lines", reader: Iterator[li
     if problem:
         yield Problem(f"{source.shown}:{first[0]}", problem, lasting=True)
     header = _header(cells)
+    above = _UNDECODED.sub(MARK, above)
     if is_table(columns, tuple(header)):
-        yield from _table(source, header, records)
+        yield from _table(source, header, cells, above, records)
         return
     rows.check(tuple(header))
+    if above:
+        yield Document(f"{source.key}#above", (Section(above),), source.title, source.shown)
     empty = True
     for number, record in records:
         empty = False
@@ -106,8 +117,38 @@ def _rows(source: Source, columns: Columns, lines: "_Lines", reader: Iterator[li
         raise BadInput("has a header but no rows")
 
 
-def _table(source: Source, header: list[str], records: Iterable[tuple[int, list[str] | BadInput]]) -> Iterator[Item]:
-    """Yield all rows as one document with a table. Raises BadInput."""
+def _head_place(rows: list["_Record"]) -> int:
+    """Return the place of the header among the first rows: 0, or below titles and comments.
+
+    The header is as wide as most rows. What stands above it is narrower, and begins with a single cell or a comment, or
+    a blank line parts it from the header.
+    """
+    widths = [_width(cells) for _, cells in rows]
+    usual = max(Counter(widths).items(), key=lambda item: (item[1], item[0]), default=(1, 0))[0]
+    place = 0
+    while place < len(rows) and (widths[place] < usual or _is_comment(rows[place][1])):
+        place += 1
+    if usual < 2 or not 0 < place < len(rows) - 1:
+        return 0
+    first = rows[0][1]
+    parted = rows[place][0] > rows[place - 1][0] + 1
+    alone = isinstance(first, list) and sum(map(bool, first)) == 1
+    return place if alone or parted or _is_comment(first) else 0
+
+
+def _width(cells: list[str] | BadInput) -> int:
+    return max((n for n, cell in enumerate(cells, 1) if cell.strip()), default=0) if isinstance(cells, list) else 0
+
+
+def _is_comment(cells: list[str] | BadInput) -> bool:
+    return isinstance(cells, list) and cells[0].startswith(("# ", "##", "% ", "//"))
+
+
+def _table(
+    source: Source, header: list[str], cells: list[str], above: str, records: Iterable["_Record"]
+) -> Iterator[Item]:
+    """Yield all rows as one document with a table, under the text above it. Raises BadInput."""
+    head = [*map(one_line, cells), *[""] * (len(header) - len(cells))]
     table: list[tuple[str, ...]] = []
     size = 0
     for number, record in records:
@@ -128,11 +169,15 @@ def _table(source: Source, header: list[str], records: Iterable[tuple[int, list[
             )
     if not table:
         raise BadInput("has no column for the text, and no rows")
-    tables = (Table(1, (tuple(header), *table)),)
-    yield Document(source.key, (), source.title, source.shown, tables=tables)
+    tables = (Table(1, tuple(map(tuple, with_head([head, *table], usual=True)))),)
+    yield Document(source.key, (Section(above),) if above else (), source.title, source.shown, tables=tables)
 
 
-def _records(lines: "_Lines", reader: Iterator[list[str]]) -> Iterator[tuple[int, list[str] | BadInput]]:
+_Record = tuple[int, list[str] | BadInput]
+"""The number of a row's first line, and its cells or its fault."""
+
+
+def _records(lines: "_Lines", reader: Iterator[list[str]]) -> Iterator[_Record]:
     """Yield each row that is not blank: the number of its first line, and its cells or its fault."""
     while True:
         lines.begin_row()
@@ -198,16 +243,20 @@ class _Lines:
 def _sniff(sample: str, suffix: str) -> str:
     """Return the delimiter with most columns in the header, of those with as many in the rows if there are any.
 
-    Of ties that of the file's name. Cells of TSV may have more of other signs.
+    Titles may stand above the header. The file's name decides between ties. Cells of TSV may have more of other signs.
     """
     candidates = ["\t", ",", ";", "|"] if suffix == ".tsv" else [",", ";", "\t", "|"]
 
-    def score(delimiter: str) -> tuple[bool, bool, int]:
+    def score(delimiter: str) -> tuple[bool, bool, int, int]:
         reader = csv.reader(io.StringIO(sample, newline=""), delimiter=delimiter)
         rows = list(islice(filter(any, reader), _COMPARED))
         widths = [len(row) for row in (rows[:-1] if len(sample) == SAMPLE and len(rows) > 1 else rows)] or [0]
         named = suffix == ".tsv" and delimiter == "\t" and widths[0] > 1
-        return named, widths[0] > 1 and len(set(widths)) == 1, widths[0]
+        even = widths[0] > 1 and len(set(widths)) == 1
+        usual = Counter(widths).most_common(1)[0][0]
+        below = widths[next(n for n, width in enumerate(widths) if width >= usual) :]
+        same = len(below) if below[0] > 1 and len(set(below)) == 1 and len(below) > 1 else 0
+        return named, even, 0 if even else same, widths[0] if even or not same else below[0]
 
     return max(candidates, key=score)
 
@@ -268,4 +317,4 @@ def _explain(error: csv.Error) -> str:
     return f"is not valid CSV: {message}"
 
 
-CSV = Format("CSV file", (".csv", ".tsv"), lambda source, reading: load_csv(source, reading.columns), version=4)
+CSV = Format("CSV file", (".csv", ".tsv"), lambda source, reading: load_csv(source, reading.columns), version=5)

@@ -10,7 +10,8 @@ from kgrag.loaders.office_parts import (
     value,
 )
 
-_KINDS = {"lowerLetter": "a", "upperLetter": "A", "lowerRoman": "i", "upperRoman": "I"}
+_KINDS = {"lowerLetter": "a", "upperLetter": "A", "lowerRoman": "i", "upperRoman": "I", "decimalZero": "01",
+          "ordinal": "1st"}  # fmt: skip
 
 
 class WordNumbering:

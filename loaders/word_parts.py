@@ -9,7 +9,7 @@ from typing import IO, Any
 
 from kgrag.loaders.base import decode, one_line
 from kgrag.loaders.figures import DECORATION, POINTS
-from kgrag.loaders.grid import Cell, Laid, cell_text, only_lays_out
+from kgrag.loaders.grid import NO_HEAD, Cell, Laid, cell_text, only_lays_out
 from kgrag.loaders.html import add_html, declared_encoding
 from kgrag.loaders.inline import Inline, formula, ordinal
 from kgrag.loaders.mail import add_message
@@ -76,8 +76,6 @@ def _blocks(outline: Outline) -> Iterator[Block]:
 
 _PASSED = frozenset("Fallback pPr rPr moveFrom delText instrText sectPr tblPr".split())
 """What is no text: a fallback says again what stands before it, and what was moved stands where it was moved to."""
-_AROUND = frozenset("sdt sdtContent ins moveTo customXml".split())
-"""What stands around paragraphs and tables, and is not seen."""
 _RUNNING = {"header": "running head", "footer": "running foot"}
 """Parts that stand on every page, and what they are counted as."""
 _LEFT_OUT = {"del": "deleted piece", "rt": "reading of characters"}
@@ -88,6 +86,8 @@ _ITEM = re.compile("list(?! continue| paragraph)")
 """Styles whose paragraphs are items, even without a list."""
 _HEADING = re.compile(r"heading (\d+)", re.IGNORECASE)
 _BODY = 9  # the level of text in outlines
+_OFF = ("0", "false", "off")
+_FIRST_ROW = 0x20  # the bit of w:tblLook that means Header Row
 _MAX_HEADING = 200  # characters: contracts give whole clauses a level
 _MAX_DEPTH = 200
 _MAX_COLUMNS = 1000
@@ -181,10 +181,10 @@ class _Word:
                 yield from self._paragraph(element)
             elif kind == "tbl":
                 yield from self._table(element)
-            elif kind in _AROUND:
-                yield from self.blocks(element)
             elif kind == "altChunk":
                 yield from self._chunk(self._part.rels.get(value(element, "id") or ""))
+            elif kind not in _PASSED:  # what stands around paragraphs and tables, and is not seen
+                yield from self.blocks(element)
 
     def _chunk(self, relation: Any) -> Iterator[Block]:
         """Yield the blocks of a part in another format (section 17.17.2.1)."""
@@ -310,12 +310,16 @@ class _Word:
         if kind in _LEFT_OUT:
             texts = (e.text or "" for e in element.iter() if tag(e) in ("t", "delText"))
             self.left_out[_LEFT_OUT[kind]] += any(map(str.strip, texts))
+            line.skip()
             return
         position = ""
         if kind == "r":
-            if self._is_on(element, "vanish"):
-                self.left_out["hidden piece"] += any(tag(e) == "t" and (e.text or "").strip() for e in element)
-                return
+            for name in ("vanish", "strike", "dstrike"):
+                if self._is_on(element, name):
+                    kind = "hidden piece" if name == "vanish" else "deleted piece"
+                    self.left_out[kind] += any(tag(e) == "t" and (e.text or "").strip() for e in element)
+                    line.skip()
+                    return
             position = _SIGNS.get(self._property(element, "vertAlign"), "")
         elif kind == "t":
             line.text(_text_of(element))
@@ -391,7 +395,7 @@ class _Word:
         return ""
 
     def _is_on(self, run: Any, name: str) -> bool:
-        return self._property(run, name) not in ("", "0", "false", "off")
+        return self._property(run, name) not in ("", *_OFF)
 
     def _cell(self, element: Any) -> str:
         pieces = ((self._marker(p), self._text(p)) for p in _paragraphs(element))
@@ -406,7 +410,7 @@ class _Word:
                     yield from self.blocks(cell)
                 return
         laid: Laid = []
-        heads = 0
+        heads = self._heads(table)
         above: list[Cell | None] = []
         for row in _rows(table):
             settings = child(row, "trPr")
@@ -418,14 +422,39 @@ class _Word:
                 merged, span = (child(child(element, "tcPr"), name) for name in ("vMerge", "gridSpan"))
                 place = len(cells)
                 goes_on = merged is not None and value(merged, "val") != "restart" and place < len(above)
-                cell = above[place] if goes_on else Cell(self._cell(element))
+                cell = above[place] if goes_on else Cell(self._cell(element), head=self._is_head(element))
                 cells.extend([cell] * _columns(span, 1))
             laid.append(cells)
-            heads += child(settings, "tblHeader") is not None
+            if child(settings, "tblHeader") is not None and _on(child(settings, "tblHeader")):
+                heads = max(heads, len(laid))
             above = cells
         width = max(map(len, laid), default=0)
-        yield from table_blocks([row + [None] * (width - len(row)) for row in laid], heads)
+        yield from table_blocks([row + [None] * (width - len(row)) for row in laid], heads, usual=True)
         yield from self._beside()
+
+    def _heads(self, table: Any) -> int:
+        """Return the number of header rows by the options of a table and its style: 0 where these say nothing.
+
+        Word sets the option Header Row in every new table, so that alone says nothing.
+        """
+        options = child(table, "tblPr")
+        look, style = child(options, "tblLook"), child(options, "tblStyle")
+        if look is None:
+            return 0
+        own = value(look, "firstRow")
+        if own in _OFF or (own is None and not int(value(look, "val") or "0", 16) & _FIRST_ROW):
+            return NO_HEAD
+        styles = self._chain(value(style, "val")) if style is not None else ()
+        return int(any(value(e, "type") == "firstRow" for s in styles for e in s if tag(e) == "tblStylePr"))
+
+    def _is_head(self, cell: Any) -> bool:
+        """Return whether all text of a cell is bold, or in a style of headings."""
+        runs = [(p, r) for p in _paragraphs(cell) for r in p.iter() if tag(r) == "r" and any(tag(e) == "t" for e in r)]
+        return bool(runs) and all("heading" in self._style(p) or self._is_on(r, "b") for p, r in runs)
+
+
+def _on(setting: Any) -> bool:
+    return value(setting, "val") not in _OFF
 
 
 def _filled_in(field: Any) -> str:
@@ -438,7 +467,7 @@ def _filled_in(field: Any) -> str:
         return names[int(place or 0)] if (place or "0").isdecimal() and int(place or 0) < len(names) else ""
     if (box := child(field, "checkBox")) is not None:
         own = next((e for kind in ("checked", "default") if (e := child(box, kind)) is not None), None)
-        return "[ ]" if own is None or value(own, "val") in ("0", "false", "off") else "[x]"
+        return "[ ]" if own is None or value(own, "val") in _OFF else "[x]"
     return ""
 
 
@@ -451,7 +480,7 @@ def _paragraphs(element: Any) -> Iterator[Any]:
     for inner in element.iterchildren():
         if tag(inner) == "p":
             yield inner
-        elif tag(inner) in _AROUND or tag(inner) in ("tbl", "tr", "tc"):  # a small table in a cell is text of it
+        elif tag(inner) not in _PASSED:  # a small table in a cell is text of it
             yield from _paragraphs(inner)
 
 
@@ -472,7 +501,7 @@ def _rows(table: Any) -> Iterator[Any]:
     for element in table.iterchildren():
         if tag(element) == "tr":
             yield element
-        elif tag(element) in ("sdt", "sdtContent", "ins", "customXml"):
+        elif tag(element) not in _PASSED:
             yield from _rows(element)
 
 
@@ -480,5 +509,5 @@ def _cells(row: Any) -> Iterator[Any]:
     for element in row.iterchildren():
         if tag(element) == "tc":
             yield element
-        elif tag(element) in ("sdt", "sdtContent", "customXml"):
+        elif tag(element) not in _PASSED:
             yield from _cells(element)

@@ -11,7 +11,7 @@ import os
 from pathlib import Path
 from typing import Any
 
-from kgrag.loaders.base import BadInput
+from kgrag.loaders.base import BadInput, failure
 from kgrag.runtime.child import begin, limit_memory, messages
 
 MEMORY = "needs more than {} MB of memory to read; raise the limit with KGRAG_LOADING__MEMORY_MB if it is to be trusted"
@@ -45,13 +45,8 @@ class _Reader:
             return page
         except BadInput as error:
             return {"problem": str(error)}
-        except RecursionError:
-            return {"problem": "is damaged (its parts hold each other)"}
-        except Exception as error:  # parsers fail on damaged files in every way there is
-            if _is_memory(error):
-                return {"problem": self._memory, "fatal": True}
-            what = " ".join(str(error).split())[:200]
-            return {"problem": f"cannot be read ({type(error).__name__}{': ' if what else ''}{what})"}
+        except Exception as error:
+            return {"problem": self._memory, "fatal": True} if _is_memory(error) else {"problem": failure(error)}
 
     def _open(self, path: Path, form: str, options: dict[str, Any]) -> dict[str, Any]:
         if self._paged is not None:

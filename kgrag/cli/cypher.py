@@ -5,6 +5,7 @@ import sys
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from warnings import catch_warnings, simplefilter
 
 import click
 
@@ -17,6 +18,10 @@ if TYPE_CHECKING:
     from kgrag.graph.gateway import PlanKind
     from kgrag.graph.queries import Query
     from kgrag.values.rows import Rows
+
+
+ROWS_CUT = 13
+"""The exit code where limits cut the rows of a statement, and these go to a file or a program."""
 
 
 def ask_cypher(question: str, collection: str | None, *, show: bool, as_json: bool, as_csv: bool, raw: bool) -> None:
@@ -119,7 +124,8 @@ def cypher(
     """Ask the graph in Cypher, your own or a saved query.
 
     QUERY is the name of a saved query (`--list`), a statement in quotes, or - for a statement on standard input. The
-    graph is only read: a statement that would change it is refused, with the reason.
+    graph is only read: a statement that would change it is refused, with the reason. Where KGRAG_GATEWAY__ROWS cuts
+    what goes to a file or a program, the exit code is 13.
 
     \b
     kgrag cypher --list
@@ -293,7 +299,9 @@ def _run(statement: str, pairs: Pairs, collection: str | None, embeddings: bool,
             parameters["collection"] = choose_collection(kg, collection)
         if collection and not re.search(r"\$collection\b", statement):
             note("The statement reads all collections: it keeps to one by {collection: $collection} in its patterns.")
-        return kg.cypher(statement, parameters, embeddings=embeddings, plan=plan)
+        with catch_warnings():
+            simplefilter("ignore", UserWarning)  # rows that are cut are told below
+            return kg.cypher(statement, parameters, embeddings=embeddings, plan=plan)
 
 
 def _print(rows: "Rows", as_json: bool, as_csv: bool, raw: bool) -> None:
@@ -304,6 +312,8 @@ def _print(rows: "Rows", as_json: bool, as_csv: bool, raw: bool) -> None:
         print_json(to_json(rows))
     else:
         print_outcome(rows, as_csv=as_csv, raw=raw)
+    if rows.cut and not sys.stdout.isatty():
+        click.get_current_context().exit(ROWS_CUT)
 
 
 def _takes(query: "Query", name: str) -> bool:

@@ -98,17 +98,17 @@ def ingest(
     """Read files and folders into a collection.
 
     Folders are read with all they hold: text (.txt), Markdown (.md, .markdown), reStructuredText (.rst), AsciiDoc
-    (.adoc, .asciidoc), Org (.org), Jupyter notebooks (.ipynb), subtitles (.srt, .vtt), HTML (.html, .htm), PDF
-    (.pdf), Word (.docx, .docm, .dotx, .dotm), PowerPoint (.pptx, .pptm, .ppsx, .ppsm, .potx, .potm), Excel (.xlsx,
-    .xlsm, .xltx, .xltm), OpenDocument (.odt, .ods, .odp, and templates: .ott, .ots, .otp), RTF (.rtf), EPUB (.epub),
-    e-mails (.eml, .mbox), JSON Lines (.jsonl, .ndjson), .json, .csv and .tsv, Parquet (.parquet), web archives (.warc,
-    .warc.gz, .wet, .wet.gz), pictures (.png, .jpg, .jpeg, .tif, .tiff, .webp, .bmp, .gif; in folders only with
-    KGRAG_LOADING__RECOGNITION=on), and source code (listed below), TeX as it is written; other files, such as XML and
-    logs, are counted. A row of a table and a page of an archive is a document;
-    the columns of a row's key, title and text are found by their usual names (id, title, text, ...) or named by the
-    options. What did not change since the last time is passed over, so the same command brings a collection up to
-    date, and resumes after an interruption: files of the same size and time are not even opened. What
-    cannot be read is listed at the end and does not stop the rest.
+    (.adoc, .asciidoc), Org (.org), Jupyter notebooks (.ipynb), subtitles (.srt, .vtt), HTML (.html, .htm), PDF (.pdf),
+    Word (.docx, .docm, .dotx, .dotm), PowerPoint (.pptx, .pptm, .ppsx, .ppsm, .potx, .potm), Excel (.xlsx, .xlsm,
+    .xltx, .xltm), OpenDocument (.odt, .ods, .odp, and templates: .ott, .ots, .otp), RTF (.rtf), EPUB (.epub), e-mails
+    (.eml, .mbox), calendars (.ics, .ical, .ifb), JSON Lines (.jsonl, .ndjson), .json, .csv and .tsv, Parquet
+    (.parquet), web archives (.warc, .warc.gz, .wet, .wet.gz), pictures (.png, .jpg, .jpeg, .tif, .tiff, .webp, .bmp,
+    .gif; in folders only with KGRAG_LOADING__RECOGNITION=on), and source code (listed below), TeX as it is written;
+    other files, such as XML and logs, are counted. A row of a table and a page of an archive is a document; the columns
+    of a row's key, title and text are found by their usual names (id, title, text, ...) or named by the options. What
+    did not change since the last time is passed over, so the same command brings a collection up to date, and resumes
+    after an interruption: files of the same size and times are not even opened. What cannot be read is listed at the
+    end and does not stop the rest.
 
     Exit codes: 0 when all was read; 12 when some files or rows could not be read; 5 when nothing could be, or with
     --strict if anything is listed, such as comments that were left out.

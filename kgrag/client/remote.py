@@ -19,7 +19,7 @@ from kgrag.client.searching import Stream
 from kgrag.graph.jobs import Job, State
 from kgrag.graph.runs import Run
 from kgrag.loaders.dispatch import LOADERS
-from kgrag.loaders.folder_walk import Seen, Walk, file_key
+from kgrag.loaders.folder_walk import Seen, Walk, check_address, file_key
 from kgrag.models.parallel import in_parallel
 from kgrag.models.tasks import Listener
 from kgrag.retrieval.base import DEFAULT_RETRIEVER
@@ -55,6 +55,7 @@ def named_files(paths: Iterable[str | Path], root: str | Path | None) -> Iterato
     """
     seen, endings = Seen(), tuple(ending for _, form in LOADERS.items() for ending in form.extensions)
     for path in map(Path, paths):
+        check_address(path)
         if not path.exists():
             raise InputError(f"There is no {str(path)!r}.", "Check the spelling.")
         folder = path if path.is_dir() else path.parent

@@ -12,6 +12,7 @@ from kgrag.values.documents import Document, Section, Table
 
 _CJK = "\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff"
 _TOKEN = re.compile(rf"[{_CJK}]|[^\W{_CJK}]{{1,24}}|[^\w\s]")
+_LONGEST_LABEL = 60  # characters
 _PARAGRAPH = re.compile(r"\n\s*\n")
 
 
@@ -158,7 +159,12 @@ def _rows_as_text(table: Table) -> Iterator[str]:
 
 
 def row_text(head: Sequence[str], row: Sequence[str]) -> str:
-    """Return a row of a table as text, "Ship: Fram; Launched: 1892.", empty for one of empty cells."""
+    """Return a row of a table as text, "Ship: Fram; Launched: 1892.", empty for one of empty cells.
+
+    Without a header the cells stand alone, "Fram; 1892; Larvik."; the first of two is a label: "Price: 900 kr."
+    """
+    if not any(head) and len(row) == 2 and all(row) and row[0][-1] not in ".!?" and len(row[0]) <= _LONGEST_LABEL:
+        return f"{row[0].rstrip(' :')}: {row[1]}."
     cells = []
     for i, cell in enumerate(row):
         name = head[i].strip(" :") if i < len(head) else ""

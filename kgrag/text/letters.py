@@ -18,9 +18,10 @@ _NOT_ASCII = re.compile(r"[^\x00-\x7f]+")
 _OTHER_FORM = re.compile(r"[\u3000\ufb00-\ufdfb\ufe70-\ufefc\uff01-\uffee]")  # widths, ligatures, Arabic
 APOSTROPHES = "\u02b9\u02bb\u02bc\u02be\u02bf\ua78b\ua78c"
 """Letters that stand for an apostrophe: the okina of "Hawai\u02bbi", the hamza of "Qur\u02bean"."""
-_NO_APOSTROPHES = dict.fromkeys(map(ord, APOSTROPHES))
+_NOT_SPOKEN = dict.fromkeys(map(ord, f"{APOSTROPHES}\u0640"))  # and the stroke that lengthens Arabic words
+_UNSEEN = re.compile("[\u00ad\u2060\ufeff]")  # soft hyphens and word joiners
 _DIACRITICS = re.compile(  # of Latin, Greek, Cyrillic, Hebrew and Arabic; marks of other scripts are letters
-    r"[\u0300-\u036f\u0483-\u0487\u0591-\u05bd\u05bf\u05c1\u05c2\u05c4\u05c5\u05c7\u0610-\u061a\u064b-\u065f\u0670"
+    r"[\u0300-\u036f\u0483-\u0487\u0591-\u05bd\u05bf\u05c1\u05c2\u05c4\u05c5\u05c7\u0610-\u061a\u0640\u064b-\u065f\u0670"
     r"\u06d6-\u06dc\u06df-\u06e4\u06e7\u06e8\u06ea-\u06ed\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff\ufe20-\ufe2f]"
 )
 _OTHER_DIGIT = re.compile(r"(?![0-9])\d")  # of Arabic, Devanagari and other scripts
@@ -75,11 +76,13 @@ class Memo(dict[K, V], Generic[K, V]):
 def same_letters(text: str) -> str:
     """Return `text` with each letter and sign in one form.
 
-    Letters are composed (NFC), of the usual width ("ＡＢ" -> "AB") and no ligatures. Letters that only look alike stay.
-    Source: Unicode Standard Annex 15.
+    Letters are composed (NFC), of the usual width ("ＡＢ" -> "AB") and no ligatures. Letters that only look alike stay;
+    soft hyphens go. Source: Unicode Standard Annex 15.
     """
     if text.isascii():
         return text
+    if _UNSEEN.search(text) is not None:
+        text = _UNSEEN.sub("", text)
     if _OTHER_FORM.search(text) is not None:
         text = _OTHER_FORM.sub(lambda match: unicodedata.normalize("NFKC", match[0]), text)
     return text if unicodedata.is_normalized("NFC", text) else unicodedata.normalize("NFC", text)
@@ -166,7 +169,7 @@ def identity(word: str) -> str:
     """
     word = unicodedata.normalize("NFC", word.casefold())
     if not word.isascii():
-        word = word.translate(_NO_APOSTROPHES)
+        word = word.translate(_NOT_SPOKEN)
     if word.isalpha():
         return word
     own = word[-2:] in ("'s", "’s", "‘s")

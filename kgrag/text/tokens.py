@@ -50,7 +50,7 @@ _CODE = re.compile(r"(?<![^\W_])(?=[A-Za-z]*\d+[A-Za-z]|[A-Za-z]+\d)(?=[A-Za-z0-
 _CODE_BEGIN = re.compile(r"[a-z]+\d{3,}(?=[a-z])")
 _CODE_END = re.compile(r"(?<=[a-z])\d{3,}[a-z]+")
 _LETTERS_AND_NUMBER = re.compile(r"[A-Za-z]{1,6}(\d{3,})")
-_PARTED_CODE = re.compile(r"[A-Za-z]{1,6}(?:-\d+)+(?:-?[A-RT-Za-rt-z]\d*)?")
+_PARTED_CODE = re.compile(r"[A-Za-z]{1,6}(?=[-\d]*\d-?\d)(?:-\d+)+(?:-?[A-RT-Za-rt-z]\d*)?")
 _PARTED_NUMBER = re.compile(r"(?!\d{4}-(?:\d\d-\d\d|\d{4})$)\d+(?:-\d+)+(?:-[Xx])?")
 _PHONE_NUMBER = re.compile(r"\+\d[\d ()-]{5,}\d")
 _LEAST_DIGITS = 7  # of a number written in groups: a phone number, an ISBN

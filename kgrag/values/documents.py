@@ -58,7 +58,7 @@ class Table:
 
     Attributes:
         number: counted from 1 in the document.
-        rows: texts of the cells; the first row is the header.
+        rows: texts of the cells; the first row is the header, its cells empty if the table has none.
         caption: empty without one.
         page: the page where the table begins, 0 in a document without pages.
         last_page: the page where it ends, 0 in a document without pages.

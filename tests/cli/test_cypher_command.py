@@ -84,6 +84,11 @@ def test_statements_of_ones_own(cli: CommandLine, harbour: str, tmp_path: Path) 
     assert "does not only read" in cli("cypher", "MATCH (n) DETACH DELETE n", code=8).stderr
 
 
+def test_cut_rows_have_an_exit_code(cli: CommandLine) -> None:
+    result = cli("cypher", "UNWIND range(1, 1001) AS i RETURN i", "--csv", code=13)
+    assert len(result.stdout.splitlines()) == 1001 and "KGRAG_GATEWAY__ROWS" in result.stderr
+
+
 def test_embeddings_are_shown_only_when_asked_for(cli: CommandLine, harbour: str) -> None:
     statement = "MATCH (p:Passage {collection: $collection}) RETURN p LIMIT 1"
     plain = cli.json("cypher", statement, "-c", harbour)["rows"][0]["p"]

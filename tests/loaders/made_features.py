@@ -189,7 +189,7 @@ FEATURES = [
     Feature("numbered", [Head(3, "Aim", "1."), Para(["So."]), Head(3, "Way", "2."), Head(4, "Short", "2.1"),
                          Para(["Go."])],
             below={"numbered > 1. Aim": "So.", "numbered > 2. Way > 2.1 Short": "Go."}),
-    line("strike", "It is ", Mark("strike", "wrong"), " right.", is_="It is wrong right."),
+    line("strike", "It is ", Mark("strike", "wrong"), " right.", is_="It is right."),
     line("hidden", "Seen", Mark("hidden", " NEVER"), " it.", is_="Seen it."),
     line("revisions", "It is ", Mark("ins", "new"), Mark("del", "OLD"), ".", is_="It is new."),
     line("comments", "Said", Mark("comment", "REMARK"), " it.", is_="Said it."),

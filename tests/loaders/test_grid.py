@@ -5,14 +5,17 @@ import re
 import zipfile
 from pathlib import Path
 
+import docx
 import made_features
 import made_markup
 import made_office
 import openpyxl
 import pptx
 import pytest
+from docx.oxml.ns import qn
 from openpyxl.cell.rich_text import CellRichText, TextBlock
 from openpyxl.cell.text import InlineFont
+from openpyxl.styles import Font
 from pptx.chart.data import CategoryChartData
 from pptx.enum.chart import XL_CHART_TYPE
 from pptx.opc.package import Part
@@ -20,8 +23,11 @@ from pptx.opc.packuri import PackURI
 from pptx.oxml import parse_xml
 from pptx.util import Inches
 
+from kgrag.indexing.chunking import chunk
+from kgrag.indexing.fact_rules import facts_by_rules, facts_of_table, table_rows
 from kgrag.loaders import load
 from kgrag.loaders.grid import Cell, lay_out, table_of
+from kgrag.settings import IndexingSettings
 from kgrag.values.documents import Document, Problem, Table
 
 
@@ -62,7 +68,7 @@ def test_headers_of_two_rows_are_joined() -> None:
 
 def test_a_row_of_one_cell_says_it_once() -> None:
     rows = [[Cell("All", across=2)], [Cell("a"), Cell("b")], [Cell("North", across=2)], [Cell("1"), Cell("2")]]
-    assert table_of(lay_out(rows)) == ("All", [["a", "b"], ["North", ""], ["1", "2"]])
+    assert table_of(lay_out(rows), heads=2) == ("All", [["a", "b"], ["North", ""], ["1", "2"]])
 
 
 def test_tables_of_pages(tmp_path: Path) -> None:
@@ -77,6 +83,84 @@ def test_tables_of_pages(tmp_path: Path) -> None:
         Table(1, (("Region", "City", "Sales"), ("North", "Aalborg", "5"), ("North", "Viborg", "7")), "Sales"),
     )
     assert document.text == "Born: 1861\nDied: 1930\n\nalone | here"
+
+
+TWO = (("Price", "900 kr"), ("Colour", "red"))
+ROWS = "Ada; 36; Oslo.\nPer; 40; Bergen."
+PEOPLE = (("Ada", "36", "Oslo"), ("Per", "40", "Bergen"))
+SHIPS = (("Ship", "Built", "Yard"), ("Fram", "1892", "Larvik"), ("Maud", "1916", "Vollen"))
+Cells = tuple[tuple[str, ...], ...]
+
+
+def page(rows: Cells, mark: str = "{}") -> str:
+    lines = ("<td>".join(["", mark.format(first), *rest]) for first, *rest in rows)
+    return f"<table><tr>{'<tr>'.join(lines)}</table>"
+
+
+def bars(rows: Cells, head: str = "") -> str:
+    above = [f"|{f'{head}|' * len(rows[0])}", f"|{'--|' * len(rows[0])}"] if head else []
+    return "\n".join([*above, *(f"|{'|'.join(row)}|" for row in rows)])
+
+
+@pytest.mark.parametrize(
+    ("name", "source", "text", "predicates"),
+    [
+        ("a.html", page(TWO), "Price: 900 kr.\nColour: red.", []),
+        ("a.html", page(TWO, "<b>{}</b>"), "Price: 900 kr\nColour: red", ["Price", "Colour"]),
+        ("a.html", page(TWO, "{}:"), "Price: 900 kr\nColour: red", ["Price", "Colour"]),
+        ("a.html", page((("Maker", "Lund"), ("Built", "1892"))), "Maker: Lund.\nBuilt: 1892.", []),
+        ("a.html", page(PEOPLE), ROWS, []),
+        ("a.html", page(SHIPS), "Ship: Fram; Built: 1892; Yard: Larvik.\nShip: Maud; Built: 1916; Yard: Vollen.",
+         ["Built", "Yard", "Built", "Yard"]),
+        ("a.md", bars(TWO, " "), "Price: 900 kr.\nColour: red.", []),
+        ("a.md", bars(PEOPLE, " "), ROWS, []),
+        ("a.org", bars(PEOPLE), ROWS, []),
+        ("a.adoc", "|===\n|Ada |36 |Oslo\n|Per |40 |Bergen\n|===\n", ROWS, []),
+        ("a.adoc", '[cols="h,1"]\n|===\n|Price |900 kr\n|Colour |red\n|===\n', "Price: 900 kr\nColour: red",
+         ["Price", "Colour"]),
+        ("a.rst", "=====  ==  ======\nAda    36  Oslo\nPer    40  Bergen\n=====  ==  ======\n", ROWS, []),
+        ("a.csv", "Ada,36,Oslo\nPer,40,Bergen\n", ROWS, []),
+        ("a.csv", "Colour,red\nPrice,900\nWeight,4\n", "Colour: red.\nPrice: 900.\nWeight: 4.", []),
+        ("a.rtf", r"{\rtf1\trowd Ada\cell 36\cell Oslo\cell\row Per\cell 40\cell Bergen\cell\row\pard\par}",
+         ROWS, []),
+    ],
+)  # fmt: skip
+def test_rows_without_a_header_name_no_columns(
+    tmp_path: Path, name: str, source: str, text: str, predicates: list[str]
+) -> None:
+    (tmp_path / name).write_text(source)
+    document, _ = read(tmp_path / name)
+    (part,) = chunk(document, IndexingSettings())
+    assert part.text == text
+    rules = [facts_of_table(table_rows(table.markdown), text) for table in document.tables]
+    triples = (rules[0] if rules else facts_by_rules("K7", "", text)).triples
+    assert [triple.predicate for triple in triples] == predicates
+
+
+@pytest.mark.parametrize(
+    ("look", "bold", "head"), [("0", False, False), ("1", False, False), ("0", True, False), ("1", True, True)]
+)
+def test_header_row_of_word_is_an_option_or_bold(tmp_path: Path, look: str, bold: bool, head: bool) -> None:
+    file = docx.Document()
+    table = file.add_table(2, 2)
+    for cell, text in zip(table._cells, ("Ship", "Yard", "Fram", "Larvik"), strict=True):
+        cell.paragraphs[0].add_run(text).bold = bold and text in ("Ship", "Yard")
+    table._tbl.tblPr.find(qn("w:tblLook")).set(qn("w:firstRow"), look)
+    file.save(str(tmp_path / "a.docx"))
+    assert any(read(tmp_path / "a.docx")[0].tables[0].rows[0]) is (bold and look == "1")
+
+
+def test_header_of_a_sheet_is_bold_or_has_a_filter(tmp_path: Path) -> None:
+    for name, mark in (("plain", ""), ("bold", "bold"), ("filter", "filter")):
+        book = openpyxl.Workbook()
+        for row in (("Ship", "Yard"), ("Fram", "Larvik"), ("Maud", "Vollen")):
+            book.active.append(row)
+        if mark == "bold":
+            book.active["A1"].font = book.active["B1"].font = Font(bold=True)
+        elif mark:
+            book.active.auto_filter.ref = "A1:B3"
+        book.save(tmp_path / f"{name}.xlsx")
+        assert any(read(tmp_path / f"{name}.xlsx")[0].tables[0].rows[0]) is bool(mark)
 
 
 def test_sheets(tmp_path: Path) -> None:

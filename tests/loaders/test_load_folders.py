@@ -138,4 +138,35 @@ def test_unreadable_files(tmp_path: Path, name: str, monkeypatch: pytest.MonkeyP
 def test_names_that_are_not_unicode(tmp_path: Path) -> None:
     Path(os.fsdecode(os.fsencode(tmp_path) + b"/caf\xe9.txt")).write_text("x")
     Path(tmp_path / "cafe\u0301.txt").write_text("y")
-    assert sorted(keys(tmp_path, root=tmp_path)) == ["caf\u00e9.txt", "caf\ufffd.txt"]
+    Path(os.fsdecode(os.fsencode(tmp_path) + b"/caf\xe8.txt")).write_text("z")
+    assert sorted(keys(tmp_path, root=tmp_path)) == ["caf\\xe8.txt", "caf\\xe9.txt", "caf\u00e9.txt"]
+
+
+def test_files_of_programs_are_skipped_and_addresses_named(tmp_path: Path) -> None:
+    for name in ("~$report.docx", "Thumbs.db", "desktop.ini", "a.txt", "~$b.xlsx"):
+        (tmp_path / name).write_bytes(b"\0x")
+    loading = Load(tmp_path)
+    assert [item.message for item in loading if isinstance(item, Problem)] == [
+        "is a binary file (it holds NUL bytes), or UTF-16 without a byte order mark"
+    ]
+    assert loading.scan.skipped == {"locks and settings of programs": 4}
+    assert list(Load(tmp_path / "~$report.docx")) == []
+    with pytest.raises(InputError, match=r"https://a.example/b.pdf is an address.*\n.*curl"):
+        Load("https://a.example/b.pdf")
+
+
+@pytest.mark.parametrize(
+    "error", [ValueError("x"), RecursionError(), StopIteration(), AssertionError(), MemoryError("y"), InputError("z.")]
+)
+@pytest.mark.parametrize("reader", ["markdown.markdown_document", "tabular.load_csv"])
+def test_unexpected_error_of_a_reader_costs_one_file(
+    tmp_path: Path, error: Exception, reader: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*_: object, **__: object) -> None:
+        raise error
+
+    monkeypatch.setattr(f"kgrag.loaders.{reader}", fail)
+    tree(tmp_path, "a.txt", "b.md" if reader.startswith("m") else "b.csv", "c.txt")
+    items = list(load(tmp_path))
+    assert [type(item) for item in items] == [Document, Problem, Document]
+    assert isinstance(items[1], Problem) and items[1].place.startswith(str(tmp_path / "b."))

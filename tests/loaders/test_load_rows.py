@@ -2,6 +2,7 @@
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -64,7 +65,7 @@ def test_bad_json_lines_do_not_stop_the_rest(tmp_path: Path) -> None:
         b'{"id": 4, "text": "caf\xe9"}',
         b'{"id": 5, "text": "   "}',
         b'{"id": {"x": 1}, "text": "t"}',
-        b'{"id": 7, "text": [7]}',
+        b'{"id": 7, "text": []}',
         b"[" * 100_000,
         b'{"id": 9, "text": "t", "deep": ' + b"[" * 40 + b"]" * 40 + b"}",
         b'{"id": 1, "text": "again"}',
@@ -230,7 +231,7 @@ def test_csv_headers(tmp_path: Path) -> None:
         (
             "a.tsv",
             "Name\tStreet, city, country\nAda\tLondon, UK\nBo\tA\tB\n",
-            (("Name", "Street, city, country"), ("Ada", "London, UK")),
+            (("", ""), ("Name", "Street, city, country"), ("Ada", "London, UK")),
         ),
         ("b.tsv", 'id\tquote\n1\t"Hello, he said\n2\tBye\n', (("id", "quote"), ("1", '"Hello, he said'), ("2", "Bye"))),
         ("c.tsv", 'id\tquote\n1\t"A\n2\t"B" "C"\n', (("id", "quote"), ("1", '"A'), ("2", '"B" "C"'))),
@@ -305,7 +306,8 @@ def test_rows_of_json_without_a_text_are_a_table(tmp_path: Path, name: str) -> N
         ("Ada", "36", "London", "true", "", ""),
         ("Bob", "", "", "", "a, b", '[{"of": "Ada"}]'),
     )
-    assert "no column for the text" in rows(tmp_path / "b.json", '{"scripts": {"a": 1}}')[1][0][1]
+    (nested,), _ = rows(tmp_path / "b.json", '{"name": "kgrag", "sizes": {"a": [1, 2], "unit": "mm"}}')
+    assert chunk(nested, IndexingSettings())[0].text == "name: kgrag; sizes.a: 1, 2; sizes.unit: mm."
     (single,), _ = rows(tmp_path / "c.json", '{"name": "Ada", "age": 36}')
     assert chunk(single, IndexingSettings())[0].text == "name: Ada; age: 36."
 
@@ -332,12 +334,15 @@ TREE = {
 }
 
 
-def test_object_of_nested_texts_is_read_in_order(tmp_path: Path) -> None:
+def test_object_of_nested_ones_is_read_with_its_names(tmp_path: Path) -> None:
     path = tmp_path / "a.json"
     path.write_text(json.dumps(TREE))
     (document,) = load(path)
     assert isinstance(document, Document)
-    assert document.text == "Wood\n\nA kiln burns wood.\n\nCoal\n\nIt burns coal, too."
+    assert document.text == (
+        "title: On kilns\nyear: 1902\n\nparts.heading: Wood\nparts.text: A kiln burns wood.\nparts.pages: 1, 2\n\n"
+        "parts.heading: Coal\n\nparts.sections.text: It burns coal, too.\nparts.seen: true"
+    )
     assert (document.title, document.metadata) == ("On kilns", {"year": 1902})
 
 
@@ -347,7 +352,9 @@ def test_nested_column_that_is_named_is_read_in_order(tmp_path: Path, suffix: st
     path.write_text(json.dumps(TREE))
     (document,) = load(path, columns=Columns(text="parts"))
     assert isinstance(document, Document)
-    assert document.text == "Wood\n\nA kiln burns wood.\n\nCoal\n\nIt burns coal, too."
+    first, *others = document.text.split("\n\n")
+    assert first == "heading: Wood\ntext: A kiln burns wood.\npages: 1, 2"
+    assert others == ["heading: Coal", "sections.text: It burns coal, too.\nseen: true"]
 
 
 def test_text_of_paragraphs_in_a_list_is_read(tmp_path: Path) -> None:
@@ -355,12 +362,57 @@ def test_text_of_paragraphs_in_a_list_is_read(tmp_path: Path) -> None:
     path.write_text('{"id": 1, "text": ["One.", {"b": "Two."}]}\n')
     (document,) = load(path)
     assert isinstance(document, Document)
-    assert document.text == "One.\n\nTwo."
+    assert document.text == "One.\n\nb: Two."
 
 
-def test_tree_without_sentences_names_the_option(tmp_path: Path) -> None:
-    path = tmp_path / "a.json"
-    path.write_text('{"name": "kgrag", "sizes": {"a": [1, 2], "unit": "mm"}}')
-    (problem,) = load(path)
-    assert isinstance(problem, Problem)
-    assert "--text-column" in problem.message
+REVIEWS = {"product": "K7", "specs": {"kg": 4.5, "rooms": ["a", "b"]}, "reviews": [{"by": "Per", "stars": 5}]}
+CHAT = {"name": "Kilns", "messages": [{"from": "Ada", "text": ["See ", {"type": "link", "text": "x.org"}, " now"]}]}
+TURN = {"author": {"role": "user"}, "content": {"parts": ["How hot is it?"]}}
+
+
+@pytest.mark.parametrize(
+    ("value", "text", "metadata"),
+    [
+        (REVIEWS, "product: K7\nspecs.kg: 4.5\nspecs.rooms: a, b\n\nreviews.by: Per\nreviews.stars: 5",
+         {"product": "K7"}),
+        (["One text.", "Another."], "One text.\n\nAnother.", {}),
+        ({"count": 1, "results": [{"text": "One.", "n": 2}]}, "One.", {"file.count": 1, "n": 2}),
+        ({"data": {"items": [{"text": "One."}]}}, "One.", {}),
+        ([{"content": "One.", "meta": {"author": "Ada", "at": {"page": 3}}}], "One.",
+         {"meta.author": "Ada", "meta.at.page": 3}),
+        ([{"page_content": "One.", "metadata": {"source": "s"}}], "One.", {"metadata.source": "s"}),
+        (CHAT, "See x.org now", {"file.name": "Kilns", "from": "Ada"}),
+        ([{"mapping": {"0a1b2c3d-4e5f-6a7b-8c9d": {"message": TURN}}}],
+         "mapping.message.author.role: user\nmapping.message.content.parts: How hot is it?", {}),
+        ([["Ship", "Built", "Yard"], ["Fram", 1892, "Larvik"]], "Ship: Fram; Built: 1892; Yard: Larvik.", {}),
+    ],
+)  # fmt: skip
+def test_values_of_json_keep_their_names(tmp_path: Path, value: object, text: str, metadata: dict[str, Any]) -> None:
+    documents, problems = rows(tmp_path / "a.json", json.dumps(value))
+    texts = [part.text for document in documents for part in chunk(document, IndexingSettings())]
+    assert ("\n\n".join(texts), dict(documents[0].metadata), problems) == (text, metadata, [])
+
+
+def test_json_lines_under_the_name_of_json_are_read(tmp_path: Path) -> None:
+    documents, problems = rows(tmp_path / "a.json", '{"text": "a"}\n{"text": "b"}\n{"te')
+    assert [document.text for document in documents] == ["a", "b"] and [place for place, _ in problems] == [":3"]
+    documents, problems = rows(tmp_path / "a.json", '{\n"text": "a"}{\n"text": "b"}')
+    assert [document.text for document in documents] == ["a", "b"] and not problems
+
+
+@pytest.mark.parametrize(
+    ("text", "above", "table"),
+    [
+        ("Sales,,\nYear,2025,\n,,\nRegion,Q1,Q2\nNorth,5,6\n", "Sales\nYear | 2025", ("Region", "Q1", "Q2")),
+        ("Sales\nYear,2025\n\nRegion,Q1,Q2\nNorth,5,6\nSouth,7,8\n", "Sales\nYear | 2025", ("Region", "Q1", "Q2")),
+        ("Sales\nRegion;Q1;Q2\nNorth;5,5;6,1\nSouth;7,0;8\n", "Sales", ("Region", "Q1", "Q2")),
+        ("# by Ada, today\nRegion,Q1,Q2\nNorth,5,6\nSouth,7,8\n", "# by Ada | today", ("Region", "Q1", "Q2")),
+        ("Price,900 kr\nColour,red\n", "", ("", "")),
+        ("Ada,36,Oslo\nPer,40,Bergen\n", "", ("", "", "")),
+        ("Region,2020,2021\nNorth,5,6\n", "", ("Region", "2020", "2021")),
+        ("name,capital\nNorway,Oslo\nSweden,Stockholm\n", "", ("name", "capital")),
+    ],
+)
+def test_header_of_csv_is_below_its_titles_or_missing(tmp_path: Path, text: str, above: str, table: tuple[str]) -> None:
+    (document,), problems = rows(tmp_path / "a.csv", text)
+    assert (document.text, document.tables[0].rows[0], problems) == (above, table, [])

@@ -103,6 +103,26 @@ def test_parquet_is_streamed_and_its_faults_are_told(tmp_path: Path) -> None:
     assert "no column for the text" in read(tmp_path / "other.parquet", columns=Columns(key="a"))[1][0][1]
 
 
+@pytest.mark.parametrize(
+    ("source", "text"),
+    [
+        ("<ol reversed><li>a<li>b</ol>", "2. a\n1. b"),
+        ("<ol start=3 type=i><li>a<li value=9>b<li>c</ol>", "iii. a\nix. b\nx. c"),
+        ("<ol style='list-style-type: upper-alpha'><li>a</ol>", "A. a"),
+        ("<pre><code><div>a = 1</div><div>b = 2</div></code></pre>", "a = 1\nb = 2"),
+        ("<pre>a<p>b</p>\n<ul><li>c</li></ul></pre>", "a\nb\nc"),
+        ("<table><tr><td class=blob-num>1<td class=blob-code>if x:</tr><tr><td><td class=blob-code>  y</table>",
+         "if x:\n  y"),
+        ("<p>Was <s>400</s> <strike>300</strike> 250.</p>", "Was 250."),
+        ("<svg><title>Kiln</title><g><text>hot</text></g></svg>", "Kiln hot"),
+    ],
+)  # fmt: skip
+def test_lists_code_and_drawings_of_pages_are_as_readers_see_them(tmp_path: Path, source: str, text: str) -> None:
+    (tmp_path / "a.html").write_text(source)
+    (document,) = load(tmp_path / "a.html")
+    assert isinstance(document, Document) and document.text == text
+
+
 def test_times_that_python_does_not_hold(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Of nanoseconds, which pyarrow gives with pandas alone, and after the year 9999."""
     monkeypatch.setitem(sys.modules, "pandas", None)
@@ -125,7 +145,7 @@ def test_times_that_python_does_not_hold(tmp_path: Path, monkeypatch: pytest.Mon
         "at": "00:00:00.000001",
         "took": "0:00:00.001000",
         "times": ["2023-11-14T22:13:20"],
-        "part": {"seen": "2023-11-14T22:13:20"},
+        "part.seen": "2023-11-14T22:13:20",
         "until": "12000-01-08 00:00:00.000",
         "day": "29349-01-26",
     }

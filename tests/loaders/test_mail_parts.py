@@ -91,9 +91,53 @@ def test_text_that_goes_on_after_a_picture_is_read(tmp_path: Path) -> None:
     assert (document.text, document.metadata["attachments"]) == ("Before.\n\nAfter.", ["a.png"])
 
 
-@pytest.mark.parametrize("plain", ["", " \r\n\r\n"])
-def test_page_behind_an_empty_text_is_read(tmp_path: Path, plain: str) -> None:
-    parts = ("plain", plain), ("html", "<p>Fired &amp; sold.</p>")
+STUB = "View this email in your browser: https://a.example/b"
+EVENT = """BEGIN:VCALENDAR
+BEGIN:VEVENT
+UID:1
+SUMMARY:Fire\\, then sell
+DTSTART;TZID=Europe/Oslo:20261130T093000
+DTEND:20261130T103000Z
+DESCRIPTION:Bring
+  tea.\\nAnd wood.
+ORGANIZER;CN="Lund, A":mailto:a@b.example
+END:VEVENT
+BEGIN:VEVENT
+SUMMARY:Rest
+DTSTART;VALUE=DATE:20261224
+DTEND;VALUE=DATE:20261225
+END:VEVENT
+END:VCALENDAR"""
+EVENTS = [
+    "Summary: Fire, then sell\nStart: 2026-11-30 09:30 (Europe/Oslo)\nEnd: 2026-11-30 10:30 UTC\n"
+    "Organizer: Lund, A <a@b.example>\n\nBring tea.\nAnd wood.",
+    "Summary: Rest\nStart: 2026-12-24\nEnd: 2026-12-24",
+]
+
+
+@pytest.mark.parametrize(
+    ("parts", "text"),
+    [
+        ((("plain", ""), ("html", "<p>Fired &amp; sold.</p>")), "Fired & sold."),
+        ((("plain", " \r\n\r\n"), ("html", "<p>Fired &amp; sold.</p>")), "Fired & sold."),
+        ((("plain", STUB), ("html", "<p>The kiln was fired and sold.</p>")), "The kiln was fired and sold."),
+        (
+            (("plain", "Fired and sold."), ("html", "<p>Fired and <b>sold</b>.</p><p>Unsubscribe</p>")),
+            "Fired and sold.",
+        ),
+        ((("plain", "Come."), ("calendar", EVENT)), "\n\n".join(["Come.", *EVENTS])),
+        ((("calendar", EVENT),), "\n\n".join(EVENTS)),
+    ],
+)
+def test_alternative_that_says_most_is_read(tmp_path: Path, parts: tuple[tuple[str, str], ...], text: str) -> None:
     body = "".join(f"--x\r\nContent-Type: text/{kind}\r\n\r\n{text}\r\n" for kind, text in parts)
     data = HEAD + f"Content-Type: multipart/alternative; boundary=x\r\n\r\n{body}--x--\r\n".encode()
-    assert read(tmp_path / "a.eml", data).text == "Fired & sold."
+    assert read(tmp_path / "a.eml", data).text == text
+
+
+def test_events_of_a_calendar_are_documents(tmp_path: Path) -> None:
+    (tmp_path / "a.ics").write_text(EVENT)
+    documents = [item for item in load(tmp_path / "a.ics") if isinstance(item, Document)]
+    assert [(d.title, d.text, d.metadata["date"]) for d in documents] == [
+        ("Fire, then sell", EVENTS[0], "2026-11-30T09:30"), ("Rest", EVENTS[1], "2026-12-24")
+    ]  # fmt: skip

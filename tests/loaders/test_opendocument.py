@@ -77,7 +77,7 @@ SHEETS = (
 def test_workbook_of_opendocument_has_its_tables(tmp_path: Path, suffix: str) -> None:
     document, problems = read(file(tmp_path / f"a{suffix}", SHEETS, HIDDEN, "spreadsheet"))
     assert [(table.caption, table.rows) for table in document.tables] == [
-        ("Ships of 2024", (("Ship", "Built"), ("Fram", "1892"), ("Gjøa", "1872 or so"))),
+        ("Ships of 2024", (("", ""), ("Ship", "Built"), ("Fram", "1892"), ("Gjøa", "1872 or so"))),
         ("Fleet", (("Port", "Depth"), ("Oslo", "12.50 m"), ("Oslo", "13.00 m"))),
     ]
     assert [(s.heading, s.text) for s in document.sections] == [("Remarks", "Nothing else is known.")]

@@ -75,7 +75,7 @@ def test_tables_and_text_of_a_report(tmp_path: Path, pages: int, ruled: bool, wa
     tables, texts = make_report(tmp_path / "a.pdf", pages, ruled=ruled)
     (document,) = load(tmp_path / "a.pdf")
     assert isinstance(document, Document)
-    found = {(t.caption, t.page): t.rows for t in document.tables}
+    found = {(t.caption, t.page): t.rows[not any(t.rows[0]) :] for t in document.tables}  # without an empty header
     total = right = 0
     for caption, page, rows in tables:
         cells = cells_of(rows)

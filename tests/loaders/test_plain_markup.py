@@ -77,6 +77,11 @@ def test_asciidoc_is_read_under_its_headings(tmp_path: Path) -> None:
         ("ifdef::x[]\nHot.\nendif::[]\n", "Hot."),
         ("Before.\n\n--\nIn it.\n--\n\nAfter.\n", "Before.\n\nIn it.\n\nAfter."),
         ("[source]\n--\na  {b}\n--\n", "a  {b}"),
+        ("a\n\n|===\n|===\n", "a"),
+        ("|===\nno bar\n// x\n|===\n", "no bar"),
+        (",===\na,\"b, c\"\n,===\n", "a | b, c"),
+        ("[format=dsv]\n|===\na:b\n|===\n", "a | b"),
+        ("[start=4]\n. a\n. b\n\n[loweralpha]\n. c\n\n[%reversed]\n. d\n. e\n", "4. a\n5. b\n\na. c\n\n2. d\n1. e"),
     ],
 )  # fmt: skip
 def test_signs_of_asciidoc_become_their_text(tmp_path: Path, source: str, text: str) -> None:
@@ -89,7 +94,7 @@ def test_signs_of_asciidoc_become_their_text(tmp_path: Path, source: str, text: 
     [
         ("|===\n|A |B\n\n|x\n|first\nsecond\n\nthird\n2+|wide\na|* it\n|y\n|===\n",
          (("A", "B"), ("x", "first second third"), ("wide", "wide"), ("* it", "y"))),
-        ('[cols="1,1"]\n|===\n|a\n|b\n\n|c\n|d\n|===\n', (("a", "b"), ("c", "d"))),
+        ('[cols="1,1"]\n|===\n|a\n|b\n\n|c\n|d\n|===\n', (("", ""), ("a", "b"), ("c", "d"))),
         ("[%header,cols=2*]\n|===\n|a\n|b\n|c|d \\| e\n|===\n", (("a", "b"), ("c", "d | e"))),
     ],
 )  # fmt: skip
@@ -127,7 +132,7 @@ def test_org_is_read_under_its_headings(tmp_path: Path) -> None:
     assert (document.title, problems) == ("On Kilns", [])
     assert [(s.heading, s.text) for s in document.sections] == [
         ("", "The kiln is hot, see the site and a*b."),
-        ("Wood", "- oak\n  - dry\n- [x] done\n- term: what it is"),
+        ("Wood", "TODO, tag\n\nSCHEDULED: 2024-05-03 Fri\n\n- oak\n  - dry\n- [x] done\n- term: what it is"),
         ("Wood > Coal", "if a:\n    b * c\n\nEnd."),
     ]
     assert document.tables[0].rows == (("Ship", "Built"), ("Fram", "1892"))

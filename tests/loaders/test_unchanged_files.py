@@ -64,15 +64,20 @@ READ = {"read": ["a.txt", "rows.csv#1", "rows.csv#2", "sub/b.md"]}
 UNCHANGED = {"unchanged": ["a.txt", "rows.csv", "sub/b.md"]}
 
 
-def test_files_of_the_same_size_and_time_are_not_opened(folder: Path) -> None:
+def test_file_of_the_same_size_and_time_that_was_written_or_renamed_is_read(folder: Path) -> None:
     memory = Memory()
     assert memory.load(folder) == READ
     assert memory.files["rows.csv"].documents == 2
     times = (folder / "a.txt").stat().st_mtime_ns
-    (folder / "a.txt").write_text("two")  # nobody who has not read it can tell
-    os.utime(folder / "a.txt", ns=(times, times))
     assert memory.load(folder) == UNCHANGED
-    assert memory.load(folder) == UNCHANGED
+    (folder / "a.txt").write_text("two")
+    (folder / "b.txt").write_text("six")
+    for name in ("a.txt", "b.txt"):
+        os.utime(folder / name, ns=(times, times))
+    assert memory.load(folder)["read"] == ["a.txt", "b.txt"]
+    for old, new in (("a.txt", "c"), ("b.txt", "a.txt"), ("c", "b.txt")):
+        (folder / old).rename(folder / new)
+    assert memory.load(folder)["read"] == ["a.txt", "b.txt"]
 
 
 def test_touched_files_are_compared_by_their_bytes(folder: Path) -> None:
@@ -101,7 +106,7 @@ def test_another_reader_or_other_columns_read_again(folder: Path) -> None:
     state = memory.files["a.txt"]
     before = Fingerprint.parse(state.fingerprint)
     assert before is not None and before.reader == "text.2"
-    older = Fingerprint("text.0", before.size, before.time, before.hash)
+    older = Fingerprint("text.0", before.size, before.mark, before.hash)
     memory.files["a.txt"] = FileState("a.txt", state.root, str(older), 1)
     assert memory.load(folder)["read"] == ["a.txt"]
     assert memory.load(folder, columns=Columns(title="id"))["read"] == READ["read"]

@@ -8,7 +8,6 @@ long to plan are therefore refused by name, each with another way to write it.
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import pairwise
-from math import prod
 from typing import Any
 
 from kgrag.graph.gateway.allowed import FUNCTIONS, PROCEDURES
@@ -53,7 +52,7 @@ _PROCEDURES = frozenset(name.lower() for name in PROCEDURES)
 _MOST_SIGNS = 100  # in one expression and those around it: the server's planner hangs where there are hundreds
 _MOST_XOR = 8
 _MOST_CLAUSES = 120
-_MOST_COMBINATIONS = 2**12
+_MOST_CHOICES = 12
 _LONGEST = 10_000  # characters of a statement
 _MOST_VALUES, _MOST_CHARACTERS = 20_000, 200_000  # of all parameters together
 _MOST_RESULTS = 10_000  # of a search of an index
@@ -479,37 +478,22 @@ def check_paths(statement: Statement, hops: int) -> None:
 
 
 def check_labels(statement: Statement) -> None:
-    """Check that labels (or alternatives), which the planner multiplies out, have few combinations.
-
-    Raises RefusedError.
-    """
-    combinations, alternatives = (
-        1.0,
-        dict[int, int](),
-    )  # the latter of each label expression, and of each bracket with OR
-    colon = -1
+    """Check that labels and conditions, whose combinations the planner writes out, are few. Raises RefusedError."""
+    choices = 0
     for index in range(len(statement.tokens)):
         sign, group = statement.at(index), statement.parent[index]
-        bracket = statement.at(group) if group >= 0 else ""
-        if sign in ("&", "!") or (sign == ":" and statement.at(index - 2) == ":"):
-            combinations *= 2
-        if sign == ":":
-            colon = index
-        elif sign == "OR" and (group < 0 or _has_labels(statement, group)):
-            alternatives[group] = alternatives.get(group, 1) + 1
-        elif sign == "|" and bracket != "[" and called(statement, group) != "reduce":
-            alternatives[colon] = alternatives.get(colon, 1) + 1
-        elif statement.begins_clause(index, SEPARATE):
-            combinations, alternatives = 1.0, {}
-        if combinations * prod(alternatives.values()) > _MOST_COMBINATIONS:
+        opened = statement.at(group) if group >= 0 else ""
+        labels = (
+            sign in ("&", "!") or (sign == ":" and statement.at(index - 2) == ":") or (sign == "|" and opened != "[")
+        )
+        condition = sign == "OR" and any(statement.at(i) == ":" for i in range(group, statement.partner.get(group, 0)))
+        choices = 0 if statement.begins_clause(index, SEPARATE) else choices + (labels or condition)
+        if choices > _MOST_CHOICES:
             raise RefusedError(
-                f"Labels with & ! | and conditions with OR make more than {_MOST_COMBINATIONS:,} combinations.",
+                f"There are more than {_MOST_CHOICES} of & ! | and OR between labels: the planner writes out all "
+                "combinations.",
                 "Use fewer, IN with a list, labels(n), or take them apart with WITH.",
             )
-
-
-def _has_labels(statement: Statement, opened: int) -> bool:
-    return any(statement.at(index) == ":" for index in range(opened, statement.partner.get(opened, opened)))
 
 
 def _star(statement: Statement, start: int, end: int) -> float | None:
