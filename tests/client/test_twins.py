@@ -23,6 +23,7 @@ NO_ROUTE = "the server has no route for it"
 PAGES = "the server's route has a form of its own, as pages need it"
 PER_COLLECTION = "the server's route is one of a collection: kg[NAME] has it"
 ROWS = "the server sends rows as JSON, without embeddings and plans"
+GUEST = "the server runs every statement of a client as a guest's"
 COMMANDS = "is run by whoever keeps the server"
 BOTH = "a context that retrievers are made over: use .sync"
 
@@ -34,7 +35,7 @@ MISSING = {
     RemoteCollection: {
         **dict.fromkeys("ask_cypher export fact_schema propose_fact_schema set_fact_schema".split(), NO_ROUTE),
         **dict.fromkeys("question_parameters remove_communities remove_tree save unresolve untagged".split(), NO_ROUTE),
-        **dict.fromkeys("attach reembed repair".split(), COMMANDS),
+        **dict.fromkeys("attach reembed relanguage repair".split(), COMMANDS),
         **dict.fromkeys("build_communities build_tree extract resolve tag".split(), JOB),
         **dict.fromkeys("context rankings retriever system".split(), MADE_HERE),
         **dict.fromkeys(
@@ -57,8 +58,8 @@ FEWER = {
     (AsyncCollection, "ask"): {"stream": "the method `stream` takes its place"},
     (RemoteSearching, "ask"): {"budget": "the server's own, KGRAG_SERVE__BUDGET"},
     (RemoteCollection, "ask"): {"budget": "the server's own, KGRAG_SERVE__BUDGET"},
-    (RemoteCollection, "cypher"): {"embeddings": ROWS, "plan": ROWS},
-    (RemoteKnowledgeGraph, "cypher"): {"embeddings": ROWS, "plan": ROWS},
+    (RemoteCollection, "cypher"): {"embeddings": ROWS, "plan": ROWS, "trust": GUEST},
+    (RemoteKnowledgeGraph, "cypher"): {"embeddings": ROWS, "plan": ROWS, "trust": GUEST},
     (RemoteCollection, "saved_query"): {"embeddings": ROWS, "plan": ROWS},
     (RemoteKnowledgeGraph, "saved_query"): {"embeddings": ROWS, "plan": ROWS},
     (RemoteCollection, "inspect"): {"near": "the server's route has no parameters"},
