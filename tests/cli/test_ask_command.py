@@ -165,16 +165,14 @@ def test_what_is_found_nowhere_and_odd_questions(asked: CommandLine, kg: Knowled
 def test_an_interrupted_question_ends_at_once(
     asked: CommandLine, scripted: Scripted, kg: KnowledgeGraph, fleet: str
 ) -> None:
-    scripted.delay(10)
+    scripted.delay(60)
     run = asked.start("ask", QUESTION, "--save", stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     deadline = time.monotonic() + 30
     while not scripted.most_under_way and time.monotonic() < deadline:
         time.sleep(0.05)
-    began = time.monotonic()
     run.send_signal(signal.SIGINT)
-    out, errors = run.communicate(timeout=30)
+    out, errors = run.communicate(timeout=30)  # the reply takes 60 s
     assert (run.returncode, out) == (130, b"") and errors.decode().rstrip().endswith("Interrupted.")
-    assert time.monotonic() - began < 5
     assert kg[fleet].runs() == []
 
 

@@ -145,7 +145,7 @@ def test_threads_ask_at_once_and_wall_time_is_counted_once() -> None:
 
     def together(_: str) -> None:
         barrier.wait()
-        time.sleep(0.05)
+        time.sleep(0.2)  # long beside what a busy machine adds
 
     system = Scripted({str(n): ONE_STEP for n in range(8)}, together)
     started = time.perf_counter()
@@ -154,7 +154,7 @@ def test_threads_ask_at_once_and_wall_time_is_counted_once() -> None:
     assert sum(r.seconds for r in records) > 2 * taken
     row = table(records)["s"]
     assert row["wall_s"] is not None and row["q/s"] is not None
-    assert 0.1 <= row["wall_s"] <= taken + 0.1
+    assert 0.3 <= row["wall_s"] <= taken + 0.1
     assert "wall_s" not in tables_by(records, {r.question.id: (0, "all") for r in records})["all"]["s"]
 
 

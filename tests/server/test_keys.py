@@ -1,6 +1,7 @@
 """Keys, the guard and the throttle by themselves: who is let in, and how often."""
 
 import asyncio
+import itertools
 import socket
 import stat
 from collections.abc import Sequence
@@ -201,11 +202,12 @@ def test_a_body_without_a_length_ends_where_it_is_too_much() -> None:
     assert body.failed is not None and isinstance(body.failed[0], TooLargeError)
 
 
-def test_requests_may_not_come_drop_by_drop() -> None:
-    """All parts of a request have the seconds together, those of an upload each."""
+def test_requests_may_not_come_drop_by_drop(monkeypatch: pytest.MonkeyPatch) -> None:
+    """All parts of a request have the seconds together, those of an upload each. Each part takes 0.2 s of the clock."""
+    clock = itertools.count()
+    monkeypatch.setattr("kgrag.server.throttle.time", SimpleNamespace(monotonic=lambda: 0.2 * next(clock)))
 
     async def receive() -> dict[str, Any]:
-        await asyncio.sleep(0.2)
         return {"type": "http.request", "body": b"x", "more_body": True}
 
     async def read(in_parts: bool) -> list[str]:

@@ -75,7 +75,7 @@ def test_a_second_start_is_quick_needs_no_network_and_finds_the_same_server(shar
     before = server_process(shared).pid
     begin = time.monotonic()
     LocalServer(with_local(shared, maven_repository=NO_NETWORK)).ensure_running()
-    assert time.monotonic() - begin < 1
+    assert time.monotonic() - begin < 5  # a start takes ten seconds or more
     assert server_process(shared).pid == before
 
 
