@@ -31,10 +31,8 @@ def keys(tmp_path: Path) -> Keys:
 
 def test_each_role_may_what_those_before_it_may() -> None:
     assert [[Access("a", role).may(wanted) for wanted in ROLES] for role in ROLES] == [
-        [True, False, False],
-        [True, True, False],
-        [True, True, True],
-    ]
+        [True, False, False, False], [True, True, False, False], [True, True, True, False], [True, True, True, True],
+    ]  # fmt: skip
     some, all_ = Access("a", "write", ("notes",)), Access("b", "read")
     assert [access.sees(name) for access in (some, all_) for name in ("notes", "letters")] == [True, False, True, True]
     some.check("write", "notes")
