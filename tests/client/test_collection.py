@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pytest
 from scripted import Scripted
 
-from kgrag import KnowledgeGraph
+from kgrag import Collection, KnowledgeGraph
 from kgrag.graph.connection import Transaction
 from kgrag.retrieval.bm25 import Bm25
 from kgrag.runtime.limits import limited
@@ -28,6 +28,13 @@ def talking(graph_settings: Settings, scripted: Scripted) -> Iterator[KnowledgeG
     chat = scripted.settings(prices=dict.fromkeys(("think", "answer"), (1.0, 1.0)))
     with KnowledgeGraph.connect(settings=graph_settings.model_copy(update={"chat": chat})) as client:
         yield client
+
+
+@pytest.fixture
+def ships(talking: KnowledgeGraph, collection_name: str) -> Collection:
+    """A collection of two documents."""
+    talking[collection_name].ingest(SHIPS)
+    return talking[collection_name]
 
 
 def test_a_handle_may_be_there_before_its_collection(kg: KnowledgeGraph, collection_name: str) -> None:
@@ -94,22 +101,14 @@ def test_a_collection_that_another_client_made_again_is_opened_again(
     assert [hit.passage.document for hit in searching.retrieve("Fram designed", 3)] == ["new"]
 
 
-def test_retrievers_and_systems_may_be_objects(
-    talking: KnowledgeGraph, scripted: Scripted, collection_name: str
-) -> None:
-    ships = talking[collection_name]
-    ships.ingest(SHIPS)
+def test_retrievers_and_systems_may_be_objects(ships: Collection, scripted: Scripted) -> None:
     assert ships.search("Larvik", retriever=Bm25(ships)).hits == ships.search("Larvik", retriever="bm25").hits
     scripted.say("answer", "Colin Archer [1]")
     answer = ships.ask("Who designed the Fram?", system=ships.system("single(evidence=1)+bm25"))
     assert (answer.text, answer.system) == ("Colin Archer [1]", "single(evidence=1)+bm25")
 
 
-def test_a_stream_gives_the_events_and_then_the_answer(
-    talking: KnowledgeGraph, scripted: Scripted, collection_name: str
-) -> None:
-    ships = talking[collection_name]
-    ships.ingest(SHIPS)
+def test_a_stream_gives_the_events_and_then_the_answer(ships: Collection, scripted: Scripted) -> None:
     scripted.say("answer", "Colin Archer designed it [1].")
     stream = ships.ask("Who designed the Fram?", system="single+bm25", stream=True)
     events = list(stream)
@@ -130,34 +129,26 @@ def test_a_stream_raises_what_the_question_raises(kg: KnowledgeGraph, collection
         list(stream)
 
 
-def test_leaving_a_stream_cancels_the_question(
-    talking: KnowledgeGraph, scripted: Scripted, collection_name: str
-) -> None:
-    ships = talking[collection_name]
-    ships.ingest(SHIPS)
+def test_leaving_a_stream_cancels_the_question(ships: Collection, scripted: Scripted) -> None:
     scripted.say("think", "Thinking on.")
     scripted.delay(0.2)
     for event in ships.ask("Who designed the Fram?", system="ircot(steps=20)+bm25", stream=True):
         if isinstance(event, Retrieved):
             break
-    time.sleep(1.5)
-    asked = len(scripted.attempts)
-    time.sleep(1)
-    assert len(scripted.attempts) == asked <= 3
+    asked = -1
+    while asked != len(scripted.attempts):  # the call under way ends
+        asked = len(scripted.attempts)
+        time.sleep(1)
+    assert asked <= 3
 
 
-def test_a_deadline_ends_a_search(kg: KnowledgeGraph, collection_name: str) -> None:
-    kg[collection_name].ingest(SHIPS)
+def test_a_deadline_ends_a_search(ships: Collection) -> None:
     with pytest.raises(DeadlineError, match="deadline"):
-        kg[collection_name].search("Who designed the Fram?", deadline=1e-6)
-    assert len(kg[collection_name].search("Who designed the Fram?", deadline=60)) == 2
+        ships.search("Who designed the Fram?", deadline=1e-6)
+    assert len(ships.search("Who designed the Fram?", deadline=60)) == 2
 
 
-def test_a_budget_ends_the_calls_of_one_question(
-    talking: KnowledgeGraph, scripted: Scripted, collection_name: str
-) -> None:
-    ships = talking[collection_name]
-    ships.ingest(SHIPS)
+def test_a_budget_ends_the_calls_of_one_question(ships: Collection, scripted: Scripted) -> None:
     scripted.say("think", "Her designer was Colin Archer.")
     scripted.say("answer", "Colin Archer [1]")
     spent = ships.ask("Who designed the Fram?", system="ircot(steps=2)+bm25", budget=1e-9)
@@ -166,9 +157,8 @@ def test_a_budget_ends_the_calls_of_one_question(
     assert ships.ask("Who designed the Fram?", system="single+bm25", budget=1).text == "Colin Archer [1]"
 
 
-def test_what_is_cancelled_makes_no_further_query(kg: KnowledgeGraph, collection_name: str) -> None:
-    kg[collection_name].ingest(SHIPS)
-    retriever = kg[collection_name].retriever("bm25")
+def test_what_is_cancelled_makes_no_further_query(ships: Collection) -> None:
+    retriever = ships.retriever("bm25")
     cancelled = threading.Event()
     with limited(cancelled=cancelled):
         retriever.retrieve("Fram")
@@ -178,9 +168,7 @@ def test_what_is_cancelled_makes_no_further_query(kg: KnowledgeGraph, collection
     assert len(retriever.retrieve("Fram")) == 1
 
 
-def test_cypher_and_saved_queries_know_their_collection(kg: KnowledgeGraph, collection_name: str) -> None:
-    ships = kg[collection_name]
-    ships.ingest(SHIPS)
+def test_cypher_and_saved_queries_know_their_collection(ships: Collection) -> None:
     rows = ships.cypher("MATCH (d:Document {collection: $collection}) RETURN count(d) AS n")
     assert list(rows) == [{"n": 2}]
     assert "Colin Archer" in {row["name"] for row in ships.saved_query("hubs", limit=20)}
