@@ -57,14 +57,18 @@ def begun_words(text: str) -> str:
         return ""
     *whole, last = words
     prefixes = dict.fromkeys((last.lower(), fold(last.lower()), identity(last)))
-    telling = [
-        dict.fromkeys((word, fold(word), identity(word))) for word in whole if word.lower() not in ENGLISH.articles
-    ]
+    telling = [_spellings(word) for word in whole if word.lower() not in ENGLISH.articles]
     ways = [
         *(" ".join(f'"{way}"' for way in word) for word in telling),
         f'"{last}" {" ".join(f"{w}*" for w in prefixes)}',
     ]
     return " ".join(f"+({way})" for way in ways)
+
+
+def _spellings(word: str) -> dict[str, None]:
+    """Return a word as written, without diacritics, and without apostrophes."""
+    bare = identity(word)
+    return dict.fromkeys((word, fold(word), word if bare == word.casefold() else bare))
 
 
 def question_terms(text: str, language: Language = ENGLISH) -> list[str]:
