@@ -54,12 +54,8 @@ def documents() -> list[Document]:
             (Section(f"{first} {second}", "The Fram", breaks=((0, 1), (len(first) + 1, 2))),),
             "Fram",
             metadata={
-                "date": "1892-10-26",
-                "year": 1892,
-                "afloat": False,
-                "crew": ["Nansen", "Sverdrup"],
-                "yard": "Larvik",
-                "links": ["larvik", "Colin Archer"],
+                "date": "1892-10-26", "year": 1892, "afloat": False, "crew": ["Nansen", "Sverdrup"],
+                "yard": "Larvik", "links": ["larvik", "Colin Archer"],
             },
             triples=(_FACT,),
             pages=(Page(1, first, "i"), Page(2, second, confidence=0.93)),
@@ -84,7 +80,7 @@ def documents() -> list[Document]:
             for n, (one, other) in enumerate(pairwise(("Otto Sverdrup", "Sigurd Hansen", "Bernt Bentsen", "Lars Pet")))
         ),
         Document("larvik town", (Section("Larvik is a town on the coast of Norway. Its harbour is new."),), "Larvik"),
-    ]
+    ]  # fmt: skip
 
 
 def make_full_graph(settings: Settings, chat: ChatSettings, tagme: TagmeSettings, name: str) -> str:

@@ -34,15 +34,11 @@ def test_names(name: str, standard: str, retriever: str) -> None:
 @pytest.mark.parametrize(
     ("name", "complaint"),
     [
-        ("geer", "Did you mean 'gear'"),
-        ("gear+hybird", "Choose one of"),
-        ("gear(cap=2)", "has no option 'cap'.*It has: steps"),
-        ("gear(steps=0)", "steps=0 is invalid"),
-        ("gear(hybrid)", r"gear\+hybrid"),
-        ("", "does not say"),
-        ("gear+pathrank)", "does not say"),
+        ("geer", "Did you mean 'gear'"), ("gear+hybird", "Choose one of"),
+        ("gear(cap=2)", "has no option 'cap'.*It has: steps"), ("gear(steps=0)", "steps=0 is invalid"),
+        ("gear(hybrid)", r"gear\+hybrid"), ("", "does not say"), ("gear+pathrank)", "does not say"),
     ],
-)
+)  # fmt: skip
 def test_names_that_are_none(name: str, complaint: str) -> None:
     with pytest.raises(KgragError, match=complaint.split(".*")[0]) as caught:
         check_system(name)

@@ -52,14 +52,11 @@ def test_a_search_is_kept(cli: CommandLine, ships: str, kg: KnowledgeGraph) -> N
 @pytest.mark.parametrize(
     ("options", "documents"),
     [
-        (["--where", "kind=ship"], {"fram"}),
-        (["--where", "year=1832"], {"archer"}),
-        (["--where", "kind=ship", "--where", "year=1832"], set()),
-        (["--source", "people/"], {"archer"}),
-        (["--since", "2024"], {"fram", "archer"}),
-        (["--since", "2999-01-01"], set()),
+        (["--where", "kind=ship"], {"fram"}), (["--where", "year=1832"], {"archer"}),
+        (["--where", "kind=ship", "--where", "year=1832"], set()), (["--source", "people/"], {"archer"}),
+        (["--since", "2024"], {"fram", "archer"}), (["--since", "2999-01-01"], set()),
     ],
-)
+)  # fmt: skip
 def test_search_filters(cli: CommandLine, ships: str, options: list[str], documents: set[str]) -> None:
     found = cli.json("search", "designer Archer", "-c", ships, "-r", "bm25", *options)
     assert {hit["passage"]["document"] for hit in found["hits"]} == documents
@@ -68,14 +65,11 @@ def test_search_filters(cli: CommandLine, ships: str, options: list[str], docume
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ([""], "The question is empty"),
-        (["  "], "The question is empty"),
-        (["x", "-k", "0"], "-k"),
-        (["x", "-k", "-3"], "-k"),
-        (["x", "--where", "kind"], "key=value"),
+        ([""], "The question is empty"), (["  "], "The question is empty"), (["x", "-k", "0"], "-k"),
+        (["x", "-k", "-3"], "-k"), (["x", "--where", "kind"], "key=value"),
         (["x", "--since", "yesterday"], "not a date"),
     ],
-)
+)  # fmt: skip
 def test_search_refuses_what_makes_no_sense(cli: CommandLine, arguments: list[str], message: str) -> None:
     assert message in cli("search", *arguments, code=2).stderr
 

@@ -43,14 +43,11 @@ def test_values_and_where_they_are_from(alone: CommandLine) -> None:
     )
     rows = {row["variable"]: row for row in CommandLine(given).json("list", "settings")}
     assert {name: (row["value"], row["source"]) for name, row in rows.items() if row["source"] != "default"} == {
-        "KGRAG_LOCAL__HEAP": ("2g", ".env"),
-        "KGRAG_WRITERS": ("4", "environment"),
-        "KGRAG_CHAT__PRICES": ('{"m": [1.0, 2.0]}', ".env"),
-        "KGRAG_LOCAL__PAGE_CACHE": ("1g", "environment"),
-        "KGRAG_GATEWAY__ROWS": ("7", "environment"),
-        "KGRAG_BATCH_PASSAGES": ("9", "kgrag.toml"),
+        "KGRAG_LOCAL__HEAP": ("2g", ".env"), "KGRAG_WRITERS": ("4", "environment"),
+        "KGRAG_CHAT__PRICES": ('{"m": [1.0, 2.0]}', ".env"), "KGRAG_LOCAL__PAGE_CACHE": ("1g", "environment"),
+        "KGRAG_GATEWAY__ROWS": ("7", "environment"), "KGRAG_BATCH_PASSAGES": ("9", "kgrag.toml"),
         "KGRAG_GATEWAY__HOPS": ("3", "kgrag.toml"),
-    }
+    }  # fmt: skip
     assert rows["KGRAG_LOCAL__GUIDE"]["value"] == rows["KGRAG_LOCAL__GUIDE"]["default"] == "true"
 
 

@@ -49,15 +49,12 @@ def test_nodes_and_edges_with_typed_keys(tmp_path: Path) -> None:
     passage, document = graph.findall(f"{_NS}node")
     assert (passage.get("id"), document.get("id")) == ("Passage:p", "Document:p")
     assert data(passage) == {
-        "labels": ("string", None, ":Passage:Mine"),
-        "id": ("string", "string", "p"),
-        "n": ("long", "long", "3"),
-        "x": ("double", "double", "0.5"),
-        "good": ("boolean", "boolean", "true"),
+        "labels": ("string", None, ":Passage:Mine"), "id": ("string", "string", "p"),
+        "n": ("long", "long", "3"), "x": ("double", "double", "0.5"), "good": ("boolean", "boolean", "true"),
         "tags": ("string", "string[]", '["a", "b"]'),
         "at": ("string", "datetime", "2026-11-21T18:00:00.000000000+01:00[Europe/Berlin]"),
         "embedding": ("string", "float[]", "[0.25, 1]"),
-    }
+    }  # fmt: skip
     assert data(document)["n"] == ("string", "string", "three")  # a key of its own, for its type is another
     first, second = graph.findall(f"{_NS}edge")
     assert (first.get("source"), first.get("target")) == ("Passage:p", "Document:p")

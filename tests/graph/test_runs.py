@@ -94,15 +94,9 @@ def test_a_run_holds_the_answer_and_its_steps_in_order(kg: KnowledgeGraph, ships
     )
     assert steps == [
         {
-            "number": 1,
-            "name": f"1. {QUESTION}",
-            "facts": ["Fram | designed by | Colin Archer"],
-            "verdict": "not yet",
-            "why": "His home is not known.",
-            "next": 2,
-            "queries": [QUESTION],
-            "roles": [""],
-            "retrieved": [["Fram", QUESTION, 1, 0.9], ["Larvik", QUESTION, 2, 0.5]],
+            "number": 1, "name": f"1. {QUESTION}", "facts": ["Fram | designed by | Colin Archer"],
+            "verdict": "not yet", "why": "His home is not known.", "next": 2, "queries": [QUESTION],
+            "roles": [""], "retrieved": [["Fram", QUESTION, 1, 0.9], ["Larvik", QUESTION, 2, 0.5]],
         },
         {
             "number": 2,
@@ -119,7 +113,7 @@ def test_a_run_holds_the_answer_and_its_steps_in_order(kg: KnowledgeGraph, ships
                 ["Colin Archer", NEXT, 2, 0.6],
             ],
         },
-    ]
+    ]  # fmt: skip
     edges = _rows(
         kg,
         """MATCH (r:Run {id: $id}) RETURN

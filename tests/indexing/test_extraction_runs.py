@@ -227,13 +227,10 @@ def test_without_a_model(kg: KnowledgeGraph, corpus: str) -> None:
 def test_what_leads_on_is_read_first(collection_name: str, scripted: Scripted, connect: Connect) -> None:
     """Documents that others name, then passages that share rare names: wherever a run ends, they are read."""
     texts = {
-        "a": ("Wool", "Wool costs seven crowns."),
-        "b": ("Sheep", "A sheep of Hans Rask was sheared."),
-        "c": ("Goats", "The goat of Hans Rask was not."),
-        "d": ("Larvik", "A town on the coast."),
-        "e": ("Fram", "She was built in Larvik."),
-        "f": ("Archer", "He lived in Larvik."),
-    }
+        "a": ("Wool", "Wool costs seven crowns."), "b": ("Sheep", "A sheep of Hans Rask was sheared."),
+        "c": ("Goats", "The goat of Hans Rask was not."), "d": ("Larvik", "A town on the coast."),
+        "e": ("Fram", "She was built in Larvik."), "f": ("Archer", "He lived in Larvik."),
+    }  # fmt: skip
     kg = connect()
     kg[collection_name].ingest([Document(key, (Section(text),), title) for key, (title, text) in texts.items()])
     scripted.say("extract", {"entities": [], "triples": []})

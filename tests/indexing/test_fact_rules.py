@@ -244,14 +244,11 @@ def test_rules_and_a_model_replace_each_other(
     assert (report.passages, report.left, dict(report.dropped)) == (2, 0, {})
     facts = [(r["text"], r["cell"], r["relation"]) for r in kg.cypher(_FACTS, {"c": collection_name})]
     assert facts == [
-        ("Colin Archer born in Larvik", None, None),
-        ("Colin Archer is a shipbuilder", None, None),
-        ("Fram Builder Colin Archer", "2:3", None),
-        ("Fram Launched 1892", "2:4", None),
-        ("Gjøa Builder Knut Skaale", "3:3", None),
-        ("Maud Builder Colin Archer", "4:3", None),
+        ("Colin Archer born in Larvik", None, None), ("Colin Archer is a shipbuilder", None, None),
+        ("Fram Builder Colin Archer", "2:3", None), ("Fram Launched 1892", "2:4", None),
+        ("Gjøa Builder Knut Skaale", "3:3", None), ("Maud Builder Colin Archer", "4:3", None),
         ("Maud Launched 1916", "4:4", None),
-    ]
+    ]  # fmt: skip
     before = digest(kg.graph, collection_name)
     assert notes.extract(rules=True).passages == 0
     assert digest(kg.graph, collection_name) == before

@@ -158,13 +158,10 @@ def test_best_statements_are_kept_with_when_they_held(tmp_path: Path) -> None:
 
 
 _ADDRESSES = {
-    "ENTITY": "http://www.wikidata.org/entity",
-    "DIRECT": "http://www.wikidata.org/prop/direct",
-    "LABEL": "http://www.w3.org/2000/01/rdf-schema#label",
-    "ONTOLOGY": "http://wikiba.se/ontology",
-    "XSD": "http://www.w3.org/2001/XMLSchema#",
-    "GEO": "http://www.opengis.net/ont/geosparql#",
-}
+    "ENTITY": "http://www.wikidata.org/entity", "DIRECT": "http://www.wikidata.org/prop/direct",
+    "LABEL": "http://www.w3.org/2000/01/rdf-schema#label", "ONTOLOGY": "http://wikiba.se/ontology",
+    "XSD": "http://www.w3.org/2001/XMLSchema#", "GEO": "http://www.opengis.net/ont/geosparql#",
+}  # fmt: skip
 TRUTHY = """
 <ENTITY/Q42> <DIRECT/P31> <ENTITY/Q5> .
 <ENTITY/Q42> <DIRECT/P569> "1952-03-11T00:00:00Z"^^<XSDdateTime> .

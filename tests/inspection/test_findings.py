@@ -20,15 +20,12 @@ def test_indexes_that_do_not_answer() -> None:
         find_indexes(
             COLLECTION,
             {
-                "passage_text_c7": {},
-                "passage_stems_c7": row("FAILED"),
-                "passage_id": row("FAILED"),
+                "passage_text_c7": {}, "passage_stems_c7": row("FAILED"), "passage_id": row("FAILED"),
                 "entity_embedding_c7": row("POPULATING", 41.7),
-                "passage_embedding_c7": row(quantization="BINARY"),
-                "entity_stemmed_c7": row(),
+                "passage_embedding_c7": row(quantization="BINARY"), "entity_stemmed_c7": row(),
             },
         )
-    )
+    )  # fmt: skip
     again = "kgrag db repair 'my ships'"
     assert [(f.name, f.level, f.number, f.examples) for f in found] == [
         ("indexes missing", "error", 1, ("passage_text_c7",)),

@@ -17,10 +17,7 @@ HOTPOT: list[dict[str, Any]] = [
         "supporting_facts": [["Fram (ship)", 1], ["Colin Archer", 0], ["Fram (ship)", 0]],
     },
     {
-        "_id": "h2",
-        "question": "Are Larvik and Oslo both in Norway?",
-        "answer": "yes",
-        "type": "comparison",
+        "_id": "h2", "question": "Are Larvik and Oslo both in Norway?", "answer": "yes", "type": "comparison",
         "level": "easy",
         "context": [LARVIK, ["Oslo", ["Oslo is the capital of Norway."]], ["Larvik", ["Another Larvik."]]],
         "supporting_facts": [["Larvik", 1], ["Oslo", 0]],
@@ -45,15 +42,12 @@ MUSIQUE: list[dict[str, Any]] = [
         ],
     },
     {
-        "id": "3hop1__7_8_9",
-        "question": "In which country was the designer of the Fram born?",
-        "answer": "Norway",
-        "answer_aliases": [],
-        "answerable": False,
+        "id": "3hop1__7_8_9", "question": "In which country was the designer of the Fram born?",
+        "answer": "Norway", "answer_aliases": [], "answerable": False,
         "paragraphs": [{"idx": 0, "title": "Fram", "paragraph_text": "The Fram sailed.", "is_supporting": True}],
         "question_decomposition": [],
     },
-]
+]  # fmt: skip
 IIRC: list[dict[str, Any]] = [
     {
         "pid": "p_0",

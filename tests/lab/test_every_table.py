@@ -69,17 +69,13 @@ def given(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
     numbers |= {"alphas2": "(0.5, 0.6)", "alphas3": "(0.5, 0.6, 0.7)", "alphas_o10": "(0.3,)", "alphas_o50": "(0.6,)"}
     numbers |= {"rgnn_alphas_o25": "(0.3,)", "rgnn_alphas_o50": "(0.6,)", "beta_o25": "0.7", "beta_o50": "0.6"}
     return {
-        **numbers,
-        **dict.fromkeys(("beta", "beta_only", "beta_y", "beta_yt"), "0.8"),
-        "dpr": f"dpr:{encoder},{encoder}",
-        "encoder": f"sbert:{encoder}",
+        **numbers, **dict.fromkeys(("beta", "beta_only", "beta_y", "beta_yt"), "0.8"),
+        "dpr": f"dpr:{encoder},{encoder}", "encoder": f"sbert:{encoder}",
         "t5": str(generator(folder / "t5", texts, "t5", "built")),
         "llama": str(generator(folder / "llama", texts, "llama", "built")),
-        "colbert": str(late_interaction(folder, texts)),
-        "weights": str(folder / "gfm.pth"),
-        "qwen": "other",
+        "colbert": str(late_interaction(folder, texts)), "weights": str(folder / "gfm.pth"), "qwen": "other",
         "gemma": "other",
-    }
+    }  # fmt: skip
 
 
 @pytest.fixture(scope="module")

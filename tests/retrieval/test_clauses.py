@@ -73,15 +73,12 @@ def test_a_residual_question_gives_a_share_of_its_weight_to_the_clause() -> None
 @pytest.mark.parametrize(
     ("question", "kind"),
     [
-        ("When did the ship sail?", "date"),
-        ("In what year did the captain who ran the yard die?", "date"),
+        ("When did the ship sail?", "date"), ("In what year did the captain who ran the yard die?", "date"),
         ("How many people live in the town?", "number"),
-        ("What is the population of the town where she was built?", "number"),
-        ("Who owned the yard?", "name"),
-        ("In which county is the yard?", "name"),
-        ("What is the cargo of the ship?", "any"),
+        ("What is the population of the town where she was built?", "number"), ("Who owned the yard?", "name"),
+        ("In which county is the yard?", "name"), ("What is the cargo of the ship?", "any"),
     ],
-)
+)  # fmt: skip
 def test_the_kind_of_answer(question: str, kind: str) -> None:
     assert answer_kind([word.norm for word in tokens(question)]) == kind
 

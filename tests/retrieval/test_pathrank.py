@@ -46,13 +46,10 @@ def test_walks_over_names(kg: KnowledgeGraph, coast: str) -> None:
     assert titles[0] == "Fjord Queen" and {"Ole Brandvik", "Nordvika"} < set(titles[1:4])
     hit = ranking.hits[titles.index("Nordvika")]
     assert [(s.via, s.label, s.name) for s in hit.why] == [
-        ("names", "Entity", "Fjord Queen"),
-        ("title of", "Passage", "Fjord Queen"),
-        ("mentions", "Entity", "Ole Brandvik"),
-        ("title of", "Passage", "Ole Brandvik"),
-        ("mentions", "Entity", "Nordvika"),
-        ("title of", "Passage", "Nordvika"),
-    ]
+        ("names", "Entity", "Fjord Queen"), ("title of", "Passage", "Fjord Queen"),
+        ("mentions", "Entity", "Ole Brandvik"), ("title of", "Passage", "Ole Brandvik"),
+        ("mentions", "Entity", "Nordvika"), ("title of", "Passage", "Nordvika"),
+    ]  # fmt: skip
 
 
 @pytest.mark.parametrize(

@@ -18,13 +18,10 @@ _NOTES, _SECRET, _NOWHERE = "notes of the coast", "letters home", "not there"
 _DECISION = {"one": "Kari", "other": "Ola", "same": True}
 _QUESTION = {"question": "Where was Kari born?"}
 _KEYS: dict[str, tuple[Role, tuple[str, ...]]] = {
-    "reads all": ("read", ()),
-    "writes all": ("write", ()),
-    "rules all": ("admin", ()),
-    "reads notes": ("read", (_NOTES, _NOWHERE)),
-    "writes notes": ("write", (_NOTES, _NOWHERE)),
+    "reads all": ("read", ()), "writes all": ("write", ()), "rules all": ("admin", ()),
+    "reads notes": ("read", (_NOTES, _NOWHERE)), "writes notes": ("write", (_NOTES, _NOWHERE)),
     "rules notes": ("admin", (_NOTES, _NOWHERE)),
-}
+}  # fmt: skip
 
 
 @dataclass(frozen=True)

@@ -47,15 +47,11 @@ _FILES = {
     "evil.html": b"<html><script>alert(1)</script><body onload=alert(2)>The harbour.</body></html>",
     "bomb.zip": _zip(**{f"{n}.md": b"0" * 1_000_000 for n in range(3)}),
     "slip.zip": _zip(**{"../../evil.md": b"evil"}),
-    "entity.docx": _zip(**{"[Content_Types].xml": _XXE, "word/document.xml": _XXE}),
-    "entity.html": _XXE,
-    "polyglot.pdf": b"%PDF-1.7\n" + _SCRIPT + _zip(a=b"b"),
-    "note.name": b"\xff\xfe../../evil",
+    "entity.docx": _zip(**{"[Content_Types].xml": _XXE, "word/document.xml": _XXE}), "entity.html": _XXE,
+    "polyglot.pdf": b"%PDF-1.7\n" + _SCRIPT + _zip(a=b"b"), "note.name": b"\xff\xfe../../evil",
     "keys.json": b'{"keys":[{"name":"evil","role":"admin"}]}',
-    "formula.csv": b"id,text\n1,=cmd|' /C calc'!A0\n",
-    "deep.json": b"[" * 20_000,
-    "empty.md": b"",
-}
+    "formula.csv": b"id,text\n1,=cmd|' /C calc'!A0\n", "deep.json": b"[" * 20_000, "empty.md": b"",
+}  # fmt: skip
 
 
 def _notes(home: Path) -> set[Path]:

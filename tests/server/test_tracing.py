@@ -93,21 +93,14 @@ def test_a_question_is_a_trace_without_its_words(
     (chat,) = [span for span in spans if span.name == "chat answer"]  # the model of that name
     assert chat.kind == Span.SPAN_KIND_CLIENT
     assert attributes(chat) == {
-        "kgrag.task": "answer",
-        "kgrag.kept": 0,
-        "gen_ai.operation.name": "chat",
-        "gen_ai.provider.name": "openai",
-        "gen_ai.request.model": "answer",
-        "gen_ai.request.max_tokens": scripted.settings().max_tokens,
-        "gen_ai.request.temperature": 0.0,
-        "gen_ai.output.type": "text",
-        "gen_ai.response.model": "answer",
-        "gen_ai.response.finish_reasons": ["stop"],
-        "gen_ai.usage.input_tokens": usage["prompt_tokens"],
-        "gen_ai.usage.output_tokens": usage["completion_tokens"],
-        "server.address": "127.0.0.1",
+        "kgrag.task": "answer", "kgrag.kept": 0, "gen_ai.operation.name": "chat",
+        "gen_ai.provider.name": "openai", "gen_ai.request.model": "answer",
+        "gen_ai.request.max_tokens": scripted.settings().max_tokens, "gen_ai.request.temperature": 0.0,
+        "gen_ai.output.type": "text", "gen_ai.response.model": "answer",
+        "gen_ai.response.finish_reasons": ["stop"], "gen_ai.usage.input_tokens": usage["prompt_tokens"],
+        "gen_ai.usage.output_tokens": usage["completion_tokens"], "server.address": "127.0.0.1",
         "server.port": urlsplit(scripted.base_url).port,
-    }
+    }  # fmt: skip
     (searched,) = [span for span in spans if span.name == f"retrieval {collection_name}"]
     assert searched.kind == Span.SPAN_KIND_CLIENT
     assert attributes(searched) == {

@@ -70,16 +70,13 @@ def test_precision_and_recall_on_the_half_that_nothing_was_tuned_on() -> None:
 @pytest.mark.parametrize(
     ("one", "other"),
     [
-        ("World War I", "World War II"),
-        ("Portland, Oregon", "Portland, Maine"),
-        ("Dune (novel)", "Dune (film)"),
-        ("Ada Maria Lund", "Ada Kari Lund"),
-        ("Martin Luther King Jr.", "Martin Luther King Sr."),
-        ("Mr. Smith", "Mrs. Smith"),
+        ("World War I", "World War II"), ("Portland, Oregon", "Portland, Maine"),
+        ("Dune (novel)", "Dune (film)"), ("Ada Maria Lund", "Ada Kari Lund"),
+        ("Martin Luther King Jr.", "Martin Luther King Sr."), ("Mr. Smith", "Mrs. Smith"),
         ("Theodore Hosterman", "Hosterman, West Virginia"),
         ("Royal Society of London", "Royal Society of Edinburgh"),
     ],
-)
+)  # fmt: skip
 def test_names_that_contradict_each_other(one: str, other: str) -> None:
     assert contradiction(parse(one), parse(other))
     assert contradiction(parse(other), parse(one))
