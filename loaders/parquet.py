@@ -126,5 +126,5 @@ def _plain(value: Any) -> Any:
 
 
 PARQUET = Format(
-    "Parquet file", (".parquet",), lambda source, reading: load_parquet(source, reading.columns), version=3
+    "Parquet file", (".parquet",), lambda source, reading: load_parquet(source, reading.columns), version=4
 )
