@@ -24,7 +24,7 @@ class Content(TypedDict):
     """What a file holds, as JSON: `sections` are pairs of a path of headings and the text under it.
 
     `tables`: pairs of a caption and the rows. `figures`: as in figures.py. `problems`: what was damaged. `left_out`:
-    how much stands beside the text, by kind (see beside.py). `encoding`: the legacy one that it was in, else empty.
+    how much stands beside the text, by kind (see `TOLD` in base.py). `encoding`: its legacy encoding, else empty.
     """
 
     title: str

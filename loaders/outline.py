@@ -18,7 +18,7 @@ Pieces = Sequence[tuple[int, str]]
 class _Sections:
     """Collects the sections and tables of a document; each heading begins a section.
 
-    `left_out`: how much stands beside its text, by kind (see beside.py).
+    `left_out`: how much stands beside its text, by kind (see `TOLD` in base.py).
     """
 
     def __init__(self) -> None:
