@@ -7,13 +7,12 @@ from typing import Any, TypedDict
 from xml.etree import ElementTree
 from xml.etree.ElementTree import Element
 
-from kgrag.loaders.base import MB, BadInput, Item, Source, check_size, clean_value, one_line, tell
+from kgrag.loaders.base import MB, BadInput, Item, Source, clean_value, one_line, tell
 from kgrag.loaders.figures import as_row, from_row
 from kgrag.loaders.grid import numbered
 from kgrag.loaders.outline import Outline
 from kgrag.loaders.reading import Reading
 from kgrag.values.documents import Document, Section, Table
-from kgrag.values.installing import install_hint
 
 MAX_TEXT = 64 * MB
 _MAX_UNPACKED = 1024 * MB
@@ -25,7 +24,7 @@ class Content(TypedDict):
     """What a file holds, as JSON: `sections` are pairs of a path of headings and the text under it.
 
     `tables`: pairs of a caption and the rows. `figures`: as in figures.py. `problems`: what was damaged. `left_out`:
-    how much stands beside the text, by kind (see beside.py). `encoding`: the legacy one that it was in, else empty.
+    how much stands beside the text, by kind (see `TOLD` in base.py). `encoding`: its legacy encoding, else empty.
     """
 
     title: str
@@ -63,10 +62,7 @@ def read_apart(reader: str) -> Callable[[Source, Reading], Iterator[Item]]:
     """
 
     def load(source: Source, reading: Reading) -> Iterator[Item]:
-        check_size(source)
-        readers = reading.readers
-        process, content = readers.open(source.path, reader, readers.settings.file_seconds)
-        readers.give(process)
+        content = reading.readers.read(source, reader)
         if not content["sections"] and not content["tables"]:
             raise BadInput("holds no text")
         yield document_of(source, content)
@@ -113,11 +109,3 @@ def parse_xml(archive: zipfile.ZipFile, name: str) -> Element:
     if b"<!ENTITY" in data:
         raise BadInput("defines XML entities: it is not opened")
     return ElementTree.fromstring(data)
-
-
-def needs(module: str, what: str, package: str, extra: str) -> None:
-    """Raise BadInput when a package is missing."""
-    from importlib.util import find_spec
-
-    if find_spec(module) is None:
-        raise BadInput(f"is {what}, for which {package} is needed: {install_hint(extra)}")

@@ -1,17 +1,21 @@
 """What every format needs: opening and decoding files, and cleaning text so that the graph can hold it."""
 
 import codecs
+import hashlib
 import math
 import re
 import stat
 import unicodedata
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
+from importlib.util import find_spec
 from pathlib import Path, PurePath
 from typing import Any, BinaryIO
 
 from kgrag.values.documents import Document, Problem
+from kgrag.values.installing import install_hint
 
 Item = Document | Problem
 
@@ -76,6 +80,38 @@ def failure(error: BaseException) -> str:
         return "is nested too deeply, or damaged (its parts hold each other)"
     what = " ".join(str(error).split())[:200]
     return f"cannot be read ({type(error).__name__}{': ' if what else ''}{what})"
+
+
+def brief(error: BaseException) -> str:
+    """Return the beginning of an error's message on one line; its type if it has no message."""
+    return " ".join(str(error).split())[:200] or type(error).__name__
+
+
+@contextmanager
+def damage_as(what: str) -> Iterator[None]:
+    """Raise BadInput that begins with `what` for any error within, but for a lack of memory."""
+    try:
+        yield
+    except (BadInput, MemoryError):
+        raise
+    except Exception as error:
+        raise BadInput(f"{what} ({brief(error)})") from error
+
+
+def needs(module: str, what: str, package: str, extra: str) -> None:
+    """Raise BadInput if a package is missing."""
+    if find_spec(module) is None:
+        raise BadInput(f"is {what}, for which {package} is needed: {install_hint(extra)}")
+
+
+def over_limit(what: str, limit: int) -> str:
+    """Return the message of a Problem for a row or a page of more bytes than a file may have."""
+    return f"is a {what} of more than {limit // MB} MB; KGRAG_MAX_FILE_MB raises the limit"
+
+
+def hash_of(data: bytes) -> int:
+    """Return a hash of 64 bits."""
+    return int.from_bytes(hashlib.blake2b(data, digest_size=8).digest(), "little")
 
 
 @dataclass(frozen=True, slots=True)
@@ -316,7 +352,15 @@ def repaired(data: bytes, encoding: str = "utf-8") -> tuple[str, str]:
     """Return the text of damaged bytes, and a remark on it. Raises BadInput for too many of them."""
     text = data.decode(encoding, "replace")
     count = text.count(MARK) - data.decode(encoding, "ignore").count(MARK)
-    return text, told(count, len(data), encoding, _first(data, encoding))
+    return text, told(count, len(data), encoding, bad_byte(data, encoding))
+
+
+def decode_or_repair(data: bytes, declared: str | None = None) -> tuple[str, str]:
+    """Return the text of bytes, and a remark on damaged ones, or "". Raises BadInput for too many of them."""
+    try:
+        return decode(data, declared), ""
+    except BadInput:
+        return repaired(data)
 
 
 def told(count: int, size: int, encoding: str, place: str) -> str:
@@ -329,14 +373,6 @@ def told(count: int, size: int, encoding: str, place: str) -> str:
     if count > 1:
         return f"holds {count:,} bytes that are not {name}, the first{place}: U+FFFD stands for them in the text"
     return f"holds a byte that is not {name}{place}: U+FFFD stands for it in the text"
-
-
-def _first(data: bytes, encoding: str) -> str:
-    try:
-        data.decode(encoding)
-    except UnicodeDecodeError as error:
-        return f" at byte {error.start}"
-    return ""
 
 
 _WESTERN = frozenset(
@@ -414,34 +450,15 @@ def _sample(data: bytes) -> bytes:
 
 
 TOLD = (
-    "hidden sheet",
-    "hidden slide",
-    "hidden row",
-    "hidden column",
-    "hidden piece",
-    "comment",
-    "form value",
-    "unsure line",
-    "text box",
-    "embedded part",
-    "chapter of another format",
-)
+    "hidden sheet, hidden slide, hidden row, hidden column, hidden piece, comment, form value, "
+    "unsure line, text box, embedded part, chapter of another format"
+).split(", ")
 """Somebody wrote it for readers who look for it: said of each file."""
 SUMMED = (
-    "deleted piece",
-    "reading of characters",
-    "running head",
-    "running foot",
-    "navigation bar",
-    "page foot",
-    "block of every page",
-    "output of code",
-    "chart",
-    "comment line",
-    "drawer line",
-    "option of a module",
-    "decoration",
-)
+    "deleted piece, reading of characters, running head, running foot, navigation bar, page foot, "
+    "block of every page, output of code, chart, comment line, drawer line, option of a module, "
+    "decoration"
+).split(", ")
 """Stands on every page, or is not to be read: the numbers of all files together are said."""
 
 

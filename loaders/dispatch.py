@@ -19,6 +19,7 @@ from kgrag.loaders.folder_walk import (
     Seen,
     Stamp,
     Walk,
+    add_to,
     check_address,
     digest,
     exists,
@@ -182,14 +183,10 @@ class Load:
         self._settle = settle
         self._names = names or {}
         self._progress = progress
-        self._follow_links = loading.follow_links
-        self._exclude = loading.exclude
-        self._gitignore = loading.gitignore
-        self._recognition = loading.recognition
+        self._loading = loading
         self._recognised = f".ocr{VERSION}.{loading.recognition_dpi}" if is_on(loading) else ""
         self._reading = Reading(columns or Columns(), Readers(loading, cache))
         self._limit = max_file_mb * MB
-        self._encoding = loading.encoding
         self._options = self._reading.columns.code + (f".{loading.encoding}" if loading.encoding else "")
         self._seen = Seen()
         self._keys = Seen()
@@ -218,29 +215,26 @@ class Load:
         elif is_dir(path):
             yield from self._folder(path)
         elif of_program(path):
-            self._skip(OF_PROGRAM)
+            add_to(self.scan.skipped, OF_PROGRAM)
         elif "/" in self._names.get(path, "") and self._waits(path):  # of a folder that was uploaded
             yield Problem(self._names[path], "is a picture in a folder: KGRAG_LOADING__RECOGNITION=on has these read")
         else:
             yield _File(self._source(path))
 
-    def _skip(self, why: str) -> None:
-        self.scan.skipped[why] = self.scan.skipped.get(why, 0) + 1
-
     def _waits(self, path: Path) -> bool:
         """Return whether a file of a folder is a picture, which only a setting has recognised."""
         suffix = self._extension(path)
-        return self._recognition != "on" and suffix in IMAGE.extensions and suffix not in self._preferred
+        return self._loading.recognition != "on" and suffix in IMAGE.extensions and suffix not in self._preferred
 
     def _source(self, path: Path) -> Source:
         name = self._names.get(path)
         key = name or file_key(path, self._root)
         self.scan.files[key] = ""
-        return Source(path, key, name or shown_path(path), self._limit, self._encoding)
+        return Source(path, key, name or shown_path(path), self._limit, self._loading.encoding)
 
     def _folder(self, top: Path) -> Iterator[_File | Problem]:
-        ignore = Ignore(top, self._exclude, files=self._gitignore)
-        walk = Walk(top, self._seen, self.scan, self._root, self._follow_links, ignore)
+        ignore = Ignore(top, self._loading.exclude, files=self._loading.gitignore)
+        walk = Walk(top, self._seen, self.scan, self._root, self._loading.follow_links, ignore)
         before = len(self.scan.files)
         for item in walk:
             if isinstance(item, Problem):
@@ -250,7 +244,7 @@ class Load:
             suffix = self._extension(item)
             triples = item.with_name(TRIPLES)
             if suffix not in self._formats or self._waits(item):
-                self._skip(suffix)
+                add_to(self.scan.skipped, suffix)
             elif item.name == CORPUS and os.path.lexists(triples):
                 yield _File(source, self._source(triples))
             else:
@@ -282,7 +276,7 @@ class Load:
         if self._progress is not None and stamp is not None:
             what = f"{one_line(_named(file.source).name)} ({stamp.size / 1e6:,.1f} MB)"
             at(self._progress, what, "pages", file.source.pages)
-        for item in _Stamped(self.scan, file, stamp).run(*self._items(file)):
+        for item in _stamped(self.scan, file, stamp, *self._items(file)):
             if isinstance(item, Problem):
                 yield _cleaned(item)
             elif self._keys.add(item.key):
@@ -359,52 +353,42 @@ class Load:
         return self._reader(self._formats[self._extension(_named(source))]), _guarded(source, items())
 
 
-class _Stamped:
-    """The documents of one file, each with the file's state: the last one says how many there are."""
+def _stamped(scan: Scan, file: _File, stamp: Stamp | None, reader: str, items: Iterator[Item]) -> Iterator[Item]:
+    """Yield the items of a file, each document with the file's state: the last one says how many there are.
 
-    def __init__(self, scan: Scan, file: _File, stamp: Stamp | None) -> None:
-        self._scan = scan
-        self._file = file
-        self._stamp = stamp
-
-    def run(self, reader: str, items: Iterator[Item]) -> Iterator[Item]:
-        """Yield the items; to be skipped next time, the file must not change meanwhile, nor give a passing Problem."""
-        key = self._file.source.key
-        last: Document | None = None
-        count = 0
-        whole = self._stamp is not None
-        state = FileState(key, self._scan.root_of(key))
-        problems: list[str] = []
-        for item in items:
-            if isinstance(item, Problem) and item.lasting and len(problems) < _KEPT:
-                problems.append(f"{item.place.removeprefix(self._file.source.shown)}\t{one_line(item.message)}")
-                yield item
-                continue
-            if last is not None:
-                yield replace(last, file=state)
-                last = None
-            if isinstance(item, Problem):
-                whole = False
-                yield item
-                continue
-            if not count:
-                state = replace(state, fingerprint=self._fingerprint(reader))
-            last = item
-            count += 1
-        for encoding in self._file.source.converted:
-            self._scan.converted[encoding] = self._scan.converted.get(encoding, 0) + 1
-        for kind, number in self._file.source.left_out.items():
-            if number:
-                self._scan.left_out[kind] = self._scan.left_out.get(kind, 0) + number
+    The file is skipped next time if it does not change meanwhile and gives no passing Problem.
+    """
+    key = file.source.key
+    last: Document | None = None
+    count = 0
+    whole = stamp is not None
+    state = FileState(key, scan.root_of(key))
+    problems: list[str] = []
+    for item in items:
+        if isinstance(item, Problem) and item.lasting and len(problems) < _KEPT:
+            problems.append(f"{item.place.removeprefix(file.source.shown)}\t{one_line(item.message)}")
+            yield item
+            continue
         if last is not None:
-            if whole and state.fingerprint and Stamp.of(self._file.paths) == self._stamp:
-                state = replace(state, documents=count, problems="\n".join(problems))
-                self._scan.files[key] = state.fingerprint
             yield replace(last, file=state)
-
-    def _fingerprint(self, reader: str) -> str:
-        hash = digest(self._file.paths)
-        return "" if self._stamp is None or hash is None else str(Fingerprint.of(reader, self._stamp, hash))
+            last = None
+        if isinstance(item, Problem):
+            whole = False
+            yield item
+            continue
+        if not count and stamp is not None and (hash := digest(file.paths)) is not None:
+            state = replace(state, fingerprint=str(Fingerprint.of(reader, stamp, hash)))
+        last = item
+        count += 1
+    for encoding in file.source.converted:
+        add_to(scan.converted, encoding)
+    for kind, number in file.source.left_out.items():
+        add_to(scan.left_out, kind, number)
+    if last is not None:
+        if whole and state.fingerprint and Stamp.of(file.paths) == stamp:
+            state = replace(state, documents=count, problems="\n".join(problems))
+            scan.files[key] = state.fingerprint
+        yield replace(last, file=state)
 
 
 def _cleaned(problem: Problem) -> Problem:

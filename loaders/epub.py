@@ -9,7 +9,7 @@ from xml.etree import ElementTree
 from xml.etree.ElementTree import Element
 
 from kgrag.loaders.apart import Content, check_archive, content, parse_xml, read_apart
-from kgrag.loaders.base import BadInput, decode, one_line, repaired
+from kgrag.loaders.base import BadInput, decode_or_repair, one_line
 from kgrag.loaders.figures import LARGEST, inline
 from kgrag.loaders.html import add_html, declared_encoding
 from kgrag.loaders.outline import Outline
@@ -53,23 +53,12 @@ def _book(archive: zipfile.ZipFile) -> Content:
             continue
         data = archive.read(name)
         outline.pictures = partial(_picture, archive, posixpath.dirname(name))
-        add_html(outline, _text(data, name, outline))
-    metadata = {
-        "author": _field(package, "creator"),
-        "date": _field(package, "date"),
-        "language": _field(package, "language"),
-    }
+        text, problem = decode_or_repair(data, declared_encoding(data))
+        outline.problems += [f"{problem} ({name})"] if problem else []
+        add_html(outline, text)
+    fields = {"author": "creator", "date": "date", "language": "language"}
+    metadata = {name: _field(package, element) for name, element in fields.items()}
     return content(outline, _field(package, "title"), metadata)
-
-
-def _text(data: bytes, name: str, outline: Outline) -> str:
-    """Return the text of a chapter."""
-    try:
-        return decode(data, declared_encoding(data))
-    except BadInput:
-        text, problem = repaired(data)
-        outline.problems.append(f"{problem} ({name})")
-        return text
 
 
 def _picture(archive: zipfile.ZipFile, folder: str, address: str) -> bytes | None:

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path, PurePath
 from typing import Self
 
-from kgrag.loaders.base import clean
+from kgrag.loaders.base import clean, hash_of
 from kgrag.loaders.jsonl import QUERIES, TRIPLES
 from kgrag.loaders.named_rows import CORPUS
 from kgrag.values.documents import Problem, Scan
@@ -98,37 +98,23 @@ def _rule(base: PurePath, line: str) -> _Rule | None:
     return _Rule(_pattern(line), base, negated, folders) if line.strip("/") else None
 
 
+_WILDCARD = re.compile(r"(?:^|(?<=/))\*\*(?:/|\Z)|\[(?P<inner>..*?)\]|\\(?P<escaped>.)|.", re.DOTALL)
+_WILD = {"**/": "(?:.*/)?", "**": ".*", "*": "[^/]*", "?": "[^/]"}
+
+
+def _expression(match: re.Match[str]) -> str:
+    """Return the regular expression of a wildcard or another sign of a pattern."""
+    if inner := match["inner"]:
+        inner = inner.replace("\\", "\\\\").replace("[", "\\[")
+        return f"[{'^' + inner[1:] if inner[0] in '!^' else inner}]"
+    return _WILD[match[0]] if match[0] in _WILD else re.escape(match["escaped"] or match[0])
+
+
 def _pattern(line: str) -> re.Pattern[str]:
     """Return a pattern as a regular expression; one with "/" before it matches in its own folder alone."""
-    parts = ["" if line.startswith("/") else "(?:.*/)?"]
-    rest = line.removeprefix("/")
-    place = 0
-    while place < len(rest):
-        character = rest[place]
-        if rest.startswith("**/", place) and (place == 0 or rest[place - 1] == "/"):
-            parts.append("(?:.*/)?")
-            place += 3
-            continue
-        if rest[place:] == "**" and (place == 0 or rest[place - 1] == "/"):
-            parts.append(".*")
-            break
-        close = rest.find("]", place + 2) if character == "[" else -1
-        if close > 0:
-            inner = rest[place + 1 : close].replace("\\", "\\\\").replace("[", "\\[")
-            parts.append(f"[{'^' + inner[1:] if inner[0] in '!^' else inner}]")
-            place = close
-        elif character == "*":
-            parts.append("[^/]*")
-        elif character == "?":
-            parts.append("[^/]")
-        elif character == "\\" and place + 1 < len(rest):
-            place += 1
-            parts.append(re.escape(rest[place]))
-        else:
-            parts.append(re.escape(character))
-        place += 1
+    start = "" if line.startswith("/") else "(?:.*/)?"
     try:
-        return re.compile("".join(parts), re.DOTALL)
+        return re.compile(start + _WILDCARD.sub(_expression, line.removeprefix("/")), re.DOTALL)
     except re.error:  # "[z-a]" matches nothing
         return re.compile(r"(?!)")
 
@@ -162,8 +148,7 @@ class Stamp:
             size += status.st_size
             newest = max(newest, status.st_mtime_ns)
             marks += [status.st_mtime_ns, status.st_ctime_ns, status.st_ino]
-        mark = hashlib.blake2b(repr(marks).encode(), digest_size=8).digest()
-        return cls(size, newest, int.from_bytes(mark, "little"))
+        return cls(size, newest, hash_of(repr(marks).encode()))
 
     def age(self) -> float:
         """Return seconds since the last change; below 0 if the clocks differ."""
@@ -236,9 +221,8 @@ class Seen:
 
     def add(self, name: str) -> bool:
         """Remember a name; returns whether it is new."""
-        digest = hashlib.blake2b(name.encode("utf-8", "surrogateescape"), digest_size=8).digest()
         before = len(self._hashes)
-        self._hashes.add(int.from_bytes(digest, "little"))
+        self._hashes.add(hash_of(name.encode("utf-8", "surrogateescape")))
         return len(self._hashes) > before
 
 
@@ -261,50 +245,48 @@ def folder_prefix(path: Path, root: str | Path | None) -> str:
     return "" if key == "." else f"{key.rstrip('/')}/"
 
 
-class Walk:
-    """The files of one folder, sorted; what was met on the way goes into the scan."""
+def add_to(counts: dict[str, int], kind: str, number: int = 1) -> None:
+    """Add a number to that of its kind."""
+    if number:
+        counts[kind] = counts.get(kind, 0) + number
 
-    def __init__(
-        self,
-        top: Path,
-        seen: Seen,
-        scan: Scan,
-        root: str | Path | None,
-        follow_links: bool,
-        ignore: Ignore | None = None,
-    ) -> None:
-        self._top = top
-        self._ignore = ignore or Ignore(top)
-        self._seen = seen
-        self._scan = scan
-        self._root = root
-        self._follow_links = follow_links
-        self.repeated = 0
-        """How many files and folders were met before."""
+
+@dataclass(slots=True)
+class Walk:
+    """The files of one folder, sorted; `scan` counts what is skipped, `repeated` what was met before."""
+
+    top: Path
+    seen: Seen
+    scan: Scan
+    root: str | Path | None
+    follow_links: bool
+    ignore: Ignore | None = None
+    repeated: int = 0
 
     def __iter__(self) -> Iterator[Path | Problem]:
         """Yield the files, and a Problem for each folder and link that is skipped."""
-        stack: list[Iterator[Path]] = [iter((self._top,))]
-        inside = os.path.realpath(self._top)
+        ignore = self.ignore or Ignore(self.top)
+        stack: list[Iterator[Path]] = [iter((self.top,))]
+        inside = os.path.realpath(self.top)
         while stack:
             path = next(stack[-1], None)
             if path is None:
                 stack.pop()
-            elif path is not self._top and (why := self._ignore.passes_over(path, is_folder=is_dir(path))):
-                self._scan.skipped[why] = self._scan.skipped.get(why, 0) + 1
-            elif path is not self._top and of_program(path):
-                self._scan.skipped[OF_PROGRAM] = self._scan.skipped.get(OF_PROGRAM, 0) + 1
-            elif path is not self._top and not self._seen.add(os.path.realpath(path)):
+            elif path is not self.top and (why := ignore.passes_over(path, is_folder=is_dir(path))):
+                add_to(self.scan.skipped, why)
+            elif path is not self.top and of_program(path):
+                add_to(self.scan.skipped, OF_PROGRAM)
+            elif path is not self.top and not self.seen.add(os.path.realpath(path)):
                 self.repeated += 1
-            elif not self._follow_links and path.is_symlink() and not _leads_into(path, inside):
+            elif not self.follow_links and path.is_symlink() and not _leads_into(path, inside):
                 yield Problem(str(path), "is a link that leaves the folder, and was not followed; to have such links "
                               "followed, set KGRAG_LOADING__FOLLOW_LINKS=true", lasting=True)  # fmt: skip
             elif is_dir(path):
-                self._ignore.enter(path)
+                ignore.enter(path)
                 try:
                     names = sorted(entry.name for entry in path.iterdir() if not entry.name.startswith("."))
                 except OSError as error:
-                    self._scan.unreadable.append(folder_prefix(path, self._root))
+                    self.scan.unreadable.append(folder_prefix(path, self.root))
                     yield Problem(str(path), reason(error))
                     continue
                 if CORPUS in names and not is_dir(path / CORPUS):

@@ -11,7 +11,7 @@ from bs4 import BeautifulSoup, MarkupResemblesLocatorWarning, XMLParsedAsHTMLWar
 from bs4.dammit import EncodingDetector
 from bs4.element import CData, NavigableString, PageElement, Tag
 
-from kgrag.loaders.base import BadInput, Item, Source, one_line, read_text, tell
+from kgrag.loaders.base import BadInput, Item, Source, one_line, read_text
 from kgrag.loaders.figures import DECORATION, SMALLEST, beside, no_picture
 from kgrag.loaders.grid import Cell, joined, only_lays_out
 from kgrag.loaders.inline import Inline
@@ -48,14 +48,7 @@ def load_html(source: Source, *, pictures: bool = True) -> Document:
     """Read an HTML page as a document, titled by its <title>, its first h1 or its name. Raises BadInput."""
     outline = Outline(beside(source.path) if pictures else no_picture)
     title = add_html(outline, read_text(source, declared_encoding))
-    sections = outline.sections()
-    if not sections and not outline.tables:
-        raise BadInput("has no readable text")
-    source.problems.extend(outline.problems)
-    figures = outline.figures.all()
-    tell(source, outline.left_out)
-    title = title or outline.first_h1 or source.title
-    return Document(source.key, sections, title, source.shown, tables=outline.tables, figures=figures)
+    return outline.document(source, title)
 
 
 def declared_encoding(data: bytes) -> str | None:

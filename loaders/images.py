@@ -1,18 +1,17 @@
 """Pictures as documents: photographs and scans of pages, each of which is recognised."""
 
-import base64
-import io
 from collections.abc import Iterator
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from kgrag.loaders.base import BadInput, Item, Source
+from kgrag.loaders.base import BadInput, Item, Source, damage_as
 from kgrag.loaders.reading import Format, Readers
 from kgrag.loaders.recognised import is_on, remedy
 
 FORM = "kgrag.loaders.images:Images"
 """What reads them in another process."""
+_DAMAGED = "is damaged, or no picture"
 _MOST = 100_000_000  # pixels of a picture: 400 MB in colours
 _MOST_PAGES = 5_000
 _A4 = 595.0 * 842.0  # square points: the size that a picture is taken to have
@@ -27,12 +26,8 @@ class Images:
 
         Image.MAX_IMAGE_PIXELS = None  # each page is checked below, before it is unpacked
         self._dpi = dpi
-        try:
+        with damage_as(_DAMAGED):
             self._image: Any = Image.open(path)
-        except MemoryError:
-            raise
-        except Exception as error:
-            raise _damaged(error) from error
         self._pages = min(_MOST_PAGES, self._frames()) if self._image.format == "TIFF" else 1
 
     def _frames(self) -> int:
@@ -53,7 +48,7 @@ class Images:
         """Return a page in Pillow's "L" or "RGB", the right way round. Raises BadInput."""
         from PIL import ImageOps
 
-        try:
+        with damage_as(_DAMAGED):
             self._image.seek(number - 1)
             width, height = self._image.size
             if width * height > _MOST:
@@ -61,10 +56,6 @@ class Images:
             if not width * height:
                 raise BadInput("is a picture without pixels")
             return _on_white(ImageOps.exif_transpose(self._image), mode)
-        except (BadInput, MemoryError):
-            raise
-        except Exception as error:
-            raise _damaged(error) from error
 
     def page(self, number: int) -> dict[str, Any]:
         """Return what is recognised on a page, from 1, as that of a PDF; its size is taken for that of a sheet."""
@@ -90,13 +81,11 @@ class PicturePages(Images):
 
     def page(self, number: int) -> dict[str, Any]:
         """Return the page with that number, from 1: `png`, base64."""
-        from kgrag.loaders.pdf_pictures import HEIGHT, WIDTH
+        from kgrag.loaders.pdf_pictures import HEIGHT, WIDTH, png_of
 
         image = self.picture(number, "RGB")
         image.thumbnail((WIDTH, HEIGHT))
-        png = io.BytesIO()
-        image.save(png, "PNG")
-        return {"png": base64.b64encode(png.getvalue()).decode(), "words": []}
+        return {"png": png_of(image), "words": []}
 
 
 def _on_white(image: Any, mode: str) -> Any:
@@ -110,10 +99,6 @@ def _on_white(image: Any, mode: str) -> Any:
         image = image.convert("RGBA")
         return Image.alpha_composite(Image.new("RGBA", image.size, "white"), image).convert(mode)
     return image.convert(mode)
-
-
-def _damaged(error: Exception) -> BadInput:
-    return BadInput(f"is damaged, or no picture ({' '.join(str(error).split())[:200] or type(error).__name__})")
 
 
 def load_image(source: Source, readers: Readers) -> Iterator[Item]:

@@ -87,6 +87,14 @@ class Inline:
             self.text(lowered(before, text))
             self._joint = _is_part if text.isdecimal() else str.isalnum
 
+    def signed(self, sign: str, text: str) -> None:
+        """Add text as raised ("^") or lowered ("_"), or as it is without a sign."""
+        if sign:
+            self.begin(sign)
+        self.text(text)
+        if sign:
+            self.end()
+
     def _decide(self, following: str) -> None:
         """Say whether the last raised number is a note's mark, by the character that follows."""
         if self._doubt is not None and following not in OPERATORS:

@@ -1,14 +1,13 @@
 """JSON Lines, one row a line; JSON files that hold a list of rows; folders with corpus.jsonl and triples.jsonl."""
 
 import codecs
-import hashlib
 import io
 import json
 from array import array
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import replace
-from typing import Any, BinaryIO, Protocol
+from typing import Any, BinaryIO
 
 import numpy as np
 
@@ -22,8 +21,10 @@ from kgrag.loaders.base import (
     bad_byte,
     check_binary,
     find_bom,
+    hash_of,
     one_line,
     open_file,
+    over_limit,
     read_text,
     repaired,
 )
@@ -46,13 +47,16 @@ def load_jsonl(source: Source, columns: Columns) -> Iterator[Item]:
         file.seek(0)
         check_binary(sample)
         bom = find_bom(sample)
-        stream: Lines = _Recoded(file, bom) if bom in ("utf-16", "utf-32") else file
-        yield from read_rows(source, columns, _rows(source, stream))
+        if bom in ("utf-16", "utf-32"):
+            text = io.TextIOWrapper(file, bom, errors="replace", newline="\n")
+            yield from read_rows(source, columns, _rows(source, lambda size: text.readline(size).encode()))
+        else:
+            yield from read_rows(source, columns, _rows(source, file.readline))
 
 
-def _rows(source: Source, stream: "Lines") -> Iterator[Row | Problem]:
+def _rows(source: Source, readline: Callable[[int], bytes]) -> Iterator[Row | Problem]:
     empty = True
-    for number, _, line in read_lines(stream, source.limit):
+    for number, _, line in read_lines(readline, source.limit):
         place = f"{source.shown}:{number}"
         try:
             line, problem = _mended(line)
@@ -107,13 +111,12 @@ def load_json(source: Source, columns: Columns) -> Iterator[Item]:
 
 def _sequence(text: str) -> Iterator[Any]:
     """Yield the values of a text, of which JSON Lines have several. Raises BadInput."""
-    decoder = json.JSONDecoder(strict=False, parse_int=_integer, parse_constant=lambda _: None)
     place, end = 0, len(text.rstrip())
     text = text.removeprefix("\ufeff")
     while place < end or not place:
         place += len(text[place:]) - len(text[place:].lstrip(" \t\r\n"))
         try:
-            value, place = decoder.raw_decode(text, place)
+            value, place = _DECODER.raw_decode(text, place)
         except json.JSONDecodeError as error:
             raise BadInput(f"is not valid JSON: {error.msg} (line {error.lineno}, column {error.colno})") from None
         except RecursionError:
@@ -148,13 +151,6 @@ BLANK = object()
 """What `parse_line` makes of a line without anything in it."""
 
 
-class Lines(Protocol):
-    """What lines of bytes are read from."""
-
-    def readline(self, size: int = -1, /) -> bytes:
-        """Return up to `size` bytes of the next line."""
-
-
 def _mended(line: bytes | None) -> tuple[bytes | None, str]:
     """Return a line in UTF-8, U+FFFD for single damaged bytes, and a remark on them. Raises BadInput."""
     try:
@@ -166,23 +162,13 @@ def _mended(line: bytes | None) -> tuple[bytes | None, str]:
         return text.encode(), problem
 
 
-class _Recoded:
-    """Lines of another encoding as UTF-8."""
-
-    def __init__(self, file: BinaryIO, encoding: str) -> None:
-        self._text = io.TextIOWrapper(file, encoding, errors="replace", newline="\n")
-
-    def readline(self, size: int = -1, /) -> bytes:
-        return self._text.readline(size).encode()
-
-
-def read_lines(stream: Lines, limit: int) -> Iterator[tuple[int, int, bytes | None]]:
-    """Yield each line as (number from 1, byte offset, bytes).
+def read_lines(readline: Callable[[int], bytes], limit: int) -> Iterator[tuple[int, int, bytes | None]]:
+    """Yield each line as (number from 1, byte offset, bytes); `readline` returns up to so many bytes of the next one.
 
     A line of more than `limit` bytes is None, without holding it.
     """
     number = offset = 0
-    while line := stream.readline(limit + 1):
+    while line := readline(limit + 1):
         number += 1
         start = offset
         offset += len(line)
@@ -190,7 +176,7 @@ def read_lines(stream: Lines, limit: int) -> Iterator[tuple[int, int, bytes | No
             yield number, start, line
             continue
         del line
-        while rest := stream.readline(SAMPLE):
+        while rest := readline(SAMPLE):
             offset += len(rest)
             if rest.endswith(b"\n"):
                 break
@@ -200,7 +186,7 @@ def read_lines(stream: Lines, limit: int) -> Iterator[tuple[int, int, bytes | No
 def parse_line(line: bytes | None, limit: int) -> Any:
     """Return the value on a line from `read_lines`, or BLANK. Raises BadInput."""
     if line is None:
-        raise BadInput(f"is a row of more than {limit // (1024 * 1024)} MB; KGRAG_MAX_FILE_MB raises the limit")
+        raise BadInput(over_limit("row", limit))
     line = line.removeprefix(codecs.BOM_UTF8).strip()
     if not line:
         return BLANK
@@ -214,7 +200,7 @@ def parse_line(line: bytes | None, limit: int) -> Any:
 def parse(text: str) -> Any:
     """Return a JSON value; NaN and infinity are None, integers beyond 64 bits text. Raises BadInput."""
     try:
-        return json.loads(text, strict=False, parse_int=_integer, parse_constant=lambda _: None)
+        return _DECODER.decode(text)
     except json.JSONDecodeError as error:
         raise BadInput(f"is not valid JSON: {error.msg} (column {error.colno})") from None
     except RecursionError:
@@ -226,6 +212,8 @@ def _integer(text: str) -> int | str:
     number = int(text) if len(text) <= 20 else None
     return number if number is not None and -(2**63) <= number < 2**63 else text
 
+
+_DECODER = json.JSONDecoder(strict=False, parse_int=_integer, parse_constant=lambda _: None)
 
 JSONL = Format(
     "JSON Lines file", (".jsonl", ".ndjson"), lambda source, reading: load_jsonl(source, reading.columns), version=3
@@ -258,7 +246,7 @@ class TripleIndex:
     def __init__(self, file: BinaryIO, source: Source) -> None:
         self._file = file
         self._source = source
-        self._hashes, self._starts, self._lines, self._counts = (array("Q") for _ in range(4))
+        self._runs = array("Q")  # of each run the passage's hash, its start in the file, its first line, its lines
 
     def build(self) -> Iterator[Problem]:
         """Read the file once; yields a Problem for each line that holds no triple."""
@@ -272,14 +260,15 @@ class TripleIndex:
             yield Problem(self._source.shown, str(error))
         else:
             yield from self._scan()
-        hashes = np.asarray(self._hashes)
+        self._table = np.asarray(self._runs).reshape(-1, 4)
+        hashes = self._table[:, 0]
         self._order = np.argsort(hashes, kind="stable")
         self._sorted = hashes[self._order]
         self._used = np.zeros(len(hashes), dtype=bool)
 
     def find(self, passage: str) -> tuple[Triple, ...]:
         """Return the triples of the passage with that id, in the order of the file."""
-        target = np.uint64(text_hash(passage))
+        target = np.uint64(hash_of(passage.encode()))
         left, right = (int(np.searchsorted(self._sorted, target, side)) for side in ("left", "right"))
         runs = self._order[left:right]
         self._used[runs] = True
@@ -289,15 +278,13 @@ class TripleIndex:
         """Yield a Problem if some triples belong to no document of the corpus."""
         runs = np.flatnonzero(~self._used)
         if len(runs):
-            count = sum(self._counts[run] for run in runs)
-            yield Problem(
-                f"{self._source.shown}:{self._lines[runs[0]]}",
-                f"{count:,} triples name passages that {CORPUS} does not have, here the first of them",
-            )
+            count = self._table[runs, 3].sum()
+            message = f"{count:,} triples name passages that {CORPUS} does not have, here the first of them"
+            yield Problem(f"{self._source.shown}:{self._table[runs[0], 2]}", message)
 
     def _scan(self) -> Iterator[Problem]:
         last = ""
-        for number, offset, line in read_lines(self._file, self._source.limit):
+        for number, offset, line in read_lines(self._file.readline, self._source.limit):
             try:
                 value = parse_line(line, self._source.limit)
                 if value is BLANK:
@@ -307,24 +294,17 @@ class TripleIndex:
                 yield Problem(f"{self._source.shown}:{number}", str(error))
                 continue
             if passage == last:
-                self._counts[-1] += 1
-                continue
-            last = passage
-            for column, entry in (
-                (self._hashes, text_hash(passage)),
-                (self._starts, offset),
-                (self._lines, number),
-                (self._counts, 1),
-            ):
-                column.append(entry)
+                self._runs[-1] += 1
+            else:
+                last = passage
+                self._runs.extend((hash_of(passage.encode()), offset, number, 1))
 
     def _read(self, run: int, passage: str) -> Iterator[Triple]:
-        self._file.seek(self._starts[run])
-        left = self._counts[run]
-        for _, _, line in read_lines(self._file, self._source.limit):
+        _, start, _, left = map(int, self._table[run])
+        self._file.seek(start)
+        for _, _, line in read_lines(self._file.readline, self._source.limit):
             try:
-                value = parse_line(line, self._source.limit)
-                of, triple = _parse(value)
+                of, triple = _parse(parse_line(line, self._source.limit))
             except BadInput:  # reported while the index was built
                 continue
             if of != passage:  # another passage's run with the same hash
@@ -349,8 +329,3 @@ def _parse(value: Any) -> tuple[str, Triple]:
             raise BadInput(f"has no {name}" if part in (None, "") else f"has a {name} that is not text")
         parts.append(part)
     return passage, Triple(*parts)
-
-
-def text_hash(text: str) -> int:
-    """Hash a text to 64 bits."""
-    return int.from_bytes(hashlib.blake2b(text.encode(), digest_size=8).digest(), "little")

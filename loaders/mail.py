@@ -18,7 +18,7 @@ from kgrag.loaders.apart import MAX_TEXT, Content, content, document_of, read_ap
 from kgrag.loaders.base import MB, BadInput, Item, Source, clean, counted, decode, one_line, open_file, read_text
 from kgrag.loaders.html import add_html
 from kgrag.loaders.outline import Outline
-from kgrag.loaders.reading import Format, Reader, Readers, Reading
+from kgrag.loaders.reading import Format, Reader, Readers
 from kgrag.values.documents import Document, Problem, Section
 
 _LINE = 1 << 16  # bytes that are looked at at once
@@ -344,9 +344,5 @@ def load_calendar(source: Source) -> Iterator[Item]:
 EML = Format("e-mail message", (".eml",), read_apart("kgrag.loaders.mail:read_eml"), version=5)
 
 
-def _mailbox(source: Source, reading: Reading) -> Iterator[Item]:
-    yield from load_mbox(source, reading.readers)
-
-
 CALENDAR = Format("calendar", (".ics", ".ical", ".ifb"), lambda source, reading: load_calendar(source))
-MBOX = Format("mailbox", (".mbox",), _mailbox, version=5)
+MBOX = Format("mailbox", (".mbox",), lambda source, reading: load_mbox(source, reading.readers), version=5)

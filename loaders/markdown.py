@@ -2,9 +2,10 @@
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from html import escape
-from typing import Any
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote
 
 from markdown_it import MarkdownIt
@@ -21,6 +22,9 @@ from kgrag.loaders.inline import Inline
 from kgrag.loaders.outline import Outline
 from kgrag.loaders.reading import Format, whole
 from kgrag.values.documents import Document
+
+if TYPE_CHECKING:
+    from bs4 import Tag
 
 # What the Markdown parser is taught besides CommonMark: notes, mathematics as it stands, and what is no HTML tag.
 #
@@ -207,10 +211,20 @@ def _math(state: StateInline, silent: bool) -> bool:
     if state.src[state.pos] not in "$\\":
         return False
     match = next((candidate for form in _MATHS if (candidate := form.match(state.src, state.pos))), None)
-    if match is None or match.end() > state.posMax or (match[0][:2] == "\\[" and not _is_formula(match[0])):
+    if match is None or (match[0][:2] == "\\[" and not _is_formula(match[0])):
+        return False
+    return _take(state, silent, match, "math", match[0])
+
+
+def _take(
+    state: StateInline, silent: bool, match: re.Match[str] | None, kind: str, content: str = "", **meta: str
+) -> bool:
+    """Take a match as a token; returns whether there is one that ends within the line."""
+    if match is None or match.end() > state.posMax:
         return False
     if not silent:
-        state.push("math", "", 0).content = match[0]
+        token = state.push(kind, "", 0)
+        token.content, token.meta = content, meta
     state.pos = match.end()
     return True
 
@@ -247,30 +261,23 @@ def _note(state: StateInline, silent: bool) -> bool:
     match = _NOTE.match(state.src, state.pos)
     if match is None or match[1] not in state.env.get("notes", ()):
         return False
-    if not silent:
-        state.push("note", "", 0).content = match[1]
-    state.pos = match.end()
-    return True
+    return _take(state, silent, match, "note", match[1])
 
 
 def _wiki_link(state: StateInline, silent: bool) -> bool:
     """Match a link to another note: "[[Kiln Notes|the kiln]]", "[[Kiln Notes#Firing]]", "![[Kiln Notes]]"."""
     place = state.pos
     match = _WIKI_LINK.match(state.src, place)
-    if match is None or match.end() > state.posMax or _CITATION.fullmatch(match[2]):
+    if match is None or _CITATION.fullmatch(match[2]):
         return False
     if place and state.src[place - 1].isalnum():  # an index: a[[1]]
         return False
-    if not silent:
-        target, _, part = match[2].partition("#")
-        part = "" if part.startswith("^") else part.replace("#", " > ")
-        picture = match[1] and _PICTURE.search(target)
-        label = match[3] or " > ".join(filter(None, (target.strip(), part)))
-        token = state.push("wiki_link", "", 0)
-        token.content = "" if picture else label.strip()
-        token.meta = {"target": "" if picture else target.strip()}
-    state.pos = match.end()
-    return True
+    target, _, part = match[2].partition("#")
+    if match[1] and _PICTURE.search(target):
+        return _take(state, silent, match, "wiki_link", target="")
+    part = "" if part.startswith("^") else part.replace("#", " > ")
+    label = match[3] or " > ".join(filter(None, (target.strip(), part)))
+    return _take(state, silent, match, "wiki_link", label.strip(), target=target.strip())
 
 
 def _marked(state: StateInline, silent: bool) -> bool:
@@ -289,13 +296,7 @@ def _marked(state: StateInline, silent: bool) -> bool:
 
 def _remark(state: StateInline, silent: bool) -> bool:
     """Match a comment within a paragraph."""
-    match = _REMARK.match(state.src, state.pos)
-    if match is None or match.end() > state.posMax:
-        return False
-    if not silent:
-        state.push("remark", "", 0)
-    state.pos = match.end()
-    return True
+    return _take(state, silent, _REMARK.match(state.src, state.pos), "remark")
 
 
 def _remark_block(state: StateBlock, start: int, end: int, silent: bool) -> bool:
@@ -340,10 +341,8 @@ def load_markdown(source: Source) -> Document:
     """Read a Markdown file as a document, titled by its front matter, its first h1 or its name. Raises BadInput."""
     metadata, body = split_front_matter(clean(read_text(source)))
     left_out: Counter[str] = Counter()
-    body = "\n".join(_without_signs(body.split("\n"), left_out))
-    document = markdown_document(source, body, metadata=metadata)
-    tell(source, left_out)
-    return document
+    lines = _without_signs(body.split("\n"), left_out)
+    return markdown_document(source, "\n".join(lines), metadata=metadata, left_out=left_out)
 
 
 def _without_signs(lines: Sequence[str], left_out: Counter[str]) -> Iterator[str]:
@@ -366,11 +365,8 @@ def _without_signs(lines: Sequence[str], left_out: Counter[str]) -> Iterator[str
         elif options >= 0 and bare:
             left_out["option of a module"] += 1
         elif block := _ADMONITION.fullmatch(bare):
-            title = (
-                block[3]
-                or block[2]
-                or ("" if block[1] is None or block[2] == "" else f"{block[1].split()[0].capitalize()}:")
-            )
+            usual = f"{block[1].split()[0].capitalize()}:" if block[1] and block[2] is None else ""
+            title = block[3] or block[2] or usual
             yield from ("", f"{line[: len(line) - len(line.lstrip())]}{title}", "")
             inside.append(indent + 4)
         elif container := _CONTAINER.fullmatch(bare):
@@ -389,24 +385,24 @@ def _without_signs(lines: Sequence[str], left_out: Counter[str]) -> Iterator[str
             yield _ABBREVIATION.sub(r"\1: ", line)
 
 
-def markdown_document(source: Source, body: str, title: str = "", metadata: dict[str, Any] | None = None) -> Document:
+def markdown_document(
+    source: Source,
+    body: str,
+    title: str = "",
+    metadata: dict[str, Any] | None = None,
+    left_out: Mapping[str, int] = MappingProxyType({}),
+) -> Document:
     """Read Markdown as a document, titled by `title`, its metadata, its first h1 or its file's name.
 
-    Raises BadInput.
+    `left_out`: what was left out before, by kind. Raises BadInput.
     """
     metadata = metadata or {}
     outline = Outline(beside(source.path))
-    links = read_into(outline, body)
-    sections = outline.sections()
-    if not sections and not outline.tables:
-        raise BadInput("has no readable text")
-    source.problems.extend(outline.problems)
-    figures = outline.figures.all()
-    tell(source, outline.left_out)
-    if links:
+    if links := read_into(outline, body):
         metadata.setdefault("links", links)
-    title = title or one_line(str(metadata.pop("title", ""))) or outline.first_h1 or source.title
-    return Document(source.key, sections, title, source.shown, metadata, tables=outline.tables, figures=figures)
+    document = outline.document(source, title or one_line(str(metadata.pop("title", ""))), metadata)
+    tell(source, left_out)
+    return document
 
 
 def read_into(outline: Outline, body: str) -> list[str]:
@@ -567,12 +563,17 @@ def _name_callout(token: Token) -> None:
 def _is_hidden(markup: str, name: str) -> bool:
     if "hidden" not in markup and "none" not in markup:
         return False
-    from bs4 import BeautifulSoup
-
     from kgrag.loaders.markup import is_hidden
 
-    tag = BeautifulSoup(markup, "html.parser").find(name)
+    tag = _parsed(markup, name)
     return tag is not None and is_hidden(tag)
+
+
+def _parsed(markup: str, name: str) -> "Tag | None":
+    """Return the element of a tag."""
+    from bs4 import BeautifulSoup
+
+    return BeautifulSoup(markup, "html.parser").find(name)
 
 
 def _tag(markup: str, name: str, line: Inline) -> None:
@@ -589,9 +590,7 @@ def _tag(markup: str, name: str, line: Inline) -> None:
     elif name == "br":
         line.text("\n")
     elif name == "img":
-        from bs4 import BeautifulSoup
-
-        image = BeautifulSoup(markup, "html.parser").find("img")
+        image = _parsed(markup, name)
         line.text(str(image.get("alt") or "") if image is not None else "")
 
 

@@ -3,12 +3,13 @@
 import hashlib
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain, islice
 from typing import Any
 
 from kgrag.loaders.base import MB, BadInput, Item, Source, check_depth, clean, clean_value, one_line, plain
+from kgrag.loaders.grid import with_head
 from kgrag.values.documents import Document, Problem, Section, Table
 
 CORPUS = "corpus.jsonl"
@@ -21,18 +22,7 @@ _FIRST = 100  # rows, by which a file is known as a table
 _COMMON = {
     "key": ("id", "_id", "key", "doc_id", "docid", "document_id", "passage_id", "pid", "uuid"),
     "title": ("title", "name", "headline", "heading"),
-    "text": (
-        "text",
-        "page_content",
-        "body",
-        "content",
-        "contents",
-        "passage",
-        "paragraph",
-        "article",
-        "document",
-        "abstract",
-    ),
+    "text": tuple("text page_content body content contents passage paragraph article document abstract".split()),
 }
 
 
@@ -105,17 +95,22 @@ def is_table(columns: Columns, names: tuple[str, ...]) -> bool:
 
 
 class RowTable:
-    """Rows that no column holds the text of: one document with a table."""
+    """The rows of a file without a column for the text: one document with a table."""
 
-    def __init__(self, source: Source) -> None:
+    def __init__(self, source: Source, names: Iterable[str] = ()) -> None:
+        """Begin a table with the columns `names`; rows add the others that they have."""
         self._source = source
-        self._names: dict[str, None] = {}
+        self._names: dict[str, None] = dict.fromkeys(names)
         self._rows: list[dict[str, str]] = []
         self._left = source.limit
 
     def add(self, row: Mapping[str, Any]) -> None:
-        """Add a row. Raises BadInput for too many."""
-        cells = {name: text for name, text in _cells(clean_value(dict(row))) if text}
+        """Add a row of any values. Raises BadInput for too many."""
+        self.add_texts(_cells(clean_value(dict(row))))
+
+    def add_texts(self, texts: Iterable[tuple[str, str]]) -> None:
+        """Add a row of names and texts on one line. Raises BadInput for too many."""
+        cells = {name: text for name, text in texts if text}
         self._left -= sum(map(len, cells.values()))
         if self._left < 0:
             raise BadInput(
@@ -125,13 +120,19 @@ class RowTable:
         self._names |= dict.fromkeys(cells)
         self._rows.append(cells)
 
-    def document(self) -> Document:
-        """Return the document. Raises BadInput if it has no rows."""
-        rows = [tuple(row.get(name, "") for name in self._names) for row in self._rows if row]
+    def document(self, head: Sequence[str] = (), above: str = "") -> Document:
+        """Return the document. Raises BadInput if it has no rows.
+
+        Args:
+            head: a first row that may be the header; empty: the names of the columns are the header.
+            above: text that stands above the table.
+        """
+        rows = [[row.get(name, "") for name in self._names] for row in self._rows if row or head]
         if not rows:
             raise BadInput("has no column for the text, and no rows")
-        table = Table(1, (tuple(self._names), *rows))
-        return Document(self._source.key, (), self._source.title, self._source.shown, tables=(table,))
+        rows = with_head([head, *rows], usual=True) if head else [list(self._names), *rows]
+        source, sections = self._source, (Section(above),) if above else ()
+        return Document(source.key, sections, source.title, source.shown, tables=(Table(1, tuple(map(tuple, rows))),))
 
 
 def _cells(value: Any, name: str = "") -> Iterator[tuple[str, str]]:
@@ -230,13 +231,7 @@ def read_rows(source: Source, columns: Columns, rows: Iterator[Row | Problem]) -
         )
         first, rows, names = [], whole, ("text",)
     if not names or not every or source.path.name == CORPUS or not is_table(columns, names):
-        reader = RowReader(source, columns)
-        for entry in chain(first, rows):
-            if isinstance(entry, Problem):
-                yield entry
-            else:
-                yield from reader.read(*entry)
-        yield from reader.finish()
+        yield from RowReader(source, columns).all(chain(first, rows))
         return
     table = RowTable(source)
     for entry in chain(first, rows):
@@ -268,12 +263,21 @@ class RowReader:
         self._layout: _Layout | None = None
         self._misfits = 0
 
+    def all(self, rows: Iterable[Row | Problem]) -> Iterator[Item]:
+        """Yield the documents of rows, the Problems between them, and remarks after the last row."""
+        for entry in rows:
+            if isinstance(entry, Problem):
+                yield entry
+            else:
+                yield from self.read(*entry)
+        yield from self.finish()
+
     def read(self, row: object, number: int, place: str) -> Iterator[Item]:
         """Yield the Document of a row, or the Problem with it; `number` is the line (or item) it starts at."""
         try:
             if not isinstance(row, dict):
                 raise BadInput(f"holds {_kind(row)} where an object with columns is expected")
-            layout = self._find_layout(tuple(row))
+            layout = self.check(tuple(row))
             if layout is not None:
                 yield self._document(row, layout, number)
         except BadInput as error:
@@ -284,12 +288,11 @@ class RowReader:
         if self._misfits > 1:
             yield Problem(self._source.shown, f"{self._misfits:,} rows were skipped for want of that column")
 
-    def check(self, names: tuple[str, ...]) -> None:
-        """Check the columns of rows. Raises BadInput if these cannot be read."""
-        self._find_layout(names)
+    def check(self, names: tuple[str, ...]) -> _Layout | None:
+        """Return how rows with these columns are read; None if they cannot be and that was said before.
 
-    def _find_layout(self, names: tuple[str, ...]) -> _Layout | None:
-        """Return how rows with these columns are read; None if they cannot be and that was said before."""
+        Raises BadInput if they cannot be read.
+        """
         if names != self._names:
             columns = self._columns
             self._names, self._layout = names, None

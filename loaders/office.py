@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
-from kgrag.loaders.base import BadInput, Item, Source, check_size, one_line, tell
+from kgrag.loaders.base import BadInput, Item, Source, one_line, tell
 from kgrag.loaders.figures import Figures, from_row
 from kgrag.loaders.grid import is_caption
 from kgrag.loaders.outline import PagedOutline, title_of
@@ -17,11 +17,7 @@ Block = list[Any]
 
 def load_office(source: Source, readers: Readers) -> Document:
     """Read a DOCX, PPTX or XLSX file as a document with its headings and tables. Raises BadInput."""
-    check_size(source)
-    process, content = readers.open(
-        source.path, "kgrag.loaders.office_parts:read_office", readers.settings.file_seconds
-    )
-    readers.give(process)
+    content = readers.read(source, "kgrag.loaders.office_parts:read_office")
     left_out = Counter(content["left_out"])
     figures = Figures(left_out)
     outline = PagedOutline()

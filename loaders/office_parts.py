@@ -7,16 +7,14 @@ import zipfile
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from importlib import import_module
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 from kgrag.loaders.apart import MAX_TEXT, check_archive
-from kgrag.loaders.base import MB, BadInput
+from kgrag.loaders.base import MB, BadInput, damage_as, needs
 from kgrag.loaders.figures import TOTAL, as_row, figure_of
 from kgrag.loaders.grid import Cell, as_text, table_of
 from kgrag.loaders.inline import Node
-from kgrag.values.installing import install_hint
 
 _SYMBOL = (  # Adobe's encoding, from 0x20
     " !∀#∃%&∋()∗+,−./0123456789:;<=>?≅ΑΒΧΔΕΦΓΗΙϑΚΛΜΝΟΠΘΡΣΤΥςΩΞΨΖ[∴]⊥_‾αβχδεφγηιϕκλμνοπθρστυϖωξψζ{|}∼\0"
@@ -85,16 +83,10 @@ def read_office(path: Path) -> dict[str, Any]:
     """
     folder, named = _check_archive(path)
     what, module, package, reader = _PROGRAMS[folder]
-    if find_spec(module) is None:
-        raise BadInput(f"is {what}, for which {package} is needed: {install_hint('office')}")
+    needs(module, what, package, "office")
     name, _, function = reader.partition(":")
-    try:
+    with damage_as(f"is {what} that is damaged"):
         content: dict[str, Any] = getattr(import_module(f"kgrag.loaders.{name}"), function)(_plain(path, folder))
-    except (BadInput, MemoryError):
-        raise
-    except Exception as error:
-        reason = " ".join(str(error).split())[:200] or type(error).__name__
-        raise BadInput(f"is {what} that is damaged ({reason})") from error
     texts = ([block for block in part["blocks"] if block[0] != "figure"] for part in content["parts"])
     size = sum(len(cell) for part in texts for cell in _strings(part))
     if size > MAX_TEXT:
@@ -165,14 +157,20 @@ def tag(element: Any) -> str:
     return element.tag.rpartition("}")[2] if isinstance(element.tag, str) else ""
 
 
-def value(element: Any, name: str) -> str | None:
+def value(element: Any, name: str, default: str = "") -> str:
     """Return an attribute of an XML element, of whatever namespace."""
-    return next((text for key, text in element.items() if key.rpartition("}")[2] == name), None)
+    return next((text for key, text in element.items() if key.rpartition("}")[2] == name), default)
 
 
 def child(element: Any, name: str) -> Any:
     """Return the first child of that name, or None."""
     return None if element is None else next((inner for inner in element if tag(inner) == name), None)
+
+
+def setting(element: Any, name: str) -> str:
+    """Return the value of the first child of that name, "" if there is none."""
+    inner = child(element, name)
+    return "" if inner is None else value(inner, "val")
 
 
 def table_blocks(laid: Sequence[Sequence[Cell | None]], heads: int = 0, *, usual: bool = False) -> Iterator[Block]:
@@ -196,9 +194,14 @@ def math_node(element: Any, depth: int = 0) -> Node:
     return Node(tag(element), own or "", inner)
 
 
+def run_text(element: Any) -> str:
+    """Return the text of the elements "t" in an element."""
+    return "".join(part.text or "" for part in element.iter() if tag(part) == "t")
+
+
 def alternative(element: Any) -> str:
     """Return the author's description of a picture; not its file's name, nor a generated one."""
-    text = _GUESSED.sub("", value(element, "descr") or "").strip()
+    text = _GUESSED.sub("", value(element, "descr")).strip()
     return "" if _PICTURE.fullmatch(text) else text
 
 
@@ -213,7 +216,7 @@ class Pictures:
         """Yield the figure of a drawing, of a part of the file, which has a picture."""
         for element in drawing.iter():
             name = {"blip": "embed", "imagedata": "id"}.get(tag(element))
-            relation = part.rels.get(value(element, name) or "") if name else None
+            relation = part.rels.get(value(element, name)) if name else None
             if relation is None or relation.is_external:
                 continue
             figure = figure_of(relation.target_part.blob, caption, box=box)
@@ -229,14 +232,14 @@ def diagram_texts(data: Any) -> Iterator[str]:
     """Yield the texts in the boxes of a diagram (SmartArt)."""
     for body in (child(point, "t") for point in data.iter() if tag(point) == "pt"):
         paragraphs = [] if body is None else [part for part in body if tag(part) == "p"]
-        text = " ".join("".join(e.text or "" for e in part.iter() if tag(e) == "t") for part in paragraphs)
-        if text.strip():
-            yield text.strip()
+        if text := " ".join(map(run_text, paragraphs)).strip():
+            yield text
 
 
-def chart_rows(chart: Any) -> tuple[str, list[list[str]]]:
-    """Return the title of a chart and its data as rows: a header of its series, then each category with its values."""
-    title = "".join(e.text or "" for e in _path(chart, "title") if tag(e) == "t")
+def chart_blocks(chart: Any) -> Iterator[Block]:
+    """Yield the data of a chart as a table under its title: its series as columns, and a row for each category."""
+    heading = next((e for e in chart.iter() if tag(e) == "title"), None)
+    title = "" if heading is None else run_text(heading)
     series = [element for element in chart.iter() if tag(element) == "ser"]
     names: list[str] = []
     columns: list[dict[int, str]] = []
@@ -247,12 +250,9 @@ def chart_rows(chart: Any) -> tuple[str, list[list[str]]]:
         columns.append(_points(one, "val") | _points(one, "yVal"))
     places = sorted({place for column in columns for place in column})
     rows = [[categories.get(p, str(p + 1)), *(column.get(p, "") for column in columns)] for p in places]
-    return title, [["Category", *names], *rows] if rows else []
-
-
-def _path(element: Any, name: str) -> Sequence[Any]:
-    start = next((e for e in element.iter() if tag(e) == name), None)
-    return [] if start is None else list(start.iter())
+    if rows:
+        named = [[Cell(title)] * (len(names) + 1)] if title else []
+        yield from table_blocks([*named, *(list(map(Cell, row)) for row in (["Category", *names], *rows))], 1)
 
 
 def _points(series: Any, name: str) -> dict[int, str]:

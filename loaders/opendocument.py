@@ -2,7 +2,7 @@
 
 import re
 import zipfile
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
@@ -11,9 +11,10 @@ from xml.etree import ElementTree
 from xml.etree.ElementTree import Element
 
 from kgrag.loaders.apart import Content, check_archive, content, parse_xml, read_apart
-from kgrag.loaders.base import BadInput, one_line
+from kgrag.loaders.base import BadInput, brief, one_line
 from kgrag.loaders.grid import NO_HEAD, Cell, cell_text, lay_out, only_lays_out
 from kgrag.loaders.inline import Inline, Node, formula, ordinal
+from kgrag.loaders.office_parts import tag, value
 from kgrag.loaders.outline import Outline
 from kgrag.loaders.reading import Format
 from kgrag.loaders.sheet_parts import area_blocks
@@ -50,37 +51,27 @@ def read_odt(path: Path) -> Content:
                 name.removesuffix("/content.xml"): root
                 for name in sorted(names)
                 if name.endswith("/content.xml")
-                and _name(root := parse_xml(archive, name)) == "math"
+                and tag(root := parse_xml(archive, name)) == "math"
             }  # fmt: skip
     except (zipfile.BadZipFile, ElementTree.ParseError, EOFError, OSError, ValueError, NotImplementedError) as error:
-        reason = one_line(str(error))[:200] or type(error).__name__
-        raise BadInput(f"is an OpenDocument text that is damaged ({reason})") from error
+        raise BadInput(f"is an OpenDocument text that is damaged ({brief(error)})") from error
     body = parts[0].find("{*}body")
-    kind = "" if body is None or not len(body) else _name(body[0])
+    kind = "" if body is None or not len(body) else tag(body[0])
     reader = _Reader(_Styles.of(parts), formulas)
     if body is None or kind not in ("text", "spreadsheet", "presentation"):
         raise BadInput(f"is an OpenDocument {kind or 'file'}, of which only texts, spreadsheets and presentations are "
                        "read; save it as PDF")  # fmt: skip
     getattr(reader, "add" if kind == "text" else f"add_{kind}")(body[0])
-    for style in (style for part in parts for style in part.iter() if _name(style) == "master-page"):
+    for style in (style for part in parts for style in part.iter() if tag(style) == "master-page"):
         for element in style:
-            if (frame := _FRAMES.get(_name(element))) and "".join(element.itertext()).strip():
+            if (frame := _FRAMES.get(tag(element))) and "".join(element.itertext()).strip():
                 reader.left_out[frame] += 1
-    return reader.content({_name(e): "".join(e.itertext()) for part in parts for e in part.iterfind("{*}meta/*")})
-
-
-def _name(element: Element) -> str:
-    return element.tag.rpartition("}")[2]
-
-
-def _value(element: Element, name: str, default: str = "") -> str:
-    """Return an attribute, of whatever namespace."""
-    return next((value for key, value in element.items() if key.rpartition("}")[2] == name), default)
+    return reader.content({tag(e): "".join(e.itertext()) for part in parts for e in part.iterfind("{*}meta/*")})
 
 
 def _number(element: Element, name: str, default: int) -> int:
-    value = _value(element, name)
-    return int(value) if value.isdecimal() and len(value) < 9 else default
+    text = value(element, name)
+    return int(text) if text.isdecimal() and len(text) < 9 else default
 
 
 @dataclass(slots=True)
@@ -101,31 +92,31 @@ class _Styles:
     def of(cls, parts: list[Element]) -> "_Styles":
         styles = cls({}, set(), {}, {}, {}, set(), set(), set())
         kinds = ("style", "list-style", "outline-style")
-        for style in (e for part in parts for e in part.iter() if _name(e) in kinds):
-            name = _OUTLINE if _name(style) == "outline-style" else _value(style, "name")
-            styles.parents[name] = _value(style, "parent-style-name")
-            if not _value(style, "list-style-name", "any"):
+        for style in (e for part in parts for e in part.iter() if tag(e) in kinds):
+            name = _OUTLINE if tag(style) == "outline-style" else value(style, "name")
+            styles.parents[name] = value(style, "parent-style-name")
+            if not value(style, "list-style-name", "any"):
                 styles.unnumbered.add(name)
-            if _name(style) != "style":
+            if tag(style) != "style":
                 levels = styles.lists.setdefault(name, {})
                 for level in style:
-                    form = _value(level, "num-format") if not _name(level).endswith("-bullet") else ""
+                    form = value(level, "num-format") if not tag(level).endswith("-bullet") else ""
                     number = _number(level, "level", 1)
                     levels[number] = (_number(level, "start-value", 1), form) if form else None
-                    around = _value(level, "num-prefix"), _value(level, "num-suffix")
+                    around = value(level, "num-prefix"), value(level, "num-suffix")
                     styles.shown.setdefault(name, {})[number] = *around, _number(level, "display-levels", 1)
             for properties in style.iterfind("{*}text-properties"):
-                position = _value(properties, "text-position").split(" ")[0]
+                position = value(properties, "text-position").split(" ")[0]
                 if position and position not in ("0%", "0"):
                     styles.signs[name] = "_" if position.startswith(("sub", "-")) else "^"
-                if _value(properties, "display") == "none":
+                if value(properties, "display") == "none":
                     styles.hidden.add(name)
-                if _value(properties, "text-line-through-style", "none") != "none":
+                if value(properties, "text-line-through-style", "none") != "none":
                     styles.struck.add(name)
-                if _value(properties, "font-weight") == "bold":
+                if value(properties, "font-weight") == "bold":
                     styles.bold.add(name)
-            for properties in (e for e in style if _name(e) in ("table-properties", "drawing-page-properties")):
-                if _value(properties, "display") == "false" or _value(properties, "visibility") == "hidden":
+            for properties in (e for e in style if tag(e) in ("table-properties", "drawing-page-properties")):
+                if value(properties, "display") == "false" or value(properties, "visibility") == "hidden":
                     styles.hidden.add(name)
         return styles
 
@@ -135,12 +126,9 @@ class _Styles:
         return bool(texts) and all(self._is_bold(p) for p in texts)
 
     def _is_bold(self, element: Element) -> bool:
-        style = _value(element, "style-name")
-        if (
-            style in self.bold
-            or "Heading" in style + self.parents.get(style, "")
-            or self.parents.get(style) in self.bold
-        ):
+        style = value(element, "style-name")
+        parent = self.parents.get(style, "")
+        if "Heading" in style + parent or not self.bold.isdisjoint((style, parent)):
             return True
         return len(element) == 1 and not (element.text or element[0].tail or "").strip() and self._is_bold(element[0])
 
@@ -158,6 +146,7 @@ class _Reader:
         self._boxes: list[Element] = []  # frames of text that hang on a paragraph
         self._in_code = False
         self._outline = Outline()
+        self.left_out = self._outline.left_out
         self._notes: list[tuple[str, Element]] = []  # of this section
 
     def content(self, meta: dict[str, str]) -> Content:
@@ -167,34 +156,29 @@ class _Reader:
         date = (meta.get("creation-date") or meta.get("date", ""))[:10]
         return content(self._outline, one_line(meta.get("title", "")), {"author": one_line(author), "date": date})
 
-    @property
-    def left_out(self) -> Counter[str]:
-        """How much stands beside the text, by kind."""
-        return self._outline.left_out
-
     def add_spreadsheet(self, body: Element) -> None:
         """Add the sheets that are shown, each a table under its name."""
         for sheet in body.iterfind("{*}table"):
-            if _value(sheet, "style-name") in self._styles.hidden:
+            if value(sheet, "style-name") in self._styles.hidden:
                 self.left_out["hidden sheet"] += 1
             elif "".join(sheet.itertext()).strip() or any(map(_stored, sheet.iterfind(".//{*}table-cell"))):
-                self._outline.heading(1, _value(sheet, "name"))
+                self._outline.heading(1, value(sheet, "name"))
                 self._sheet(sheet)
 
     def add_presentation(self, body: Element) -> None:
         """Add the slides that are shown, each under its title."""
         for number, page in enumerate(body.iterfind("{*}page"), 1):
-            if _value(page, "style-name") in self._styles.hidden:
+            if value(page, "style-name") in self._styles.hidden:
                 self.left_out["hidden slide"] += 1
                 continue
-            frames = [e for e in page.iter() if _name(e) in (*_DRAWN, "annotation", "notes")]
-            notes = [e for e in frames if _name(e) == "notes"]
+            frames = [e for e in page.iter() if tag(e) in (*_DRAWN, "annotation", "notes")]
+            notes = [e for e in frames if tag(e) == "notes"]
             spoken = {id(e) for note in notes for e in note.iter()}
-            title = next((e for e in frames if _value(e, "class") == "title" and id(e) not in spoken), None)
+            title = next((e for e in frames if value(e, "class") == "title" and id(e) not in spoken), None)
             named = (
                 "" if title is None else one_line(" ".join("".join(p.itertext()) for p in title.iterfind(".//{*}p")))
             )
-            self._outline.heading(1, named or _value(page, "name") or f"Slide {number}")
+            self._outline.heading(1, named or value(page, "name") or f"Slide {number}")
             for frame in frames:
                 if id(frame) not in spoken and frame is not title:
                     self._add_frame(frame)
@@ -205,44 +189,44 @@ class _Reader:
             self._add_boxes()
 
     def _add_frame(self, frame: Element, depth: int = 1) -> None:
-        if _name(frame) == "annotation":
+        if tag(frame) == "annotation":
             self.left_out["comment"] += 1
-        elif _name(frame) in _SHAPES:
+        elif tag(frame) in _SHAPES:
             self.add(frame, depth)
-        elif _value(frame, "class") not in _RUNNING:
+        elif value(frame, "class") not in _RUNNING:
             for part in frame:
-                if _name(part) == "text-box":
+                if tag(part) == "text-box":
                     self.add(part, depth)
-                elif _name(part) == "table":
+                elif tag(part) == "table":
                     self._table(part, depth)
-                elif _name(part) in ("title", "desc"):
+                elif tag(part) in ("title", "desc"):
                     self._outline.block(one_line("".join(part.itertext())))
 
     def add(self, parent: Iterable[Element], depth: int = 0) -> None:
         """Add what stands in an element, block by block."""
         for element in parent:
-            name = _name(element)
+            name = tag(element)
             if name == "h":
                 self._heading(element, _OUTLINE, _number(element, "outline-level", 1))
             elif name == "p":
                 self._paragraph(element)
             elif name == "list" and element.find(".//{*}h") is not None:
-                self._headings(element, _value(element, "style-name"))
+                self._headings(element, value(element, "style-name"))
             elif name == "list" and depth < _MAX_DEPTH:
-                on = _value(element, "continue-numbering") == "true" or bool(_value(element, "continue-list"))
-                self._list(element, _value(element, "style-name"), depth, on=on)
+                on = value(element, "continue-numbering") == "true" or bool(value(element, "continue-list"))
+                self._list(element, value(element, "style-name"), depth, on=on)
             elif name == "table":
                 self._table(element, depth)
             elif name == "forms":
-                values = (_value(e, "current-value") or _value(e, "current-state") == "checked" for e in element.iter())
-                self._outline.left_out["form value"] += sum(map(bool, values))
+                values = (value(e, "current-value") or value(e, "current-state") == "checked" for e in element.iter())
+                self.left_out["form value"] += sum(map(bool, values))
             elif name == "tracked-changes":
-                self._outline.left_out["deleted piece"] += len(element.findall(".//{*}deletion"))
+                self.left_out["deleted piece"] += len(element.findall(".//{*}deletion"))
             elif name in _DRAWN and depth < _MAX_DEPTH:  # anchored to the page
                 self._add_frame(element, depth + 1)
             elif name == "numbered-paragraph":
-                self._list((element,), _value(element, "style-name"), depth, _number(element, "level", 1), on=True)
-            elif _value(element, "display") == "none" or _value(element, "is-hidden") == "true":
+                self._list((element,), value(element, "style-name"), depth, _number(element, "level", 1), on=True)
+            elif value(element, "display") == "none" or value(element, "is-hidden") == "true":
                 self.left_out["hidden piece"] += bool("".join(element.itertext()).strip())
             elif name in ("annotation", "note"):
                 self.left_out["comment"] += name == "annotation"
@@ -252,11 +236,11 @@ class _Reader:
     def _headings(self, element: Element, style: str, level: int = 1) -> None:
         """Add headings that stand in a list, which numbers them."""
         for part in (part for item in element for part in item):
-            if _name(part) == "list" and level < _MAX_DEPTH:
-                self._headings(part, _value(part, "style-name", style), level + 1)
-            elif _name(part) == "h":
+            if tag(part) == "list" and level < _MAX_DEPTH:
+                self._headings(part, value(part, "style-name", style), level + 1)
+            elif tag(part) == "h":
                 self._heading(part, style, level)
-            elif _name(part) == "p":
+            elif tag(part) == "p":
                 self._paragraph(part)
 
     def _heading(self, element: Element, style: str, level: int) -> None:
@@ -270,9 +254,9 @@ class _Reader:
     def _numbered(self, element: Element, style: str, level: int) -> str:
         """Return the number that the program shows before a heading, "2.1"."""
         levels = self._styles.lists.get(style, {})
-        own = _value(element, "style-name")
+        own = value(element, "style-name")
         plain = not {own, self._styles.parents.get(own, "")}.isdisjoint(self._styles.unnumbered)
-        if levels.get(level) is None or _value(element, "is-list-header") == "true" or (plain and style == _OUTLINE):
+        if levels.get(level) is None or value(element, "is-list-header") == "true" or (plain and style == _OUTLINE):
             return ""
         for deeper in [other for other in self._counts if other > level]:
             del self._counts[deeper]
@@ -284,10 +268,10 @@ class _Reader:
         return before + ".".join(ordinal(number, form[1]) for number, form in parts if form) + after
 
     def _paragraph(self, element: Element) -> None:
-        if any(_value(e, "is-hidden", "true") == "true" for e in element.iterfind(".//{*}hidden-paragraph")):
+        if any(value(e, "is-hidden", "true") == "true" for e in element.iterfind(".//{*}hidden-paragraph")):
             self.left_out["hidden piece"] += 1
             return
-        in_code, self._in_code = self._in_code, self._styles.is_code(_value(element, "style-name"))
+        in_code, self._in_code = self._in_code, self._styles.is_code(value(element, "style-name"))
         if self._in_code:
             self._outline.add(self._text(element, keep=True), tight=in_code)
         else:
@@ -312,13 +296,13 @@ class _Reader:
         self._outline.begin_list(number, form)
         for item in element:
             own = _number(item, "start-value", 0) or None
-            if any(_name(part) != "list" for part in item):  # else it only holds what is deeper, and has no number
+            if any(tag(part) != "list" for part in item):  # else it only holds what is deeper, and has no number
                 self._outline.item(own)
                 number = number and (own or number) + 1
             for part in item:
-                if _name(part) == "list" and depth < _MAX_DEPTH:
-                    self._list(part, _value(part, "style-name", style), depth + 1, level + 1)
-                elif _name(part) in ("p", "h"):
+                if tag(part) == "list" and depth < _MAX_DEPTH:
+                    self._list(part, value(part, "style-name", style), depth + 1, level + 1)
+                elif tag(part) in ("p", "h"):
                     self._paragraph(part)
                 else:
                     self.add((part,), depth + 1)
@@ -330,17 +314,14 @@ class _Reader:
     def _table(self, table: Element, depth: int) -> None:
         inner = table.findall(".//{*}table")
         if inner and depth < _MAX_DEPTH:
-            cells = [cell for row, _ in _rows(table) for cell in row if _name(cell) == "table-cell"]
+            cells = [cell for row, _ in _rows(table) for cell in row if tag(cell) == "table-cell"]
             if only_lays_out(len(cells), _length(table), sum(map(_length, inner))):
                 for cell in cells:
                     self.add(cell, depth + 1)
                 return
-        rows = []
-        heads = 0
-        for row, head in _rows(table):
-            rows.append(self._cells(row))
-            heads += head
-        self._outline.table(rows, heads=heads, usual=True)
+        rows = list(_rows(table))
+        laid = [self._cells(row) for row, _ in rows]
+        self._outline.table(laid, heads=sum(head for _, head in rows), usual=True)
         self._add_boxes()
 
     def _cells(self, row: Element) -> list[Cell]:
@@ -348,7 +329,7 @@ class _Reader:
         cells: list[Cell] = []
         for cell in row:
             times = min(_number(cell, "number-columns-repeated", 1), _MAX_REPEATED)
-            if _name(cell) == "table-cell":
+            if tag(cell) == "table-cell":
                 self.left_out["comment"] += cell.find("{*}annotation") is not None
                 text = cell_text((self._text(p), item) for p, item in _paragraphs(cell))
                 text = text if len(cell) else _stored(cell)
@@ -366,7 +347,7 @@ class _Reader:
         for row, _ in _rows(sheet):
             own = self._cells(row)
             times = min(_number(row, "number-rows-repeated", 1), _MAX_REPEATED) if _has_text(own) else 1
-            if _value(row, "visibility") in ("collapse", "filter"):
+            if value(row, "visibility") in ("collapse", "filter"):
                 hidden_rows.update(range(len(rows), len(rows) + times))
             rows.extend([own, *([replace(cell) for cell in own] for _ in range(times - 1))])
         laid = lay_out(rows)
@@ -398,26 +379,26 @@ class _Reader:
         return "\n".join(map(one_line, line.take().split("\n"))).strip()
 
     def _read(self, element: Element, line: Inline, depth: int = 0) -> None:
-        name = _name(element)
-        style = _value(element, "style-name")
+        name = tag(element)
+        style = value(element, "style-name")
         above = {style, self._styles.parents.get(style, "")}
-        if above & self._styles.hidden or (name == "hidden-text" and _value(element, "is-hidden", "true") == "true"):
-            self._outline.left_out["hidden piece"] += 1
+        if above & self._styles.hidden or (name == "hidden-text" and value(element, "is-hidden", "true") == "true"):
+            self.left_out["hidden piece"] += 1
             return
         if above & self._styles.struck:
-            self._outline.left_out["deleted piece"] += bool("".join(element.itertext()).strip())
+            self.left_out["deleted piece"] += bool("".join(element.itertext()).strip())
             return
         if name in _SILENT or depth > 2 * _MAX_DEPTH:
-            self._outline.left_out["comment"] += name == "annotation"
+            self.left_out["comment"] += name == "annotation"
             if name == "note":
                 self._note(element, line)
             elif name == "text-box":
                 self._boxes.append(element)
             elif name == "object":
-                root = self._formulas.get(_value(element, "href").removeprefix("./").removesuffix("/"))
+                root = self._formulas.get(value(element, "href").removeprefix("./").removesuffix("/"))
                 line.word("" if root is None else formula(_math(root)))
             elif name == "ruby-text":
-                self._outline.left_out["reading of characters"] += 1
+                self.left_out["reading of characters"] += 1
             return
         if name in ("title", "desc"):  # what a picture shows
             line.word("".join(element.itertext()))
@@ -448,7 +429,7 @@ class _Reader:
 
 def _stored(cell: Element) -> str:
     """Return the value of a cell, for one whose text is not stored."""
-    return next((text for name in _VALUES if (text := _value(cell, name))), "").removesuffix("T00:00:00")
+    return next((text for name in _VALUES if (text := value(cell, name))), "").removesuffix("T00:00:00")
 
 
 def _has_text(row: Sequence[Cell | None]) -> bool:
@@ -459,9 +440,9 @@ def _hidden_columns(sheet: Element, most: int) -> Iterator[int]:
     """Yield the hidden columns of a sheet, from 0."""
     column = 0
     for element in sheet.iter():
-        if _name(element) == "table-column":
+        if tag(element) == "table-column":
             after = column + _number(element, "number-columns-repeated", 1)
-            if _value(element, "visibility") in ("collapse", "filter"):
+            if value(element, "visibility") in ("collapse", "filter"):
                 yield from range(column, min(after, most))
             column = after
 
@@ -474,16 +455,16 @@ def _length(table: Element) -> int:
 def _paragraphs(cell: Element, item: bool = False) -> Iterator[tuple[Element, bool]]:
     """Yield the paragraphs of a cell, and whether each is an item of a list."""
     for part in cell:
-        if _name(part) in ("p", "h"):
+        if tag(part) in ("p", "h"):
             yield part, item
-        elif _name(part) != "annotation":
-            yield from _paragraphs(part, item or _name(part) == "list")
+        elif tag(part) != "annotation":
+            yield from _paragraphs(part, item or tag(part) == "list")
 
 
 def _math(element: Element, depth: int = 0) -> Node:
     """Return the node of a formula in MathML."""
     inner = [_math(part, depth + 1) for part in element if "annotation" not in part.tag] if depth < 100 else []
-    return Node(_name(element), "" if inner else (element.text or "").strip(), inner)
+    return Node(tag(element), "" if inner else (element.text or "").strip(), inner)
 
 
 def _spaced(text: str | None) -> str:
@@ -494,7 +475,7 @@ def _spaced(text: str | None) -> str:
 def _rows(table: Element, head: bool = False) -> Iterator[tuple[Element, bool]]:
     """Yield the rows of a table, repeated ones once; whether each is of its header."""
     for element in table:
-        name = _name(element)
+        name = tag(element)
         if name == "table-row":
             yield element, head
         elif name in ("table-header-rows", "table-rows", "table-row-group"):

@@ -1,12 +1,12 @@
 """Readers of other programs, Docling and MarkItDown, for who chooses them (`--reader`), in processes of their own."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 from kgrag.loaders.apart import Content, check_archive, content, read_apart
-from kgrag.loaders.base import BadInput, Item, Source, check_size, clean, one_line
+from kgrag.loaders.base import BadInput, Item, Source, clean, one_line
 from kgrag.loaders.markdown import read_into
 from kgrag.loaders.outline import Outline, PagedOutline
 from kgrag.loaders.reading import Format, Reading
@@ -67,35 +67,21 @@ def _check(path: Path, name: str, package: str) -> None:
 
 
 def _load_docling(source: Source, reading: Reading) -> Iterator[Item]:
-    check_size(source)
-    readers = reading.readers
-    process, answer = readers.open(source.path, f"{__name__}:docling", readers.settings.file_seconds)
-    readers.give(process)
-    yield _document(source, answer)
-
-
-def _document(source: Source, answer: Mapping[str, Any]) -> Document:
+    answer = reading.readers.read(source, f"{__name__}:docling")
     outline = PagedOutline()
     for kind, level, part, caption, page in answer["blocks"]:
-        _add_part(outline, kind, level, part, caption, page)
+        if kind == "table":
+            outline.table([[clean(cell) for cell in row] for row in part], clean(caption), page)
+        elif kind == "heading":
+            outline.heading(level, clean(part), page)
+        else:
+            outline.add([(page, clean(part))], tight=kind == "item")
     sections = outline.sections()
     if not sections and not outline.tables:
         raise BadInput("holds no text")
     title = outline.first_heading or source.title
-    return Document(
-        source.key, sections, title[:300], source.shown, pages=outline.pages(answer["pages"]), tables=outline.tables
-    )
-
-
-def _add_part(
-    outline: PagedOutline, kind: str, level: int, content: str | Sequence[Sequence[str]], caption: str, page: int
-) -> None:
-    if not isinstance(content, str):
-        outline.table([[clean(cell) for cell in row] for row in content], clean(caption), page)
-    elif kind == "heading":
-        outline.heading(level, clean(content), page)
-    else:
-        outline.add([(page, clean(content))], tight=kind == "item")
+    pages = outline.pages(answer["pages"])
+    yield Document(source.key, sections, title[:300], source.shown, pages=pages, tables=outline.tables)
 
 
 DOCLING = Format(

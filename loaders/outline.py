@@ -3,48 +3,86 @@
 import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from typing import Any
 
-from kgrag.loaders.base import one_line, plain
+from kgrag.loaders.base import BadInput, Source, one_line, plain, tell
 from kgrag.loaders.figures import Figures, Pictures, figure_of, kind_of, no_picture
 from kgrag.loaders.grid import Cell, as_text, is_caption, lay_out, numbered, table_of
 from kgrag.loaders.inline import ordinal
-from kgrag.values.documents import Page, Section, Table
+from kgrag.values.documents import Document, Page, Section, Table
 
 Pieces = Sequence[tuple[int, str]]
 """A block as (page, text), one for each page that it stands on; page 0 where there are no pages."""
 
 
-class PagedOutline:
-    """Takes a document's headings, paragraphs and tables in order; each heading begins a section.
+class _Sections:
+    """Collects the sections and tables of a document; each heading begins a section.
 
-    `left_out`: how much stands beside its text, by kind (see beside.py).
+    `left_out`: how much stands beside its text, by kind (see `TOLD` in base.py).
     """
 
     def __init__(self) -> None:
         self.left_out: Counter[str] = Counter()
-        self.first_heading = ""
         self._path: list[tuple[int, str]] = []
-        self._parts: list[str] = []
-        self._size = 0
-        self._is_caption = False  # the last heading is a table's caption
-        self._breaks: list[tuple[int, int]] = []
-        self._sections: list[Section] = []
-        self._pages: dict[int, list[str]] = {}
-        self._tables: list[Table] = []
+        self._parts: list[str] = []  # of the text of the current section
+        self._size = 0  # characters of it, where pages are counted
+        self._breaks: list[tuple[int, int]] = []  # where its pages begin
         self._page = 0  # that of the last heading
+        self._is_caption = False  # the last heading is a table's caption
+        self._sections: list[Section] = []
+        self._tables: list[Table] = []
 
-    def heading(self, level: int, text: str, page: int = 0) -> None:
-        """Begin a section under a heading of `level` 1 or more."""
+    def sections(self) -> tuple[Section, ...]:
+        """Return all sections with text."""
+        self._close(0)
+        return tuple(self._sections)
+
+    @property
+    def tables(self) -> tuple[Table, ...]:
+        """The tables, in order, numbered."""
+        return numbered(self._tables)
+
+    def _begin(self, level: int, text: str, page: int = 0) -> str:
+        """Begin a section; returns its heading on one line, "" for a heading of signs alone, which begins none."""
         text = one_line(text)
-        if not any(map(str.isalnum, text)):  # signs alone part what is above them from what is below
-            return
-        self.first_heading = self.first_heading or text
+        if not any(map(str.isalnum, text)):
+            return ""
         self._close(level)
         while self._path and self._path[-1][0] >= level:
             self._path.pop()
         self._path.append((level, text))
         self._page = page
-        self.note(text, page)
+        return text
+
+    def _heading_as_caption(self) -> str:
+        """Return the current heading as the caption of a table, "" if there is none."""
+        self._is_caption = self._is_caption or bool(self._path)
+        return self._path[-1][1] if self._path else ""
+
+    def _close(self, next_level: int) -> None:
+        text = "".join(self._parts).rstrip()
+        if not text and self._path and next_level <= self._path[-1][0] and not self._is_caption:
+            text = self._path[-1][1]  # a heading over nothing, not even other headings: its own words would be lost
+            self._breaks = [(0, self._page)]
+        if text:
+            breaks = tuple(self._breaks) if self._breaks and self._breaks[-1][1] else ()
+            self._sections.append(Section(text, " > ".join(heading for _, heading in self._path), breaks))
+        self._parts, self._size, self._breaks, self._is_caption = [], 0, [], False
+
+
+class PagedOutline(_Sections):
+    """Takes the headings, paragraphs and tables of a document with pages, or without any, in order."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.first_heading = ""
+        self._pages: dict[int, list[str]] = {}
+
+    def heading(self, level: int, text: str, page: int = 0) -> None:
+        """Begin a section under a heading of `level` 1 or more."""
+        if text := self._begin(level, text, page):
+            self.first_heading = self.first_heading or text
+            self.note(text, page)
 
     def add(self, pieces: Pieces, *, tight: bool = False) -> None:
         """Add a paragraph after a blank line, or with `tight` after a newline."""
@@ -53,17 +91,13 @@ class PagedOutline:
             text = plain(raw).strip("\n").rstrip()
             if not text:
                 continue
-            if self._parts:
-                self._append(joint)
+            before = joint if self._parts else ""
             if not self._breaks or self._breaks[-1][1] != page:
-                self._breaks.append((self._size, page))
-            self._append(text)
+                self._breaks.append((self._size + len(before), page))
+            self._parts.append(before + text)
+            self._size += len(self._parts[-1])
             self.note(text, page, tight=tight)
             joint = "" if _is_cjk(text[-1]) else " "
-
-    def _append(self, text: str) -> None:
-        self._parts.append(text)
-        self._size += len(text)
 
     def note(self, text: str, page: int, *, tight: bool = False) -> None:
         """Add text to a page alone: a heading, or what is said again elsewhere."""
@@ -82,38 +116,16 @@ class PagedOutline:
         headed: bool = False,
     ) -> None:
         """Add a table, its header first, which may be empty. With `headed` the heading stands for a caption."""
-        if not caption and headed and self._path:
-            caption = self._path[-1][1]
-            self._is_caption = True
+        caption = caption or (self._heading_as_caption() if headed else "")
         head, *body = [tuple(one_line(cell) for cell in row) for row in rows] or [()]
         cells = [head, *(row for row in body if any(row))]
         if any(map(any, cells)):
             self._tables.append(Table(0, tuple(cells), one_line(caption), page, max(page, last_page)))
 
-    def sections(self) -> tuple[Section, ...]:
-        """Return all sections with text."""
-        self._close(0)
-        return tuple(self._sections)
-
     def pages(self, number: int, labels: Sequence[str] = ()) -> tuple[Page, ...]:
         """Return the pages from 1 to `number`, empty ones included."""
         named = [one_line(label) for label in labels] + [""] * number
         return tuple(Page(n, "".join(self._pages.get(n, ())), named[n - 1]) for n in range(1, number + 1))
-
-    @property
-    def tables(self) -> tuple[Table, ...]:
-        """The tables, in order, numbered."""
-        return numbered(self._tables)
-
-    def _close(self, next_level: int) -> None:
-        text = "".join(self._parts)
-        if not text and self._path and next_level <= self._path[-1][0] and not self._is_caption:
-            text = self._path[-1][1]  # a heading over nothing: its own words would be lost
-            self._breaks = [(0, self._page)]
-        if text:
-            breaks = tuple(self._breaks) if self._breaks[-1][1] else ()
-            self._sections.append(Section(text, " > ".join(heading for _, heading in self._path), breaks))
-        self._parts, self._size, self._breaks, self._is_caption = [], 0, [], False
 
 
 def _is_cjk(char: str) -> bool:
@@ -134,24 +146,18 @@ def title_of(heading: str, sections: Sequence[Section]) -> str:
     return named[1] if named else ""
 
 
-class Outline:
-    """Takes a document's headings, blocks, lists and tables in order; each heading begins a section.
+class Outline(_Sections):
+    """Takes the headings, blocks, lists and tables of a document without pages, in order.
 
-    `problems`: what is to be said of the file. `left_out`: how much stands beside its text, by kind (see beside.py).
-    `pictures`: what finds its pictures, `figures`: those that were found.
+    `problems`: remarks on the file. `pictures` finds the picture of an address, `figures` collects them.
     """
 
     def __init__(self, pictures: Pictures = no_picture) -> None:
+        super().__init__()
         self._first_h1 = ""
         self.problems: list[str] = []
-        self.left_out: Counter[str] = Counter()
         self.pictures = pictures
         self.figures = Figures(self.left_out)
-        self._path: list[tuple[int, str]] = []
-        self._blocks: list[str] = []
-        self._sections: list[Section] = []
-        self._tables: list[Table] = []
-        self._is_caption = False  # the last heading is a table's caption
         self._lists: list[tuple[int | None, str, int]] = []  # around the next block: the next number, kind and step
         self._marker = ""  # of the list item, or the note, whose first block comes next
         self._fresh = True  # no item of this list yet
@@ -163,24 +169,17 @@ class Outline:
 
     def heading(self, level: int, text: str) -> None:
         """Begin a section under a heading of `level` 1 to 6."""
-        text = one_line(text)
-        if not any(map(str.isalnum, text)):  # signs alone part what is above them from what is below
-            return
-        if level == 1 and not self._first_h1:
-            self._first_h1 = text
-        self._close(level)
-        while self._path and self._path[-1][0] >= level:
-            self._path.pop()
-        self._path.append((level, text))
+        text = self._begin(level, text)
+        if level == 1:
+            self._first_h1 = self._first_h1 or text
 
     def add(self, text: str, *, tight: bool = False) -> None:
         """Add a block after a blank line, or with `tight` after a newline."""
         text = plain(text).strip("\n")
         if text.strip():
             self.figures.text_block(text)
-            if self._blocks:
-                self._blocks.append("\n" if tight else "\n\n")
-            self._blocks.append(text)
+            self._parts += ["\n" if tight else "\n\n"] if self._parts else []
+            self._parts.append(text)
 
     def picture(self, address: str, caption: str) -> None:
         """Add the picture of an address, if there is one that is a picture."""
@@ -238,28 +237,21 @@ class Outline:
             for text in (caption, as_text(texts)):
                 self.block(text, tight=False)
             return
-        if not caption and self._blocks and is_caption(self._blocks[-1]):
-            caption = one_line(self._blocks.pop())
-            self._blocks = self._blocks[:-1]  # what parted it from the block before
-        if not caption and self._path:
-            caption = self._path[-1][1]
-            self._is_caption = True
-        self._tables.append(Table(0, tuple(map(tuple, texts)), caption))
+        if not caption and self._parts and is_caption(self._parts[-1]):
+            caption = one_line(self._parts.pop())
+            self._parts = self._parts[:-1]  # what parted it from the block before
+        self._tables.append(Table(0, tuple(map(tuple, texts)), caption or self._heading_as_caption()))
 
-    @property
-    def tables(self) -> tuple[Table, ...]:
-        """The tables, in order, numbered."""
-        return numbered(self._tables)
+    def document(self, source: Source, title: str, metadata: dict[str, Any] | None = None) -> Document:
+        """Return the document of a file, titled by `title`, its first h1 or its name. Raises BadInput if it is empty.
 
-    def sections(self) -> tuple[Section, ...]:
-        """Return all sections with text."""
-        self._close(0)
-        return tuple(self._sections)
-
-    def _close(self, next_level: int) -> None:
-        text = "".join(self._blocks).rstrip()
-        if not text and self._path and next_level <= self._path[-1][0] and not self._is_caption:
-            text = self._path[-1][1]  # a heading over nothing, not even other headings: its own words would be lost
-        if text:
-            self._sections.append(Section(text, " > ".join(heading for _, heading in self._path)))
-        self._blocks, self._is_caption = [], False
+        The file's remarks and the counts of what was left out are noted in `source`.
+        """
+        sections = self.sections()
+        if not sections and not self.tables:
+            raise BadInput("has no readable text")
+        source.problems.extend(self.problems)
+        figures = self.figures.all()
+        tell(source, self.left_out)
+        title = title or self.first_h1 or source.title
+        return Document(source.key, sections, title, source.shown, metadata or {}, tables=self.tables, figures=figures)

@@ -2,22 +2,19 @@
 
 from collections.abc import Iterator
 from datetime import date, datetime, time
-from importlib.util import find_spec
 from typing import Any
 
-from kgrag.loaders.base import MB, BadInput, Item, Source, open_file
+from kgrag.loaders.base import BadInput, Item, Source, needs, open_file, over_limit
 from kgrag.loaders.named_rows import Columns, RowReader, RowTable, is_table
 from kgrag.loaders.reading import Format
 from kgrag.values.documents import Problem
-from kgrag.values.installing import install_hint
 
 _BATCH = 64  # rows held at once
 
 
 def load_parquet(source: Source, columns: Columns) -> Iterator[Item]:
     """Yield the rows of a Parquet file, one at a time. Raises BadInput."""
-    if find_spec("pyarrow") is None:
-        raise BadInput(f"is a Parquet file, for which pyarrow is needed: {install_hint('web')}")
+    needs("pyarrow", "a Parquet file", "pyarrow", "web")
     import pyarrow as pa
     import pyarrow.parquet as pq
 
@@ -102,8 +99,7 @@ def _without_nanoseconds(kind: Any) -> Any:
 
 def _read(rows: RowReader, row: dict[str, Any], number: int, source: Source) -> Iterator[Item]:
     if sum(len(value) for value in row.values() if isinstance(value, str | bytes)) > source.limit:
-        message = f"is a row of more than {source.limit // MB} MB; KGRAG_MAX_FILE_MB raises the limit"
-        yield Problem(f"{source.shown}#{number}", message, lasting=True)
+        yield Problem(f"{source.shown}#{number}", over_limit("row", source.limit), lasting=True)
         return
     yield from rows.read(_values(row), number, f"{source.shown}#{number}")
 
@@ -126,5 +122,5 @@ def _plain(value: Any) -> Any:
 
 
 PARQUET = Format(
-    "Parquet file", (".parquet",), lambda source, reading: load_parquet(source, reading.columns), version=3
+    "Parquet file", (".parquet",), lambda source, reading: load_parquet(source, reading.columns), version=4
 )

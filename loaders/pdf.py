@@ -7,10 +7,9 @@ from collections import deque
 from collections.abc import Iterator
 from dataclasses import replace
 from datetime import datetime
-from importlib.util import find_spec
 from typing import Any
 
-from kgrag.loaders.base import BadInput, Item, Source, check_size, one_line, tell
+from kgrag.loaders.base import BadInput, Item, Source, check_size, needs, one_line, tell
 from kgrag.loaders.figures import Figures, from_row
 from kgrag.loaders.outline import PagedOutline, title_of
 from kgrag.loaders.pdf_blocks import is_first_section
@@ -20,7 +19,6 @@ from kgrag.loaders.reading import Format, Reader, Readers
 from kgrag.loaders.recognised import UNSURE, Recognised, how, is_on, remedy
 from kgrag.settings import LoadingSettings
 from kgrag.values.documents import Document, Problem
-from kgrag.values.installing import install_hint
 
 _BLOCK = 4  # pages that a process is given at once
 _ALONE = 12  # pages that are not worth a second process
@@ -34,8 +32,7 @@ _DATE = re.compile(r"(?:D:)?(\d{4})(\d{2})?(\d{2})?")
 
 def load_pdf(source: Source, readers: Readers) -> Iterator[Item]:
     """Read a PDF as a document with pages and tables; a Problem for each unreadable page. Raises BadInput."""
-    if find_spec("pdfplumber") is None:
-        raise BadInput(f"is a PDF, for which pdfplumber is needed: {install_hint('pdf')}")
+    needs("pdfplumber", "a PDF", "pdfplumber", "pdf")
     yield from load_pages(source, readers, "kgrag.loaders.pdf_pages:Pdf")
 
 
@@ -67,11 +64,10 @@ def load_pages(source: Source, readers: Readers, form: str) -> Iterator[Item]:
     if not sections and not outline.tables:
         if any(page.problem for page in contents):
             return
-        if any(page.images for page in contents):
-            if is_on(settings):
-                raise BadInput("holds no text, only pictures in which none was recognised")
-            raise BadInput(f"holds no text, only scanned images; {remedy(settings)}")
-        raise BadInput("holds no text")
+        if not any(page.images for page in contents):
+            raise BadInput("holds no text")
+        kind = "pictures in which none was recognised" if is_on(settings) else f"scanned images; {remedy(settings)}"
+        raise BadInput(f"holds no text, only {kind}")
     info = run.header["info"]
     named = one_line(info.get("Title", ""))
     if not named or _FILE_NAME.search(named) or _NO_NAME.fullmatch(named):
@@ -99,30 +95,20 @@ def _problems(source: Source, pages: list[PageLines], settings: LoadingSettings)
     scanned = [p.number for p in pages if p.is_scanned]
     with_text = any(p.has_content for p in pages)
     for page in pages:
-        if page.problem:
-            yield Problem(f"{source.shown}:page {page.number}", page.problem)
-        elif page.garbled:
-            yield Problem(
-                f"{source.shown}:page {page.number}",
-                f"its fonts do not say which characters they show; {remedy(settings, 'ocrmypdf --force-ocr')}",
-                lasting=True,
-            )
-        elif page.confidence is not None and page.confidence < UNSURE:
-            yield Problem(
-                f"{source.shown}:page {page.number}",
-                f"was recognised from a picture, {int(100 * page.confidence)} % sure: what it says may be wrong",
-                lasting=True,
-            )
-    if with_text:
-        for first, last in _runs(scanned):
-            place = f"page {first}" if first == last else f"pages {first}-{last}"
-            yield Problem(
-                f"{source.shown}:{place}",
-                "shows a picture in which no text was recognised"
-                if is_on(settings)
-                else f"holds no text, only a scanned image; {remedy(settings)}",
-                lasting=True,
-            )
+        message = page.problem
+        if not message and page.garbled:
+            message = f"its fonts do not say which characters they show; {remedy(settings, 'ocrmypdf --force-ocr')}"
+        elif not message and page.confidence is not None and page.confidence < UNSURE:
+            sure = int(100 * page.confidence)
+            message = f"was recognised from a picture, {sure} % sure: what it says may be wrong"
+        if message:
+            yield Problem(f"{source.shown}:page {page.number}", message, lasting=not page.problem)
+    message = "shows a picture in which no text was recognised"
+    if not is_on(settings):
+        message = f"holds no text, only a scanned image; {remedy(settings)}"
+    for first, last in _runs(scanned) if with_text else ():
+        place = f"page {first}" if first == last else f"pages {first}-{last}"
+        yield Problem(f"{source.shown}:{place}", message, lasting=True)
 
 
 def _runs(numbers: list[int]) -> Iterator[tuple[int, int]]:
@@ -271,5 +257,5 @@ class _Run:
 
 
 PDF = Format(
-    "PDF file", (".pdf",), lambda source, reading: load_pdf(source, reading.readers), untrusted=True, version=7
+    "PDF file", (".pdf",), lambda source, reading: load_pdf(source, reading.readers), untrusted=True, version=8
 )

@@ -60,10 +60,8 @@ def blocks_of(page: PageLines, body: float) -> Iterator[Block]:
                 if block is not None:
                     yield block
                 block, above = None, None
-                if len(item.cells) > 1:
-                    yield Block(grid=item, page=page.number, last_page=page.number)
-                    continue
-                yield Block(grid=item, page=page.number, last_page=0)  # one row: perhaps the end of a table
+                last_page = page.number if len(item.cells) > 1 else 0  # one row: perhaps the end of a table
+                yield Block(grid=item, page=page.number, last_page=last_page)
                 continue
             if block is not None and above is not None and _breaks(above, item, left, right, usual, hanging, body):
                 yield block

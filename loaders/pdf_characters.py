@@ -267,13 +267,17 @@ def _characters(text: str, box: tuple[float, float, float, float], size: float) 
         squeeze = min(1.0, (x1 - x0 - 2) / sum(widths)) if x1 - x0 > 2 else 1.0
         x, y = x0 + 1, top + above + number * size * _LEADING
         for sign, width in zip(line, widths, strict=True):
-            width *= squeeze
-            yield {
-                "text": sign, "x0": x, "x1": x + width, "width": width, "top": y, "doctop": y, "bottom": y + size,
-                "height": size, "size": size, "fontname": "", "upright": True, "object_type": "char",
-                "matrix": (1, 0, 0, 1, x, -y - size), "y0": -y - size, "y1": -y,
-            }  # fmt: skip
-            x += width
+            yield upright_char(sign, x, x + width * squeeze, y, size)
+            x += width * squeeze
+
+
+def upright_char(text: str, x0: float, x1: float, top: float, size: float) -> Char:
+    """Return a character as pdfplumber has it."""
+    return {
+        "text": text, "x0": x0, "x1": x1, "width": x1 - x0, "top": top, "doctop": top, "bottom": top + size,
+        "height": size, "size": size, "fontname": "", "upright": True, "object_type": "char",
+        "matrix": (1, 0, 0, 1, x0, -top - size), "y0": -top - size, "y1": -top,
+    }  # fmt: skip
 
 
 _LIGATURES = ("ff", "fi", "fl", "ffi", "ffl")

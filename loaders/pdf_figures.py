@@ -13,10 +13,8 @@ from typing import Any
 import pypdfium2
 
 from kgrag.loaders.figures import DECORATION, POINTS, SMALLEST
-from kgrag.loaders.pdf_layout import Segment, caption_number
+from kgrag.loaders.pdf_layout import Box, Segment, box_of, caption_number, holds, union
 from kgrag.text.figure_labels import caption_label
-
-Box = tuple[float, float, float, float]
 
 _CELL = 6.0  # points: what is drawn in cells that touch belongs together
 _MOST_MARKS = 20_000  # of a page: a map has more, but not more that tell
@@ -64,7 +62,7 @@ def regions(page: Any, parts: Sequence[Segment], tables: Sequence[Box], visible:
     captions = [(part, *_caption(part, parts)) for part in parts if caption_label(part.text) is not None]
     if not clusters:
         return []
-    walls = [(p.x0, p.top, p.x1, p.bottom) for p in parts if p.words >= _PROSE and not _within(p, clusters)]
+    walls = [p.box for p in parts if p.words >= _PROSE and not any(holds(c.box, p.box, 1) for c in clusters)]
     boxes = [box for _, box, _ in captions]
     walls += [*boxes, *tables]
     result: list[Region] = []
@@ -75,11 +73,11 @@ def regions(page: Any, parts: Sequence[Segment], tables: Sequence[Box], visible:
         group = next(filter(None, [*free, [c for c in clusters if _beside(c.box, box)]]), [])
         if group:
             clusters = [c for c in clusters if c not in group]
-            around = _with_labels(_union(c.box for c in group), page, parts, walls, visible)
+            around = _with_labels(union(c.box for c in group), page, parts, walls, visible)
             result.append(Region(around, text, _picture(group)))
     for cluster in clusters:
         if cluster.images:
-            around = _union((i["x0"], i["top"], i["x1"], i["bottom"]) for i in cluster.images)
+            around = union(map(box_of, cluster.images))
             result.append(Region(_clip(around, visible), "", _picture([cluster])))
     return sorted(result, key=lambda region: (region.box[1], region.box[0]))
 
@@ -120,7 +118,7 @@ def _marks(
         *((o, None) for k in ("rects", "curves", "lines") for o in getattr(page, k)),
     ]
     for one, image in marks[:_MOST_MARKS]:
-        box = _clip((one["x0"], one["top"], one["x1"], one["bottom"]), visible)
+        box = _clip(box_of(one), visible)
         width, height = box[2] - box[0], box[3] - box[1]
         if width < 0 or height < 0:
             continue
@@ -128,7 +126,7 @@ def _marks(
             left_out[DECORATION] += image is not None and with_text
         elif image is not None and (min(width, height) < POINTS or min(image["srcsize"]) < SMALLEST):
             left_out[DECORATION] += 1
-        elif image is not None or not any(_holds(table, box) for table in tables):
+        elif image is not None or not any(holds(table, box, 1) for table in tables):
             yield box, image
 
 
@@ -153,7 +151,7 @@ def _clusters(marks: list[tuple[Box, dict[str, Any] | None]], visible: Box) -> l
     clusters: dict[int, _Cluster] = {}
     for number, (box, image) in enumerate(marks):
         cluster = clusters.setdefault(root(number), _Cluster(box))
-        cluster.box = _union((cluster.box, box))
+        cluster.box = union((cluster.box, box))
         cluster.marks += 1
         cluster.images.extend([] if image is None else [image])
     return list(clusters.values())
@@ -161,7 +159,7 @@ def _clusters(marks: list[tuple[Box, dict[str, Any] | None]], visible: Box) -> l
 
 def _caption(first: Segment, parts: Sequence[Segment]) -> tuple[Box, str]:
     """Return the box and the text of a caption that begins with a segment."""
-    box, lines, last = (first.x0, first.top, first.x1, first.bottom), [first.text], first
+    box, lines, last = first.box, [first.text], first
     for part in sorted(parts, key=lambda p: (round(p.top), p.x0)):
         if part is first or part.table is not None or part.middle < first.top or len(lines) > _LINES:
             continue
@@ -173,7 +171,7 @@ def _caption(first: Segment, parts: Sequence[Segment]) -> tuple[Box, str]:
         if ended or ((beside or under) and other):
             break
         if beside or under:
-            box, last = _union((box, (part.x0, part.top, part.x1, part.bottom))), part
+            box, last = union((box, part.box)), part
             lines.append(part.text)
         elif part.top - last.bottom > 2 * first.size:
             break
@@ -195,7 +193,7 @@ def _beyond(
     if not near:
         return []
     distance, first = min(near, key=lambda pair: pair[0])
-    band = _union((first.box, caption))
+    band = union((first.box, caption))
     stops = [
         sign * ((wall[3] if up else wall[1]) - edge)
         for wall in walls
@@ -218,13 +216,13 @@ def _beyond(
 
 def _with_labels(box: Box, page: Any, parts: Sequence[Segment], walls: Sequence[Box], visible: Box) -> Box:
     """Return the box of a drawing with the labels beside it."""
-    texts = [(p.x0, p.top, p.x1, p.bottom) for p in parts if p.words < _PROSE and p.table is None]
-    texts += [(c["x0"], c["top"], c["x1"], c["bottom"]) for c in page.chars if not c["upright"]]
-    texts = [text for text in texts if text not in walls and not any(_holds(wall, text) for wall in walls)]
+    texts = [p.box for p in parts if p.words < _PROSE and p.table is None]
+    texts += [box_of(char) for char in page.chars if not char["upright"]]
+    texts = [text for text in texts if text not in walls and not any(holds(wall, text, 1) for wall in walls)]
     for reach in (_LABEL, _LABEL / 2):
         x0, top, x1, bottom = box
         near = (x0 - reach, top - reach, x1 + reach, bottom + reach)
-        box = _union((box, *(text for text in texts if _meet(near, text) and text[2] - text[0] <= 1.2 * (x1 - x0))))
+        box = union((box, *(text for text in texts if _meet(near, text) and text[2] - text[0] <= 1.2 * (x1 - x0))))
     stops = [wall for wall in walls if _overlap(wall, box) > 0]
     top = max([box[1] - 2, *(wall[3] for wall in stops if wall[3] <= box[1])])
     bottom = min([box[3] + 2, *(wall[1] for wall in stops if wall[1] >= box[3])])
@@ -237,22 +235,8 @@ def _picture(clusters: Iterable[_Cluster]) -> int:
     return int(getattr(images[0].get("stream"), "objid", 0) or 0) if len(images) == 1 else 0
 
 
-def _within(part: Segment, clusters: Sequence[_Cluster]) -> bool:
-    return any(_holds(c.box, (part.x0, part.top, part.x1, part.bottom)) for c in clusters)
-
-
-def _union(boxes: Iterable[Box]) -> Box:
-    x0, top, x1, bottom = zip(*boxes, strict=True)
-    return min(x0), min(top), max(x1), max(bottom)
-
-
 def _clip(box: Box, visible: Box) -> Box:
     return max(box[0], visible[0]), max(box[1], visible[1]), min(box[2], visible[2]), min(box[3], visible[3])
-
-
-def _holds(outer: Box, box: Box) -> bool:
-    x, y = (box[0] + box[2]) / 2, (box[1] + box[3]) / 2
-    return outer[0] - 1 <= x <= outer[2] + 1 and outer[1] - 1 <= y <= outer[3] + 1
 
 
 def _meet(one: Box, other: Box) -> bool:

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from statistics import median
 from typing import Any
 
@@ -21,6 +21,26 @@ def caption_number(text: str) -> str | None:
     if match is None or (text[0].islower() and text[match.end() :].lstrip().startswith(".")):
         return None  # "as in" stands on the line above "table 3. The scores ..."
     return match[1]
+
+
+Box = tuple[float, float, float, float]
+
+
+def box_of(char: Mapping[str, Any]) -> Box:
+    """Return the box of a character or another part of a pdfplumber page."""
+    return char["x0"], char["top"], char["x1"], char["bottom"]
+
+
+def union(boxes: Iterable[Box]) -> Box:
+    """Return the box around boxes."""
+    x0, top, x1, bottom = zip(*boxes, strict=True)
+    return min(x0), min(top), max(x1), max(bottom)
+
+
+def holds(outer: Box, box: Box, slack: float = 0.0) -> bool:
+    """Return whether the middle of a box lies in another, or no further than `slack` points from it."""
+    x, y = (box[0] + box[2]) / 2, (box[1] + box[3]) / 2
+    return outer[0] - slack <= x <= outer[2] + slack and outer[1] - slack <= y <= outer[3] + slack
 
 
 @dataclass(slots=True)
@@ -42,7 +62,7 @@ class Grid:
     """A table, or the part of one that stands on a page; box: x0, top, x1, bottom; title: a first row of one cell."""
 
     cells: list[list[str]]
-    box: tuple[float, float, float, float]
+    box: Box
     title: str = ""
 
 
@@ -109,6 +129,11 @@ class Segment:
     pitch: float = 0.0  # the width of its characters in points if they are all equally wide, else 0
 
     @property
+    def box(self) -> Box:
+        """Where it stands."""
+        return self.x0, self.top, self.x1, self.bottom
+
+    @property
     def middle(self) -> float:
         """Half way between its top and its bottom."""
         return (self.top + self.bottom) / 2
@@ -169,8 +194,7 @@ def flows(parts: Sequence[Segment], depth: int = 0) -> list[list[Segment]]:
 
 def line(row: Sequence[Segment]) -> Segment:
     """Return the segments of a row as one."""
-    whole = Segment(row[0].text, row[0].x0, row[0].x1, row[0].top, row[0].bottom, row[0].size, row[0].bold)
-    whole.words, whole.table, whole.pitch = row[0].words, row[0].table, row[0].pitch
+    whole = replace(row[0])
     for part in row[1:]:
         _join(whole, part)
     return whole

@@ -20,10 +20,10 @@ from pypdfium2 import PdfiumError
 
 from kgrag.loaders.base import BadInput, one_line
 from kgrag.loaders.figures import as_row, figure_of
-from kgrag.loaders.pdf_characters import Fonts, filled_in, place, with_signs
+from kgrag.loaders.pdf_characters import Char, Fonts, filled_in, place, with_signs
 from kgrag.loaders.pdf_directions import in_reading_order
-from kgrag.loaders.pdf_figures import Box, Drawer, Region, regions
-from kgrag.loaders.pdf_layout import Grid, Segment, flows, is_code, line, rows, segments
+from kgrag.loaders.pdf_figures import Drawer, Region, regions
+from kgrag.loaders.pdf_layout import Box, Grid, Segment, flows, is_code, line, rows, segments
 from kgrag.loaders.pdf_pictures import draw
 from kgrag.loaders.pdf_tables import Signs, aligned_tables, framed_tables, ruled_tables
 
@@ -32,8 +32,6 @@ _EVEN = 0.1  # sizes by which these gaps differ
 _WORD = 0.25  # sizes: a word space; without anything wider, letters so far apart are words of one letter
 _FEWEST = 3  # gaps that tell
 _LETTERS = 5  # of a word by itself
-
-Char = dict[str, Any]
 
 
 def close_gaps(chars: Sequence[Char]) -> list[Char]:

@@ -47,9 +47,14 @@ class Pictures:
         page = self._pdf[number - 1]
         width, height = page.get_size()
         picture = page.render(scale=min(WIDTH / width, HEIGHT / height)).to_pil()
-        png = io.BytesIO()
-        picture.save(png, "PNG")
-        return {"png": base64.b64encode(png.getvalue()).decode(), "words": list(_words(page))}
+        return {"png": png_of(picture), "words": list(_words(page))}
+
+
+def png_of(picture: Any) -> str:
+    """Return a picture of Pillow as PNG in base64."""
+    png = io.BytesIO()
+    picture.save(png, "PNG")
+    return base64.b64encode(png.getvalue()).decode()
 
 
 def draw(path: Path, number: int, dpi: int) -> tuple[Any, float]:

@@ -5,17 +5,16 @@ from bisect import bisect_right
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import compress, pairwise
 from statistics import median
 from typing import Any
 
 from pdfplumber.utils.text import extract_text
 
 from kgrag.loaders.grid import Cell, table_of
-from kgrag.loaders.pdf_layout import Grid, Row, Segment, caption_number, is_code, line, rows
+from kgrag.loaders.pdf_layout import Box, Grid, Row, Segment, box_of, caption_number, holds, is_code, line, rows, union
 
 Cells = list[list[str]]
-Box = tuple[float, float, float, float]
 
 _MIN_FILLED = 0.3  # share of the cells of a ruled table that hold text: a drawing's boxes are mostly empty
 _MAX_CELLS = 20_000  # of one page
@@ -37,17 +36,13 @@ def ruled_tables(page: Any, chars: Sequence[dict[str, Any]]) -> tuple[list[Grid]
         return grids, rest
     boxes: list[Box] = []
     for table in sorted(page.find_tables(), key=lambda t: (t.bbox[1], t.bbox[0])):
-        if not 2 <= len(table.cells) <= _MAX_CELLS or any(_inside(table.bbox, box) for box in boxes):
+        if not 2 <= len(table.cells) <= _MAX_CELLS or any(holds(box, table.bbox) for box in boxes):
             continue
-        inside: list[dict[str, Any]] = []
-        outside: list[dict[str, Any]] = []
-        for char in rest:
-            (inside if _holds(table.bbox, char) else outside).append(char)
-        grid = _fill(table, inside)
-        if grid is not None:
+        within = [holds(table.bbox, box_of(char)) for char in rest]
+        if (grid := _fill(table, list(compress(rest, within)))) is not None:
             grids.append(grid)
             boxes.append(table.bbox)
-            rest = outside
+            rest = [char for char, inside in zip(rest, within, strict=True) if not inside]
     return grids, rest
 
 
@@ -230,12 +225,7 @@ def aligned_tables(parts: Sequence[Segment], words: int, signs: Signs) -> list[t
         within = [s for row in lines[start:last] for s in row]
         cells = None
         if last - start >= _MIN_ROWS:
-            box = (
-                min(s.x0 for s in within),
-                min(s.top for s in within),
-                max(s.x1 for s in within),
-                max(s.bottom for s in within),
-            )
+            box = union(part.box for part in within)
             if signs.mark(box, within[0].size):
                 cells = _align(lines[start:last])
         if cells is None:
@@ -315,13 +305,3 @@ def _columns(lines: Sequence[Row]) -> list[tuple[float, float]]:
         else:
             merged.append((x0, x1))
     return merged
-
-
-def _holds(box: Box, char: dict[str, Any]) -> bool:
-    x, y = (char["x0"] + char["x1"]) / 2, (char["top"] + char["bottom"]) / 2
-    return bool(box[0] <= x <= box[2] and box[1] <= y <= box[3])
-
-
-def _inside(one: Box, other: Box) -> bool:
-    x, y = (one[0] + one[2]) / 2, (one[1] + one[3]) / 2
-    return other[0] <= x <= other[2] and other[1] <= y <= other[3]

@@ -4,10 +4,11 @@ import csv
 import json
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
+from itertools import zip_longest
 from typing import Any
 
-from kgrag.loaders.base import BadInput, Source, clean, one_line, read_text, tell
+from kgrag.loaders.base import BadInput, Source, clean, one_line, read_text
 from kgrag.loaders.front_matter import split_front_matter
 from kgrag.loaders.markdown import markdown_document
 from kgrag.loaders.reading import Format, whole
@@ -36,11 +37,10 @@ _ADOC_LINES = re.compile(r"\[.*\]\s*|'''|<<<|\+|include::.*|toc::.*")
 _ADOC_LINK = re.compile(r"(?:(?:link|mailto|xref):)([^\s\[]+)\[([^\]]*)\]|(https?://[^\s\[]+)\[([^\]]*)\]")
 _ADOC_REFERENCE = re.compile(r"<<([^,>]+)(?:,\s*([^>]+))?>>")
 _ADOC_IMAGE = re.compile(r"image::?[^\s\[]*\[([^\],]*)[^\]]*\]")
-_ADOC_STRONG = re.compile(r"(?<![\w*])\*(?=[^\s*])(.+?)(?<=[^\s*])\*(?![\w*])")
+_STRONG = re.compile(r"(?<![\w*])\*(?=[^\s*])(.+?)(?<=[^\s*])\*(?![\w*])")
 _ORG_HEADING = re.compile(r"(\*+)\s+(?:(TODO|DONE|NEXT|WAITING)\s+)?(?:\[(#[A-Z])\]\s+)?(.*?)(?:\s+(:[\w@#%:]+:))?\s*")
 _ORG_LINK = re.compile(r"\[\[([^\]]+)\](?:\[([^\]]*)\])?\]")
 _ORG_SIGNS = re.compile(r"(?<![\w/=~+])([/=~+_])(?=[^\s/=~+_])(.+?)(?<=[^\s/=~+_])\1(?![\w/=~+])")
-_ORG_STRONG = _ADOC_STRONG
 _ORG_RULE = re.compile(r"\|[-+|]+\|?\s*")
 
 
@@ -48,9 +48,7 @@ def load_asciidoc(source: Source) -> Document:
     """Read an AsciiDoc file as a document, titled by its first heading. Raises BadInput."""
     lines = [line for line in clean(read_text(source)).split("\n") if not _ADOC_CONDITION.match(line)]
     left_out: Counter[str] = Counter()
-    document = markdown_document(source, "\n".join(_asciidoc(lines, left_out)))
-    tell(source, left_out)
-    return document
+    return markdown_document(source, "\n".join(_asciidoc(lines, left_out)), left_out=left_out)
 
 
 def _asciidoc(lines: list[str], left_out: Counter[str]) -> Iterator[str]:
@@ -188,11 +186,8 @@ def _table(rows: list[list[str]], labels: Sequence[bool] = (), *, headed: bool) 
     width = max(map(len, rows), default=0)
     yield ""
     for number, row in enumerate(rows if headed else [[""] * width, *rows] if rows else []):
-        marks = [
-            "**" if number and label and cell else ""
-            for cell, label in zip(row, [*labels, *[False] * width], strict=False)
-        ]
-        yield f"| {' | '.join(f'{mark}{cell}{mark}' for cell, mark in zip(row, marks, strict=True))} |"
+        bold = [number > 0 and label and bool(cell) for cell, label in zip_longest(row, labels[: len(row)])]
+        yield f"| {' | '.join(f'**{cell}**' if mark else cell for cell, mark in zip(row, bold, strict=True))} |"
         if number == 0:
             yield f"|{' --- |' * width}"
     yield ""
@@ -203,7 +198,7 @@ def _adoc_inline(text: str) -> str:
     text = _ADOC_LINK.sub(lambda match: match[2] or match[4] or match[1] or match[3], text)
     text = _ADOC_REFERENCE.sub(lambda match: match[2] or match[1], text)
     text = _ADOC_STRUCK.sub(r"~~\1~~", text)
-    return _ADOC_STRONG.sub(r"**\1**", text.removesuffix(" +"))
+    return _STRONG.sub(r"**\1**", text.removesuffix(" +"))
 
 
 def load_org(source: Source) -> Document:
@@ -212,9 +207,7 @@ def load_org(source: Source) -> Document:
     named = re.search(r"^#\+title:\s*(.+)$", text, re.IGNORECASE | re.MULTILINE)
     left_out: Counter[str] = Counter()
     lines = "\n".join(_org(text.split("\n"), left_out))
-    document = markdown_document(source, lines, one_line(named[1]) if named else "")
-    tell(source, left_out)
-    return document
+    return markdown_document(source, lines, one_line(named[1]) if named else "", left_out=left_out)
 
 
 def _org(lines: list[str], left_out: Counter[str]) -> Iterator[str]:
@@ -277,7 +270,7 @@ def _org_inline(text: str) -> str:
     text = _ORG_SIGNS.sub(
         lambda match: f"`{match[2]}`" if match[1] in "=~" else f"~~{match[2]}~~" if match[1] == "+" else match[2], text
     )
-    return _ORG_STRONG.sub(r"**\1**", text)
+    return _STRONG.sub(r"**\1**", text)
 
 
 def load_notebook(source: Source) -> Document:
@@ -308,10 +301,6 @@ def load_notebook(source: Source) -> Document:
     return markdown_document(source, "\n\n".join(parts), metadata=metadata)
 
 
-def _format(name: str, extensions: tuple[str, ...], load: Callable[[Source], Document], version: int = 1) -> Format:
-    return Format(name, extensions, whole(load), version=version)
-
-
-ASCIIDOC = _format("AsciiDoc file", (".adoc", ".asciidoc"), load_asciidoc, version=3)
-ORG = _format("Org file", (".org",), load_org, version=2)
-NOTEBOOK = _format("notebook", (".ipynb",), load_notebook, version=3)
+ASCIIDOC = Format("AsciiDoc file", (".adoc", ".asciidoc"), whole(load_asciidoc), version=3)
+ORG = Format("Org file", (".org",), whole(load_org), version=2)
+NOTEBOOK = Format("notebook", (".ipynb",), whole(load_notebook), version=3)

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
-from kgrag.loaders.base import BadInput, Item, Source
+from kgrag.loaders.base import BadInput, Item, Source, check_size
 from kgrag.runtime.child import Child, Died
 from kgrag.settings import LoadingSettings
 from kgrag.values.documents import Document
@@ -89,6 +89,13 @@ class Readers:
         else:
             self.give(reader)
         raise BadInput(answer["problem"])
+
+    def read(self, source: Source, form: str) -> dict[str, Any]:
+        """Return what a reading process makes of a whole file, as `form` does, "module:function". Raises BadInput."""
+        check_size(source)
+        reader, content = self.open(source.path, form, self.settings.file_seconds)
+        self.give(reader)
+        return content
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,6 +20,7 @@ from pdfplumber.table import TableFinder
 from rapidocr import RapidOCR
 
 from kgrag.loaders.base import BadInput
+from kgrag.loaders.pdf_characters import Char, upright_char
 from kgrag.values.installing import install_hint
 
 _MODELS = {"Det.model_path": "PP-OCRv6_det_small.onnx", "Rec.model_path": "PP-OCRv6_rec_small.onnx"}
@@ -44,7 +45,6 @@ _MAX_RULES = 2_000  # of a page: a photograph has many
 
 Pixels = NDArray[Any]
 Numbers = NDArray[Any]
-Char = dict[str, Any]
 Box = tuple[float, float, float, float]
 
 
@@ -352,21 +352,13 @@ def _chars(line: _Line, points: float) -> Iterator[Char]:
     before: float | None = None
     for word, x0, x1 in line.words:
         if before is not None:
-            yield _char(" ", before, x0 * points, top, size)
+            yield upright_char(" ", before, x0 * points, top, size)
         widths = [1 if sign in _NARROW else 2 for sign in word]
         x, unit = float(x0) * points, float(x1 - x0) * points / sum(widths)
         for sign, width in zip(word, widths, strict=True):
-            yield _char(sign, x, x + width * unit, top, size)
+            yield upright_char(sign, x, x + width * unit, top, size)
             x += width * unit
         before = x1 * points
-
-
-def _char(text: str, x0: float, x1: float, top: float, size: float) -> Char:
-    return {
-        "text": text, "x0": x0, "x1": x1, "width": x1 - x0, "top": top, "doctop": top, "bottom": top + size,
-        "height": size, "size": size, "fontname": "", "upright": True, "object_type": "char",
-        "matrix": (1, 0, 0, 1, x0, -top - size), "y0": -top - size, "y1": -top,
-    }  # fmt: skip
 
 
 def _placed(line: _Line, back: Numbers, shape: tuple[int, ...]) -> Iterator[list[Any]]:

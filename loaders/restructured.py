@@ -164,4 +164,4 @@ class _AnyOption(dict[str, Callable[[str], str]]):
         return True
 
 
-RST = Format("reStructuredText file", (".rst",), read_apart("kgrag.loaders.restructured:read_rst"), version=4)
+RST = Format("reStructuredText file", (".rst",), read_apart("kgrag.loaders.restructured:read_rst"), version=5)

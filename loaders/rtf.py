@@ -7,8 +7,8 @@ from collections.abc import Callable
 from itertools import groupby
 from pathlib import Path
 
-from kgrag.loaders.apart import Content, content, needs, read_apart
-from kgrag.loaders.base import BadInput, one_line
+from kgrag.loaders.apart import Content, content, read_apart
+from kgrag.loaders.base import BadInput, needs, one_line
 from kgrag.loaders.grid import Cell
 from kgrag.loaders.inline import Inline
 from kgrag.loaders.outline import Outline
@@ -60,7 +60,8 @@ def add_rtf(outline: Outline, data: bytes) -> str:
     def plain(part: str) -> str:
         return _whole(to_text(part, encoding, errors="replace"))
 
-    for block in _BLOCKS.split(plain(_marked(_with_notes(_with_boxes(_without_codes(source)))))):
+    body = _replaced(_replaced(source, _FIELD_CODE, lambda _: ""), _BOX, _box_text)
+    for block in _BLOCKS.split(plain(_marked(_with_notes(body)))):
         text, left_out = _plain(block)
         outline.left_out += left_out
         _add(outline, text, heads=int("\\trhdr" in source))
@@ -89,45 +90,37 @@ def _whole(text: str) -> str:
     return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
 
 
-def _without_codes(source: str) -> str:
-    """Return RTF without what its fields are made by, the addresses of links among it."""
+def _replaced(source: str, begin: re.Pattern[str], replacement: Callable[[str], str]) -> str:
+    """Return RTF with other text for each group that begins so; `replacement` takes the group after its beginning."""
     parts: list[str] = []
     place = 0
-    while match := _FIELD_CODE.search(source, place):
-        parts.append(source[place : match.start()])
-        place = _group_end(source, match.start())
-    return "".join([*parts, source[place:]])
-
-
-def _with_boxes(source: str) -> str:
-    """Return RTF with the text of boxes as paragraphs at their anchors."""
-    parts: list[str] = []
-    place = 0
-    while match := _BOX.search(source, place):
+    while match := begin.search(source, place):
         end = _group_end(source, match.start())
-        parts.append(source[place : match.start()])
-        inner = _BOX_TEXT.search(source, match.end(), end)
-        if inner is not None:
-            parts.append(f"\\par\\par{{{source[inner.end() : _group_end(source, inner.start()) - 1]}}}\\par ")
+        parts += [source[place : match.start()], replacement(source[match.end() : end])]
         place = end
     return "".join([*parts, source[place:]])
+
+
+def _box_text(box: str) -> str:
+    """Return the text of a box as paragraphs."""
+    inner = _BOX_TEXT.search(box)
+    return "" if inner is None else f"\\par\\par{{{box[inner.end() : _group_end(box, inner.start()) - 1]}}}\\par "
 
 
 def _with_notes(source: str) -> str:
     """Return RTF with its notes at its end, after their marks."""
-    parts: list[str] = []
     notes: list[str] = []
-    place = 0
-    while match := _FOOTNOTE.search(source, place):
-        end = _group_end(source, match.start())
-        parts.append(source[place : match.start()] + _code(_NOTE) + str(len(notes) + 1) + _code(_END))
-        notes.append(source[match.end() : end - 1].replace("\\chftn", ""))
-        place = end
-    last = source.rfind("}", place)
-    if not notes or last < 0:
+
+    def mark(note: str) -> str:
+        notes.append(note[:-1].replace("\\chftn", ""))
+        return f"{_code(_NOTE)}{len(notes)}{_code(_END)}"
+
+    text = _replaced(source, _FOOTNOTE, mark)
+    last = text.find("}", text.rfind(_code(_END)) + len(_code(_END))) if notes else -1
+    if last < 0:
         return source
     texts = "".join(f"\\par\\par\\plain [{n}] {{{note}}}" for n, note in enumerate(notes, 1))
-    return f"{''.join(parts)}{source[place:last]}{texts}}}"
+    return f"{text[: text.rindex('}')]}{texts}}}"
 
 
 def _group_end(source: str, start: int) -> int:

@@ -15,7 +15,7 @@ from xml.etree.ElementTree import Element
 from kgrag.loaders.base import BadInput, counted
 from kgrag.loaders.grid import Cell, Laid
 from kgrag.loaders.inline import Inline
-from kgrag.loaders.office_parts import Block, properties, table_blocks, tag, value
+from kgrag.loaders.office_parts import Block, properties, run_text, table_blocks, tag, value
 
 # Numbers and times of a workbook as its readers see them: "12.5%", "€ 3.50", "007", "(1,234.50)", "27:05", "May 2024".
 #
@@ -204,24 +204,8 @@ class _Counts:
     """How many cells may still be read, and what was left out, or stands for something else."""
 
     cells: int = _MAX_CELLS
-    rows: int = 0
-    columns: set[tuple[str, int]] = field(default_factory=set)
     formulas: int = 0
-    sheets: int = 0
-    beside: Counter[str] = field(default_factory=Counter)
-
-    def problems(self) -> list[str]:
-        if not self.formulas:
-            return []
-        return [
-            f"holds {counted(self.formulas, 'formula')} without a stored value, read as written; "
-            "open and save it with a spreadsheet program to have the values"
-        ]
-
-    def left_out(self) -> dict[str, int]:
-        """Return the counts of hidden parts, and of parts beside the cells, by kind."""
-        hidden = {"hidden sheet": self.sheets, "hidden row": self.rows, "hidden column": len(self.columns)}
-        return {**hidden, **self.beside}
+    left_out: Counter[str] = field(default_factory=Counter)
 
 
 def read_xlsx(file: IO[bytes]) -> dict[str, Any]:
@@ -235,7 +219,7 @@ def read_xlsx(file: IO[bytes]) -> dict[str, Any]:
     try:
         for sheet in book.worksheets:
             if sheet.sheet_state != "visible":
-                counts.sheets += 1
+                counts.left_out["hidden sheet"] += 1
                 continue
             marks = _marks(sheet)
             if book.calculation.fullCalcOnLoad and not marks.known:
@@ -245,15 +229,15 @@ def read_xlsx(file: IO[bytes]) -> dict[str, Any]:
                 formulas = formulas or openpyxl.load_workbook(file, read_only=True, keep_links=False)
                 other = formulas[sheet.title]
             counts.formulas += len(marks.unknown)
-            counts.beside["running head"] += marks.heads
-            blocks = [*_blocks(sheet, other, marks, counts), *_beside(sheet, counts.beside)]
+            counts.left_out["running head"] += marks.heads
+            blocks = [*_blocks(sheet, other, marks, counts), *_beside(sheet, counts.left_out)]
             parts.append({"label": sheet.title, "blocks": blocks})
-        return {
-            **properties(book.properties),
-            "parts": parts,
-            "problems": counts.problems(),
-            "left_out": counts.left_out(),
-        }
+        problems = [
+            f"holds {counted(counts.formulas, 'formula')} without a stored value, read as written; "
+            "open and save it with a spreadsheet program to have the values"
+        ]
+        about = {"problems": problems if counts.formulas else [], "left_out": counts.left_out}
+        return {**properties(book.properties), "parts": parts, **about}
     finally:
         book.close()
 
@@ -324,7 +308,7 @@ def _boxes(drawing: Element) -> Iterator[str]:
     """Yield the text of each box of a drawing."""
     for body in drawing.iter():
         if tag(body) == "txBody":
-            paragraphs = ("".join(e.text or "" for e in p.iter() if tag(e) == "t") for p in body if tag(p) == "p")
+            paragraphs = (run_text(part) for part in body if tag(part) == "p")
             yield "\n".join(text for text in paragraphs if text.strip())
 
 
@@ -346,18 +330,9 @@ def _look(cell: Element, marks: _Marks) -> None:
     if inline is not None and any(tag(part) == "r" for part in inline):
         line = Inline()
         for run in (part for part in inline if tag(part) == "r"):
-            sign = next((value(e, "val") for e in run.iter() if tag(e) == "vertAlign"), None)
-            _add(line, unescape("".join(e.text or "" for e in run if tag(e) == "t")), sign)
+            position = next((value(e, "val") for e in run.iter() if tag(e) == "vertAlign"), "")
+            line.signed(_SIGNS.get(position, ""), unescape(run_text(run)))
         marks.texts[place] = line.take()
-
-
-def _add(line: Inline, text: str, position: str | None) -> None:
-    sign = _SIGNS.get(position or "", "")
-    if sign:
-        line.begin(sign)
-    line.text(text)
-    if sign:
-        line.end()
 
 
 def _column(letters: str) -> int:
@@ -389,6 +364,7 @@ def _row_runs(sheet: Any, formulas: Any, marks: _Marks, counts: _Counts) -> Iter
     rows = (_values(row, marks, counts) for row in sheet.iter_rows())
     covered: Covered = {}
     block: Laid = []
+    hidden_columns: set[int] = set()
     for number, (values, formula_values) in enumerate(zip(rows, others, strict=False), 1):
         counts.cells -= max(len(values), *covered, 0) + 1
         if counts.cells < 0:
@@ -398,17 +374,18 @@ def _row_runs(sheet: Any, formulas: Any, marks: _Marks, counts: _Counts) -> Iter
         else:
             row = _row(number, values, formula_values, marks, covered)
         if number in marks.rows:
-            counts.rows += any(cell is not None and cell.text for cell in row)
+            counts.left_out["hidden row"] += any(cell is not None and cell.text for cell in row)
             continue
         for column in (c for first, last in marks.columns for c in range(first, min(last, len(row)) + 1)):
             if (hidden := row[column - 1]) is not None and hidden.text:
-                counts.columns.add((sheet.title, column))
+                hidden_columns.add(column)
             row[column - 1] = None
         if any(cell is not None and cell.text and cell.down == number for cell in row):
             block.append(row)
         elif block and not any(cell is not None and cell.text for cell in row):
             yield block
             block = []
+    counts.left_out["hidden column"] += len(hidden_columns)
     if block:
         yield block
 
@@ -421,10 +398,10 @@ def _values(row: Sequence[Any], marks: _Marks, counts: _Counts) -> list[object]:
         content = cell.value
         if isinstance(content, list):
             parts = [part for part in content if not getattr(getattr(part, "font", None), "strike", False)]
-            counts.beside["deleted piece"] += len(parts) < len(content)
+            counts.left_out["deleted piece"] += len(parts) < len(content)
             content = parts
         elif content is not None and cell.font.strike:
-            counts.beside["deleted piece"] += 1
+            counts.left_out["deleted piece"] += 1
             content = None
         elif isinstance(content, str) and cell.font.b:
             marks.bold.add(column)
@@ -510,7 +487,7 @@ def _text(content: object) -> str:
     if isinstance(content, list):  # text of several kinds
         line = Inline()
         for part in content:
-            font = getattr(part, "font", None)
-            _add(line, unescape(str(getattr(part, "text", part))), getattr(font, "vertAlign", None))
+            position = getattr(getattr(part, "font", None), "vertAlign", None)
+            line.signed(_SIGNS.get(position or "", ""), unescape(str(getattr(part, "text", part))))
         return line.take().strip()
     return unescape(str(content)).strip()

@@ -12,11 +12,12 @@ from kgrag.loaders.office_parts import (
     Block,
     Pictures,
     alternative,
-    chart_rows,
+    chart_blocks,
     child,
     diagram_texts,
     math_node,
     properties,
+    run_text,
     signs,
     table_blocks,
     tag,
@@ -98,9 +99,7 @@ def _blocks(slide: Any, pictures: Pictures, page: int, left_out: Counter[str]) -
             headed = head is not None and head.get("firstRow") in ("1", "true")
             yield from table_blocks(_laid(shape.table._tbl), 1 if headed else NO_HEAD)
         elif getattr(shape, "has_chart", False) and shape.has_chart:
-            caption, rows = chart_rows(shape.chart._chartSpace)
-            named = [[Cell(caption)] * len(rows[0])] if caption and rows else []
-            yield from table_blocks([*named, *(list(map(Cell, row)) for row in rows)], 1)
+            yield from chart_blocks(shape.chart._chartSpace)
         elif (diagram := next((e for e in shape._element.iter() if tag(e) == "relIds"), None)) is not None:
             part = slide.part.related_part(value(diagram, "dm"))
             for text in diagram_texts(parse_xml(part.blob)):
@@ -189,13 +188,9 @@ def _read(element: Any, line: Inline) -> None:
         elif kind in ("r", "fld"):
             settings = child(part, "rPr")
             raised = 0 if settings is None else _baseline(settings)
-            if raised:
-                line.begin("^" if raised > 0 else "_")
-            font = child(settings, "sym")
-            text = "".join(e.text or "" for e in part if tag(e) == "t")
-            line.text(text if font is None else signs(font.get("typeface") or "", text))
-            if raised:
-                line.end()
+            font, text = child(settings, "sym"), run_text(part)
+            text = text if font is None else signs(font.get("typeface") or "", text)
+            line.signed("^" if raised > 0 else "_" if raised else "", text)
         elif kind == "br":
             line.text("\n")
         elif kind in ("AlternateContent", "Choice", "m", "oMathPara"):
@@ -206,5 +201,5 @@ def _read(element: Any, line: Inline) -> None:
 
 def _baseline(properties: Any) -> int:
     """Return how far text is raised, in thousandths of a percent of its size."""
-    text = (value(properties, "baseline") or "0").rstrip("%")
+    text = value(properties, "baseline", "0").rstrip("%")
     return int(float(text)) if text.lstrip("-").replace(".", "", 1).isdigit() else 0

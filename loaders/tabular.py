@@ -11,7 +11,6 @@ from typing import BinaryIO, Literal
 
 from kgrag.loaders.base import (
     MARK,
-    MB,
     SAMPLE,
     BadInput,
     EmptyInput,
@@ -22,12 +21,12 @@ from kgrag.loaders.base import (
     legacy_encoding,
     one_line,
     open_file,
+    over_limit,
     told,
 )
-from kgrag.loaders.grid import with_head
-from kgrag.loaders.named_rows import Columns, RowReader, is_table
+from kgrag.loaders.named_rows import Columns, RowReader, RowTable, is_table
 from kgrag.loaders.reading import Format
-from kgrag.values.documents import Document, Problem, Section, Table
+from kgrag.values.documents import Document, Problem, Section
 
 _LINES = 500  # that are not ASCII, by which an encoding is told
 _COMPARED = 20  # rows, the header among them, by which a delimiter is told
@@ -59,7 +58,7 @@ def load_csv(source: Source, columns: Columns) -> Iterator[Item]:
             if declared:
                 next(lines)
             reader = csv.reader(lines, delimiter=delimiter, quoting=quoting, strict=True)
-            yield from _rows(source, columns, lines, reader)
+            yield from _rows(source, columns, _records(lines, reader))
 
 
 def _legacy(source: Source, file: BinaryIO) -> str | None:
@@ -77,9 +76,7 @@ def _legacy(source: Source, file: BinaryIO) -> str | None:
     return encoding
 
 
-def _rows(source: Source, columns: Columns, lines: "_Lines", reader: Iterator[list[str]]) -> Iterator[Item]:
-    rows = RowReader(source, columns)
-    records = _records(lines, reader)
+def _rows(source: Source, columns: Columns, records: Iterator["_Record"]) -> Iterator[Item]:
     sample = list(islice(records, _COMPARED))
     head = _head_place(sample)
     above = "\n".join(
@@ -94,27 +91,40 @@ def _rows(source: Source, columns: Columns, lines: "_Lines", reader: Iterator[li
         yield Problem(f"{source.shown}:{first[0]}", problem, lasting=True)
     header = _header(cells)
     above = _UNDECODED.sub(MARK, above)
+    rows = _named(source, header, records)
     if is_table(columns, tuple(header)):
-        yield from _table(source, header, cells, above, records)
+        table = RowTable(source, header)
+        for entry in rows:
+            if isinstance(entry, Problem):
+                yield entry
+            else:
+                table.add_texts((name, one_line(cell or "")) for name, cell in entry[0].items())
+        yield table.document([*map(one_line, cells), *[""] * (len(header) - len(cells))], above)
         return
-    rows.check(tuple(header))
+    reader = RowReader(source, columns)
+    reader.check(tuple(header))
     if above:
         yield Document(f"{source.key}#above", (Section(above),), source.title, source.shown)
-    empty = True
+    if not (start := list(islice(rows, 1))):
+        raise BadInput("has a header but no rows")
+    yield from reader.all(chain(start, rows))
+
+
+def _named(
+    source: Source, header: list[str], records: Iterable["_Record"]
+) -> Iterator[tuple[dict[str, str | None], int, str] | Problem]:
+    """Yield the rows by the names of their columns, as `Row`, and a Problem for each faulty or damaged one."""
     for number, record in records:
-        empty = False
         place = f"{source.shown}:{number}"
         try:
-            decoded, problem = _decoded(record, header)
-            row = _row(header, decoded)
+            cells, problem = _decoded(record, header)
+            row = _row(header, cells)
         except BadInput as error:
             yield Problem(place, str(error))
             continue
         if problem:
             yield Problem(place, problem, lasting=True)
-        yield from rows.read(row, number, place)
-    if empty:
-        raise BadInput("has a header but no rows")
+        yield row, number, place
 
 
 def _head_place(rows: list["_Record"]) -> int:
@@ -142,35 +152,6 @@ def _width(cells: list[str] | BadInput) -> int:
 
 def _is_comment(cells: list[str] | BadInput) -> bool:
     return isinstance(cells, list) and cells[0].startswith(("# ", "##", "% ", "//"))
-
-
-def _table(
-    source: Source, header: list[str], cells: list[str], above: str, records: Iterable["_Record"]
-) -> Iterator[Item]:
-    """Yield all rows as one document with a table, under the text above it. Raises BadInput."""
-    head = [*map(one_line, cells), *[""] * (len(header) - len(cells))]
-    table: list[tuple[str, ...]] = []
-    size = 0
-    for number, record in records:
-        try:
-            cells, problem = _decoded(record, header)
-            row = _row(header, cells)
-        except BadInput as error:
-            yield Problem(f"{source.shown}:{number}", str(error))
-            continue
-        if problem:
-            yield Problem(f"{source.shown}:{number}", problem, lasting=True)
-        table.append(tuple(one_line(cell or "") for cell in row.values()))
-        size += sum(map(len, table[-1]))
-        if size > source.limit:
-            raise BadInput(
-                f"has no column for the text, and is a table of more than {source.limit // MB} MB: split it, or name "
-                "the column that holds the text with --text-column, in Python with Columns(text=...)"
-            )
-    if not table:
-        raise BadInput("has no column for the text, and no rows")
-    tables = (Table(1, tuple(map(tuple, with_head([head, *table], usual=True)))),)
-    yield Document(source.key, (Section(above),) if above else (), source.title, source.shown, tables=tables)
 
 
 _Record = tuple[int, list[str] | BadInput]
@@ -228,7 +209,7 @@ class _Lines:
         self._quotes += line.count('"')
         if self._size > self._limit:
             self._skip_row(line)
-            raise BadInput(f"is a row of more than {self._limit // MB} MB; KGRAG_MAX_FILE_MB raises the limit")
+            raise BadInput(over_limit("row", self._limit))
         return line
 
     def _skip_row(self, line: str) -> None:

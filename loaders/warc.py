@@ -7,15 +7,25 @@ import re
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import suppress
-from importlib.util import find_spec
 from typing import Any
 
-from kgrag.loaders.base import MB, BadInput, Item, Source, clean, decode, one_line, open_file, plain, repaired, tell
+from kgrag.loaders.base import (
+    BadInput,
+    Item,
+    Source,
+    clean,
+    decode_or_repair,
+    needs,
+    one_line,
+    open_file,
+    over_limit,
+    plain,
+    tell,
+)
 from kgrag.loaders.html import add_html, declared_encoding
 from kgrag.loaders.outline import Outline
 from kgrag.loaders.reading import Format
 from kgrag.values.documents import Document, Problem, Section, Table
-from kgrag.values.installing import install_hint
 
 _CHARSET = re.compile(r"charset=[\"']?([\w.:-]+)", re.IGNORECASE)
 _CODECS = {"br": "brotli", "zstd": "zstd", "gzip": "gzip", "x-gzip": "gzip"}
@@ -25,8 +35,7 @@ _HTML = ("text/html", "application/xhtml+xml")
 
 def load_warc(source: Source) -> Iterator[Item]:
     """Yield the pages of a web archive, one at a time; a Problem for each unreadable one. Raises BadInput."""
-    if find_spec("warcio") is None:
-        raise BadInput(f"is a web archive, for which warcio is needed: {install_hint('web')}")
+    needs("warcio", "a web archive", "warcio", "web")
     from warcio.archiveiterator import ArchiveIterator
     from warcio.exceptions import ArchiveLoadFailed
 
@@ -66,17 +75,12 @@ def _record(source: Source, record: Any, number: int, left_out: Counter[str]) ->
         yield Problem(place, str(error), lasting=True)
         return
     if len(data) > source.limit:
-        message = f"is a page of more than {source.limit // MB} MB; KGRAG_MAX_FILE_MB raises the limit"
-        yield Problem(place, message, lasting=True)
+        yield Problem(place, over_limit("page", source.limit), lasting=True)
         return
     named = _CHARSET.search(kind)
     declared = named[1] if named else declared_encoding(data) if media in _HTML else None
-    problem = ""
     try:
-        try:
-            text = decode(data, declared)
-        except BadInput:
-            text, problem = repaired(data)
+        text, problem = decode_or_repair(data, declared)
         title, sections, tables = _html(text, left_out) if media in _HTML else ("", _plain(text), ())
     except BadInput as error:
         yield Problem(place, str(error), lasting=True)

@@ -4,11 +4,7 @@ from collections import defaultdict
 from typing import Any
 
 from kgrag.loaders.inline import ordinal
-from kgrag.loaders.office_parts import (
-    child,
-    tag,
-    value,
-)
+from kgrag.loaders.office_parts import child, setting, tag, value
 
 _KINDS = {"lowerLetter": "a", "upperLetter": "A", "lowerRoman": "i", "upperRoman": "I", "decimalZero": "01",
           "ordinal": "1st"}  # fmt: skip
@@ -20,7 +16,7 @@ class WordNumbering:
     def __init__(self, elements: list[Any]) -> None:
         abstract = {value(e, "abstractNumId"): e for e in elements if tag(e) == "abstractNum"}
         styled = {
-            value(link, "val"): number or ""
+            value(link, "val"): number
             for number, element in abstract.items()
             if (link := child(element, "styleLink")) is not None
         }
@@ -32,7 +28,7 @@ class WordNumbering:
             named = child(element, "abstractNumId")
             if tag(element) != "num" or named is None:
                 continue
-            number, of = value(element, "numId") or "", value(named, "val") or ""
+            number, of = value(element, "numId"), value(named, "val")
             if (link := child(abstract.get(of), "numStyleLink")) is not None:
                 of = styled.get(value(link, "val"), of)
             levels = {int(value(e, "ilvl") or 0): e for e in abstract.get(of, ()) if tag(e) == "lvl"}
@@ -47,7 +43,7 @@ class WordNumbering:
     def level(self, number: str, style: str) -> int:
         """Return the level of a list that paragraphs of a style have."""
         levels = self._lists.get(number, ("", {}))[1]
-        return next((level for level, form in levels.items() if _word(form, "pStyle") == style), 0)
+        return next((level for level, form in levels.items() if setting(form, "pStyle") == style), 0)
 
     def marker(self, listed: tuple[str, int] | None) -> str | None:
         """Return the mark of the next paragraph of a list, "- " or "3. ", indented by its level; None for no list."""
@@ -56,28 +52,22 @@ class WordNumbering:
         number, level = listed
         of, levels = self._lists.get(number, ("", {}))
         indent = "  " * min(level, 20)
-        if level not in levels or _word(levels[level], "numFmt") in ("bullet", "none"):
+        if level not in levels or setting(levels[level], "numFmt") in ("bullet", "none"):
             return f"{indent}- "
         at = self._at[of]
         if (number, level) not in self._started and level in self._starts.get(number, {}):
             at[level] = self._starts[number][level]
         else:
-            at[level] = at[level] + 1 if level in at else int(_word(levels[level], "start") or 1)
+            at[level] = at[level] + 1 if level in at else int(setting(levels[level], "start") or 1)
         self._started.add((number, level))
         for deeper in [other for other in at if other > level]:
             del at[deeper]
-        label = _word(levels[level], "lvlText") or f"%{level + 1}."
+        label = setting(levels[level], "lvlText") or f"%{level + 1}."
         for other in range(9):
             if f"%{other + 1}" in label:
                 form = levels.get(other, levels[level])
-                start = int(_word(form, "start") or 1)
-                kind = "1" if child(levels[level], "isLgl") is not None else _KINDS.get(_word(form, "numFmt"), "1")
+                start = int(setting(form, "start") or 1)
+                kind = "1" if child(levels[level], "isLgl") is not None else _KINDS.get(setting(form, "numFmt"), "1")
                 text = ordinal(at.get(other, start), kind)
                 label = label.replace(f"%{other + 1}", text)
         return f"{indent}{label} "
-
-
-def _word(level: Any, name: str) -> str:
-    """Return a setting of a list's level."""
-    setting = child(level, name)
-    return "" if setting is None else value(setting, "val") or ""

@@ -18,11 +18,13 @@ from kgrag.loaders.office_parts import (
     Block,
     Pictures,
     alternative,
-    chart_rows,
+    chart_blocks,
     child,
     diagram_texts,
     math_node,
     properties,
+    run_text,
+    setting,
     sign,
     signs,
     table_blocks,
@@ -145,7 +147,7 @@ class _Word:
             kind = _RUNNING.get(relation.reltype.rpartition("/")[2])
             if kind is not None and not relation.is_external:
                 root = parse_xml(relation.target_part.blob)
-                self.left_out[kind] += any((e.text or "").strip() for e in root.iter() if tag(e) == "t")
+                self.left_out[kind] += bool(run_text(root).strip())
         self._list = ""  # the one that the last item is of
         self._charts: list[Any] = []
         self._boxes: list[Any] = []  # frames of text that hang on a paragraph
@@ -160,6 +162,11 @@ class _Word:
             if relation.reltype.endswith(f"/{name}") and not relation.is_external:
                 return list(parse_xml(relation.target_part.blob))
         return []
+
+    def _target(self, element: Any, name: str = "id") -> Any:
+        """Return the part of the file that an attribute refers to, None if it is missing."""
+        relation = self._part.rels.get(value(element, name))
+        return None if relation is None or relation.is_external else relation.target_part
 
     def all(self) -> list[Block]:
         """Return all blocks of the document."""
@@ -182,15 +189,14 @@ class _Word:
             elif kind == "tbl":
                 yield from self._table(element)
             elif kind == "altChunk":
-                yield from self._chunk(self._part.rels.get(value(element, "id") or ""))
+                yield from self._chunk(element)
             elif kind not in _PASSED:  # what stands around paragraphs and tables, and is not seen
                 yield from self.blocks(element)
 
-    def _chunk(self, relation: Any) -> Iterator[Block]:
+    def _chunk(self, element: Any) -> Iterator[Block]:
         """Yield the blocks of a part in another format (section 17.17.2.1)."""
         blocks = None
-        if relation is not None and not relation.is_external and self._depth < _MAX_CHUNKS:
-            part = relation.target_part
+        if self._depth < _MAX_CHUNKS and (part := self._target(element)) is not None:
             with suppress(Exception):  # what is damaged there must not take the rest with it
                 blocks = chunk_blocks(part.blob, part.content_type, self._depth + 1)
         if blocks is None:
@@ -233,58 +239,46 @@ class _Word:
             if small:
                 self.left_out[DECORATION] += any(tag(e) == "blip" for e in drawing.iter())
                 continue
-            caption = "" if named is None else alternative(named) or value(named, "title") or ""
+            caption = "" if named is None else alternative(named) or value(named, "title")
             yield from self._pictures.block(self._part, drawing, caption)
         while self._boxes:
             yield from self.blocks(self._boxes.pop(0))
         while self._charts:
-            title, rows = chart_rows(self._charts.pop(0))
-            named = [[Cell(title)] * len(rows[0])] if title else []
-            yield from table_blocks([*named, *(list(map(Cell, row)) for row in rows)], 1)
+            yield from chart_blocks(self._charts.pop(0))
 
-    def _chain(self, style: str | None) -> Iterator[Any]:
-        """Yield a style and those that it is based on."""
+    def _chain(self, style: str) -> Iterator[Any]:
+        """Yield a style and every style that it is based on."""
         for _ in range(20):
-            element = self._styles.get(style)
-            if element is None:
+            if (element := self._styles.get(style)) is None:
                 return
             yield element
-            based = child(element, "basedOn")
-            style = None if based is None else value(based, "val")
+            style = setting(element, "basedOn")
 
     def _style(self, paragraph: Any) -> str:
-        named = child(child(paragraph, "pPr"), "pStyle")
-        element = self._styles.get(None if named is None else value(named, "val"))
-        name = child(element, "name")
-        return ("" if name is None else value(name, "val") or "").lower()
+        return setting(self._styles.get(setting(child(paragraph, "pPr"), "pStyle")), "name").lower()
 
     def _level(self, paragraph: Any, text: str) -> int:
         """Return the level of a heading, 1 for a title, 0 for any other paragraph."""
         if self._style(paragraph) == "title":
             return 1
-        named = child(child(paragraph, "pPr"), "pStyle")
-        styles = self._chain(value(named, "val")) if named is not None else ()
-        for element in (*styles, paragraph):
-            name, outline = child(element, "name"), child(child(element, "pPr"), "outlineLvl")
-            if name is not None and (heading := _HEADING.fullmatch(value(name, "val") or "")):
+        for element in (*self._chain(setting(child(paragraph, "pPr"), "pStyle")), paragraph):
+            if heading := _HEADING.fullmatch(setting(element, "name")):
                 return int(heading[1]) + 1
-            if outline is not None and (level := value(outline, "val") or "").isdecimal():
+            if (level := setting(child(element, "pPr"), "outlineLvl")).isdecimal():
                 return int(level) + 2 if int(level) < _BODY and len(text) <= _MAX_HEADING else 0
         return 0
 
     def _listed(self, paragraph: Any) -> tuple[str, int] | None:
         """Return the number of a paragraph's list, and its level."""
         own = child(paragraph, "pPr")
-        named = child(own, "pStyle")
-        styles = self._chain(value(named, "val")) if named is not None else ()
-        for holder in (own, *(child(style, "pPr") for style in styles)):
-            if (numbering := child(holder, "numPr")) is not None:
-                number, level = child(numbering, "numId"), child(numbering, "ilvl")
-                if number is not None:
-                    of = value(number, "val") or ""
-                    if level is None and named is not None:
-                        return of, self._numbering.level(of, value(named, "val") or "")
-                    return of, int((level is not None and value(level, "val")) or 0)
+        style = setting(own, "pStyle")
+        for holder in (own, *(child(style, "pPr") for style in self._chain(style))):
+            numbering = child(holder, "numPr")
+            if child(numbering, "numId") is not None:
+                number = setting(numbering, "numId")
+                if child(numbering, "ilvl") is None and style:
+                    return number, self._numbering.level(number, style)
+                return number, int(setting(numbering, "ilvl") or 0)
         return None
 
     def _marker(self, paragraph: Any) -> str | None:
@@ -324,7 +318,7 @@ class _Word:
         elif kind == "t":
             line.text(_text_of(element))
         elif kind == "sym":
-            line.text(sign(value(element, "font") or "", int(value(element, "char") or "0", 16)))
+            line.text(sign(value(element, "font"), int(value(element, "char") or "0", 16)))
         elif kind in ("drawing", "pict", "object"):
             self._drawings.append(element)
         elif kind == "docPr":
@@ -347,7 +341,10 @@ class _Word:
             line.text(formula(math_node(element)))
             return
         elif kind == "chart":
-            self._charts.extend(self._chart(element))
+            from docx.oxml import parse_xml
+
+            part = self._target(element)
+            self._charts += [] if part is None else [parse_xml(part.blob)]
         elif kind == "relIds":
             self._diagram(element, line)
         elif kind == "OLEObject":
@@ -362,19 +359,9 @@ class _Word:
     def _diagram(self, element: Any, line: Inline) -> None:
         from docx.oxml import parse_xml
 
-        relation = self._part.rels.get(value(element, "dm") or "")
-        if relation is not None and not relation.is_external:
-            for text in diagram_texts(parse_xml(relation.target_part.blob)):
+        if (part := self._target(element, "dm")) is not None:
+            for text in diagram_texts(parse_xml(part.blob)):
                 line.text(f"\n{text}")
-
-    def _chart(self, element: Any) -> Iterator[Any]:
-        from docx.oxml import parse_xml
-
-        relation = self._part.rels.get(value(element, "id") or "")
-        if relation is not None and not relation.is_external:
-            chart = parse_xml(relation.target_part.blob)
-            if chart_rows(chart)[1]:
-                yield chart
 
     def _note(self, kind: str, element: Any, line: Inline) -> None:
         note = self._texts[kind].get(value(element, "id"))
@@ -387,11 +374,9 @@ class _Word:
     def _property(self, run: Any, name: str) -> str:
         """Return a property of a run, or of its style, "" if it has none."""
         own = child(run, "rPr")
-        named = child(own, "rStyle")
-        styles = self._chain(value(named, "val")) if named is not None else ()
-        for holder in (own, *(child(style, "rPr") for style in styles)):
-            if (setting := child(holder, name)) is not None:
-                return value(setting, "val") or "true"
+        for holder in (own, *(child(style, "rPr") for style in self._chain(setting(own, "rStyle")))):
+            if child(holder, name) is not None:
+                return setting(holder, name) or "true"
         return ""
 
     def _is_on(self, run: Any, name: str) -> bool:
@@ -417,15 +402,15 @@ class _Word:
             if child(settings, "del") is not None or child(settings, "hidden") is not None:
                 self.left_out["hidden piece"] += child(settings, "hidden") is not None
                 continue
-            cells: list[Cell | None] = [None] * _columns(child(settings, "gridBefore"), 0)
+            cells: list[Cell | None] = [None] * _columns(settings, "gridBefore", 0)
             for element in _cells(row):
-                merged, span = (child(child(element, "tcPr"), name) for name in ("vMerge", "gridSpan"))
-                place = len(cells)
-                goes_on = merged is not None and value(merged, "val") != "restart" and place < len(above)
-                cell = above[place] if goes_on else Cell(self._cell(element), head=self._is_head(element))
-                cells.extend([cell] * _columns(span, 1))
+                form, place = child(element, "tcPr"), len(cells)
+                goes_on = child(form, "vMerge") is not None and setting(form, "vMerge") != "restart"
+                is_new = not goes_on or place >= len(above)
+                cell = Cell(self._cell(element), head=self._is_head(element)) if is_new else above[place]
+                cells.extend([cell] * _columns(form, "gridSpan", 1))
             laid.append(cells)
-            if child(settings, "tblHeader") is not None and _on(child(settings, "tblHeader")):
+            if child(settings, "tblHeader") is not None and setting(settings, "tblHeader") not in _OFF:
                 heads = max(heads, len(laid))
             above = cells
         width = max(map(len, laid), default=0)
@@ -438,14 +423,13 @@ class _Word:
         Word sets the option Header Row in every new table, so that alone says nothing.
         """
         options = child(table, "tblPr")
-        look, style = child(options, "tblLook"), child(options, "tblStyle")
-        if look is None:
+        if (look := child(options, "tblLook")) is None:
             return 0
         own = value(look, "firstRow")
-        if own in _OFF or (own is None and not int(value(look, "val") or "0", 16) & _FIRST_ROW):
+        if own in _OFF or (not own and not int(value(look, "val") or "0", 16) & _FIRST_ROW):
             return NO_HEAD
-        styles = self._chain(value(style, "val")) if style is not None else ()
-        return int(any(value(e, "type") == "firstRow" for s in styles for e in s if tag(e) == "tblStylePr"))
+        parts = (part for style in self._chain(setting(options, "tblStyle")) for part in style)
+        return int(any(tag(part) == "tblStylePr" and value(part, "type") == "firstRow" for part in parts))
 
     def _is_head(self, cell: Any) -> bool:
         """Return whether all text of a cell is bold, or in a style of headings."""
@@ -453,27 +437,22 @@ class _Word:
         return bool(runs) and all("heading" in self._style(p) or self._is_on(r, "b") for p, r in runs)
 
 
-def _on(setting: Any) -> bool:
-    return value(setting, "val") not in _OFF
-
-
 def _filled_in(field: Any) -> str:
     """Return the choice of a list, or whether a box is ticked."""
     if (choices := child(field, "ddList")) is not None:
-        names = [value(e, "val") or "" for e in choices if tag(e) == "listEntry"]
-        place = next(
-            (value(e, "val") for kind in ("result", "default") if (e := child(choices, kind)) is not None), "0"
-        )
-        return names[int(place or 0)] if (place or "0").isdecimal() and int(place or 0) < len(names) else ""
+        names = [value(e, "val") for e in choices if tag(e) == "listEntry"]
+        kind = "default" if child(choices, "result") is None else "result"
+        place = setting(choices, kind) or "0"
+        return names[int(place)] if place.isdecimal() and int(place) < len(names) else ""
     if (box := child(field, "checkBox")) is not None:
-        own = next((e for kind in ("checked", "default") if (e := child(box, kind)) is not None), None)
-        return "[ ]" if own is None or value(own, "val") in _OFF else "[x]"
+        kind = "default" if child(box, "checked") is None else "checked"
+        return "[ ]" if child(box, kind) is None or setting(box, kind) in _OFF else "[x]"
     return ""
 
 
 def _length(table: Any) -> int:
     """Return how many characters stand in a table."""
-    return sum(len(part.text or "") for part in table.iterdescendants() if tag(part) == "t")
+    return len(run_text(table))
 
 
 def _paragraphs(element: Any) -> Iterator[Any]:
@@ -490,11 +469,11 @@ def _text_of(element: Any) -> str:
     if text.isascii() or not any("\uf020" <= character <= "\uf0ff" for character in text):
         return text
     fonts = child(child(element.getparent(), "rPr"), "rFonts")
-    return signs("" if fonts is None else value(fonts, "ascii") or "", text)
+    return signs("" if fonts is None else value(fonts, "ascii"), text)
 
 
-def _columns(setting: Any, default: int) -> int:
-    return default if setting is None else max(default, min(_MAX_COLUMNS, int(value(setting, "val") or 0)))
+def _columns(settings: Any, name: str, least: int) -> int:
+    return max(least, min(_MAX_COLUMNS, int(setting(settings, name) or 0)))
 
 
 def _rows(table: Any) -> Iterator[Any]:

@@ -107,7 +107,7 @@ def test_triples_in_any_order(tmp_path: Path) -> None:
 
 
 def test_passages_with_the_same_hash_are_told_apart(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("kgrag.loaders.jsonl.text_hash", lambda text: 7)
+    monkeypatch.setattr("kgrag.loaders.jsonl.hash_of", lambda data: 7)
     lines(tmp_path / "corpus.jsonl", {"id": "a", "text": "one"}, {"id": "b", "text": "two"})
     lines(
         tmp_path / "triples.jsonl", triple("b", "s", "p", "1"), triple("a", "s", "p", "2"), triple("b", "s", "p", "3")

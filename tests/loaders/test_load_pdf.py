@@ -345,7 +345,7 @@ def test_without_pdfplumber(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
     maker = Maker(tmp_path / "a.pdf")
     maker.text("Words.")
     maker.save()
-    monkeypatch.setattr("kgrag.loaders.pdf.find_spec", lambda name: None)
+    monkeypatch.setattr("kgrag.loaders.base.find_spec", lambda name: None)
     (problem,) = load(tmp_path, loading=ONE)
     assert isinstance(problem, Problem)
     assert problem.message.endswith(install_hint("pdf"))
