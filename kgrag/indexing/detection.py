@@ -41,12 +41,13 @@ def first_language(items: Iterable[T], before: Iterable[str] = ()) -> tuple[Iter
     """
     stream = iter(items)
     seen: list[T] = []
-    texts = list(islice(before, _DOCUMENTS))
+    texts = dict.fromkeys(islice(before, _DOCUMENTS))  # a document that comes again says no more about the language
+    earlier = len(texts)
     for item in islice(stream, _ITEMS):
         seen.append(item)
         if isinstance(item, Document):
-            texts.append("\n".join([item.title, *[section.text[:_CHARACTERS] for section in item.sections[:20]]]))
-        if len(texts) >= 2 * _DOCUMENTS or sum(map(len, texts)) >= _CHARACTERS:
+            texts["\n".join([item.title, *[section.text[:_CHARACTERS] for section in item.sections[:20]]])] = None
+        if len(texts) >= earlier + _DOCUMENTS or sum(map(len, texts)) >= _CHARACTERS:
             break
     return chain(seen, stream), detect_language(texts)
 

@@ -166,7 +166,7 @@ def test_gold_that_is_not_in_the_corpus_is_told(evaluate: Evaluate, folder: Path
         (["--baseline", "nonsense"], 4, ["nonsense"]),
         (["--markdown"], 2, ["--markdown", "--json"]),
         (["--plot", "picture.gif"], 2, ["picture.gif", ".png"]),
-        (["--out", "/dev/null/runs"], 5, ["/dev/null", "--out"]),
+        (["--out", "/dev/null/runs"], 5, ["/dev/null/runs", "Is the path right"]),
         (["--format", "squad"], 4, ["squad", "musique"]),
         (["--join", "1"], 2, ["--join"]),
         (["--limit", "0"], 2, ["--limit"]),

@@ -138,4 +138,4 @@ def test_first_language_passes_all_items_on() -> None:
     items, language = first_language(iter([problem, document, problem]))
     assert language == "ru"
     assert list(items) == [problem, document, problem]
-    assert first_language(iter([]), [_LONG["de"]] * 4)[1] == "de"
+    assert first_language(iter([]), [_LONG["de"] * 4])[1] == "de"
