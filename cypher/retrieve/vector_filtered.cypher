@@ -5,7 +5,7 @@
 // $embedding: STRING - property that holds the vector
 // $vector: LIST<FLOAT> - the question's vector
 // $limit: INTEGER = 10 - rows wanted
-// $where: LIST<LIST<ANY>> = [] - [metadata key, texts, numbers and booleans one of which the value, or one of a list, equals]
+// $where: LIST<LIST<ANY>> = [] - [metadata key, values]: the document has one of these texts, numbers or booleans under the key
 // $between: LIST<LIST<ANY>> = [] - [metadata key, least, most], the ends both numbers or both texts
 // $source: STRING = null - part of the document's source
 // $since: DATETIME = null - documents that are dated at or after this time; those without a date by their ingest

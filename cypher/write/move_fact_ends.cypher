@@ -1,4 +1,4 @@
-// Tie facts to other entities, with what the passages call these; return the entities that lost a fact.
+// Tie facts to other entities, under the names that the passages use; return the entities that lost a fact.
 // mode: write
 // $rows: LIST<MAP> - {id (of a triple), subject, object (entity ids)}
 // -> entities: LIST<STRING> - entity ids

@@ -300,7 +300,7 @@ def _run(statement: str, pairs: Pairs, collection: str | None, embeddings: bool,
         if collection and not re.search(r"\$collection\b", statement):
             note("The statement reads all collections: it keeps to one by {collection: $collection} in its patterns.")
         with catch_warnings():
-            simplefilter("ignore", UserWarning)  # rows that are cut are told below
+            simplefilter("ignore", UserWarning)  # a note below says that rows are missing
             return kg.cypher(statement, parameters, embeddings=embeddings, plan=plan)
 
 
