@@ -138,7 +138,7 @@ def test_stems_of_another_stemmer_are_made_anew(
     here = kg[collection_name]
     here.ingest([Document("a", (Section("Two universities stand there."),), "A note")])
     after = digest(kg.graph, collection_name)
-    kg.graph.run("write/stemmed_by", name=collection_name, stemmer="PyStemmer 2.2.0")
+    kg.graph.run("write/end_rereading", name=collection_name, stemmer="PyStemmer 2.2.0")
     assert graph_settings.neo4j_password
     auth = (graph_settings.neo4j_user, graph_settings.neo4j_password.get_secret_value())
     with neo4j.GraphDatabase.driver(graph_settings.neo4j_uri or "", auth=auth) as driver:
