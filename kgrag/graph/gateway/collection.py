@@ -1,6 +1,6 @@
 """Whether a statement stays within one collection, as far as its text shows.
 
-Each pattern holds a node of the collection, or goes on from one that does: relationships never leave a collection.
+Each pattern needs a node of the collection, or a node from an earlier pattern: relationships never leave a collection.
 """
 
 from kgrag.graph.gateway.guest import called, is_index, is_query, items

@@ -1,4 +1,4 @@
-"""What a guest may ask: Cypher that reads this graph, without what Neo4j cannot interrupt.
+"""The grammar of guests: Cypher that only reads, without expressions that Neo4j cannot interrupt.
 
 Neo4j looks at the clock between rows and while it reads the graph, but neither inside an expression nor while it plans
 a statement. Loops over lists inside an expression, values that double, regular expressions, and statements that take
@@ -324,7 +324,7 @@ def check_calls(statement: Statement) -> None:
 
 
 def called(statement: Statement, bracket: int) -> str:
-    """Return the function (in small letters) of a round bracket; the empty string if there is none."""
+    """Return the name of the function that a round bracket calls, in small letters; empty if it calls none."""
     if statement.at(bracket) != "(" or not statement.is_name(bracket - 1):
         return ""
     begin = _begin(statement, bracket)
@@ -339,7 +339,7 @@ def called(statement: Statement, bracket: int) -> str:
 
 @dataclass(slots=True)
 class _Level:
-    """What was read since an open bracket: what nests its expression, what is matched, and whether MATCH came last."""
+    """The state within an open bracket: signs of its expression, parts to match, and whether MATCH came last."""
 
     signs: int = 0
     parts: int = 0
@@ -508,7 +508,7 @@ def _star(statement: Statement, start: int, end: int) -> float | None:
 
 
 def _bound(parts: list[str], sign: str) -> float | None:
-    """Return the upper bound of n, n..m, ..m and the like; infinite if there is none."""
+    """Return the upper bound of n, n..m or ..m; infinity if the range has no end."""
     if any(not p.isdecimal() and p != sign for p in parts):
         return None  # no quantifier: a map
     if not parts or parts[-1] == sign:

@@ -47,7 +47,7 @@ class Token:
 
 
 class Statement:
-    """A statement: its text, its tokens, and for each bracket the one that closes or opens it."""
+    """A statement: its text, its tokens, and the matching bracket of each bracket."""
 
     def __init__(self, text: str) -> None:
         """Read a statement. Raises RefusedError where another reader could see something else."""
