@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from statistics import median
 
+from kgrag.loaders.grid import with_head
 from kgrag.loaders.pdf_layout import Grid, Line, PageLines, caption_number
 
 LARGER = 1.12
@@ -25,13 +26,14 @@ _CONTINUED = re.compile(r"\b(?:continued|cont(?:['’]d|\.))", re.IGNORECASE)
 
 @dataclass(slots=True)
 class Block:
-    """A paragraph or a heading: its lines with their pages; or a table."""
+    """A paragraph or a heading: its lines with their pages; or a table, whose first row is `headed` for sure."""
 
     lines: list[tuple[int, Line]] = field(default_factory=list)
     grid: Grid | None = None
     page: int = 0
     last_page: int = 0
     caption: str = ""
+    headed: bool = False
 
     @property
     def text(self) -> str:
@@ -210,6 +212,21 @@ def find_captions(blocks: list[Block]) -> None:
             block.caption = caption.caption = caption.text
     for block, grid in tables:
         block.caption = block.caption or grid.title
+
+
+def take_headers(blocks: Sequence[Block]) -> list[Block]:
+    """Move a line close above a table without a header into it, if it has a word for each column: "File Description"."""
+    for above, block in pairwise(blocks):
+        grid = block.grid
+        if grid is None or not above.lines or above.caption or with_head(grid.cells, usual=True) == grid.cells:
+            continue
+        page, last = above.lines[-1]
+        names = last.text.split()
+        close = page == block.page and 0 < grid.box[1] - last.bottom < last.size
+        if close and len(names) == len(grid.cells[0]) and all(name.istitle() for name in names):
+            block.grid, block.headed = Grid([names, *grid.cells], grid.box, grid.title), True
+            above.lines.pop()
+    return [block for block in blocks if block.lines or block.grid is not None]
 
 
 def _distance(grid: Grid, caption: Sequence[Line]) -> float:

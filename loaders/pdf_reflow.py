@@ -15,6 +15,7 @@ from kgrag.loaders.pdf_blocks import (
     Contents,
     blocks_of,
     find_captions,
+    take_headers,
     guessed_levels,
     join_paragraphs,
     join_tables,
@@ -174,7 +175,7 @@ def reflow(pages: Sequence[PageLines], outline: PagedOutline, contents: Contents
     words = Counter(w.lower() for line in _all_lines(pages) for w in _WORD.findall(line.text)[:-1])
     blocks = join_tables([block for page in pages for block in blocks_of(page, body)])
     find_captions(blocks)
-    blocks = join_paragraphs(blocks, body)
+    blocks = join_paragraphs(take_headers(blocks), body)
     levels = guessed_levels(blocks, body)
     levels = listed_levels(blocks, levels, contents) or levels
     lists = lists_of_pages(blocks)
@@ -183,9 +184,8 @@ def reflow(pages: Sequence[PageLines], outline: PagedOutline, contents: Contents
         if block.grid is not None:
             if block.caption:
                 outline.note(block.caption, block.page)
-            outline.table(
-                with_head(block.grid.cells, usual=True), block.caption, block.page, block.last_page, headed=True
-            )
+            cells = block.grid.cells if block.headed else with_head(block.grid.cells, usual=True)
+            outline.table(cells, block.caption, block.page, block.last_page, headed=True)
         elif block.caption or not block.lines:  # said with its table, or with the heading before
             continue
         elif id(block) in lists or id(block) in axes:  # it leads a reader to other pages, or about a chart

@@ -21,6 +21,7 @@ _MAX_CELLS = 20_000  # of one page
 _MIN_ROWS = 3  # of a table without lines
 _MAX_CELL_WORDS = 8  # mean words of a cell of a table without lines, and of prose more
 _ITEM = re.compile(r"(?:[-–—•·▪◦*‣]|\(?[\divxa-zA-Z]{1,4}[.)])$")
+_SECTION = re.compile(r"\d+(?:\.\d+)+\.?\s+[A-Z]")  # a heading
 _LEADERS = re.compile(r"\.\s?\.\s?\.\s?\.")
 _RULE = 40.0  # points: shorter lines are bars of fractions
 _UNDER = 0.6  # share of a table's width that a rule of its own spans at least
@@ -215,6 +216,8 @@ def aligned_tables(parts: Sequence[Segment], words: int, signs: Signs) -> list[t
         last = start  # after the last line that has several segments
         while end < len(lines) and (end == start or _follows(lines[end - 1], lines[end])):
             if any(s.words > words or s.table is not None for s in lines[end]) or is_code(line(lines[end])):
+                break
+            if end > start and _SECTION.match(lines[end][0].text):
                 break
             if len(lines[end]) > 1:
                 last = end + 1

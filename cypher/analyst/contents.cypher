@@ -13,7 +13,7 @@ CALL () {
   WITH count(p) AS nodes, sum(COUNT { (p)-[:SIMILAR]->() }) AS edges
   UNWIND [[2, 'Passage', nodes], [11, '(Passage)-[:SIMILAR]->(Passage)', edges]] AS row RETURN row
   UNION ALL
-  MATCH (e:Entity {collection: $collection})
+  MATCH (e:Entity {collection: $collection}) WHERE e.df > 0 OR e.named
   WITH count(e) AS nodes, sum(e.df) AS edges
   UNWIND [[5, 'Entity', nodes], [12, '(Passage)-[:MENTIONS]->(Entity)', edges]] AS row RETURN row
   UNION ALL

@@ -24,9 +24,9 @@ CALL () {
   WITH count(n) AS number WHERE number > 0
   RETURN 'triples without a passage' AS kind, number, COLLECT { MATCH (n:Triple {collection: $collection}) WHERE ($stated AND NOT EXISTS { (n)<-[:STATES]-() }) OR NOT EXISTS { (n)-[:SUBJECT]->() } OR NOT EXISTS { (n)-[:OBJECT]->() } RETURN n.id LIMIT $limit } AS examples
   UNION ALL
-  MATCH (n:Entity {collection: $collection}) WHERE NOT EXISTS { (n)--() }
+  MATCH (n:Entity {collection: $collection}) WHERE n.named AND NOT EXISTS { (n)--() }
   WITH count(n) AS number WHERE number > 0
-  RETURN 'entities without edges' AS kind, number, COLLECT { MATCH (n:Entity {collection: $collection}) WHERE NOT EXISTS { (n)--() } RETURN n.name LIMIT $limit } AS examples
+  RETURN 'entities without edges' AS kind, number, COLLECT { MATCH (n:Entity {collection: $collection}) WHERE n.named AND NOT EXISTS { (n)--() } RETURN n.name LIMIT $limit } AS examples
   UNION ALL
   MATCH (n:Keyword {collection: $collection}) WHERE NOT EXISTS { (n)<-[:HAS_KEYWORD|NAMES]-() }
   WITH count(n) AS number WHERE number > 0

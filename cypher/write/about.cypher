@@ -2,10 +2,10 @@
 // their headings and first words name. The entities' title counts are due; a new title is looked for in all texts.
 // mode: write
 // label: held
-// $rows: LIST<MAP> - {id, entity, weight}
+// $rows: LIST<MAP> - {id, entity, weight, text (the name as the title or heading writes it)}
 UNWIND $rows AS row
 MATCH (n:{label} {id: row.id})
 MATCH (e:Entity {id: row.entity})
 WITH n, e, row, ['titles'] + CASE WHEN EXISTS { (e)<-[:ABOUT]-() } THEN [] ELSE ['spread'] END AS due
 MERGE (n)-[a:ABOUT]->(e)
-SET a.weight = row.weight, e.todo = coalesce(e.todo, []) + [stage IN due WHERE NOT stage IN coalesce(e.todo, [])]
+SET a.weight = row.weight, a.text = row.text, e.todo = coalesce(e.todo, []) + [stage IN due WHERE NOT stage IN coalesce(e.todo, [])]

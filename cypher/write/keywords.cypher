@@ -2,7 +2,7 @@
 // mode: write
 // $collection: STRING - name of the collection
 // $keywords: LIST<MAP> - {id, stem, name}
-// $rows: LIST<MAP> - {id (of a passage), keywords: [{id, weight}]}
+// $rows: LIST<MAP> - {id (of a passage), keywords: [{id, weight, text (the word as the passage writes it)}]}
 // -> before: LIST<STRING> - keywords that they had before
 CALL () {
   UNWIND $rows AS row
@@ -20,6 +20,6 @@ CALL () {
   MATCH (p:Passage {id: row.id})
   UNWIND row.keywords AS keyword
   MATCH (k:Keyword {id: keyword.id})
-  CREATE (p)-[:HAS_KEYWORD {weight: keyword.weight}]->(k)
+  CREATE (p)-[:HAS_KEYWORD {weight: keyword.weight, text: keyword.text}]->(k)
 }
 RETURN before

@@ -1,7 +1,6 @@
-// After a removal: recount entities, and gather again what else they are called. Mark the passages where those were found
-// that are looked for no longer, and those entities of which nothing left is seen to write the name as it is shown. Those
-// that no title or triple names any more lose their vector, and who had them as neighbours must look for others; remove
-// those that nothing names.
+// After a removal: recount entities, gather their other names again, and mark them to be counted and named anew. Mark the
+// passages that mention a name which texts are no longer searched for. An entity that no title or triple names any more
+// loses its vector, and its neighbours must look for others; one that nothing names is removed.
 // mode: write
 // $ids: LIST<STRING> - entity ids
 UNWIND $ids AS id
@@ -19,13 +18,7 @@ CALL (e) {
   MATCH (e)<-[m:MENTIONS]-(p:Passage) WHERE m.via IN ['local', 'title']
   SET p.todo = coalesce(p.todo, []) + [stage IN ['mentions'] WHERE NOT stage IN coalesce(p.todo, [])]
 }
-CALL (e) {
-  WITH e WHERE NOT EXISTS { (e)<-[:ABOUT]-(n) WHERE n.title CONTAINS e.name OR n.section CONTAINS e.name OR n.text CONTAINS e.name }
-    AND NOT EXISTS { (e)<-[:SUBJECT]-(t) WHERE t.subject = e.name } AND NOT EXISTS { (e)<-[:OBJECT]-(t) WHERE t.object = e.name }
-    AND NOT (e.named IS NULL AND EXISTS { (e)<-[:MENTIONS]-(p) WHERE p.text CONTAINS e.name OR p.title CONTAINS e.name })
-    OR e.named AND NOT EXISTS { (e)<-[:ABOUT|SUBJECT|OBJECT]-() }
-  SET e.todo = coalesce(e.todo, []) + [stage IN ['name'] WHERE NOT stage IN coalesce(e.todo, [])]
-}
+SET e.todo = coalesce(e.todo, []) + [stage IN ['titles'] WHERE NOT stage IN coalesce(e.todo, [])]
 WITH e WHERE NOT EXISTS { (e)<-[:ABOUT|SUBJECT|OBJECT]-() }
 CALL (e) {
   MATCH (e)<-[:SIMILAR]-(f:Entity)

@@ -8,7 +8,7 @@ from kgrag.graph.property_values import dated, to_properties
 from kgrag.indexing.chunking import chunk
 from kgrag.indexing.document_writer import Batch, Row, add_pages
 from kgrag.settings import IndexingSettings
-from kgrag.text.aliases import passage_aliases, title_aliases
+from kgrag.text.aliases import passage_aliases, telling_headings, title_aliases
 from kgrag.text.languages import ENGLISH, Language
 from kgrag.text.tokenised import TokenisedPassage
 from kgrag.text.tokens import caption, embedding_text, known_by, normalise
@@ -222,7 +222,7 @@ def add_names(batch: Batch, collection: str, item: Plan, language: Language) -> 
     about = []
     for alias in title_aliases(item.document.title, lead, language):
         entity = entity_row(batch.entities, collection, alias.normal, alias.surface, language)
-        about.append({"id": item.id, "entity": entity, "weight": alias.weight})
+        about.append({"id": item.id, "entity": entity, "weight": alias.weight, "text": alias.surface})
     batch.about.extend(about)
     if item.held.known:
         batch.rewritten.append({"id": item.id, "entities": [a["entity"] for a in about]})
@@ -230,14 +230,15 @@ def add_names(batch: Batch, collection: str, item: Plan, language: Language) -> 
 
 def add_passage_names(batch: Batch, collection: str, item: Plan, part: Sequence[Row], language: Language) -> None:
     """Name each passage by its own text, where there are several, or headings but no title that names them all."""
-    headings = {s.heading.rsplit(" > ", 1)[-1].strip() for s in item.document.sections} - {""}
+    headings = telling_headings({section.heading for section in item.document.sections})
     for passage in part:
         about = []
         if len(item.passages) > 1 or (headings and not item.document.title):
             properties = passage["properties"]
             for alias in passage_aliases(properties["section"], properties["text"], headings, language):
                 entity = entity_row(batch.entities, collection, alias.normal, alias.surface, language)
-                about.append({"id": passage["id"], "entity": entity, "weight": alias.weight})
+                row = {"id": passage["id"], "entity": entity, "weight": alias.weight, "text": alias.surface}
+                about.append(row)
         batch.passages_about.extend(about)
         if passage["id"] in item.held.passages:
             batch.renamed.append({"id": passage["id"], "entities": [a["entity"] for a in about]})

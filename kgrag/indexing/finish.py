@@ -6,80 +6,26 @@ document frequency passes a power of two marks the passages that hold it. So hal
 give the graph that all of it at once gives.
 """
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 
 from kgrag.engines import IN_PROCESS, Engine
 from kgrag.graph.collections import Collection
-from kgrag.graph.connection import Graph, Transaction
+from kgrag.graph.connection import Graph
 from kgrag.graph.schema import await_collection_indexes, refill_fulltext_indexes, renew_fulltext_indexes
 from kgrag.indexing.index_sync import synchronise
 from kgrag.indexing.links import link_documents
 from kgrag.indexing.mentions import link_mentions, spread_names
 from kgrag.indexing.similar import link_similar, link_synonyms
-from kgrag.indexing.stage import Row, StageContext
+from kgrag.indexing.stage import StageContext
 from kgrag.indexing.statistics import (
     count_statistics,
     link_keywords,
     record_density,
     spread_words,
-    tokenised,
-    written_names,
 )
 from kgrag.models.embed import Embedder
 from kgrag.settings import Settings
-from kgrag.text.aliases import passage_aliases, title_aliases
-from kgrag.text.languages import Language
-from kgrag.text.tokens import normalise
 from kgrag.values.events import Progress
-
-# The names that entities are shown under, after what wrote them so was removed.
-#
-# An entity bears the smallest of the ways in which titles, headings and facts write its name, or else texts.
-_BATCH = 200
-_READ = 1000  # passages at a time
-
-
-def name_anew(work: StageContext) -> None:
-    """Rename the entities that are marked for it, by the spellings that are left."""
-    for ids in work.batches(work.due("Entity", "name"), _BATCH, "names"):
-        rows = [
-            {"id": row["id"], "name": name}
-            for row in work.rows("stages/shown_names", ids)
-            if (name := _name(work, row))
-        ]
-
-        def write(tx: Transaction, rows: list[Row] = rows) -> None:
-            tx.run("write/shown_names", rows=rows)
-
-        work.commit("Entity", "name", ids, write)
-
-
-def _name(work: StageContext, row: Row) -> str | None:
-    """Return the name of an entity, a row of `cypher/stages/shown_names.cypher`; None where nothing writes it."""
-    named = min(_by_titles_and_facts(row, work.collection.language), default=None)
-    return named or _in_texts(work, row)
-
-
-def _by_titles_and_facts(row: Row, language: Language) -> Iterator[str]:
-    for document in row["titles"]:
-        aliases = title_aliases(document["title"], document["lead"] or "", language)
-        yield from (alias.surface for alias in aliases if alias.normal == row["normal"])
-    for passage in row["headings"]:
-        own = passage["section"].rsplit(" > ", 1)[-1].strip()
-        aliases = passage_aliases(passage["section"], passage["text"], {own} - {""}, language)
-        yield from (alias.surface for alias in aliases if alias.normal == row["normal"])
-    yield from (fact for fact in row["facts"] if normalise(fact, language) == row["normal"])
-
-
-def _in_texts(work: StageContext, row: Row) -> str | None:
-    language, pipeline = work.collection.language, work.collection.indexing.pipeline
-    forms = {title for title in row["articles"] if normalise(title, language) == row["normal"]}
-    for start in range(0, len(row["passages"]), _READ):
-        texts = work.rows("look_up/texts", row["passages"][start : start + _READ])
-        names = (written_names(passage, pipeline, language) for passage in tokenised(texts, language))
-        forms.update(surfaces[row["normal"]] for surfaces in names if row["normal"] in surfaces)
-    return min(forms, default=None)
-
 
 REFILLED = 2000
 """Passages up to which full-text indexes are filled again after every removal: .3 ms each, while with a new index Neo4j
@@ -90,7 +36,6 @@ SHARE = 0.001  # of more passages: what may be removed before; rare words alone 
 def _mentions(work: StageContext) -> None:
     spread_names(work)
     link_mentions(work)
-    name_anew(work)
     record_density(work)
 
 

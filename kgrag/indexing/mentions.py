@@ -6,6 +6,7 @@ in texts: the longest name wins there, and "mayor of bergen" would hide "bergen"
 to 5; names of triples apart: our own experiment.
 """
 
+from collections import Counter, defaultdict
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache, partial
@@ -16,9 +17,9 @@ from kgrag.indexing.named_entities import named_entities
 from kgrag.indexing.stage import Row, StageContext, phrase
 from kgrag.text.aliases import title_aliases
 from kgrag.text.languages import ENGLISH, Language
-from kgrag.text.names import LONGEST_CAPTION, SIGNED_LETTER, find_names
+from kgrag.text.names import LONGEST_CAPTION, LONGEST_RUN, SIGNED_LETTER, Phrase, find_names, whole_names
 from kgrag.text.tokenised import TokenisedPassage
-from kgrag.text.tokens import name_stems, normalise, stems, tokens
+from kgrag.text.tokens import Words, name_stems, normalise, stems, tokens
 from kgrag.values.identity import entity_id, word_id
 
 _BATCH = 500  # passages a transaction: the server writes one batch while the next is computed
@@ -29,17 +30,27 @@ FEW = 20
 _entity_id = lru_cache(maxsize=1 << 16)(entity_id)  # many passages mention the same names
 
 
+import os
+KEEP_PARTS = os.environ.get("PARTS", "")
+
+
 class Gazetteer:
     """The names of a collection that are looked for in texts."""
 
     def __init__(
-        self, collection: str, names: Container[str], pipeline: str | None = None, language: Language = ENGLISH
+        self,
+        collection: str,
+        names: Container[str],
+        titles: Container[str] = (),
+        pipeline: str | None = None,
+        language: Language = ENGLISH,
     ) -> None:
         """Make the gazetteer.
 
-        `names`: normal forms; `pipeline`: of spaCy, which finds more names in a text.
+        `names`: normal forms; `titles`: those of titles and headings; `pipeline`: of spaCy, which finds more names.
         """
         self.known = names
+        self.titles = titles
         self.pipeline = pipeline
         self.language = language
         self._collection = collection
@@ -48,7 +59,8 @@ class Gazetteer:
     def of_graph(cls, work: StageContext) -> Self:
         """Read the current gazetteer of the graph."""
         rows = work.graph.stream("stages/gazetteer", collection=work.name)
-        return cls(work.name, _searchable(work, rows), work.collection.indexing.pipeline, work.collection.language)
+        names = _searchable(work, rows)
+        return cls(work.name, *names, work.collection.indexing.pipeline, work.collection.language)
 
     @classmethod
     def of_texts(cls, work: StageContext, sources: Iterable[Row]) -> Self:
@@ -57,12 +69,12 @@ class Gazetteer:
         `sources`: rows of `cypher/stages/mention_sources.cypher`.
         """
         tried = _Tried()
-        recorder = cls(work.name, tried, work.collection.indexing.pipeline, work.collection.language)
+        recorder = cls(work.name, tried, (), work.collection.indexing.pipeline, work.collection.language)
         for source in sources:
             mentions(source, tokenised_source(source, work.collection.language), recorder)
         ids = [entity_id(work.name, name) for name in sorted(tried.names)]
         rows = work.graph.run("stages/gazetteer_of", ids=ids)
-        return cls(work.name, _searchable(work, rows), recorder.pipeline, recorder.language)
+        return cls(work.name, *_searchable(work, rows), recorder.pipeline, recorder.language)
 
     def entity(self, name: str) -> str:
         """Return the id of an entity with this normalised name, whether it exists or not."""
@@ -80,17 +92,20 @@ class _Tried(Container[str]):
         return False
 
 
-def _searchable(work: StageContext, rows: Iterable[Mapping[str, Any]]) -> set[str]:
-    """Return the searchable names of rows of `cypher/stages/gazetteer.cypher`."""
+def _searchable(work: StageContext, rows: Iterable[Mapping[str, Any]]) -> tuple[set[str], set[str]]:
+    """Return the searchable names of rows of `cypher/stages/gazetteer.cypher`, and those of titles."""
     names: set[str] = set()
+    titles: set[str] = set()
     single: list[str] = []
     for record in rows:
+        if record["title"]:
+            titles.add(record["name"])
         if is_sure_name(record["name"], record["title"], work.collection.language):
             names.add(record["name"])
         else:
             single.append(record["name"])
     names.update(_proper(work, single))
-    return names
+    return names, titles
 
 
 def is_sure_name(normal: str, is_title: bool, language: Language) -> bool:
@@ -127,7 +142,7 @@ def bits(id: str) -> int:
 
 
 def spread_names(work: StageContext) -> None:
-    """Mark the passages that hold a new name, and count the titles of names that gained or lost one."""
+    """Mark the passages that hold a new name, and count and name the entities whose titles or facts changed."""
 
     in_stems = partial(name_stems, language=work.collection.language)
 
@@ -139,7 +154,7 @@ def spread_names(work: StageContext) -> None:
     for ids in work.batches(work.due("Entity", "titles"), _BATCH, "titles"):
 
         def count(tx: Transaction, ids: list[str] = ids) -> None:
-            tx.run("write/count_titles", ids=ids)
+            tx.run("write/count_names", ids=ids)
 
         work.commit("Entity", "titles", ids, count)
 
@@ -166,7 +181,7 @@ def link_mentions(work: StageContext) -> None:
         def write(tx: Transaction, rows: list[Row] = rows) -> None:
             touched = {mention["entity"] for row in rows for mention in row["mentions"]}
             touched.update(tx.run("write/mentions", rows=rows)[0]["before"])
-            tx.run("write/count_mentions", ids=sorted(touched))
+            tx.run("write/count_names", ids=sorted(touched))
 
         work.commit("Passage", "mentions", ids, write)
 
@@ -228,44 +243,74 @@ def tokenised_source(source: Mapping[str, Any], language: Language) -> Tokenised
 def mentions(
     source: Mapping[str, Any], passage: TokenisedPassage, gazetteer: Gazetteer
 ) -> tuple[dict[str, Row], dict[str, Row]]:
-    """Return the mentions of one passage by entity.
+    """Return the mentions of one passage by entity, and by name its other phrases, mentions if they are rare names.
 
-    Names in its text, names within its title, those that spaCy finds, the names of its triples.
+    Mentions are names in its text, names within its title, those that spaCy finds, and the names of its triples. A part
+    of a longer name is a mention only if a title names it, and is marked as a `part`.
 
-    And, by name, its capitalised phrases that the gazetteer leaves out: mentions if they are rare names. `source`: a
-    row of `cypher/stages/mention_sources.cypher`, and its `passage` in words; the maps given back are those of
-    `write/mentions`. Positions are word numbers from 0 in the title followed by the text, as in the passage's stems.
+    Args:
+        source: A row of `cypher/stages/mention_sources.cypher`.
+        passage: The words of this passage.
+        gazetteer: The known names.
+
+    Returns:
+        Two maps of rows of `write/mentions`. Positions are word numbers from 0 in the title followed by the text, as in
+        the passage's stems.
     """
     rows: dict[str, Row] = {}
     language = gazetteer.language
-    title, text = passage.title, passage.text
     own = set(source["own"])
     names, facts = gazetteer.known, Facts.of(source, language)
 
     def is_other(name: str) -> bool:
         return name in names and gazetteer.entity(name) not in own
 
-    def mention(name: str, via: str, positions: list[int] | None = None) -> Row:
+    def row(name: str, via: str) -> Row:
         # missing rather than false: nearly all mentions are neither
         flags = {"stated": facts.stated(name) or None, "about": facts.about(name) or None}
-        return {"entity": gazetteer.entity(name), "via": via, "positions": positions, **flags}
+        return {"entity": gazetteer.entity(name), "via": via, "positions": None, "text": None, "part": None, **flags}
 
-    def add(mention: Row) -> None:
-        rows.setdefault(mention["entity"], mention)
+    def places(via: str, phrases: Iterable[Phrase], words: Words, offset: int) -> dict[str, Row]:
+        by_name: defaultdict[tuple[str, bool], list[Phrase]] = defaultdict(list)
+        for phrase in phrases:
+            is_part = phrase.kind == "part" or (phrase.kind == "bearer" and phrase.name not in gazetteer.titles)
+            by_name[phrase.name, is_part].append(phrase)
+        result: dict[str, Row] = {}
+        for (name, is_part), of_name in sorted(by_name.items(), key=lambda item: item[0][1]):
+            if name in result or (is_part and not (KEEP_PARTS == "all" or (KEEP_PARTS == "multi" and " " in name) or (KEEP_PARTS == "title" and via == "title") or (KEEP_PARTS == "titled" and name in gazetteer.titles))):
+                continue
+            spellings = Counter(words.written(phrase.first, phrase.last, name) for phrase in of_name)
+            positions = [offset + phrase.first for phrase in of_name]
+            text = None if language.inflects and name in gazetteer.titles else spellings.most_common(1)[0][0]
+            result[name] = row(name, via) | {"positions": positions, "text": text, "part": is_part or None}
+        return result
 
-    for name, positions in find_names(title, is_other, {normalise(source["title"], language)}, language).items():
-        add(mention(name, "title", positions))
-    for name, positions in find_names(text, names.__contains__, language=language).items():
-        row = mention(name, "local", [len(title) + p for p in positions])
-        if row["entity"] in rows:
-            rows[row["entity"]]["positions"] += row["positions"]
-        add(row)
-    for name in named_entities(source["text"], gazetteer.pipeline, language):
-        add(mention(name, "spacy"))
-    left = {name: mention(name, "phrase") for name in passage.phrases if name not in names}
-    phrases = {name: row for name, row in left.items() if row["entity"] not in rows}
+    in_title = find_names(passage.title, is_other, {normalise(source["title"], language)}, language)
+    in_text = find_names(passage.text, names.__contains__, language=language)
+    in_title = list(whole_names(passage.title, in_title, passage.title_phrases, gazetteer.titles))
+    in_text = list(whole_names(passage.text, in_text, passage.phrases, gazetteer.titles))
+    offset = len(passage.title)
+    titled, local = places("title", in_title, passage.title, 0), places("local", in_text, passage.text, offset)
+    for mention in (*titled.values(), *local.values()):
+        before = rows.get(mention["entity"])
+        if before is None or before["part"]:
+            rows[mention["entity"]] = mention
+        elif not mention["part"]:
+            before |= {"positions": before["positions"] + mention["positions"], "text": mention["text"]}
+    for name, text in named_entities(source["text"], gazetteer.pipeline, language).items():
+        rows.setdefault(gazetteer.entity(name), row(name, "spacy") | {"text": text})
+    within = {i for name in in_text for i in range(name.first, name.last + 1) if name.last > name.first}
+    ends = {name.last for name in in_text if name.kind != "part" and name.last > name.first}
+    other = (
+        phrase
+        for phrase in passage.phrases
+        if phrase.kind == "name" and phrase.name not in names and phrase.last - phrase.first < LONGEST_RUN
+        and phrase.last not in ends and not (phrase.first in within and phrase.last in within)
+    )
+    left = places("phrase", other, passage.text, offset)
+    phrases = {name: mention for name, mention in left.items() if mention["entity"] not in rows}
     for name in source["stated"]:
-        add(mention(name, "triple"))
+        rows.setdefault(gazetteer.entity(name), row(name, "triple"))
     return rows, phrases
 
 

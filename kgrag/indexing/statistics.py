@@ -5,8 +5,8 @@ removes it; its share follows from its title, headings and text alone.
 """
 
 import math
-from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache, partial
 from typing import Any
@@ -16,11 +16,11 @@ from kgrag.graph.connection import Transaction
 from kgrag.indexing.named_entities import named_entities
 from kgrag.indexing.stage import Row, StageContext
 from kgrag.settings import BRIDGE_CAP, DENSITY_SAMPLE
-from kgrag.text.languages import ENGLISH, Language
+from kgrag.text.languages import ENGLISH, Language, keyword_noise
 from kgrag.text.letters import is_number
-from kgrag.text.names import capitalised_phrases, common_nouns
+from kgrag.text.names import common_nouns
 from kgrag.text.tokenised import TokenisedPassage
-from kgrag.text.tokens import content_stems, folded_name, is_content
+from kgrag.text.tokens import Token, content_stems, folded_name, is_content
 from kgrag.values.identity import entity_id, keyword_id, word_id
 
 # The density of names: the share of passages that mention two names or more that can serve as bridges.
@@ -50,29 +50,60 @@ def sample_bound(passages: int, sample: int = DENSITY_SAMPLE) -> int | None:
 _PASSAGES = 1000  # passages a transaction: the server writes one batch while the next is computed
 
 
+# In English a term is a noun or a name, as its neighbours tell: no text is parsed.
+_AFTER_NOUNS = frozenset(
+    """and are as at between but by can could did for from had has have if in into is must of on or should since than that
+    then through to under until was were when where which while who will with within without would""".split()
+)
+_BEFORE_VERBS = frozenset(
+    """also are be been being can could did do does had has have he i is it may might more most must never not she should
+    so they to too very was we were who will would you""".split()
+)
+
+
 @dataclass(frozen=True, slots=True)
 class Terms:
-    """The content words of a passage: stem -> how often, and stem -> its shortest form as written (lower case)."""
+    """The terms of a passage, those that stand first in it before others: how often each stem stands, and how written."""
 
     counts: Mapping[str, int]
     surfaces: Mapping[str, str]
 
 
 def terms(passage: TokenisedPassage) -> Terms:
-    """Return the content words of a passage's title and text; numbers are none."""
+    """Return the content words of a passage's title and text that may be keywords; numbers and months are none."""
     language = passage.language
-    surfaces: dict[str, str] = {}
-    counts: dict[str, int] = {}
-    stem_of = dict(zip(passage.words, passage.word_stems, strict=True))
-    for word, n in Counter(passage.words).items():
-        if not is_content(word, language) or is_number(word):
+    noise = keyword_noise(language)
+    tokens = [*passage.title, *passage.text]
+    surfaces: defaultdict[str, Counter[str]] = defaultdict(Counter)
+    counts: Counter[str] = Counter()
+    nominal: dict[str, None] = {}
+    for i, (token, word, stem) in enumerate(zip(tokens, passage.words, passage.word_stems, strict=True)):
+        if not is_content(word, language) or is_number(word) or word in noise:
             continue
-        stem = stem_of[word]
-        counts[stem] = counts.get(stem, 0) + n
-        forms = surfaces.get(stem)
-        if forms is None or (len(word), word) < (len(forms), forms):
-            surfaces[stem] = word
-    return Terms(counts, surfaces)
+        counts[stem] += 1
+        in_title = i < len(passage.title)
+        if token.starts and not in_title:
+            surfaces[stem].setdefault(token.raw.lower(), 0)  # if it stands nowhere else
+        else:
+            surfaces[stem][token.raw] += 1
+        if in_title or language is not ENGLISH or _is_nominal(tokens, i):
+            nominal.setdefault(stem)
+    return Terms(
+        {stem: counts[stem] for stem in nominal},
+        {stem: max((n, -len(raw), raw) for raw, n in surfaces[stem].items())[2] for stem in nominal},
+    )
+
+
+def _is_nominal(tokens: Sequence[Token], place: int) -> bool:
+    """Return whether a word of an English text is a name or a noun."""
+    token = tokens[place]
+    if token.raw[0].isupper() and not token.starts:
+        return True
+    before = tokens[place - 1] if place and not token.starts else None
+    after = tokens[place + 1] if place + 1 < len(tokens) else None
+    if token.norm.endswith(("ed", "ly")) or (before and (before.norm in _BEFORE_VERBS or before.raw[0].isupper())):
+        return False
+    return after is None or not after.joined or after.starts or after.norm in _AFTER_NOUNS
 
 
 def _terms(language: Language, batch: tuple[list[str], list[Row]]) -> dict[str, Terms]:
@@ -81,17 +112,17 @@ def _terms(language: Language, batch: tuple[list[str], list[Row]]) -> dict[str, 
 
 
 def top_terms(terms: Terms, df_classes: Mapping[str, int], corpus_class: int, n: int) -> list[tuple[str, float]]:
-    """Return the n stems of highest TF-IDF that at least two passages share, with their weights; ties by stem.
+    """Return the n stems of highest TF-IDF that at least two passages share, with their weights; ties by place.
 
     `df_classes` and `corpus_class` are floor(log2(df)) by stem and floor(log2(number of passages)).
     """
     weighed = []
-    for stem, count in terms.counts.items():
+    for place, (stem, count) in enumerate(terms.counts.items()):
         df = df_classes.get(stem, 0)
         if df > 0:
-            weighed.append((-_weight(count, max(0, corpus_class - df)), stem))
+            weighed.append((-_weight(count, max(0, corpus_class - df)), place, stem))
     weighed.sort()
-    return [(stem, -weight) for weight, stem in weighed[:n]]
+    return [(stem, -weight) for weight, _, stem in weighed[:n]]
 
 
 @lru_cache(maxsize=1 << 14)
@@ -128,7 +159,10 @@ def link_keywords(work: StageContext, corpus_class: int) -> None:
             names |= {stem: counts.surfaces[stem] for stem, _ in best[passage] if stem not in names}
         key = {stem: keyword_id(work.name, stem) for stem in names}
         keywords = [{"id": key[stem], "stem": stem, "name": name} for stem, name in sorted(names.items())]
-        rows = [{"id": p, "keywords": [{"id": key[s], "weight": w} for s, w in terms]} for p, terms in best.items()]
+        rows = [
+            {"id": p, "keywords": [{"id": key[s], "weight": w, "text": by_passage[p].surfaces[s]} for s, w in terms]}
+            for p, terms in best.items()
+        ]
         parameters = {"collection": work.name, "keywords": keywords, "rows": rows}
 
         def write(tx: Transaction, parameters: dict[str, Any] = parameters) -> None:
@@ -173,15 +207,6 @@ def write_statistics(tx: Transaction, collection: Collection, words: list[Row], 
     tx.run("write/count_phrases", rows=phrases, collection=collection.name, labels=[collection.label("Entity")])
 
 
-def written_names(passage: TokenisedPassage, pipeline: str | None, language: Language) -> dict[str, str]:
-    """Return the names that a passage holds, in the form they are known by, and how it writes them."""
-    return {
-        **named_entities(passage.as_written, pipeline, language),
-        **capitalised_phrases(passage.title, language),
-        **passage.phrases,
-    }
-
-
 def statistics(
     collection: str,
     passages: Iterable[TokenisedPassage],
@@ -199,13 +224,10 @@ def statistics(
     df: Counter[str | None] = Counter()
     inside: Counter[tuple[str, bool, bool]] = Counter()  # words of texts: word, has a capital, begins a sentence
     phrases: Counter[str] = Counter()
-    surfaces: dict[str, str] = {}
     for passage in passages:
         body = passage.text
-        surface_forms = written_names(passage, pipeline, language)
-        phrases.update(surface_forms.keys())
-        for name, surface in surface_forms.items():
-            surfaces[name] = min(surface, surfaces.get(name, surface))
+        capitalised = (p.name for p in (*passage.title_phrases, *passage.phrases) if p.kind not in ("none", "part"))
+        phrases.update({*capitalised, *named_entities(passage.as_written, pipeline, language)})
         df.update({*content_stems(passage.words + passage.headings, language), *passage.symbols})
         common = common_nouns(body, language)
         capitals = [token.raw[0].isupper() and i not in common for i, token in enumerate(body)]
@@ -232,7 +254,6 @@ def statistics(
             "id": entity_id(collection, name),
             "normal": name,
             "folded": folded_name(name),
-            "name": surfaces[name],
             "n": sign * n,
         }
         for name, n in phrases.items()

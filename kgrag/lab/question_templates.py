@@ -402,7 +402,9 @@ def _gaps_of(passage: Passage, language: Language, lot: random.Random, preferred
             ends = text.rstrip("\"'”’»)").endswith(_ENDS)  # code and cells of tables do not
             if not _SHORTEST <= len(text) <= _LONGEST or not _MARKS.isdisjoint(text) or not ends:
                 continue
-            names = sorted(capitalised_phrases(tokens(text), language).items())
+            words = tokens(text, language)
+            phrases = [p for p in capitalised_phrases(words, language) if p.kind != "none"]
+            names = sorted({p.name: words.written(p.first, p.last, p.name) for p in phrases}.items())
             usable = [
                 (normal, raw) for normal, raw in names
                 if f" {normal} " not in title and _is_answer(raw, text)

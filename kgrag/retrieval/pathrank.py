@@ -103,7 +103,7 @@ class PathRankConstants:
     rivals: float = 0.15
     large: int = 10_000
 
-    density: float = 0.8
+    density: float = 0.7
     slack: float = 1.5
     lexical: float = 1.0
 

@@ -4,34 +4,35 @@ Source: the PathRank recipe (index, step 1).
 """
 
 import re
-from collections.abc import Collection
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import islice
 
 from kgrag.text.languages import ENGLISH, Language
-from kgrag.text.names import LONGEST_CAPTION, begins_sentence, names_something, without_initials
+from kgrag.text.names import GENERAL, LONGEST_CAPTION, RANKS, capitalised_phrases, names_something, without_initials
 from kgrag.text.tokens import normalise, tokens
 
 _PARENTHESIS = re.compile(r"\s*\([^)]*\)\s*$")
-_LEAD = re.compile(r"^[\"“]?([^,(\"”.\n]{3,60}?)[\"”]?\s*(?:\(|,| is | was | are | were )")
-_OTHER_LEAD = re.compile(  # of other languages
-    r"^[\"“„«]?([^,(\"”“».\n]{3,60}?)[\"”“»]?\s*"
-    r"(?:\(|,| [–—] | (?:ist|war|sind|est|était|fut|es|era|fue|è|fu|é|foi|is|was) )"
+_SUBJECT = re.compile(r"[\"“„«]?([^,(\"“”„«».\n]{3,60}?)[\"”“»]?\s*(?:\(|,| [–—] | or | (?:is|was|are|were|ist|war|sind|est|était|fut|es|era|fue|è|fu|é|foi) )")
+_ALSO = re.compile(  # before another name of the same thing
+    r"(?:\b(?:known|called|styled|credited|referred to|abbreviated|spelled)(?: simply| professionally| mononymously)? as"
+    r"|\b(?:nicknamed|abbreviated|stylized as|stylised as|née|alias|aka|a\.k\.a\.|born|or|[Oo]fficially))"
+    r"(?: the| simply)? [\"“]?"
 )
-_PREPOSITIONS = frozenset("at by from in near on to".split())  # after a first word that is no name: "Born in Larvik"
+_SHORT = re.compile(r"\s*\([\"“]?([A-Z][A-Za-z&.-]*[A-Z.])[\"”]?[);,]")
+_PERSON = re.compile(r"born\b")
+_KINDS = frozenset(  # before "of" and a name: "Province of East Jersey"
+    """bay borough city commonwealth county department district duchy emirate feast gulf island isle kingdom municipality
+    parish principality province republic state sultanate territory town township union village""".split()
+)
+_OTHER_WAYS = 3  # names of one sentence
 _LEAD_CHARACTERS = 200
 _LONGEST_HEADING = 120  # characters
+_REPEATED = 3  # sections of a document with one heading, which then names none of them
 _NUMBERED = re.compile(r"^(?P<number>\d{1,2})(?P<dotted>(?:\.\d{1,2})*\.?)\s+(?=\S)|^[A-Z](?:\.\d{1,2})+\.?\s+(?=\S)")
 _CAPTION = re.compile(r"(?:table|figure|fig\.|listing|algorithm)\s+[A-Z]?\.?\d", re.IGNORECASE)
 _NO_NAME = re.compile(r"[=%;{}<>|~\\]")
-_GENERAL = frozenset(  # headings that any document may have
-    """abstract acknowledgements acknowledgments appendices arguments authors author availability background
-    bibliography bugs caveats changes comments conclusion conclusions configuration contents copying copyright default
-    defaults description details diagnostics discussion environment errors examples exceptions exit files footnotes
-    format functions general glossary history implementation index information introduction keywords license licence
-    methods miscellaneous motivation name names notes options other output overview parameters preface purpose
-    recommended reference references related remarks requirements results return returns security settings specific
-    status summary syntax synopsis terminology types usage value values warning warnings""".split()
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,8 +52,8 @@ def without_parenthesis(title: str) -> str:
 def title_aliases(title: str, lead: str, language: Language = ENGLISH) -> list[Alias]:
     """Return the names of a document with this title; `lead` is the beginning of its text.
 
-    Weights: the title and the title without its parenthesis 1; without article .9; without middle initials .8; the
-    name that the text begins with .8; the part before a comma .6.
+    Weights: the title and the title without its parenthesis 1; without article .9; without middle initials .8; other
+    names that the first sentence gives .8; the part before a comma .6.
     """
     if not title:
         return []
@@ -74,36 +75,72 @@ def title_aliases(title: str, lead: str, language: Language = ENGLISH) -> list[A
     for alias in list(aliases.values()):
         shorter = without_initials(alias.normal)
         if shorter:
-            add(alias.surface if language.inflects else shorter.title(), 0.8, shorter)
-    if "," in bare:
-        add(bare.split(",")[0].strip(), 0.6)
-    name = _lead_name(lead, language)
-    if name:
+            initials = set(alias.normal.split()) - set(shorter.split())
+            others = [word for word in alias.surface.split() if word.rstrip(".").lower() not in initials]
+            if not any(initial in alias.surface.split() for initial in initials):  # "Batman v Superman"
+                add(alias.surface if language.inflects else " ".join(others), 0.8, shorter)
+    first, _, rest = bare.partition(", ")
+    if rest and ":" not in first and not {"and", "&"} & set(rest.split()) and first.split()[0] != rest.split()[0]:
+        if all(word.is_capital or word.norm in language.stop_words for word in tokens(first, language)):
+            add(first, 0.6)
+    for name in _lead_names(bare, lead, language):
         add(name, 0.8)
     return list(aliases.values())
 
 
-def _lead_name(text: str, language: Language) -> str | None:
-    """Return the name at the beginning of a text ("Fram" of "The Fram was a ship"), if there is one."""
-    match = (_LEAD if language is ENGLISH else _OTHER_LEAD).match(text)
-    if not match:
-        return None
-    words = match[1].split()
-    first = words[0].lower()
-    opens = first in language.stop_words and (first != "the" if language is ENGLISH else first not in language.articles)
-    if not match[1][0].isupper() or opens or not 1 < len(words) <= 7 or words[1] in _PREPOSITIONS:
-        return None
-    return match[1].split(" ", 1)[-1] if first in language.articles else match[1]
+def _lead_names(title: str, text: str, language: Language) -> Iterator[str]:
+    """Yield the other names that the first sentence of a text gives what its title names.
+
+    The subject in full ("Charles Leo Goodrum" of "Charles Goodrum"), its abbreviation in brackets, and names behind
+    "or", "born", "known as" and the like.
+    """
+    match = _SUBJECT.match(text)
+    if match is None:
+        return
+    words = tokens(match[1], language)
+    phrases = capitalised_phrases(words, language)
+    own = [word for word in normalise(title, language).split() if word not in language.articles]
+    whole = max(phrases, key=lambda phrase: phrase.last - phrase.first, default=None)
+    full = [word for word in whole.name.split() if word not in language.articles] if whole else []
+    before, is_person = full[: -len(own)], _PERSON.match(text, match.end()) is not None or text[match.end() - 1] == "("
+    known = all(word in RANKS or word in _KINDS or word == "of" for word in before)
+    if not own or full[-1:] != own[-1:] or not _holds(full, own) or len(set(full)) < len(full):
+        return
+    if full[0] != own[0] and not known and not (is_person and "of" not in before):
+        return
+    assert whole is not None
+    yield words.written(whole.first, whole.last, whole.name)
+    if short := _SHORT.match(text, match.end(1)):
+        yield short[1]
+    sentence = text[match.end(1) :].partition(". ")[0]
+    for also in islice(_ALSO.finditer(sentence), _OTHER_WAYS):
+        words = tokens(sentence[also.end() :], language)
+        first = next((phrase for phrase in capitalised_phrases(words, language) if phrase.first == 0), None)
+        if first is not None and first.kind in ("name", "joined"):
+            yield words.written(first.first, first.last, first.name)
+
+
+def _holds(words: Sequence[str], part: Sequence[str]) -> bool:
+    """Return whether all words of a name stand in a longer form of it, in their order."""
+    rest = iter(words)
+    return all(word in rest for word in part)
+
+
+def telling_headings(paths: Iterable[str]) -> set[str]:
+    """Return the last headings of paths, without those that repeat under other numbers: "3.3 Specific Options"."""
+    headings = [path.rsplit(" > ", 1)[-1].strip() for path in paths]
+    counts = Counter(_NUMBERED.sub("", heading) for heading in headings)
+    return {heading for heading in headings if heading and counts[_NUMBERED.sub("", heading)] < _REPEATED}
 
 
 def passage_aliases(
     section: str, text: str, captions: Collection[str] = (), language: Language = ENGLISH
 ) -> list[Alias]:
-    """Return the names of a passage of a long document: its headings, and names at the beginning of its paragraphs.
+    """Return the names that its headings give a passage of a long document, with the weights of titles.
 
     `section`: the path of headings it stands under; `captions`: the document's headings, which may end on a stop; other
-    lines of the text are headings by their looks, if it has none. Headings weigh what titles weigh, the other names .8.
-    Numbers do not belong to headings, and one that any document may have ("3.1 Purpose") names nothing.
+    lines of the text are headings by their looks, if it has none. Numbers do not belong to headings, and one that any
+    document may have ("3.1 Purpose") names nothing.
     """
     aliases: dict[str, Alias] = {}
 
@@ -120,14 +157,10 @@ def passage_aliases(
         and _may_name(line, language)
     }
     own = section.rsplit(" > ", 1)[-1].strip()
-    is_own = _is_heading(own, language) or (own in captions and _may_name(own, language))
+    is_own = (own in captions and _may_name(own, language)) if captions else _is_heading(own, language)
     for heading in [own] * is_own + [lines[i] for i in sorted(headings)]:
         for alias in _heading_aliases(heading, captions, language):
             add(alias)
-    for i, line in enumerate(lines):
-        name = None if i in headings else _lead_name(line[:_LEAD_CHARACTERS], language)
-        if name and ":" not in name and _may_name(name, language) and not begins_sentence(name.split()[0].lower()):
-            add(Alias(normalise(name, language), name, 0.8))
     return list(aliases.values())
 
 
@@ -165,6 +198,6 @@ def _may_name(heading: str, language: Language) -> bool:
         and not _CAPTION.match(heading)
         and words[0].is_capital
         and words[-1].is_capital
-        and not all(w.norm in _GENERAL or w.norm in language.stop_words for w in words)
+        and not all(w.norm in GENERAL or w.norm in language.stop_words for w in words)
         and names_something(words, language)
     )

@@ -178,6 +178,12 @@ def _words(texts: Iterable[str]) -> frozenset[str]:
     return frozenset(word for text in texts for word in re.findall(r"[^\W_]+", text))
 
 
+@cache
+def keyword_noise(language: Language) -> frozenset[str]:
+    """Return the words that are no keywords though they carry meaning: months, and stop words of longer lists."""
+    return _words(fold(word.lower(), language.letters) for word in (*_stop_words(language.code), language.months))
+
+
 def is_known(code: str) -> bool:
     """Return whether there is a language of this code."""
     return code in _KNOWN

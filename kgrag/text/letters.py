@@ -224,12 +224,10 @@ def signs_of(name: str) -> str:
     return "".join([c for c in name if c in _SIGNS and c != "&"])
 
 
-def with_signs(name: str, raw: str) -> str:
-    """Return how a word is written (`raw`), with the signs that its name has: "C++"."""
+def signs_around(name: str) -> tuple[str, str]:
+    """Return the signs before and after the word of a name: "C++" has "" and "++"."""
     bare = name.lstrip(_SIGNS)
-    lead, rest = name[: len(name) - len(bare)], bare.rstrip(_SIGNS)
-    own = "'s" if rest.endswith("'s") else ""
-    return f"{lead}{raw}{own}{bare[len(rest) :]}"
+    return name[: len(name) - len(bare)], bare[len(bare.rstrip(_SIGNS)) :]
 
 
 def sign_between(one: str, gap: str, other: str) -> str:

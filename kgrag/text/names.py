@@ -4,18 +4,64 @@ Source: the PathRank recipe (index, steps 1 and 4).
 """
 
 import re
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Collection, Container, Iterable, Iterator, Sequence
 from functools import cache, partial
-from itertools import accumulate
+from itertools import accumulate, chain
+from typing import Literal, NamedTuple
 
 from kgrag.text.languages import ENGLISH, Language
-from kgrag.text.letters import APOSTROPHES, JOINING, Memo, is_number, with_signs, without_possessive
+from kgrag.text.letters import APOSTROPHES, JOINING, Memo, is_number, without_possessive
 from kgrag.text.tokens import UNSPACED_LETTER, Token, is_unspaced, join_name, name_words
 
 LONGEST_CAPTION = 14  # words
+LONGEST_RUN = 6
+"""Words with capitals that are read as one name, though no title or second text has it."""
+SURE_WORDS = 3
+"""Words of a known name that is read as such within a longer run."""
 _NO_INITIALS = "aioey"  # words of one letter
 _INNER_WORDS = frozenset("of the and de van von der la le du del des di da bin ibn al ben zu y for in on at".split())
-_JOINING_WORDS = frozenset("and y for in on at of".split())
+_COORDINATING = frozenset("and y in on at for".split())
+_SUBORDINATING = frozenset(("of",))
+_OFFICES = frozenset(  # of these, those that names of places and things do not begin with
+    """admiral archbishop archduchess archduke bishop brigadier captain cardinal chancellor colonel commander congressman
+    congresswoman corporal deputy governor lieutenant mayor minister professor rabbi representative reverend secretary
+    senator sergeant sheikh sheikha sheriff sir viscount""".split()
+)
+_INSTITUTIONS = frozenset(  # whose names have "of", unlike "Mayor of Ocala" and "Martin of Aragon"
+    """academy archdiocese army association bank bishop board bureau center centre church college commission committee
+    company conference confederation congress council court department diocese faculty federation gulf hall house
+    institute institutes institution isle journal league library ministry museum office order party republic school
+    secretary society temple treaty union university""".split()
+)
+_SAINT = frozenset("st ste saint".split())
+_FIRST_OF_NAMES = frozenset("all first my no one our three too two".split())  # stop words: "Three Mile Island"
+RANKS = frozenset(  # words before the name of a person, which they are no part of
+    """admiral archbishop archduchess archduke baron baroness bishop brigadier captain cardinal chancellor chief coach
+    colonel commander congressman congresswoman corporal count countess crown dame deputy duchess duke earl emir emperor
+    empress father general governor grand judge justice king lady lieutenant lord major marquess mayor minister pope
+    president prime prince princess professor queen rabbi representative reverend saint secretary senator sergeant shah
+    sheikh sheikha sheriff sir sultan tsar vice viscount""".split()
+)
+_OFFICES = frozenset(  # of these, those that names of places and things do not begin with
+    """admiral archbishop archduchess archduke bishop brigadier captain cardinal chancellor colonel commander congressman
+    congresswoman corporal deputy governor lieutenant mayor minister professor rabbi representative reverend secretary
+    senator sergeant sheikh sheikha sheriff sir viscount""".split()
+)
+_INSTITUTIONS = frozenset(  # whose names have "of", unlike "Mayor of Ocala" and "Martin of Aragon"
+    """academy archdiocese army association bank bishop board bureau center centre church college commission committee
+    company conference confederation congress council court department diocese faculty federation gulf hall house
+    institute institutes institution isle journal league library ministry museum office order party republic school
+    secretary society temple treaty union university""".split()
+)
+_SAINT = frozenset("st ste saint".split())
+_FIRST_OF_NAMES = frozenset("all first my no one our three too two".split())  # stop words: "Three Mile Island"
+RANKS = frozenset(  # words before the name of a person, which they are no part of
+    """admiral archbishop baron bishop captain cardinal chancellor chief colonel commander congressman corporal count
+    countess deputy duchess duke earl emperor empress general governor judge justice king lady lieutenant lord major
+    marquess mayor minister pope president prime prince princess professor queen rabbi representative reverend saint
+    secretary senator sergeant sheriff sir sultan vice viscount""".split()
+)
 _ABBREVIATIONS = frozenset(  # before a full stop within a name; short words in small letters besides, "v.", "sv."
     """adm alb attn ave bd bldg blvd br bros capt cdr cia cmdr co col corp cpl dept dipl dr drs ed eds esq est fa feat
     fig fr ft gen gov hl hon inc ing insp jr kl lt ltd maj messrs mgr mlle mme mon mons mr mrs ms msgr mt mts mtro no
@@ -32,7 +78,9 @@ _DOTTED = re.compile(r"(?:[^\W\d_]\.)+[^\W\d_]")  # initials, "J.K", and states,
 SIGNED_LETTER = re.compile(r"[a-z](?:\+\+|#)")  # names of one letter: "C++", "F#"
 _BEFORE_YEARS = frozenset("in since by from to until till during before after around about circa".split())
 _ORDINAL = re.compile(r"\d{1,2}|[IVX]+")  # "1. FC Köln", "Ludwig XIV. Straße"
-_VERSION = re.compile(r"v\d[\d.]+[a-z]?")
+_SECTION = re.compile(r"(?:\d+|[A-Z])(?:\.\d+)+")
+_LONGEST_HEADING = 8  # words
+_NUMBERED = re.compile(r"v\d[\d.]+[a-z]?|[a-z](?:\.\d+)+")  # versions and sections, in normal form
 _GREEK = re.compile(r"[\u0370-\u03ff]")
 _LATIN = re.compile(r"[^\W\d_\u0370-\uffff]")
 _PARTS = frozenset(  # of documents: with a number they name no thing, "Section 4.8", "Table 2"
@@ -40,6 +88,15 @@ _PARTS = frozenset(  # of documents: with a number they name no thing, "Section 
     example exercise fig figure figures file group inc item lemma level line listing method model note option page
     part phase population proof release row sec sect section sections state step subject subjects tab table tables
     term test theorem time type version vol volume year""".split()
+)
+GENERAL = frozenset(  # headings that any document may have
+    """abstract acknowledgements acknowledgments appendices arguments authors author availability background
+    bibliography bugs caveats changes comments conclusion conclusions configuration contents copying copyright default
+    defaults description details diagnostics discussion environment errors examples exceptions exit files footnotes
+    format functions general glossary history implementation index information introduction keywords license licence
+    methods miscellaneous motivation name names notes options other output overview parameters preface purpose
+    recommended reference references related remarks requirements results return returns security settings specific
+    status summary syntax synopsis terminology types usage value values warning warnings""".split()
 )
 _SIGNS_OF_NUMBERS = r".,:/'#%‰°+\-=^×·<>≤≥~±≈$€£¥"
 _VALUES = frozenset("true false null nil nan na inf".split())
@@ -102,51 +159,147 @@ def names_something(words: Sequence[Token], language: Language) -> bool:
 
 def _telling(word: str, language: Language) -> bool:
     short = len(word) < 2 if word.isascii() else not word
-    if short or is_number(word) or word in language.stop_words or word in _PARTS or _VERSION.fullmatch(word):
+    if short or is_number(word) or word in language.stop_words or word in _PARTS or _NUMBERED.fullmatch(word):
         return False
     return word.isascii() or not (_GREEK.search(word) and _LATIN.search(word))  # of a formula: "Gρ"
 
 
-def capitalised_phrases(words: Sequence[Token], language: Language = ENGLISH) -> dict[str, str]:
-    """Return the capitalised phrases of a text, which may be names: normal form -> spelling.
+_Kind = Literal["name", "joined", "bearer", "part", "none"]
+
+
+class Phrase(NamedTuple):
+    """A run of capitalised words that may be a name, or a part of one.
+
+    Attributes:
+        name: its normal form.
+        first: the number of its first word.
+        last: the number of its last word.
+        kind: "name"; "joined" of "Zambia and Zimbabwe", which is one name only if it stands again and its sides are no titles; "bearer" of
+            "Edward Evans" in "Lieutenant Edward Evans" and "World Cup" in "1998 World Cup"; "part" of "Chicago" in
+            "University of Chicago"; "none" of what names nothing, such as a line in capitals.
+    """
+
+    name: str
+    first: int
+    last: int
+    kind: _Kind
+
+
+def capitalised_phrases(
+    words: Sequence[Token], language: Language = ENGLISH, *, is_title: bool = False
+) -> list[Phrase]:
+    """Return the capitalised phrases of a text in their order, each before its parts.
 
     A run of capitalised words, with a small word or two allowed after the first ("House of the Seven Gables"), or of
     numbers of three or four digits; stop words at its ends do not belong to it, nor does what sentences begin with
-    ("See", "Consequently"). Numbers, dates, values and parts of documents ("Section 4") are none, and neither is one
-    word that begins a sentence, unless it has capitals or digits within; where all nouns have capitals, neither is one
-    word behind an article. What "and", "of" or & joins counts itself, too.
+    ("See", "Consequently"), nor a date. Numbers, values and parts of documents ("Section 4") are not names, nor is a
+    single word at the start of a sentence, unless it has capitals or digits within; where all nouns have capitals, nor
+    is a single word behind an article. Names that "and", "in" or & joins count by themselves, and so does
+    what follows "of". A title with capitals alone is one name: "Administration" is a part of "R Administration".
     """
-    phrases: dict[str, str] = {}
+    phrases: list[Phrase] = []
+    coordinating = _COORDINATING | language.joining
+    capital = all(word.is_capital or word.norm in language.stop_words for word in words)
+    is_one_name = is_title and capital and all(word.joined for word in words[1:])
+    if is_one_name:
+        phrases.append(Phrase("", 0, len(words) - 1, "none"))
     dates, common = _number_or_date(language), common_nouns(words, language)
-    for match in _PHRASE.finditer(_shapes(words, language)):
-        run = list(words[match.start() : match.end()])
-        numbered = match.end() < len(words) and is_number(words[match.end()].norm)
-        parted = match[1] or any(map(_follows_sign, run[1:]))
-        for place, part in ((0, run), *_split(run, language)) if parted else ((0, run),):
-            while part and part[-1].norm in language.stop_words:
-                part.pop()
-            while len(part) > 1 and (_is_stop(part[0], language) or begins_sentence(part[0].norm) or _is_mark(part)):
-                del part[0]
-                place += 1
-                while len(part) > 1 and part[0].raw.islower():
-                    del part[0]
-                    place += 1
-            if len(part) > 1 and part[0].raw.isdigit() and _follows_preposition(words, match.start() + place):
-                del part[0]  # "in 1912 Amundsen reached"
-                place += 1
-            if part and _follows_title(words, match.start() + place):
-                part[0] = part[0]._replace(starts=False)
-            if part and _follows_sign(part[0]):  # "the pair & Garfunkel"
-                part[0] = part[0]._replace(name=part[0].name[1:])
-            alone = len(part) == 1 or any(w.norm in language.joining for w in part)
-            if alone and match.start() + place in common:
+
+    def add(first: int, last: int, kind: _Kind) -> Phrase | None:
+        end = last
+        first, last = _trimmed(words, first, last, language)
+        if last < first:
+            return None
+        run = list(words[first : last + 1])
+        if _follows_title(words, first):
+            run[0] = run[0]._replace(starts=False)
+        if _follows_sign(run[0]):  # "the pair & Garfunkel"
+            run[0] = run[0]._replace(name=run[0].name[1:])
+        name = without_possessive(join_name(name_words(run, language)))
+        alone = len(run) == 1 or any(w.norm in language.joining for w in run)
+        numbered = last + 1 < len(words) and is_number(words[last + 1].norm)
+        long = len(name) > 2 or SIGNED_LETTER.fullmatch(name) is not None
+        is_date = dates.fullmatch(" ".join([w.norm for w in run])) is not None
+        is_name = long and not is_date and not (alone and first in common) and _is_phrase(run, language, numbered)
+        is_cut = first == last < end and words[last + 1].raw[0].isupper()  # "County" of "County Down"
+        is_name = is_name and not is_cut and not in_heading(words, first, last)
+        phrases.append(Phrase(name, first, last, kind if is_name else "none"))
+        return phrases[-1]
+
+    for match in _PHRASE.finditer(_without_dates(_shapes(words, language), words, language)):
+        begin, end = match.span()
+        sides = _split(words, begin, end, coordinating)
+        is_part = is_one_name and end - begin < len(words)
+        kind: _Kind = "part" if is_part else "name"
+        if len(sides) > 1:  # by a word, or by a possessive 's alone
+            kind = "joined" if any(word.raw.islower() for word in words[begin:end]) else "none"
+        whole = add(begin, end - 1, kind)
+        for first, last in sides:
+            side = whole if len(sides) == 1 else add(first, last, "name")
+            if side is None:
                 continue
-            name = without_possessive(join_name(name_words(part, language)))
-            is_date = dates.fullmatch(" ".join([w.norm for w in part])) is not None
-            long = len(name) > 2 or SIGNED_LETTER.fullmatch(name) is not None
-            if long and name not in phrases and not is_date and _is_phrase(part, language, numbered):
-                phrases[name] = without_possessive("".join(map(_written, part)).lstrip())
+            for tail, end_of_tail in _split(words, first, last + 1, _SUBORDINATING)[1:]:
+                inside = any(word.norm in _INSTITUTIONS for word in words[side.first : tail])
+                add(tail, end_of_tail, "part" if inside or _follows_sign(words[tail]) else "name")
+            bearer = side.first
+            while bearer < last and (words[bearer].norm in RANKS or words[bearer].raw[0].isdigit()):
+                bearer += 1
+            if side.first < bearer < side.last and words[bearer].raw[0].isupper():
+                is_person = words[bearer - 1].norm in _OFFICES
+                add(bearer, side.last, "name" if is_person else "bearer")
+                if is_person and side in phrases:
+                    phrases[phrases.index(side)] = side._replace(kind="joined")
     return phrases
+
+
+def in_heading(words: Sequence[Token], first: int, last: int) -> bool:
+    """Return whether words stand in a line that is a numbered heading: "5.10.2 Specific Options"."""
+    begin = first
+    while begin > max(0, first - _LONGEST_HEADING) and not words[begin].starts:
+        begin -= 1
+    if begin == first or not words[begin].starts or _SECTION.fullmatch(words[begin].raw) is None:
+        return False
+    after = words[last + 1 : last + _LONGEST_HEADING]
+    return not after or any(word.starts for word in after)
+
+
+def _trimmed(words: Sequence[Token], first: int, last: int, language: Language) -> tuple[int, int]:
+    """Return the first and last word of a run without stop words and openers of sentences at its ends."""
+    while last >= first and (
+        words[last].norm in language.stop_words
+        or (last > first and words[last].raw.isdigit() and words[last - 1].name.endswith("'s"))  # "Einstein's 1905"
+    ):
+        last -= 1
+    while first < last and (
+        _is_stop(words[first], language)
+        or begins_sentence(words[first].norm)
+        or _is_mark(words[first], words[first + 1])
+        or (words[first].norm in _DAYS and words[first + 1].norm in language.stop_words)  # "every June the Oerol"
+        or (words[first].raw.isdigit() and (last == first + 1 or _is_no_part(words, first, language)))
+        or (words[first].raw.islower() and not words[first].raw.isdigit())
+        or (words[first].starts and _SECTION.fullmatch(words[first].raw) is not None)
+    ):
+        first += 1
+    return first, last
+
+
+def _is_no_part(words: Sequence[Token], place: int, language: Language) -> bool:
+    """Return whether a number is no part of the name behind it: "in 1912 Amundsen", "17,000 Cherokees", "1767 An"."""
+    word, after = words[place], words[place + 1]
+    follows = place > 0 and word.joined and words[place - 1].norm in _BEFORE_DATES
+    return follows or word.name[0] in _SIGNS_OF_NUMBERS or after.norm in language.stop_words
+
+
+def _without_dates(shapes: str, words: Sequence[Token], language: Language) -> str:
+    """Return the shapes of words with gaps for dates, which part names: "February 1912 Lieutenant Edward Evans"."""
+    months = language.months.split("|")
+    for i in [i for i, word in enumerate(words) if word.norm in months]:
+        first, last = i - (i > 0 and words[i - 1].raw.isdigit()), i + 1
+        while last < len(words) and words[last].raw.isdigit() and last < i + 3:
+            last += 1
+        if last - first > 1:
+            shapes = f"{shapes[:first]}{_ALL_SHAPES[0] * (last - first)}{shapes[last:]}"
+    return shapes
 
 
 def _follows_sign(word: Token) -> bool:
@@ -154,16 +307,11 @@ def _follows_sign(word: Token) -> bool:
     return word.joined and word.name[:1] in JOINING
 
 
-def _written(word: Token) -> str:
-    """Return how a word of a name is written, with its signs and the space before it."""
-    if word.inside:
-        return f"{word.name[0]}{word.raw}"
-    return f" {word.name[0]} {word.raw}" if _follows_sign(word) else f" {with_signs(word.name, word.raw)}"
-
-
 def _is_stop(word: Token, language: Language) -> bool:
-    """Return whether a word is a stop word; "U.S" is none."""
-    return word.norm in language.stop_words and _DOTTED.fullmatch(word.raw) is None
+    """Return whether a word is a stop word, unlike "U.S" and the first word of "First World War"."""
+    norm = word.norm
+    begins = norm in _FIRST_OF_NAMES and word.raw[0].isupper() and (not word.starts or norm == "first")
+    return norm in language.stop_words and not begins and _DOTTED.fullmatch(word.raw) is None
 
 
 def _follows_title(words: Sequence[Token], place: int) -> bool:
@@ -172,14 +320,9 @@ def _follows_title(words: Sequence[Token], place: int) -> bool:
     return before is not None and before.norm in _TITLES and before.raw[0].isupper()
 
 
-def _follows_preposition(words: Sequence[Token], place: int) -> bool:
-    """Return whether a number is the year of a clause or a date, and of no name: "in 1912", "the 1998 World Cup"."""
-    return place > 0 and words[place].joined and words[place - 1].norm in _BEFORE_DATES
-
-
-def _is_mark(words: Sequence[Token]) -> bool:
-    """Return whether what a phrase begins with is a sign or a quantity before a common word: "Z in the Cholesky"."""
-    return (len(words[0].norm) == 1 or words[0].raw.isdigit()) and words[1].raw.islower()
+def _is_mark(word: Token, after: Token) -> bool:
+    """Return whether a word is a sign or a quantity before a common word: "Z in the Cholesky"."""
+    return (len(word.norm) == 1 or word.raw.isdigit()) and after.raw.islower()
 
 
 def common_nouns(words: Sequence[Token], language: Language) -> frozenset[int]:
@@ -215,9 +358,10 @@ def _is_phrase(words: Sequence[Token], language: Language, numbered: bool) -> bo
         starts = word.starts and word.raw[1:].islower()
         something = (word.norm in _PARTS and not numbered) or names_something(words, language)
         something = something or SIGNED_LETTER.fullmatch(word.name) is not None
-        return something and not begins_sentence(word.norm) and not starts and word.norm not in _TITLES
+        common = word.norm in _TITLES or word.norm in _DAYS or word.norm in GENERAL
+        return something and not begins_sentence(word.norm) and not starts and not common
     norms = {word.norm for word in words}
-    shouted = len(words) > 3 and all(word.raw.isupper() for word in words) and not language.stop_words.isdisjoint(norms)
+    shouted = _is_shouted(words) and not language.stop_words.isdisjoint(norms)
     twice = len(norms) < len(words) and not all(word.raw.istitle() for word in words)
     short = len(words) > 2 and all(len(w.norm) < 4 and (w.raw.isupper() or w.raw.isdigit()) for w in words)
     signs = short and any(len(name) == 1 for name in norms)  # "L 0 LR AAX"
@@ -226,26 +370,34 @@ def _is_phrase(words: Sequence[Token], language: Language, numbered: bool) -> bo
     return names_something(words, language) and not (shouted or twice or signs or brief or after_initial)
 
 
-def _split(run: Sequence[Token], language: Language) -> list[tuple[int, list[Token]]]:
-    """Return the parts of a phrase, each with its place in it: "Zambia" and "Zimbabwe" of "Zambia and Zimbabwe".
+def _is_shouted(words: Sequence[Token]) -> bool:
+    """Return whether words are a line in capitals rather than a name."""
+    return len(words) > 3 and all(word.raw.isupper() for word in words)
 
-    A phrase without a joining word or sign has no parts.
+
+def _split(words: Sequence[Token], first: int, end: int, joining: frozenset[str]) -> list[tuple[int, int]]:
+    """Return the first and last word of each part of a run: "Zambia" and "Zimbabwe" of "Zambia and Zimbabwe".
+
+    A word of `joining` parts them; so do signs such as & if `joining` has "of", and a possessive 's if it has "and".
     """
-    joining = _JOINING_WORDS | language.joining
-    parts: list[tuple[int, list[Token]]] = [(0, [])]
-    for i, word in enumerate(run):
+    parts = [first]
+    for i in range(first + 1, end):
+        word = words[i]
         if word.norm in joining and word.raw.islower():
-            parts.append((i + 1, []))
-            continue
-        if i and _follows_sign(word) and not word.inside:
-            parts.append((i, []))
-        parts[-1][1].append(word)
-    return parts if len(parts) > 1 else []
+            if word.norm != "for" or words[i - 1].norm not in _INSTITUTIONS:  # "Center for Disease Control"
+                parts.append(i + 1)
+        elif "of" in joining and _follows_sign(word) and not word.inside:
+            parts.append(i)
+        elif "and" in joining and i - parts[-1] > 1 + (words[parts[-1]].norm in _SAINT):
+            if words[i - 1].name.endswith("'s"):  # "Franklin D. Roosevelt's New Deal", unlike "St John's College"
+                parts.append(i)
+    ends = [begin - 1 - (words[begin - 1].norm in joining and words[begin - 1].raw.islower()) for begin in parts[1:]]
+    return list(zip(parts, [*ends, end - 1], strict=True))
 
 
 # Names are found in the shapes of words, a character each: what a word is to a name, as bits.
-_CAPITAL, _UPPER, _DIGIT, _FIRST, _INNER, _INITIAL, _SHORT, _JOINED = (1 << i for i in range(8))
-_ALL_SHAPES = [chr(0x100 + bits) for bits in range(256)]
+_CAPITAL, _UPPER, _DIGIT, _FIRST, _INNER, _INITIAL, _SHORT, _JOINED, _HEAD = (1 << i for i in range(9))
+_ALL_SHAPES = [chr(0x100 + bits) for bits in range(512)]
 
 
 def _shape(word: Token, language: Language) -> str:
@@ -255,6 +407,7 @@ def _shape(word: Token, language: Language) -> str:
     bits |= _INNER * (norm in _INNER_WORDS or norm in language.inner)
     bits |= _INITIAL * (len(norm) == 1 and norm not in _NO_INITIALS)
     bits |= _SHORT * (upper and (norm in _INSIDE_NAMES or _DOTTED.fullmatch(raw) is not None))
+    bits |= _HEAD * (upper and norm in _INSTITUTIONS)
     return _ALL_SHAPES[bits | _JOINED * word.joined]
 
 
@@ -282,25 +435,26 @@ def _having(all_of: int, any_of: int) -> str:
 _CAPITALS = frozenset(_having(_CAPITAL, _CAPITAL))
 _INITIALS = frozenset(_having(_INITIAL, _INITIAL))
 _SHORTENED = re.compile(f"{_having(_SHORT, _SHORT)}(?=.)")  # a word that a full stop may follow within a name
-_PHRASE = re.compile(  # first word, one or two small ones before a capital, what is joined to them
-    f"{_having(_FIRST, _FIRST)}(?:({_having(_JOINED, _INNER)}{{1,2}}+){_having(_JOINED, _UPPER)})?"
-    f"{_having(_JOINED, _UPPER | _DIGIT)}*"
+_SMALL = f"{_having(_JOINED, _INNER)}{{1,2}}+"  # words before a capital
+_PHRASE = re.compile(  # small words stand after the first word, and after "Court", "Ministry" and the like
+    f"{_having(_FIRST, _FIRST)}(?:{_SMALL}{_having(_JOINED, _UPPER)})?"
+    f"(?:{_having(_JOINED, _UPPER | _DIGIT)}|(?<={_having(_HEAD, _HEAD)}){_SMALL}{_having(_JOINED, _UPPER)})*"
 )
 
 
 def find_names(
     words: Sequence[Token], is_name: Callable[[str], bool], skip: Collection[str] = (), language: Language = ENGLISH
-) -> dict[str, list[int]]:
-    """Return the known names in a text, longest first and from left to right; and those of several words within them.
+) -> list[Phrase]:
+    """Return the known names in a text, from left to right, the longest at each place, and the names within them.
 
-    "King George VI" mentions "George VI", too. Normal form -> positions (word numbers from 0).
+    The kind is "name", or "part" within a longer name: "George VI" of several words, of "King George VI".
 
     A name begins and ends on a capital, a digit or a letter without case, and never begins within a Korean word. One
     word alone must be longer than two letters, no stop word, and no number. A name never crosses the end of a sentence;
     in scripts without spaces, no sign separates a single letter from the rest. `skip`: names that are ignored, so that
     names within them are found.
     """
-    places: dict[str, list[int]] = {}
+    names: list[Phrase] = []
     ends = [i for i, word in enumerate(words) if word.apart and i and not _abbreviates(words[i - 1])]
     ends.append(len(words))
     sentence = 0  # among the ends
@@ -336,26 +490,85 @@ def find_names(
                 if not name or not is_name(name):
                     continue
             if name not in skip:
-                places.setdefault(name, []).append(i)
-                for inner, place in _within(text, begins, capitals[first : last + 1], is_name):
-                    if inner not in skip:
-                        places.setdefault(inner, []).append(place)
+                names.append(Phrase(name, i, j, "name"))
+                inside = _within(text, begins, capitals[first : last + 1], is_name)
+                names += [inner for inner in inside if inner.name not in skip]
                 first = last
                 break
         else:
             name = norms[i][begin - begins[i] :]
             name = name if is_name(name) else without_possessive(name)
             alone = SIGNED_LETTER.fullmatch(name) is not None or _can_stand_alone(words[i].norm, i, language)
-            if is_name(name) and alone and name not in skip:
-                places.setdefault(name, []).append(i)
+            refers = words[i].norm in _PARTS and i + 1 < len(words) and is_number(words[i + 1].norm)  # "Section 5.2"
+            if is_name(name) and alone and not refers and words[i].norm not in GENERAL and name not in skip:
+                names.append(Phrase(name, i, i, "name"))
         first += 1
-    return places
+    return names
+
+
+def whole_names(
+    words: Sequence[Token], names: Sequence[Phrase], runs: Sequence[Phrase], titles: Container[str] = ()
+) -> Iterator[Phrase]:
+    """Yield the known names of a text with the kind "part" where they are only a part of a longer name.
+
+    "Kansas" is a part of "Kansas City Chiefs". A run of words that known names fill, the last of several words, is no
+    longer name ("Vermont Governor Jerry Smith"), nor is one of many words, which is a list or a line of a table. A name
+    of three words is one within any run ("United States Geological Survey Thiel Mountains").
+
+    Args:
+        words: The words of the text.
+        names: The names, from `find_names`.
+        runs: The capitalised phrases of the same text.
+        titles: The names of titles. "India and Pakistan" are two names if both are titles.
+    """
+    names = list(chain.from_iterable(_sides(name, runs, titles) for name in names))
+    kinds = {(run.first, run.last): run.kind for run in runs}
+    longer: dict[int, tuple[int, int]] = {}
+    for first, last in [place for place, kind in kinds.items() if kind in ("name", "none")]:
+        if last - first < LONGEST_RUN:
+            longer |= {i: (first, last) for i in range(first, last + 1) if i not in longer}
+    inside: defaultdict[tuple[int, int], list[Phrase]] = defaultdict(list)
+    for name in names:
+        if name.first in longer and name.kind == "name":
+            inside[longer[name.first]].append(name)
+    filled = {run for run, its_names in inside.items() if _fill(words, run, its_names)}
+    for name in names:
+        place = (name.first, name.last)
+        run = longer.get(name.first, place)
+        kind = kinds.get(place)
+        if in_heading(words, *place) or _is_shouted(words[name.first : name.last + 1]):
+            continue
+        if kind == "bearer" and name.kind == "name":  # no known name begins before it
+            yield name
+        elif kind in ("bearer", "part", "name"):
+            yield name._replace(kind=kind)
+        elif kind is None and run != place and name.last <= run[1] and run not in filled:
+            is_sure = name.kind == "name" and name.last - name.first >= SURE_WORDS - 1
+            yield name if is_sure else name._replace(kind="part")
+        else:
+            yield name
+
+
+def _sides(name: Phrase, runs: Sequence[Phrase], titles: Container[str]) -> list[Phrase]:
+    """Return a name, or the two that a word joins if it is no title but both are."""
+    joined = next((run for run in runs if run[1:] == (name.first, name.last, "joined")), None)
+    if joined is None or name.name in titles:
+        return [name]
+    sides = [run for run in runs if run.kind == "name" and name.first <= run.first and run.last <= name.last]
+    return sides if len(sides) > 1 and all(side.name in titles for side in sides) else [name]
+
+
+def _fill(words: Sequence[Token], run: tuple[int, int], names: Sequence[Phrase]) -> bool:
+    """Return whether names, ranks and numbers fill a run, at whose end stands a name of several words."""
+    rest = {i for i in range(run[0], run[1] + 1) if words[i].norm not in RANKS and not words[i].raw.isdigit()}
+    rest -= {i for name in names for i in range(name.first, name.last + 1)}
+    return not rest and names[-1].last == run[1] > names[-1].first > run[0]
 
 
 def _within(
     text: str, begins: Sequence[int], capitals: Sequence[int], is_name: Callable[[str], bool]
-) -> Iterator[tuple[str, int]]:
-    """Yield the known names of several words within a name, longest first and from left to right, and their places.
+) -> Iterator[Phrase]:
+    """Yield the known names of several words within a name, longest first and from left to right.
 
     `begins`: where each word of the text begins; `capitals`: the places of the name's words that a name may begin with.
     """
@@ -364,7 +577,7 @@ def _within(
         for last in range(end - 1 - (first == 0), first, -1):
             name = text[begins[capitals[first]] : begins[capitals[last] + 1] - 1]
             if " " in name and is_name(name):
-                yield name, capitals[first]
+                yield Phrase(name, capitals[first], capitals[last], "part")
                 first = last
                 break
         first += 1

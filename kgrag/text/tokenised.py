@@ -3,9 +3,9 @@
 from functools import cached_property
 
 from kgrag.text.languages import ENGLISH, Language
-from kgrag.text.names import capitalised_phrases
+from kgrag.text.names import Phrase, capitalised_phrases
 from kgrag.text.sentences import join_sentences
-from kgrag.text.tokens import UNSPACED_LETTER, Token, stems, symbols, text_words, tokens
+from kgrag.text.tokens import UNSPACED_LETTER, Words, stems, symbols, text_words, tokens
 
 
 class TokenisedPassage:
@@ -13,7 +13,7 @@ class TokenisedPassage:
 
     Example:
         >>> passage = TokenisedPassage("Fram", "The Fram was built in Larvik.")
-        >>> passage.words[:3], list(passage.phrases)
+        >>> passage.words[:3], [phrase.name for phrase in passage.phrases]
         (['fram', 'the', 'fram'], ['fram', 'larvik'])
     """
 
@@ -27,12 +27,12 @@ class TokenisedPassage:
         return TokenisedPassage, (self._title, self.as_written, self._section, self.language)
 
     @cached_property
-    def title(self) -> list[Token]:
+    def title(self) -> Words:
         """The words of the title."""
         return tokens(self._title, self.language)
 
     @cached_property
-    def text(self) -> list[Token]:
+    def text(self) -> Words:
         """The words of the text."""
         return tokens(self.as_written, self.language)
 
@@ -62,9 +62,14 @@ class TokenisedPassage:
         return symbols(self.as_written, self.language.code)
 
     @cached_property
-    def phrases(self) -> dict[str, str]:
-        """The capitalised phrases of the text, which may be names: normal form -> as written."""
+    def phrases(self) -> list[Phrase]:
+        """The capitalised phrases of the text, which may be names."""
         return capitalised_phrases(self.text, self.language)
+
+    @cached_property
+    def title_phrases(self) -> list[Phrase]:
+        """The capitalised phrases of the title."""
+        return capitalised_phrases(self.title, self.language, is_title=True)
 
     @cached_property
     def word_stems(self) -> list[str]:

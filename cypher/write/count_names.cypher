@@ -1,0 +1,31 @@
+// Count the passages that mention each entity, the distinct titles that bear its name, and the documents whose passages only
+// do. Name the entity as most passages write it (the last of ties by code point); if none does, as titles and facts write it
+// (the first), or the Wikipedia article that it was tagged as. A name without any of these is its normal form: a phrase
+// that is counted, and no mention yet. An entity of a knowledge graph keeps the name that this gives it (key).
+// mode: write
+// $ids: LIST<STRING> - entity ids
+UNWIND $ids AS id
+MATCH (e:Entity {id: id})
+CALL (e) { MATCH (e)<-[:ABOUT]-(d:Document) RETURN count(DISTINCT toLower(d.title)) AS titles }
+CALL (e) {
+  MATCH (e)<-[:ABOUT]-(:Passage)<-[:HAS_PASSAGE]-(d:Document) WHERE NOT (d)-[:ABOUT]->(e)
+  RETURN count(DISTINCT d) AS within
+}
+SET e.df = COUNT { (e)<-[:MENTIONS]-() }, e.ntit = titles + within
+WITH e WHERE e.key IS NULL
+CALL (e) {
+  OPTIONAL MATCH (e)<-[m:MENTIONS]-() WHERE m.text IS NOT NULL
+  WITH m.text AS text, count(*) AS n ORDER BY n DESC, text DESC LIMIT 1
+  RETURN text AS commonest
+}
+CALL (e) {
+  MATCH (e)<-[a:ABOUT]-() RETURN min(a.text) AS text
+  UNION ALL
+  MATCH (e)<-[end:SUBJECT]-(t) WHERE NOT t.subject IN coalesce(end.aliases, []) RETURN min(t.subject) AS text
+  UNION ALL
+  MATCH (e)<-[end:OBJECT]-(t) WHERE NOT t.object IN coalesce(end.aliases, []) RETURN min(t.object) AS text
+  UNION ALL
+  MATCH (e)<-[m:MENTIONS]-() WHERE e.named IS NULL RETURN min(m.wikipedia) AS text
+}
+WITH e, commonest, min(text) AS other
+SET e.name = coalesce(commonest, other, CASE WHEN e.named THEN e.name ELSE e.normal END)

@@ -1,0 +1,71 @@
+"""Mentions and keywords of the demo, each judged by reading its passage; and other names that first sentences give.
+
+A mention is right if the passage names this thing, as a whole and under this spelling; a keyword is right if it is a
+noun or a name that tells what the passage is about. Judge what the tests call unjudged, and add it to the file.
+"""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from kgrag import KnowledgeGraph
+from kgrag.demo import corpus
+from kgrag.text.aliases import title_aliases
+
+JUDGED: dict[str, dict[str, list[str]]] = json.loads(
+    Path(__file__).with_name("judged_names.json").read_text(encoding="utf-8")
+)
+_ROWS = """
+MATCH (d:Document {collection: $collection})-[:HAS_PASSAGE]->(p)
+RETURN split(d.key, '/')[-1] + ' ' + toString(p.ordinal) AS passage,
+       [(p)-[m:MENTIONS]->(e) | coalesce(m.text, e.name)] AS names, [(p)-[h:HAS_KEYWORD]->() | h.text] AS keywords
+"""
+
+
+@pytest.fixture(scope="module")
+def demo(kg: KnowledgeGraph) -> list[dict[str, Any]]:
+    with corpus() as folder:
+        kg["rightnames"].ingest(folder)
+    rows = [dict(row) for row in kg["rightnames"].cypher(_ROWS)]
+    kg["rightnames"].remove()
+    return rows
+
+
+@pytest.mark.parametrize(("kind", "precision", "recall"), [("names", 0.98, 0.99), ("keywords", 0.9, 0.98)])
+def test_mentions_and_keywords_are_right(
+    demo: list[dict[str, Any]], kind: str, precision: float, recall: float
+) -> None:
+    made = {(row["passage"], name) for row in demo for name in row[kind] if kind in JUDGED[row["passage"]]}
+    right = {(passage, name) for passage, lists in JUDGED.items() for name in lists.get(kind, [])}
+    wrong = {(passage, name) for passage, lists in JUDGED.items() for name in lists.get(f"no_{kind}", [])}
+    assert len(right) > 300
+    assert made - right - wrong == set(), "unjudged"
+    assert len(made & right) >= precision * len(made)
+    assert len(made & right) >= recall * len(right), right - made
+
+
+@pytest.mark.parametrize(
+    ("title", "text", "names"),
+    [
+        ("Charles Goodrum", "Charles Leo Goodrum (born 1950) was a mason.", {"Charles Leo Goodrum"}),
+        ("Mitt Larsen", "Willard Mitt Larsen was born in Oslo.", {"Willard Mitt Larsen"}),
+        ("James Jouett", "Rear Admiral James Edward Jouett (1826–1902) served.", {"Rear Admiral James Edward Jouett"}),
+        ("East Jersey", "The Province of East Jersey was a colony.", {"Province of East Jersey"}),
+        ("Acme Motors", "Acme Motors (AM), or Acme Works, builds cars.", {"AM", "Acme Works"}),
+        ("Mia Holm", "Mia Holm, born Maria Anna Berg (1901 in Bergen), sang.", {"Maria Anna Berg"}),
+        ("Holm Tower", "The Holm Tower, also known as the Berg Tower, is high.", {"Berg Tower"}),
+        ("Huguenots", "The revocation forbade Protestant services.", set()),
+        ("Six Flags", "Six Flags Location Austell is a park.", set()),
+        ("Harvard University", "The University is old.", set()),
+        ("Bermuda", "The island is green.", set()),
+        ("Jeff Allan", "Jeff Allan sometimes spelled Jeff Allen is a player.", set()),
+        ("Middle Ages", "The Late Middle Ages were hard.", set()),
+        ("Israel", "Education in Israel is free.", set()),
+        ("August Rush", "Except for one, all songs are new.", set()),
+        ("Jerry Holm", "Jerry Holm Holm in 2013 (1974) lives.", set()),
+    ],
+)
+def test_first_sentence_gives_other_names_of_the_same_thing(title: str, text: str, names: set[str]) -> None:
+    assert {alias.surface for alias in title_aliases(title, text) if alias.weight == 0.8} == names
