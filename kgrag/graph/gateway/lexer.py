@@ -12,14 +12,15 @@ from typing import Literal, cast
 from kgrag.values.errors import RefusedError
 
 Kind = Literal["word", "quoted", "string", "number", "parameter", "symbol"]
-OPEN = {"(": ")", "[": "]", "{": "}"}
-_CLOSE = {close: opened for opened, close in OPEN.items()}
-CLAUSES = frozenset("MATCH WHERE WITH RETURN UNWIND CALL UNION YIELD ORDER SKIP LIMIT OFFSET OPTIONAL USING".split())
-"""Words that begin a clause or a part of one."""
-SEPARATE = frozenset("WITH RETURN UNWIND CALL UNION".split())
-"""Clauses that end a part of a query: what is matched after one is planned by itself."""
-KEYWORDS = CLAUSES | frozenset("AND OR XOR NOT IN IS CONTAINS CASE WHEN THEN ELSE AS BY DISTINCT".split())
-"""Words that the rules take for what they are in Cypher, so that no variable may bear their names."""
+_OPEN = {")": "(", "]": "[", "}": "{"}
+_CLAUSES = frozenset("MATCH WHERE WITH RETURN UNWIND CALL UNION YIELD ORDER SKIP LIMIT OFFSET OPTIONAL".split())
+_BEFORE_BRACKET = frozenset(
+    """
+    AND ASC BOTH BY CALL CASE CONTAINS DESC DISTINCT ELSE FROM GROUP GROUPS IN LEADING LIMIT MATCH NOT OFFSET ON OR PATH
+    PATHS RETURN SHORTEST SKIP THEN TRAILING UNWIND WALK WHEN WHERE WITH XOR
+    """.split()
+)
+"""Words that a bracket may follow without being called."""
 _DEEPEST = 40
 _TOKEN = re.compile(
     r"""(?P<space>\s+|//[^\r\n\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029]*|/\*.*?\*/)
@@ -35,19 +36,20 @@ _TOKEN = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Token:
-    """A piece of a statement. `name`: what it means, so without quotes; words in capitals. `start`, `end`: where."""
+    """A piece of a statement: its kind, its text without quotes, and its place in the statement."""
 
     kind: Kind
     name: str
     start: int
     end: int
 
-    def __str__(self) -> str:
-        return self.name
-
 
 class Statement:
-    """A statement: its text, its tokens, and the matching bracket of each bracket."""
+    """A statement as codes, one for each token.
+
+    A word is in capitals, in backticks too if it was: NAME, `NAME. Properties, labels and keys of maps begin with a dot:
+    .NAME. A text is '', a parameter is $. Numbers and signs stay as they are.
+    """
 
     def __init__(self, text: str) -> None:
         """Read a statement. Raises RefusedError where another reader could see something else."""
@@ -56,65 +58,62 @@ class Statement:
         self.text = text
         self.tokens = _tokens(text)
         self.partner, self.parent = _partners(self.tokens)
+        self.codes = [self._code(index) for index in range(len(self.tokens))]
 
     def at(self, index: int) -> str:
-        """Return the name of a token; of a quoted one in backticks; the empty string beyond either end."""
-        if not 0 <= index < len(self.tokens):
-            return ""
-        token = self.tokens[index]
-        return {"quoted": f"`{token.name}`", "string": "''", "parameter": "$"}.get(token.kind, token.name)
-
-    def kind(self, index: int) -> str:
-        """Return the kind of a token; the empty string beyond either end."""
-        return self.tokens[index].kind if 0 <= index < len(self.tokens) else ""
+        """Return the code of a token; the empty string beyond either end."""
+        return self.codes[index] if 0 <= index < len(self.codes) else ""
 
     def name(self, index: int) -> str:
-        """Return the name of a word; names that differ in capitals or backticks alone count as one."""
-        return self.tokens[index].name.upper() if self.is_name(index) else ""
-
-    def is_name(self, index: int) -> bool:
-        """Return whether the token there can be (a part of) a name."""
-        return self.kind(index) in ("word", "quoted")
+        """Return the name that a token can refer to: the same with and without backticks; empty for all else."""
+        named = 0 <= index < len(self.tokens) and self.tokens[index].kind in ("word", "quoted")
+        return self.codes[index].removeprefix("`") if named and self.codes[index][0] != "." else ""
 
     def text_of(self, start: int, end: int) -> str:
         """Return the text from token `start` up to token `end`."""
         return self.text[self.tokens[start].start : self.tokens[end - 1].end] if start < end else ""
 
-    def names_something(self, index: int) -> bool:
-        """Return whether the word is a property, label, type or the key of a map, and so no keyword or variable."""
-        if self.at(index - 1) == ".":
-            return True
-        in_map = self.at(self.parent[index]) == "{" if self.parent[index] >= 0 else False
-        if self.at(index - 1) == ":":
-            return not (in_map and self.at(index - 3) in ("{", ","))
-        return in_map and self.at(index + 1) == ":" and self.at(index - 1) in ("{", ",")
+    def function(self, bracket: int) -> str:
+        """Return the dotted name before a round bracket, in small letters; empty for a bracket that calls nothing."""
+        index = bracket - 1
+        named = index >= 0 and self.tokens[index].kind in ("word", "quoted")
+        if self.at(bracket) != "(" or not named or self.codes[index] in _BEFORE_BRACKET:
+            return ""
+        while self.at(index - 1) == "." and index > 1:
+            index -= 2
+        return "".join(self.codes[index:bracket]).replace("..", ".").lower()
 
-    def begins_clause(self, index: int, words: frozenset[str]) -> bool:
-        """Return whether the word begins a clause, one of `words`; `check_words` forbids variables of such names."""
-        if self.kind(index) != "word" or self.at(index) not in words or self.names_something(index):
-            return False
-        if self.at(index - 1) in ("|", "&", "!"):
-            return False  # a label or type
-        return self.at(index) != "WITH" or not self.is_operator(index - 1)
-
-    def is_operator(self, index: int) -> bool:
-        """Return whether the word there is STARTS or ENDS after a value, and so no variable of that name."""
-        if self.at(index) not in ("STARTS", "ENDS") or self.names_something(index):
-            return False
+    def begins_clause(self, index: int) -> bool:
+        """Return whether a token begins a clause; guests have no variables of such names."""
         before = self.at(index - 1)
-        return before in (")", "]", "}") or (self.kind(index - 1) not in ("symbol", "") and before not in KEYWORDS)
+        operator = before in ("STARTS", "ENDS") and self.at(index) == "WITH"
+        return self.at(index) in _CLAUSES and before not in ("|", "&", "!") and not operator
 
-    def top(self, start: int, end: int) -> list[int]:
-        """Return the tokens from `start` up to `end` outside brackets, with the brackets themselves."""
-        indices, index = [], start
-        while index < end:
-            indices.append(index)
-            close = self.partner.get(index, -1)
-            if index < close < end:
-                indices.append(close)
-                index = close
-            index += 1
-        return indices
+    def items(self, start: int) -> list[tuple[int, int]]:
+        """Return the ranges between the commas of the clause or bracket whose first token is `start`."""
+        ranges, begin, index = [], start, start
+        while index < len(self.tokens) and self.partner.get(index, index) >= index:
+            if self.begins_clause(index) or self.codes[index] == ";":
+                break
+            if self.codes[index] == ",":
+                ranges.append((begin, index))
+                begin = index + 1
+            index = self.partner.get(index, index) + 1
+        return [*ranges, (begin, index)] if begin < index else ranges
+
+    def _code(self, index: int) -> str:
+        token = self.tokens[index]
+        if token.kind not in ("word", "quoted"):
+            return {"string": "''", "parameter": "$"}.get(token.kind, token.name)
+        before, after, key = self._sign(index - 1), self._sign(index + 1), self._sign(index - 3) in ("{", ",")
+        in_map = self._sign(self.parent[index]) == "{"
+        starts_entry = in_map and before in ("{", ",") and after == ":"
+        member = before == "." or starts_entry or (before == ":" and not (in_map and key))
+        return ("." if member else "`" if token.kind == "quoted" else "") + re.sub(r"\s", "_", token.name.upper())
+
+    def _sign(self, index: int) -> str:
+        known = 0 <= index < len(self.tokens) and self.tokens[index].kind == "symbol"
+        return self.tokens[index].name if known else ""
 
 
 def _tokens(text: str) -> list[Token]:
@@ -133,7 +132,6 @@ def _tokens(text: str) -> list[Token]:
         token: str = match[0]
         kind, name = cast(Kind, match.lastgroup), token
         if kind == "word":
-            name = token.upper() if token.isascii() else token
             if not token.isascii() and _ascii(token):
                 raise RefusedError(
                     f"{token!r} has letters that look like others.", "Use plain letters, or backticks around it."
@@ -162,12 +160,12 @@ def _partners(tokens: list[Token]) -> tuple[dict[int, int], list[int]]:
         parent.append(opened[-1] if opened else -1)
         if token.kind != "symbol":
             continue
-        if token.name in OPEN:
+        if token.name in _OPEN.values():
             opened.append(index)
             if len(opened) > _DEEPEST:
                 raise RefusedError(f"Brackets lie more than {_DEEPEST} deep.", "Take the statement apart with WITH.")
-        elif token.name in _CLOSE:
-            if not opened or tokens[opened[-1]].name != _CLOSE[token.name]:
+        elif token.name in _OPEN:
+            if not opened or tokens[opened[-1]].name != _OPEN[token.name]:
                 raise RefusedError(f"A {token.name} closes nothing.", "Check the brackets.")
             partner[index] = opened.pop()
             partner[partner[index]] = index
