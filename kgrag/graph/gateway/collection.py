@@ -3,7 +3,7 @@
 Each pattern needs a node of the collection, or a node from an earlier pattern: relationships never leave a collection.
 """
 
-from kgrag.graph.gateway.guest import is_list
+from kgrag.graph.gateway.guest import is_pattern_comprehension
 from kgrag.graph.gateway.lexer import Statement
 from kgrag.values.errors import RefusedError
 
@@ -17,7 +17,7 @@ def check_collection(text: str, collection: str) -> None:
     """
     statement = Statement(text)
     for index, code in enumerate(statement.codes):
-        if code == "[" and is_list(statement, index) and "|" in statement.codes[index : statement.partner[index]]:
+        if is_pattern_comprehension(statement, index):
             patterns = [(index + 1, statement.partner[index])]
         elif (code == "MATCH" and statement.begins_clause(index)) or (
             code == "{" and statement.at(index - 1) in ("EXISTS", "COUNT") and statement.at(index + 1) == "("
@@ -48,7 +48,9 @@ def _is_within(statement: Statement, start: int, end: int, collection: str) -> b
     }
     for index in range(len(codes) - 2):
         token = statement.tokens[index + 2]
-        own = token.kind in ("parameter", "string") and token.name == {"string": collection}.get(token.kind, "collection")
+        own = token.kind in ("parameter", "string") and token.name == {"string": collection}.get(
+            token.kind, "collection"
+        )
         key = codes[index] == ".COLLECTION" or (codes[index] == ".NAME" and codes[index - 2] == ".COLLECTION")
         if start <= index < end and key and codes[index + 1] == ":" and own:
             return True

@@ -1,16 +1,18 @@
 """The grammar of guests: Cypher that only reads, without expressions that Neo4j cannot interrupt.
 
 Neo4j looks at the clock between rows and while it reads the graph, but neither inside an expression nor while it plans
-a statement. Long loops inside an expression, values that double, regular expressions, and statements that take long to
-plan are therefore refused by name, each with another way to write it.
+a statement, and it does not count the memory of COLLECT { } and of pattern comprehensions. These, long loops inside an
+expression, values that double, regular expressions, and statements that take long to plan are refused by name, each
+with another way to write it.
 """
 
 import re
+import string
 from collections.abc import Iterator, Mapping
 from typing import Any
 
 from kgrag.graph.gateway.allowed import FUNCTIONS, PROCEDURES
-from kgrag.graph.gateway.lexer import Statement
+from kgrag.graph.gateway.lexer import CLAUSES, Statement
 from kgrag.values.errors import RefusedError
 
 _FIRST = "CALL|MATCH|OPTIONAL|RETURN|UNWIND|WITH"
@@ -18,62 +20,42 @@ _FORBIDDEN = (
     "CREATE|CYPHER|DELETE|DETACH|DROP|EXPLAIN|FOREACH|INSERT|LOAD|MERGE|NODETACH|PROFILE|REMOVE|SET|SHOW|TERMINATE|"
     "TRANSACTION|TRANSACTIONS|USE|USING"
 )
-_RESERVED = (
-    "MATCH|WHERE|WITH|RETURN|UNWIND|CALL|UNION|YIELD|ORDER|SKIP|LIMIT|OFFSET|OPTIONAL|AND|OR|XOR|NOT|IN|IS|CONTAINS|CASE|"
-    "WHEN|THEN|ELSE|AS|BY|STARTS|ENDS|SHORTEST|SHORTESTPATH|ALLSHORTESTPATHS"
+_RESERVED = "|".join(CLAUSES) + (
+    "|AND|OR|XOR|NOT|IN|IS|CONTAINS|CASE|WHEN|THEN|ELSE|AS|BY|STARTS|ENDS|SHORTEST|SHORTESTPATH|ALLSHORTESTPATHS"
 )
-_LONG_LIST = r"(?!(?:NODES|RELATIONSHIPS|LABELS|KEYS) \( \S+ \) (?:WHERE|\||\]|\)) )"
-_REFUSED = tuple(
-    (re.compile(pattern), problem, remedy)
-    for pattern, problem, remedy in (
-        (r"^ $", "The statement is empty.", "Write one that begins with MATCH, for example."),
-        (rf"^ (?!(?:{_FIRST}) )(\S+)", "A statement may not begin with {}.", f"Begin with {_FIRST.replace('|', ', ')}."),
-        (r" ; \S", "There is more than one statement.", "Send them one by one."),
-        (
-            rf" ({_FORBIDDEN}) ",
-            "{} is refused: a statement may only read this graph.",
-            "Leave it out, or put it in backticks if it is a name of yours.",
-        ),
-        (
-            rf" (?:AS ({_RESERVED})|({_RESERVED}) =|[(\[,] ({_RESERVED}) (?:[)\]:*=,]|IN|IS|WHERE)) ",
-            "{} is a word of Cypher, and the name of a variable here.",
-            "Put it in backticks, or take another name.",
-        ),
-        (r" =~ ", "=~ is refused.", "Use CONTAINS, STARTS WITH or ENDS WITH."),
-        (r" REDUCE \( ", "reduce() is refused.", "UNWIND the list, and use sum(), count() or collect()."),
-        (r" REPLACE \( ", "replace() is refused.", "Return the text, and replace in your program."),
-        (
-            rf" (ALL|ANY|NONE|SINGLE) \( \S+ IN {_LONG_LIST}",
-            "{}() over a list is refused, apart from nodes(p), relationships(p), labels(n) and keys(n).",
-            "UNWIND the list, and filter its rows by WHERE.",
-        ),
-        (
-            rf" \[ \S+ IN {_LONG_LIST}",
-            "A list comprehension is refused, apart from nodes(p), relationships(p), labels(n) and keys(n).",
-            "UNWIND the list, filter its rows by WHERE, and collect() them.",
-        ),
-        (r" CASE (?!WHEN )(?:(?!WHEN )\S+ )*CASE ", "A CASE compares another CASE.", "Name its value by WITH first."),
-    )
-)
-"""Forms of codes that are refused, each with what is said; a group of the form is named."""
-
-_NUMBERS = frozenset(
-    """
-    abs avg ceil char_length character_length count degrees exists floor id elementid isempty isnan length log log10
-    percentilecont percentiledisc pi point.distance radians rand round sign size sqrt stdev stdevp timestamp toboolean
-    tofloat tointeger type valuetype vector.similarity.cosine vector.similarity.euclidean all any none single
-    """.split()
-)
-"""Functions whose value is small, however large their arguments are."""
-_COSTS = dict.fromkeys("+ - * / % ^ = <> < > <= >= || . ( [ { AND OR NOT IN IS CONTAINS STARTS ENDS WHEN".split(), 2) | {
-    "XOR": 40, "CASE": 6, "&": 30, "!": 30,
-}  # fmt: skip
+_NO_NAMES = frozenset(_RESERVED.split("|"))
+_SHORT_LIST = r"(?:(?:NODES|RELATIONSHIPS|LABELS|KEYS) \( \S+ \)|\[ (?:(?:''|[0-9]+) ,? ?){1,20}\]) (?:WHERE|\||\]|\)) "
+_SHORT = "is refused, apart from nodes(p), relationships(p), labels(n), keys(n) and lists of a few values."
+_UNCOUNTED = "is refused: Neo4j does not limit its memory."
+_COLLECTED = "Write CALL (x) { MATCH ... RETURN collect(...) AS found }."
+_REFUSED = (
+    (r"^ $", "The statement is empty.", "Write one that begins with MATCH, for example."),
+    (rf"^ (?!(?:{_FIRST}) )(\S+)", "A statement may not begin with {}.", f"Begin with {_FIRST.replace('|', ', ')}."),
+    (r" ; \S", "There is more than one statement.", "Send them one by one."),
+    (rf" ({_FORBIDDEN}) ", "{} is refused: a statement may only read this graph.",
+     "Leave it out, or put it in backticks if it is a name of yours."),
+    (rf" (?:AS ({_RESERVED})|({_RESERVED}) =|[(\[,] ({_RESERVED}) (?:[)\]:*=,{{]|IN|IS|WHERE)) ",
+     "{} is a word of Cypher, and the name of a variable here.", "Put it in backticks, or take another name."),
+    (r" =~ ", "=~ is refused.", "Use CONTAINS, STARTS WITH or ENDS WITH."),
+    (r" REDUCE \( ", "reduce() is refused.", "UNWIND the list, and use sum(), count() or collect()."),
+    (r" REPLACE \( ", "replace() is refused.", "Return the text, and replace in your program."),
+    (rf" (ALL|ANY|NONE|SINGLE) \( \S+ IN (?!{_SHORT_LIST})", f"{{}}() over a list {_SHORT}",
+     "UNWIND the list, and filter its rows by WHERE."),
+    (rf" \[ \S+ IN (?!{_SHORT_LIST})", f"A list comprehension {_SHORT}",
+     "UNWIND the list, filter its rows by WHERE, and collect() them."),
+    (r" COLLECT \{ ", f"COLLECT {{ }} {_UNCOUNTED}", _COLLECTED),
+    (r" CALL (?!\(|\{|\S+ (?:\. \S+ )*\( )", "A procedure needs brackets.", "Write CALL db.labels(), for example."),
+    (r" CASE (?!WHEN )(?:(?!WHEN )\S+ )*CASE ", "A CASE compares another CASE.", "Name its value by WITH first."),
+)  # fmt: skip
+"""Forms of codes that are refused, each with the problem and the way round; {} is the form's group."""
+_PROCEDURES = frozenset(f"call {name.lower()}" for name in PROCEDURES)
+_OPTIONS = re.compile(r"\{(?: \.(?:LIMIT|SKIP) : [0-9]{1,4} ?,?)+ \}")
+_OPERATORS = "+ - * / % ^ = <> < > <= >= || ( [ { AND OR NOT IN IS CONTAINS STARTS ENDS CASE WHEN"
+_COSTS = dict.fromkeys(_OPERATORS.split(), 2) | {"XOR": 40, "&": 30, "!": 30}
 _CLAUSE, _RELATIONSHIP, _SUBQUERY, _LABEL = 4, 20, 40, 30
 _MOST_COSTS = 500  # of a statement: the planner takes seconds for it, and its time doubles with a few more
-_MANY = 30  # how often a value counts that a list repeats
-_MOST_VALUES_OF_ONE = 900
-_LONGEST = 10_000  # characters of a statement
-_MOST_VALUES, _MOST_CHARACTERS = 20_000, 200_000  # of all parameters together
+_LOOP, _MOST_PARTS = 10, 200  # how often a value counts in a loop over a short list; parts of a value
+_LONGEST, _MOST_VALUES, _MOST_CHARACTERS = 10_000, 20_000, 200_000  # of a statement; of all its parameters
 _MOST_RESULTS = 10_000  # of a search of vectors
 _LONGEST_SEARCH, _MOST_WILD = 2000, 20  # characters and wildcards of a full-text query: the index ignores the clock
 
@@ -82,25 +64,20 @@ def check_guest(text: str, parameters: Mapping[str, Any], hops: int) -> None:
     """Check a statement of a guest, with paths of at most `hops` relationships. Raises RefusedError."""
     values = list(_values_in(dict(parameters)))
     characters = sum(len(value) for value in values if isinstance(value, str | bytes))
-    if len(text) > _LONGEST:
+    if len(text) > _LONGEST or len(values) > _MOST_VALUES or characters > _MOST_CHARACTERS:
         raise RefusedError(
-            f"The statement has {len(text):,} characters; at most {_LONGEST:,} are taken.",
-            "Give long lists and texts as parameters.",
-        )
-    if len(values) > _MOST_VALUES or characters > _MOST_CHARACTERS:
-        raise RefusedError(
-            f"The parameters hold {len(values):,} values and {characters:,} characters.",
-            f"At most {_MOST_VALUES:,} and {_MOST_CHARACTERS:,} are taken.",
+            f"The statement has {len(text):,} characters, and {len(values):,} values of {characters:,} characters.",
+            f"At most {_LONGEST:,} characters, and {_MOST_VALUES:,} values of {_MOST_CHARACTERS:,} are taken.",
         )
     statement = Statement(text)
     codes = " ".join(["", *statement.codes, ""]) or " "
     for pattern, problem, remedy in _REFUSED:
-        if match := pattern.search(codes):
-            raise RefusedError(problem.format(match[match.lastindex or 0].strip()), remedy)
+        if match := re.search(pattern, codes):
+            raise RefusedError(problem.replace("{}", match[match.lastindex or 0]), remedy)
     _check_calls(statement, parameters)
     _check_paths(statement, hops)
     _check_costs(statement)
-    _check_sizes(statement, parameters)
+    _check_sizes(statement)
 
 
 def check_values(parameters: Mapping[str, Any]) -> None:
@@ -125,56 +102,55 @@ def _values_in(value: Any) -> Iterator[Any]:
 
 def _check_calls(statement: Statement, parameters: Mapping[str, Any]) -> None:
     """Check that all procedures and functions are on the lists. Raises RefusedError."""
-    called = set()
     for index in range(len(statement.tokens)):
-        if statement.at(index) == "CALL" and statement.at(index + 1) not in ("(", "{"):
-            bracket = index + 2
-            while statement.at(bracket - 1) and statement.at(bracket) == ".":
-                bracket += 2
-            name = statement.text_of(index + 1, min(bracket, len(statement.tokens)))
-            known = next((known for known in PROCEDURES if known.lower() == name.lower()), "")
-            if not known:
-                raise RefusedError(
-                    f"The procedure {name} is not on the list.", f"There are: {', '.join(sorted(PROCEDURES))}."
-                )
-            called.add(bracket)
-            if known.startswith("db.index."):
-                _check_search(statement, known, bracket, parameters)
         name = statement.function(index)
-        if name and index not in called and name not in FUNCTIONS:
+        if name.startswith("call ") and name not in _PROCEDURES:
+            raise RefusedError(
+                f"The procedure {name[5:]} is not on the list.", f"There are: {', '.join(sorted(PROCEDURES))}."
+            )
+        if name.startswith("call db.index."):
+            _check_search(statement, name, index, parameters)
+        elif name and name not in FUNCTIONS and name not in _PROCEDURES:
             raise RefusedError(
                 f"The function {name} is not on the list.", "Use Cypher's own functions of text, numbers, lists, time."
             )
-        if name == "range":
-            unwound = statement.at(index - 2) == "UNWIND" and statement.at(statement.partner[index] + 1) == "AS"
-            if not unwound:
-                raise RefusedError("range() is refused outside UNWIND.", "Write UNWIND range(...) AS x.")
+        after = statement.at(statement.partner.get(index, 0) + 1)
+        if name == "range" and (statement.at(index - 2) != "UNWIND" or after != "AS"):
+            raise RefusedError("range() is refused outside UNWIND.", "Write UNWIND range(...) AS x.")
+        if is_pattern_comprehension(statement, index):
+            raise RefusedError(f"A pattern comprehension {_UNCOUNTED}", _COLLECTED)
 
 
 def _check_search(statement: Statement, name: str, bracket: int, parameters: Mapping[str, Any]) -> None:
     """Check that a search of an index is short, and asks for few results. Raises RefusedError."""
-    arguments = statement.items(bracket + 1) if statement.at(bracket) == "(" else []
-    value: Any = None
-    if len(arguments) > 1 and arguments[1][1] - arguments[1][0] == 1:
-        token = statement.tokens[arguments[1][0]]
-        value = parameters.get(token.name) if token.kind == "parameter" else token.name
-        value = int(value) if token.kind == "number" and token.name.isdecimal() else value
-    if name.startswith("db.index.vector."):
-        if len(arguments) != 3 or not isinstance(value, int | float) or not 1 <= value <= _MOST_RESULTS:
+    arguments = statement.items(bracket + 1)
+    _, (start, end), *options = [*arguments, (0, 0), (0, 0)][: max(2, len(arguments))]
+    token = statement.tokens[start]
+    value: Any = parameters.get(token.name) if token.kind == "parameter" else token.name
+    if end - start != 1 or token.kind not in ("number", "string", "parameter"):
+        value = None
+    if "vector" in name:
+        value = int(value) if token.kind == "number" and str(value).isdecimal() else value
+        if not isinstance(value, int | float) or not 1 <= value <= _MOST_RESULTS:
             raise RefusedError(
                 f"A search of vectors asks for a number from 1 to {_MOST_RESULTS:,}.",
-                f"Write {name}(index, 10, vector), or give the number as a parameter.",
+                "Write the number, or give it as a parameter.",
             )
-    elif (
-        len(arguments) != 2
-        or not isinstance(value, str)
-        or len(value) > _LONGEST_SEARCH
-        or sum(map(value.count, "*?~/")) > _MOST_WILD
-    ):
+        return
+    short = isinstance(value, str) and len(value) <= _LONGEST_SEARCH and sum(map(value.count, "*?~/")) <= _MOST_WILD
+    if not short or not all(_OPTIONS.fullmatch(" ".join(statement.codes[i:j])) for i, j in options):
         raise RefusedError(
             f"A full-text search takes a text of at most {_LONGEST_SEARCH:,} characters and {_MOST_WILD} wildcards.",
-            f"Write {name}(index, 'words') YIELD node, score, and ORDER BY and LIMIT after it.",
+            "Shorten it, or give it as a parameter; options are numbers, such as {limit: 10}.",
         )
+
+
+def is_pattern_comprehension(statement: Statement, index: int) -> bool:
+    """Return whether a square bracket opens [(a)--(b) | ...]."""
+    close = statement.partner.get(index, -1)
+    relationship = statement.at(index - 1) == "-" and statement.at(close + 1) == "-"
+    bar = any(statement.at(i) == "|" and statement.parent[i] == index for i in range(index, close))
+    return statement.at(index) == "[" and bar and not relationship and statement.at(index + 2) != "IN"
 
 
 def _check_paths(statement: Statement, hops: int) -> None:
@@ -186,7 +162,7 @@ def _check_paths(statement: Statement, hops: int) -> None:
                 continue
             while statement.at(last + 1) == ".." or statement.at(last + 1).isdecimal():
                 last += 1
-        elif code == "{" and (statement.at(index + 1) == "," or statement.at(index + 1).isdecimal()):
+        elif code == "{" and statement.at(index + 1)[:1] in (",", *string.digits):
             last = statement.partner[index] - 1
         elif code not in ("+", "*") or not (before in ("-", ">") or _ends_pattern(statement, index - 1)):
             continue
@@ -200,10 +176,14 @@ def _check_paths(statement: Statement, hops: int) -> None:
 
 def _ends_pattern(statement: Statement, close: int) -> bool:
     """Return whether a bracket closes a pattern, which a quantifier may follow: ((a)--(b))."""
-    if statement.at(close) != ")":
-        return False
-    after = statement.partner.get(statement.partner[close] + 1, -2) + 1
-    return statement.at(after) in ("-", "<") and statement.at(after + 1) in ("-", "[", ">")
+    opened = statement.partner.get(close, close)
+    return any(
+        statement.at(i) == "-"
+        and statement.at(i + 1) in ("-", "[", ">")
+        and not statement.function(statement.parent[i])
+        for i in range(opened, close)
+        if statement.at(opened) == statement.at(statement.parent[i]) == "(" and not statement.function(opened)
+    )
 
 
 def _is_shortest(statement: Statement, index: int) -> bool:
@@ -212,9 +192,7 @@ def _is_shortest(statement: Statement, index: int) -> bool:
         index = min(index - 1, statement.partner.get(index - 1, index))
         if statement.at(index) in ("SHORTEST", "SHORTESTPATH", "ALLSHORTESTPATHS"):
             return True
-        if statement.at(index) == "," or statement.at(index) == "{" and index == statement.parent[index + 1]:
-            return False
-        if statement.begins_clause(index):
+        if statement.at(index) in (",", "{") or statement.begins_clause(index):
             return False
     return False
 
@@ -226,7 +204,7 @@ def _check_costs(statement: Statement) -> None:
         before, after, group = statement.at(index - 1), statement.at(index + 1), statement.parent[index]
         costs += _COSTS.get(code, 0) + _CLAUSE * statement.begins_clause(index)
         costs += _RELATIONSHIP * (code == "-" and after in ("-", "["))
-        costs += _SUBQUERY * (code == "{" and before in ("CALL", "COLLECT", "COUNT", "EXISTS", ")"))
+        costs += _SUBQUERY * (code == "{" and before in ("CALL", "COUNT", "EXISTS", ")"))
         costs += _LABEL * (code == "|" and statement.at(group) != "[")
         costs += _LABEL * (code == ":" and before[:1] == "." and statement.at(index - 2) == ":")
         if code == "OR" and group >= 0:
@@ -238,52 +216,33 @@ def _check_costs(statement: Statement) -> None:
         )
 
 
-def _check_sizes(statement: Statement, parameters: Mapping[str, Any]) -> None:
+def _check_sizes(statement: Statement) -> None:
     """Check that no value is put together from very many others, clause after clause. Raises RefusedError."""
     sizes: dict[str, int] = {}
     for index in range(len(statement.tokens)):
-        if statement.begins_clause(index):
-            for start, end in statement.items(index + 1):
-                size = _size(statement, start, end, sizes, parameters)
-                if statement.at(end - 2) == "AS":
-                    sizes[statement.name(end - 1)] = max(size, sizes.get(statement.name(end - 1), 1))
+        for start, end in statement.items(index + 1) if statement.begins_clause(index) else ():
+            size = _size(statement, start, end, sizes)
+            if size > _MOST_PARTS:
+                raise RefusedError(
+                    f"{statement.text_of(start, end)} loops in a loop, or puts a value together from too many others.",
+                    "UNWIND lists into rows, and collect() what is left.",
+                )
+            if statement.at(end - 2) == "AS":
+                name = statement.name(end - 1)
+                sizes[name] = max(size, sizes.get(name, 1))
 
 
-def _size(statement: Statement, start: int, end: int, sizes: dict[str, int], parameters: Mapping[str, Any]) -> int:
-    """Return how many values an expression puts together, at most. Raises RefusedError if they are too many."""
+def _size(statement: Statement, start: int, end: int, sizes: Mapping[str, int]) -> int:
+    """Return how many values an expression puts together, at most."""
     size, index = 0, start
     while index < end:
-        close, token = statement.partner.get(index, -1), statement.tokens[index]
-        if token.kind == "parameter":
-            size += 1 + sum(1 for _ in _values_in(parameters.get(token.name))) // 100
-        elif close > index:
-            inner = _size(statement, index + 1, close, sizes, parameters)
-            function = statement.function(index)
-            if is_list(statement, index):
-                inner *= _MANY
-            elif function == "collect":
-                inner = max(inner, _MANY)
-            if inner > _MOST_VALUES_OF_ONE:
-                break
-            size += 1 if function in _NUMBERS else inner
+        close = statement.partner.get(index, -1)
+        if close > index:
+            subquery = statement.at(index) == "{" and statement.at(index - 1) in ("CALL", ")")
+            times = 0 if subquery else _LOOP if statement.at(index + 2) == "IN" else 1
+            size += times * _size(statement, index + 1, close, sizes)
             index = close
-        elif statement.name(index) and not re.fullmatch(_RESERVED, statement.codes[index]) and statement.at(index + 1) != "(":
+        elif statement.at(index) == "$" or (statement.name(index) and statement.at(index) not in _NO_NAMES):
             size += sizes.get(statement.name(index), 1)
         index += 1
-    if index < end or size > _MOST_VALUES_OF_ONE:
-        raise RefusedError(
-            f"{statement.text_of(start, end)} puts a value together from too many others.",
-            "UNWIND lists into rows, and collect() what is left; use CALL (x) { ... } instead of COLLECT { ... }.",
-        )
     return size
-
-
-def is_list(statement: Statement, opened: int) -> bool:
-    """Return whether a bracket makes a value for each element of a list, or each match of a pattern."""
-    code, before, close = statement.at(opened), statement.at(opened - 1), statement.partner[opened]
-    if code == "{":
-        return before == "COLLECT"
-    if statement.at(opened + 2) == "IN":
-        return code == "[" or before in ("ALL", "ANY", "NONE", "SINGLE")
-    relationship = before == "-" and statement.at(close + 1) == "-"
-    return code == "[" and not relationship and "|" in statement.codes[opened:close]

@@ -5,30 +5,27 @@ quote or a keyword can hide behind one.
 """
 
 import re
-import unicodedata
 from dataclasses import dataclass
-from typing import Literal, cast
 
 from kgrag.values.errors import RefusedError
 
-Kind = Literal["word", "quoted", "string", "number", "parameter", "symbol"]
-_OPEN = {")": "(", "]": "[", "}": "{"}
-_CLAUSES = frozenset("MATCH WHERE WITH RETURN UNWIND CALL UNION YIELD ORDER SKIP LIMIT OFFSET OPTIONAL".split())
-_BEFORE_BRACKET = frozenset(
+CLAUSES = frozenset("MATCH WHERE WITH RETURN UNWIND CALL UNION YIELD ORDER SKIP LIMIT OFFSET OPTIONAL".split())
+_NEVER_CALLED = frozenset(
     """
     AND ASC BOTH BY CALL CASE CONTAINS DESC DISTINCT ELSE FROM GROUP GROUPS IN LEADING LIMIT MATCH NOT OFFSET ON OR PATH
     PATHS RETURN SHORTEST SKIP THEN TRAILING UNWIND WALK WHEN WHERE WITH XOR
     """.split()
 )
-"""Words that a bracket may follow without being called."""
+_OPEN = {")": "(", "]": "[", "}": "{"}
 _DEEPEST = 40
 _TOKEN = re.compile(
     r"""(?P<space>\s+|//[^\r\n\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029]*|/\*.*?\*/)
-    |(?P<word>[^\W\d]\w*)
-    |(?P<number>0[xX][0-9A-Fa-f_]+|0[oO][0-7_]+|(?:\d[\d_]*(?:\.\d[\d_]*)?|\.\d[\d_]*)(?:[eE][+-]?\d+)?[fFdD]?(?!\w))
+    |(?P<word>[A-Za-z_][A-Za-z0-9_]*(?![\w$]))
+    |(?P<number>(?:0[xX][0-9A-Fa-f_]+|0[oO][0-7_]+
+        |(?:[0-9][0-9_]*(?:\.[0-9][0-9_]*)?|\.[0-9][0-9_]*)(?:[eE][+-]?[0-9]+)?[fFdD]?)(?![\w$]|\.(?!\.)))
     |(?P<string>'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*")
     |(?P<quoted>`(?:[^`]|``)*`)
-    |(?P<parameter>\$(?:\w+|`(?:[^`]|``)+`))
+    |(?P<parameter>\$(?:[A-Za-z0-9_]+|`(?:[^`]|``)+`)(?![\w$]))
     |(?P<symbol>\.\.|=~|<>|<=|>=|::|\|\||/(?![*/])|[-+*%^=<>.,;:|&!(){}\[\]$])""",
     re.VERBOSE | re.DOTALL,
 )
@@ -36,9 +33,9 @@ _TOKEN = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Token:
-    """A piece of a statement: its kind, its text without quotes, and its place in the statement."""
+    """A piece of a statement: its kind (a group of the pattern), its text without quotes, and its place."""
 
-    kind: Kind
+    kind: str
     name: str
     start: int
     end: int
@@ -47,8 +44,8 @@ class Token:
 class Statement:
     """A statement as codes, one for each token.
 
-    A word is in capitals, in backticks too if it was: NAME, `NAME. Properties, labels and keys of maps begin with a dot:
-    .NAME. A text is '', a parameter is $. Numbers and signs stay as they are.
+    A word is in capitals, after a backtick if it was in backticks: NAME, `NAME. Properties, labels and keys of maps
+    begin with a dot: .NAME. A text is '', a parameter is $. Numbers and signs stay as they are.
     """
 
     def __init__(self, text: str) -> None:
@@ -57,7 +54,9 @@ class Statement:
             raise RefusedError("A backslash before u can be read in two ways.", "Write the character itself.")
         self.text = text
         self.tokens = _tokens(text)
-        self.partner, self.parent = _partners(self.tokens)
+        self.partner: dict[int, int] = {}
+        self.parent: list[int] = []
+        self._pair_brackets()
         self.codes = [self._code(index) for index in range(len(self.tokens))]
 
     def at(self, index: int) -> str:
@@ -66,28 +65,29 @@ class Statement:
 
     def name(self, index: int) -> str:
         """Return the name that a token can refer to: the same with and without backticks; empty for all else."""
-        named = 0 <= index < len(self.tokens) and self.tokens[index].kind in ("word", "quoted")
-        return self.codes[index].removeprefix("`") if named and self.codes[index][0] != "." else ""
+        named = self.at(index)[:1] not in ("", ".") and self.tokens[index].kind in ("word", "quoted")
+        return self.codes[index].removeprefix("`") if named else ""
 
     def text_of(self, start: int, end: int) -> str:
         """Return the text from token `start` up to token `end`."""
         return self.text[self.tokens[start].start : self.tokens[end - 1].end] if start < end else ""
 
     def function(self, bracket: int) -> str:
-        """Return the dotted name before a round bracket, in small letters; empty for a bracket that calls nothing."""
-        index = bracket - 1
-        named = index >= 0 and self.tokens[index].kind in ("word", "quoted")
-        if self.at(bracket) != "(" or not named or self.codes[index] in _BEFORE_BRACKET:
+        """Return what a round bracket calls, in small letters: "size", "call db.labels"; empty if it calls nothing."""
+        begin = bracket - 1
+        named = self.at(begin) and self.tokens[begin].kind in ("word", "quoted")
+        if self.at(bracket) != "(" or not named or self.at(begin) in _NEVER_CALLED:
             return ""
-        while self.at(index - 1) == "." and index > 1:
-            index -= 2
-        return "".join(self.codes[index:bracket]).replace("..", ".").lower()
+        while self.at(begin - 1) == ".":
+            begin -= 2
+        name = "".join(self.codes[max(begin, 0) : bracket]).replace("..", ".").lower()
+        return f"call {name}" if self.at(begin - 1) == "CALL" else name
 
     def begins_clause(self, index: int) -> bool:
         """Return whether a token begins a clause; guests have no variables of such names."""
         before = self.at(index - 1)
         operator = before in ("STARTS", "ENDS") and self.at(index) == "WITH"
-        return self.at(index) in _CLAUSES and before not in ("|", "&", "!") and not operator
+        return self.at(index) in CLAUSES and before not in ("|", "&", "!") and not operator
 
     def items(self, start: int) -> list[tuple[int, int]]:
         """Return the ranges between the commas of the clause or bracket whose first token is `start`."""
@@ -105,15 +105,31 @@ class Statement:
         token = self.tokens[index]
         if token.kind not in ("word", "quoted"):
             return {"string": "''", "parameter": "$"}.get(token.kind, token.name)
-        before, after, key = self._sign(index - 1), self._sign(index + 1), self._sign(index - 3) in ("{", ",")
-        in_map = self._sign(self.parent[index]) == "{"
-        starts_entry = in_map and before in ("{", ",") and after == ":"
-        member = before == "." or starts_entry or (before == ":" and not (in_map and key))
-        return ("." if member else "`" if token.kind == "quoted" else "") + re.sub(r"\s", "_", token.name.upper())
+        before, after = self._sign(index - 1), self._sign(index + 1)
+        in_map, commas = self._sign(self.parent[index]) == "{", ("{", ",")
+        value = in_map and self._sign(index - 3) in commas
+        member = before == "." or (before == ":" and not value) or (in_map and before in commas and after == ":")
+        return ("." if member else "`" * (token.kind == "quoted")) + re.sub(r"\s", "_", token.name.upper())
 
     def _sign(self, index: int) -> str:
         known = 0 <= index < len(self.tokens) and self.tokens[index].kind == "symbol"
         return self.tokens[index].name if known else ""
+
+    def _pair_brackets(self) -> None:
+        opened: list[int] = []
+        for index in range(len(self.tokens)):
+            sign = self._sign(index)
+            self.parent.append(opened[-1] if opened else -1)
+            if sign in _OPEN.values():
+                opened.append(index)
+            elif sign in _OPEN:
+                if not opened or self._sign(opened[-1]) != _OPEN[sign]:
+                    raise RefusedError(f"A {sign} closes nothing.", "Check the brackets.")
+                self.partner |= {index: opened[-1], opened.pop(): index}
+            if len(opened) > _DEEPEST:
+                raise RefusedError(f"Brackets lie more than {_DEEPEST} deep.", "Take the statement apart with WITH.")
+        if opened:
+            raise RefusedError(f"A {self._sign(opened[-1])} is never closed.", "Check the brackets.")
 
 
 def _tokens(text: str) -> list[Token]:
@@ -124,51 +140,11 @@ def _tokens(text: str) -> list[Token]:
         if match is None:
             raise RefusedError(
                 f"Cannot read the statement from {text[position : position + 20]!r} on.",
-                "Close every quote and comment, and use no other signs than Cypher's own outside quotes.",
+                "Close every quote and comment, and put names with other letters than A to Z in backticks.",
             )
-        position = match.end()
-        if match.lastgroup == "space":
-            continue
-        token: str = match[0]
-        kind, name = cast(Kind, match.lastgroup), token
-        if kind == "word":
-            if not token.isascii() and _ascii(token):
-                raise RefusedError(
-                    f"{token!r} has letters that look like others.", "Use plain letters, or backticks around it."
-                )
-        elif kind in ("quoted", "string"):
-            name = token[1:-1].replace("``", "`") if kind == "quoted" else token[1:-1]
-        elif kind == "parameter":
-            name = token[1:].strip("`")
-        if tokens and tokens[-1].end == match.start() and {kind, tokens[-1].kind} <= {"word", "number", "parameter"}:
-            raise RefusedError(f"{tokens[-1].name}{token} runs together.", "Put a space between names.")
-        tokens.append(Token(kind, name, match.start(), match.end()))
+        position, kind, name = match.end(), str(match.lastgroup), match[0]
+        if kind in ("quoted", "string"):
+            name = name[1:-1].replace("``", "`")
+        if kind != "space":
+            tokens.append(Token(kind, name.lstrip("$").strip("`") if kind == "parameter" else name, *match.span()))
     return tokens
-
-
-def _ascii(word: str) -> bool:
-    folded = unicodedata.normalize("NFKC", word)
-    return any(len(form) == len(word) and form.isascii() for form in (folded, word.lower(), word.upper()))
-
-
-def _partners(tokens: list[Token]) -> tuple[dict[int, int], list[int]]:
-    """Return the partner of each bracket; of each token the enclosing bracket, -1 if none."""
-    partner: dict[int, int] = {}
-    parent: list[int] = []
-    opened: list[int] = []
-    for index, token in enumerate(tokens):
-        parent.append(opened[-1] if opened else -1)
-        if token.kind != "symbol":
-            continue
-        if token.name in _OPEN.values():
-            opened.append(index)
-            if len(opened) > _DEEPEST:
-                raise RefusedError(f"Brackets lie more than {_DEEPEST} deep.", "Take the statement apart with WITH.")
-        elif token.name in _OPEN:
-            if not opened or tokens[opened[-1]].name != _OPEN[token.name]:
-                raise RefusedError(f"A {token.name} closes nothing.", "Check the brackets.")
-            partner[index] = opened.pop()
-            partner[partner[index]] = index
-    if opened:
-        raise RefusedError(f"A {tokens[opened[-1]].name} is never closed.", "Check the brackets.")
-    return partner, parent
