@@ -31,7 +31,7 @@ def check_collection(text: str, collection: str) -> None:
                     f"Nothing keeps the pattern {statement.text_of(start, end)} within the collection.",
                     "Begin it with a node that has {collection: $collection}, or with one from an earlier pattern.",
                 )
-        if statement.function(index).startswith("db.index."):
+        if "db.index." in statement.function(index):
             name = statement.items(index + 1)[:1]
             if not name or all(statement.at(i) == "''" for i in range(*name[0])):
                 raise RefusedError(

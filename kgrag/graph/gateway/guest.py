@@ -25,7 +25,7 @@ _RESERVED = "|".join(CLAUSES) + (
 )
 _NO_NAMES = frozenset(_RESERVED.split("|"))
 _SHORT_LIST = r"(?:(?:NODES|RELATIONSHIPS|LABELS|KEYS) \( \S+ \)|\[ (?:(?:''|[0-9]+) ,? ?){1,20}\]) (?:WHERE|\||\]|\)) "
-_SHORT = "is refused, apart from nodes(p), relationships(p), labels(n), keys(n) and lists of a few values."
+_SHORT_LISTS = "nodes(p), relationships(p), labels(n), keys(n) and lists of a few values are short."
 _UNCOUNTED = "is refused: Neo4j does not limit its memory."
 _COLLECTED = "Write CALL (x) { MATCH ... RETURN collect(...) AS found }."
 _REFUSED = (
@@ -39,10 +39,10 @@ _REFUSED = (
     (r" =~ ", "=~ is refused.", "Use CONTAINS, STARTS WITH or ENDS WITH."),
     (r" REDUCE \( ", "reduce() is refused.", "UNWIND the list, and use sum(), count() or collect()."),
     (r" REPLACE \( ", "replace() is refused.", "Return the text, and replace in your program."),
-    (rf" (ALL|ANY|NONE|SINGLE) \( \S+ IN (?!{_SHORT_LIST})", f"{{}}() over a list {_SHORT}",
-     "UNWIND the list, and filter its rows by WHERE."),
-    (rf" \[ \S+ IN (?!{_SHORT_LIST})", f"A list comprehension {_SHORT}",
-     "UNWIND the list, filter its rows by WHERE, and collect() them."),
+    (rf" (ALL|ANY|NONE|SINGLE) \( \S+ IN (?!{_SHORT_LIST})", "{}() over a long list is refused.",
+     f"UNWIND the list, and filter its rows by WHERE; {_SHORT_LISTS}"),
+    (rf" \[ \S+ IN (?!{_SHORT_LIST})", "A list comprehension over a long list is refused.",
+     f"UNWIND the list, filter its rows by WHERE, and collect() them; {_SHORT_LISTS}"),
     (r" COLLECT \{ ", f"COLLECT {{ }} {_UNCOUNTED}", _COLLECTED),
     (r" CALL (?!\(|\{|\S+ (?:\. \S+ )*\( )", "A procedure needs brackets.", "Write CALL db.labels(), for example."),
     (r" CASE (?!WHEN )(?:(?!WHEN )\S+ )*CASE ", "A CASE compares another CASE.", "Name its value by WITH first."),
@@ -66,8 +66,8 @@ def check_guest(text: str, parameters: Mapping[str, Any], hops: int) -> None:
     characters = sum(len(value) for value in values if isinstance(value, str | bytes))
     if len(text) > _LONGEST or len(values) > _MOST_VALUES or characters > _MOST_CHARACTERS:
         raise RefusedError(
-            f"The statement has {len(text):,} characters, and {len(values):,} values of {characters:,} characters.",
-            f"At most {_LONGEST:,} characters, and {_MOST_VALUES:,} values of {_MOST_CHARACTERS:,} are taken.",
+            f"Too long: {len(text):,} characters, and parameters of {len(values):,} values, {characters:,} characters.",
+            f"At most {_LONGEST:,} characters, {_MOST_VALUES:,} values and {_MOST_CHARACTERS:,} characters are taken.",
         )
     statement = Statement(text)
     codes = " ".join(["", *statement.codes, ""]) or " "
@@ -106,7 +106,8 @@ def _check_calls(statement: Statement, parameters: Mapping[str, Any]) -> None:
         name = statement.function(index)
         if name.startswith("call ") and name not in _PROCEDURES:
             raise RefusedError(
-                f"The procedure {name[5:]} is not on the list.", f"There are: {', '.join(sorted(PROCEDURES))}."
+                f"The procedure {name[5:].replace('`', '')} is not on the list.",
+                f"There are: {', '.join(sorted(PROCEDURES))}.",
             )
         if name.startswith("call db.index."):
             _check_search(statement, name, index, parameters)
@@ -221,15 +222,15 @@ def _check_sizes(statement: Statement) -> None:
     sizes: dict[str, int] = {}
     for index in range(len(statement.tokens)):
         for start, end in statement.items(index + 1) if statement.begins_clause(index) else ():
-            size = _size(statement, start, end, sizes)
+            named = statement.at(end - 2) == "AS"
+            size = _size(statement, start, end - 2 if named else end, sizes)
             if size > _MOST_PARTS:
                 raise RefusedError(
-                    f"{statement.text_of(start, end)} loops in a loop, or puts a value together from too many others.",
+                    f"A value has too many parts, or a loop is in a loop: {statement.text_of(start, end)}.",
                     "UNWIND lists into rows, and collect() what is left.",
                 )
-            if statement.at(end - 2) == "AS":
-                name = statement.name(end - 1)
-                sizes[name] = max(size, sizes.get(name, 1))
+            if named:
+                sizes[statement.name(end - 1)] = max(size, sizes.get(statement.name(end - 1), 1))
 
 
 def _size(statement: Statement, start: int, end: int, sizes: Mapping[str, int]) -> int:

@@ -117,7 +117,7 @@ def _is_vector(value: Any) -> bool:
 
 _LANGUAGE = "CYPHER 5 "  # of every server; 2026.x takes a statement for Cypher 25 otherwise
 _PLANNED = re.compile(r"\s*(EXPLAIN|PROFILE)\b", re.IGNORECASE)
-_CHECKED: set[tuple[str, str, Trust]] = set()
+_CHECKED: set[tuple[str, str, str, Trust]] = set()
 """Statements of a server whose plans only read: what a plan does depends on the statement alone."""
 _MOST_CHECKED = 1000
 GRACE = 5.0  # seconds beyond its time-out that the server has to end a statement before the connection is dropped
@@ -170,7 +170,7 @@ def run_read(
                     text: Any = f"{_LANGUAGE}{kind} {statement}"
                     return transaction.run(text, parameters)
 
-                cut, key = None, (graph.uri, statement, trust)
+                cut, key = None, (graph.uri, graph.database, statement, trust)
                 columns: tuple[str, ...]
                 if plan == "explain" or key not in _CHECKED:
                     summary = send("EXPLAIN").consume()

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from contextlib import closing
 
 import pytest
-from gateway_attacks import SECRET
+from gateway_statements import SECRET
 
 from kgrag import KnowledgeGraph
 from kgrag.graph.local.server import LocalServer

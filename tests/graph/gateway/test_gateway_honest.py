@@ -1,10 +1,9 @@
 """What analysts ask is answered with plain values, without embeddings unless they are asked for."""
 
 import time
-from typing import Any
 
 import pytest
-from gateway_honest import HONEST, PARAMETERS
+from gateway_statements import Asked, statements
 from stalling import Stalling
 
 from kgrag import KnowledgeGraph
@@ -15,29 +14,37 @@ from kgrag.values.errors import DatabaseError, KgragError, RefusedError
 from kgrag.values.rows import Edge, Node, Path
 
 
-@pytest.mark.parametrize(("statement", "expected"), HONEST, ids=[s[:60] for s, _ in HONEST])
-def test_analysts_are_answered(
-    honest_graph: KnowledgeGraph, statement: str, expected: list[list[Any]] | int | None
-) -> None:
-    rows = honest_graph.cypher(statement, PARAMETERS)
+@pytest.mark.parametrize("asked", statements("honest") + statements("analyst"), ids=str)
+def test_owner_and_guest_are_answered(honest_graph: KnowledgeGraph, asked: Asked) -> None:
+    rows = honest_graph.cypher(asked.text, asked.parameters)
     assert rows.cut is None
-    if isinstance(expected, list):
-        assert [list(row) for row in rows.values] == expected
-    elif expected is not None:
-        assert len(rows) == expected
+    if asked.rows is not None:
+        assert (len(rows) if isinstance(asked.rows, int) else [list(row) for row in rows.values]) == asked.rows
+    if asked.refused:
+        with pytest.raises(RefusedError) as error:
+            honest_graph.cypher(asked.text, asked.parameters, trust="guest")
+        assert error.value.message.startswith(asked.refused) and error.value.remedy
+    else:
+        assert len(honest_graph.cypher(asked.text, asked.parameters, trust="guest")) == len(rows)
 
 
-def test_guest_is_answered_or_refused_by_name(honest_graph: KnowledgeGraph) -> None:
-    refused = 0
-    for statement, expected in HONEST:
-        try:
-            rows = honest_graph.cypher(statement, PARAMETERS, trust="guest")
-        except RefusedError as error:
-            refused += 1
-            assert error.remedy
-        else:
-            assert not isinstance(expected, list) or [list(row) for row in rows.values] == expected
-    assert len(HONEST) >= 60 and refused <= len(HONEST) / 5
+@pytest.mark.parametrize(("file", "number", "most"), [("honest", 87, 18), ("analyst", 40, 6)])
+def test_guests_may_ask_nearly_all(file: str, number: int, most: int) -> None:
+    asked = statements(file)
+    assert len(asked) == number and sum(one.refused is not None for one in asked) <= most
+
+
+def test_plan_is_checked_once(honest_graph: KnowledgeGraph, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A statement that was refused is refused again; one that reads needs no other EXPLAIN."""
+    for _ in range(2):
+        with pytest.raises(RefusedError):
+            honest_graph.cypher("CREATE (n:Evil)")
+    honest_graph.cypher("MATCH (n:Web) RETURN count(n) AS n")
+    monkeypatch.setattr("kgrag.graph.gateway.run.check_plan", None)
+    assert honest_graph.cypher("MATCH (n:Web) RETURN count(n) AS n").values == ((150,),)
+    assert honest_graph.cypher("MATCH (n:Web) RETURN count(n) AS n", plan="profile").columns[-1] == "database hits"
+    with pytest.raises(TypeError):
+        honest_graph.cypher("MATCH (n:Web) RETURN count(n) AS n", trust="guest")
 
 
 @pytest.mark.parametrize(
