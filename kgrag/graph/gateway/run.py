@@ -199,7 +199,7 @@ def _unknown(summary: neo4j.ResultSummary) -> tuple[str, ...]:
     """Return the names of a statement that the database lacks, by the server's notes, and similar names."""
     nodes, edges = describe().nodes, describe().edges
     vocabulary = {kind.label for kind in nodes} | {kind.type for kind in edges}
-    vocabulary |= {property.name for kind in (*nodes, *edges) for property in kind.properties}
+    vocabulary |= {property.name for kinds in (nodes, edges) for kind in kinds for property in kind.properties}
     names = []
     for status in summary.gql_status_objects:
         if named := _MISSING.search(status.status_description):
