@@ -104,15 +104,11 @@ def plain(value: Any, embeddings: bool = False) -> Any:
 
 
 def _properties(items: Iterable[tuple[str, Any]], embeddings: bool) -> dict[str, Any]:
-    return {
-        key: plain(value, embeddings)
-        for key, value in items
-        if embeddings or not (_EMBEDDING.fullmatch(key) and _is_vector(value))
-    }
+    def is_vector(key: str, value: Any) -> bool:
+        long = _EMBEDDING.fullmatch(key) and isinstance(value, list) and len(value) >= _LONG
+        return bool(long) and all(isinstance(item, float) for item in value)
 
-
-def _is_vector(value: Any) -> bool:
-    return isinstance(value, list) and len(value) >= _LONG and all(isinstance(item, float) for item in value)
+    return {key: plain(value, embeddings) for key, value in items if embeddings or not is_vector(key, value)}
 
 
 _LANGUAGE = "CYPHER 5 "  # of every server; 2026.x takes a statement for Cypher 25 otherwise
@@ -237,30 +233,31 @@ def read_rows(
 def _explained(error: Neo4jError, limits: GatewaySettings) -> KgragError | None:
     """Return the error for the caller, None for one that is not about the statement."""
     code, message = error.code or "", error.message or str(error)
-    if "TimedOut" in code or "Terminated" in code:
-        return StatementError(
-            f"The statement took longer than {limits.seconds:g} seconds, so the server ended it.",
-            "Start from fewer nodes, bound its paths, or raise KGRAG_GATEWAY__SECONDS.",
-        )
-    if "OutOfMemory" in code:
-        return StatementError(
-            "The statement took more memory than the server gives to one, so it was ended.",
-            "Sort, collect and combine fewer rows: filter or LIMIT them first.",
-        )
-    if re.search(r"Invalid input '(LET|FILTER|NEXT|SEARCH|WHEN|FOR)'", message):
-        return StatementError(
-            f"Neo4j does not take the statement: {_complaint(message)}",
-            "It is read as Cypher 5, by every server: write WITH for LET, WHERE for FILTER, UNWIND for FOR.",
-        )
+    # the places are wrong by the word before the statement
+    first = re.sub(r" \(line \d+, column \d+ \(offset: \d+\)\)", "", message.partition("\n")[0])
+    complaint = f"Neo4j does not take the statement: {first}"
     if missing := missing_index(message):
         return StatementError(missing.message, missing.remedy)
     if unreadable := unreadable_words(message):
         return unreadable
-    if "ClientError" in code:
-        return StatementError(f"Neo4j does not take the statement: {_complaint(message)}", "Correct it and try again.")
+    for found, problem, remedy in (
+        (
+            "TimedOut" in code or "Terminated" in code,
+            f"The statement took longer than {limits.seconds:g} seconds, so the server ended it.",
+            "Start from fewer nodes, bound its paths, or raise KGRAG_GATEWAY__SECONDS.",
+        ),
+        (
+            "OutOfMemory" in code,
+            "The statement took more memory than the server gives to one, so it was ended.",
+            "Sort, collect and combine fewer rows: filter or LIMIT them first.",
+        ),
+        (
+            re.search(r"Invalid input '(LET|FILTER|NEXT|SEARCH|WHEN|FOR)'", message),
+            complaint,
+            "It is read as Cypher 5, by every server: write WITH for LET, WHERE for FILTER, UNWIND for FOR.",
+        ),
+        ("ClientError" in code, complaint, "Correct it and try again."),
+    ):
+        if found:
+            return StatementError(problem, remedy)
     return None
-
-
-def _complaint(message: str) -> str:
-    """Return the first line of the server's message, without places: the word before the statement displaces them."""
-    return re.sub(r" \(line \d+, column \d+ \(offset: \d+\)\)", "", message.partition("\n")[0])
