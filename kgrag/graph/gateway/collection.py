@@ -3,7 +3,7 @@
 Each pattern needs a node of the collection, or a node from an earlier pattern: relationships never leave a collection.
 """
 
-from kgrag.graph.gateway.guest import is_pattern_comprehension
+from kgrag.graph.gateway.guest import bar_of
 from kgrag.graph.gateway.lexer import Statement
 from kgrag.values.errors import RefusedError
 
@@ -17,8 +17,8 @@ def check_collection(text: str, collection: str) -> None:
     """
     statement = Statement(text)
     for index, code in enumerate(statement.codes):
-        if is_pattern_comprehension(statement, index):
-            patterns = [(index + 1, statement.partner[index])]
+        if bar := bar_of(statement, index):
+            patterns = [(index + 1, bar)]
         elif (code == "MATCH" and statement.begins_clause(index)) or (
             code == "{" and statement.at(index - 1) in ("EXISTS", "COUNT") and statement.at(index + 1) == "("
         ):
@@ -56,6 +56,7 @@ def _is_within(statement: Statement, start: int, end: int, collection: str) -> b
             return True
         if index < start and statement.name(index) in nodes:
             return True  # it comes from what was found within the collection
-        if index >= end and codes[index : index + 2] == [".COLLECTION", "="] and own:
-            return statement.name(index - 2) in nodes
+        asked = codes[index : index + 2] == [".COLLECTION", "="] and statement.name(index - 2) in nodes
+        if index >= end and asked and own:
+            return True
     return False

@@ -118,7 +118,7 @@ def _check_calls(statement: Statement, parameters: Mapping[str, Any]) -> None:
         after = statement.at(statement.partner.get(index, 0) + 1)
         if name == "range" and (statement.at(index - 2) != "UNWIND" or after != "AS"):
             raise RefusedError("range() is refused outside UNWIND.", "Write UNWIND range(...) AS x.")
-        if is_pattern_comprehension(statement, index):
+        if bar_of(statement, index):
             raise RefusedError(f"A pattern comprehension {_UNCOUNTED}", _COLLECTED)
 
 
@@ -146,12 +146,13 @@ def _check_search(statement: Statement, name: str, bracket: int, parameters: Map
         )
 
 
-def is_pattern_comprehension(statement: Statement, index: int) -> bool:
-    """Return whether a square bracket opens [(a)--(b) | ...]."""
-    close = statement.partner.get(index, -1)
-    relationship = statement.at(index - 1) == "-" and statement.at(close + 1) == "-"
-    bar = any(statement.at(i) == "|" and statement.parent[i] == index for i in range(index, close))
-    return statement.at(index) == "[" and bar and not relationship and statement.at(index + 2) != "IN"
+def bar_of(statement: Statement, opened: int) -> int:
+    """Return the bar of the pattern comprehension that a square bracket opens, [(a)--(b) | ...]; 0 if it opens none."""
+    close = statement.partner.get(opened, -1)
+    relationship = statement.at(opened - 1) == "-" and statement.at(close + 1) == "-"
+    if statement.at(opened) != "[" or relationship or statement.at(opened + 2) == "IN":
+        return 0
+    return next((i for i in range(opened, close) if statement.at(i) == "|" and statement.parent[i] == opened), 0)
 
 
 def _check_paths(statement: Statement, hops: int) -> None:
