@@ -56,7 +56,7 @@ def _is_within(statement: Statement, start: int, end: int, collection: str) -> b
             return True
         if index < start and statement.name(index) in nodes:
             return True  # it comes from what was found within the collection
-        asked = codes[index : index + 2] == [".COLLECTION", "="] and statement.name(index - 2) in nodes
-        if index >= end and asked and own:
+        condition = codes[index : index + 2] == [".COLLECTION", "="] and statement.name(index - 2) in nodes
+        if index >= end and condition and own:
             return True
     return False

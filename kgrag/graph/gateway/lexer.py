@@ -112,8 +112,8 @@ class Statement:
         return ("." if member else "`" * (token.kind == "quoted")) + re.sub(r"\s", "_", token.name.upper())
 
     def _sign(self, index: int) -> str:
-        known = 0 <= index < len(self.tokens) and self.tokens[index].kind == "symbol"
-        return self.tokens[index].name if known else ""
+        inside = 0 <= index < len(self.tokens)
+        return self.tokens[index].name if inside and self.tokens[index].kind == "symbol" else ""
 
     def _pair_brackets(self) -> None:
         opened: list[int] = []

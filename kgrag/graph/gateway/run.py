@@ -240,7 +240,7 @@ def _explained(error: Neo4jError, limits: GatewaySettings) -> KgragError | None:
         return StatementError(missing.message, missing.remedy)
     if unreadable := unreadable_words(message):
         return unreadable
-    for found, problem, remedy in (
+    for holds, problem, remedy in (
         (
             "TimedOut" in code or "Terminated" in code,
             f"The statement took longer than {limits.seconds:g} seconds, so the server ended it.",
@@ -258,6 +258,6 @@ def _explained(error: Neo4jError, limits: GatewaySettings) -> KgragError | None:
         ),
         ("ClientError" in code, complaint, "Correct it and try again."),
     ):
-        if found:
+        if holds:
             return StatementError(problem, remedy)
     return None
