@@ -50,8 +50,8 @@ _REFUSED = (
 """Forms of codes that are refused, each with the problem and the way round; {} is the form's group."""
 _PROCEDURES = frozenset(f"call {name.lower()}" for name in PROCEDURES)
 _OPTIONS = re.compile(r"\{(?: \.(?:LIMIT|SKIP) : [0-9]{1,4} ?,?)+ \}")
-_OPERATORS = "+ - * / % ^ = <> < > <= >= || ( [ { AND OR NOT IN IS CONTAINS STARTS ENDS CASE WHEN"
-_COSTS = dict.fromkeys(_OPERATORS.split(), 2) | {"XOR": 40, "&": 30, "!": 30}
+_OPERATORS = "+ - * / % ^ = <> < > <= >= || : ( [ { AND OR NOT IN IS CONTAINS STARTS ENDS CASE WHEN"
+_COSTS = dict.fromkeys(_OPERATORS.split(), 2) | {",": 1, "XOR": 40, "&": 30, "!": 30}
 _CLAUSE, _RELATIONSHIP, _SUBQUERY, _LABEL = 4, 20, 40, 30
 _MOST_COSTS = 500  # of a statement: the planner takes seconds for it, and its time doubles with a few more
 _LOOP, _MOST_PARTS = 10, 200  # how often a value counts in a loop over a short list; parts of a value

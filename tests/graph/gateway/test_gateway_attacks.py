@@ -44,8 +44,9 @@ def _answer(kg: KnowledgeGraph, asked: Asked, trust: Trust = "guest") -> Rows | 
 
 
 def _quietly(kg: KnowledgeGraph, asked: Asked, trust: Trust) -> Rows | KgragError:
+    limits = LIMITS.model_copy(update={"seconds": 6}) if asked.kind == "cut" else LIMITS  # its first rows count
     try:
-        return run_read(kg.graph, asked.text, asked.parameters, LIMITS, trust)
+        return run_read(kg.graph, asked.text, asked.parameters, limits, trust)
     except KgragError as error:
         return error
 

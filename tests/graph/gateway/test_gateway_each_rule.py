@@ -1,6 +1,5 @@
 """Rules of the gateway at their limits: a statement at the limit passes, one beyond it is refused, without a server."""
 
-from collections import Counter
 from collections.abc import Mapping
 from typing import Any
 
@@ -52,8 +51,7 @@ def test_guest_is_refused_before_anything_is_sent(asked: Asked) -> None:
 
 
 def test_attacks_are_many() -> None:
-    kinds = Counter(asked.kind for asked in statements("attacks"))
-    assert kinds.total() >= 340
+    assert len(statements("attacks")) >= 340
     assert all(asked.refused for asked in statements("attacks", "writes", "elsewhere", "bomb"))
 
 
