@@ -121,6 +121,13 @@ AGENTS := $(notdir $(basename $(wildcard tests/adapters/agents/*.txt)))
 		install -c constraints.txt -e '.[$*]'
 	@touch $@
 
+# LangChain's and neo4j-graphrag's ways from a question to Cypher
+.venv-text-to-cypher/.ready: tests/adapters/text-to-cypher.txt
+	$(PYTHON) -m venv .venv-text-to-cypher
+	PYTHONWARNINGS='ignore:Editable installation' .venv-text-to-cypher/bin/python -m pip --disable-pip-version-check -q \
+		install -e '.[remote]' -r $<
+	@touch $@
+
 # What generates clients from /openapi.json; that of TypeScript needs Node
 .venv-openapi/.ready:
 	$(PYTHON) -m venv .venv-openapi
@@ -148,7 +155,7 @@ AGENTS := $(notdir $(basename $(wildcard tests/adapters/agents/*.txt)))
 	PATH=$(GOBIN):$$PATH npm install --prefix .venv-conventions --no-fund --no-audit --silent @anthropic-ai/mcpb@2.1.2
 	@touch $@
 
-test-adapters: $(VENV)/.ready .venv-openapi/.ready .venv-conventions/.tools $(FRAMEWORKS:%=.venv-%/.ready) $(AGENTS:%=.venv-%/.ready) ## Tests inside other frameworks, each in an environment of its own
+test-adapters: $(VENV)/.ready .venv-openapi/.ready .venv-text-to-cypher/.ready .venv-conventions/.tools $(FRAMEWORKS:%=.venv-%/.ready) $(AGENTS:%=.venv-%/.ready) ## Tests inside other frameworks, each in an environment of its own
 	$(BIN)/python -m pytest -m "adapters and not slow"
 
 .venv-wheel/.ready:

@@ -1,5 +1,7 @@
 """Lists of what a statement may call and what its plan may hold."""
 
+import re
+
 PROCEDURES = frozenset(
     """
     db.index.fulltext.queryNodes db.index.fulltext.queryRelationships
@@ -30,36 +32,18 @@ FUNCTIONS = frozenset(
 )
 """Functions of Cypher that read neither files nor the network nor another database (in small letters)."""
 
-OPERATORS = frozenset(
-    """
-    AllNodesScan Anti AntiConditionalApply AntiSemiApply Apply Argument ArgumentTracker AssertSameNode
-    AssertSameRelationship BidirectionalRepeat(Trail) BidirectionalRepeat(Walk) CacheProperties CartesianProduct
-    ConditionalApply DirectedAllRelationshipsScan DirectedRelationshipByElementIdSeek DirectedRelationshipByIdSeek
-    DirectedRelationshipIndexContainsScan DirectedRelationshipIndexEndsWithScan DirectedRelationshipIndexScan
-    DirectedRelationshipIndexSeek DirectedRelationshipIndexSeekByRange DirectedRelationshipTypeScan
-    DirectedRelationshipUniqueIndexSeek DirectedRelationshipUniqueIndexSeekByRange DirectedUnionRelationshipTypesScan
-    Distinct DynamicDirectedRelationshipTypeLookup DynamicLabelNodeLookup DynamicUndirectedRelationshipTypeLookup
-    Eager EagerAggregation EmptyResult EmptyRow ExhaustiveLimit Expand(All) Expand(Into) Filter
-    IntersectionNodeByLabelsScan LetAntiSemiApply LetSelectOrAntiSemiApply LetSelectOrSemiApply LetSemiApply Limit
-    MultiNodeIndexSeek NodeByElementIdSeek NodeByIdSeek NodeByLabelScan NodeCountFromCountStore NodeHashJoin
-    NodeIndexContainsScan NodeIndexEndsWithScan NodeIndexScan NodeIndexSeek NodeIndexSeekByRange NodeLeftOuterHashJoin
-    NodeRightOuterHashJoin NodeUniqueIndexSeek NodeUniqueIndexSeekByRange NodeVectorIndexSearch NonFuseable
-    NullifyMetadata Optional OptionalExpand(All) OptionalExpand(Into) OrderedAggregation OrderedDistinct OrderedUnion
-    PartialSort PartialTop PathPropagatingBFS PreserveOrder ProcedureCall ProduceResults ProjectEndpoints Projection
-    RelationshipCountFromCountStore Repeat(Trail) Repeat(Walk) RollUpApply SelectOrAntiSemiApply SelectOrSemiApply
-    SemiApply ShortestPath Skip Sort StatefulShortestPath(All) StatefulShortestPath(Into)
-    StatefulShortestPath(All,Trail) StatefulShortestPath(Into,Trail) StatefulShortestPath(All,Walk)
-    StatefulShortestPath(Into,Walk) SubtractionNodeByLabelsScan Top Top1WithTies TriadicBuild TriadicFilter
-    TriadicSelection UndirectedAllRelationshipsScan UndirectedRelationshipByElementIdSeek
-    UndirectedRelationshipByIdSeek UndirectedRelationshipIndexContainsScan UndirectedRelationshipIndexEndsWithScan
-    UndirectedRelationshipIndexScan UndirectedRelationshipIndexSeek UndirectedRelationshipIndexSeekByRange
-    UndirectedRelationshipTypeScan UndirectedRelationshipUniqueIndexSeek
-    UndirectedRelationshipUniqueIndexSeekByRange UndirectedUnionRelationshipTypesScan Union UnionNodeByLabelsScan
-    Unwind ValueHashJoin VarLengthExpand(All) VarLengthExpand(Into) VarLengthExpand(Pruning)
-    VarLengthExpand(Pruning,BFS) VarLengthExpand(Pruning,BFS,All) VarLengthExpand(Pruning,BFS,Into)
-    """.split()
+OPERATORS = re.compile(
+    r"""(Partitioned)?(
+    \w*(Scan|Seek|SeekByRange|Lookup|FromCountStore|HashJoin|VectorIndexSearch)
+    |(Anti|Conditional|Let|Or|RollUp|Select|Semi)*Apply|(BidirectionalRepeat|Repeat)\((Trail|Walk)\)
+    |(Optional|VarLength|)Expand\([\w,]+\)|StatefulShortestPath\([\w,]+\)|Triadic\w+
+    |(Eager|Exhaustive|Ordered|Partial|)(Aggregation|Distinct|Limit|Sort|Top|Union)
+    |Anti|Argument|ArgumentTracker|AssertSameNode|AssertSameRelationship|CacheProperties|CartesianProduct|Eager|EmptyResult
+    |EmptyRow|Filter|NonFuseable|NullifyMetadata|Optional|PathPropagatingBFS|PreserveOrder|ProcedureCall|ProduceResults
+    |ProjectEndpoints|Projection|ShortestPath|Skip|Top1WithTies|Unwind)""",
+    re.VERBOSE,
 )
-"""Operators of Neo4j's plans that read (the partitioned ones of parallel queries are found by their prefix)."""
+"""Operators of Neo4j's plans that read, by their names without spaces."""
 
 SHOWING = frozenset("ShowConstraints ShowFunctions ShowIndexes ShowProcedures".split())
 """Operators that list what the database has, for its owner."""

@@ -5,29 +5,27 @@ quote or a keyword can hide behind one.
 """
 
 import re
-import unicodedata
 from dataclasses import dataclass
-from typing import Literal, cast
 
 from kgrag.values.errors import RefusedError
 
-Kind = Literal["word", "quoted", "string", "number", "parameter", "symbol"]
-OPEN = {"(": ")", "[": "]", "{": "}"}
-_CLOSE = {close: opened for opened, close in OPEN.items()}
-CLAUSES = frozenset("MATCH WHERE WITH RETURN UNWIND CALL UNION YIELD ORDER SKIP LIMIT OFFSET OPTIONAL USING".split())
-"""Words that begin a clause or a part of one."""
-SEPARATE = frozenset("WITH RETURN UNWIND CALL UNION".split())
-"""Clauses that end a part of a query: what is matched after one is planned by itself."""
-KEYWORDS = CLAUSES | frozenset("AND OR XOR NOT IN IS CONTAINS CASE WHEN THEN ELSE AS BY DISTINCT".split())
-"""Words that the rules take for what they are in Cypher, so that no variable may bear their names."""
+CLAUSES = frozenset("MATCH WHERE WITH RETURN UNWIND CALL UNION YIELD ORDER SKIP LIMIT OFFSET OPTIONAL".split())
+_NEVER_CALLED = frozenset(
+    """
+    AND ASC BOTH BY CALL CASE CONTAINS DESC DISTINCT ELSE FROM GROUP GROUPS IN LEADING LIMIT MATCH NOT OFFSET ON OR PATH
+    PATHS RETURN SHORTEST SKIP THEN TRAILING UNWIND WALK WHEN WHERE WITH XOR
+    """.split()
+)
+_OPEN = {")": "(", "]": "[", "}": "{"}
 _DEEPEST = 40
 _TOKEN = re.compile(
     r"""(?P<space>\s+|//[^\r\n\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029]*|/\*.*?\*/)
-    |(?P<word>[^\W\d]\w*)
-    |(?P<number>0[xX][0-9A-Fa-f_]+|0[oO][0-7_]+|(?:\d[\d_]*(?:\.\d[\d_]*)?|\.\d[\d_]*)(?:[eE][+-]?\d+)?[fFdD]?(?!\w))
+    |(?P<word>[A-Za-z_][A-Za-z0-9_]*(?![\w$]))
+    |(?P<number>(?:0[xX][0-9A-Fa-f_]+|0[oO][0-7_]+
+        |(?:[0-9][0-9_]*(?:\.[0-9][0-9_]*)?|\.[0-9][0-9_]*)(?:[eE][+-]?[0-9]+)?[fFdD]?)(?![\w$]|\.(?!\.)))
     |(?P<string>'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*")
     |(?P<quoted>`(?:[^`]|``)*`)
-    |(?P<parameter>\$(?:\w+|`(?:[^`]|``)+`))
+    |(?P<parameter>\$(?:[A-Za-z0-9_]+|`(?:[^`]|``)+`)(?![\w$]))
     |(?P<symbol>\.\.|=~|<>|<=|>=|::|\|\||/(?![*/])|[-+*%^=<>.,;:|&!(){}\[\]$])""",
     re.VERBOSE | re.DOTALL,
 )
@@ -35,19 +33,20 @@ _TOKEN = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Token:
-    """A piece of a statement. `name`: what it means, so without quotes; words in capitals. `start`, `end`: where."""
+    """A piece of a statement: its kind (a group of the pattern), its text without quotes, and its place."""
 
-    kind: Kind
+    kind: str
     name: str
     start: int
     end: int
 
-    def __str__(self) -> str:
-        return self.name
-
 
 class Statement:
-    """A statement: its text, its tokens, and the matching bracket of each bracket."""
+    """A statement as codes, one for each token.
+
+    A word is in capitals, after a backtick if it was in backticks: NAME, `NAME. Properties, labels and keys of maps
+    begin with a dot: .NAME. A text is '', a parameter is $. Numbers and signs stay as they are.
+    """
 
     def __init__(self, text: str) -> None:
         """Read a statement. Raises RefusedError where another reader could see something else."""
@@ -55,66 +54,82 @@ class Statement:
             raise RefusedError("A backslash before u can be read in two ways.", "Write the character itself.")
         self.text = text
         self.tokens = _tokens(text)
-        self.partner, self.parent = _partners(self.tokens)
+        self.partner: dict[int, int] = {}
+        self.parent: list[int] = []
+        self._pair_brackets()
+        self.codes = [self._code(index) for index in range(len(self.tokens))]
 
     def at(self, index: int) -> str:
-        """Return the name of a token; of a quoted one in backticks; the empty string beyond either end."""
-        if not 0 <= index < len(self.tokens):
-            return ""
-        token = self.tokens[index]
-        return {"quoted": f"`{token.name}`", "string": "''", "parameter": "$"}.get(token.kind, token.name)
-
-    def kind(self, index: int) -> str:
-        """Return the kind of a token; the empty string beyond either end."""
-        return self.tokens[index].kind if 0 <= index < len(self.tokens) else ""
+        """Return the code of a token; the empty string beyond either end."""
+        return self.codes[index] if 0 <= index < len(self.codes) else ""
 
     def name(self, index: int) -> str:
-        """Return the name of a word; names that differ in capitals or backticks alone count as one."""
-        return self.tokens[index].name.upper() if self.is_name(index) else ""
-
-    def is_name(self, index: int) -> bool:
-        """Return whether the token there can be (a part of) a name."""
-        return self.kind(index) in ("word", "quoted")
+        """Return the name that a token can refer to: the same with and without backticks; empty for all else."""
+        named = self.at(index)[:1] not in ("", ".") and self.tokens[index].kind in ("word", "quoted")
+        return self.codes[index].removeprefix("`") if named else ""
 
     def text_of(self, start: int, end: int) -> str:
         """Return the text from token `start` up to token `end`."""
         return self.text[self.tokens[start].start : self.tokens[end - 1].end] if start < end else ""
 
-    def names_something(self, index: int) -> bool:
-        """Return whether the word is a property, label, type or the key of a map, and so no keyword or variable."""
-        if self.at(index - 1) == ".":
-            return True
-        in_map = self.at(self.parent[index]) == "{" if self.parent[index] >= 0 else False
-        if self.at(index - 1) == ":":
-            return not (in_map and self.at(index - 3) in ("{", ","))
-        return in_map and self.at(index + 1) == ":" and self.at(index - 1) in ("{", ",")
+    def function(self, bracket: int) -> str:
+        """Return what a round bracket calls, in small letters: "size", "call db.labels"; empty if it calls nothing."""
+        begin = bracket - 1
+        named = self.at(begin) and self.tokens[begin].kind in ("word", "quoted")
+        if self.at(bracket) != "(" or not named or self.at(begin) in _NEVER_CALLED:
+            return ""
+        while self.at(begin - 1) == ".":
+            begin -= 2
+        name = "".join(self.codes[max(begin, 0) : bracket]).replace("..", ".").lower()
+        return f"call {name}" if self.at(begin - 1) == "CALL" else name
 
-    def begins_clause(self, index: int, words: frozenset[str]) -> bool:
-        """Return whether the word begins a clause, one of `words`; `check_words` forbids variables of such names."""
-        if self.kind(index) != "word" or self.at(index) not in words or self.names_something(index):
-            return False
-        if self.at(index - 1) in ("|", "&", "!"):
-            return False  # a label or type
-        return self.at(index) != "WITH" or not self.is_operator(index - 1)
-
-    def is_operator(self, index: int) -> bool:
-        """Return whether the word there is STARTS or ENDS after a value, and so no variable of that name."""
-        if self.at(index) not in ("STARTS", "ENDS") or self.names_something(index):
-            return False
+    def begins_clause(self, index: int) -> bool:
+        """Return whether a token begins a clause; guests have no variables of such names."""
         before = self.at(index - 1)
-        return before in (")", "]", "}") or (self.kind(index - 1) not in ("symbol", "") and before not in KEYWORDS)
+        operator = before in ("STARTS", "ENDS") and self.at(index) == "WITH"
+        return self.at(index) in CLAUSES and before not in ("|", "&", "!") and not operator
 
-    def top(self, start: int, end: int) -> list[int]:
-        """Return the tokens from `start` up to `end` outside brackets, with the brackets themselves."""
-        indices, index = [], start
-        while index < end:
-            indices.append(index)
-            close = self.partner.get(index, -1)
-            if index < close < end:
-                indices.append(close)
-                index = close
-            index += 1
-        return indices
+    def items(self, start: int) -> list[tuple[int, int]]:
+        """Return the ranges between the commas of the clause or bracket whose first token is `start`."""
+        ranges, begin, index = [], start, start
+        while index < len(self.tokens) and self.partner.get(index, index) >= index:
+            if self.begins_clause(index) or self.codes[index] == ";":
+                break
+            if self.codes[index] == ",":
+                ranges.append((begin, index))
+                begin = index + 1
+            index = self.partner.get(index, index) + 1
+        return [*ranges, (begin, index)] if begin < index else ranges
+
+    def _code(self, index: int) -> str:
+        token = self.tokens[index]
+        if token.kind not in ("word", "quoted"):
+            return {"string": "''", "parameter": "$"}.get(token.kind, token.name)
+        before, after = self._sign(index - 1), self._sign(index + 1)
+        in_map, commas = self._sign(self.parent[index]) == "{", ("{", ",")
+        value = in_map and self._sign(index - 3) in commas
+        member = before == "." or (before == ":" and not value) or (in_map and before in commas and after == ":")
+        return ("." if member else "`" * (token.kind == "quoted")) + re.sub(r"\s", "_", token.name.upper())
+
+    def _sign(self, index: int) -> str:
+        inside = 0 <= index < len(self.tokens)
+        return self.tokens[index].name if inside and self.tokens[index].kind == "symbol" else ""
+
+    def _pair_brackets(self) -> None:
+        opened: list[int] = []
+        for index in range(len(self.tokens)):
+            sign = self._sign(index)
+            self.parent.append(opened[-1] if opened else -1)
+            if sign in _OPEN.values():
+                opened.append(index)
+            elif sign in _OPEN:
+                if not opened or self._sign(opened[-1]) != _OPEN[sign]:
+                    raise RefusedError(f"A {sign} closes nothing.", "Check the brackets.")
+                self.partner |= {index: opened[-1], opened.pop(): index}
+            if len(opened) > _DEEPEST:
+                raise RefusedError(f"Brackets lie more than {_DEEPEST} deep.", "Take the statement apart with WITH.")
+        if opened:
+            raise RefusedError(f"A {self._sign(opened[-1])} is never closed.", "Check the brackets.")
 
 
 def _tokens(text: str) -> list[Token]:
@@ -125,52 +140,11 @@ def _tokens(text: str) -> list[Token]:
         if match is None:
             raise RefusedError(
                 f"Cannot read the statement from {text[position : position + 20]!r} on.",
-                "Close every quote and comment, and use no other signs than Cypher's own outside quotes.",
+                "Close every quote and comment, and put names with other letters than A to Z in backticks.",
             )
-        position = match.end()
-        if match.lastgroup == "space":
-            continue
-        token: str = match[0]
-        kind, name = cast(Kind, match.lastgroup), token
-        if kind == "word":
-            name = token.upper() if token.isascii() else token
-            if not token.isascii() and _ascii(token):
-                raise RefusedError(
-                    f"{token!r} has letters that look like others.", "Use plain letters, or backticks around it."
-                )
-        elif kind in ("quoted", "string"):
-            name = token[1:-1].replace("``", "`") if kind == "quoted" else token[1:-1]
-        elif kind == "parameter":
-            name = token[1:].strip("`")
-        if tokens and tokens[-1].end == match.start() and {kind, tokens[-1].kind} <= {"word", "number", "parameter"}:
-            raise RefusedError(f"{tokens[-1].name}{token} runs together.", "Put a space between names.")
-        tokens.append(Token(kind, name, match.start(), match.end()))
+        position, kind, name = match.end(), str(match.lastgroup), match[0]
+        if kind in ("quoted", "string"):
+            name = name[1:-1].replace("``", "`")
+        if kind != "space":
+            tokens.append(Token(kind, name.lstrip("$").strip("`") if kind == "parameter" else name, *match.span()))
     return tokens
-
-
-def _ascii(word: str) -> bool:
-    folded = unicodedata.normalize("NFKC", word)
-    return any(len(form) == len(word) and form.isascii() for form in (folded, word.lower(), word.upper()))
-
-
-def _partners(tokens: list[Token]) -> tuple[dict[int, int], list[int]]:
-    """Return the partner of each bracket; of each token the enclosing bracket, -1 if none."""
-    partner: dict[int, int] = {}
-    parent: list[int] = []
-    opened: list[int] = []
-    for index, token in enumerate(tokens):
-        parent.append(opened[-1] if opened else -1)
-        if token.kind != "symbol":
-            continue
-        if token.name in OPEN:
-            opened.append(index)
-            if len(opened) > _DEEPEST:
-                raise RefusedError(f"Brackets lie more than {_DEEPEST} deep.", "Take the statement apart with WITH.")
-        elif token.name in _CLOSE:
-            if not opened or tokens[opened[-1]].name != _CLOSE[token.name]:
-                raise RefusedError(f"A {token.name} closes nothing.", "Check the brackets.")
-            partner[index] = opened.pop()
-            partner[partner[index]] = index
-    if opened:
-        raise RefusedError(f"A {tokens[opened[-1]].name} is never closed.", "Check the brackets.")
-    return partner, parent

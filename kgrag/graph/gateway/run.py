@@ -17,7 +17,7 @@ import neo4j.time
 from neo4j.exceptions import BrokenRecordError, Neo4jError
 
 from kgrag.graph.connection import Graph, missing_index, unreadable_words
-from kgrag.graph.description import EdgeKind, NodeKind, describe
+from kgrag.graph.description import describe
 from kgrag.graph.gateway.allowed import OPERATORS, PROCEDURES, SHOWING
 from kgrag.graph.gateway.guest import check_guest, check_values
 from kgrag.settings import GatewaySettings
@@ -36,14 +36,15 @@ def check_plan(query_type: str | None, plan: Mapping[str, Any] | None, trust: Tr
     """Check that a plan only reads this database. Raises RefusedError."""
     if query_type != "r" or plan is None:
         raise RefusedError("The server says that this statement does not only read.", "Write one that only reads.")
-    for operator, details in _operators(plan):
-        name = operator.removeprefix("Partitioned").replace(" ", "")
-        if name not in OPERATORS and not (trust == "owner" and name in SHOWING):
+    for _, step in _steps(plan):
+        operator = step["operatorType"].partition("@")[0]
+        name = operator.replace(" ", "")
+        if not OPERATORS.fullmatch(name) and not (trust == "owner" and name in SHOWING):
             raise RefusedError(
                 f"The server would run {operator}, which is not on the list of what reads.",
                 "Write it with MATCH, WHERE, WITH, UNWIND, CALL and RETURN alone.",
             )
-        procedure = details.partition("(")[0].strip()
+        procedure = step.get("args", {}).get("Details", "").partition("(")[0].strip()
         if name == "ProcedureCall" and procedure not in PROCEDURES:
             raise RefusedError(
                 f"The procedure {procedure} is not on the list.", f"There are: {', '.join(sorted(PROCEDURES))}."
@@ -55,24 +56,19 @@ def plan_rows(plan: Mapping[str, Any] | None) -> tuple[tuple[str, ...], tuple[tu
 
     Rows and database hits are there in a profile alone.
     """
-    plan = plan or {}
-    profiled = "dbHits" in plan
-    return _COLUMNS if profiled else _COLUMNS[:3], tuple(_plan_rows(plan, 0, profiled))
+    rows = []
+    for depth, step in _steps(plan or {}):
+        operator, details = step.get("operatorType", "").partition("@")[0], step.get("args", {})
+        row = ("| " * depth + operator, details.get("Details", ""), details.get("EstimatedRows"))
+        rows.append((*row, step.get("rows"), step.get("dbHits")))
+    columns = 5 if "dbHits" in (plan or {}) else 3
+    return _COLUMNS[:columns], tuple(row[:columns] for row in rows)
 
 
-def _plan_rows(plan: Mapping[str, Any], depth: int, profiled: bool) -> Iterator[tuple[Any, ...]]:
-    arguments = plan.get("args", {})
-    name = str(plan.get("operatorType", "")).partition("@")[0]
-    row = ("| " * depth + name, str(arguments.get("Details", "")), arguments.get("EstimatedRows"))
-    yield (*row, plan.get("rows"), plan.get("dbHits")) if profiled else row
+def _steps(plan: Mapping[str, Any], depth: int = 0) -> Iterator[tuple[int, Mapping[str, Any]]]:
+    yield depth, plan
     for child in plan.get("children", ()):
-        yield from _plan_rows(child, depth + 1, profiled)
-
-
-def _operators(plan: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    yield str(plan["operatorType"]).partition("@")[0], str(plan.get("args", {}).get("Details", ""))
-    for child in plan.get("children", ()):
-        yield from _operators(child)
+        yield from _steps(child, depth + 1)
 
 
 _EMBEDDING = re.compile(r"embedding\w*", re.IGNORECASE)
@@ -107,38 +103,19 @@ def plain(value: Any, embeddings: bool = False) -> Any:
     return value.iso_format() if hasattr(value, "iso_format") else str(value)
 
 
-def size_of(value: Any) -> int:
-    """Return about how many bytes a plain value takes as text."""
-    match value:
-        case str():
-            return len(value) + 2
-        case None | bool() | int() | float():
-            return 8
-        case Node(_, labels, properties):
-            return 40 + sum(map(len, labels)) + size_of(properties)
-        case Edge(_, _, _, _, properties):
-            return 80 + size_of(properties)
-        case Path(nodes, edges):
-            return sum(map(size_of, nodes)) + sum(map(size_of, edges))
-        case Mapping():
-            return sum(len(key) + 4 + size_of(item) for key, item in value.items())
-    return 2 + sum(map(size_of, value))
-
-
 def _properties(items: Iterable[tuple[str, Any]], embeddings: bool) -> dict[str, Any]:
-    return {
-        key: plain(value, embeddings)
-        for key, value in items
-        if embeddings or not (_EMBEDDING.fullmatch(key) and _is_vector(value))
-    }
+    def is_vector(key: str, value: Any) -> bool:
+        long = _EMBEDDING.fullmatch(key) and isinstance(value, list) and len(value) >= _LONG
+        return bool(long) and all(isinstance(item, float) for item in value)
 
-
-def _is_vector(value: Any) -> bool:
-    return isinstance(value, list) and len(value) >= _LONG and all(isinstance(item, float) for item in value)
+    return {key: plain(value, embeddings) for key, value in items if embeddings or not is_vector(key, value)}
 
 
 _LANGUAGE = "CYPHER 5 "  # of every server; 2026.x takes a statement for Cypher 25 otherwise
 _PLANNED = re.compile(r"\s*(EXPLAIN|PROFILE)\b", re.IGNORECASE)
+_CHECKED: set[tuple[str, str, str, Trust]] = set()
+"""Statements of a server whose plans only read: what a plan does depends on the statement alone."""
+_MOST_CHECKED = 1000
 GRACE = 5.0  # seconds beyond its time-out that the server has to end a statement before the connection is dropped
 _MISSING = re.compile(r"[Tt]he (label|relationship type|property)(?: key)? `(.+?)` does not exist")
 _FETCHED = 100  # records per network message: what is fetched beyond a cap is at most that
@@ -189,16 +166,24 @@ def run_read(
                     text: Any = f"{_LANGUAGE}{kind} {statement}"
                     return transaction.run(text, parameters)
 
-                summary = send("EXPLAIN").consume()
-                check_plan(summary.query_type, summary.plan, trust)
-                notes, cut = _unknown(summary), None
+                cut, key = None, (graph.uri, graph.database, statement, trust)
                 columns: tuple[str, ...]
+                if plan == "explain" or key not in _CHECKED:
+                    summary = send("EXPLAIN").consume()
+                    check_plan(summary.query_type, summary.plan, trust)
+                    if len(_CHECKED) >= _MOST_CHECKED:
+                        _CHECKED.clear()
+                    _CHECKED.add(key)
                 if plan == "explain":
                     columns, values = plan_rows(summary.plan)
-                elif plan == "profile":
-                    columns, values = plan_rows(send("PROFILE").consume().profile)
                 else:
-                    columns, values, cut = read_rows(send(""), limits, embeddings)
+                    result = send("PROFILE" if plan else "")
+                    if not plan:
+                        columns, values, cut = read_rows(result, limits, embeddings)
+                    summary = result.consume()
+                    if plan:
+                        columns, values = plan_rows(summary.profile)
+                notes = _unknown(summary)
         except Neo4jError as error:
             if explained_error := _explained(error, limits):
                 raise explained_error from error
@@ -208,8 +193,9 @@ def run_read(
 
 def _unknown(summary: neo4j.ResultSummary) -> tuple[str, ...]:
     """Return the names of a statement that the database lacks, by the server's notes, and similar names."""
-    kinds: tuple[NodeKind | EdgeKind, ...] = (*describe().nodes, *describe().edges)
-    vocabulary = {name for kind in kinds for name in (_name(kind), *(p.name for p in kind.properties))}
+    nodes, edges = describe().nodes, describe().edges
+    vocabulary = {kind.label for kind in nodes} | {kind.type for kind in edges}
+    vocabulary |= {property.name for kinds in (nodes, edges) for kind in kinds for property in kind.properties}
     names = []
     for status in summary.gql_status_objects:
         if named := _MISSING.search(status.status_description):
@@ -218,10 +204,6 @@ def _unknown(summary: neo4j.ResultSummary) -> tuple[str, ...]:
             hint = f" Did you mean {near[0]}?" if near and near[0] != name else ""
             names.append(f"Nothing in the database has the {named[1]} {name}.{hint}")
     return tuple(dict.fromkeys(names))
-
-
-def _name(kind: NodeKind | EdgeKind) -> str:
-    return kind.label if isinstance(kind, NodeKind) else kind.type
 
 
 def read_rows(
@@ -240,7 +222,7 @@ def read_rows(
             raise StatementError(
                 "A value cannot be given, such as a date beyond the year 9999.", "Return it as text: toString(value)."
             ) from error
-        size += sum(map(size_of, row))
+        size += len(repr(row))  # about what it takes as text
         if size > limits.megabytes * 1e6:
             notice = f"only the rows of the first {limits.megabytes:g} MB are given (KGRAG_GATEWAY__MEGABYTES)"
             return columns, tuple(values), notice
@@ -251,30 +233,31 @@ def read_rows(
 def _explained(error: Neo4jError, limits: GatewaySettings) -> KgragError | None:
     """Return the error for the caller, None for one that is not about the statement."""
     code, message = error.code or "", error.message or str(error)
-    if "TimedOut" in code or "Terminated" in code:
-        return StatementError(
-            f"The statement took longer than {limits.seconds:g} seconds, so the server ended it.",
-            "Start from fewer nodes, bound its paths, or raise KGRAG_GATEWAY__SECONDS.",
-        )
-    if "OutOfMemory" in code:
-        return StatementError(
-            "The statement took more memory than the server gives to one, so it was ended.",
-            "Sort, collect and combine fewer rows: filter or LIMIT them first.",
-        )
-    if re.search(r"Invalid input '(LET|FILTER|NEXT|SEARCH|WHEN|FOR)'", message):
-        return StatementError(
-            f"Neo4j does not take the statement: {_complaint(message)}",
-            "It is read as Cypher 5, by every server: write WITH for LET, WHERE for FILTER, UNWIND for FOR.",
-        )
+    # the places are wrong by the word before the statement
+    first = re.sub(r" \(line \d+, column \d+ \(offset: \d+\)\)", "", message.partition("\n")[0])
+    complaint = f"Neo4j does not take the statement: {first}"
     if missing := missing_index(message):
         return StatementError(missing.message, missing.remedy)
     if unreadable := unreadable_words(message):
         return unreadable
-    if "ClientError" in code:
-        return StatementError(f"Neo4j does not take the statement: {_complaint(message)}", "Correct it and try again.")
+    for holds, problem, remedy in (
+        (
+            "TimedOut" in code or "Terminated" in code,
+            f"The statement took longer than {limits.seconds:g} seconds, so the server ended it.",
+            "Start from fewer nodes, bound its paths, or raise KGRAG_GATEWAY__SECONDS.",
+        ),
+        (
+            "OutOfMemory" in code,
+            "The statement took more memory than the server gives to one, so it was ended.",
+            "Sort, collect and combine fewer rows: filter or LIMIT them first.",
+        ),
+        (
+            re.search(r"Invalid input '(LET|FILTER|NEXT|SEARCH|WHEN|FOR)'", message),
+            complaint,
+            "It is read as Cypher 5, by every server: write WITH for LET, WHERE for FILTER, UNWIND for FOR.",
+        ),
+        ("ClientError" in code, complaint, "Correct it and try again."),
+    ):
+        if holds:
+            return StatementError(problem, remedy)
     return None
-
-
-def _complaint(message: str) -> str:
-    """Return the first line of the server's message, without places: the word before the statement displaces them."""
-    return re.sub(r" \(line \d+, column \d+ \(offset: \d+\)\)", "", message.partition("\n")[0])

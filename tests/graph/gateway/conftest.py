@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from contextlib import closing
 
 import pytest
-from gateway_attacks import SECRET
+from gateway_statements import SECRET, statements
 
 from kgrag import KnowledgeGraph
 from kgrag.graph.local.server import LocalServer
@@ -84,18 +84,8 @@ def gateway_digest(gateway_graph: KnowledgeGraph) -> Callable[[], str]:
 
     def digest() -> str:
         parts = []
-        for statement in (
-            "MATCH (n) RETURN elementId(n) AS e, labels(n) AS l, properties(n) AS p ORDER BY e",
-            "MATCH (a)-[r]->(b) RETURN elementId(r) AS e, type(r) AS t, elementId(a) AS a, elementId(b) AS b, "
-            "properties(r) AS p ORDER BY e",
-            "SHOW INDEXES YIELD name, state, type RETURN name, state, type ORDER BY name",
-            "SHOW CONSTRAINTS YIELD name RETURN name ORDER BY name",
-            "SHOW USERS YIELD user RETURN user ORDER BY user",
-            "CALL db.labels() YIELD label RETURN label ORDER BY label",
-            "CALL db.relationshipTypes() YIELD relationshipType AS t RETURN t ORDER BY t",
-            "CALL db.propertyKeys() YIELD propertyKey AS k RETURN k ORDER BY k",
-        ):
-            records = gateway_graph.graph.driver.execute_query(statement).records
+        for asked in statements("digest"):
+            records = gateway_graph.graph.driver.execute_query(asked.text).records
             parts.append(json.dumps([r.data() for r in records], default=str, sort_keys=True))
         return hashlib.sha256("\n".join(parts).encode()).hexdigest()
 
