@@ -30,10 +30,6 @@ FEW = 20
 _entity_id = lru_cache(maxsize=1 << 16)(entity_id)  # many passages mention the same names
 
 
-import os
-KEEP_PARTS = os.environ.get("PARTS", "")
-
-
 class Gazetteer:
     """The names of a collection that are looked for in texts."""
 
@@ -246,7 +242,7 @@ def mentions(
     """Return the mentions of one passage by entity, and by name its other phrases, mentions if they are rare names.
 
     Mentions are names in its text, names within its title, those that spaCy finds, and the names of its triples. A part
-    of a longer name is a mention only if a title names it, and is marked as a `part`.
+    of a longer name is no mention.
 
     Args:
         source: A row of `cypher/stages/mention_sources.cypher`.
@@ -265,42 +261,39 @@ def mentions(
     def is_other(name: str) -> bool:
         return name in names and gazetteer.entity(name) not in own
 
-    def row(name: str, via: str) -> Row:
+    def row(name: str, via: str, text: str | None = None, positions: list[int] | None = None) -> Row:
         # missing rather than false: nearly all mentions are neither
         flags = {"stated": facts.stated(name) or None, "about": facts.about(name) or None}
-        return {"entity": gazetteer.entity(name), "via": via, "positions": None, "text": None, "part": None, **flags}
+        return {"entity": gazetteer.entity(name), "via": via, "positions": positions, "text": text, **flags}
 
     def places(via: str, phrases: Iterable[Phrase], words: Words, offset: int) -> dict[str, Row]:
-        by_name: defaultdict[tuple[str, bool], list[Phrase]] = defaultdict(list)
+        by_name: defaultdict[str, list[Phrase]] = defaultdict(list)
         for phrase in phrases:
-            is_part = phrase.kind == "part" or (phrase.kind == "bearer" and phrase.name not in gazetteer.titles)
-            by_name[phrase.name, is_part].append(phrase)
+            by_name[phrase.name].append(phrase)
         result: dict[str, Row] = {}
-        for (name, is_part), of_name in sorted(by_name.items(), key=lambda item: item[0][1]):
-            if name in result or (is_part and not (KEEP_PARTS == "all" or (KEEP_PARTS == "multi" and " " in name) or (KEEP_PARTS == "title" and via == "title") or (KEEP_PARTS == "titled" and name in gazetteer.titles))):
-                continue
-            spellings = Counter(words.written(phrase.first, phrase.last, name) for phrase in of_name)
+        for name, of_name in by_name.items():
+            known_by_title = language.inflects and name in gazetteer.titles  # which has no ending of a case
+            texts = Counter(words.written(p.first, p.last, name) for p in of_name if not known_by_title)
+            own_texts = [text for text, _ in texts.most_common() if normalise(text, language) == name]
             positions = [offset + phrase.first for phrase in of_name]
-            text = None if language.inflects and name in gazetteer.titles else spellings.most_common(1)[0][0]
-            result[name] = row(name, via) | {"positions": positions, "text": text, "part": is_part or None}
+            result[name] = row(name, via, own_texts[0] if own_texts else None, positions)
         return result
 
     in_title = find_names(passage.title, is_other, {normalise(source["title"], language)}, language)
-    in_text = find_names(passage.text, names.__contains__, language=language)
     in_title = list(whole_names(passage.title, in_title, passage.title_phrases, gazetteer.titles))
+    in_text = find_names(passage.text, names.__contains__, language=language)
     in_text = list(whole_names(passage.text, in_text, passage.phrases, gazetteer.titles))
     offset = len(passage.title)
     titled, local = places("title", in_title, passage.title, 0), places("local", in_text, passage.text, offset)
     for mention in (*titled.values(), *local.values()):
-        before = rows.get(mention["entity"])
-        if before is None or before["part"]:
-            rows[mention["entity"]] = mention
-        elif not mention["part"]:
-            before |= {"positions": before["positions"] + mention["positions"], "text": mention["text"]}
+        before = rows.setdefault(mention["entity"], mention)
+        if before is not mention:
+            before["positions"] += mention["positions"]
+            before["text"] = mention["text"] or before["text"]
     for name, text in named_entities(source["text"], gazetteer.pipeline, language).items():
-        rows.setdefault(gazetteer.entity(name), row(name, "spacy") | {"text": text})
+        rows.setdefault(gazetteer.entity(name), row(name, "spacy", text))
     within = {i for name in in_text for i in range(name.first, name.last + 1) if name.last > name.first}
-    ends = {name.last for name in in_text if name.kind != "part" and name.last > name.first}
+    ends = {name.last for name in in_text if name.last > name.first}
     other = (
         phrase
         for phrase in passage.phrases

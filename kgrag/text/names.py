@@ -509,7 +509,7 @@ def find_names(
 def whole_names(
     words: Sequence[Token], names: Sequence[Phrase], runs: Sequence[Phrase], titles: Container[str] = ()
 ) -> Iterator[Phrase]:
-    """Yield the known names of a text with the kind "part" where they are only a part of a longer name.
+    """Yield the known names of a text that are not only a part of a longer name.
 
     "Kansas" is a part of "Kansas City Chiefs". A run of words that known names fill, the last of several words, is no
     longer name ("Vermont Governor Jerry Smith"), nor is one of many words, which is a list or a line of a table. A name
@@ -538,14 +538,12 @@ def whole_names(
         kind = kinds.get(place)
         if in_heading(words, *place) or _is_shouted(words[name.first : name.last + 1]):
             continue
-        if kind == "bearer" and name.kind == "name":  # no known name begins before it
-            yield name
-        elif kind in ("bearer", "part", "name"):
-            yield name._replace(kind=kind)
-        elif kind is None and run != place and name.last <= run[1] and run not in filled:
-            is_sure = name.kind == "name" and name.last - name.first >= SURE_WORDS - 1
-            yield name if is_sure else name._replace(kind="part")
-        else:
+        is_part = kind is None and run != place and name.last <= run[1] and run not in filled
+        if kind == "bearer":  # behind the rank of a name that is known, too: "George VI" of "King George VI"
+            is_part = name.kind == "part" and name.name not in titles
+        elif is_part or (kind is None and name.kind == "part"):
+            is_part = name.kind == "part" or name.last - name.first < SURE_WORDS - 1
+        if not is_part and kind != "part":
             yield name
 
 

@@ -29,7 +29,7 @@ def demo(kg: KnowledgeGraph) -> list[dict[str, Any]]:
     with corpus() as folder:
         kg["rightnames"].ingest(folder)
     rows = [dict(row) for row in kg["rightnames"].cypher(_ROWS)]
-    kg["rightnames"].remove()
+    kg["rightnames"].delete()
     return rows
 
 
