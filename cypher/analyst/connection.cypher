@@ -1,12 +1,15 @@
 // title: Entities: how two are connected
-// All shortest ways between two entities over passages that mention them, titles and triples, of eight edges at most;
-// to be drawn.
+// Short ways between two entities over passages that mention them, titles and triples, of eight edges at most. Those come
+// first whose passages write each name by itself, not within a longer one (John in John Ritter); then the shortest; then
+// those over the rarest names. Besides the shortest of all there are those over names of $cap passages at most, and of a
+// fifth of these. To be drawn.
 // mode: read
 // $collection: STRING = 'default' - name of the collection
 // $entity: STRING = 'Roald Amundsen' - name of the one
 // $other: STRING = 'Colin Archer' - name of the other
+// $cap: INTEGER = 50 - passages that a name may have to lead on
 // $limit: INTEGER = 25 - ways wanted
-// -> path: PATH - one shortest way
+// -> path: PATH - one way
 // -> steps: LIST<STRING> - the names along it
 // -> passages: LIST<STRING> - for each node the id of a passage that says it: the first of a document, null of an entity
 MATCH (c:Collection {name: $collection})
@@ -19,8 +22,21 @@ CALL (c) {
   RETURN e AS b ORDER BY toLower(e.name) = toLower($other) DESC, score DESC, e.df DESC LIMIT 1
 }
 WITH a, b WHERE a <> b
-MATCH path = allShortestPaths((a)-[:MENTIONS|ABOUT|HAS_PASSAGE|STATES|SUBJECT|OBJECT*..8]-(b))
-WITH path LIMIT toInteger($limit)
+UNWIND [1e9, $cap, $cap / 5.0] AS most
+CALL (a, b, most) {
+  MATCH path = allShortestPaths((a)-[:MENTIONS|ABOUT|HAS_PASSAGE|STATES|SUBJECT|OBJECT*..8]-(b))
+  WHERE all(n IN nodes(path) WHERE coalesce(n.df, 0) <= most OR n IN [a, b])
+  RETURN path LIMIT 1000
+}
+WITH DISTINCT path
+WITH path, reduce(sum = 0.0, n IN nodes(path) | sum + log(coalesce(n.df, 0) + 1)) AS common ORDER BY common LIMIT 500
+CALL (path) {
+  UNWIND relationships(path)[1..-1] AS m
+  MATCH (p:Passage)-[m]->(n:Entity)
+  WHERE NOT p.title + '. ' + p.text =~ '(?s).*(?<!\\b\\p{Lu}\\p{L}{0,20}[ -])\\b(?i:\\Q' + n.name + '\\E)\\b(?![ -]\\p{Lu}).*'
+  RETURN count(m) AS parts
+}
+WITH path ORDER BY parts, length(path), common, [n IN nodes(path) | n.id] LIMIT toInteger($limit)
 RETURN path, [n IN nodes(path) | n.name] AS steps, [n IN nodes(path) | CASE
   WHEN n:Passage THEN n.id
   WHEN n:Triple THEN head(COLLECT { MATCH (n)<-[:STATES]-(p:Passage) RETURN p.id ORDER BY p.id LIMIT 1 })

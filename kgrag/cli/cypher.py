@@ -5,7 +5,7 @@ import sys
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
-from warnings import catch_warnings, simplefilter
+from warnings import catch_warnings
 
 import click
 
@@ -171,15 +171,19 @@ def cypher(
     elif query is not None and query != "-" and _NAME.fullmatch(query):
         if show:
             _show(query, pairs, collection)
-        else:
-            _print(_run_saved(query, pairs, collection, question, embeddings, plan), as_json, as_csv, raw)
+            return
+        with catch_warnings(action="ignore", category=UserWarning):  # a note says that rows are missing
+            rows = _run_saved(query, pairs, collection, question, embeddings, plan)
+        _print(rows, as_json, as_csv, raw)
     elif show or question is not None:
         raise click.UsageError("--show and --question go with the name of a saved query.")
     else:
         text = sys.stdin.read() if query == "-" else query or ""
         with user_file(file, "read"):
             statement = file.read_text(encoding="utf-8-sig") if file else as_text(text)
-        _print(_run(statement, pairs, collection, embeddings, plan), as_json, as_csv, raw)
+        with catch_warnings(action="ignore", category=UserWarning):
+            rows = _run(statement, pairs, collection, embeddings, plan)
+        _print(rows, as_json, as_csv, raw)
 
 
 def _print_parameters(question: str, pairs: Pairs, collection: str | None, as_json: bool) -> None:
@@ -299,9 +303,7 @@ def _run(statement: str, pairs: Pairs, collection: str | None, embeddings: bool,
             parameters["collection"] = choose_collection(kg, collection)
         if collection and not re.search(r"\$collection\b", statement):
             note("The statement reads all collections: it keeps to one by {collection: $collection} in its patterns.")
-        with catch_warnings():
-            simplefilter("ignore", UserWarning)  # a note below says that rows are missing
-            return kg.cypher(statement, parameters, embeddings=embeddings, plan=plan)
+        return kg.cypher(statement, parameters, embeddings=embeddings, plan=plan)
 
 
 def _print(rows: "Rows", as_json: bool, as_csv: bool, raw: bool) -> None:

@@ -67,10 +67,12 @@ def run_saved(
     """
     query = find_query(name)
     values = fill(query, arguments)
-    if "collection" in values and "collection" not in arguments:
-        values["collection"] = choose_collection(graph)
-    elif "collection" in values:
-        open_collection(graph, values["collection"])
+    if "collection" in values:
+        record = open_collection(graph, arguments.get("collection") or choose_collection(graph))
+        values["collection"] = record.name
+        if "triples" in query.title.lower() and "Triple" not in record.indexed:
+            lack = f"The collection {record.name!r} has no triples. `kgrag enrich extract -c {record.name}` finds some."
+            return Rows(tuple(name for name, _, _ in query.columns), (), notes=(lack,))
     rows = run_read(graph, query.text, values, limits, "owner", embeddings=embeddings, plan=plan)
     # what the query itself names and the database lacks is no mistake of the caller's, so those notes are dropped
     defaulted = [p.name for p in query.parameters if p.name not in {"collection", *arguments}]
