@@ -4,10 +4,12 @@ import os
 import webbrowser
 from collections.abc import Iterator
 from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from threading import Event, Thread
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 from urllib.parse import urlsplit
 
 import click
@@ -21,7 +23,6 @@ if TYPE_CHECKING:
     from kgrag.settings import Settings
 
 _SECURE = ("+s", "+ssc")
-_TYPES = {".html": "text/html; charset=utf-8", ".grass": "text/plain; charset=utf-8"}
 
 
 @click.command()
@@ -156,13 +157,17 @@ def _guide(settings: "Settings", collection: str | None, origin: str) -> Iterato
         names = kg.graph.run("look_up/guide_names", collection=record.name, cap=50)
         numbers = [each.number for each in list_collections(kg.graph)]
     if not names:
-        raise ConfigurationError(f"No title in {record.name!r} names anything.", "A guide needs documents with titles.")
+        raise ConfigurationError(f"No passage in {record.name!r} mentions a name.", "A guide leads from name to name.")
     start, goal = names[0]["start"], names[0]["goal"] or names[0]["start"]
-    pages: dict[str, bytes] = {}
     # Browser may fetch from "localhost" wherever it is served from, and knows so before it is connected.
-    with ThreadingHTTPServer(("127.0.0.1", 0), _handler(pages, origin)) as server:
+    with (
+        TemporaryDirectory() as folder,
+        ThreadingHTTPServer(("127.0.0.1", 0), partial(_Handler, origin=origin, directory=folder)) as server,
+    ):
         place = f"http://localhost:{server.server_port}/"
-        pages |= {f"/{GUIDE}": guide(record.name, start, goal, place).encode(), f"/{STYLE}": style(numbers).encode()}
+        Path(folder, GUIDE).parent.mkdir()
+        Path(folder, GUIDE).write_text(guide(record.name, start, goal, place), encoding="utf-8")
+        Path(folder, STYLE).write_text(style(numbers), encoding="utf-8")
         Thread(target=server.serve_forever, daemon=True).start()
         try:
             yield record.name, place + GUIDE
@@ -170,34 +175,23 @@ def _guide(settings: "Settings", collection: str | None, origin: str) -> Iterato
             server.shutdown()
 
 
-def _handler(pages: dict[str, bytes], origin: str) -> type[BaseHTTPRequestHandler]:
-    """Return a handler of requests for the pages, which the site `origin` may read."""
+class _Handler(SimpleHTTPRequestHandler):
+    """Serves the files of a folder to the site `origin`, and answers the preflight requests of Browser."""
 
-    class Handler(BaseHTTPRequestHandler):
-        def do_GET(self) -> None:
-            content = pages.get(self.path.partition("?")[0])
-            if content is None:
-                self.send_error(404)
-                return
-            self.send_response(200)
-            self.send_header("Content-Type", _TYPES[Path(self.path).suffix])
-            self._allow()
-            self.send_header("Content-Length", str(len(content)))
-            self.end_headers()
-            self.wfile.write(content)
+    extensions_map: ClassVar = {".html": "text/html; charset=utf-8", ".grass": "text/plain; charset=utf-8"}
 
-        def do_OPTIONS(self) -> None:
-            """Answer the preflight request of Browser, which sends Cache-Control and Pragma."""
-            self.send_response(204)
-            self._allow()
-            self.end_headers()
+    def __init__(self, *args: Any, origin: str, **options: Any) -> None:
+        self._origin = origin
+        super().__init__(*args, **options)
 
-        def _allow(self) -> None:
-            self.send_header("Access-Control-Allow-Origin", origin)
-            self.send_header("Access-Control-Allow-Headers", "*")
-            self.send_header("Access-Control-Allow-Private-Network", "true")
+    def do_OPTIONS(self) -> None:
+        self.send_response(204)
+        self.end_headers()
 
-        def log_message(self, format: str, *args: object) -> None:
-            """Say nothing on the terminal."""
+    def end_headers(self) -> None:
+        for name, value in (("Origin", self._origin), ("Headers", "*"), ("Private-Network", "true")):
+            self.send_header(f"Access-Control-Allow-{name}", value)
+        super().end_headers()
 
-    return Handler
+    def log_message(self, format: str, *args: object) -> None:
+        """Say nothing on the terminal."""

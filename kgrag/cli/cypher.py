@@ -171,19 +171,15 @@ def cypher(
     elif query is not None and query != "-" and _NAME.fullmatch(query):
         if show:
             _show(query, pairs, collection)
-            return
-        with catch_warnings(action="ignore", category=UserWarning):  # a note says that rows are missing
-            rows = _run_saved(query, pairs, collection, question, embeddings, plan)
-        _print(rows, as_json, as_csv, raw)
+        else:
+            _print(_run_saved(query, pairs, collection, question, embeddings, plan), as_json, as_csv, raw)
     elif show or question is not None:
         raise click.UsageError("--show and --question go with the name of a saved query.")
     else:
         text = sys.stdin.read() if query == "-" else query or ""
         with user_file(file, "read"):
             statement = file.read_text(encoding="utf-8-sig") if file else as_text(text)
-        with catch_warnings(action="ignore", category=UserWarning):
-            rows = _run(statement, pairs, collection, embeddings, plan)
-        _print(rows, as_json, as_csv, raw)
+        _print(_run(statement, pairs, collection, embeddings, plan), as_json, as_csv, raw)
 
 
 def _print_parameters(question: str, pairs: Pairs, collection: str | None, as_json: bool) -> None:
@@ -288,7 +284,8 @@ def _run_saved(
             if question is not None:
                 parameters = kg[target].question_parameters(question)
                 arguments = {k: v for k, v in parameters.items() if _takes(query, k)} | arguments
-        rows = kg.saved_query(query.name, embeddings=embeddings, plan=plan, **arguments)
+        with catch_warnings(action="ignore", category=UserWarning):  # a note says that rows are missing
+            rows = kg.saved_query(query.name, embeddings=embeddings, plan=plan, **arguments)
     if not len(rows) and _takes(query, "entity"):
         note(f'How the graph writes a name: kgrag cypher names -c {arguments["collection"]} -p "name=NAME~"')
     return rows
@@ -303,7 +300,8 @@ def _run(statement: str, pairs: Pairs, collection: str | None, embeddings: bool,
             parameters["collection"] = choose_collection(kg, collection)
         if collection and not re.search(r"\$collection\b", statement):
             note("The statement reads all collections: it keeps to one by {collection: $collection} in its patterns.")
-        return kg.cypher(statement, parameters, embeddings=embeddings, plan=plan)
+        with catch_warnings(action="ignore", category=UserWarning):  # a note says that rows are missing
+            return kg.cypher(statement, parameters, embeddings=embeddings, plan=plan)
 
 
 def _print(rows: "Rows", as_json: bool, as_csv: bool, raw: bool) -> None:

@@ -12,10 +12,11 @@ from kgrag.values.html_table import html_table
 from kgrag.values.installing import install_hint
 
 if TYPE_CHECKING:
-    import pandas as pd
+    import pandas as pd  # type: ignore[import-untyped]
 
 _NUMBERED = re.compile(r"_c\d+$")
 _MOMENT = re.compile(r"\d{4}-\d\d-\d\d(T\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:\d\d)?)?")
+_OFFSET = re.compile(r"T.*(Z|[+-]\d\d:\d\d)$")
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,14 +140,12 @@ class Rows:
             import pandas as pd
         except ImportError as error:
             raise ConfigurationError("Data frames need pandas.", f"Install it: {install_hint('interop')}") from error
-        table = pd.DataFrame(self.values, columns=list(self.columns))
-        if expand:
-            rows = [{key: value for pair in row.items() for key, value in _expanded(*pair)} for row in self]
-            table = pd.DataFrame(rows, columns=list(dict.fromkeys(key for row in rows for key in row)))
+        rows = [dict(pair for one in row.items() for pair in (_expanded(*one) if expand else (one,))) for row in self]
+        table = pd.DataFrame(rows, columns=list(dict.fromkeys(key for row in rows for key in row) or self.columns))
         for column in table if parse_dates else ():
             texts = table[column].dropna()
             if len(texts) and all(isinstance(text, str) and _MOMENT.fullmatch(text) for text in texts):
-                offset = any("T" in text and text[-6:-5] in "+-" or text.endswith("Z") for text in texts)
+                offset = any(_OFFSET.search(text) for text in texts)
                 with suppress(ValueError):  # a year that pandas does not reach
                     table[column] = pd.to_datetime(table[column], format="ISO8601", utc=offset)
         return table
@@ -157,15 +156,11 @@ class Rows:
 
 def _expanded(column: str, value: Any) -> Iterator[tuple[str, Any]]:
     """Yield the columns of a value, and their values."""
-    if isinstance(value, Node):
-        yield f"{column}.labels", value.kinds
-    elif isinstance(value, Edge):
-        yield f"{column}.type", value.type
-    if isinstance(value, Node | Edge | Mapping):
-        properties = value if isinstance(value, Mapping) else value.properties
-        yield from ((f"{column}.{name}", entry) for name, entry in properties.items())
-    else:
-        yield column, value
+    if isinstance(value, Node | Edge):
+        yield (f"{column}.labels", value.kinds) if isinstance(value, Node) else (f"{column}.type", value.type)
+        value = value.properties
+    entries = value.items() if isinstance(value, Mapping) else ()
+    yield from ((f"{column}.{name}", entry) for name, entry in entries) if entries else [(column, value)]
 
 
 def cell(value: Any) -> str:
