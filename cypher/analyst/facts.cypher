@@ -9,7 +9,7 @@
 // -> predicate: STRING - predicate
 // -> object: STRING - object
 // -> title: STRING - title of the passage that states it
-// -> path: PATH - passage and triple, null where no passage states it
+// -> path: PATH - passage, triple and object, null where no passage states it
 // -> ends: PATH - subject, triple, object
 MATCH (c:Collection {name: $collection})
 CALL db.index.fulltext.queryNodes('entity_name_c' + c.number, '"' + replace($entity, '"', ' ') + '"', {limit: 20}) YIELD node AS e, score
@@ -17,6 +17,6 @@ WITH e ORDER BY toLower(e.name) = toLower($entity) DESC, COUNT { (e)<-[:SUBJECT|
 MATCH (e)<-[end:SUBJECT|OBJECT]-(t:Triple)
 WITH t, max(type(end)) AS role ORDER BY role DESC, t.text, t.id LIMIT toInteger($limit)
 MATCH ends = (:Entity)<-[:SUBJECT]-(t)-[:OBJECT]->(:Entity)
-OPTIONAL MATCH path = (p:Passage)-[:STATES]->(t)
+OPTIONAL MATCH path = (p:Passage)-[:STATES]->(t)-[:OBJECT]->(:Entity)
 RETURN t.subject AS subject, t.predicate AS predicate, t.object AS object, p.name AS title, path, ends
 ORDER BY role DESC, t.text, title

@@ -9,7 +9,7 @@
 // -> score: FLOAT - (1 + cosine to the question) / 2
 // -> fact: STRING - the triple
 // -> title: STRING - title of the passage that states it
-// -> path: PATH - passage and triple, to be drawn
+// -> path: PATH - passage, triple and object, to be drawn
 // -> ends: PATH - subject, triple, object
 MATCH (c:Collection {name: $collection})
 CALL (c) {
@@ -19,5 +19,6 @@ CALL (c) {
 WITH c, wanted WHERE wanted IS NOT NULL
 CALL db.index.vector.queryNodes('triple_' + c.embedding + '_c' + c.number, toInteger($candidates), wanted) YIELD node AS t
 WITH t, vector.similarity.cosine(t[c.embedding], wanted) AS score ORDER BY score DESC, t.id LIMIT toInteger($limit)
-MATCH path = (p:Passage)-[:STATES]->(t), ends = (:Entity)<-[:SUBJECT]-(t)-[:OBJECT]->(:Entity)
+MATCH path = (p:Passage)-[:STATES]->(t)-[:OBJECT]->(:Entity)
+MATCH ends = (:Entity)<-[:SUBJECT]-(t)-[:OBJECT]->(:Entity)
 RETURN round(score, 3) AS score, t.text AS fact, p.name AS title, path, ends ORDER BY score DESC, fact

@@ -9,7 +9,7 @@ from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from threading import Event, Thread
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 import click
@@ -178,10 +178,9 @@ def _guide(settings: "Settings", collection: str | None, origin: str) -> Iterato
 class _Handler(SimpleHTTPRequestHandler):
     """Serves the files of a folder to the site `origin`, and answers the preflight requests of Browser."""
 
-    extensions_map: ClassVar = {".html": "text/html; charset=utf-8", ".grass": "text/plain; charset=utf-8"}
-
     def __init__(self, *args: Any, origin: str, **options: Any) -> None:
         self._origin = origin
+        self.extensions_map = {".html": "text/html; charset=utf-8", ".grass": "text/plain; charset=utf-8"}
         super().__init__(*args, **options)
 
     def do_OPTIONS(self) -> None:
