@@ -13,15 +13,13 @@
 // -> steps: LIST<STRING> - the names along it
 // -> passages: LIST<STRING> - for each node the id of a passage that says it: the first of a document, null of an entity
 MATCH (c:Collection {name: $collection})
-CALL (c) {
-  CALL db.index.fulltext.queryNodes('entity_name_c' + c.number, '"' + replace($entity, '"', ' ') + '"', {limit: 20}) YIELD node AS e, score
-  RETURN e AS a ORDER BY toLower(e.name) = toLower($entity) DESC, score DESC, e.df DESC LIMIT 1
+UNWIND [$entity, $other] AS wanted
+CALL (c, wanted) {
+  CALL db.index.fulltext.queryNodes('entity_name_c' + c.number, '"' + replace(wanted, '"', ' ') + '"', {limit: 20}) YIELD node AS e, score
+  RETURN e ORDER BY toLower(e.name) = toLower(wanted) DESC, score DESC, e.df DESC LIMIT 1
 }
-CALL (c) {
-  CALL db.index.fulltext.queryNodes('entity_name_c' + c.number, '"' + replace($other, '"', ' ') + '"', {limit: 20}) YIELD node AS e, score
-  RETURN e AS b ORDER BY toLower(e.name) = toLower($other) DESC, score DESC, e.df DESC LIMIT 1
-}
-WITH a, b WHERE a <> b
+WITH collect(e) AS ends
+WITH ends[0] AS a, ends[1] AS b WHERE a <> b
 UNWIND [1e9, $cap, $cap / 5.0] AS most
 CALL (a, b, most) {
   MATCH path = allShortestPaths((a)-[:MENTIONS|ABOUT|HAS_PASSAGE|STATES|SUBJECT|OBJECT*..8]-(b))

@@ -26,17 +26,13 @@ ROWS_CUT = 13
 
 def ask_cypher(question: str, collection: str | None, *, show: bool, as_json: bool, as_csv: bool, raw: bool) -> None:
     """Have a language model write the Cypher; `show`: do not run it."""
-    with connect() as kg:
-        name = choose_collection(kg, collection)
-        answer = kg[name].ask_cypher(question, run=not show)
-    _print_answer(answer, as_json=as_json, as_csv=as_csv, raw=raw)
-
-
-def _print_answer(answer: "CypherAnswer", *, as_json: bool, as_csv: bool, raw: bool) -> None:
     from kgrag.cli.evidence import print_outcome
     from kgrag.narration import usage_text
     from kgrag.wire import to_json
 
+    with connect() as kg:
+        name = choose_collection(kg, collection)
+        answer = kg[name].ask_cypher(question, run=not show)
     if as_json:
         print_json(to_json(answer))
     elif answer.rows is None:

@@ -76,7 +76,7 @@ def run_saved(
         rows = Rows(tuple(name for name, _, _ in query.columns), ())
     else:
         rows = run_read(graph, query.text, values, limits, "owner", embeddings=embeddings, plan=plan)
-    if about_triples and not rows.values and not count_nodes(graph, record.name)["Triple"]:
+    if about_triples and not rows.values and "Triple" not in count_nodes(graph, record.name):
         remedy = f"`kgrag enrich extract -c {record.name}` finds some."
         return replace(rows, notes=(f"The collection {record.name!r} has no triples. {remedy}",))
     # what the query itself names and the database lacks is no mistake of the caller's, so those notes are dropped

@@ -62,9 +62,9 @@ def plan(collection: str, document: Document, settings: IndexingSettings, langua
         row: Row = {"id": passage, "document": document_id, "properties": properties, "tokenised": tokenised}
         place = {"page": part.page, "last_page": part.last_page, "table": part.table, "figure": part.figure}
         passages.append(row | place)
-    for number, row in enumerate(passages, 1):
-        its = row["properties"]
-        its["name"] = passage_name(document_name(document), its["section"], number if len(passages) > 1 else None)
+    for number, properties in enumerate((row["properties"] for row in passages), 1):
+        own = number if len(passages) > 1 else None
+        properties["name"] = passage_name(document_name(document), properties["section"], own)
     return Plan(
         document=document,
         id=document_id,

@@ -60,7 +60,7 @@ YARD = Document(
     pages=(Page(1, "Ships"), Page(2, "More ships")),
     tables=(Table(1, (("Ship", "Year"), ("Fram", "1892")), "Ships of the yard", page=1, last_page=1),),
 )
-LOG = replace(YARD, key="log", triples=LOG_FACTS, pages=(), tables=())
+LOG = replace(YARD, key="log", title="Yard log", triples=LOG_FACTS, pages=(), tables=())
 """It says the same; of what its facts state besides, one contradicts a fact of the yard book."""
 SCANS = {"AllNodesScan", "NodeByLabelScan", "UnionNodeByLabelsScan", "DirectedAllRelationshipsScan"}
 EVERY = saved_queries()
@@ -279,7 +279,7 @@ def test_a_vector_goes_before_the_words(kg: KnowledgeGraph, analysed: str) -> No
     assert scores == sorted(scores, reverse=True) and len(rows) == 3
     assert scores[0] < 0.999  # not the passage that fits the words, which would be nearest to itself
     dense = kg[analysed].search(QUESTION, retriever="dense", k=3)
-    assert {row["passage"].properties["id"] for row in rows} == {hit.passage.id for hit in dense}
+    assert [row["passage"].properties["id"] for row in rows] == [hit.passage.id for hit in dense]
 
 
 def test_cut_rows_warn(kg: KnowledgeGraph, analysed: str) -> None:
