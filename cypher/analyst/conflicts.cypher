@@ -23,9 +23,7 @@ WITH c, predicate, collect({subject: s, groups: groups}) AS subjects
 WITH c, predicate, subjects, (1.0 + size([one IN subjects WHERE size(one.groups) = 1])) / (2 + size(subjects)) AS agreement
 WITH c, predicate, subjects, agreement, head(head(subjects).groups).triples[0].relation IN c.one_valued AS single
 WHERE single OR agreement > 0.2
-UNWIND subjects AS one
-UNWIND one.groups AS a
-UNWIND one.groups AS b
+UNWIND subjects AS one UNWIND one.groups AS a UNWIND one.groups AS b
 WITH predicate, agreement, single, one.subject AS s, a, b, a.object AS o, b.object AS u
 WHERE o.normal < u.normal AND NOT ' ' + o.normal + ' ' CONTAINS ' ' + u.normal + ' ' AND NOT ' ' + u.normal + ' ' CONTAINS ' ' + o.normal + ' '
   AND (o.normal =~ '.*\\d.*') = (u.normal =~ '.*\\d.*')

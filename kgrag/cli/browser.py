@@ -59,7 +59,10 @@ def browser(
     if not guide:
         _show(answer, no_open, as_json)
         return
-    with _guide(settings, collection, _origin(answer)) as (name, page):
+    place = urlsplit(answer["address"])
+    # The site that may read the guide: this machine's Browser, or any when its address is unknown.
+    origin = f"{place.scheme}://{place.netloc}" if answer["local"] else "*"
+    with _guide(settings, collection, origin) as (name, page):
         answer["address"] += f"&cmd=play&arg={page}"
         answer["guide"] = page
         _show(answer, no_open, as_json)
@@ -138,12 +141,6 @@ def _write_style(settings: "Settings", target: str) -> None:
         file.write(sheet)
     if target != "-":
         note(f"Drop {target} on Browser's window; `:style reset` takes the style back.")
-
-
-def _origin(answer: dict[str, Any]) -> str:
-    """Return the site that may read the guide: this machine's Browser, or any when its address is unknown."""
-    place = urlsplit(answer["address"])
-    return f"{place.scheme}://{place.netloc}" if answer["local"] else "*"
 
 
 @contextmanager

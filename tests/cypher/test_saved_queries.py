@@ -176,10 +176,8 @@ def test_the_schema_has_an_example_of_each_kind_of_edge(kg: KnowledgeGraph, anal
 def test_queries_about_triples_say_that_there_are_none(kg: KnowledgeGraph, fill: Callable[..., str]) -> None:
     bare = fill("bare", [Document("fram", (Section("The Fram was designed by Colin Archer."),), "Fram")])
     queries = ("beam_search", "conflicts", "evidence", "fact_chains", "facts", "nearest_triples", "predicates")
-    notes = {name: kg[bare].saved_query(name).notes for name in queries}
-    assert set(notes.values()) == {
-        ("The collection 'bare' has no triples. `kgrag enrich extract -c bare` finds some.",)
-    }
+    notes = {note for name in queries for note in kg[bare].saved_query(name).notes or ("none",)}
+    assert notes == {"The collection 'bare' has no triples. `kgrag enrich extract -c bare` finds some."}
 
 
 def test_a_topic_leads_down_to_its_passages(kg: KnowledgeGraph, analysed: str) -> None:
@@ -208,16 +206,7 @@ def test_a_topic_leads_down_to_its_passages(kg: KnowledgeGraph, analysed: str) -
     assert any("Colin Archer" in row["passage"] for row in report)
 
 
-def test_connections_are_the_shortest_ones(kg: KnowledgeGraph, analysed: str) -> None:
-    rows = kg.saved_query("connection", collection=analysed, entity="Roald Amundsen", other="Larvik")
-    ways = {tuple(row["steps"]) for row in rows}
-    assert ("Roald Amundsen", "1 · Yard book", "Larvik") in ways
-    assert {len(way) for way in ways} == {3}
-
-
-def test_connections_go_over_names_of_their_own_and_rare_ones_first(
-    kg: KnowledgeGraph, fill: Callable[..., str]
-) -> None:
+def test_connections_are_short_and_go_over_whole_and_rare_names(kg: KnowledgeGraph, fill: Callable[..., str]) -> None:
     """John stands only within John Ritter; Zanzibar is in more passages than the others."""
     texts = {
         "Colin Archer": "Colin Archer met John Ritter. Colin Archer saw Zanzibar.", "A": "Colin Archer saw Quebec.",
@@ -228,7 +217,7 @@ def test_connections_go_over_names_of_their_own_and_rare_ones_first(
     part = "MATCH (e:Entity {collection: $name, normal: 'john'}), (p:Passage {collection: $name}) "
     kg.graph.driver.execute_query(f"{part} WHERE p.text CONTAINS 'Ritter' CREATE (p)-[:MENTIONS]->(e)", name=ways)
     rows = kg[ways].saved_query("connection", entity="Colin Archer", other="Tom Crean")
-    over = [row["steps"][2] for row in rows]
+    over = [name for _, _, name, _, _ in (row["steps"] for row in rows)]
     assert set(over[:2]) == {"Quebec", "John Ritter"} and over[2:] == ["Zanzibar", "John"]
 
 

@@ -1,7 +1,6 @@
 """Rows as data frames, and the labels of nodes."""
 
 import sys
-from typing import Any
 
 import pandas as pd
 import pytest
@@ -21,13 +20,9 @@ ROWS = Rows(
 )
 
 
-@pytest.mark.parametrize(("labels", "kinds"), [
-    (("Supply_chain",), ("Supply_chain",)),
-    (("Passage", "Passage_c7"), ("Passage",)),
-    (("Supply_chain", "Supply_chain_c12", "Ship_c2"), ("Supply_chain", "Ship_c2")),
-])  # fmt: skip
-def test_only_labels_of_one_collection_are_hidden(labels: tuple[str, ...], kinds: tuple[str, ...]) -> None:
-    assert Node("1", labels, {}).kinds == kinds
+def test_only_labels_of_one_collection_are_hidden() -> None:
+    labels = ("Supply_chain", "Supply_chain_c12", "Passage", "Passage_c7", "Ship_c2")
+    assert Node("1", labels, {}).kinds == ("Supply_chain", "Passage", "Ship_c2")
 
 
 def test_days_and_moments_become_timestamps() -> None:
@@ -37,19 +32,16 @@ def test_days_and_moments_become_timestamps() -> None:
     assert table["at"].tolist() == [pd.Timestamp("2024-05-31T12:00Z")] * 2
     assert table["text"].tolist() == ["1892-10-26", "2024-05-31, a Friday"]
     assert ROWS.to_df(parse_dates=False)["day"][0] == "1892-10-26"
-    early = Rows(("day",), (("0001-01-01",), ("1892-10-26",))).to_df()
-    assert str(early["day"][0]).startswith("0001-01-01")
+    assert str(Rows(("day",), (("0001-01-01",),)).to_df()["day"][0]).startswith("0001-01-01")
     assert list(Rows(("a", "b"), ()).to_df().columns) == ["a", "b"]
 
 
 def test_nodes_and_relationships_are_flattened() -> None:
     table = ROWS.to_df(expand=True)
-    named = ["d.labels", "d.name", "d.updated", "e.type", "e.weight", "day", "at", "text"]
-    assert sorted(set(table.columns) - {"e"}) == sorted(named)
+    named = {"d.labels", "d.name", "d.updated", "e.type", "e.weight", "day", "at", "text"}
+    assert set(table.columns) - {"e"} == named
     assert table["d.labels"].tolist() == [("Document",), ("Document", "Ship")]
     assert table["d.updated"][0] == pd.Timestamp("2024-05-31T10:00:00.5Z")
-    empty: Any = Rows(("m",), (({},), ({"a": 1},))).to_df(expand=True)
-    assert empty["m.a"].tolist()[1] == 1
 
 
 def test_without_pandas_it_says_how_to_get_it(monkeypatch: pytest.MonkeyPatch) -> None:
