@@ -4,7 +4,7 @@
 // mode: read
 // $collection: STRING = 'default' - name of the collection
 // $entity: STRING = 'Roald Amundsen' - name of the entity
-// $limit: INTEGER = 25 - triples, and passages that mention it
+// $edges: INTEGER = 100 - edges in all; at most a quarter are mentions, and a quarter triples
 // -> path: PATH - what leads to it
 MATCH (c:Collection {name: $collection})
 CALL db.index.fulltext.queryNodes('entity_name_c' + c.number, '"' + replace($entity, '"', ' ') + '"', {limit: 20}) YIELD node AS e, score
@@ -13,11 +13,11 @@ CALL (e) {
   MATCH path = (e)<-[:ABOUT]-(:Document)-[:HAS_PASSAGE]->(p:Passage) WHERE p.ordinal < 5 RETURN path LIMIT 10
   UNION ALL
   MATCH path = (e)<-[:SUBJECT|OBJECT]-(t:Triple)-[:SUBJECT|OBJECT]->(o:Entity)
-  RETURN path ORDER BY o.df, t.id LIMIT toInteger($limit)
+  RETURN path ORDER BY o.df, t.id LIMIT toInteger($edges / 4)
   UNION ALL
   MATCH path = (e)-[s:SIMILAR]-(:Entity) RETURN path ORDER BY s.score DESC LIMIT 5
   UNION ALL
   MATCH path = (e)<-[m:MENTIONS]-(p:Passage)
-  RETURN path ORDER BY coalesce(m.weight, 1) * size(coalesce(m.positions, [0])) DESC, COUNT { (p)-[:MENTIONS]->() }, p.id LIMIT toInteger($limit)
+  RETURN path ORDER BY coalesce(m.weight, 1) * size(coalesce(m.positions, [0])) DESC, COUNT { (p)-[:MENTIONS]->() }, p.id LIMIT toInteger($edges / 4)
 }
-RETURN path
+RETURN path LIMIT toInteger($edges)
