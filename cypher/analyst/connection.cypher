@@ -27,11 +27,11 @@ CALL (a, b, most) {
   RETURN path LIMIT 1000
 }
 WITH DISTINCT path
-WITH path, reduce(sum = 0.0, n IN nodes(path) | sum + log(coalesce(n.df, 0) + 1)) AS common ORDER BY common LIMIT 500
+WITH path, reduce(sum = 0.0, n IN nodes(path) | sum + log(coalesce(n.df, 0) + 1)) AS common ORDER BY common LIMIT toInteger(8 * $limit)
 CALL (path) {
   UNWIND relationships(path)[1..-1] AS m
   MATCH (p:Passage)-[m]->(n:Entity)
-  WHERE NOT p.title + '. ' + p.text =~ '(?s).*(?<!\\b\\p{Lu}\\p{L}{0,20}[ -])\\b(?i:\\Q' + n.name + '\\E)\\b(?![ -]\\p{Lu}).*'
+  WHERE NOT p.title + '. ' + p.text =~ '(?s).*(?<!\\b\\p{Lu}\\p{L}{0,20}[ -])\\b(?i:\\Q' + replace(n.name, '\\E', ' ') + '\\E)\\b(?![ -]\\p{Lu}).*'
   RETURN count(m) AS parts
 }
 WITH path ORDER BY parts, length(path), common, [n IN nodes(path) | n.id] LIMIT toInteger($limit)

@@ -54,7 +54,9 @@ WITH e, seeds, passages, reduce(r = start, round IN range(1, 10) | [i IN range(0
 UNWIND range(0, size(passages) - 1) AS i
 WITH e, seeds, passages[i] AS p, ranks[i] AS rank, i < size(seeds) AS seed ORDER BY rank DESC, p.id LIMIT toInteger($limit)
 CALL (e, seeds, p, seed) {
-  MATCH path = (e)-[:MENTIONS|ABOUT|HAS_PASSAGE*..2]-(p) WHERE seed RETURN path ORDER BY length(path) LIMIT 1
+  MATCH path = (e)<-[:MENTIONS]-(p) RETURN path
+  UNION ALL
+  MATCH path = (e)<-[:ABOUT]-(:Document)-[:HAS_PASSAGE]->(p) WHERE NOT EXISTS { (e)<-[:MENTIONS]-(p) } RETURN path
   UNION ALL
   MATCH path = (s:Passage)-[:MENTIONS]->(n:Entity)<-[:MENTIONS]-(p) WHERE NOT seed AND s IN seeds AND n.df <= $cap
   RETURN path ORDER BY n.df, s.id LIMIT 1
