@@ -29,7 +29,7 @@ QUESTION = "Question"
 """The label of what a ranking answers; it has the looks of a Run."""
 
 _CAPTION_SIZE = 2  # of 3
-_CAPTIONS = 30  # nodes that have one, those of the most edges, where there are more
+_CAPTIONS = 30  # nodes that grow with their edges; of twice as many, only these have captions
 _EDGE_CAPTION_SIZE = 2.0  # as much larger than neo4j-viz has it
 _SCALE = 0.8  # radius in a notebook to diameter in Neo4j Browser: room for a caption that is read without zooming
 _BEST = 3  # passages drawn of an answer and of each of its steps, as in `cypher/look_up/run.cypher`
@@ -113,16 +113,16 @@ def visualise(drawing: Drawing) -> "VisualizationGraph":
         ) from error
     degrees = Counter(end for edge in drawing.edges.values() for end in (edge.start, edge.end))
     largest = sorted(drawing.nodes, key=lambda id: -degrees[id])[:_CAPTIONS]
-    # All nodes are shown at once, so that each of many is small: those with captions grow with their number.
+    # All nodes are shown at once, so that each of many is small: the largest grow with the number of nodes.
     growth = (len(drawing.nodes) / _CAPTIONS) ** 0.5
     grown = {id: growth * (0.75 + degrees[id] / degrees[largest[0]]) for id in largest if growth > 1 and degrees[id]}
     nodes = [
         neo4j_viz.Node(
             id=node.id,
-            caption=node.caption if node.id in largest else None,
+            caption=node.caption if node.id in largest or len(drawing.nodes) <= 2 * _CAPTIONS else None,
             caption_size=_CAPTION_SIZE,
             color=look("node", node.label)[0],
-            size=look("node", node.label)[1] * grown.get(node.id, 1),
+            size=look("node", node.label)[1] * max(1, grown.get(node.id, 1)),
             properties={"labels": node.label, **node.properties},
         )
         for node in drawing.nodes.values()
