@@ -1,8 +1,7 @@
 // title: Entities: how two are connected
-// Short ways between two entities over passages that mention them, titles and triples, of eight edges at most. Those come
-// first whose passages write each name by itself, not within a longer one (John in John Ritter); then the shortest; then
-// those over the rarest names. Besides the shortest of all there are those over names of $cap passages at most, and of a
-// fifth of these. To be drawn.
+// The shortest ways between two entities over passages, titles and triples, of eight edges at most: over any names, over
+// names of $cap passages at most, and of a fifth of these. Ways whose passages write each name by itself, not within a
+// longer one (John in John Ritter), come first; then shorter ways; then those over rarer names. To be drawn.
 // mode: read
 // $collection: STRING = 'default' - name of the collection
 // $entity: STRING = 'Roald Amundsen' - name of the one

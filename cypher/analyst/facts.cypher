@@ -1,6 +1,5 @@
 // title: Entity: the triples about it
-// What the triples say of an entity, first those that it is the subject of, with the passages that state it; to be read
-// and drawn.
+// The triples about an entity, first those that it is the subject of, with the passages that state them. To be drawn.
 // mode: read
 // $collection: STRING = 'default' - name of the collection
 // $entity: STRING = 'Roald Amundsen' - name of the entity

@@ -1,6 +1,5 @@
 // title: Passages: near-duplicates
-// Pairs of passages whose vectors are nearest, the most alike first: copies, boilerplate, versions of one text. The
-// threshold is that of `kgrag inspect`.
+// Pairs of passages that nearly say the same, as `kgrag inspect` counts them, the most alike first: copies, versions.
 // mode: read
 // $collection: STRING = 'default' - name of the collection
 // $score: FLOAT = 0.98 - score from which a pair counts: (1 + cosine) / 2

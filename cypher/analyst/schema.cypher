@@ -1,7 +1,6 @@
 // title: Collection: its schema, an example of each edge
-// One example of each kind of edge that a collection has, between the labels that it joins: the schema as a picture. Edges
-// of a schema of facts and of an attached graph are not among them. `kgrag cypher "MATCH (s:Schema) RETURN s"` says what
-// each label, edge and property means.
+// One example of each kind of edge that a collection has, between the labels that it joins: the schema as a picture,
+// without the edges of a schema of facts. `kgrag cypher "MATCH (s:Schema) RETURN s"` says what each label and edge means.
 // mode: read
 // each: edges
 // scan: it reads every collection to find one by its name

@@ -96,11 +96,11 @@ def _place(settings: "Settings") -> dict[str, Any]:
 
 
 def _password(settings: "Settings") -> str:
-    if settings.neo4j_uri is not None:
-        return settings.neo4j_password.get_secret_value() if settings.neo4j_password is not None else ""
     from kgrag.graph.local.server import LocalServer
 
-    return LocalServer(settings).home.password.read().get_secret_value()
+    local = settings.neo4j_uri is None
+    password = LocalServer(settings).home.password.read() if local else settings.neo4j_password
+    return password.get_secret_value() if password is not None else ""
 
 
 def _show(answer: dict[str, Any], no_open: bool, as_json: bool) -> None:

@@ -147,10 +147,7 @@ def test_a_guide_is_there_until_it_is_interrupted(cli: CommandLine, kg: Knowledg
         assert run.wait(timeout=30) == 130
 
     assert f"the collection <b>{guided}</b>" in page
-    found = steps(page)
-    assert [title.partition(".")[0] for title, _ in found] == [str(n) for n in range(1, 11)]
-    rows = [len(kg.graph.driver.execute_query(query).records) for _, query in found]
-    assert [n for n, number in enumerate(rows, 1) if number == 0] == [8]  # no answer is kept
+    assert [title.partition(".")[0] for title, _ in steps(page)] == [str(n) for n in range(1, 11)]
 
 
 def _fill(kind: str, folder: Path) -> None:
