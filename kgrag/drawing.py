@@ -5,6 +5,7 @@ is under GPLv3 and is imported nowhere else.
 """
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cache
@@ -12,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from kgrag.graph.browser import style
 from kgrag.graph.runs import step_rows
+from kgrag.retrieval.quoted_trail import names_of
 from kgrag.retrieval.snippet import crop
 from kgrag.text.tokens import caption as shortened
 from kgrag.values.errors import ConfigurationError, InputError
@@ -27,6 +29,7 @@ QUESTION = "Question"
 """The label of what a ranking answers; it has the looks of a Run."""
 
 _CAPTION_SIZE = 2  # of 3
+_CAPTIONS = 30  # nodes that grow with their edges; of twice as many, only these have captions
 _EDGE_CAPTION_SIZE = 2.0  # as much larger than neo4j-viz has it
 _SCALE = 0.8  # radius in a notebook to diameter in Neo4j Browser: room for a caption that is read without zooming
 _BEST = 3  # passages drawn of an answer and of each of its steps, as in `cypher/look_up/run.cypher`
@@ -108,13 +111,18 @@ def visualise(drawing: Drawing) -> "VisualizationGraph":
             "Drawing needs neo4j-viz, which is not installed (its licence is GPLv3).",
             f"Install it: {install_hint('viz')}",
         ) from error
+    degrees = Counter(end for edge in drawing.edges.values() for end in (edge.start, edge.end))
+    largest = sorted(drawing.nodes, key=lambda id: -degrees[id])[:_CAPTIONS]
+    # All nodes are shown at once, so that each of many is small: the largest grow with the number of nodes.
+    growth = (len(drawing.nodes) / _CAPTIONS) ** 0.5
+    grown = {id: growth * (0.75 + degrees[id] / degrees[largest[0]]) for id in largest if growth > 1 and degrees[id]}
     nodes = [
         neo4j_viz.Node(
             id=node.id,
-            caption=node.caption,
+            caption=node.caption if node.id in largest or len(drawing.nodes) <= 2 * _CAPTIONS else None,
             caption_size=_CAPTION_SIZE,
             color=look("node", node.label)[0],
-            size=look("node", node.label)[1],
+            size=look("node", node.label)[1] * max(1, grown.get(node.id, 1)),
             properties={"labels": node.label, **node.properties},
         )
         for node in drawing.nodes.values()
@@ -141,10 +149,10 @@ def _ranking(ranking: Ranking) -> Drawing:
     """Return the question, and the trail of each hit from it to its passage."""
     picture = Drawing()
     start = picture.node(QUESTION, QUESTION, ranking.query, {"retriever": ranking.retriever})
-    by_name = {name: hit.passage.id for hit in reversed(ranking.hits) for name in _names(hit.passage)}
+    by_name = {name: hit.passage.id for hit in reversed(ranking.hits) for name in names_of(hit.passage)}
     for rank, hit in enumerate(ranking.hits, 1):
         properties = {"rank": rank, "score": hit.score, **_document_of(hit.passage)}
-        end = _with_figures(picture, hit.passage, f"{rank}. {hit.passage.title}", properties)
+        end = _with_figures(picture, hit.passage, f"{rank}. {names_of(hit.passage)[1]}", properties)
         last = max((place for place, step in enumerate(hit.why) if step.name), default=-1)
         at = start
         for place, step in enumerate(hit.why):
@@ -237,13 +245,9 @@ def _flat(value: Any) -> Iterable[Node | Edge]:
             yield from _flat(item)
 
 
-def _names(passage: Passage) -> tuple[str, str]:
-    """Return the names that a step of a trail gives a passage."""
-    return passage.title, f"{passage.ordinal + 1} · {passage.title}"
-
-
 def _passage(drawing: Drawing, passage: Passage) -> str:
-    return _with_figures(drawing, passage, passage.title or passage.text, _document_of(passage))
+    name = names_of(passage)[2 if passage.ordinal else 1]
+    return _with_figures(drawing, passage, name or passage.text, _document_of(passage))
 
 
 def _with_figures(drawing: Drawing, passage: Passage, caption: str, properties: Mapping[str, Any]) -> str:

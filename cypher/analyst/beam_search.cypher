@@ -8,7 +8,7 @@
 // $query: STRING = 'ship polar ice' - words, for want of a vector
 // $beams: INTEGER = 10 - chains that are kept after each step
 // $cap: INTEGER = 50 - triples that an entity in between may have
-// -> score: FLOAT - mean cosine to the question
+// -> score: FLOAT - (1 + cosine to the question) / 2, the mean of the triples
 // -> facts: LIST<STRING> - the three triples of the chain in words
 // -> chain: LIST<NODE> - triple, entity, triple, entity, triple, to be drawn
 // source: GEAR, section 4.2, Algorithm 1
@@ -20,17 +20,17 @@ CALL (c) {
 WITH c, wanted WHERE wanted IS NOT NULL
 CALL (c, wanted) { // what is grouped below is not told apart by the vector
   CALL db.index.vector.queryNodes('triple_' + c.embedding + '_c' + c.number, 200, wanted) YIELD node AS t
-  WITH t, 2 * vector.similarity.cosine(t[c.embedding], wanted) - 1 AS one
+  WITH t, vector.similarity.cosine(t[c.embedding], wanted) AS one
   ORDER BY one DESC, t.id LIMIT toInteger($beams)
   MATCH (t)-[:SUBJECT|OBJECT]->(e:Entity) WHERE COUNT { (e)<-[:SUBJECT|OBJECT]-() } <= $cap
   MATCH (e)<-[:SUBJECT|OBJECT]-(u:Triple) WHERE u <> t
   WITH t, u, one, head(collect(e)) AS e
-  WITH t, e, u, one + 2 * vector.similarity.cosine(u[c.embedding], wanted) - 1 AS two
+  WITH t, e, u, one + vector.similarity.cosine(u[c.embedding], wanted) AS two
   ORDER BY two DESC, t.id, u.id LIMIT toInteger(2 * $beams) // each pair may be there both ways round
   MATCH (u)-[:SUBJECT|OBJECT]->(f:Entity) WHERE COUNT { (f)<-[:SUBJECT|OBJECT]-() } <= $cap
   MATCH (f)<-[:SUBJECT|OBJECT]-(v:Triple) WHERE v <> t AND v <> u
   WITH t, e, u, v, two, head(collect(f)) AS f
-  WITH t, e, u, f, v, two, two + 2 * vector.similarity.cosine(v[c.embedding], wanted) - 1 AS three
+  WITH t, e, u, f, v, two, two + vector.similarity.cosine(v[c.embedding], wanted) AS three
   ORDER BY three DESC, two DESC, t.id, u.id, v.id LIMIT toInteger(6 * $beams) // as are three, in six orders
   CALL (t, u, v) {
     UNWIND [t.id, u.id, v.id] AS id

@@ -1,26 +1,39 @@
 // title: Entities: how two are connected
-// All shortest ways between two entities over passages that mention them, titles and triples, of eight edges at most;
-// to be drawn.
+// The shortest ways between two entities over passages, titles and triples, of eight edges at most: over any names, over
+// names of $cap passages at most, and of a fifth of these. Ways whose passages write each name by itself, not within a
+// longer one (John in John Ritter), come first; then shorter ways; then those over rarer names. To be drawn.
 // mode: read
 // $collection: STRING = 'default' - name of the collection
 // $entity: STRING = 'Roald Amundsen' - name of the one
 // $other: STRING = 'Colin Archer' - name of the other
+// $cap: INTEGER = 50 - passages that a name may have to lead on
 // $limit: INTEGER = 25 - ways wanted
-// -> path: PATH - one shortest way
+// -> path: PATH - one way
 // -> steps: LIST<STRING> - the names along it
 // -> passages: LIST<STRING> - for each node the id of a passage that says it: the first of a document, null of an entity
 MATCH (c:Collection {name: $collection})
-CALL (c) {
-  CALL db.index.fulltext.queryNodes('entity_name_c' + c.number, '"' + replace($entity, '"', ' ') + '"', {limit: 20}) YIELD node AS e, score
-  RETURN e AS a ORDER BY toLower(e.name) = toLower($entity) DESC, score DESC, e.df DESC LIMIT 1
+UNWIND [$entity, $other] AS wanted
+CALL (c, wanted) {
+  CALL db.index.fulltext.queryNodes('entity_name_c' + c.number, '"' + replace(wanted, '"', ' ') + '"', {limit: 20}) YIELD node AS e, score
+  RETURN e ORDER BY toLower(e.name) = toLower(wanted) DESC, score DESC, e.df DESC LIMIT 1
 }
-CALL (c) {
-  CALL db.index.fulltext.queryNodes('entity_name_c' + c.number, '"' + replace($other, '"', ' ') + '"', {limit: 20}) YIELD node AS e, score
-  RETURN e AS b ORDER BY toLower(e.name) = toLower($other) DESC, score DESC, e.df DESC LIMIT 1
+WITH collect(e) AS ends
+WITH ends[0] AS a, ends[1] AS b WHERE a <> b
+UNWIND [1e9, $cap, $cap / 5.0] AS most
+CALL (a, b, most) {
+  MATCH path = allShortestPaths((a)-[:MENTIONS|ABOUT|HAS_PASSAGE|STATES|SUBJECT|OBJECT*..8]-(b))
+  WHERE all(n IN nodes(path) WHERE coalesce(n.df, 0) <= most OR n IN [a, b])
+  RETURN path LIMIT 1000
 }
-WITH a, b WHERE a <> b
-MATCH path = allShortestPaths((a)-[:MENTIONS|ABOUT|HAS_PASSAGE|STATES|SUBJECT|OBJECT*..8]-(b))
-WITH path LIMIT toInteger($limit)
+WITH DISTINCT path
+WITH path, reduce(sum = 0.0, n IN nodes(path) | sum + log(coalesce(n.df, 0) + 1)) AS common ORDER BY common LIMIT toInteger(8 * $limit)
+CALL (path) {
+  UNWIND relationships(path)[1..-1] AS m
+  MATCH (p:Passage)-[m]->(n:Entity)
+  WHERE NOT p.title + '. ' + p.text =~ '(?s).*(?<!\\b\\p{Lu}\\p{L}{0,20}[ -])\\b(?i:\\Q' + replace(n.name, '\\E', ' ') + '\\E)\\b(?![ -]\\p{Lu}).*'
+  RETURN count(m) AS parts
+}
+WITH path ORDER BY parts, length(path), common, [n IN nodes(path) | n.id] LIMIT toInteger($limit)
 RETURN path, [n IN nodes(path) | n.name] AS steps, [n IN nodes(path) | CASE
   WHEN n:Passage THEN n.id
   WHEN n:Triple THEN head(COLLECT { MATCH (n)<-[:STATES]-(p:Passage) RETURN p.id ORDER BY p.id LIMIT 1 })

@@ -1,6 +1,6 @@
 // title: Entity: chains of two triples
 // Where two triples lead from an entity, by way of another one: "who designed the ship, and where did he live".
-// Entities of more triples than $cap lead nowhere. To be drawn.
+// Entities of more triples than $cap lead nowhere; those of the fewest lead first. To be drawn.
 // mode: read
 // $collection: STRING = 'default' - name of the collection
 // $entity: STRING = 'Roald Amundsen' - name of the entity
@@ -12,9 +12,9 @@ MATCH (c:Collection {name: $collection})
 CALL db.index.fulltext.queryNodes('entity_name_c' + c.number, '"' + replace($entity, '"', ' ') + '"', {limit: 20}) YIELD node AS e, score
 WITH e ORDER BY toLower(e.name) = toLower($entity) DESC, COUNT { (e)<-[:SUBJECT|OBJECT]-() } > 0 DESC, score DESC, e.df DESC LIMIT 1
 MATCH (e)<-[:SUBJECT|OBJECT]-(t:Triple)-[:SUBJECT|OBJECT]->(via:Entity)
-WHERE via <> e AND COUNT { (via)<-[:SUBJECT|OBJECT]-() } <= $cap
+WITH e, t, via, COUNT { (via)<-[:SUBJECT|OBJECT]-() } AS triples WHERE via <> e AND triples <= $cap
 MATCH (via)<-[:SUBJECT|OBJECT]-(u:Triple)-[:SUBJECT|OBJECT]->(far:Entity)
 WHERE u <> t AND far <> e AND far <> via
-WITH e, t, via, u, far LIMIT toInteger($limit)
+WITH e, t, via, u, far, triples ORDER BY triples, t.text, u.text LIMIT toInteger($limit)
 MATCH path = (e)<-[:SUBJECT|OBJECT]-(t)-[:SUBJECT|OBJECT]->(via)<-[:SUBJECT|OBJECT]-(u)-[:SUBJECT|OBJECT]->(far)
-RETURN t.text + ' / ' + u.text AS chain, path ORDER BY chain
+RETURN t.text + ' / ' + u.text AS chain, path ORDER BY triples, chain

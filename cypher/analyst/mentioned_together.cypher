@@ -9,13 +9,12 @@
 // -> text: STRING - the passage
 // -> path: PATH - the passage between the two
 MATCH (c:Collection {name: $collection})
-CALL (c) {
-  CALL db.index.fulltext.queryNodes('entity_name_c' + c.number, '"' + replace($entity, '"', ' ') + '"', {limit: 20}) YIELD node AS e, score
-  RETURN e AS a ORDER BY toLower(e.name) = toLower($entity) DESC, score DESC, e.df DESC LIMIT 1
+UNWIND [$entity, $other] AS wanted
+CALL (c, wanted) {
+  CALL db.index.fulltext.queryNodes('entity_name_c' + c.number, '"' + replace(wanted, '"', ' ') + '"', {limit: 20}) YIELD node AS e, score
+  RETURN e ORDER BY toLower(e.name) = toLower(wanted) DESC, score DESC, e.df DESC LIMIT 1
 }
-CALL (c) {
-  CALL db.index.fulltext.queryNodes('entity_name_c' + c.number, '"' + replace($other, '"', ' ') + '"', {limit: 20}) YIELD node AS e, score
-  RETURN e AS b ORDER BY toLower(e.name) = toLower($other) DESC, score DESC, e.df DESC LIMIT 1
-}
+WITH collect(e) AS ends
+WITH ends[0] AS a, ends[1] AS b
 MATCH path = (a)<-[:MENTIONS]-(p:Passage)-[:MENTIONS]->(b)
 RETURN p.name AS title, p.text AS text, path ORDER BY title LIMIT toInteger($limit)

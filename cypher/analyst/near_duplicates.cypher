@@ -1,8 +1,8 @@
 // title: Passages: near-duplicates
-// Pairs of passages whose vectors are nearest, the most alike first: copies, boilerplate, two tellings of one thing.
+// Pairs of passages that nearly say the same, as `kgrag inspect` counts them, the most alike first: copies, versions.
 // mode: read
 // $collection: STRING = 'default' - name of the collection
-// $score: FLOAT = 0.85 - score from which a pair counts: (1 + cosine) / 2
+// $score: FLOAT = 0.98 - score from which a pair counts: (1 + cosine) / 2
 // $limit: INTEGER = 25 - rows wanted
 // -> score: FLOAT - (1 + cosine) / 2
 // -> title: STRING - title of the one

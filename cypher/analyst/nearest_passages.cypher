@@ -6,7 +6,7 @@
 // $query: STRING = 'ship polar ice' - words, for want of a vector
 // $candidates: INTEGER = 200 - what the index is asked for
 // $limit: INTEGER = 25 - rows wanted
-// -> cosine: FLOAT - cosine to the question
+// -> score: FLOAT - (1 + cosine to the question) / 2
 // -> title: STRING - title
 // -> text: STRING - the passage
 // -> passage: NODE - the same, to be drawn
@@ -17,5 +17,5 @@ CALL (c) {
 }
 WITH c, wanted WHERE wanted IS NOT NULL
 CALL db.index.vector.queryNodes('passage_' + c.embedding + '_c' + c.number, toInteger($candidates), wanted) YIELD node AS p
-WITH p, 2 * vector.similarity.cosine(p[c.embedding], wanted) - 1 AS cosine ORDER BY cosine DESC, p.id LIMIT toInteger($limit)
-RETURN round(cosine, 3) AS cosine, p.name AS title, p.text AS text, p AS passage ORDER BY cosine DESC, title
+WITH p, vector.similarity.cosine(p[c.embedding], wanted) AS score ORDER BY score DESC, p.id LIMIT toInteger($limit)
+RETURN round(score, 3) AS score, p.name AS title, p.text AS text, p AS passage ORDER BY score DESC, title

@@ -6,10 +6,11 @@
 // $query: STRING = 'ship polar ice' - words, for want of a vector
 // $candidates: INTEGER = 200 - what the index is asked for
 // $limit: INTEGER = 25 - rows wanted
-// -> cosine: FLOAT - cosine to the question
+// -> score: FLOAT - (1 + cosine to the question) / 2
 // -> fact: STRING - the triple
 // -> title: STRING - title of the passage that states it
-// -> path: PATH - passage, triple, object, to be drawn
+// -> path: PATH - passage, triple and object, to be drawn
+// -> ends: PATH - subject, triple, object
 MATCH (c:Collection {name: $collection})
 CALL (c) {
   CALL db.index.fulltext.queryNodes('passage_text_c' + c.number, $query, {limit: 1}) YIELD node
@@ -17,6 +18,7 @@ CALL (c) {
 }
 WITH c, wanted WHERE wanted IS NOT NULL
 CALL db.index.vector.queryNodes('triple_' + c.embedding + '_c' + c.number, toInteger($candidates), wanted) YIELD node AS t
-WITH t, 2 * vector.similarity.cosine(t[c.embedding], wanted) - 1 AS cosine ORDER BY cosine DESC, t.id LIMIT toInteger($limit)
+WITH t, vector.similarity.cosine(t[c.embedding], wanted) AS score ORDER BY score DESC, t.id LIMIT toInteger($limit)
 MATCH path = (p:Passage)-[:STATES]->(t)-[:OBJECT]->(:Entity)
-RETURN round(cosine, 3) AS cosine, t.text AS fact, p.name AS title, path ORDER BY cosine DESC, fact
+MATCH ends = (:Entity)<-[:SUBJECT]-(t)-[:OBJECT]->(:Entity)
+RETURN round(score, 3) AS score, t.text AS fact, p.name AS title, path, ends ORDER BY score DESC, fact

@@ -25,4 +25,4 @@ CALL () {
   MATCH (t:Triple {collection: $collection}) WHERE NOT EXISTS { (t)<-[:STATES]-() }
   RETURN 'no passage states it' AS why, t.text AS name, '' AS source LIMIT toInteger($limit)
 }
-RETURN why, name, source
+RETURN why, name, source ORDER BY why, name

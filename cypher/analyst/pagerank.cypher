@@ -13,7 +13,7 @@
 // -> title: STRING - title of the passage
 // -> seed: BOOLEAN - whether it is the entity's own, or mentions it
 // -> text: STRING - the passage
-// -> passage: NODE - the same, to be drawn
+// -> path: PATH - from the entity to its passage; of another from the seed over the rarest name, to be drawn
 // source: HippoRAG 2, section 3.3
 MATCH (c:Collection {name: $collection})
 CALL db.index.fulltext.queryNodes('entity_name_c' + c.number, '"' + replace($entity, '"', ' ') + '"', {limit: 20}) YIELD node AS e, score
@@ -23,9 +23,9 @@ CALL (e) {
   UNION
   MATCH (e)<-[:MENTIONS]-(p:Passage) RETURN p
 }
-WITH p WHERE EXISTS { (p)-[:MENTIONS]->(n:Entity) WHERE n.df > 1 AND n.df <= $cap }
-WITH p LIMIT toInteger($neighbourhood / 2)
-WITH collect(p) AS seeds
+WITH e, p WHERE EXISTS { (p)-[:MENTIONS]->(n:Entity) WHERE n.df > 1 AND n.df <= $cap }
+WITH e, p ORDER BY p.id LIMIT toInteger($neighbourhood / 2)
+WITH e, collect(p) AS seeds
 CALL (seeds) {
   UNWIND seeds AS p
   MATCH (p)-[:MENTIONS]->(n:Entity) WHERE n.df > 1 AND n.df <= $cap
@@ -34,7 +34,7 @@ CALL (seeds) {
   WITH q, sum(share) AS shares ORDER BY shares DESC, q.id LIMIT toInteger($neighbourhood)
   RETURN collect(q) AS others
 }
-WITH size(seeds) AS seeded, (seeds + others)[..toInteger($neighbourhood)] AS passages
+WITH e, seeds, (seeds + others)[..toInteger($neighbourhood)] AS passages
 CALL (passages) {
   UNWIND range(0, size(passages) - 1) AS i
   WITH i, passages[i] AS p
@@ -45,62 +45,20 @@ CALL (passages) {
   WITH from, to, sum(1.0 / n.df) AS weight
   WITH from, sum(weight) AS total, collect({to: to, weight: weight}) AS ways
   UNWIND ways AS way
-  RETURN collect({from: from, to: way.to, share: way.weight / total}) AS ties
+  WITH way.to AS to, collect([from, way.weight / total]) AS ties ORDER BY to
+  RETURN collect(ties) AS into
 }
-CALL (passages, seeded) {
-  UNWIND range(0, size(passages) - 1) AS i
-  RETURN collect(CASE WHEN i < seeded THEN 1.0 / seeded ELSE 0.0 END) AS r0
-}
-CALL (ties, seeded, r0) {
-  UNWIND ties AS t
-  WITH seeded, t.to AS i, sum(r0[t.from] * t.share) AS flow ORDER BY i
-  RETURN collect($damping * flow + CASE WHEN i < seeded THEN (1 - $damping) / seeded ELSE 0.0 END) AS r1
-}
-CALL (ties, seeded, r1) {
-  UNWIND ties AS t
-  WITH seeded, t.to AS i, sum(r1[t.from] * t.share) AS flow ORDER BY i
-  RETURN collect($damping * flow + CASE WHEN i < seeded THEN (1 - $damping) / seeded ELSE 0.0 END) AS r2
-}
-CALL (ties, seeded, r2) {
-  UNWIND ties AS t
-  WITH seeded, t.to AS i, sum(r2[t.from] * t.share) AS flow ORDER BY i
-  RETURN collect($damping * flow + CASE WHEN i < seeded THEN (1 - $damping) / seeded ELSE 0.0 END) AS r3
-}
-CALL (ties, seeded, r3) {
-  UNWIND ties AS t
-  WITH seeded, t.to AS i, sum(r3[t.from] * t.share) AS flow ORDER BY i
-  RETURN collect($damping * flow + CASE WHEN i < seeded THEN (1 - $damping) / seeded ELSE 0.0 END) AS r4
-}
-CALL (ties, seeded, r4) {
-  UNWIND ties AS t
-  WITH seeded, t.to AS i, sum(r4[t.from] * t.share) AS flow ORDER BY i
-  RETURN collect($damping * flow + CASE WHEN i < seeded THEN (1 - $damping) / seeded ELSE 0.0 END) AS r5
-}
-CALL (ties, seeded, r5) {
-  UNWIND ties AS t
-  WITH seeded, t.to AS i, sum(r5[t.from] * t.share) AS flow ORDER BY i
-  RETURN collect($damping * flow + CASE WHEN i < seeded THEN (1 - $damping) / seeded ELSE 0.0 END) AS r6
-}
-CALL (ties, seeded, r6) {
-  UNWIND ties AS t
-  WITH seeded, t.to AS i, sum(r6[t.from] * t.share) AS flow ORDER BY i
-  RETURN collect($damping * flow + CASE WHEN i < seeded THEN (1 - $damping) / seeded ELSE 0.0 END) AS r7
-}
-CALL (ties, seeded, r7) {
-  UNWIND ties AS t
-  WITH seeded, t.to AS i, sum(r7[t.from] * t.share) AS flow ORDER BY i
-  RETURN collect($damping * flow + CASE WHEN i < seeded THEN (1 - $damping) / seeded ELSE 0.0 END) AS r8
-}
-CALL (ties, seeded, r8) {
-  UNWIND ties AS t
-  WITH seeded, t.to AS i, sum(r8[t.from] * t.share) AS flow ORDER BY i
-  RETURN collect($damping * flow + CASE WHEN i < seeded THEN (1 - $damping) / seeded ELSE 0.0 END) AS r9
-}
-CALL (ties, seeded, r9) {
-  UNWIND ties AS t
-  WITH seeded, t.to AS i, sum(r9[t.from] * t.share) AS flow ORDER BY i
-  RETURN collect($damping * flow + CASE WHEN i < seeded THEN (1 - $damping) / seeded ELSE 0.0 END) AS r10
-}
+WITH e, seeds, passages, into, [i IN range(0, size(passages) - 1) | CASE WHEN i < size(seeds) THEN 1.0 / size(seeds) ELSE 0.0 END] AS start
+WITH e, seeds, passages, reduce(r = start, round IN range(1, 10) | [i IN range(0, size(passages) - 1) |
+  (1 - $damping) * start[i] + $damping * reduce(flow = 0.0, tie IN into[i] | flow + r[tie[0]] * tie[1])]) AS ranks
 UNWIND range(0, size(passages) - 1) AS i
-WITH passages[i] AS p, r10[i] AS rank, i < seeded AS seed ORDER BY rank DESC, p.id LIMIT toInteger($limit)
-RETURN round(rank, 4) AS rank, p.name AS title, seed, p.text AS text, p AS passage ORDER BY rank DESC, title
+WITH e, seeds, passages[i] AS p, ranks[i] AS rank, i < size(seeds) AS seed ORDER BY rank DESC, p.id LIMIT toInteger($limit)
+CALL (e, seeds, p, seed) {
+  MATCH path = (e)<-[:MENTIONS]-(p) RETURN path
+  UNION ALL
+  MATCH path = (e)<-[:ABOUT]-(:Document)-[:HAS_PASSAGE]->(p) WHERE NOT EXISTS { (e)<-[:MENTIONS]-(p) } RETURN path
+  UNION ALL
+  MATCH path = (s:Passage)-[:MENTIONS]->(n:Entity)<-[:MENTIONS]-(p) WHERE NOT seed AND s IN seeds AND n.df <= $cap
+  RETURN path ORDER BY n.df, s.id LIMIT 1
+}
+RETURN round(rank, 4) AS rank, p.name AS title, seed, p.text AS text, path ORDER BY rank DESC, title

@@ -1,6 +1,7 @@
 // title: Collection: what is done, what is due
 // How far extraction and tagging have come, and what the stages that look at the whole corpus have yet to visit.
 // mode: read
+// each: worked
 // $collection: STRING = 'default' - name of the collection
 // -> what: STRING - what is counted
 // -> version: STRING - version of the prompt, settings of the tagger, or name of the stage
@@ -14,13 +15,6 @@ CALL () {
   UNWIND groups AS g
   RETURN CASE WHEN g[what[1]] IS NULL THEN replace(what[0], 'passages', 'passages not') ELSE what[0] END AS what, coalesce(g[what[1]], '') AS version, g.number AS number
   UNION ALL
-  MATCH (n:Passage) WHERE n.collection = $collection AND n.todo IS NOT NULL
-  UNWIND n.todo AS stage RETURN 'passages due' AS what, stage AS version, 1 AS number
-  UNION ALL
-  MATCH (n:Entity) WHERE n.collection = $collection AND n.todo IS NOT NULL
-  UNWIND n.todo AS stage RETURN 'entities due' AS what, stage AS version, 1 AS number
-  UNION ALL
-  MATCH (n:Word) WHERE n.collection = $collection AND n.todo IS NOT NULL
-  UNWIND n.todo AS stage RETURN 'words due' AS what, stage AS version, 1 AS number
+  MATCH (n:{label}) WHERE n.collection = $collection AND n.todo IS NOT NULL UNWIND n.todo AS stage RETURN '{label} nodes due' AS what, stage AS version, 1 AS number
 }
 RETURN what, version, sum(number) AS number ORDER BY what, version

@@ -9,7 +9,7 @@
 // $seeds: INTEGER = 5 - passages to begin with, by words and as many by vector
 // $cap: INTEGER = 50 - passages that a name may have to lead on
 // $limit: INTEGER = 25 - rows wanted
-// -> score: FLOAT - cosine + 0.3 rarity (0 to 1) + 0.3 if it is the name's title
+// -> score: FLOAT - (1 + cosine to the question) / 2, + 0.15 rarity (0 to 1), + 0.15 if it is the name's title
 // -> title: STRING - title of the passage that was reached
 // -> via: STRING - the name that led there
 // -> before: STRING - title of the passage that mentions the name
@@ -32,16 +32,16 @@ WITH c, wanted, collect(p) AS seeds
 UNWIND seeds AS p
 MATCH (p)-[m:MENTIONS]->(n:Entity) WHERE (n.df > 1 AND n.df <= $cap) OR n.ntit > 0
 CALL (p, n) {
-  MATCH (n)<-[:ABOUT]-(:Document)-[:HAS_PASSAGE]->(q:Passage) WHERE q <> p AND q.ordinal < 5 AND n.ntit <= $cap RETURN q, 0.3 AS bonus
+  MATCH (n)<-[:ABOUT]-(:Document)-[:HAS_PASSAGE]->(q:Passage) WHERE q <> p AND q.ordinal < 5 AND n.ntit <= $cap RETURN q, 0.15 AS bonus
   UNION ALL
-  MATCH (n)<-[:ABOUT]-(q:Passage) WHERE q <> p AND n.ntit <= $cap RETURN q, 0.3 AS bonus
+  MATCH (n)<-[:ABOUT]-(q:Passage) WHERE q <> p AND n.ntit <= $cap RETURN q, 0.15 AS bonus
   UNION ALL
   MATCH (n)<-[:MENTIONS]-(q:Passage) WHERE q <> p AND n.df <= $cap RETURN q, 0.0 AS bonus
 }
-WITH c, wanted, q, p, n, bonus + 0.3 * log(toFloat(c.passages) / CASE WHEN n.df > 0 THEN n.df ELSE 1 END) / log(c.passages + 1.0) AS bridge
+WITH c, wanted, q, p, n, bonus + 0.15 * log(toFloat(c.passages) / CASE WHEN n.df > 0 THEN n.df ELSE 1 END) / log(c.passages + 1.0) AS bridge
 ORDER BY bridge DESC, n.id, p.id
 WITH c, wanted, q, head(collect(p)) AS p, head(collect(n)) AS n, max(bridge) AS bridge
-WITH q, p, n, bridge + 2 * vector.similarity.cosine(q[c.embedding], wanted) - 1 AS score
+WITH q, p, n, bridge + vector.similarity.cosine(q[c.embedding], wanted) AS score
 ORDER BY score DESC, q.id LIMIT toInteger($limit)
 CALL (p, n, q) {
   MATCH path = (p)-[:MENTIONS]->(n)<-[:ABOUT]-(:Document)-[:HAS_PASSAGE]->(q) RETURN path

@@ -51,14 +51,10 @@ CALL (e, first, second, before_second, to_second, third, before_third, to_third)
   }
   RETURN 1 AS hop, q, e AS n, null AS before, head(collect(path)) AS path
   UNION ALL
-  UNWIND range(0, size(second) - 1) AS i
-  WITH before_second[i] AS p, to_second[i] AS n, second[i] AS q
+  UNWIND [[2, before_second, to_second, second], [3, before_third, to_third, third]] AS one
+  UNWIND range(0, size(one[3]) - 1) AS i
+  WITH one[0] AS hop, one[1][i] AS p, one[2][i] AS n, one[3][i] AS q
   MATCH path = (p)-[:MENTIONS]->(n)<-[:MENTIONS]-(q)
-  RETURN 2 AS hop, q, n, p.name AS before, path
-  UNION ALL
-  UNWIND range(0, size(third) - 1) AS i
-  WITH before_third[i] AS p, to_third[i] AS n, third[i] AS q
-  MATCH path = (p)-[:MENTIONS]->(n)<-[:MENTIONS]-(q)
-  RETURN 3 AS hop, q, n, p.name AS before, path
+  RETURN hop, q, n, p.name AS before, path
 }
 RETURN hop, q.name AS title, n.name AS via, before, path ORDER BY hop, title

@@ -4,8 +4,9 @@
     kgrag demo
     python docs/examples/interop.py [COLLECTION]
 
-What needs no more than Cypher goes through `kg.cypher`, which can only read, and leaves embeddings out. Its rows are
-maps, so pandas takes them as they are; paths and edges among them become a networkx graph in ten lines. py2neo is no
+What needs no more than Cypher goes through `kg.cypher`, which can only read, and leaves embeddings out. Its rows become
+a data frame by `to_df`, and columns of ids a networkx graph; paths become one in ten lines. Ask for ids and names where
+you compute: paths carry whole passages, which fill the limit of a result sooner. py2neo is no
 longer developed (its last release speaks an older Bolt, which Neo4j 5 still answers), but many notebooks hold it, and
 its object mapping reads kgrag's graph without change.
 """
@@ -34,7 +35,7 @@ def largest_documents(kg: KnowledgeGraph, collection: str) -> pd.DataFrame:
         """,
         {"collection": collection},
     )
-    table = pd.DataFrame(rows, columns=list(rows.columns))
+    table = rows.to_df()
     table["mentions per 100 tokens"] = (100 * table["mentions"] / table["tokens"]).round(1)
     return table.sort_values("tokens", ascending=False, ignore_index=True)
 
@@ -43,18 +44,17 @@ def names_in_between(kg: KnowledgeGraph, collection: str, most: int = 5) -> list
     """networkx: the names that most shortest ways between documents lead over, with their betweenness."""
     rows = kg.cypher(
         """
-        MATCH path = (d:Document {collection: $collection})-[:HAS_PASSAGE]->(:Passage)-[:MENTIONS]->(e:Entity)
+        MATCH (d:Document {collection: $collection})-[:HAS_PASSAGE]->(:Passage)-[:MENTIONS]->(e:Entity)
         WHERE e.df > 1
-        RETURN path
+        RETURN DISTINCT d.id AS document, e.id AS entity, e.name AS name
         """,
         {"collection": collection},
     )
-    graph = to_networkx(rows).to_undirected()
-    if rows.cut:
-        print(f"Not the whole graph: {rows.cut}")
-    between = nx.betweenness_centrality(graph)
-    names = Counter({node: between[node] for node, label in graph.nodes(data="label") if label == "Entity"})
-    return [(graph.nodes[node]["name"], round(score, 3)) for node, score in names.most_common(most)]
+    table = rows.to_df()
+    graph = nx.from_pandas_edgelist(table, "document", "entity")
+    between = nx.betweenness_centrality(graph, k=min(len(graph), 500) or None, seed=0)  # a sample of a large graph
+    names = dict(zip(table["entity"], table["name"], strict=True))
+    return [(names[id], round(between[id], 3)) for id in sorted(names, key=lambda id: -between[id])[:most]]
 
 
 def to_networkx(rows: Rows) -> nx.MultiDiGraph:
@@ -123,7 +123,7 @@ def open_with_py2neo(settings: Settings) -> py2neo.Graph:
 
 def main(collection: str = "demo") -> None:
     """Print what each library makes of a collection."""
-    settings = Settings(gateway=GatewaySettings(rows=20_000, megabytes=64))  # rather than 1,000 rows at most
+    settings = Settings(gateway=GatewaySettings(rows=1_000_000, megabytes=500))  # a warning says if it is cut
     with KnowledgeGraph.connect(settings=settings) as kg:
         print("pandas: the largest documents\n")
         print(largest_documents(kg, collection).head().to_string(), "\n")

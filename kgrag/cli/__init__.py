@@ -210,8 +210,8 @@ def main(ctx: click.Context, debug: bool, verbose: bool) -> None:
     """Turn documents into a graph in Neo4j and search it by many hops.
 
     Begin with `kgrag demo`; `kgrag COMMAND --help` has examples. Exit codes: 0 success, 1 error, 2 usage, 3
-    database, 4 not found, 5 input, 6 embedder, 7 model, 8 refused Cypher, 9 key, 12 files unread, 130
-    interrupted.
+    database, 4 not found, 5 input, 6 embedder, 7 model, 8 refused Cypher, 9 key, 12 files unread, 13 rows
+    cut, 130 interrupted.
     """
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, TextIOWrapper):

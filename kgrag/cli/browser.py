@@ -4,8 +4,10 @@ import os
 import webbrowser
 from collections.abc import Iterator
 from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from threading import Event, Thread
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
@@ -21,7 +23,6 @@ if TYPE_CHECKING:
     from kgrag.settings import Settings
 
 _SECURE = ("+s", "+ssc")
-_TYPES = {".html": "text/html; charset=utf-8", ".grass": "text/plain; charset=utf-8"}
 
 
 @click.command()
@@ -58,7 +59,10 @@ def browser(
     if not guide:
         _show(answer, no_open, as_json)
         return
-    with _guide(settings, collection, _origin(answer)) as (name, page):
+    place = urlsplit(answer["address"])
+    # The site that may read the guide: this machine's Browser, or any when its address is unknown.
+    origin = f"{place.scheme}://{place.netloc}" if answer["local"] else "*"
+    with _guide(settings, collection, origin) as (name, page):
         answer["address"] += f"&cmd=play&arg={page}"
         answer["guide"] = page
         _show(answer, no_open, as_json)
@@ -92,11 +96,11 @@ def _place(settings: "Settings") -> dict[str, Any]:
 
 
 def _password(settings: "Settings") -> str:
-    if settings.neo4j_uri is not None:
-        return settings.neo4j_password.get_secret_value() if settings.neo4j_password is not None else ""
     from kgrag.graph.local.server import LocalServer
 
-    return LocalServer(settings).home.password.read().get_secret_value()
+    local = settings.neo4j_uri is None
+    password = LocalServer(settings).home.password.read() if local else settings.neo4j_password
+    return password.get_secret_value() if password is not None else ""
 
 
 def _show(answer: dict[str, Any], no_open: bool, as_json: bool) -> None:
@@ -139,12 +143,6 @@ def _write_style(settings: "Settings", target: str) -> None:
         note(f"Drop {target} on Browser's window; `:style reset` takes the style back.")
 
 
-def _origin(answer: dict[str, Any]) -> str:
-    """Return the site that may read the guide: this machine's Browser, or any when its address is unknown."""
-    place = urlsplit(answer["address"])
-    return f"{place.scheme}://{place.netloc}" if answer["local"] else "*"
-
-
 @contextmanager
 def _guide(settings: "Settings", collection: str | None, origin: str) -> Iterator[tuple[str, str]]:
     """Serve the guide to a collection on this machine; yields the collection's name and the guide's address."""
@@ -156,13 +154,17 @@ def _guide(settings: "Settings", collection: str | None, origin: str) -> Iterato
         names = kg.graph.run("look_up/guide_names", collection=record.name, cap=50)
         numbers = [each.number for each in list_collections(kg.graph)]
     if not names:
-        raise ConfigurationError(f"No title in {record.name!r} names anything.", "A guide needs documents with titles.")
+        raise ConfigurationError(f"No passage in {record.name!r} mentions a name.", "A guide leads from name to name.")
     start, goal = names[0]["start"], names[0]["goal"] or names[0]["start"]
-    pages: dict[str, bytes] = {}
     # Browser may fetch from "localhost" wherever it is served from, and knows so before it is connected.
-    with ThreadingHTTPServer(("127.0.0.1", 0), _handler(pages, origin)) as server:
+    with (
+        TemporaryDirectory() as folder,
+        ThreadingHTTPServer(("127.0.0.1", 0), partial(_Handler, origin=origin, directory=folder)) as server,
+    ):
         place = f"http://localhost:{server.server_port}/"
-        pages |= {f"/{GUIDE}": guide(record.name, start, goal, place).encode(), f"/{STYLE}": style(numbers).encode()}
+        Path(folder, GUIDE).parent.mkdir()
+        Path(folder, GUIDE).write_text(guide(record.name, start, goal, place), encoding="utf-8")
+        Path(folder, STYLE).write_text(style(numbers), encoding="utf-8")
         Thread(target=server.serve_forever, daemon=True).start()
         try:
             yield record.name, place + GUIDE
@@ -170,34 +172,22 @@ def _guide(settings: "Settings", collection: str | None, origin: str) -> Iterato
             server.shutdown()
 
 
-def _handler(pages: dict[str, bytes], origin: str) -> type[BaseHTTPRequestHandler]:
-    """Return a handler of requests for the pages, which the site `origin` may read."""
+class _Handler(SimpleHTTPRequestHandler):
+    """Serves the files of a folder to the site `origin`, and answers the preflight requests of Browser."""
 
-    class Handler(BaseHTTPRequestHandler):
-        def do_GET(self) -> None:
-            content = pages.get(self.path.partition("?")[0])
-            if content is None:
-                self.send_error(404)
-                return
-            self.send_response(200)
-            self.send_header("Content-Type", _TYPES[Path(self.path).suffix])
-            self._allow()
-            self.send_header("Content-Length", str(len(content)))
-            self.end_headers()
-            self.wfile.write(content)
+    def __init__(self, *args: Any, origin: str, **options: Any) -> None:
+        self._origin = origin
+        self.extensions_map = {".html": "text/html; charset=utf-8", ".grass": "text/plain; charset=utf-8"}
+        super().__init__(*args, **options)
 
-        def do_OPTIONS(self) -> None:
-            """Answer the preflight request of Browser, which sends Cache-Control and Pragma."""
-            self.send_response(204)
-            self._allow()
-            self.end_headers()
+    def do_OPTIONS(self) -> None:
+        self.send_response(204)
+        self.end_headers()
 
-        def _allow(self) -> None:
-            self.send_header("Access-Control-Allow-Origin", origin)
-            self.send_header("Access-Control-Allow-Headers", "*")
-            self.send_header("Access-Control-Allow-Private-Network", "true")
+    def end_headers(self) -> None:
+        for name, value in (("Origin", self._origin), ("Headers", "*"), ("Private-Network", "true")):
+            self.send_header(f"Access-Control-Allow-{name}", value)
+        super().end_headers()
 
-        def log_message(self, format: str, *args: object) -> None:
-            """Say nothing on the terminal."""
-
-    return Handler
+    def log_message(self, format: str, *args: object) -> None:
+        """Say nothing on the terminal."""

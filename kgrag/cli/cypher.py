@@ -5,7 +5,7 @@ import sys
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
-from warnings import catch_warnings, simplefilter
+from warnings import catch_warnings
 
 import click
 
@@ -26,17 +26,13 @@ ROWS_CUT = 13
 
 def ask_cypher(question: str, collection: str | None, *, show: bool, as_json: bool, as_csv: bool, raw: bool) -> None:
     """Have a language model write the Cypher; `show`: do not run it."""
-    with connect() as kg:
-        name = choose_collection(kg, collection)
-        answer = kg[name].ask_cypher(question, run=not show)
-    _print_answer(answer, as_json=as_json, as_csv=as_csv, raw=raw)
-
-
-def _print_answer(answer: "CypherAnswer", *, as_json: bool, as_csv: bool, raw: bool) -> None:
     from kgrag.cli.evidence import print_outcome
     from kgrag.narration import usage_text
     from kgrag.wire import to_json
 
+    with connect() as kg:
+        name = choose_collection(kg, collection)
+        answer = kg[name].ask_cypher(question, run=not show)
     if as_json:
         print_json(to_json(answer))
     elif answer.rows is None:
@@ -284,7 +280,8 @@ def _run_saved(
             if question is not None:
                 parameters = kg[target].question_parameters(question)
                 arguments = {k: v for k, v in parameters.items() if _takes(query, k)} | arguments
-        rows = kg.saved_query(query.name, embeddings=embeddings, plan=plan, **arguments)
+        with catch_warnings(action="ignore", category=UserWarning):  # a note says that rows are missing
+            rows = kg.saved_query(query.name, embeddings=embeddings, plan=plan, **arguments)
     if not len(rows) and _takes(query, "entity"):
         note(f'How the graph writes a name: kgrag cypher names -c {arguments["collection"]} -p "name=NAME~"')
     return rows
@@ -299,8 +296,7 @@ def _run(statement: str, pairs: Pairs, collection: str | None, embeddings: bool,
             parameters["collection"] = choose_collection(kg, collection)
         if collection and not re.search(r"\$collection\b", statement):
             note("The statement reads all collections: it keeps to one by {collection: $collection} in its patterns.")
-        with catch_warnings():
-            simplefilter("ignore", UserWarning)  # a note below says that rows are missing
+        with catch_warnings(action="ignore", category=UserWarning):  # a note says that rows are missing
             return kg.cypher(statement, parameters, embeddings=embeddings, plan=plan)
 
 

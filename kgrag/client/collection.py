@@ -269,8 +269,7 @@ class Collection(Building, Searching):
             RefusedError: the statement does not only read, or a guest may not ask it.
             DatabaseError: the statement is wrong, or exceeds its time or memory.
         """
-        named = {"collection": self.name} if "$collection" in statement else {}
-        parameters = {**named, **(parameters or {})}
+        parameters = {"collection": self.name, **(parameters or {})}
         return self.kg.cypher(statement, parameters, embeddings=embeddings, plan=plan, trust=trust)
 
     def saved_query(

@@ -12,6 +12,7 @@ from kgrag.graph import collections as registry
 from kgrag.graph import reader, runs
 from kgrag.graph.collections import Collection as Record
 from kgrag.graph.connection import Graph
+from kgrag.graph.description import describe
 from kgrag.graph.runs import Run
 from kgrag.models.chat import no_model
 from kgrag.models.embed import Embedder, load_embedder
@@ -186,15 +187,18 @@ class Connection:
 
         Raises:
             RefusedError: the statement does not only read, or a guest may not ask it (see `kgrag.graph.gateway`).
+            NotFoundError: there is no collection with the name that `parameters` has.
             DatabaseError: the statement is wrong, or exceeds its time or memory.
         """
         from kgrag.graph.gateway import run_read
 
+        if isinstance(name := (parameters or {}).get("collection"), str):
+            registry.open_collection(self.graph, name)
         limits = self.settings.gateway
         rows = run_read(self.graph, statement, parameters, limits, trust, embeddings=embeddings, plan=plan)
         if rows.cut and trust == "owner":
             warnings.warn(rows.cut, stacklevel=2)
-        return rows
+        return replace(rows, notes=(*rows.notes, *describe().reversed_arrows(statement)))
 
     def saved_query(
         self, name: str, /, *, embeddings: bool = False, plan: "PlanKind | None" = None, **arguments: Any
@@ -208,15 +212,18 @@ class Connection:
             arguments: the query's parameters; `collection` is by default the one called "default", or the only one.
 
         Returns:
-            The rows.
+            The rows. A warning says so if limits cut them.
 
         Raises:
-            NotFoundError: there is no such query.
+            NotFoundError: there is no such query or collection.
             ConfigurationError: the query does not have such a parameter, or one is missing.
         """
         from kgrag.graph.saved import run_saved
 
-        return run_saved(self.graph, name, arguments, self.settings.gateway, embeddings=embeddings, plan=plan)
+        rows = run_saved(self.graph, name, arguments, self.settings.gateway, embeddings=embeddings, plan=plan)
+        if rows.cut:
+            warnings.warn(rows.cut, stacklevel=2)
+        return rows
 
     def passage(self, text: str, collection: str | None = None) -> Passage:
         """Return a passage.

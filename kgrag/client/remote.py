@@ -434,8 +434,7 @@ class RemoteCollection(RemoteSearching):
 
     def cypher(self, statement: str, parameters: Mapping[str, Any] | None = None) -> "Rows":
         """Run a read-only Cypher statement; see `Collection.cypher`."""
-        named = {"collection": self.name} if "$collection" in statement else {}
-        return self.kg.cypher(statement, {**named, **(parameters or {})})
+        return self.kg.cypher(statement, {"collection": self.name, **(parameters or {})})
 
     def saved_query(self, name: str, /, **arguments: Any) -> "Rows":
         """Run a saved query on this collection; see `Collection.saved_query`."""

@@ -111,6 +111,14 @@ class Description:
         """
         return tuple(node.label for node in self.nodes if _IS[which](node))
 
+    def reversed_arrows(self, statement: str) -> Iterator[str]:
+        """Yield a sentence for each arrow of a statement between two labels that only the other way joins."""
+        for left, back, type, on, right in dict.fromkeys(_ARROW.findall(statement)):
+            start, end = (right, left) if back else (left, right)
+            pairs = [pair for edge in self.edges if edge.type == type for pair in edge.between]
+            if bool(back) != bool(on) and (start, end) not in pairs and (end, start) in pairs:
+                yield f"{type} leads the other way: (:{end})-[:{type}]->(:{start})."
+
     def text(self) -> str:
         """Return the labels and types with their properties in few words, for a prompt.
 
@@ -176,6 +184,7 @@ class Description:
 
 
 _BAR = "\\|"
+_ARROW = re.compile(r"\(\w*:([A-Za-z]+)[^()]*\)(<?)-\[\w*:(\w+)[^]|]*\]-(>?)(?=\(\w*:([A-Za-z]+))")
 _LAYERS = ("text", "knowledge", "runs", "collections")
 _IS: Mapping[str, Callable[[NodeKind], bool]] = {
     "all": lambda node: True,

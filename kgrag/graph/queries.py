@@ -5,7 +5,8 @@ A header is the leading comment of the file::
     // What the statement does, in a sentence or two.
     // mode: read | write | auto | schema
     // label: all | held | indexed | embedded | worked | own (which labels may take the place of {label})
-    // each: held | worked (a line with {label} stands for one such line a label, joined by UNION ALL)
+    // each: held | worked (a line with {label} stands for one such line a label, joined by UNION ALL) | edges (a line
+    //   with {start}, {type} and {end} stands for one such line a kind of edge)
     // $name: TYPE [= default] - meaning
     // -> column: TYPE - meaning
     // title: a few words for lists and favourites (those under analyst/; may come first)
@@ -23,10 +24,10 @@ places (`kgrag.graph.description`), or with `own` the label of the nodes of one 
 """
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from functools import cache
+from functools import cache, reduce
 from importlib.metadata import entry_points
 from importlib.resources import files
 from importlib.resources.abc import Traversable
@@ -125,19 +126,22 @@ def parse(name: str, content: str) -> Query:
         raise ValueError(f"{name}: the header does not say what the query is for")
     text = "\n".join(lines[len(header) :]).strip().removesuffix(";")
     if entries["each"]:
-        text = _repeated(text, describe().labels(entries["each"]))
+        text = _repeated(text, entries["each"])
     query = Query(name, " ".join(purpose), mode, tuple(parameters), tuple(columns), text=text, **entries)
     if bool(query.placeholders) != bool(query.label):
         raise ValueError(f"{name}: a header has `label` if the statement holds placeholders, and only then")
     return query
 
 
-def _repeated(text: str, labels: Iterable[str]) -> str:
-    """Return the statement with each line with {label} repeated for every label."""
+def _repeated(text: str, each: str) -> str:
+    """Return the statement with each line with {label} repeated for every label, or with {type} for every edge."""
+    edges = [{"{start}": a, "{type}": edge.type, "{end}": b} for edge in describe().edges for a, b in edge.between]
+    fillings = edges if each == "edges" else [{"{label}": label} for label in describe().labels(each)]
     lines = text.splitlines()
     for place, line in enumerate(lines):
-        if "{label}" in line:
-            lines[place] = "\n  UNION ALL\n".join([line.replace("{label}", label) for label in labels])
+        if "{label}" in line or "{type}" in line:
+            filled = [reduce(lambda part, pair: part.replace(*pair), names.items(), line) for names in fillings]
+            lines[place] = "\n  UNION ALL\n".join(filled)
     return "\n".join(lines)
 
 

@@ -13,6 +13,7 @@ from typing import Any
 
 from kgrag.graph.collections import Collection, choose_collection, open_collection
 from kgrag.graph.connection import Graph
+from kgrag.graph.counts import count_nodes
 from kgrag.graph.gateway import PlanKind, run_read
 from kgrag.graph.queries import Parameter, Query, catalogue
 from kgrag.graph.reader import escape
@@ -67,11 +68,17 @@ def run_saved(
     """
     query = find_query(name)
     values = fill(query, arguments)
-    if "collection" in values and "collection" not in arguments:
-        values["collection"] = choose_collection(graph)
-    elif "collection" in values:
-        open_collection(graph, values["collection"])
-    rows = run_read(graph, query.text, values, limits, "owner", embeddings=embeddings, plan=plan)
+    about_triples = "triples" in query.title.lower()
+    if "collection" in values:
+        record = open_collection(graph, arguments.get("collection") or choose_collection(graph))
+        values["collection"] = record.name
+    if about_triples and "Triple" not in record.indexed:
+        rows = Rows(tuple(name for name, _, _ in query.columns), ())
+    else:
+        rows = run_read(graph, query.text, values, limits, "owner", embeddings=embeddings, plan=plan)
+    if about_triples and not rows.values and "Triple" not in count_nodes(graph, record.name):
+        remedy = f"`kgrag enrich extract -c {record.name}` finds some."
+        return replace(rows, notes=(f"The collection {record.name!r} has no triples. {remedy}",))
     # what the query itself names and the database lacks is no mistake of the caller's, so those notes are dropped
     defaulted = [p.name for p in query.parameters if p.name not in {"collection", *arguments}]
     examples = [n for n in defaulted if isinstance(values[n], str) and any(map(str.isalpha, values[n]))]

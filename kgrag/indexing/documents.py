@@ -11,7 +11,7 @@ from kgrag.settings import IndexingSettings
 from kgrag.text.aliases import passage_aliases, telling_headings, title_aliases
 from kgrag.text.languages import ENGLISH, Language
 from kgrag.text.tokenised import TokenisedPassage
-from kgrag.text.tokens import caption, embedding_text, known_by, normalise
+from kgrag.text.tokens import caption, embedding_text, known_by, normalise, passage_name
 from kgrag.values import identity
 from kgrag.values.documents import Document, Triple
 
@@ -48,9 +48,8 @@ def plan(collection: str, document: Document, settings: IndexingSettings, langua
         passage = identity.passage_id(document_id, content, seen[content])
         seen[content] += 1
         tokenised = TokenisedPassage(document.title, part.text, section, language)
-        properties = {
+        properties: Row = {
             "id": passage,
-            "name": caption(document.title),
             "collection": collection,
             "title": document.title,
             "section": section,
@@ -60,9 +59,12 @@ def plan(collection: str, document: Document, settings: IndexingSettings, langua
             "title_stems": tokenised.title_stems(),
             "sentences": tokenised.sentences(),
         }
-        row = {"id": passage, "document": document_id, "properties": properties, "tokenised": tokenised}
+        row: Row = {"id": passage, "document": document_id, "properties": properties, "tokenised": tokenised}
         place = {"page": part.page, "last_page": part.last_page, "table": part.table, "figure": part.figure}
         passages.append(row | place)
+    for number, properties in enumerate((row["properties"] for row in passages), 1):
+        own = number if len(passages) > 1 else None
+        properties["name"] = passage_name(document_name(document), properties["section"], own)
     return Plan(
         document=document,
         id=document_id,
@@ -246,8 +248,8 @@ def add_passage_names(batch: Batch, collection: str, item: Plan, part: Sequence[
 
 def _seal(batch: Batch, collection: str, item: Plan) -> None:
     ids = [p["id"] for p in item.passages]
-    name = document_name(item.document)
-    batch.sealed.append({"id": item.id, "name": name, "passages": ids, "content_hash": item.content_hash})
+    names = [p["properties"]["name"] for p in item.passages]
+    batch.sealed.append({"id": item.id, "names": names, "passages": ids, "content_hash": item.content_hash})
     batch.stale_passages.extend(sorted(item.held.passages.difference(ids)))
     batch.stale_triples.extend(sorted(item.held.triples.difference(t["id"] for t in item.triples)))
     if item.held.known or item.document.pages or item.document.tables or item.document.figures:

@@ -13,7 +13,7 @@ from typing import Any
 from kgrag.retrieval.snippet import one_line
 from kgrag.retrieval.support import nearest_sentence, sentences
 from kgrag.text.aliases import without_parenthesis
-from kgrag.text.tokens import search_form, stems, stems_in
+from kgrag.text.tokens import passage_name, search_form, stems, stems_in
 from kgrag.values.results import Hit, Passage
 
 _WORD = re.compile(r"\w+(?:['’.]\w+)*")
@@ -110,11 +110,17 @@ def hops(hit: Hit, sought: str, passages_by_title: Mapping[str, Passage]) -> lis
     return [*way, Hop(hit.passage.id, hit.passage.title, last)]
 
 
+def names_of(passage: Passage) -> tuple[str, str, str]:
+    """Return the names that a step of a trail may give a passage: its title, with its heading, with its number, too."""
+    title, section = passage.title, passage.section
+    return title, passage_name(title, section), passage_name(title, section, passage.ordinal + 1)
+
+
 def by_title(hits: Sequence[Hit]) -> dict[str, Passage]:
     """Return the passages of hits, by what a step of a trail calls them; of equal names the best one's."""
     passages: dict[str, Passage] = {}
     for hit in hits:
-        for name in (hit.passage.title, f"{hit.passage.ordinal + 1} · {hit.passage.title}"):
+        for name in names_of(hit.passage):
             passages.setdefault(name, hit.passage)
     return passages
 

@@ -177,7 +177,7 @@ class Tools:
         collection: Name = None,
     ) -> RowsReply:
         """Run a Cypher query, which can only read. $collection is the collection, where it stands there."""
-        if "$collection" in query:
+        if collection is not None or "$collection" in query:
             rows = self._collection(collection).cypher(query, params, trust=self._trust)
         else:
             rows = self.kg.cypher(query, params, trust=self._trust)

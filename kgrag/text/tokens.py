@@ -479,6 +479,12 @@ def caption(text: str) -> str:
     return cut.rstrip(" ,;:.-–—") + "…"
 
 
+def passage_name(title: str, section: str, number: int | None = None) -> str:
+    """Return the name of a passage: its number, the last of its headings, and the title of its document."""
+    parts = ("" if number is None else str(number), section.rpartition(" > ")[2], title)
+    return caption(" · ".join(filter(None, parts)))
+
+
 def stems(words: Iterable[str], language: Language = ENGLISH) -> list[str]:
     """Return the stem of each word (Snowball; of a language without a stemmer, the word)."""
     stem = language.stem

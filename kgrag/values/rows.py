@@ -1,11 +1,22 @@
 """What a Cypher statement gives back: rows of plain values, with nodes, edges and paths of the graph among them."""
 
 import json
+import re
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from kgrag.values.errors import ConfigurationError
 from kgrag.values.html_table import html_table
+from kgrag.values.installing import install_hint
+
+if TYPE_CHECKING:
+    import pandas as pd  # type: ignore[import-untyped]
+
+_NUMBERED = re.compile(r"_c\d+$")
+_MOMENT = re.compile(r"\d{4}-\d\d-\d\d(T\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:\d\d)?)?")
+_OFFSET = re.compile(r"T.*(Z|[+-]\d\d:\d\d)$")
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +41,7 @@ class Node:
     @property
     def kinds(self) -> tuple[str, ...]:
         """The labels without those of one collection, such as Passage_c7."""
-        return tuple(label for label in self.labels if "_c" not in label)
+        return tuple(label for label in self.labels if _NUMBERED.sub("", label) not in {*self.labels} - {label})
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,8 +122,45 @@ class Rows:
         """
         return (dict(zip(self.columns, row, strict=True)) for row in self.values)
 
+    def to_df(self, *, expand: bool = False, parse_dates: bool = True) -> "pd.DataFrame":
+        """Return the rows as a data frame of pandas.
+
+        Args:
+            expand: whether a node, a relationship or a map becomes a column for each property, such as `d.title`, and
+                `d.labels` or `e.type`.
+            parse_dates: whether columns of days and moments alone become timestamps, in UTC if one has an offset.
+
+        Returns:
+            The data frame.
+
+        Raises:
+            ConfigurationError: pandas is not installed.
+        """
+        try:
+            import pandas as pd
+        except ImportError as error:
+            raise ConfigurationError("Data frames need pandas.", f"Install it: {install_hint('interop')}") from error
+        rows = [dict(pair for one in row.items() for pair in (_expanded(*one) if expand else (one,))) for row in self]
+        table = pd.DataFrame(rows, columns=list(dict.fromkeys(key for row in rows for key in row) or self.columns))
+        for column in table if parse_dates else ():
+            texts = table[column].dropna()
+            if len(texts) and all(isinstance(text, str) and _MOMENT.fullmatch(text) for text in texts):
+                offset = any(_OFFSET.search(text) for text in texts)
+                with suppress(ValueError):  # a year that pandas does not reach
+                    table[column] = pd.to_datetime(table[column], format="ISO8601", utc=offset)
+        return table
+
     def _repr_html_(self) -> str:
         return html_table(self.columns, (map(cell, row) for row in self.values), filter(None, (self.cut, *self.notes)))
+
+
+def _expanded(column: str, value: Any) -> Iterator[tuple[str, Any]]:
+    """Yield the columns of a value, and their values."""
+    if isinstance(value, Node | Edge):
+        yield (f"{column}.labels", value.kinds) if isinstance(value, Node) else (f"{column}.type", value.type)
+        value = value.properties
+    entries = value.items() if isinstance(value, Mapping) else ()
+    yield from ((f"{column}.{name}", entry) for name, entry in entries) if entries else [(column, value)]
 
 
 def cell(value: Any) -> str:

@@ -11,6 +11,7 @@ from kgrag.drawing import drawing, visualise
 from kgrag.graph.browser import style
 from kgrag.values.documents import Document, Section
 from kgrag.values.results import Hit, Passage, Ranking, Step
+from kgrag.values.rows import Edge, Node, Rows
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
@@ -54,6 +55,20 @@ def test_a_ranking_is_drawn(chromium: "Browser", tmp_path: Path) -> None:
         page.screenshot(path=tmp_path / "drawing.png")
         assert page.title() != "broken"
     assert [url for url in asked if not url.startswith(("file:", "data:", "blob:"))] == []
+
+
+def test_of_many_nodes_the_largest_have_captions() -> None:
+    names = ["Fram", *(f"name {n}" for n in range(99))]
+    nodes = [Node(str(n), ("Entity",), {"name": name}) for n, name in enumerate(names)]
+    ends = [("0", str(n)) for n in range(1, 60)] + [("1", str(n)) for n in range(60, 80)]
+    edges = [Edge(f"e{n}", "SIMILAR", *end, {}) for n, end in enumerate(ends)]
+    drawn = visualise(drawing(Rows(("n", "e"), (tuple(nodes), tuple(edges))))).nodes
+    by_size = sorted(drawn, key=lambda node: -(node.size or 0))
+    assert [node.caption for node in by_size[:2]] == ["Fram", "name 0"]
+    captions = [node.size or 0 for node in drawn if node.caption]
+    assert len(captions) == 30 and min(captions) > 1.3 * (by_size[-1].size or 0)
+    few = visualise(drawing(Rows(("n", "e"), (tuple(nodes[:20]), tuple(edges[:19]))))).nodes
+    assert {node.caption for node in few} == set(names[:20]) and len({node.size for node in few}) == 1
 
 
 def test_what_a_client_draws(kg: KnowledgeGraph, collection_name: str) -> None:

@@ -81,7 +81,7 @@ def test_ten_steps_in_colours(
         assert fills == {n: colours[kind] for n, kind in kinds.items()}, title
         seen |= set(kinds.values())
     assert [title.partition(".")[0] for title in titles] == [str(n) for n in range(1, 11)]
-    assert seen == set("Collection Document Passage Entity Keyword Summary Community Run Step Schema".split())
+    assert seen == set("Collection Document Passage Table Entity Keyword Summary Community Run Step Schema".split())
 
 
 def test_the_legend_has_the_same_colours(analyst: Analyst, kg: KnowledgeGraph, demo: str) -> None:

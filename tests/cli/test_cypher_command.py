@@ -40,7 +40,8 @@ def test_the_list_says_what_there_is(cli: CommandLine) -> None:
 def test_saved_queries_as_table_csv_and_json(cli: CommandLine, harbour: str) -> None:
     found = cli.json("cypher", "facts", "-c", harbour, "-p", "entity=Colin Archer")
     (row,) = found["rows"]
-    assert found["columns"] == list(row) == ["subject", "predicate", "object", "title", "path"]
+    assert found["columns"] == list(row) == ["subject", "predicate", "object", "title", "path", "ends"]
+    assert [node["properties"]["name"] for node in row["ends"]["nodes"]] == ["Fram", "designed by", "Colin Archer"]
     assert (row["subject"], row["predicate"], row["object"]) == ("Fram", "designed by", "Colin Archer")
     assert [node["properties"]["name"] for node in row["path"]["nodes"]][-1] == "Colin Archer"
     assert [edge["type"] for edge in row["path"]["edges"]] == ["STATES", "OBJECT"]
@@ -50,7 +51,7 @@ def test_saved_queries_as_table_csv_and_json(cli: CommandLine, harbour: str) -> 
     (line,) = csv.DictReader(io.StringIO(result.stdout))
     assert line["path"].endswith("->(Colin Archer)")
     table = cli("cypher", "facts", "-c", harbour, "-p", "$entity=Colin Archer")
-    assert table.stdout.splitlines()[0].split() == ["subject", "predicate", "object", "title", "path"]
+    assert table.stdout.splitlines()[0].split() == ["subject", "predicate", "object", "title", "path", "ends"]
     assert path in table.stdout and "1 row in" in table.stderr
 
 
@@ -87,6 +88,7 @@ def test_statements_of_ones_own(cli: CommandLine, harbour: str, tmp_path: Path) 
 def test_cut_rows_have_an_exit_code(cli: CommandLine) -> None:
     result = cli("cypher", "UNWIND range(1, 1001) AS i RETURN i", "--csv", code=13)
     assert len(result.stdout.splitlines()) == 1001 and "KGRAG_GATEWAY__ROWS" in result.stderr
+    assert "UserWarning" not in result.stderr
 
 
 def test_embeddings_are_shown_only_when_asked_for(cli: CommandLine, harbour: str) -> None:
@@ -162,6 +164,8 @@ def test_favourites_are_a_script_or_a_zip_file(cli: CommandLine, harbour: str, t
         (["hubs", "-p", "limit=many"], 2, "wants limit as INTEGER"),
         (["hubs", "-p", "limit"], 2, "name=value"),
         (["hubs", "-c", "nowhere"], 4, "There is no collection 'nowhere'"),
+        (["MATCH (e:Entity {collection: $collection}) RETURN count(e)", "-c", "nowhere"], 4, "no collection 'nowhere'"),
+        (["RETURN $collection", "-p", "collection=nowhere"], 4, "There is no collection 'nowhere'"),
         (["hubs", "--json", "--csv"], 2, "Choose one"),
         ([], 2, "Give the name of a saved query or a statement"),
         (["hubs", "--list"], 2, "Give the name of a saved query or a statement"),

@@ -136,6 +136,7 @@ def test_what_goes_wrong_is_said_with_its_remedy(serve: Serve) -> None:
         )
         assert "k" in await _refusal(client, "search", question=_QUESTION, collection=_SHIPS, k=0)
         assert "only read" in await _refusal(client, "read-cypher", query="MATCH (n) DETACH DELETE n")
+        assert "no collection 'ship'" in await _refusal(client, "read-cypher", query="RETURN 1", collection="ship")
         assert "kgrag cypher --list" in await _refusal(client, "saved_query", name="nothing", collection=_SHIPS)
         wrong = await _refusal(client, "saved_query", name="names", parameters={"embeddings": True}, collection=_SHIPS)
         assert "embeddings" in wrong

@@ -174,6 +174,7 @@ def test_cypher_and_saved_queries_give_rows(client: httpx.Client) -> None:
     statement = "MATCH (d:Document {collection: $collection}) RETURN d.key AS key ORDER BY key"
     rows = client.post("/api/v1/cypher", json={"statement": statement, "collection": _SHIPS}).json()
     assert rows["rows"] == [{"key": "Fjord Queen"}, {"key": "Ole Brandvik"}]
+    assert client.post("/api/v1/cypher", json={"statement": statement, "collection": "no"}).status_code == 404
     refused = client.post("/api/v1/cypher", json={"statement": "MATCH (n) DETACH DELETE n"})
     assert (refused.status_code, refused.json()["kind"]) == (422, "RefusedError")
     for statement in ("RETURN nobody", "MATCH (n) RETRUN n", "RETURN 1 / 0 AS one", "RETURN $missing AS one"):

@@ -82,7 +82,8 @@ def guide(collection: str, start: str, goal: str, place: str) -> str:
         "guide": place + GUIDE,
         "style": place + STYLE,
     }
-    return re.sub(rf"\{{({'|'.join(texts)})\}}", lambda match: html.escape(texts[match[1]]), _source("guide.html"))
+    source = files(__name__).joinpath("guide.html").read_text(encoding="utf-8")
+    return re.sub(rf"\{{({'|'.join(texts)})\}}", lambda match: html.escape(texts[match[1]]), source)
 
 
 def demo_guide(place: str) -> str:
@@ -110,7 +111,3 @@ def connect_address(browser: str, uri: str, user: str) -> str:
 def _literal(text: str) -> str:
     """Return `text` for single quotes in Cypher."""
     return text.replace("\\", "\\\\").replace("'", "\\'")
-
-
-def _source(name: str) -> str:
-    return files(__name__).joinpath(name).read_text(encoding="utf-8")

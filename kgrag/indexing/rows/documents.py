@@ -146,14 +146,12 @@ def _add_passages(
     rows: list[Row] = []
     has, follows = part.lines["HAS_PASSAGE"], part.lines["NEXT"]
     for plan, start, end in pieces:
-        title = local.document_name(plan.document)
         own = about.get(plan.id, [])
         for i in range(start, end):
             passage = plan.passages[i]
             id = passage["id"]
-            name = title if len(plan.passages) == 1 else f"{i + 1} · {title}"
             more: Row = {key: passage[key] for key in ("tokenised", "document", "page", "last_page")}
-            more |= {"name": name, "ordinal": i, "own": own, "stated": stated.get(id, [])}
+            more |= {"ordinal": i, "own": own, "stated": stated.get(id, [])}
             rows.append(passage["properties"] | more)
             has.link(plan.id, id)
             if i > 0:

@@ -11,7 +11,7 @@ from kgrag import KnowledgeGraph
 from kgrag.graph.connection import Graph
 from kgrag.graph.gateway import check_collection, run_read
 from kgrag.settings import GatewaySettings, Settings
-from kgrag.values.errors import DatabaseError, KgragError, RefusedError
+from kgrag.values.errors import DatabaseError, KgragError, NotFoundError, RefusedError
 from kgrag.values.rows import Edge, Node, Path
 
 
@@ -65,6 +65,13 @@ def test_owner_sees_the_schema(honest_graph: KnowledgeGraph, statement: str) -> 
 def test_cut_rows_warn_the_owner(honest_graph: KnowledgeGraph) -> None:
     with pytest.warns(UserWarning, match="first 1,000 rows.*KGRAG_GATEWAY__ROWS"):
         honest_graph.cypher("UNWIND range(1, 1001) AS i RETURN i")
+
+
+def test_names_that_lead_to_nothing_are_told(honest_graph: KnowledgeGraph) -> None:
+    with pytest.raises(NotFoundError, match="no collection 'nowhere'"):
+        honest_graph["nowhere"].cypher("RETURN 1")
+    rows = honest_graph.cypher("MATCH (e:Entity)-[:MENTIONS]->(p:Passage) RETURN e")
+    assert rows.notes[-1] == "MENTIONS leads the other way: (:Passage)-[:MENTIONS]->(:Entity)."
 
 
 def test_embeddings_are_left_out_unless_asked_for(honest_graph: KnowledgeGraph) -> None:
