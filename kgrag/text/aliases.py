@@ -15,6 +15,9 @@ from kgrag.text.tokens import normalise, tokens
 
 _PARENTHESIS = re.compile(r"\s*\([^)]*\)\s*$")
 _SUBJECT = re.compile(r"[\"“„«]?([^,(\"“”„«».\n]{3,60}?)[\"”“»]?\s*(?:\(|,| [–—] | or | (?:is|was|are|were|ist|war|sind|est|était|fut|es|era|fue|è|fu|é|foi) )")
+_COMPANY = re.compile(  # "Nottingham Forest" of "Nottingham Forest F.C."
+    r"(?<=\w)(?:,? (?:A\.?)?F\.?C\.?|,? (?:Inc|Ltd|Corp|Co)\.?|,? (?:PLC|plc|LLC|GmbH|AG|AB|A/S|ASA|S\.A\.))$|^FC (?=\w)"
+)
 _ALSO = re.compile(  # before another name of the same thing
     r"(?:\b(?:known|called|styled|credited|referred to|abbreviated|spelled)(?: simply| professionally| mononymously)? as"
     r"|\b(?:nicknamed|abbreviated|stylized as|stylised as|née|alias|aka|a\.k\.a\.|born|or|[Oo]fficially))"
@@ -52,8 +55,8 @@ def without_parenthesis(title: str) -> str:
 def title_aliases(title: str, lead: str, language: Language = ENGLISH) -> list[Alias]:
     """Return the names of a document with this title; `lead` is the beginning of its text.
 
-    Weights: the title and the title without its parenthesis 1; without article .9; without middle initials .8; other
-    names that the first sentence gives .8; the part before a comma .6.
+    Weights: the title and the title without its parenthesis 1; without article .9; without middle initials, or a
+    company's or club's form, .8; other names that the first sentence gives .8; the part before a comma .6.
     """
     if not title:
         return []
@@ -83,7 +86,7 @@ def title_aliases(title: str, lead: str, language: Language = ENGLISH) -> list[A
     if rest and ":" not in first and not {"and", "&"} & set(rest.split()) and first.split()[0] != rest.split()[0]:
         if all(word.is_capital or word.norm in language.stop_words for word in tokens(first, language)):
             add(first, 0.6)
-    for name in _lead_names(bare, lead, language):
+    for name in (_COMPANY.sub("", bare), *_lead_names(bare, lead, language)):
         add(name, 0.8)
     return list(aliases.values())
 
