@@ -215,7 +215,7 @@ def find_captions(blocks: list[Block]) -> None:
 
 
 def take_headers(blocks: Sequence[Block]) -> list[Block]:
-    """Move a line close above a table without a header into it, if it has a word for each column: "File Description"."""
+    """Move a line close above a table without a header into it if it has a word for each column: "File Size"."""
     for above, block in pairwise(blocks):
         grid = block.grid
         if grid is None or not above.lines or above.caption or with_head(grid.cells, usual=True) == grid.cells:

@@ -15,13 +15,13 @@ from kgrag.loaders.pdf_blocks import (
     Contents,
     blocks_of,
     find_captions,
-    take_headers,
     guessed_levels,
     join_paragraphs,
     join_tables,
     listed_levels,
     lists_of_pages,
     page_of,
+    take_headers,
     title_of,
 )
 from kgrag.loaders.pdf_layout import Line, PageLines

@@ -268,14 +268,14 @@ def mentions(
 
     def places(via: str, phrases: Iterable[Phrase], words: Words, offset: int) -> dict[str, Row]:
         by_name: defaultdict[str, list[Phrase]] = defaultdict(list)
-        for phrase in phrases:
-            by_name[phrase.name].append(phrase)
+        for match in phrases:
+            by_name[match.name].append(match)
         result: dict[str, Row] = {}
         for name, of_name in by_name.items():
             known_by_title = language.inflects and name in gazetteer.titles  # which has no ending of a case
             texts = Counter(words.written(p.first, p.last, name) for p in of_name if not known_by_title)
             own_texts = [text for text, _ in texts.most_common() if normalise(text, language) == name]
-            positions = [offset + phrase.first for phrase in of_name]
+            positions = [offset + match.first for match in of_name]
             result[name] = row(name, via, own_texts[0] if own_texts else None, positions)
         return result
 
@@ -295,11 +295,11 @@ def mentions(
     within = {i for name in in_text for i in range(name.first, name.last + 1) if name.last > name.first}
     ends = {name.last for name in in_text if name.last > name.first}
     other = (
-        phrase
-        for phrase in passage.phrases
-        if phrase.kind == "name" and phrase.name not in names and phrase.last - phrase.first < LONGEST_RUN
-        and phrase.last not in ends and not (phrase.first in within and phrase.last in within)
-    )
+        run
+        for run in passage.phrases
+        if run.kind == "name" and run.name not in names and run.last - run.first < LONGEST_RUN
+        and run.last not in ends and not (run.first in within and run.last in within)
+    )  # fmt: skip
     left = places("phrase", other, passage.text, offset)
     phrases = {name: mention for name, mention in left.items() if mention["entity"] not in rows}
     for name in source["stated"]:

@@ -52,18 +52,18 @@ _PASSAGES = 1000  # passages a transaction: the server writes one batch while th
 
 # In English a term is a noun or a name, as its neighbours tell: no text is parsed.
 _AFTER_NOUNS = frozenset(
-    """and are as at between but by can could did for from had has have if in into is must of on or should since than that
-    then through to under until was were when where which while who will with within without would""".split()
+    """and are as at between but by can could did for from had has have if in into is must of on or should since than
+    that then through to under until was were when where which while who will with within without would""".split()
 )
 _BEFORE_VERBS = frozenset(
-    """also are be been being can could did do does had has have he i is it may might more most must never not she should
-    so they to too very was we were who will would you""".split()
+    """also are be been being can could did do does had has have he i is it may might more most must never not she
+    should so they to too very was we were who will would you""".split()
 )
 
 
 @dataclass(frozen=True, slots=True)
 class Terms:
-    """The terms of a passage, those that stand first in it before others: how often each stem stands, and how written."""
+    """The terms of a passage in their order: how often each stem stands, and how it is written."""
 
     counts: Mapping[str, int]
     surfaces: Mapping[str, str]

@@ -14,20 +14,23 @@ from kgrag.text.names import GENERAL, LONGEST_CAPTION, RANKS, capitalised_phrase
 from kgrag.text.tokens import normalise, tokens
 
 _PARENTHESIS = re.compile(r"\s*\([^)]*\)\s*$")
-_SUBJECT = re.compile(r"[\"“„«]?([^,(\"“”„«».\n]{3,60}?)[\"”“»]?\s*(?:\(|,| [–—] | or | (?:is|was|are|were|ist|war|sind|est|était|fut|es|era|fue|è|fu|é|foi) )")
+_SUBJECT = re.compile(
+    r"[\"“„«]?([^,(\"“”„«».\n]{3,60}?)[\"”“»]?\s*"
+    r"(?:\(|,| [–—] | or | (?:is|was|are|were|ist|war|sind|est|était|fut|es|era|fue|è|fu|é|foi) )"
+)
 _COMPANY = re.compile(  # "Nottingham Forest" of "Nottingham Forest F.C."
-    r"(?<=\w)(?:,? (?:A\.?)?F\.?C\.?|,? (?:Inc|Ltd|Corp|Co)\.?|,? (?:PLC|plc|LLC|GmbH|AG|AB|A/S|ASA|S\.A\.))$|^FC (?=\w)"
+    r"(?<=\w)(?:,? (?:A\.?)?F\.?C\.?|,? (?:Inc|Ltd|Corp|Co)\.?|,? (?:PLC|plc|LLC|GmbH|AG|AB|A/S|S\.A\.))$|^FC (?=\w)"
 )
 _ALSO = re.compile(  # before another name of the same thing
-    r"(?:\b(?:known|called|styled|credited|referred to|abbreviated|spelled)(?: simply| professionally| mononymously)? as"
+    r"(?:\b(?:known|called|styled|credited|referred to|abbreviated|spelled)(?: simply| professionally)? as"
     r"|\b(?:nicknamed|abbreviated|stylized as|stylised as|née|alias|aka|a\.k\.a\.|born|or|[Oo]fficially))"
     r"(?: the| simply)? [\"“]?"
 )
 _SHORT = re.compile(r"\s*\([\"“]?([A-Z][A-Za-z&.-]*[A-Z.])[\"”]?[);,]")
 _PERSON = re.compile(r"born\b")
 _KINDS = frozenset(  # before "of" and a name: "Province of East Jersey"
-    """bay borough city commonwealth county department district duchy emirate feast gulf island isle kingdom municipality
-    parish principality province republic state sultanate territory town township union village""".split()
+    """bay borough city commonwealth county department district duchy emirate feast gulf island isle kingdom
+    municipality parish principality province republic state sultanate territory town township union village""".split()
 )
 _OTHER_WAYS = 3  # names of one sentence
 _LEAD_CHARACTERS = 200
@@ -82,13 +85,20 @@ def title_aliases(title: str, lead: str, language: Language = ENGLISH) -> list[A
             others = [word for word in alias.surface.split() if word.rstrip(".").lower() not in initials]
             if not any(initial in alias.surface.split() for initial in initials):  # "Batman v Superman"
                 add(alias.surface if language.inflects else " ".join(others), 0.8, shorter)
-    first, _, rest = bare.partition(", ")
-    if rest and ":" not in first and not {"and", "&"} & set(rest.split()) and first.split()[0] != rest.split()[0]:
-        if all(word.is_capital or word.norm in language.stop_words for word in tokens(first, language)):
-            add(first, 0.6)
+    if _has_rest(bare, language):
+        add(bare.partition(", ")[0], 0.6)
     for name in (_COMPANY.sub("", bare), *_lead_names(bare, lead, language)):
         add(name, 0.8)
     return list(aliases.values())
+
+
+def _has_rest(title: str, language: Language) -> bool:
+    """Return whether a comma separates a name from what tells it apart: "Berlin, New Jersey"."""
+    first, _, rest = title.partition(", ")
+    words, after = first.split(), rest.split()
+    if not words or not after or ":" in first or words[0] == after[0] or not {"and", "&"}.isdisjoint(after):
+        return False
+    return all(word.is_capital or word.norm in language.stop_words for word in tokens(first, language))
 
 
 def _lead_names(title: str, text: str, language: Language) -> Iterator[str]:

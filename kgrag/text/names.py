@@ -5,7 +5,7 @@ Source: the PathRank recipe (index, steps 1 and 4).
 
 import re
 from collections import defaultdict
-from collections.abc import Callable, Collection, Container, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Container, Iterator, Sequence
 from functools import cache, partial
 from itertools import accumulate, chain
 from typing import Literal, NamedTuple
@@ -23,11 +23,6 @@ _NO_INITIALS = "aioey"  # words of one letter
 _INNER_WORDS = frozenset("of the and de van von der la le du del des di da bin ibn al ben zu y for in on at".split())
 _COORDINATING = frozenset("and y in on at for".split())
 _SUBORDINATING = frozenset(("of",))
-_OFFICES = frozenset(  # of these, those that names of places and things do not begin with
-    """admiral archbishop archduchess archduke bishop brigadier captain cardinal chancellor colonel commander congressman
-    congresswoman corporal deputy governor lieutenant mayor minister professor rabbi representative reverend secretary
-    senator sergeant sheikh sheikha sheriff sir viscount""".split()
-)
 _INSTITUTIONS = frozenset(  # whose names have "of", unlike "Mayor of Ocala" and "Martin of Aragon"
     """academy archdiocese army association bank bishop board bureau center centre church college commission committee
     company conference confederation congress council court department diocese faculty federation gulf hall house
@@ -44,23 +39,9 @@ RANKS = frozenset(  # words before the name of a person, which they are no part 
     sheikh sheikha sheriff sir sultan tsar vice viscount""".split()
 )
 _OFFICES = frozenset(  # of these, those that names of places and things do not begin with
-    """admiral archbishop archduchess archduke bishop brigadier captain cardinal chancellor colonel commander congressman
-    congresswoman corporal deputy governor lieutenant mayor minister professor rabbi representative reverend secretary
-    senator sergeant sheikh sheikha sheriff sir viscount""".split()
-)
-_INSTITUTIONS = frozenset(  # whose names have "of", unlike "Mayor of Ocala" and "Martin of Aragon"
-    """academy archdiocese army association bank bishop board bureau center centre church college commission committee
-    company conference confederation congress council court department diocese faculty federation gulf hall house
-    institute institutes institution isle journal league library ministry museum office order party republic school
-    secretary society temple treaty union university""".split()
-)
-_SAINT = frozenset("st ste saint".split())
-_FIRST_OF_NAMES = frozenset("all first my no one our three too two".split())  # stop words: "Three Mile Island"
-RANKS = frozenset(  # words before the name of a person, which they are no part of
-    """admiral archbishop baron bishop captain cardinal chancellor chief colonel commander congressman corporal count
-    countess deputy duchess duke earl emperor empress general governor judge justice king lady lieutenant lord major
-    marquess mayor minister pope president prime prince princess professor queen rabbi representative reverend saint
-    secretary senator sergeant sheriff sir sultan vice viscount""".split()
+    """admiral archbishop archduchess archduke bishop brigadier captain cardinal chancellor colonel commander
+    congressman congresswoman corporal deputy governor lieutenant mayor minister professor rabbi representative
+    reverend secretary senator sergeant sheikh sheikha sheriff sir viscount""".split()
 )
 _ABBREVIATIONS = frozenset(  # before a full stop within a name; short words in small letters besides, "v.", "sv."
     """adm alb attn ave bd bldg blvd br bros capt cdr cia cmdr co col corp cpl dept dipl dr drs ed eds esq est fa feat
@@ -174,8 +155,8 @@ class Phrase(NamedTuple):
         name: its normal form.
         first: the number of its first word.
         last: the number of its last word.
-        kind: "name"; "joined" of "Zambia and Zimbabwe", which is one name only if it stands again and its sides are no titles; "bearer" of
-            "Edward Evans" in "Lieutenant Edward Evans" and "World Cup" in "1998 World Cup"; "part" of "Chicago" in
+        kind: "name"; "joined" of "Zambia and Zimbabwe", one name only if it stands again and its sides are no titles;
+            "bearer" of "World Cup" in "1998 World Cup" or "Edward Evans" in "King Edward Evans"; "part" of "Chicago" in
             "University of Chicago"; "none" of what names nothing, such as a line in capitals.
     """
 
@@ -380,6 +361,10 @@ def _split(words: Sequence[Token], first: int, end: int, joining: frozenset[str]
 
     A word of `joining` parts them; so do signs such as & if `joining` has "of", and a possessive 's if it has "and".
     """
+
+    def is_owner(word: Token) -> bool:
+        return word.name.endswith("'s")
+
     parts = [first]
     for i in range(first + 1, end):
         word = words[i]
@@ -388,9 +373,8 @@ def _split(words: Sequence[Token], first: int, end: int, joining: frozenset[str]
                 parts.append(i + 1)
         elif "of" in joining and _follows_sign(word) and not word.inside:
             parts.append(i)
-        elif "and" in joining and i - parts[-1] > 1 + (words[parts[-1]].norm in _SAINT):
-            if words[i - 1].name.endswith("'s"):  # "Franklin D. Roosevelt's New Deal", unlike "St John's College"
-                parts.append(i)
+        elif "and" in joining and i - parts[-1] > 1 + (words[parts[-1]].norm in _SAINT) and is_owner(words[i - 1]):
+            parts.append(i)
     ends = [begin - 1 - (words[begin - 1].norm in joining and words[begin - 1].raw.islower()) for begin in parts[1:]]
     return list(zip(parts, [*ends, end - 1], strict=True))
 

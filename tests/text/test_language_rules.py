@@ -7,11 +7,11 @@ from kgrag.indexing.statistics import statistics, terms
 from kgrag.text.aliases import title_aliases
 from kgrag.text.languages import ENGLISH, language_of
 from kgrag.text.letters import fold
-from tests.text.reading_names import known_names, phrases_of
 from kgrag.text.sentences import split_sentences
 from kgrag.text.tokenised import TokenisedPassage
 from kgrag.text.tokens import name_stems, normalise, question_stems, stems, tokens, words_of
 from kgrag.values.documents import Document, Problem, Section
+from tests.text.reading_names import known_names, phrases_of
 
 GERMAN, RUSSIAN, CHINESE, FRENCH, ARABIC, SPANISH = map(language_of, ("de", "ru", "zh", "fr", "ar", "es"))
 

@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 from kgrag.text.aliases import passage_aliases, title_aliases, without_parenthesis
 from kgrag.text.languages import language_of
 from kgrag.text.names import without_initials
-from tests.text.reading_names import known_names, phrases_of
 from kgrag.text.tokens import normalise, stems, tokens
+from tests.text.reading_names import known_names, phrases_of
 
 
 @pytest.mark.parametrize(

@@ -8,8 +8,8 @@ import pytest
 
 from kgrag.text.languages import language_of
 from kgrag.text.letters import fold
-from tests.text.reading_names import known_names, phrases_of
 from kgrag.text.tokens import name_stems, normalise, search_form, symbols, tokens, words_of
+from tests.text.reading_names import known_names, phrases_of
 
 APART = [
     ("1.5", "15", "1,5", "1/5", "1:5", "-1.5", "+1.5", "1.5%", "$1.5", "€1.5", "~1.5", "1.5°", "<1.5", "1 5", "#1.5"),

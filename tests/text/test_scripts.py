@@ -5,9 +5,9 @@ from itertools import product
 import pytest
 
 from kgrag.text.languages import language_of
-from tests.text.reading_names import known_names, phrases_of
 from kgrag.text.tokenised import TokenisedPassage
 from kgrag.text.tokens import normalise, question_stems, tokens
+from tests.text.reading_names import known_names, phrases_of
 
 LANGUAGES = "ar bn ca cs da de el en es fa fi fr he hi hu it ja ko nl pl pt ru sr sv ta th tr uk vi xx zh".split()
 OTHERS = "北京 東京 カタカナ 수도 平壤 กรุงเทพ ລາວ မြန်မာ ភ្នំពេញ ירושלים القاهرة دلی दिल्ली தமிழ் 佐々木 𠮷野家".split()

@@ -10,8 +10,8 @@ from kgrag.indexing.resolution.name_rules import SURE, Seen, compare, contradict
 from kgrag.indexing.resolution.pairs import ambiguous, groups, pairs
 from kgrag.indexing.resolution.words import is_name, parse
 from kgrag.text.aliases import without_parenthesis
-from tests.text.reading_names import phrases_of
 from kgrag.text.tokens import normalise, tokens
+from tests.text.reading_names import phrases_of
 
 # Written for this test: names as the demo and collections of encyclopaedic texts have them, half of them pairs of one
 # entity. The rules were tuned on the lines with even numbers; the figures of the odd ones are held to.
