@@ -371,9 +371,7 @@ def _split(words: Sequence[Token], first: int, end: int, joining: frozenset[str]
         if word.norm in joining and word.raw.islower():
             if word.norm != "for" or words[i - 1].norm not in _INSTITUTIONS:  # "Center for Disease Control"
                 parts.append(i + 1)
-        elif "of" in joining and _follows_sign(word) and not word.inside:
-            parts.append(i)
-        elif "and" in joining and i - parts[-1] > 1 + (words[parts[-1]].norm in _SAINT) and is_owner(words[i - 1]):
+        elif ("of" in joining and _follows_sign(word) and not word.inside) or ("and" in joining and i - parts[-1] > 1 + (words[parts[-1]].norm in _SAINT) and is_owner(words[i - 1])):
             parts.append(i)
     ends = [begin - 1 - (words[begin - 1].norm in joining and words[begin - 1].raw.islower()) for begin in parts[1:]]
     return list(zip(parts, [*ends, end - 1], strict=True))
