@@ -10,7 +10,15 @@ from dataclasses import dataclass
 from itertools import islice
 
 from kgrag.text.languages import ENGLISH, Language
-from kgrag.text.names import GENERAL, LONGEST_CAPTION, RANKS, capitalised_phrases, names_something, without_initials
+from kgrag.text.names import (
+    GENERAL,
+    LONGEST_CAPTION,
+    RANKS,
+    Phrase,
+    capitalised_phrases,
+    names_something,
+    without_initials,
+)
 from kgrag.text.tokens import normalise, tokens
 
 _PARENTHESIS = re.compile(r"\s*\([^)]*\)\s*$")
@@ -111,17 +119,22 @@ def _lead_names(title: str, text: str, language: Language) -> Iterator[str]:
     if match is None:
         return
     words = tokens(match[1], language)
-    phrases = capitalised_phrases(words, language)
     own = [word for word in normalise(title, language).split() if word not in language.articles]
-    whole = max(phrases, key=lambda phrase: phrase.last - phrase.first, default=None)
-    full = [word for word in whole.name.split() if word not in language.articles] if whole else []
-    before, is_person = full[: -len(own)], _PERSON.match(text, match.end()) is not None or text[match.end() - 1] == "("
-    known = all(word in RANKS or word in _KINDS or word == "of" for word in before)
-    if not own or full[-1:] != own[-1:] or not _holds(full, own) or len(set(full)) < len(full):
-        return
-    if full[0] != own[0] and not known and not (is_person and "of" not in before):
-        return
-    assert whole is not None
+    begin = int(len(words) > 1 and words[0].norm in language.articles)
+    full = [word.name for word in words[begin:]]
+    if own and full[: len(own)] == own and full[len(own) : len(own) + 1] == ["of"] and words[-1].is_capital:
+        whole = Phrase(" ".join(full), begin, len(words) - 1, "name")  # "United States of America"
+    else:
+        phrases = capitalised_phrases(words, language)
+        whole = max(phrases, key=lambda phrase: phrase.last - phrase.first, default=Phrase("", 0, -1, "none"))
+        full = [word for word in whole.name.split() if word not in language.articles]
+        if not own or full[-1:] != own[-1:] or not _holds(full, own) or len(set(full)) < len(full):
+            return
+        before = full[: -len(own)]
+        is_person = _PERSON.match(text, match.end()) is not None or text[match.end() - 1] == "("
+        known = all(word in RANKS or word in _KINDS or word == "of" for word in before)
+        if full[0] != own[0] and not known and not (is_person and "of" not in before):
+            return
     yield words.written(whole.first, whole.last, whole.name)
     if short := _SHORT.match(text, match.end(1)):
         yield short[1]

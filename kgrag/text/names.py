@@ -362,16 +362,15 @@ def _split(words: Sequence[Token], first: int, end: int, joining: frozenset[str]
     A word of `joining` parts them; so do signs such as & if `joining` has "of", and a possessive 's if it has "and".
     """
 
-    def is_owner(word: Token) -> bool:
-        return word.name.endswith("'s")
-
     parts = [first]
     for i in range(first + 1, end):
-        word = words[i]
+        word, length = words[i], i - parts[-1] - (words[parts[-1]].norm in _SAINT)
+        signed = "of" in joining and _follows_sign(word) and not word.inside
+        owned = "and" in joining and length > 1 and words[i - 1].name.endswith("'s")  # unlike "St John's College"
         if word.norm in joining and word.raw.islower():
             if word.norm != "for" or words[i - 1].norm not in _INSTITUTIONS:  # "Center for Disease Control"
                 parts.append(i + 1)
-        elif ("of" in joining and _follows_sign(word) and not word.inside) or ("and" in joining and i - parts[-1] > 1 + (words[parts[-1]].norm in _SAINT) and is_owner(words[i - 1])):
+        elif signed or owned:
             parts.append(i)
     ends = [begin - 1 - (words[begin - 1].norm in joining and words[begin - 1].raw.islower()) for begin in parts[1:]]
     return list(zip(parts, [*ends, end - 1], strict=True))
