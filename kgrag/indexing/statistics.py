@@ -50,7 +50,7 @@ def sample_bound(passages: int, sample: int = DENSITY_SAMPLE) -> int | None:
 _PASSAGES = 1000  # passages a transaction: the server writes one batch while the next is computed
 
 
-# In English a term is a noun or a name, as its neighbours tell: no text is parsed.
+# In English a term is a noun or a name, as its neighbours tell, or stands twice: no text is parsed.
 _AFTER_NOUNS = frozenset(
     """and are as at between but by can could did for from had has have if in into is must of on or should since than
     that then through to under until was were when where which while who will with within without would""".split()
@@ -86,7 +86,7 @@ def terms(passage: TokenisedPassage) -> Terms:
             surfaces[stem].setdefault(token.raw.lower(), 0)  # if it stands nowhere else
         else:
             surfaces[stem][token.raw] += 1
-        if in_title or language is not ENGLISH or _is_nominal(tokens, i):
+        if in_title or language is not ENGLISH or counts[stem] > 1 or _is_nominal(tokens, i):
             nominal.setdefault(stem)
     return Terms(
         {stem: counts[stem] for stem in nominal},
@@ -101,9 +101,10 @@ def _is_nominal(tokens: Sequence[Token], place: int) -> bool:
         return True
     before = tokens[place - 1] if place and not token.starts else None
     after = tokens[place + 1] if place + 1 < len(tokens) else None
-    if token.norm.endswith(("ed", "ly")) or (before and (before.norm in _BEFORE_VERBS or before.raw[0].isupper())):
+    behind_name = before is not None and before.raw[0].isupper() and not before.starts
+    if token.norm.endswith(("ed", "ly")) or behind_name or (before and before.norm in _BEFORE_VERBS):
         return False
-    return after is None or not after.joined or after.starts or after.norm in _AFTER_NOUNS
+    return after is None or not after.joined or after.starts or after.norm in _AFTER_NOUNS or is_number(after.norm)
 
 
 def _terms(language: Language, batch: tuple[list[str], list[Row]]) -> dict[str, Terms]:

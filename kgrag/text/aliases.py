@@ -132,8 +132,8 @@ def _lead_names(title: str, text: str, language: Language) -> Iterator[str]:
             return
         before = full[: -len(own)]
         is_person = _PERSON.match(text, match.end()) is not None or text[match.end() - 1] == "("
-        known = all(word in RANKS or word in _KINDS or word == "of" for word in before)
-        if full[0] != own[0] and not known and not (is_person and "of" not in before):
+        is_rank = all(word in RANKS or word in _KINDS or word == "of" for word in before)
+        if full[0] != own[0] and not is_rank and not (is_person and "of" not in before):
             return
     yield words.written(whole.first, whole.last, whole.name)
     if short := _SHORT.match(text, match.end(1)):

@@ -148,3 +148,20 @@ def test_lines_from_right_to_left_are_in_the_order_of_reading(tmp_path: Path, le
     canvas.save()
     document, _ = read(tmp_path / "a.pdf")
     assert document.text == text
+
+
+def test_line_close_above_a_table_with_a_word_for_each_column_is_its_header(tmp_path: Path) -> None:
+    canvas = Canvas(str(tmp_path / "a.pdf"))
+    canvas.setFont("Helvetica", 10)
+    canvas.drawString(70, 740, "The following files are kept in the folder of the ship, each by its name.")
+    canvas.drawString(70, 716, "File Meaning")
+    rows = (("log", "what the crew wrote"), ("map", "where the ship was"), ("list", "who was aboard"))
+    for y, (name, meaning) in zip((702, 688, 674), rows, strict=True):
+        canvas.drawString(70, y, name)
+        canvas.drawString(170, y, meaning)
+    canvas.line(70, 670, 300, 670)
+    canvas.drawString(70, 640, "2.3. Notes of the crew")
+    canvas.drawString(70, 620, "The crew wrote notes on all days of the long winter in the ice.")
+    canvas.save()
+    (table,) = read(tmp_path / "a.pdf")[0].tables
+    assert table.rows == (("File", "Meaning"), *rows)

@@ -111,7 +111,7 @@ def test_pairs_of_names_with_a_sentence_of_each(client: httpx.Client, served: Se
     said = dict(zip((pair["one"], pair["other"]), pair["contexts"], strict=True))
     assert said == {
         "Ada Maria Lund": "Ada Maria Lund was a maker of maps.",
-        "Ada M Lund": "Its chart was drawn by Ada M. Lund for the navy.",
+        "Ada M. Lund": "Its chart was drawn by Ada M. Lund for the navy.",
     }
     assert pair["by"] == "rules" and pair["score"] >= 0.8 and pair["evidence"] and pair["kind"]
     doubtful = _pairs(client)
