@@ -11,7 +11,7 @@
 // -> lift: FLOAT - how many times as often as by chance
 // -> path: PATH - keyword, passage, keyword, to be drawn
 MATCH (c:Collection {name: $collection})
-MATCH (k:Keyword {collection: $collection}) WHERE toLower(k.name) = toLower($keyword) OR k.stem = toLower($keyword)
+MATCH (k:Keyword {collection: $collection}) WHERE k.name IN [$keyword, toLower($keyword)] OR k.stem = toLower($keyword)
 MATCH path = (k)<-[:HAS_KEYWORD]-(:Passage)-[:HAS_KEYWORD]->(other:Keyword)
 WITH c, k, other, collect(path) AS paths
 WITH other, paths, toFloat(size(paths)) * c.passages / (k.df * other.df) AS lift
