@@ -1,6 +1,6 @@
 // title: Entity: what surrounds it
-// What surrounds an entity, to be drawn: the documents that it is the title of, the triples about it and what these tie
-// it to, the names most like it, and the passages that mention it, those that name it most often and few others first.
+// Draw the surroundings of an entity: the documents that it is the title of, the triples about it with their other ends,
+// the names most like it, and the passages that mention it. Passages that name it often, and few other names, come first.
 // mode: read
 // $collection: STRING = 'default' - name of the collection
 // $entity: STRING = 'Roald Amundsen' - name of the entity

@@ -1,8 +1,8 @@
 // title: Triples: that may contradict each other
 // Subjects with different objects of one predicate, such as two places of birth. Two objects count if no passage states
 // both (a list), neither is part of the other (1872, May 1872), both hold digits or neither does (a year is no place), no
-// SAME_AS ties them, and their times overlap. Predicates with one object by the schema of facts come first, then those
-// whose facts agree most often where a subject has several; those that hardly ever agree (is, wrote) are left out.
+// SAME_AS ties them, and their times overlap. Predicates with one object by the schema of facts come first. The others
+// follow by agreement; a predicate whose facts hardly ever agree (is, wrote) is left out.
 // mode: read
 // $collection: STRING = 'default' - name of the collection
 // $predicate: STRING = '' - only predicates that contain this, such as born; empty: all

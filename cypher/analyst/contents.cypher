@@ -1,5 +1,5 @@
 // title: Collection: what is in it
-// What a collection holds: its nodes by kind, and the edges that retrieval walks. Phrases that no passage mentions are left out.
+// Count the nodes of a collection by kind, and the edges that retrieval walks. Phrases without a mention are left out.
 // mode: read
 // each: held
 // $collection: STRING = 'default' - name of the collection

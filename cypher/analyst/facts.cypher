@@ -1,5 +1,5 @@
 // title: Entity: the triples about it
-// The triples about an entity, first those that it is the subject of, with the passages that state them. To be drawn.
+// The triples about an entity, with the passages that state them. Triples with the entity as subject come first. To be drawn.
 // mode: read
 // $collection: STRING = 'default' - name of the collection
 // $entity: STRING = 'Roald Amundsen' - name of the entity

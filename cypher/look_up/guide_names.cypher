@@ -1,6 +1,6 @@
-// Two names to show a collection by, in normal form: one that passages mention, no hub, if possible of a document that is
-// about it; and one that no passage mentions together with it, but that a passage with a common name leads to. If there is
-// no such name, the other is one beside the first; null if that stands alone.
+// Return two names, in normal form, that a guide leads between. Passages mention the first, which is not a hub, and a
+// document is about it if possible. No passage mentions the second beside the first, but a third name ties the two.
+// Without such a name, the second stands in a passage with the first; it is null if the first stands alone.
 // mode: read
 // $collection: STRING - name of the collection
 // $cap: INTEGER = 50 - passages that the first name may have

@@ -1,7 +1,7 @@
-// Count the passages that mention each entity, the distinct titles that bear its name, and the documents whose passages only
-// do. Name the entity as most passages write it (the last of ties by code point); if none does, as titles and facts write it
-// (the first), or the Wikipedia article that it was tagged as. A name without any of these is its normal form: a phrase
-// that is counted, and no mention yet. An entity of a knowledge graph keeps the name that this gives it (key).
+// Count the passages that mention each entity, the distinct titles that bear its name, and the documents with such headings.
+// Name the entity as most passages write it (the last of ties by code point), else as titles and facts write it (the
+// first), else by the Wikipedia article that it was tagged as. A phrase that is only counted has its normal form as name.
+// An entity of a knowledge graph (key) keeps its name, and so does one whose mentions were written without a text.
 // mode: write
 // $ids: LIST<STRING> - entity ids
 UNWIND $ids AS id
@@ -28,4 +28,4 @@ CALL (e) {
   MATCH (e)<-[m:MENTIONS]-() WHERE e.named IS NULL RETURN min(m.wikipedia) AS text
 }
 WITH e, commonest, min(text) AS other
-SET e.name = coalesce(commonest, other, CASE WHEN e.named THEN e.name ELSE e.normal END)
+SET e.name = coalesce(commonest, other, CASE WHEN e.named OR e.df > 0 THEN e.name ELSE e.normal END)

@@ -1,6 +1,6 @@
-// After a removal: recount entities, gather their other names again, and mark them to be counted and named anew. Mark the
-// passages that mention a name which texts are no longer searched for. An entity that no title or triple names any more
-// loses its vector, and its neighbours must look for others; one that nothing names is removed.
+// Bring entities in step after a removal. Recount them, gather their other names, and mark them to be named anew. Mark
+// the passages that mention a name which texts are no longer searched for. An entity without a title or triple loses its
+// vector, and its neighbours look for others. An entity that nothing names is removed.
 // mode: write
 // $ids: LIST<STRING> - entity ids
 UNWIND $ids AS id

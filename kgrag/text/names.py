@@ -228,7 +228,7 @@ def capitalised_phrases(
             if side.first < bearer < side.last and words[bearer].raw[0].isupper():
                 is_person = words[bearer - 1].norm in _OFFICES
                 add(bearer, side.last, "name" if is_person else "bearer")
-                if is_person and side in phrases:
+                if is_person:
                     phrases[phrases.index(side)] = side._replace(kind="joined")
     return phrases
 
@@ -519,12 +519,13 @@ def whole_names(
         kind = kinds.get(place)
         if in_heading(words, *place) or _is_shouted(words[name.first : name.last + 1]):
             continue
-        is_part = kind is None and run != place and name.last <= run[1] and run not in filled
+        is_part = kind == "part"
         if kind == "bearer":  # behind the rank of a name that is known, too: "George VI" of "King George VI"
             is_part = name.kind == "part" and name.name not in titles
-        elif is_part or (kind is None and name.kind == "part"):
-            is_part = name.kind == "part" or name.last - name.first < SURE_WORDS - 1
-        if not is_part and kind != "part":
+        elif kind is None:
+            is_within = run != place and name.last <= run[1] and run not in filled
+            is_part = name.kind == "part" or (is_within and name.last - name.first < SURE_WORDS - 1)
+        if not is_part:
             yield name
 
 
