@@ -95,7 +95,7 @@ class PathRankConstants:
     mention: float = 0.4
     fact: float = 0.8
 
-    rarity: float = 0.5
+    rarity: float = 0.4
     near: float = 0.1
     is_title: float = 0.3
     in_title: float = 0.1
