@@ -87,7 +87,7 @@ def test_py2neo(example: ModuleType, graph: py2neo.Graph, kg: KnowledgeGraph, fl
     table = example.sentences(graph, fleet, "Arctic Ocean").to_table()
     assert [row[0] for row in table] == ["Fridtjof Nansen", "Roald Amundsen"]
     node = graph.nodes.match("Entity", collection=fleet, normal="fram").first()
-    assert node["df"] == 3 and "Entity" in node.labels
+    assert node["df"] == 4 and "Entity" in node.labels
 
 
 def test_as_a_program(
