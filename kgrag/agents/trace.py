@@ -3,7 +3,7 @@
 from dataclasses import dataclass, field, replace
 
 from kgrag.models.tasks import Listener
-from kgrag.values.events import Answered, AnswerSources, Called, Event
+from kgrag.values.events import Called, Event
 from kgrag.values.results import Usage
 
 
@@ -16,9 +16,9 @@ class Trace:
     events: list[Event] = field(default_factory=list)
 
     def add(self, event: Event) -> None:
-        """Take an event into the present step; what tells of an answer that is not whole is passed on only."""
+        """Take an event into the present step, and tell the listener."""
         placed = replace(event, step=self.step)
-        if not (isinstance(event, AnswerSources) or (isinstance(event, Answered) and not event.whole)):
+        if event.in_trace:
             self.events.append(placed)
         if self.listener is not None:
             self.listener(placed)

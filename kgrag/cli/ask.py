@@ -19,7 +19,7 @@ from kgrag.cli.runs import print_drawing
 from kgrag.values.errors import ConfigurationError, KgragError, ModelError
 
 if TYPE_CHECKING:
-    from kgrag.client.searching import Searching
+    from kgrag.client.searching import LocalSearching
     from kgrag.retrieval.base import Query
     from kgrag.values.results import Range, Scalar
 
@@ -97,6 +97,9 @@ def ask(
         if kg.tasks() is None and not _is_looked_up(searched, system, query):
             _show_evidence(searched, system, query, k, as_json=as_json)
         strategy = searched.system(system)
+        stream = searched.ask_stream(
+            question, system=strategy, short=short, k=k, filter=query.filter, knowledge=knowledge
+        )
         from kgrag.cli.evidence import LiveTrace, print_answer
         from kgrag.narration import usage_text
         from kgrag.wire import to_json
@@ -105,7 +108,7 @@ def ask(
         if calls and not quiet:
             note(f"{strategy.name} on {name}: {number(calls, 'call')} at most, some {tokens:,} tokens")
         with LiveTrace(quiet=quiet) as live:
-            answer = strategy.ask(query, short=short, depth=k, stream=live.streams, listener=live)
+            answer = stream.tell(live, text=live.streams)
         if not as_json:
             print_answer(answer)
         run, failure = None, None
@@ -126,7 +129,7 @@ def ask(
         click.get_current_context().exit(ModelError.exit_code)
 
 
-def _is_looked_up(searched: "Searching", system: str, query: "Query") -> bool:
+def _is_looked_up(searched: "LocalSearching", system: str, query: "Query") -> bool:
     """Return whether the answer is a page, table or section, for which no model is needed."""
     try:
         place = searched.system(system).look_up(query)
@@ -135,7 +138,7 @@ def _is_looked_up(searched: "Searching", system: str, query: "Query") -> bool:
     return place is not None and not place.content
 
 
-def _show_evidence(searched: "Searching", system: str, query: "Query", k: int, *, as_json: bool) -> NoReturn:
+def _show_evidence(searched: "LocalSearching", system: str, query: "Query", k: int, *, as_json: bool) -> NoReturn:
     """Explain how to configure a model, show what the system's retriever finds, and end."""
     from kgrag.agents.system import DEPTH, retriever_of
     from kgrag.cli.evidence import EVIDENCE, print_ranking

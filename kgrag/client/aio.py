@@ -16,7 +16,7 @@ from kgrag.agents.strategy import Strategy
 from kgrag.agents.system import DEPTH
 from kgrag.client.collection import Collection
 from kgrag.client.graph import KnowledgeGraph
-from kgrag.client.searching import Searching
+from kgrag.client.searching import LocalSearching
 from kgrag.runtime import limits
 from kgrag.settings import Settings
 from kgrag.values.events import Answer, Event, Progress
@@ -48,7 +48,7 @@ def _awaited(work: Callable[P, R]) -> Callable[P, Coroutine[Any, Any, R]]:
 
 
 def _searching(
-    method: Callable[Concatenate[Searching, P], R],
+    method: Callable[Concatenate[LocalSearching, P], R],
 ) -> Callable[Concatenate["AsyncSearching", P], Coroutine[Any, Any, R]]:
     async def run(self: "AsyncSearching", /, *args: P.args, **kwargs: P.kwargs) -> R:
         own: Callable[P, R] = getattr(self.sync, method.__name__)  # that of a collection, or of several
@@ -83,44 +83,29 @@ def _named(run: F, method: Callable[..., Any]) -> F:
 class AsyncSearching:
     """Several collections as one, whose methods are awaited; `sync` is the Federation itself."""
 
-    sync: Searching
+    sync: LocalSearching
 
-    def __init__(self, sync: Searching) -> None:
+    def __init__(self, sync: LocalSearching) -> None:
         self.sync = sync
         self.name = sync.name
 
-    retriever = _searching(Searching.retriever)
-    system = _searching(Searching.system)
-    search = _searching(Searching.search)
-    look_up = _searching(Searching.look_up)
+    retriever = _searching(LocalSearching.retriever)
+    system = _searching(LocalSearching.system)
+    search = _searching(LocalSearching.search)
+    ask = _searching(LocalSearching.ask)
+    look_up = _searching(LocalSearching.look_up)
 
-    async def ask(self, question: str, *, system: str | Strategy | None = None, **options: Any) -> Answer:
-        """Answer a question; see `Collection.ask`.
-
-        Args:
-            question: the question.
-            system: its name or a Strategy; None: the default.
-            options: those of `Collection.ask` but `stream`, for which there is the method `stream`.
-
-        Returns:
-            The answer.
-        """
-        return await in_thread(lambda: self.sync.ask(question, system=system, **options))
-
-    async def stream(
-        self, question: str, *, system: str | Strategy | None = None, **options: Any
-    ) -> AsyncIterator[Event | Answer]:
+    async def ask_stream(self, question: str, **options: Any) -> AsyncIterator[Event | Answer]:
         """Yield the events of a question as they happen, then its answer.
 
         Args:
             question: the question.
-            system: its name or a Strategy; None: the default.
-            options: those of `Collection.ask`.
+            options: those of `Collection.ask_stream`.
 
         Yields:
             The events, and last the answer. Leaving the loop cancels the question.
         """
-        stream = await in_thread(lambda: self.sync.ask(question, system=system, stream=True, **options))
+        stream = await in_thread(self.sync.ask_stream, question, **options)
         events = iter(stream)
         try:
             while (event := await asyncio.to_thread(next, events, None)) is not None:

@@ -9,7 +9,7 @@ from kgrag.agents.system import DEFAULT_SYSTEM, check_options, make_system
 from kgrag.client.arguments import check_part
 from kgrag.client.building import Building
 from kgrag.client.connection import Rankings
-from kgrag.client.searching import Searching
+from kgrag.client.searching import LocalSearching
 from kgrag.graph import questions, reader, runs, schema
 from kgrag.graph.counts import collection_info
 from kgrag.graph.reader import Reader
@@ -33,7 +33,7 @@ _FACTS = 10_000
 """Facts of a history: more than the gateway gives, which says so where it cuts."""
 
 
-class Collection(Building, Searching):
+class Collection(Building, LocalSearching):
     """A collection of documents, `kg["notes"]`; threads may share it.
 
     Every method takes its object first, and options as keywords. A search opens the collection once, and again after it
@@ -77,7 +77,7 @@ class Collection(Building, Searching):
 
     @property
     def rankings(self) -> Rankings:
-        """See Searching."""
+        """See LocalSearching."""
         return self.kg.rankings
 
     def retriever(self, retriever: str | Retriever = DEFAULT_RETRIEVER) -> Retriever:

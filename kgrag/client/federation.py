@@ -9,7 +9,7 @@ from kgrag.agents.system import STRATEGIES, split_system
 from kgrag.client.arguments import check_part
 from kgrag.client.collection import Collection
 from kgrag.client.connection import Rankings
-from kgrag.client.searching import Searching
+from kgrag.client.searching import LocalSearching
 from kgrag.models.parallel import in_parallel
 from kgrag.retrieval.base import DEFAULT_RETRIEVER, FusionOptions, Query, Retriever, Scored
 from kgrag.retrieval.context import Searchable, SearchContext
@@ -86,7 +86,7 @@ def checked(name: object) -> str:
     return name
 
 
-class Federation(Searching):
+class Federation(LocalSearching):
     """Collections whose passages are ranked together; each says its `collection`.
 
     Safe to share between threads. Methods raise NotFoundError when one of the collections does not exist.
@@ -103,18 +103,18 @@ class Federation(Searching):
 
     @property
     def rankings(self) -> Rankings:
-        """See Searching."""
+        """See LocalSearching."""
         return self.collections[0].rankings
 
     def retriever(self, retriever: str | Retriever = DEFAULT_RETRIEVER) -> Retriever:
-        """See Searching."""
+        """See LocalSearching."""
         check_part(retriever, Retriever, "retriever")
         if isinstance(retriever, Retriever):
             return retriever
         return Federated(*(collection.retriever(retriever) for collection in self.collections))
 
     def system(self, system: str | Strategy | None = None) -> Strategy:
-        """See Searching. Raises ConfigurationError for one that walks a single graph."""
+        """See LocalSearching. Raises ConfigurationError for one that walks a single graph."""
         check_part(system or "", Strategy, "system")
         if isinstance(system, Strategy):
             return system

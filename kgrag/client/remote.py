@@ -5,28 +5,28 @@ What comes back are the same values, and what goes wrong is raised as the same e
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, Self, overload
+from typing import TYPE_CHECKING, Any, Self, overload
 from urllib.parse import quote
 
 from kgrag.agents.lookup import Lookup
-from kgrag.agents.system import DEPTH
-from kgrag.client.arguments import check_asked, named
+from kgrag.agents.strategy import Strategy
+from kgrag.client.arguments import check_part
 from kgrag.client.federation import checked, split_names
 from kgrag.client.http import Http, Json
-from kgrag.client.searching import Stream
+from kgrag.client.searching import Searching
 from kgrag.graph.jobs import Job, State
 from kgrag.graph.runs import Run
 from kgrag.loaders.dispatch import LOADERS
 from kgrag.loaders.folder_walk import Seen, Walk, check_address, file_key
-from kgrag.models.parallel import in_parallel
 from kgrag.models.tasks import Listener
-from kgrag.retrieval.base import DEFAULT_RETRIEVER
+from kgrag.retrieval.base import Query, Retriever
 from kgrag.runtime import limits
 from kgrag.values.documents import Problem, Scan
 from kgrag.values.errors import CancelledError, InputError, ServerError, error_of
-from kgrag.values.events import Answer, Answered, Event, Progress, no_progress
+from kgrag.values.events import Answer, Answered, Progress, no_progress
 from kgrag.values.results import CollectionInfo, DocumentContents, DocumentInfo, Filter, IngestReport, Passage, Ranking
 from kgrag.wire import (
     answer_from_json,
@@ -262,7 +262,7 @@ class RemoteKnowledgeGraph(RemoteJobs):
         return visualise(drawing(self.cypher(what, parameters) if isinstance(what, str) else what))
 
 
-class RemoteSearching:
+class RemoteSearching(Searching):
     """Collections of a server as they are searched and asked: `kg["notes", "ships"]`, or one alone."""
 
     def __init__(self, kg: RemoteKnowledgeGraph, names: Sequence[str]) -> None:
@@ -274,98 +274,34 @@ class RemoteSearching:
     def __repr__(self) -> str:
         return f"<{type(self).__name__} {self.name!r}>"
 
-    @named
-    def search(
-        self,
-        query: str,
-        *,
-        k: int = 8,
-        retriever: str = DEFAULT_RETRIEVER,
-        filter: Filter | None = None,
-        knowledge: Sequence[str] = (),
-        deadline: float | None = None,
-    ) -> Ranking:
-        """Return the best passages for a question, each with its trail; see `Collection.search`."""
-        body = _question(query, k, filter, knowledge) | {"retriever": retriever, "deadline": deadline}
-        return ranking_from_json(self.kg.http.request("POST", f"{self._place}search", body | self._named))
+    def _rank(self, query: Query, k: int, retriever: str | Retriever) -> Ranking:
+        check_part(retriever, str, "retriever")
+        body = self._body(query, k) | {"retriever": retriever, "deadline": limits.remaining()}
+        return ranking_from_json(self.kg.http.request("POST", f"{self._place}search", body))
 
-    @overload
-    def ask(
-        self,
-        question: str,
-        *,
-        system: str | None = ...,
-        short: bool = ...,
-        k: int = ...,
-        filter: Filter | None = ...,
-        listener: Listener | None = ...,
-        deadline: float | None = ...,
-        stream: Literal[False] = False,
-        choices: Sequence[str] = ...,
-        knowledge: Sequence[str] = ...,
-    ) -> Answer: ...
+    def _answer(
+        self, query: Query, system: str | Strategy | None, *, short: bool, k: int, choices: Sequence[str]
+    ) -> Callable[[Listener | None, bool], Answer]:
+        check_part(system or "", str, "system")
+        body = self._body(query, k) | {"system": system, "short": short, "choices": list(choices)}
+        return partial(self._heard, body)
 
-    @overload
-    def ask(
-        self,
-        question: str,
-        *,
-        system: str | None = ...,
-        short: bool = ...,
-        k: int = ...,
-        filter: Filter | None = ...,
-        listener: Listener | None = ...,
-        deadline: float | None = ...,
-        stream: Literal[True],
-        choices: Sequence[str] = ...,
-        knowledge: Sequence[str] = ...,
-    ) -> Stream: ...
+    def _heard(self, body: Json, listener: Listener | None, stream: bool) -> Answer:
+        """Return an answer, and tell its events; its text while it is written only with `stream`."""
+        text = ""
+        budget = {"budget": limits.budget_left()}  # the deadline ends the connection, and this the work
+        for name, form in self.kg.http.events("POST", f"{self._place}ask", body | budget):
+            if name == "Answer":
+                return answer_from_json(form)
+            event = event_from_json(written_whole(form, text))
+            text = event.text if isinstance(event, Answered) else text
+            if listener is not None and (stream or event.in_trace):
+                listener(event)
+        raise ServerError("The server ended before it answered.", "Ask again.")
 
-    @named
-    def ask(
-        self,
-        question: str,
-        *,
-        system: str | None = None,
-        short: bool = False,
-        k: int = DEPTH,
-        filter: Filter | None = None,
-        listener: Listener | None = None,
-        deadline: float | None = None,
-        stream: bool = False,
-        choices: Sequence[str] = (),
-        knowledge: Sequence[str] = (),
-    ) -> Answer | Stream:
-        """Answer a question; see `Collection.ask`."""
-        body = _question(question, k, filter, knowledge) | {"system": system, "short": short}
-        body["choices"] = list(choices)
-
-        def heard(hear: Callable[[Event], None]) -> Answer:
-            text = ""
-            for name, form in self.kg.http.events("POST", f"{self._place}ask", body | self._named):
-                if name == "Answer":
-                    return answer_from_json(form)
-                event = event_from_json(written_whole(form, text))
-                text = event.text if isinstance(event, Answered) else text
-                hear(event)
-            raise ServerError("The server ended before it answered.", "Ask again.")
-
-        if stream:
-            return Stream(heard, deadline, None, listener)
-        with limits.limited(deadline):
-            return heard(listener or (lambda event: None))
-
-    def ask_many(
-        self,
-        questions: Iterable[str],
-        *,
-        system: str | None = None,
-        short: bool = False,
-        k: int = DEPTH,
-        threads: int = 8,
-    ) -> Iterator[tuple[str, Answer | Exception]]:
-        """Answer many questions, several at a time; see `Collection.ask_many`."""
-        return in_parallel(lambda question: self.ask(question, system=system, short=short, k=k), questions, threads)
+    def _body(self, query: Query, k: int) -> Json:
+        question = {"question": query.text, "k": k, "filter": plain(query.filter), "knowledge": list(query.knowledge)}
+        return question | self._named
 
     def look_up(self, question: str, *, filter: Filter | None = None) -> Lookup | None:
         """Return the page, table or section that a question names, in the first collection that has it; else None."""
@@ -515,11 +451,6 @@ class RemoteCollection(RemoteSearching):
 
 
 _SUMMED = ("added", "changed", "unchanged", "passages", "embedded", "embedded_batches", "problems", "seconds")
-
-
-def _question(question: str, k: int, filter: Filter | None, knowledge: Sequence[str]) -> Json:
-    check_asked(question, k)
-    return {"question": question, "k": k, "filter": plain(filter or Filter()), "knowledge": list(knowledge)}
 
 
 def _path(collection: str) -> str:

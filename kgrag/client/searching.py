@@ -1,12 +1,11 @@
-"""What can be searched and asked, one collection or several as one; an answer while it is being made."""
+"""How collections are searched and asked, one or several as one, here or on a server; an answer while it is made."""
 
 import contextvars
 import queue
 import threading
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from functools import partial
-from typing import ClassVar, Literal, overload
+from typing import ClassVar
 
 from kgrag.agents.lookup import Lookup
 from kgrag.agents.strategy import Strategy
@@ -23,9 +22,9 @@ from kgrag.values.results import Filter, Ranking
 
 
 class Stream:
-    """Iterates over the events of a question as they happen; `answer` is there at the end.
+    """An answer that is still to be made: iterate over its events as they happen; `answer` is there at the end.
 
-    >>> stream = kg["notes"].ask("Who designed the Fram?", stream=True)
+    >>> stream = kg["notes"].ask_stream("Who designed the Fram?")
     >>> for event in stream:
     ...     print(event)
     >>> print(stream.answer.text)
@@ -34,25 +33,34 @@ class Stream:
     """
 
     def __init__(
-        self,
-        ask: Callable[[Listener], Answer],
-        deadline: float | None = None,
-        budget: float | None = None,
-        listener: Listener | None = None,
+        self, ask: Callable[[Listener | None, bool], Answer], deadline: float | None = None, budget: float | None = None
     ) -> None:
         self._ask = ask
         self._limits = (deadline, budget)
-        self._listener = listener
         self._cancelled = threading.Event()
         self._answer: Answer | None = None
 
     @property
     def answer(self) -> Answer:
-        """The answer; events that were not iterated over yet are passed over."""
+        """The answer; the events that were not iterated over yet are skipped."""
         if self._answer is None:
             for _ in self:
                 pass
         assert self._answer is not None
+        return self._answer
+
+    def tell(self, listener: Listener | None, *, text: bool = True) -> Answer:
+        """Make the answer in this thread.
+
+        Args:
+            listener: receives each event as it happens; None: nobody does.
+            text: whether the listener also receives the text while it is written.
+
+        Returns:
+            The answer.
+        """
+        with limits.limited(*self._limits, cancelled=self._cancelled):
+            self._answer = self._ask(listener, text and listener is not None)
         return self._answer
 
     def __iter__(self) -> Iterator[Event]:
@@ -64,26 +72,16 @@ class Stream:
             return
         events: queue.Queue[Event | Answer | BaseException] = queue.Queue()
 
-        def hear(event: Event) -> None:
-            events.put(event)
-            if self._listener is not None:
-                self._listener(event)
-
         def work() -> None:
             try:
-                with limits.limited(*self._limits, cancelled=self._cancelled):
-                    events.put(self._ask(hear))
+                events.put(self.tell(events.put))
             except BaseException as error:  # raised where the events are iterated over
                 events.put(error)
 
         context = contextvars.copy_context()
         threading.Thread(target=context.run, args=(work,), name="kgrag-ask", daemon=True).start()
         try:
-            while True:
-                item = events.get()
-                if isinstance(item, Answer):
-                    self._answer = item
-                    return
+            while not isinstance(item := events.get(), Answer):
                 if isinstance(item, BaseException):
                     raise item
                 yield item
@@ -96,7 +94,10 @@ class Stream:
 
 
 class Searching(ABC):
-    """Rankings and answers, by a retriever or a system that is made by its name.
+    """Search and ask collections: the methods of a Collection, of several collections as one, and of their twins.
+
+    Every door calls these methods. They check the arguments, make the Query, and set the limits of the call;
+    `_rank` and `_answer` do the work, here or on a server.
 
     `usual`: the system that is asked when none is named.
     """
@@ -104,18 +105,19 @@ class Searching(ABC):
     name: str
     usual: ClassVar[str]
 
-    @property
     @abstractmethod
-    def rankings(self) -> Rankings:
-        """Those that were asked for before."""
+    def _rank(self, query: Query, k: int, retriever: str | Retriever) -> Ranking:
+        """Return the best passages; the limits of the call are set."""
 
     @abstractmethod
-    def retriever(self, retriever: str | Retriever = DEFAULT_RETRIEVER) -> Retriever:
-        """Make a retriever from its name or expression, for many questions; see `Collection.retriever`."""
+    def _answer(
+        self, query: Query, system: str | Strategy | None, *, short: bool, k: int, choices: Sequence[str]
+    ) -> Callable[[Listener | None, bool], Answer]:
+        """Return the call that makes the answer.
 
-    @abstractmethod
-    def system(self, system: str | Strategy | None = None) -> Strategy:
-        """Make a system from its name, for many questions; see `Collection.system`."""
+        It takes the listener, and whether that also hears the text while it is written. Raises what is wrong with the
+        system now, before the call.
+        """
 
     @abstractmethod
     def look_up(self, question: str, *, filter: Filter | None = None) -> Lookup | None:
@@ -152,45 +154,7 @@ class Searching(ABC):
         """
         check_asked(query, k)
         with limits.limited(deadline):
-            searcher = with_bridges(self.retriever(retriever), knowledge)
-            question = Query(query, filter or Filter())
-            if isinstance(retriever, Retriever):  # of which only its maker knows what it depends on
-                return retrieve_folded(searcher, question, k)
-            return self.rankings.ranking(searcher, question, k)
-
-    @overload
-    def ask(
-        self,
-        question: str,
-        *,
-        system: str | Strategy | None = ...,
-        short: bool = ...,
-        k: int = ...,
-        filter: Filter | None = ...,
-        listener: Listener | None = ...,
-        deadline: float | None = ...,
-        budget: float | None = ...,
-        stream: Literal[False] = False,
-        choices: Sequence[str] = ...,
-        knowledge: Sequence[str] = ...,
-    ) -> Answer: ...
-
-    @overload
-    def ask(
-        self,
-        question: str,
-        *,
-        system: str | Strategy | None = ...,
-        short: bool = ...,
-        k: int = ...,
-        filter: Filter | None = ...,
-        listener: Listener | None = ...,
-        deadline: float | None = ...,
-        budget: float | None = ...,
-        stream: Literal[True],
-        choices: Sequence[str] = ...,
-        knowledge: Sequence[str] = ...,
-    ) -> Stream: ...
+            return self._rank(Query(query, filter or Filter(), knowledge=tuple(knowledge)), k, retriever)
 
     @named
     def ask(
@@ -204,10 +168,9 @@ class Searching(ABC):
         listener: Listener | None = None,
         deadline: float | None = None,
         budget: float | None = None,
-        stream: bool = False,
         choices: Sequence[str] = (),
         knowledge: Sequence[str] = (),
-    ) -> Answer | Stream:
+    ) -> Answer:
         """Answer a question with citations, trace and usage.
 
         A page, table or section that the question names is looked up first (see `look_up`).
@@ -221,7 +184,6 @@ class Searching(ABC):
             listener: receives each event as it happens.
             deadline: seconds; None: no limit.
             budget: the most that language models may cost, in the currency of the prices; None: no limit.
-            stream: whether to return a Stream, which iterates over the events and has the `answer` at the end.
             choices: the answer is one of these; empty: any.
             knowledge: collections of facts that may lead from one passage to another.
 
@@ -235,12 +197,37 @@ class Searching(ABC):
         """
         check_asked(question, k)
         query = Query(question, filter or Filter(), knowledge=tuple(knowledge))
-        strategy = self.system(system)
-        if stream:
-            answering = partial(strategy.ask, query, short=short, depth=k, stream=True, choices=choices)
-            return Stream(lambda heard: answering(listener=heard), deadline, budget, listener)
+        answer = self._answer(query, system, short=short, k=k, choices=choices)
         with limits.limited(deadline, budget):
-            return strategy.ask(query, short=short, depth=k, listener=listener, choices=choices)
+            return answer(listener, False)
+
+    @named
+    def ask_stream(
+        self,
+        question: str,
+        *,
+        system: str | Strategy | None = None,
+        short: bool = False,
+        k: int = DEPTH,
+        filter: Filter | None = None,
+        deadline: float | None = None,
+        budget: float | None = None,
+        choices: Sequence[str] = (),
+        knowledge: Sequence[str] = (),
+    ) -> Stream:
+        """Answer a question step by step; the arguments are those of `ask`.
+
+        Returns:
+            A Stream, which iterates over the events, the text while it is written among them, and has the `answer`.
+
+        Raises:
+            NotFoundError: the collection or the system does not exist.
+            ConfigurationError: the question is empty.
+        """
+        check_asked(question, k)
+        query = Query(question, filter or Filter(), knowledge=tuple(knowledge))
+        answer = self._answer(query, system, short=short, k=k, choices=choices)
+        return Stream(answer, deadline, budget)
 
     @named
     def ask_many(
@@ -267,6 +254,44 @@ class Searching(ABC):
         Raises:
             NotFoundError: the collection or the system does not exist.
         """
-        strategy = self.system(system)
         check_asked("?", k)
-        return in_parallel(lambda question: strategy.ask(question, short=short, depth=k), questions, threads)
+        made = self._made(system)
+        return in_parallel(lambda question: self.ask(question, system=made, short=short, k=k), questions, threads)
+
+    def _made(self, system: str | Strategy | None) -> str | Strategy | None:
+        """Return a system that is made once for many questions; a server makes its own."""
+        return system
+
+
+class LocalSearching(Searching):
+    """Collections of a database that this process is connected to."""
+
+    @property
+    @abstractmethod
+    def rankings(self) -> Rankings:
+        """The rankings that were made before."""
+
+    @abstractmethod
+    def retriever(self, retriever: str | Retriever = DEFAULT_RETRIEVER) -> Retriever:
+        """Make a retriever from its name or expression, for many questions; see `Collection.retriever`."""
+
+    @abstractmethod
+    def system(self, system: str | Strategy | None = None) -> Strategy:
+        """Make a system from its name, for many questions; see `Collection.system`."""
+
+    def _rank(self, query: Query, k: int, retriever: str | Retriever) -> Ranking:
+        searcher = with_bridges(self.retriever(retriever), query.knowledge)
+        if isinstance(retriever, Retriever):  # only its maker knows what it depends on
+            return retrieve_folded(searcher, query, k)
+        return self.rankings.ranking(searcher, query, k)
+
+    def _answer(
+        self, query: Query, system: str | Strategy | None, *, short: bool, k: int, choices: Sequence[str]
+    ) -> Callable[[Listener | None, bool], Answer]:
+        ask = self.system(system).ask
+        return lambda listener, stream: ask(
+            query, short=short, depth=k, stream=stream, listener=listener, choices=choices
+        )
+
+    def _made(self, system: str | Strategy | None) -> Strategy:
+        return self.system(system)

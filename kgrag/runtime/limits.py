@@ -17,13 +17,14 @@ from kgrag.values.errors import BudgetError, CancelledError, DeadlineError
 class Limits:
     """`until`: the deadline by time.monotonic(); `budget` and `spent`, None if unknown: costs of language models.
 
-    `cancelled`: flags, each of which cancels the call.
+    `cancelled`: flags, each of which cancels the call; `outer`: the limits of the call that this one is a part of.
     """
 
     until: float | None = None
     budget: float | None = None
     spent: float | None = 0.0
     cancelled: tuple[threading.Event, ...] = ()
+    outer: "Limits | None" = None
 
 
 _LOOK = 0.2
@@ -38,13 +39,13 @@ def limited(
 ) -> Iterator[None]:
     """Hold the `with` block to a deadline (seconds from now), a budget, and a flag that cancels it.
 
-    Inside of another one, its deadline and its flag hold, too.
+    Inside another one, the outer deadline, budget and flag hold, too.
     """
     if deadline is None and budget is None and cancelled is None:
         yield
         return
     outer = _LIMITS.get()
-    limits = Limits(None if deadline is None else time.monotonic() + deadline, budget)
+    limits = Limits(None if deadline is None else time.monotonic() + deadline, budget, outer=outer)
     limits.cancelled = (*(outer.cancelled if outer else ()), *([cancelled] if cancelled else ()))
     if outer is not None and outer.until is not None:
         limits.until = min(outer.until, limits.until or outer.until)
@@ -116,22 +117,35 @@ def passed() -> DeadlineError:
     return DeadlineError("The deadline of this call has passed.", "Give it more time: deadline=SECONDS.")
 
 
+def _in_force() -> Iterator[Limits]:
+    """Yield the limits of the call, then those of the calls around it."""
+    limits = _LIMITS.get()
+    while limits is not None:
+        yield limits
+        limits = limits.outer
+
+
 def spend(cost: float | None) -> None:
     """Count what a call of a language model cost, None if its price is not known."""
-    limits = _LIMITS.get()
-    if limits is not None:
+    for limits in _in_force():
         limits.spent = None if cost is None or limits.spent is None else limits.spent + cost
 
 
+def budget_left() -> float | None:
+    """Return how much the call may still cost, None without a budget."""
+    left = [each.budget - (each.spent or 0.0) for each in _in_force() if each.budget is not None]
+    return max(0.0, min(left)) if left else None
+
+
 def check_budget() -> None:
-    """Raise BudgetError when the budget of this call is spent, or it is not known what was."""
-    limits = _LIMITS.get()
-    if limits is None or limits.budget is None:
-        return
-    if limits.spent is None:
-        raise BudgetError("The budget of this call cannot be kept: a price is unknown.", "Set KGRAG_CHAT__PRICES.")
-    if limits.spent >= limits.budget:
-        raise BudgetError(
-            f"The budget of this call ({limits.budget:g}) is spent.",
-            "Give it more: budget=COST; see KGRAG_CHAT__PRICES.",
-        )
+    """Raise BudgetError when a budget of this call is spent, or when it is not known how much was."""
+    for limits in _in_force():
+        if limits.budget is None:
+            continue
+        if limits.spent is None:
+            raise BudgetError("The budget of this call cannot be kept: a price is unknown.", "Set KGRAG_CHAT__PRICES.")
+        if limits.spent >= limits.budget:
+            raise BudgetError(
+                f"The budget of this call ({limits.budget:g}) is spent.",
+                "Give it more: budget=COST; see KGRAG_CHAT__PRICES.",
+            )

@@ -16,7 +16,6 @@ from kgrag.client.searching import Searching
 from kgrag.models.chat import Message
 from kgrag.models.tasks import Tasks
 from kgrag.narration import usage_text
-from kgrag.retrieval.base import Query
 from kgrag.runtime.limits import retries_heard
 from kgrag.server.answer_forms import markdown, sources_form, step_form
 from kgrag.server.conversation import understood
@@ -153,8 +152,7 @@ class Asking:
                     hear(Rewritten(query=question))
             if not turn.system:
                 return target.search(question, retriever=turn.retriever)
-            strategy = target.system(turn.system)
-            return strategy.ask(Query(question), stream=True, listener=hear)
+            return target.ask_stream(question, system=turn.system).tell(hear)
 
         workers = self._answers if turn.system or before else self._searches
         result: Answer | Ranking | None = None

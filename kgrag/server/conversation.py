@@ -9,10 +9,10 @@ from dataclasses import dataclass, field, replace
 
 from kgrag.agents.replies import citing, numbers_of
 from kgrag.agents.strategy import Strategy
+from kgrag.client.searching import LocalSearching
 from kgrag.indexing.ask_each import Meter
 from kgrag.models.chat import Message
 from kgrag.models.tasks import Listener, Tasks
-from kgrag.retrieval.base import Query
 from kgrag.values.errors import ModelError
 from kgrag.values.events import Answer, Citation
 from kgrag.values.results import Usage
@@ -59,9 +59,13 @@ class ConversationReply:
 
 
 def reply(
-    name: str, system: Strategy, tasks: Tasks, messages: Sequence[Message], hear: Listener | None = None
+    searched: LocalSearching,
+    system: Strategy,
+    tasks: Tasks,
+    messages: Sequence[Message],
+    hear: Listener | None = None,
 ) -> ConversationReply:
-    """Reply to the last message, about the collections of that name by a system over them.
+    """Reply to the last message, about these collections by a system over them.
 
     `hear` is called with each step and with the answer as it grows.
 
@@ -71,7 +75,7 @@ def reply(
     """
     spoken = [m for m in messages if m.role in ("user", "assistant") and m.content.strip()]
     if not spoken or spoken[-1].role != "user":
-        return ConversationReply(f"Ask a question about the documents of {name}.")
+        return ConversationReply(f"Ask a question about the documents of {searched.name}.")
     meter = Meter()
     if is_chore(spoken):
         answer = tasks.chat(list(messages), task="title")
@@ -79,7 +83,7 @@ def reply(
     question = spoken[-1].content
     if before := spoken[:-1]:
         question = understood(tasks.with_listener(meter), before, question)
-    result = system.ask(Query(question), stream=hear is not None, listener=hear)
+    result = searched.ask_stream(question, system=system).tell(hear)
     if result.problem and not result.text:
         raise ModelError(result.problem)
     if result.problem:

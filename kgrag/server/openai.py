@@ -19,7 +19,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from kgrag import wire
 from kgrag.agents.strategy import Strategy
 from kgrag.client.federation import split_names
-from kgrag.client.searching import Searching
+from kgrag.client.searching import LocalSearching
 from kgrag.graph.collections import DOCUMENTS, find_collection
 from kgrag.models.chat import Message as Turn
 from kgrag.server import conversation
@@ -125,12 +125,14 @@ async def completions(caller: Called, body: Chat) -> Response:
     turns = [message.turn(last=message is body.messages[-1]) for message in body.messages]
     if turns and len(turns[-1].content) > _LONGEST and not conversation.is_chore(turns):
         raise InputError(f"A question has at most {_LONGEST:,} characters.", "Upload long texts as documents.")
-    name, system, tasks = await caller.work(lambda: (*_model_of(caller, body.model), caller.kg.language_model()))
+    searched, system, tasks = await caller.work(lambda: (*_model_of(caller, body.model), caller.kg.language_model()))
     completion = _Completion(body.model, partial(_link, caller))
     if not body.stream:
-        reply = await caller.work(lambda: conversation.reply(name, system, tasks, turns), workers=caller.serving.asks)
+        reply = await caller.work(
+            lambda: conversation.reply(searched, system, tasks, turns), workers=caller.serving.asks
+        )
         return Reply(completion.whole(reply))
-    heard = await caller.serving.asks.stream(lambda hear: conversation.reply(name, system, tasks, turns, hear))
+    heard = await caller.serving.asks.stream(lambda hear: conversation.reply(searched, system, tasks, turns, hear))
     usage = body.stream_options is not None and body.stream_options.include_usage
     return EventStream(completion.chunks(heard, usage), _data)
 
@@ -241,21 +243,21 @@ def _data(name: str, form: Any) -> str:
     return f"data: {'[DONE]' if form is None else wire.dumps(form)}\n\n"
 
 
-def _model_of(caller: Caller, model: str) -> tuple[str, Strategy]:
-    """Return the name of the collections of a model's name, and the system over them.
+def _model_of(caller: Caller, model: str) -> tuple[LocalSearching, Strategy]:
+    """Return the collections that a model's name names, and the system over them.
 
     Raises NotFoundError, RefusedError.
     """
-    name, system, target = model, None, _named(caller, model)
+    system, target = None, _named(caller, model)
     if target is None and ":" in model:
-        name, _, system = model.rpartition(":")
-        target = _named(caller, name)
-    target = target or caller.collection(name)
+        model, _, system = model.rpartition(":")
+        target = _named(caller, model)
+    target = target or caller.collection(model)
     check_asked_system(system or target.usual)
-    return name, target.system(system)  # raises where there is no such collection, before the answer has begun
+    return target, target.system(system)  # raises where there is no such collection, before the answer has begun
 
 
-def _named(caller: Caller, name: str) -> Searching | None:
+def _named(caller: Caller, name: str) -> LocalSearching | None:
     """Return a collection that the caller may see, or several with commas between; None where one does not exist."""
 
     def exists(one: str) -> bool:

@@ -36,6 +36,11 @@ class Event:
 
     step: int = 0
 
+    @property
+    def in_trace(self) -> bool:
+        """Whether a trace keeps the event; others only show an answer while it is written."""
+        return True
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Called(Event):
@@ -200,6 +205,11 @@ class Answered(Event):
     text: str
     whole: bool = True
 
+    @property
+    def in_trace(self) -> bool:
+        """See Event."""
+        return self.whole
+
 
 @dataclass(frozen=True, slots=True)
 class Citation:
@@ -222,9 +232,14 @@ class Citation:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AnswerSources(Event):
-    """What the answer that is being written may cite. It is passed on to listeners, and no part of a trace."""
+    """The passages that the answer may cite that is being written."""
 
     citations: tuple[Citation, ...]
+
+    @property
+    def in_trace(self) -> bool:
+        """See Event."""
+        return False
 
 
 @dataclass(frozen=True, slots=True)

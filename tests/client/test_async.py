@@ -35,7 +35,7 @@ def test_answers_stream_and_a_cancelled_task_ends_its_call(
             ships = kg[collection_name]
             await ships.ingest(SHIPS)
             scripted.say("answer", "Colin Archer [1]")
-            events = [event async for event in ships.stream("Who designed Ship 1?", system="single+bm25")]
+            events = [event async for event in ships.ask_stream("Who designed Ship 1?", system="single+bm25")]
             answer = events[-1]
             assert isinstance(answer, Answer)
             scripted.say("think", "Thinking on.")

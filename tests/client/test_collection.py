@@ -110,7 +110,7 @@ def test_retrievers_and_systems_may_be_objects(ships: Collection, scripted: Scri
 
 def test_a_stream_gives_the_events_and_then_the_answer(ships: Collection, scripted: Scripted) -> None:
     scripted.say("answer", "Colin Archer designed it [1].")
-    stream = ships.ask("Who designed the Fram?", system="single+bm25", stream=True)
+    stream = ships.ask_stream("Who designed the Fram?", system="single+bm25")
     events = list(stream)
     assert [type(event) for event in events[:2]] == [Asked, Retrieved]
     written = [event for event in events if isinstance(event, Answered)]
@@ -119,12 +119,12 @@ def test_a_stream_gives_the_events_and_then_the_answer(ships: Collection, script
     assert not written[0].whole
     assert stream.answer.text == "Colin Archer designed it [1]."
     assert list(stream) == []
-    assert ships.ask("Who designed the Fram?", system="single+bm25", stream=True).answer.text == stream.answer.text
+    assert ships.ask_stream("Who designed the Fram?", system="single+bm25").answer.text == stream.answer.text
 
 
 def test_a_stream_raises_what_the_question_raises(kg: KnowledgeGraph, collection_name: str) -> None:
     kg[collection_name].ingest(SHIPS)
-    stream = kg[collection_name].ask("Who?", system="single+bm25", stream=True)
+    stream = kg[collection_name].ask_stream("Who?", system="single+bm25")
     with pytest.raises(Exception, match="KGRAG_CHAT__MODEL"):
         list(stream)
 
@@ -132,7 +132,7 @@ def test_a_stream_raises_what_the_question_raises(kg: KnowledgeGraph, collection
 def test_leaving_a_stream_cancels_the_question(ships: Collection, scripted: Scripted) -> None:
     scripted.say("think", "Thinking on.")
     scripted.delay(0.2)
-    for event in ships.ask("Who designed the Fram?", system="ircot(steps=20)+bm25", stream=True):
+    for event in ships.ask_stream("Who designed the Fram?", system="ircot(steps=20)+bm25"):
         if isinstance(event, Retrieved):
             break
     asked = -1

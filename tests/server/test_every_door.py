@@ -16,6 +16,8 @@ from scripted import Scripted
 from served import Served
 
 from kgrag import AsyncKnowledgeGraph, KnowledgeGraph, RemoteKnowledgeGraph
+from kgrag.agents.strategy import Strategy
+from kgrag.retrieval.base import Retriever
 from kgrag.server.mcp import Tools, mcp_server
 from kgrag.settings import Settings
 from kgrag.values.documents import Document, Section
@@ -98,7 +100,7 @@ def _asks(asking: KnowledgeGraph, http: httpx.Client, name: str) -> dict[str, Do
         "/v1, streamed": lambda: http.post("/v1/chat/completions", json=chat | model | {"stream": True}).text,
         "MCP": lambda: Tools(asking).ask(_QUESTION, name, system=_SYSTEM),
         "Python": lambda: asking[name].ask(_QUESTION, system=_SYSTEM),
-        "Python, streamed": lambda: asking[name].ask(_QUESTION, system=_SYSTEM, stream=True).answer,
+        "Python, streamed": lambda: asking[name].ask_stream(_QUESTION, system=_SYSTEM).answer,
         "a system of Python": lambda: system.ask(_QUESTION),
         "several collections": lambda: several.ask(_QUESTION, system=_SYSTEM),
         "asyncio": lambda: asyncio.run(AsyncKnowledgeGraph(asking)[name].ask(_QUESTION, system=_SYSTEM)),
@@ -168,7 +170,8 @@ def test_doors_answer_after_a_collection_is_replaced(
     assert not errors, errors
 
 
-@pytest.mark.parametrize("options", [{}, {"short": True}, {"stream": True}, {"choices": ("The kiln", "The pier")}])
+@pytest.mark.parametrize("options", [{}, {"short": True}, {"choices": ("The kiln", "The pier")}])
+@pytest.mark.parametrize("streamed", [False, True])
 @pytest.mark.parametrize(
     "system",
     [
@@ -177,12 +180,35 @@ def test_doors_answer_after_a_collection_is_replaced(
     ],
 )
 def test_strategies_say_that_an_answer_is_cut(
-    asking: KnowledgeGraph, cut: Scripted, system: str, options: dict[str, Any]
+    asking: KnowledgeGraph, cut: Scripted, system: str, options: dict[str, Any], streamed: bool
 ) -> None:
-    reply = asking[_NAME].ask(_QUESTION, system=system, **options)
-    answer = reply.answer if "stream" in options else reply
+    stream = asking[_NAME].ask_stream(_QUESTION, system=system, **options)
+    answer = stream.answer if streamed else stream.tell(None)
     assert answer.cut
     assert "not whole" in answer.problem
+
+
+def test_doors_call_the_client(
+    asking: KnowledgeGraph, http: httpx.Client, scripted: Scripted, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    scripted.say("answer", _TEXT)
+    callers, ask, retrieve = set[str](), Strategy.ask, Retriever.retrieve
+
+    def heard(call: Callable[..., Any]) -> Callable[..., Any]:
+        def called(*args: Any, **options: Any) -> Any:
+            callers.add(sys._getframe(1).f_globals["__name__"])
+            return call(*args, **options)
+
+        return called
+
+    monkeypatch.setattr(Strategy, "ask", heard(ask))
+    monkeypatch.setattr(Retriever, "retrieve", heard(retrieve))
+    for name, door in (_asks(asking, http, _NAME) | _searches(asking, http, _NAME)).items():
+        callers.clear()
+        assert "Archer" in str(door())
+        assert callers == {__name__ if name.endswith("of Python") else "kgrag.client.searching"} or callers == {
+            "kgrag.client.connection"
+        }, (name, callers)
 
 
 def test_doors_say_that_an_answer_is_cut(

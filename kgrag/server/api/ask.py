@@ -7,13 +7,10 @@ from typing import Annotated, Any, Literal
 from fastapi import APIRouter, Request, Response
 from pydantic import Field
 
-from kgrag.agents.strategy import Strategy
 from kgrag.agents.system import DEPTH
-from kgrag.client.collection import Collection
-from kgrag.client.federation import Federation
-from kgrag.retrieval.base import Query
+from kgrag.client.searching import LocalSearching, Stream
 from kgrag.server.allowed_parts import check_asked_system
-from kgrag.server.api.forms import CollectionNames, Expression, Question, RequestForm
+from kgrag.server.api.forms import CollectionNames, Expression, Question, RequestForm, Seconds
 from kgrag.server.api.shapes import Responses, replies
 from kgrag.server.events import MEDIA_TYPE, Events, EventStream
 from kgrag.server.failures import Reply
@@ -36,6 +33,8 @@ class AskRequest(RequestForm):
     short: bool = False
     k: Annotated[int, Field(ge=1, le=200, description="how many passages of the ranking")] = DEPTH
     filter: Filter = Filter()
+    deadline: Seconds | None = None
+    budget: Annotated[float | None, Field(ge=0, description="the most that language models may cost")] = None
     choices: Annotated[tuple[str, ...], Field(max_length=50)] = ()
     knowledge: Annotated[tuple[str, ...], Field(max_length=8, description="collections of facts that may lead on")] = ()
     save: bool = False
@@ -48,6 +47,7 @@ class AskCollectionsRequest(AskRequest):
     save: Literal[False] = False
 
 
+_ASKED = AskRequest.model_fields.keys() - {"save"}
 _EVENTS = {"content": {MEDIA_TYPE: {"schema": {"type": "string"}}}}
 _RESPONSES: Responses = {200: replies(Answer, may={"run": str})[200] | _EVENTS}
 _AMONG: Responses = {200: replies(Answer)[200] | _EVENTS}
@@ -62,43 +62,37 @@ async def ask(caller: Called, request: Request, collection: Named, body: AskRequ
     new: it stands `after` so many characters of what came before. Closing the connection ends the work.
     """
 
-    def strategy() -> Strategy:
-        return _strategy(caller, caller.collection(collection, "write" if body.save else "read"), body)
-
-    return await _answered(caller, request, body, await caller.work(strategy), collection)
+    stream = await caller.work(
+        lambda: _begun(caller, caller.collection(collection, "write" if body.save else "read"), body)
+    )
+    return await _answered(caller, request, stream, collection if body.save else None)
 
 
 @router.post("/ask", responses=_AMONG)
 async def ask_collections(caller: Called, request: Request, body: AskCollectionsRequest) -> Response:
     """Return an answer from the passages of several collections; each passage has its `collection`."""
-    strategy = await caller.work(lambda: _strategy(caller, caller.select(body.collections), body))
-    return await _answered(caller, request, body, strategy)
+    stream = await caller.work(lambda: _begun(caller, caller.select(body.collections), body))
+    return await _answered(caller, request, stream)
 
 
-async def _answered(
-    caller: Caller, request: Request, body: AskRequest, strategy: Strategy, collection: str | None = None
-) -> Response:
-    """Return the answer, streamed to those who accept it so; saved in the collection, if that is requested."""
+async def _answered(caller: Caller, request: Request, stream: Stream, save: str | None = None) -> Response:
+    """Return the answer, event by event to a client that accepts them; `save`: the collection that keeps it."""
 
     def answer(hear: Callable[[Event], None] | None) -> dict[str, Any]:
-        query = Query(body.question, body.filter, knowledge=body.knowledge)
-        result = strategy.ask(
-            query, short=body.short, depth=body.k, stream=hear is not None, listener=hear, choices=body.choices
-        )
-        extra = {"run": caller.kg[collection].save(result)} if body.save and collection is not None else {}
-        return to_json(result, **extra)
+        result = stream.tell(hear)
+        return to_json(result, **({"run": caller.kg[save].save(result)} if save is not None else {}))
 
     if MEDIA_TYPE in request.headers.get("accept", ""):
         return EventStream(_named(await caller.serving.asks.stream(answer)))
     return Reply(await caller.work(lambda: answer(None), workers=caller.serving.asks))
 
 
-def _strategy(caller: Caller, target: Collection | Federation, body: AskRequest) -> Strategy:
-    """Return the system over existing collections, once all options are checked."""
+def _begun(caller: Caller, target: LocalSearching, body: AskRequest) -> Stream:
+    """Return the answer that is to be made, once all that is asked for is checked."""
     if body.system is not None:
         check_asked_system(body.system)
     caller.seen(body.knowledge)
-    return target.system(body.system)
+    return target.ask_stream(**{name: getattr(body, name) for name in _ASKED})
 
 
 async def _named(heard: AsyncGenerator[Any]) -> Events:

@@ -12,7 +12,7 @@ from fastapi import APIRouter, Path, Query, Response
 from pydantic import Field
 
 from kgrag.client.graph import KnowledgeGraph
-from kgrag.client.searching import Searching
+from kgrag.client.searching import LocalSearching
 from kgrag.drawing import drawing
 from kgrag.graph.questions import follow_ups
 from kgrag.models.chat import Message
@@ -139,8 +139,8 @@ async def ask_turn(caller: Called, body: TurnRequest) -> Reply:
         check_asked_retriever(body.retriever)
     serving = caller.serving
 
-    def begin() -> tuple[Turn, Searching, Tasks | None, list[Message]]:
-        target: Searching
+    def begin() -> tuple[Turn, LocalSearching, Tasks | None, list[Message]]:
+        target: LocalSearching
         if len(body.collections) > 1:
             target = caller.select(body.collections)
         else:
