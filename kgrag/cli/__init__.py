@@ -26,8 +26,11 @@ SECTIONS = {
 }
 """The commands as `kgrag --help` lists them, those that are used first first; what packages add comes last."""
 
+ENRICH = "enrich"
+"""The group that also has each verb of the client that has no command of its own."""
+
 GROUPS = {
-    "enrich": (
+    ENRICH: (
         "Add facts, links and summaries to a collection.",
         ("schema", "extract", "resolve", "tag", "tree", "communities"),
     ),
@@ -102,6 +105,24 @@ class Group(click.Group):
         return {name: name for name in self.list_commands(ctx)}
 
 
+class Enrich(Group):
+    """The commands that add to a collection; a verb of the client that has none gets one."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """See Group."""
+        from kgrag.client.collection import operations  # takes time that other commands save
+
+        return [*self._names, *(name for name in operations() if name not in self._names)]
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """See Group."""
+        if cmd_name in self._names or cmd_name not in self.list_commands(ctx):
+            return super().get_command(ctx, cmd_name)
+        from kgrag.cli.verbs import derived_command
+
+        return given_once(derived_command(cmd_name))
+
+
 class Main(Group):
     """The top: groups, commands, what others add; and errors become a line and an exit code."""
 
@@ -113,7 +134,8 @@ class Main(Group):
         """Import and return a command or group, None if there is none of that name."""
         if cmd_name in GROUPS:
             summary, names = GROUPS[cmd_name]
-            return Group(name=cmd_name, commands=names, help=summary, short_help=summary)
+            kind = Enrich if cmd_name == ENRICH else Group
+            return kind(name=cmd_name, commands=names, help=summary, short_help=summary)
         command = None if cmd_name in _GROUPED else COMMANDS.get(cmd_name)
         return None if command is None else given_once(command)
 

@@ -16,42 +16,28 @@ from kgrag.cli.connect import (
 from kgrag.cli.connect import as_json as json_option
 from kgrag.cli.console import changed, load_settings, note, number, print_json, print_table, progress_bars
 from kgrag.cli.outcome import end, end_stopped, interruptible, resumable, usage_line
+from kgrag.cli.verbs import VerbCommand
 
 if TYPE_CHECKING:
-    from kgrag.client.collection import Collection
     from kgrag.indexing.extraction import ExtractionReport
     from kgrag.indexing.group_texts import WritingReport
     from kgrag.indexing.resolution.resolve import NamePair, Resolution
     from kgrag.models.budget import Estimate
-    from kgrag.values.events import Progress
 
 
-@click.command()
+@click.command(cls=VerbCommand, verb="extract")
 @collection_option()
 @click.option("--dry-run", is_flag=True, help="Say what it would take and cost, and ask nothing.")
-@click.option("--limit", type=click.IntRange(1), metavar="N", help="At most so many passages, the most telling first.")
-@click.option(
-    "--threads", default=8, show_default=True, type=click.IntRange(1, 256), help="Passages asked for at once."
-)
-@click.option("--linked", is_flag=True, help="Ask for Wikipedia articles, too, and merge entities that have the same.")
-@click.option("--rules", is_flag=True, help="Have patterns read the passages, without a language model.")
-@click.option("--batch", is_flag=True, help="Through the server's Batch API: at half the price, within a day.")
-@click.option("--cancel", is_flag=True, help="End the batches that are under way, and write what they gave.")
 @engine_options
 @click.option("--budget", type=click.FloatRange(0), metavar="X", help="Stop before it costs more than this.")
 @as_json
 def extract(
     collection: str | None,
     dry_run: bool,
-    limit: int | None,
-    threads: int,
-    linked: bool,
-    rules: bool,
-    batch: bool,
-    cancel: bool,
     engine: dict[str, Any],
     budget: float | None,
     as_json: bool,
+    **options: Any,
 ) -> None:
     """Have a language model extract facts (triples) from the passages of a collection.
 
@@ -81,11 +67,12 @@ def extract(
     from kgrag.wire import to_json
 
     settings = load_settings()
-    settings = changed(settings, "chat", concurrency=max(threads, settings.chat.concurrency), budget=budget)
+    settings = changed(settings, "chat", concurrency=max(options["threads"], settings.chat.concurrency), budget=budget)
     settings = changed(settings, "engine", **engine)
-    if cancel and dry_run:
+    limit, linked, batch = options["limit"], options["linked"], options["batch"]
+    if options["cancel"] and dry_run:
         raise click.UsageError("--cancel goes without --dry-run.")
-    if rules and (dry_run or linked or batch or cancel or budget is not None):
+    if options["rules"] and (dry_run or linked or batch or options["cancel"] or budget is not None):
         raise click.UsageError("--rules asks no model: --dry-run, --linked, --batch, --cancel and --budget go without.")
     with connect(settings) as kg:
         name = choose_collection(kg, collection)
@@ -100,9 +87,7 @@ def extract(
                 click.echo("\n".join(estimate.lines(budget)))
             return
         with resumable() as progress:
-            report = kg[name].extract(
-                threads=threads, limit=limit, linked=linked, batch=batch, cancel=cancel, rules=rules, progress=progress
-            )
+            report = kg[name].extract(**options, progress=progress)
     end(report, name, None if as_json else _extraction(report, name))
 
 
@@ -120,13 +105,11 @@ def _extraction(report: "ExtractionReport", collection: str) -> str:
     return "\n".join(lines + ([usage_line(report.usage)] if report.usage.calls else []))
 
 
-@click.command()
+@click.command(cls=VerbCommand, verb="tag")
 @collection_option()
 @click.option("--token", metavar="TOKEN", help="Token of D4Science; KGRAG_TAGME__TOKEN keeps it out of sight.")
 @click.option("--local", is_flag=True, help="Ask no server: link to the titles of the collection's own documents.")
 @click.option("--threshold", type=click.FloatRange(0, 1), metavar="RHO", help="How sure TAGME must be.  [default: 0.1]")
-@click.option("--threads", default=4, show_default=True, type=click.IntRange(1, 64), help="Passages asked for at once.")
-@click.option("--limit", type=click.IntRange(1), metavar="N", help="At most so many passages, for a try.")
 @click.option("--dry-run", is_flag=True, help="Say how many passages are left, and ask nothing.")
 @engine_options
 @as_json
@@ -135,11 +118,10 @@ def tag(
     token: str | None,
     local: bool,
     threshold: float | None,
-    threads: int,
-    limit: int | None,
     dry_run: bool,
     engine: dict[str, Any],
     as_json: bool,
+    **options: Any,
 ) -> None:
     """Have TAGME name the Wikipedia articles that the passages of a collection speak of.
 
@@ -169,7 +151,7 @@ def tag(
         name = choose_collection(kg, collection)
         if dry_run:
             left = kg[name].untagged()
-            due = left if limit is None else min(left, limit)
+            due = left if options["limit"] is None else min(left, options["limit"])
             calls = "no call" if settings.tagme.endpoint == TITLES else f"{number(due, 'call')} if none fails"
             if as_json:
                 print_json({"collection": name, "passages": due, "left": left})
@@ -177,39 +159,23 @@ def tag(
                 click.echo(f"Collection {name}: {number(due, 'passage')} to tag, {calls}")
             return
         with resumable() as progress:
-            report = kg[name].tag(threads=threads, limit=limit, progress=progress)
+            report = kg[name].tag(**options, progress=progress)
     by = " by the titles of its own documents" if settings.tagme.endpoint == TITLES else ""
     done = f"{number(report.passages, 'passage')} tagged{by}, {report.left:,} left"
     text = f"Collection {name}: {done}; {number(report.mentions, 'mention')} in {report.seconds:.1f} s"
     end(report, name, None if as_json else text)
 
 
-@click.command()
+@click.command(cls=VerbCommand, verb="resolve")
 @collection_argument
-@click.option("--apply", is_flag=True, help="Tie the names by SAME_AS edges, and untie those that no longer hold.")
 @click.option("--undo", is_flag=True, help="Take back all that was tied.")
-@click.option("--ask", is_flag=True, help="Let a language model decide the doubtful pairs.")
-@click.option(
-    "--score",
-    default=0.8,
-    show_default=True,
-    type=click.FloatRange(0.5, 1),
-    help="How sure a pair must be, from 0 to 1.",
-)
 @click.option("--limit", default=20, show_default=True, type=click.IntRange(0), help="Pairs of each kind to print.")
 @click.option(
     "--budget", type=click.FloatRange(0), metavar="X", help="With --ask: stop before it costs more than this."
 )
 @as_json
 def resolve(
-    collection: str | None,
-    apply: bool,
-    undo: bool,
-    ask: bool,
-    score: float,
-    limit: int,
-    budget: float | None,
-    as_json: bool,
+    collection: str | None, undo: bool, limit: int, budget: float | None, as_json: bool, **options: Any
 ) -> None:
     """Find duplicate entities: abbreviations, initials, titles, acronyms.
 
@@ -227,7 +193,7 @@ def resolve(
     """
     from kgrag.wire import to_json
 
-    if undo and (apply or ask):
+    if undo and (options["apply"] or options["ask"]):
         raise click.UsageError("--undo goes with neither --apply nor --ask.")
     settings = changed(load_settings(), "chat", budget=budget)
     with connect(settings) as kg:
@@ -240,7 +206,7 @@ def resolve(
                 click.echo(f"Collection {name}: {number(removed, 'edge')} removed")
             return
         with resumable() as progress:
-            resolution = kg[name].resolve(apply=apply, ask=ask, score=score, progress=progress)
+            resolution = kg[name].resolve(**options, progress=progress)
     if as_json:
         print_json(to_json(resolution, collection=name, stopped=resolution.stopped and resolution.stopped.in_full))
     else:
@@ -278,55 +244,38 @@ def _print_pairs(head: str, pairs: "tuple[NamePair, ...]", limit: int) -> None:
 _F = TypeVar("_F", bound=Callable[..., Any])
 
 
-def writing_options(texts: str, size: int, sized: str) -> Callable[[_F], _F]:
-    """Add the argument and the options of such a command.
-
-    `texts`: what a model writes; `size`: its default, and help.
-    """
-    options = (
-        collection_argument,
-        click.option("--ask", is_flag=True, help=f"Have a language model write the {texts}."),
-        click.option("--dry-run", is_flag=True, help="With --ask: say what that would take; ask nothing."),
+def writing_options(command: _F) -> _F:
+    """Add the argument and the options of a command whose texts a language model may write."""
+    for option in (
+        json_option,
+        click.option("--remove", is_flag=True, help="Remove all of it; the next run makes it again."),
         click.option(
             "--budget", type=click.FloatRange(0), metavar="X", help="With --ask: stop before it costs more than this."
         ),
-        click.option(
-            "--threads", default=8, show_default=True, type=click.IntRange(1), help="With --ask: calls side by side."
-        ),
-        click.option("--size", default=size, show_default=True, type=click.IntRange(2), help=sized),
-        click.option("--remove", is_flag=True, help="Remove all of it; the next run makes it again."),
-        json_option,
-    )
-
-    def decorate(command: _F) -> _F:
-        for option in reversed(options):
-            command = option(command)
-        return command
-
-    return decorate
+        click.option("--dry-run", is_flag=True, help="With --ask: say what that would take; ask nothing."),
+        collection_argument,
+    ):
+        command = option(command)
+    return command
 
 
 def run_writing(
-    options: dict[str, Any],
-    noun: str,
-    nothing: str,
-    build: Callable[["Collection", bool, int, int, "Progress"], "WritingReport"],
-    estimate: Callable[["Collection", "Progress"], "Estimate"],
-    remove: Callable[["Collection"], int],
-) -> None:
+    collection: str | None, dry_run: bool, budget: float | None, remove: bool, as_json: bool,
+    options: dict[str, Any], noun: str, nothing: str,
+) -> None:  # fmt: skip
     """Do what the options say; `noun`: one of the texts, `nothing`: what to say where there are none."""
+    from kgrag.client.collection import operations
     from kgrag.wire import to_json
 
-    ask, dry_run, as_json = options["ask"], options["dry_run"], options["as_json"]
-    if options["remove"] and ask:
+    if remove and options["ask"]:
         raise click.UsageError("--remove goes without --ask.")
-    if dry_run and not ask:
+    if dry_run and not options["ask"]:
         raise click.UsageError("--dry-run goes with --ask: without a model there is nothing to pay.")
-    settings = changed(load_settings(), "chat", budget=options["budget"])
-    with interruptible(), connect(settings) as kg:
-        name = choose_collection(kg, options["collection"])
-        if options["remove"]:
-            removed = remove(kg[name])
+    verb = operations()[click.get_current_context().command.name or ""]
+    with interruptible(), connect(changed(load_settings(), "chat", budget=budget)) as kg:
+        name = choose_collection(kg, collection)
+        if remove:
+            removed = getattr(kg[name], f"remove_{verb.name}")()
             if as_json:
                 print_json({"collection": name, "removed": removed})
             else:
@@ -334,17 +283,17 @@ def run_writing(
             return
         if dry_run:
             with progress_bars() as progress:
-                would = estimate(kg[name], progress)
+                would: Estimate = getattr(kg[name], verb.estimate)(progress=progress)
             if as_json:
                 print_json(to_json(would, collection=name))
             elif would.calls:
-                click.echo("\n".join((f"Collection {name}:", *would.lines(options["budget"]))))
+                click.echo("\n".join((f"Collection {name}:", *would.lines(budget))))
             else:
                 command = click.get_current_context().command_path
                 click.echo(f"Collection {name}: no {noun} is left to a model; first run: {command} {name}")
             return
         with resumable() as progress:
-            report = build(kg[name], ask, options["threads"], options["size"], progress)
+            report: WritingReport = verb.method(kg[name], **options, progress=progress)
     end(report, name, None if as_json else _text(report, name, noun, nothing), noun)
     if report.stale and not report.left:
         note(f"{number(report.stale, noun)} of a model out of date. Run it with --ask to have these written again.")
@@ -359,9 +308,11 @@ def _text(report: "WritingReport", collection: str, noun: str, nothing: str) -> 
     return "\n".join([done, *([usage_line(report.usage)] if report.usage.calls else [])])
 
 
-@click.command()
-@writing_options("summaries", 8, "Members of a summary on average.")
-def tree(**options: Any) -> None:
+@click.command(cls=VerbCommand, verb="tree")
+@writing_options
+def tree(
+    collection: str | None, dry_run: bool, budget: float | None, remove: bool, as_json: bool, **options: Any
+) -> None:
     """Sum up a collection: passages that are alike, these summaries again, up to the few topics of all.
 
     Without a model a summary is made of the sentences that are nearest to the middle of its passages, and is called by
@@ -376,19 +327,14 @@ def tree(**options: Any) -> None:
     kgrag cypher topics -c notes              the topics, the largest first
     kgrag enrich tree notes --remove
     """
-    run_writing(
-        options,
-        "summary",
-        "too few passages to sum up.",
-        lambda c, ask, threads, size, progress: c.build_tree(ask=ask, threads=threads, size=size, progress=progress),
-        lambda c, progress: c.estimate_tree(progress=progress),
-        lambda c: c.remove_tree(),
-    )
+    run_writing(collection, dry_run, budget, remove, as_json, options, "summary", "too few passages to sum up.")
 
 
-@click.command()
-@writing_options("reports", 50, "Most members of a community that is not parted again.")
-def communities(**options: Any) -> None:
+@click.command(cls=VerbCommand, verb="communities")
+@writing_options
+def communities(
+    collection: str | None, dry_run: bool, budget: float | None, remove: bool, as_json: bool, **options: Any
+) -> None:
     """Find the names that belong together: those that passages have in common and facts join, in levels.
 
     Each community has a report. Without a model it is made of sentences of the passages that name most of its members,
@@ -403,13 +349,4 @@ def communities(**options: Any) -> None:
     kgrag enrich communities notes --ask --budget 2
     kgrag enrich communities notes --remove
     """
-    run_writing(
-        options,
-        "community",
-        "too few names to find communities.",
-        lambda c, ask, threads, size, progress: c.build_communities(
-            ask=ask, threads=threads, size=size, progress=progress
-        ),
-        lambda c, progress: c.estimate_communities(progress=progress),
-        lambda c: c.remove_communities(),
-    )
+    run_writing(collection, dry_run, budget, remove, as_json, options, "community", "too few names to find any.")

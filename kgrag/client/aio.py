@@ -14,7 +14,7 @@ from pydantic import SecretStr
 
 from kgrag.agents.strategy import Strategy
 from kgrag.agents.system import DEPTH
-from kgrag.client.collection import Collection
+from kgrag.client.collection import Collection, operations
 from kgrag.client.graph import KnowledgeGraph
 from kgrag.client.searching import LocalSearching
 from kgrag.runtime import limits
@@ -170,6 +170,7 @@ class AsyncCollection(AsyncSearching):
     tag = _collection(Collection.tag)
     untagged = _collection(Collection.untagged)
     resolve = _collection(Collection.resolve)
+    estimate_resolution = _collection(Collection.estimate_resolution)
     build_tree = _collection(Collection.build_tree)
     estimate_tree = _collection(Collection.estimate_tree)
     remove_tree = _collection(Collection.remove_tree)
@@ -284,5 +285,9 @@ class AsyncKnowledgeGraph:
     language_model = _graph(KnowledgeGraph.language_model)
     embedder = _graph(KnowledgeGraph.embedder)
 
+
+for verb in operations().values():  # one that has no line above yet
+    if not hasattr(AsyncCollection, verb.method.__name__):
+        setattr(AsyncCollection, verb.method.__name__, _collection(verb.method))
 
 __all__ = ["AsyncCollection", "AsyncKnowledgeGraph"]

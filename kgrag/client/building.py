@@ -5,9 +5,12 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import nullcontext
 from functools import wraps
 from pathlib import Path
-from typing import TYPE_CHECKING, Concatenate, ParamSpec, TypeVar
+from typing import TYPE_CHECKING, Annotated, Concatenate, ParamSpec, TypeVar
+
+from pydantic import Field
 
 from kgrag.client.arguments import named
+from kgrag.client.operations import OWNER, Most, Threads, asks_if_wanted, operation
 from kgrag.engines import open_engine
 from kgrag.graph import collections as registry
 from kgrag.graph.collections import Collection as Record
@@ -55,6 +58,12 @@ def by_one(kind: str) -> Callable[[Callable[Concatenate["B", P], R]], Callable[C
         return called
 
     return decorate
+
+
+def _has_tagme(kg: "Connection", options: object) -> None:
+    from kgrag.models.tagme import check_tagme  # takes time that searches save
+
+    check_tagme(kg.settings)
 
 
 class Building:
@@ -151,32 +160,36 @@ class Building:
         with DocumentProgress(progress or no_progress) as telling:
             return attach(self.kg, self.name, mapping, labels, telling)
 
+    @operation(
+        "extract",
+        ready=lambda kg, options: options.rules or kg.language_model(),
+        estimate="estimate_extraction",
+        nothing_left="Every passage was read with this prompt.",
+    )
     @by_one("extract")
     def extract(
         self,
         *,
-        threads: int = 8,
-        limit: int | None = None,
+        threads: Threads = 8,
+        limit: Most = None,
         linked: bool = False,
-        batch: bool = False,
-        cancel: bool = False,
+        batch: Annotated[bool, OWNER] = False,
+        cancel: Annotated[bool, OWNER] = False,
         rules: bool = False,
         progress: Progress | None = None,
     ) -> "ExtractionReport":
         """Extract entities and triples by a language model, or by rules, from the passages that have none yet.
 
-        An interrupted extraction resumes.
+        An interrupted extraction resumes, and so do its batches. A passage has the facts of the run that read it last:
+        those of rules replace those of a model, and the other way round.
 
         Args:
-            threads: calls at once.
-            limit: the most passages; None: all.
-            linked: whether to ask for each entity's Wikipedia article, too, and merge entities with the same one.
-            batch: whether to use the server's Batch API; batches continue while this is interrupted, and the next call
-                fetches
-                them.
-            cancel: whether to cancel the batches in progress.
-            rules: whether patterns read the passages, without a model, in place of what a model extracted before; a
-                later extraction by a model replaces that in turn. `threads` has no effect.
+            threads: passages asked for at once.
+            limit: at most so many passages, the most telling first; None: all.
+            linked: ask for Wikipedia articles, too, and merge entities that have the same one.
+            batch: send the passages through the server's Batch API: at half the price, within a day.
+            cancel: end the batches in progress, and write what they gave.
+            rules: have patterns read the passages, without a language model.
             progress: receives (stage, done, total).
 
         Returns:
@@ -276,16 +289,17 @@ class Building:
 
         return propose(self.kg.graph, self._documents(), self.kg.language_model(), sample)
 
+    @operation("tag", ready=_has_tagme)
     @by_one("tag")
-    def tag(self, *, threads: int = 4, limit: int | None = None, progress: Progress | None = None) -> "TaggingReport":
+    def tag(self, *, threads: Threads = 4, limit: Most = None, progress: Progress | None = None) -> "TaggingReport":
         """Annotate the passages that were not tagged yet with Wikipedia articles by TAGME, as mentions.
 
         With the endpoint "titles" no server is called: articles are the collection's own documents. An interrupted
         tagging resumes.
 
         Args:
-            threads: calls at once.
-            limit: the most passages; None: all.
+            threads: passages asked for at once.
+            limit: at most so many passages; None: all.
             progress: receives (stage, done, total).
 
         Returns:
@@ -317,17 +331,26 @@ class Building:
 
         return len(untagged(self.kg.graph, self._documents(), self.kg.settings.tagme))
 
+    @operation(
+        "resolve", ready=asks_if_wanted, estimate="estimate_resolution", nothing_left="No pair of names is in doubt."
+    )
+    @named
     def resolve(
-        self, *, apply: bool = False, ask: bool = False, score: float = 0.8, progress: Progress | None = None
+        self,
+        *,
+        apply: bool = False,
+        ask: bool = False,
+        score: Annotated[float, Field(ge=0, le=1)] = 0.8,
+        progress: Progress | None = None,
     ) -> "Resolution":
         """Find duplicate entities, and with `apply` tie them by SAME_AS edges, which searches follow.
 
         A later call updates them; `unresolve` removes them.
 
         Args:
-            apply: whether to write, a model's decisions included.
-            ask: whether a language model decides doubtful pairs.
-            score: the least score of a pair, 0 to 1.
+            apply: tie the names by SAME_AS edges, and untie those that no longer hold.
+            ask: let a language model decide the doubtful pairs.
+            score: how sure a pair must be, from 0 to 1.
             progress: receives (stage, done, total).
 
         Returns:
@@ -343,6 +366,14 @@ class Building:
         with collection_lock(self.kg.graph, self.name, "resolve") if apply else nullcontext():
             record = self._documents()
             return resolve(self.kg.graph, record, chat, progress or no_progress, sure=score, tasks=tasks, apply=apply)
+
+    def estimate_resolution(self) -> "Estimate":
+        """Estimate the most that a language model takes for the doubtful pairs of names, without a call.
+
+        Returns:
+            Calls, tokens and cost.
+        """
+        return self.resolve().estimate
 
     def decide(self, names: "NamePair | Iterable[NamePair]", *, same: bool | None) -> None:
         """Record whether the names of pairs belong to one entity; a later `resolve` respects it.
@@ -381,17 +412,28 @@ class Building:
 
         return undo(self.kg.graph, self._documents())
 
+    @operation(
+        "tree",
+        ready=asks_if_wanted,
+        estimate="estimate_tree",
+        nothing_left="No summary is left to a model. Without a tree, make it first: that asks no model.",
+    )
     @by_one("tree")
     def build_tree(
-        self, *, ask: bool = False, threads: int = 8, size: int = 8, progress: Progress | None = None
+        self,
+        *,
+        ask: bool = False,
+        threads: Threads = 8,
+        size: Annotated[int, Field(ge=2, le=100)] = 8,
+        progress: Progress | None = None,
     ) -> "WritingReport":
         """Build the tree of summaries (RAPTOR), or update it.
 
         An interrupted build resumes, and existing summaries are not written again.
 
         Args:
-            ask: whether a language model writes the summaries.
-            threads: calls at once.
+            ask: have a language model write the summaries.
+            threads: calls of the model at once.
             size: members of a summary on average.
             progress: receives (stage, done, total).
 
@@ -433,17 +475,28 @@ class Building:
 
         return remove(self.kg.graph, self._documents())
 
+    @operation(
+        "communities",
+        ready=asks_if_wanted,
+        estimate="estimate_communities",
+        nothing_left="No report is left to a model. Without communities, find them first: that asks no model.",
+    )
     @by_one("communities")
     def build_communities(
-        self, *, ask: bool = False, threads: int = 8, size: int = 50, progress: Progress | None = None
+        self,
+        *,
+        ask: bool = False,
+        threads: Threads = 8,
+        size: Annotated[int, Field(ge=2, le=10_000)] = 50,
+        progress: Progress | None = None,
     ) -> "WritingReport":
         """Find the communities of entities, or update them.
 
         An interrupted build resumes, and existing reports are not written again.
 
         Args:
-            ask: whether a language model writes their reports.
-            threads: calls at once.
+            ask: have a language model write the reports.
+            threads: calls of the model at once.
             size: the most members of a community that is not split again.
             progress: receives (stage, done, total).
 

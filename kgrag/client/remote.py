@@ -13,9 +13,11 @@ from urllib.parse import quote
 
 from kgrag.agents.lookup import Lookup
 from kgrag.agents.strategy import Strategy
-from kgrag.client.arguments import check_part
+from kgrag.client.arguments import check_part, unknown_argument
+from kgrag.client.collection import operations
 from kgrag.client.federation import checked, split_names
 from kgrag.client.http import Http, Json
+from kgrag.client.operations import Operation
 from kgrag.client.searching import Searching
 from kgrag.graph.jobs import Job, State
 from kgrag.graph.runs import Run
@@ -434,6 +436,19 @@ class RemoteCollection(RemoteSearching):
                 for start in range(0, len(keys), _KEYS)
             ]
         return sum(int(self.kg.finished(job, progress).result["passages"]) for job in jobs)
+
+    def __getattr__(self, name: str) -> Any:
+        """Return a verb that a server does as a job: it takes the options of the method of `Collection`, and waits."""
+        verb = next((each for each in operations().values() if each.method.__name__ == name), None)
+        if verb is None:
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+        return partial(self._done, verb)
+
+    def _done(self, verb: Operation, *, progress: Progress | None = None, **options: Any) -> Any:
+        for option in options:
+            if option not in verb.options.model_fields:
+                raise unknown_argument(f"{verb.method.__name__}()", option, [*verb.options.model_fields])
+        return from_json(verb.result, self.kg.finished(self.submit(verb.name, options), progress).result)
 
     def _send(self, files: Mapping[str, Path], language: str | None) -> Job:
         """Upload files by their names; returns the job that reads them."""

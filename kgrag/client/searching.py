@@ -215,7 +215,18 @@ class Searching(ABC):
         choices: Sequence[str] = (),
         knowledge: Sequence[str] = (),
     ) -> Stream:
-        """Answer a question step by step; the arguments are those of `ask`.
+        """Answer a question step by step.
+
+        Args:
+            question: the question.
+            system: its name or a Strategy; None: the default.
+            short: whether the answer is a few words without citations.
+            k: how many passages the answer's ranking holds.
+            filter: which documents may match; None: all.
+            deadline: seconds; None: no limit.
+            budget: the most that language models may cost; None: no limit.
+            choices: the answer is one of these; empty: any.
+            knowledge: collections of facts that may lead from one passage to another.
 
         Returns:
             A Stream, which iterates over the events, the text while it is written among them, and has the `answer`.
@@ -255,10 +266,10 @@ class Searching(ABC):
             NotFoundError: the collection or the system does not exist.
         """
         check_asked("?", k)
-        made = self._made(system)
-        return in_parallel(lambda question: self.ask(question, system=made, short=short, k=k), questions, threads)
+        once = self._made_once(system)
+        return in_parallel(lambda question: self.ask(question, system=once, short=short, k=k), questions, threads)
 
-    def _made(self, system: str | Strategy | None) -> str | Strategy | None:
+    def _made_once(self, system: str | Strategy | None) -> str | Strategy | None:
         """Return a system that is made once for many questions; a server makes its own."""
         return system
 
@@ -293,5 +304,5 @@ class LocalSearching(Searching):
             query, short=short, depth=k, stream=stream, listener=listener, choices=choices
         )
 
-    def _made(self, system: str | Strategy | None) -> Strategy:
+    def _made_once(self, system: str | Strategy | None) -> Strategy:
         return self.system(system)

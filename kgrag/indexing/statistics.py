@@ -5,6 +5,7 @@ removes it; its share follows from its title, headings and text alone.
 """
 
 import math
+import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -55,6 +56,7 @@ _AFTER_NOUNS = frozenset(
     """and are as at between but by can could did for from had has have if in into is must of on or should since than
     that then through to under until was were when where which while who will with within without would""".split()
 )
+_VERBAL = re.compile(r"\w{2,}(?<!e)ed|\w{2,}(?<!mi|mb|pp)ly")  # but "reed", "bed", "family", "assembly", "supply"
 _BEFORE_VERBS = frozenset(
     """also are be been being can could did do does had has have he i is it may might more most must never not she
     should so they to too very was we were who will would you""".split()
@@ -102,7 +104,7 @@ def _is_nominal(tokens: Sequence[Token], place: int) -> bool:
     before = tokens[place - 1] if place and not token.starts else None
     after = tokens[place + 1] if place + 1 < len(tokens) else None
     behind_name = before is not None and before.raw[0].isupper() and not before.starts
-    if token.norm.endswith(("ed", "ly")) or behind_name or (before and before.norm in _BEFORE_VERBS):
+    if _VERBAL.fullmatch(token.norm) or behind_name or (before and before.norm in _BEFORE_VERBS):
         return False
     return after is None or not after.joined or after.starts or after.norm in _AFTER_NOUNS or is_number(after.norm)
 

@@ -13,12 +13,12 @@ from kgrag import (
     RemoteKnowledgeGraph,
 )
 from kgrag.client.aio import AsyncSearching
+from kgrag.client.collection import operations
 from kgrag.client.remote import RemoteSearching
-from kgrag.client.searching import Searching
+from kgrag.client.searching import LocalSearching as Searching
 
 HERE = "concerns the database or the models of this machine; a server has its own"
 MADE_HERE = "an object of this process; a server is told its name with each call"
-JOB = "a server does it as a job: submit(KIND, {...}), which finished(job) waits for"
 NO_ROUTE = "the server has no route for it"
 PAGES = "the server's route has a form of its own, as pages need it"
 PER_COLLECTION = "the server's route is one of a collection: kg[NAME] has it"
@@ -36,11 +36,9 @@ MISSING = {
         **dict.fromkeys("ask_cypher export fact_schema propose_fact_schema set_fact_schema".split(), NO_ROUTE),
         **dict.fromkeys("question_parameters remove_communities remove_tree save unresolve untagged".split(), NO_ROUTE),
         **dict.fromkeys("attach reembed relanguage repair".split(), COMMANDS),
-        **dict.fromkeys("build_communities build_tree extract resolve tag".split(), JOB),
         **dict.fromkeys("context rankings retriever system".split(), MADE_HERE),
-        **dict.fromkeys(
-            "decide estimate_communities estimate_extraction estimate_tree name_contexts rate".split(), PAGES
-        ),
+        **dict.fromkeys("decide estimate_communities estimate_extraction estimate_resolution".split(), PAGES),
+        **dict.fromkeys("estimate_tree name_contexts rate".split(), PAGES),
         "history": "the saved query history tells the same",
     },
     RemoteKnowledgeGraph: {
@@ -54,10 +52,6 @@ MISSING = {
 }
 """Methods that a twin does not have, and why."""
 FEWER = {
-    (AsyncSearching, "ask"): {"stream": "the method `stream` takes its place"},
-    (AsyncCollection, "ask"): {"stream": "the method `stream` takes its place"},
-    (RemoteSearching, "ask"): {"budget": "the server's own, KGRAG_SERVE__BUDGET"},
-    (RemoteCollection, "ask"): {"budget": "the server's own, KGRAG_SERVE__BUDGET"},
     (RemoteCollection, "cypher"): {"embeddings": ROWS, "plan": ROWS, "trust": GUEST},
     (RemoteKnowledgeGraph, "cypher"): {"embeddings": ROWS, "plan": ROWS, "trust": GUEST},
     (RemoteCollection, "saved_query"): {"embeddings": ROWS, "plan": ROWS},
@@ -85,6 +79,7 @@ every_pair = pytest.mark.parametrize(("twin", "original"), PAIRS, ids=lambda kin
 def public(kind: type) -> set[str]:
     its = (base for base in kind.__mro__ if base.__module__.startswith("kgrag."))
     found = {name for base in its for name in vars(base) if not name.startswith("_") or name in _SPOKEN}
+    found -= {verb.method.__name__ for verb in operations().values()}  # tests/client/test_operations.py
     return {name for name in found if callable(getattr(kind, name)) or isinstance(getattr(kind, name), property)}
 
 
@@ -99,7 +94,7 @@ def test_parameters_have_the_same_names(twin: type, original: type) -> None:
         own, its = (_parameters(kind, name) for kind in (twin, original))
         lacking = its - own
         if "options" in own:  # which are handed on
-            lacking = {"stream"} & its
+            lacking = set()
         assert lacking == FEWER.get((twin, name), {}).keys(), f"{twin.__name__}.{name}"
 
 
@@ -110,6 +105,6 @@ def _parameters(kind: type, name: str) -> set[str]:
 
 @pytest.mark.parametrize("twin", [AsyncSearching, AsyncCollection, AsyncKnowledgeGraph])
 def test_what_may_take_long_is_awaited_and_says_what_it_does(twin: type) -> None:
-    for name in public(twin) - {"__getitem__", "ask_many", "stream"}:
+    for name in public(twin) - {"__getitem__", "ask_many", "ask_stream"}:
         method = getattr(twin, name)
         assert inspect.iscoroutinefunction(method) and method.__doc__, name

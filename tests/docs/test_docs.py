@@ -236,7 +236,8 @@ def test_commands_within_sentences_exist_and_have_the_options_named(page: Path) 
         command, rest = main.get_command(click.Context(main), words[0]), list(words[1:])
         while isinstance(command, click.Group) and rest and not rest[0].startswith("-"):
             command = command.get_command(click.Context(command), rest.pop(0))
-        known = {o for p in (command or main).params for o in (*p.opts, *p.secondary_opts)} | {"--help"}
+        named = command or main
+        known = {o for p in named.get_params(click.Context(named)) for o in (*p.opts, *p.secondary_opts)} | {"--help"}
         assert command is not None or words[0].startswith(("-", "COMMAND")), f"{page.name}:{line}: {words}"
         used = {word.partition("=")[0] for word in words if word.startswith("--")}
         assert used <= known, f"{page.name}:{line}: {words}"

@@ -1,5 +1,6 @@
 """A small graph that holds everything that a collection can hold, and what analysts may have added by hand."""
 
+from itertools import pairwise
 from typing import Any
 
 from full_graph import SURVEY
@@ -8,6 +9,7 @@ from kgrag import KnowledgeGraph
 from kgrag.values.documents import Document, Section, Triple
 from kgrag.values.events import Answer, Citation, Linked, Retrieved, Rewritten
 
+_MET = pairwise(("Otto Sverdrup", "Sigurd Hansen", "Bernt Bentsen", "Lars Pet"))  # communities of two levels
 QUESTION = "Who came from Tromsø to the Ångström Tower?"
 DOCUMENTS = [
     Document(
@@ -31,6 +33,10 @@ DOCUMENTS = [
         metadata={"links": ["odd {fellow}", "nowhere"]},
     ),
     Document("twice", (Section(f"{'Twice the same words stand here. ' * 130}"),), "Twice"),
+    *(
+        Document(f"meeting {n}", (Section(f"{one} met {other}."),), "", triples=(Triple(one, "met", other),))
+        for n, (one, other) in enumerate(_MET)
+    ),
     SURVEY,
 ]
 BY_HAND = """

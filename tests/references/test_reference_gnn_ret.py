@@ -37,7 +37,7 @@ class Corpus:
 def _text(chance: random.Random, number: int) -> str:
     """A sentence of few words, which tie it; or of one of its own, so that nothing does but a neighbour."""
     words = [f"xyzzy{number}"] if chance.random() < 0.25 else chance.sample(_WORDS, chance.randint(1, 2))
-    return f"The {' '.join(words)}."
+    return f"The {' and the '.join(words)}."
 
 
 @pytest.fixture(scope="module", params=[1, 2, 9, 20])
@@ -65,8 +65,8 @@ def _graph(places: Sequence[tuple[int, int]], texts: Sequence[str]) -> NDArray[n
     for one, (document, i) in enumerate(places):
         for other, (another, j) in enumerate(places):
             adjacent = document == another and abs(i - j) == 1
-            common = set(texts[one].strip(".").split()[1:]) & set(texts[other].strip(".").split()[1:])
-            tied[one, other] = one != other and (adjacent or bool(common))
+            common = set(texts[one].strip(".").split()) & set(texts[other].strip(".").split())
+            tied[one, other] = one != other and (adjacent or bool(common - {"The", "and", "the"}))
     return tied
 
 

@@ -45,7 +45,7 @@ class Corpus:
 def _text(chance: random.Random, number: int) -> str:
     """A sentence of some words; or of one of its own, which ties it to nothing."""
     words = [f"xyzzy{number}"] if chance.random() < 0.2 else chance.choices(_WORDS, k=chance.randint(1, 5))
-    return f"The {' '.join(words)}."
+    return f"The {' and the '.join(words)}."
 
 
 @pytest.fixture(scope="module", params=[1, 2, 12, 25])
@@ -71,7 +71,10 @@ def corpus(request: pytest.FixtureRequest, kg: KnowledgeGraph) -> Iterator[Corpu
     yield Corpus(
         context,
         dict(zip(ids, texts, strict=True)),
-        {id: Counter(text.strip(".").split()[1:]) for id, text in zip(ids, texts, strict=True)},
+        {
+            id: Counter(word for word in text.strip(".").split() if word not in ("The", "and", "the"))
+            for id, text in zip(ids, texts, strict=True)
+        },
         dict(zip(ids, documents, strict=True)),
         {row["stem"]: row["id"] for row in rows},
     )

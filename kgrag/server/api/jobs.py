@@ -1,20 +1,21 @@
 """Routes of jobs: work on collections that the server does in the background."""
 
 import asyncio
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
 from fastapi import APIRouter, Path, Query, Response
 from pydantic import Field, JsonValue
 
-from kgrag.client.collection import Collection
+from kgrag.client.collection import operations
 from kgrag.graph.jobs import Job, State, no_job
 from kgrag.models.budget import Estimate
 from kgrag.server.api.forms import RequestForm
 from kgrag.server.api.shapes import holds, replies, shape
 from kgrag.server.events import Events, EventStream
 from kgrag.server.failures import Reply
+from kgrag.server.jobs.kinds import KINDS, Kind
 from kgrag.server.keys import Role
 from kgrag.server.route_context import Called, Caller, Named
 from kgrag.values.documents import Problem
@@ -28,27 +29,29 @@ _LISTED = 20  # items of a parameter that a list of jobs shows
 _LOOKS = 10  # at a watched folder, of which all but the last wait or were cancelled
 _PROBLEM: Any = shape("FileProblem", Problem, without=("lasting",))
 _LOOK = 0.5  # seconds between looks at a job that is watched
-Estimated = Annotated[Literal["extract", "resolve", "tree", "communities"], Path(description="kind of job")]
-_ESTIMATES: dict[str, Callable[[Collection], Estimate]] = {
-    "extract": Collection.estimate_extraction,
-    "resolve": lambda collection: collection.resolve().estimate,
-    "tree": Collection.estimate_tree,
-    "communities": Collection.estimate_communities,
-}
-_NOTHING_LEFT = {
-    "extract": "Every passage was read with this prompt.",
-    "resolve": "No pair of names is in doubt.",
-    "tree": "No summary is left to a model. Where there is no tree yet, make it first: that asks no model.",
-    "communities": "No report is left to a model. Where there are no communities yet, find them first: that asks none.",
-}
+_VERBS = operations()
+_ESTIMATED = [name for name, verb in _VERBS.items() if verb.estimate]
+Estimated = Annotated[
+    str, Path(pattern=f"^({'|'.join(_ESTIMATED)})$", description="kind of job", json_schema_extra={"enum": _ESTIMATED})
+]
 Id = Annotated[str, Path(min_length=1, max_length=64, description="id of a job")]
 
 
-class JobRequest(RequestForm):
-    """A job: ingest, extract, tag, resolve, tree, communities, delete, prune or watched, with its options."""
+def _told(name: str, kind: Kind) -> str:
+    fields = kind.options.model_fields.items()
+    options = "; ".join(f"`{key}`: {field.description}" for key, field in fields if field.description)
+    summary = f"{_VERBS[name].summary} " if name in _VERBS else ""
+    return f"- `{name}`: {summary}{options or ', '.join(key for key, _ in fields) or 'no options'}"
 
-    kind: Annotated[str, Field(min_length=1, max_length=50)]
-    parameters: dict[str, JsonValue] = Field(default_factory=dict)
+
+class JobRequest(RequestForm):
+    """A job with its options."""
+
+    kind: Annotated[str, Field(min_length=1, max_length=50, json_schema_extra={"enum": list(KINDS)})]
+    parameters: dict[str, JsonValue] = Field(
+        default_factory=dict,
+        description="The options of the kind:\n\n" + "\n".join(_told(name, kind) for name, kind in KINDS.items()),
+    )
 
 
 @router.post("/collections/{collection}/jobs", status_code=202, responses=JOB)
@@ -71,8 +74,8 @@ async def estimate(caller: Called, collection: Named, kind: Estimated) -> Reply:
     def estimated() -> Reply:
         target = caller.collection(collection, "write")
         caller.kg.language_model()  # raises now if there is none
-        calls = _ESTIMATES[kind](target)
-        lines = calls.lines(caller.kg.settings.chat.budget) if calls.calls else [_NOTHING_LEFT[kind]]
+        calls: Estimate = getattr(target, _VERBS[kind].estimate)()
+        lines = calls.lines(caller.kg.settings.chat.budget) if calls.calls else [_VERBS[kind].nothing_left]
         numbers = {
             "calls": calls.calls,
             "tokens": calls.prompt_tokens[1] + calls.completion_tokens[1],

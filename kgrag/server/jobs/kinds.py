@@ -6,15 +6,16 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated, Any
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import Field, ValidationError
 
+from kgrag.client.collection import operations
 from kgrag.client.graph import KnowledgeGraph
+from kgrag.client.operations import Operation, Options
 from kgrag.graph import collections as registry
 from kgrag.graph.connection import Graph
 from kgrag.graph.jobs import Job
 from kgrag.indexing.removal import find_gone
 from kgrag.loaders.base import clean
-from kgrag.models.tagme import check_tagme
 from kgrag.server.uploads import Uploads
 from kgrag.values.documents import Scan
 from kgrag.values.errors import ConfigurationError, InputError, KgragError, NotFoundError
@@ -25,52 +26,11 @@ _LISTED = 500  # entries of a list in a result
 _SETTLE = 2.0  # seconds for which a file of a watched folder has not changed
 
 
-class Options(BaseModel):
-    """The options of a kind of job; none here names a path, an address or a model."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-
 class IngestOptions(Options):
     """`uploads`: names of files that are held; `language`: of a new collection, found out if it is not given."""
 
     uploads: Annotated[tuple[str, ...], Field(min_length=1, max_length=100_000)]
     language: Annotated[str | None, Field(pattern="^[a-z]{2,3}$")] = None
-
-
-class ExtractOptions(Options):
-    """`limit`: passages at most; `linked`: ask for Wikipedia articles, too."""
-
-    limit: Annotated[int | None, Field(ge=1, le=1_000_000_000)] = None
-    linked: bool = False
-
-
-class TagOptions(Options):
-    """`limit`: passages at most."""
-
-    limit: Annotated[int | None, Field(ge=1, le=1_000_000_000)] = None
-
-
-class ResolveOptions(Options):
-    """`apply`: tie the names, not only list them; `ask` a language model in doubt; `score` from which a pair counts."""
-
-    apply: bool = True
-    ask: bool = False
-    score: Annotated[float, Field(ge=0, le=1)] = 0.8
-
-
-class TreeOptions(Options):
-    """`ask`: a language model writes the summaries; `size`: members of one on average."""
-
-    ask: bool = False
-    size: Annotated[int, Field(ge=2, le=100)] = 8
-
-
-class CommunitiesOptions(Options):
-    """`ask`: a language model writes the reports; `size`: most members of one that is not parted again."""
-
-    ask: bool = False
-    size: Annotated[int, Field(ge=2, le=10_000)] = 50
 
 
 class DeleteOptions(Options):
@@ -105,11 +65,12 @@ class Work:
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """A kind of job. `new`: the collection need not exist."""
+    """A kind of job. `new`: the collection need not exist; `ready`: raises the error of what it would lack."""
 
     options: type[Options]
     run: Callable[[Work, Any], Outcome]
     new: bool = False
+    ready: Callable[[KnowledgeGraph, Any], object] = lambda kg, options: None
 
 
 def checked_options(kg: KnowledgeGraph, uploads: Uploads, kind: str, collection: str, parameters: Any) -> Options:
@@ -137,10 +98,7 @@ def checked_options(kg: KnowledgeGraph, uploads: Uploads, kind: str, collection:
         options = options.model_copy(update={"uploads": tuple(names)})
     if kind == "watched" and collection not in kg.settings.serve.watch:
         raise InputError(f"No folder is watched for {collection!r}.", "KGRAG_SERVE__WATCH says which are.")
-    if isinstance(options, ExtractOptions) or getattr(options, "ask", False):
-        kg.language_model()
-    if isinstance(options, TagOptions):
-        check_tagme(kg.settings)
+    KINDS[kind].ready(kg, options)
     return options
 
 
@@ -212,27 +170,14 @@ def _drop_unread(work: Work, names: set[str]) -> None:
         work.uploads.remove(work.name, name)
 
 
-def _extract(work: Work, options: ExtractOptions) -> Outcome:
-    return _reported(work.kg[work.name].extract(limit=options.limit, linked=options.linked, progress=work.progress))
+def kind_of(operation: Operation) -> Kind:
+    """Return the kind of job that a verb is; it may stop early, and then its report is the result, too."""
 
+    def run(work: Work, options: Options) -> Outcome:
+        report = operation.method(work.kg[work.name], **dict(options), progress=work.progress)
+        return Outcome(plain(report), getattr(report, "stopped", None))
 
-def _tag(work: Work, options: TagOptions) -> Outcome:
-    return _reported(work.kg[work.name].tag(limit=options.limit, progress=work.progress))
-
-
-def _resolve(work: Work, options: ResolveOptions) -> Outcome:
-    collection = work.kg[work.name]
-    return _reported(
-        collection.resolve(apply=options.apply, ask=options.ask, score=options.score, progress=work.progress)
-    )
-
-
-def _tree(work: Work, options: TreeOptions) -> Outcome:
-    return _reported(work.kg[work.name].build_tree(ask=options.ask, size=options.size, progress=work.progress))
-
-
-def _communities(work: Work, options: CommunitiesOptions) -> Outcome:
-    return _reported(work.kg[work.name].build_communities(ask=options.ask, size=options.size, progress=work.progress))
+    return Kind(operation.options, run, ready=operation.ready)
 
 
 def _delete(work: Work, options: DeleteOptions) -> Outcome:
@@ -262,11 +207,6 @@ def _prune(work: Work, options: Options) -> Outcome:
     return Outcome({"documents": absent, "passages": removed})
 
 
-def _reported(report: Any) -> Outcome:
-    """Return the report of work that calls a service: it may have stopped early, and names the failures."""
-    return Outcome(plain(report), getattr(report, "stopped", None))
-
-
 def _listed(value: Any) -> Any:
     """Return a result with its lists cut: a job is stored in one node."""
     if isinstance(value, Mapping):
@@ -276,11 +216,7 @@ def _listed(value: Any) -> Any:
 
 KINDS: dict[str, Kind] = {
     "ingest": Kind(IngestOptions, _ingest, new=True),
-    "extract": Kind(ExtractOptions, _extract),
-    "tag": Kind(TagOptions, _tag),
-    "resolve": Kind(ResolveOptions, _resolve),
-    "tree": Kind(TreeOptions, _tree),
-    "communities": Kind(CommunitiesOptions, _communities),
+    **{name: kind_of(operation) for name, operation in operations().items()},
     "delete": Kind(DeleteOptions, _delete, new=True),
     "prune": Kind(Options, _prune),
     "watched": Kind(Options, _read_watched, new=True),

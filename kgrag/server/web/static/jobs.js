@@ -306,7 +306,7 @@ function resultWords({ kind, result: values, parameters }) {
     }
     case "extract": return `${some("passages", "passage")} read, ${some("triples", "fact")} found.${left}`;
     case "resolve": {
-      const tied = parameters["apply"] === false ? " Nothing was tied." : "";
+      const tied = parameters["apply"] ? "" : " Nothing was tied.";
       const are = number("same") === 1 ? "is" : "are";
       return `${some("names", "name")} compared: ${some("same", "pair")} ${are} one thing's, ${count(number("doubtful"))} in doubt.${tied}`;
     }
@@ -357,7 +357,7 @@ function workCard(app, work) {
 async function begun(app, work, asks) {
   if (asks && !await dialog(work.title, (/** @type {(yes: boolean) => void} */ close) => estimated(app, work, close))) return;
   await post(address(["collections", app.collection, "jobs"]), { kind: work.kind, parameters: work.asks === "always" ? {}
-    : { ask: asks } });
+    : { ask: asks, ...(work.kind === "resolve" && { apply: true }) } });
   app.go(`/library?tab=work`);
 }
 
