@@ -98,7 +98,6 @@ def ask(
             _show_evidence(searched, system, query, k, as_json=as_json)
         strategy = searched.system(system)
         from kgrag.cli.evidence import LiveTrace, print_answer
-        from kgrag.narration import usage_text
         from kgrag.wire import to_json
 
         calls, tokens = strategy.at_most()
@@ -117,7 +116,7 @@ def ask(
     if as_json:
         print_json(to_json(answer, collection=name, run=run))
     if not quiet:
-        note(f"{answer.system} on {name}: {usage_text(answer.usage, cost=True)}, {answer.seconds:.1f} s")
+        note(f"{answer.system} on {name}: {answer.usage.text(cost=True)}, {answer.seconds:.1f} s")
     if run is not None:
         print_drawing(run)
     if failure is not None:

@@ -8,14 +8,14 @@ from typing import Any
 from pydantic import BaseModel, Field
 
 from kgrag.agents.lookup import Lookup
-from kgrag.drawing import HIDDEN
+from kgrag.graph.description import visible
 from kgrag.graph.queries import Parameter, Query
 from kgrag.retrieval.quoted_trail import told_trail
 from kgrag.retrieval.trail import trail
 from kgrag.values.events import Answer
+from kgrag.values.forms import plain
 from kgrag.values.results import CollectionInfo, Passage, Ranking
 from kgrag.values.rows import Edge, Node, Path, Rows
-from kgrag.wire import plain
 
 _LEAST = 200  # characters that a text keeps, however many there are
 _VALUE = 1000  # characters of one value of a row
@@ -273,15 +273,11 @@ def _value(value: Any) -> Any:
     if isinstance(value, str):
         return _cut(value, _VALUE)
     if isinstance(value, Node):
-        return {"labels": list(value.kinds), **_properties(value.properties)}
+        return {"labels": list(value.kinds), **_value(visible(value))}
     if isinstance(value, Edge):
-        return {"type": value.type, **_properties(value.properties)}
+        return {"type": value.type, **_value(visible(value))}
     if isinstance(value, Path):
         return [_value(part) for pair in zip_longest(value.nodes, value.edges) for part in pair if part is not None]
     if isinstance(value, Mapping):
         return {key: _value(item) for key, item in value.items()}
     return [_value(item) for item in value] if isinstance(value, list | tuple) else plain(value)
-
-
-def _properties(properties: Mapping[str, Any]) -> Json:
-    return {key: _value(value) for key, value in properties.items() if key not in HIDDEN}

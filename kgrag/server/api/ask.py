@@ -13,14 +13,13 @@ from kgrag.client.collection import Collection
 from kgrag.client.federation import Federation
 from kgrag.retrieval.base import Query
 from kgrag.server.allowed_parts import check_asked_system
-from kgrag.server.api.forms import CollectionNames, Expression, Question, RequestForm
-from kgrag.server.api.shapes import Responses, replies
+from kgrag.server.api.forms import CollectionNames, Expression, Question, RequestForm, versioned
 from kgrag.server.events import MEDIA_TYPE, Events, EventStream
 from kgrag.server.failures import Reply
 from kgrag.server.route_context import Called, Caller, Named
-from kgrag.values.events import Answer, Answered, Event
+from kgrag.values.events import Answered, Event
 from kgrag.values.results import Filter
-from kgrag.wire import to_json, written_since
+from kgrag.wire import AnswerForm, to_json, written_since
 
 router = APIRouter(tags=["ask"])
 
@@ -48,12 +47,11 @@ class AskCollectionsRequest(AskRequest):
     save: Literal[False] = False
 
 
-_EVENTS = {"content": {MEDIA_TYPE: {"schema": {"type": "string"}}}}
-_RESPONSES: Responses = {200: replies(Answer, may={"run": str})[200] | _EVENTS}
-_AMONG: Responses = {200: replies(Answer)[200] | _EVENTS}
+_EVENTS: dict[int | str, dict[str, Any]] = {200: {"content": {MEDIA_TYPE: {"schema": {"type": "string"}}}}}
+_SAVED, _AMONG = versioned(AnswerForm, "SavedAnswerReply", run=str | None), versioned(AnswerForm, "AnswerReply")
 
 
-@router.post("/collections/{collection}/ask", responses=_RESPONSES)
+@router.post("/collections/{collection}/ask", response_model=_SAVED, responses=_EVENTS)
 async def ask(caller: Called, request: Request, collection: Named, body: AskRequest) -> Response:
     """Return an answer that the server's language model writes from passages that it cites.
 
@@ -68,7 +66,7 @@ async def ask(caller: Called, request: Request, collection: Named, body: AskRequ
     return await _answered(caller, request, body, await caller.work(strategy), collection)
 
 
-@router.post("/ask", responses=_AMONG)
+@router.post("/ask", response_model=_AMONG, responses=_EVENTS)
 async def ask_collections(caller: Called, request: Request, body: AskCollectionsRequest) -> Response:
     """Return an answer from the passages of several collections; each passage has its `collection`."""
     strategy = await caller.work(lambda: _strategy(caller, caller.select(body.collections), body))
@@ -85,8 +83,9 @@ async def _answered(
         result = strategy.ask(
             query, short=body.short, depth=body.k, stream=hear is not None, listener=hear, choices=body.choices
         )
-        extra = {"run": caller.kg[collection].save(result)} if body.save and collection is not None else {}
-        return to_json(result, **extra)
+        if collection is None:
+            return to_json(result)
+        return to_json(result, run=caller.kg[collection].save(result) if body.save else None)
 
     if MEDIA_TYPE in request.headers.get("accept", ""):
         return EventStream(_named(await caller.serving.asks.stream(answer)))
