@@ -40,7 +40,7 @@ class RankedHit(Hit):
 
 @dataclass(frozen=True, slots=True)
 class RankingForm(Ranking):
-    """A ranking with the trail that explains it in the words of its passages; empty where none does."""
+    """A ranking; `hops` explains it in the words of its passages, and is empty if no trail does."""
 
     hits: tuple[RankedHit, ...] = ()
     hops: tuple[Hop, ...] = ()
@@ -48,9 +48,9 @@ class RankingForm(Ranking):
 
 @dataclass(frozen=True, slots=True)
 class AnswerForm(Answer):
-    """An answer, and as `passages` those that only the hits of its trace name."""
+    """An answer; `passages` holds the passages of its trace that its ranking and citations lack."""
 
-    ranking: RankingForm = RankingForm("", "")
+    ranking: RankingForm
     passages: tuple[Passage, ...] = ()
 
 
@@ -69,7 +69,7 @@ def to_json(value: Any, **more: Any) -> Json:
 
 
 def form(value: Any) -> Any:
-    """Return a value as the dataclass that its JSON form has the fields of; most values are that themselves."""
+    """Return the dataclass whose fields are the JSON form of a value; most values are returned unchanged."""
     if isinstance(value, Ranking):
         hits = tuple(_as(RankedHit, hit, rank=rank, trail=trail(hit)) for rank, hit in enumerate(value, 1))
         return _as(RankingForm, value, hits=hits, hops=tuple(told_trail(value.hits, value.query)))

@@ -57,6 +57,14 @@ def read(kind: type[T], form: Any) -> T:
     return cast(T, value)
 
 
+def schema(kind: Any) -> Any:
+    """Return the JSON schema of a type's form."""
+    whole = _adapter(kind).json_schema(mode="serialization")
+    (items,) = whole.pop("prefixItems")
+    name = items.get("$ref", "").rpartition("/")[2]
+    return {**(whole["$defs"][name] if name else items), "$defs": whole.get("$defs", {})}
+
+
 def _other(value: Any) -> Any:
     if isinstance(value, KgragError):
         return {"type": type(value).__name__, "message": value.message, "remedy": value.remedy}
