@@ -12,6 +12,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from kgrag.graph.browser import style
+from kgrag.graph.description import visible
 from kgrag.graph.runs import step_rows
 from kgrag.retrieval.quoted_trail import names_of
 from kgrag.retrieval.snippet import crop
@@ -35,11 +36,6 @@ _SCALE = 0.8  # radius in a notebook to diameter in Neo4j Browser: room for a ca
 _BEST = 3  # passages drawn of an answer and of each of its steps, as in `cypher/look_up/run.cypher`
 _VALUE = 300
 _NONE: Mapping[str, Any] = {}
-HIDDEN = frozenset(
-    "embedding embedding_b stems title_stems sentences stemmed similar_floor todo normal folded phrases extracted "
-    "tagged rests_on laid made tokens named collection hash content fingerprint".split()
-)
-"""Properties for searching and upkeep, which nobody reads."""
 _NAMES = {"df": "passages that mention it", "ntit": "titles that name it"}
 """Properties whose names say nothing to a reader."""
 _RULE = re.compile(r"^(node|relationship)\.(\w+) \{(.*?)^\}", re.MULTILINE | re.DOTALL)
@@ -217,7 +213,7 @@ def _rows(rows: Rows) -> Drawing:
     edges: list[Edge] = []
     for value in _flat(rows.values):
         if isinstance(value, Node):
-            properties = {key: entry for key, entry in value.properties.items() if key not in HIDDEN}
+            properties = visible(value)
             types = value.properties.get("types", ())  # labels of a schema of facts, which have no style of their own
             label = next((kind for kind in value.kinds or value.labels if kind not in types), "")
             picture.node(value.element, label, str(value.properties.get("name", label)), properties)

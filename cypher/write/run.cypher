@@ -2,7 +2,7 @@
 // mode: write
 // $id: STRING - run id
 // $collection: STRING - name of the collection
-// $properties: MAP - name, question, system, answer, found, problem, seconds, calls, tokens, cost
+// $properties: MAP - name, question, system, answer, found, problem, cut, seconds, calls, tokens, cost
 // $found: LIST<MAP> - {id (of a passage), rank, score}
 // $cited: LIST<MAP> - {id (of a passage), number}
 // -> id: STRING - run id; no row when there is no such collection

@@ -101,7 +101,6 @@ def ask(
             question, system=strategy, short=short, k=k, filter=query.filter, knowledge=knowledge
         )
         from kgrag.cli.evidence import LiveTrace, print_answer
-        from kgrag.narration import usage_text
         from kgrag.wire import to_json
 
         calls, tokens = strategy.at_most()
@@ -120,7 +119,7 @@ def ask(
     if as_json:
         print_json(to_json(answer, collection=name, run=run))
     if not quiet:
-        note(f"{answer.system} on {name}: {usage_text(answer.usage, cost=True)}, {answer.seconds:.1f} s")
+        note(f"{answer.system} on {name}: {answer.usage.text(cost=True)}, {answer.seconds:.1f} s")
     if run is not None:
         print_drawing(run)
     if failure is not None:

@@ -27,7 +27,6 @@ ROWS_CUT = 13
 def ask_cypher(question: str, collection: str | None, *, show: bool, as_json: bool, as_csv: bool, raw: bool) -> None:
     """Have a language model write the Cypher; `show`: do not run it."""
     from kgrag.cli.evidence import print_outcome
-    from kgrag.narration import usage_text
     from kgrag.wire import to_json
 
     with connect() as kg:
@@ -41,7 +40,7 @@ def ask_cypher(question: str, collection: str | None, *, show: bool, as_json: bo
         note(visible(f"{_statement(answer)}\n"))
         print_outcome(answer.rows, as_csv=as_csv, raw=raw)
     again = ", at the second attempt" if len(answer.attempts) > 1 else ""
-    note(f"{usage_text(answer.usage, cost=True)}{again}")
+    note(f"{answer.usage.text(cost=True)}{again}")
 
 
 def _statement(answer: "CypherAnswer") -> str:

@@ -105,7 +105,7 @@ def _program() -> str:
 
 
 def _answer_json(question: "Question", ranking: "Ranking") -> dict[str, Any]:
-    from kgrag.wire import plain
+    from kgrag.values.forms import plain
 
     expected = {"answer": question.answer, "documents": question.documents, "found": _titles_in_hits(question, ranking)}
     return {**expected, **plain(ranking)}

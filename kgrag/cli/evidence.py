@@ -16,7 +16,6 @@ from rich.text import Text
 from rich.tree import Tree
 
 from kgrag.cli.console import note, number, print_table, stderr_console, stdout_console, visible
-from kgrag.narration import ONCE, lines, topic, usage_text
 from kgrag.retrieval.quoted_trail import Hop, told_trail
 from kgrag.retrieval.snippet import WIDTH, crop, one_line, snippet
 from kgrag.retrieval.trail import score, trail
@@ -213,11 +212,11 @@ class LiveTrace:
                 self._show(event)
 
     def _show(self, event: Event) -> None:
-        if query := topic(event):
+        if query := event.topic:
             self._head(event.step, query)
-        for label, text in lines(event):
+        for label, text in event.lines():
             line = crop(text, _LINE)
-            if label in ONCE:
+            if label in ("fact", "failed"):
                 if line in self._printed:
                     continue
                 self._printed.add(line)
@@ -228,7 +227,7 @@ class LiveTrace:
         text = crop(query, _LINE)
         if step > self._step:
             self._step, self._printed = step, {text}
-            spent = f"  ({usage_text(self._usage)}, {self._seconds:.1f} s)" if step > 1 and self._usage.calls else ""
+            spent = f"  ({self._usage.text()}, {self._seconds:.1f} s)" if step > 1 and self._usage.calls else ""
             self._print(Text.assemble((f"{step}  ", "bold"), (text, "bold cyan"), (spent, "dim")))
         elif text not in self._printed:
             self._printed.add(text)
@@ -245,7 +244,7 @@ class LiveTrace:
         lines = Text(self._text).wrap(self._console, self._console.width)[-max(1, self._console.height - 3) :]
         if self._quiet:
             return Group(*lines)
-        spent = f"{usage_text(self._usage)}, " if self._usage.calls else ""
+        spent = f"{self._usage.text()}, " if self._usage.calls else ""
         self._spinner.update(text=Text(f"{spent}{self._seconds:.0f} s", "dim"))
         return Group(*lines, self._spinner)
 

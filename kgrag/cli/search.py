@@ -160,7 +160,7 @@ def show(
 def _print_figures(kg: "KnowledgeGraph", of: "Passage", as_json: bool) -> None:
     """Print the figures of the document of a passage, one a line, with the files of their pictures."""
     from kgrag.indexing.figure_files import FigureFiles
-    from kgrag.wire import plain
+    from kgrag.values.forms import plain
 
     files = FigureFiles(kg.settings.home, of.collection)
     figures = kg[of.collection].document(of.document).figures

@@ -28,23 +28,16 @@ from kgrag.retrieval.base import Query, Retriever
 from kgrag.runtime import limits
 from kgrag.values.documents import Problem, Scan
 from kgrag.values.errors import CancelledError, InputError, ServerError, error_of
-from kgrag.values.events import Answer, Answered, Progress, no_progress
+from kgrag.values.events import Answer, Answered, Event, Progress, no_progress
+from kgrag.values.forms import plain
 from kgrag.values.results import CollectionInfo, DocumentContents, DocumentInfo, Filter, IngestReport, Passage, Ranking
-from kgrag.wire import (
-    answer_from_json,
-    event_from_json,
-    from_json,
-    plain,
-    ranking_from_json,
-    rows_from_json,
-    written_whole,
-)
+from kgrag.values.rows import Rows
+from kgrag.wire import from_json, written_whole
 
 if TYPE_CHECKING:
     from neo4j_viz import VisualizationGraph
 
     from kgrag.inspection.result import Inspection
-    from kgrag.values.rows import Rows
 
 
 FILES_AT_ONCE, BYTES_AT_ONCE = 100, 32 * 1024 * 1024  # of uploads that are sent at once
@@ -241,22 +234,21 @@ class RemoteKnowledgeGraph(RemoteJobs):
         """Return every collection that the key may see; see `KnowledgeGraph.collections`."""
         return from_json(list[CollectionInfo], self.http.request("GET", "collections")["collections"])
 
-    def cypher(self, statement: str, parameters: Mapping[str, Any] | None = None) -> "Rows":
+    def cypher(self, statement: str, parameters: Mapping[str, Any] | None = None) -> Rows:
         """Run a read-only Cypher statement, with a key of all collections; see `KnowledgeGraph.cypher`."""
-        return rows_from_json(
-            self.http.request("POST", "cypher", {"statement": statement, "parameters": parameters or {}})
+        return from_json(
+            Rows, self.http.request("POST", "cypher", {"statement": statement, "parameters": parameters or {}})
         )
 
-    def saved_query(self, name: str, /, **arguments: Any) -> "Rows":
+    def saved_query(self, name: str, /, **arguments: Any) -> Rows:
         """Run a saved query on the whole database, or on `collection`; see `KnowledgeGraph.saved_query`."""
         collection = arguments.pop("collection", None)
         place = "" if collection is None else f"{_path(collection)}/"
-        return rows_from_json(
-            self.http.request("POST", f"{place}queries/{quote(name, safe='')}", {"parameters": arguments})
-        )  # fmt: skip
+        address = f"{place}queries/{quote(name, safe='')}"
+        return from_json(Rows, self.http.request("POST", address, {"parameters": arguments}))
 
     def draw(
-        self, what: "Ranking | Answer | Rows | str", parameters: Mapping[str, Any] | None = None
+        self, what: Ranking | Answer | Rows | str, parameters: Mapping[str, Any] | None = None
     ) -> "VisualizationGraph":
         """Draw a graph for a notebook; see `KnowledgeGraph.draw`."""
         from kgrag.drawing import drawing, visualise
@@ -279,7 +271,7 @@ class RemoteSearching(Searching):
     def _rank(self, query: Query, k: int, retriever: str | Retriever) -> Ranking:
         check_part(retriever, str, "retriever")
         body = self._body(query, k) | {"retriever": retriever, "deadline": limits.remaining()}
-        return ranking_from_json(self.kg.http.request("POST", f"{self._place}search", body))
+        return from_json(Ranking, self.kg.http.request("POST", f"{self._place}search", body))
 
     def _answer(
         self, query: Query, system: str | Strategy | None, *, short: bool, k: int, choices: Sequence[str]
@@ -294,8 +286,8 @@ class RemoteSearching(Searching):
         budget = {"budget": limits.budget_left()}  # the deadline ends the connection, and this the work
         for name, form in self.kg.http.events("POST", f"{self._place}ask", body | budget):
             if name == "Answer":
-                return answer_from_json(form)
-            event = event_from_json(written_whole(form, text))
+                return from_json(Answer, form)
+            event = from_json(Event, written_whole(form, text))
             text = event.text if isinstance(event, Answered) else text
             if listener is not None and (stream or event.in_trace):
                 listener(event)
@@ -370,11 +362,11 @@ class RemoteCollection(RemoteSearching):
 
         return from_json(Inspection, self._get("inspect"))
 
-    def cypher(self, statement: str, parameters: Mapping[str, Any] | None = None) -> "Rows":
+    def cypher(self, statement: str, parameters: Mapping[str, Any] | None = None) -> Rows:
         """Run a read-only Cypher statement; see `Collection.cypher`."""
         return self.kg.cypher(statement, {"collection": self.name, **(parameters or {})})
 
-    def saved_query(self, name: str, /, **arguments: Any) -> "Rows":
+    def saved_query(self, name: str, /, **arguments: Any) -> Rows:
         """Run a saved query on this collection; see `Collection.saved_query`."""
         return self.kg.saved_query(name, **{"collection": self.name, **arguments})
 

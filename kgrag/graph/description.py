@@ -14,6 +14,8 @@ from importlib.resources import files
 from itertools import groupby
 from typing import Any
 
+from kgrag.values.rows import Edge, Node
+
 
 @dataclass(frozen=True, slots=True)
 class Property:
@@ -221,6 +223,20 @@ def describe() -> Description:
         ),
         identity=source["identity"].strip(),
     )
+
+
+@cache
+def _upkeep() -> Mapping[str, frozenset[str]]:
+    graph = describe()
+    kinds = [(n.label, n.properties) for n in graph.nodes] + [(e.type, e.properties) for e in graph.edges]
+    return {kind: frozenset(p.name for p in properties if p.upkeep) for kind, properties in kinds}
+
+
+def visible(part: Node | Edge) -> dict[str, Any]:
+    """Return the properties of a node or an edge for readers: without those of upkeep and the collection's name."""
+    kinds = part.labels if isinstance(part, Node) else (part.type,)
+    hidden = {"collection"}.union(*(_upkeep().get(kind, ()) for kind in kinds))
+    return {name: value for name, value in part.properties.items() if name not in hidden}
 
 
 def _node(label: str, table: Mapping[str, Any]) -> NodeKind:

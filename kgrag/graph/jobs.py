@@ -23,10 +23,12 @@ from kgrag.graph.connection import Graph
 from kgrag.runtime import limits
 from kgrag.text.tokens import caption
 from kgrag.values.errors import BusyError, CancelledError, KgragError, NotFoundError
+from kgrag.values.forms import read
 
 State = Literal["queued", "running", "done", "failed", "cancelled"]
 ENDED: tuple[State, ...] = ("done", "failed", "cancelled")
 KEPT = 1000
+_TIMES = ("created", "started", "ended", "begins")
 LEASE = 20
 """Seconds after which a job of a process that gives no sign of life is there for others."""
 
@@ -149,25 +151,10 @@ def end_job(
 
 def job_of(properties: Mapping[str, Any]) -> Job:
     """Return a job from the properties of its node."""
-    times = {name: properties.get(name) for name in ("created", "started", "ended", "begins")}
-    return Job(
-        id=properties["id"],
-        kind=properties["kind"],
-        collection=properties["collection"],
-        parameters=json.loads(properties["parameters"]),
-        state=properties["state"],
-        stage=properties["stage"],
-        done=properties["done"],
-        total=properties.get("total"),
-        error=properties.get("error") or "",
-        remedy=properties.get("remedy") or "",
-        error_kind=properties.get("error_kind") or "",
-        result=json.loads(properties.get("result") or "{}"),
-        owner=properties["owner"],
-        attempt=properties["attempt"],
-        died=properties["died"],
-        **{name: time.to_native().isoformat() if time else "" for name, time in times.items()},
-    )
+    fields = {name: value for name, value in properties.items() if value is not None}
+    values = {name: json.loads(fields[name]) for name in ("parameters", "result") if name in fields}
+    times = {name: fields[name].to_native().isoformat() for name in _TIMES if name in fields}
+    return read(Job, fields | values | times)
 
 
 # One job at a time works on a collection: a server's, or that of a program.

@@ -6,7 +6,7 @@ passages, and FOUND is its final ranking.
 
 import uuid
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from datetime import datetime
 from typing import Any
 
@@ -35,6 +35,7 @@ from kgrag.values.events import (
     Thought,
     Verified,
 )
+from kgrag.values.forms import read
 from kgrag.values.identity import node_id
 from kgrag.values.results import Ranking
 
@@ -74,14 +75,12 @@ def save_run(graph: Graph, collection: str, answer: Answer | Ranking) -> str:
     if isinstance(answer, Ranking):
         answer = _of_search(answer)
     id = uuid.uuid4().hex
+    values = {field.name: getattr(answer, field.name) for field in fields(answer)}
+    own = {name: value for name, value in values.items() if isinstance(value, str | int | float)}
     properties = {
         "name": caption(answer.question),
-        "question": answer.question,
-        "system": answer.system,
-        "answer": answer.text,
-        "found": answer.found,
-        "problem": answer.problem,
-        "seconds": answer.seconds,
+        "answer": own.pop("text"),
+        **own,
         "calls": answer.usage.calls,
         "tokens": answer.usage.tokens,
         "cost": answer.usage.cost,
@@ -227,20 +226,4 @@ def _fact(triple: Triple) -> str:
 
 
 def _run(properties: _Row, steps: int) -> Run:
-    return Run(
-        id=properties["id"],
-        collection=properties["collection"],
-        question=properties["question"],
-        system=properties["system"],
-        answer=properties["answer"],
-        found=properties["found"],
-        problem=properties["problem"],
-        created=properties["created"].to_native(),
-        steps=steps,
-        seconds=properties["seconds"],
-        calls=properties["calls"],
-        tokens=properties["tokens"],
-        cost=properties.get("cost"),
-        good=properties.get("good"),
-        remark=properties.get("remark", ""),
-    )
+    return read(Run, {"cost": None, **properties, "created": properties["created"].to_native(), "steps": steps})

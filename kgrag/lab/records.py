@@ -21,8 +21,6 @@ from itertools import groupby, takewhile
 from pathlib import Path
 from typing import Any, Self
 
-from pydantic import TypeAdapter
-
 from kgrag.agents.strategy import Strategy
 from kgrag.client.collection import Collection
 from kgrag.graph.reader import Reader
@@ -36,12 +34,13 @@ from kgrag.runtime.files import user_file
 from kgrag.runtime.options import Options
 from kgrag.values import __version__
 from kgrag.values.errors import InputError
+from kgrag.values.forms import plain as plain_form
+from kgrag.values.forms import read
 from kgrag.values.results import Passage
 
 _KEYS = {"identity", "documents", "ranks", "seconds"}
 """What the line of a record has at least."""
 
-_RECORD = TypeAdapter(Record)
 _UNPLAIN = re.compile(r"[^\w.]+")
 _VERSION = 1  # of a file of ranks
 
@@ -146,7 +145,7 @@ class RecordFile(Ledger):
         record = self._records.get(_identity(question))
         if record is None:
             return None
-        return _RECORD.validate_python({**record, "system": self._system, "question": question})
+        return read(Record, {**record, "system": self._system, "question": question})
 
     def keep(self, record: Record) -> None:
         """Write a record to the file at once."""
@@ -164,7 +163,7 @@ class RecordFile(Ledger):
             "type": question.type,
             "hops": question.hops,
             **({"answer": _values(record.answer, question)} if record.answer is not None else {}),
-            **({"usage": asdict(record.usage)} if record.usage.calls else {}),
+            **({"usage": plain_form(record.usage)} if record.usage.calls else {}),
             **({"passages": record.passages} if record.passages else {}),
             **({"error": record.error} if record.error else {}),
         }
@@ -179,7 +178,7 @@ def _values(answer: AnswerRecord, question: Question) -> dict[str, Any]:
         measured["Acc"] = float(answer.grade.correct)
     if question.structure:
         measured["Struct-EM"] = structure_match(answer.structure, question.structure)
-    return {**asdict(answer), **measured}
+    return {**plain_form(answer), **measured}
 
 
 def _identity(question: Question) -> str:

@@ -16,9 +16,10 @@ from kgrag.lab.retrieving import Record
 from kgrag.lab.summary import Group, Iterations, Overlaps, Rows, Sweep, digits, literal
 from kgrag.runtime.files import user_file
 from kgrag.values.errors import ConfigurationError
+from kgrag.values.forms import plain
 from kgrag.values.installing import install_hint
 from kgrag.values.results import Usage
-from kgrag.wire import VERSION, plain
+from kgrag.wire import VERSION
 
 FORMATS = (".png", ".svg", ".pdf")
 _PREFERRED = ("R@5", "R@2", "answer@5", "answer@2")

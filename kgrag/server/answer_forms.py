@@ -10,7 +10,6 @@ from markdown_it import MarkdownIt
 from markdown_it.renderer import RendererHTML
 from markdown_it.token import Token
 
-from kgrag import narration
 from kgrag.agents.replies import citing, numbers_of
 from kgrag.retrieval.claims import claims_nothing
 from kgrag.retrieval.quoted_trail import by_title, hops, told_trail
@@ -18,8 +17,8 @@ from kgrag.retrieval.snippet import crop, snippet
 from kgrag.retrieval.support import nearest_sentence, sentences, support
 from kgrag.retrieval.trail import trail
 from kgrag.values.events import Answer, Citation, Event, Retrieved
+from kgrag.values.forms import plain
 from kgrag.values.results import Hit, Passage, Ranking
-from kgrag.wire import plain
 
 _LINE = 300  # characters of a line of a step
 _SHOWN = 420  # characters of a passage before it is opened
@@ -45,8 +44,8 @@ def markdown(text: str, citations: Sequence[Citation] = (), spans: Spans | None 
 
 def step_form(event: Event) -> dict[str, Any] | None:
     """Return an event in words: its step, topic, (label, text) lines, of a search its best trail; None: nothing."""
-    lines = [(label, crop(text, _LINE)) for label, text in narration.lines(event)]
-    topic = crop(narration.topic(event), _LINE)
+    lines = [(label, crop(text, _LINE)) for label, text in event.lines()]
+    topic = crop(event.topic, _LINE)
     if not lines and not topic:
         return None
     hops = told_trail(event.hits, event.query) if isinstance(event, Retrieved) else []
@@ -78,7 +77,7 @@ def result_form(
         "problem": result.problem and say(result.problem),
         "doubt": result.doubt,
         "system": result.system,
-        "usage": narration.usage_text(result.usage, cost=True),
+        "usage": result.usage.text(cost=True),
         "seconds": result.seconds,
     }
     sought = f"{result.question} {result.text}"

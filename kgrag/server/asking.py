@@ -15,7 +15,6 @@ from kgrag.agents.replies import citing, numbers_of
 from kgrag.client.searching import Searching
 from kgrag.models.chat import Message
 from kgrag.models.tasks import Tasks
-from kgrag.narration import usage_text
 from kgrag.runtime.limits import retries_heard
 from kgrag.server.answer_forms import markdown, sources_form, step_form
 from kgrag.server.conversation import understood
@@ -179,7 +178,7 @@ class Asking:
                     live.tell("asked", {"question": news.query})
                 elif isinstance(news, Called):
                     live.usage += news.usage
-                    live.tell("spent", {"usage": usage_text(live.usage)})
+                    live.tell("spent", {"usage": live.usage.text()})
                 elif isinstance(news, Event):
                     live.trace.append(news)
                     if isinstance(news, Retrieved):

@@ -12,7 +12,7 @@ import sqlite3
 import zlib
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
 
@@ -20,6 +20,7 @@ from kgrag import wire
 from kgrag.runtime.files import private_folder
 from kgrag.values.errors import ConfigurationError, FullError, InputError, NotFoundError
 from kgrag.values.events import Answer
+from kgrag.values.forms import read
 from kgrag.values.results import Ranking
 
 _LOG = logging.getLogger(__name__)
@@ -123,7 +124,7 @@ class Conversations:
             return None
         try:
             form = json.loads(zlib.decompress(rows[0][0]))
-            return wire.answer_from_json(form) if "trace" in form else wire.ranking_from_json(form)
+            return wire.from_json(Answer, form) if "trace" in form else wire.from_json(Ranking, form)
         except (zlib.error, ValueError, KeyError, InputError) as error:
             _LOG.warning("A kept answer cannot be read: %s", error)
             return None
@@ -213,9 +214,7 @@ def _text(turn: Turn) -> str:
 
 def _turn(form: str) -> Turn:
     """Return a turn from its stored form, of this release or another one."""
-    values, names = json.loads(form), {field.name for field in fields(Turn)}
-    values["collections"] = tuple(values["collections"])
-    return Turn(**{key: value for key, value in values.items() if key in names})
+    return read(Turn, json.loads(form))
 
 
 def _no_turn(id: str) -> NotFoundError:

@@ -9,6 +9,7 @@ others do not reach it, they are logged.
 import logging
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import Annotated, Any
 
 from mcp.server.mcpserver import Context, MCPServer
@@ -17,6 +18,7 @@ from mcp.types import CallToolResult, InputRequiredResult, ToolAnnotations
 from pydantic import Field, ValidationError, WithJsonSchema
 
 from kgrag import __version__
+from kgrag.agents.lookup import Lookup
 from kgrag.client.arguments import unknown_argument
 from kgrag.client.collection import Collection
 from kgrag.client.federation import Federation, split_names
@@ -27,16 +29,19 @@ from kgrag.graph.gateway import Trust
 from kgrag.graph.saved import saved_queries
 from kgrag.retrieval.base import DEFAULT_RETRIEVER
 from kgrag.runtime.spans import span
-from kgrag.server import replies
 from kgrag.server.allowed_parts import check_asked_retriever, check_asked_system, is_of_a_collection, saved_rows
-from kgrag.server.replies import AskReply, DescribeReply, LookUpReply, OpenedReply, RowsReply, SearchReply
+from kgrag.server.replies import Json, reply_schema, saved, shortened
 from kgrag.values.errors import KgragError, NotFoundError, RefusedError, UnreachableError, without_login
 from kgrag.values.results import Filter, Range, Scalar
+from kgrag.values.rows import RowsForm
+from kgrag.wire import AnswerForm, RankingForm
 
 _LOG = logging.getLogger(__name__)
 
 CHARACTERS = 20_000
 """Characters of a reply's texts, about 5,000 tokens."""
+_COUNTED = ("Document", "Passage", "Entity", "Triple")
+_NOTHING = Lookup("The question names no page, table or section.", found=False)
 _READS = ToolAnnotations(read_only_hint=True, idempotent_hint=True, open_world_hint=False)
 _INSTRUCTIONS = """\
 A graph of documents in Neo4j: passages, the names that they mention, facts, pages and tables. Call describe once to see
@@ -81,19 +86,16 @@ class Tools:
         self._deadline = deadline
         self._budget = budget
 
-    def describe(self) -> DescribeReply:
+    def describe(self) -> Json:
         """List the collections with their sizes, and the saved queries with their parameters."""
-        every = [replies.described(info) for info in self.kg.collections()]
-        queries = [
-            replies.saved(name, query)
-            for name, query in saved_queries().items()
-            if not self.scope or is_of_a_collection(name)
-        ]
-        return DescribeReply(
-            collections=[c for c in every if not self.scope or c.name in self.scope],
-            saved_queries=queries,
-            language_model=self.kg.tasks() is not None,
-        )
+        infos = [info for info in self.kg.collections() if not self.scope or info.name in self.scope]
+        sizes = [replace(info, counts={label: info.counts.get(label, 0) for label in _COUNTED}) for info in infos]
+        queries = saved_queries().items()
+        return {
+            "collections": [shortened(info, self._characters) for info in sizes],
+            "saved_queries": [saved(n, query) for n, query in queries if not self.scope or is_of_a_collection(n)],
+            "language_model": self.kg.tasks() is not None,
+        }
 
     def search(
         self,
@@ -107,13 +109,13 @@ class Tools:
         source: Source = "",
         since: Since = "",
         as_of: AsOf = "",
-    ) -> SearchReply:
+    ) -> Json:
         """Find the passages that answer a question best, also across several documents, each with the path to it."""
         only, target = Filter(where or {}, source or None, since or None, as_of), self._searched(collection)
         ranking = target.search(
             question, k=k, retriever=check_asked_retriever(retriever), filter=only, deadline=self._deadline
         )
-        return replies.ranked(ranking, target.name, self._characters)
+        return shortened(ranking, self._characters, collection=target.name)
 
     def ask(
         self,
@@ -126,37 +128,40 @@ class Tools:
         source: Source = "",
         since: Since = "",
         as_of: AsOf = "",
-    ) -> AskReply:
+    ) -> Json:
         """Answer a question by kgrag's own language model from passages that it cites. Slower than search."""
         only, target = Filter(where or {}, source or None, since or None, as_of), self._searched(collection)
         if system is not None:
             check_asked_system(system)
         answer = target.ask(question, system=system, filter=only, deadline=self._deadline, budget=self._budget)
-        return replies.answered(answer, target.name, self._characters)
+        return shortened(answer, self._characters, collection=target.name)
 
     def look_up(
         self,
         question: Annotated[str, Field(description="it names a page, table or section: What is on page 12?")],
         collection: Name = None,
-    ) -> LookUpReply:
+    ) -> Json:
         """Return what stands on a page, in a table or in a section of a document, as it stands there."""
-        return replies.looked_up(self._collection(collection).look_up(question), self._characters)
+        lookup = self._collection(collection).look_up(question) or _NOTHING
+        return shortened(lookup if lookup.content else replace(lookup, hits=()), self._characters)
 
     def passage(
         self,
         id: Annotated[str, Field(description="the id of a passage, or the key or title of a document")],
         collection: Name = None,
-    ) -> OpenedReply:
+    ) -> Json:
         """Return a passage whole, and the names, facts, pages and passages beside it in the graph."""
         passage = self._collection(collection).passage(id)
-        return replies.opened(passage, self.kg.neighbourhood(passage.id), self._characters)
+        edges = self.kg.neighbourhood(passage.id)
+        beside = [{"edge": edge["type"], "label": edge["label"], "name": edge["name"] or ""} for edge in edges]
+        return {"passage": shortened(passage, self._characters), "neighbours": beside}
 
     def saved_query(
         self,
         name: Annotated[str, Field(description="one of describe's")],
         parameters: Annotated[dict[str, Any] | None, Field(description="name -> value")] = None,
         collection: Name = None,
-    ) -> RowsReply:
+    ) -> Json:
         """Run a saved query: what is in the graph, counted, listed or compared."""
         arguments = dict(parameters or {})
         target = None
@@ -164,7 +169,7 @@ class Tools:
             target = self._collection(arguments.get("collection") or collection).name
         elif self.scope:
             raise RefusedError(f"{name!r} is not about one collection.", "Use another of those that describe lists.")
-        return replies.listed(saved_rows(self.kg, name, arguments, target), self._characters)
+        return shortened(saved_rows(self.kg, name, arguments, target), self._characters)
 
     def get_schema(self) -> str:
         """Return every label, relationship and property of the graph, and its meaning. Read it before read-cypher."""
@@ -175,13 +180,13 @@ class Tools:
         query: Annotated[str, Field(description="Cypher that reads; get-schema describes the graph")],
         params: Annotated[dict[str, Any] | None, Field(description="name -> value")] = None,
         collection: Name = None,
-    ) -> RowsReply:
+    ) -> Json:
         """Run a Cypher query, which can only read. $collection is the collection, where it stands there."""
         if collection is not None or "$collection" in query:
             rows = self._collection(collection).cypher(query, params, trust=self._trust)
         else:
             rows = self.kg.cypher(query, params, trust=self._trust)
-        return replies.listed(rows, self._characters)
+        return shortened(rows, self._characters)
 
     def text(self, collection: str, id: str) -> str:
         """Return a passage as text, whole, with its title and place."""
@@ -279,7 +284,16 @@ def mcp_server(tools: Tools) -> MCPServer[Any]:
         }
     for (name, title), tool in offered.items():
         server.tool(name, title, annotations=_READS)(tool)
+    kinds = {
+        "search": RankingForm,
+        "ask": AnswerForm,
+        "look_up": Lookup,
+        "saved_query": RowsForm,
+        "read-cypher": RowsForm,
+    }
     for offer in server._tool_manager.list_tools():
+        if offer.name in kinds:
+            offer.fn_metadata.output_schema = reply_schema(kinds[offer.name])
         for schema in (offer.parameters, *offer.parameters["properties"].values()):
             schema.pop("title", None)  # it says the name again, and a model reads it with every question
 

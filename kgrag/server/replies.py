@@ -1,167 +1,53 @@
-"""What tools reply: typed forms with texts cut to what a model can read, and without vectors."""
+"""Replies of tools: the same values as everywhere, shortened to what a model can read."""
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterator, Mapping
 from itertools import zip_longest
 from typing import Any
 
-from pydantic import BaseModel, Field
-
-from kgrag.agents.lookup import Lookup
-from kgrag.drawing import HIDDEN
+from kgrag.graph.description import visible
 from kgrag.graph.queries import Parameter, Query
-from kgrag.retrieval.quoted_trail import told_trail
-from kgrag.retrieval.trail import trail
-from kgrag.values.events import Answer
-from kgrag.values.results import CollectionInfo, Passage, Ranking
+from kgrag.values.forms import plain, schema
 from kgrag.values.rows import Edge, Node, Path, Rows
-from kgrag.wire import plain
+from kgrag.wire import form
 
 _LEAST = 200  # characters that a text keeps, however many there are
 _VALUE = 1000  # characters of one value of a row
+_OMITTED = frozenset(
+    "query question why trace by_task ranking passages places content document ordinal metadata figures start end "
+    "embedder dimension schema_version finished".split()
+)
+"""Fields that repeat the request, repeat another field at length, or hold details of the graph."""
+_LISTS = ("hits", "citations")  # kept if they are empty
 
 Json = dict[str, Any]
 
 
-class PassageReply(BaseModel):
-    """A passage. `uri` names it as a resource; `cut`: the text goes on there."""
+def shortened(value: Any, characters: int, **more: Any) -> Json:
+    """Return the JSON form of a value for a model: without empty fields and details, its texts cut.
 
-    uri: str
-    id: str
-    title: str
-    section: str = ""
-    place: str = Field("", description="its pages, where the document has pages")
-    source: str = ""
-    text: str
-    cut: bool = False
-
-
-class HitReply(PassageReply):
-    """A passage that was found. `score` compares within one reply only; `trail`: the path that led to it.
-
-    `also_in` names documents that hold the same text.
+    `characters`: of its texts together; an object whose text is cut has `cut`. `more`: keys that come first.
     """
-
-    rank: int
-    score: float
-    trail: str
-    also_in: str = ""
-
-
-class HopReply(BaseModel):
-    """A step of the trail that explains a ranking: the sentence of a passage that names the next, or says most."""
-
-    title: str
-    sentence: str
-    names: str = Field(description="where the trail goes on; empty at its end")
+    if isinstance(value, Rows):
+        return _listed(value, characters)
+    short: Json = _brief(plain(form(value)))
+    holders = list(_holders(short.values())) or [short]
+    room = (characters - (0 if holders[0] is short else len(short.get("text", "")))) // len(holders)
+    for holder in holders:
+        text = _cut(holder.get("text", ""), max(_LEAST, room))
+        if text != holder.get("text", ""):
+            holder |= {"text": text, "cut": True}
+    return {**more, **short}
 
 
-class SearchReply(BaseModel):
-    """Passages for a question, best first."""
-
-    collection: str
-    retriever: str
-    hits: list[HitReply]
-    hops: list[HopReply] = Field([], description="the trail in the words of the passages; empty where none explains it")
-    notes: list[str] = []
-
-
-class CitationReply(PassageReply):
-    """A passage that an answer cites as [number]."""
-
-    number: int
-
-
-class AskReply(BaseModel):
-    """An answer with its evidence. `found`: whether the evidence holds it; `problem`: what went wrong, if anything.
-
-    `unsupported`: names and numbers of the answer that stand in no passage that it was read from.
-    """
-
-    collection: str
-    system: str
-    answer: str
-    found: bool
-    problem: str = ""
-    unsupported: list[str] = []
-    citations: list[CitationReply]
-    calls: int
-    tokens: int
-    seconds: float
-
-
-class LookUpReply(BaseModel):
-    """What stands on a page, in a table or in a section; `named` is false where the question names none of these."""
-
-    named: bool
-    text: str = ""
-    found: bool = False
-    cut: bool = False
-
-
-class NeighbourReply(BaseModel):
-    """A node beside a passage, by the kind of edge between them."""
-
-    edge: str
-    label: str
-    name: str
-
-
-class OpenedReply(BaseModel):
-    """A passage and what stands around it in the graph."""
-
-    passage: PassageReply
-    neighbours: list[NeighbourReply]
-
-
-class RowsReply(BaseModel):
-    """Rows of a query, column -> value; `cut` says why some are missing, if they are."""
-
-    columns: list[str]
-    rows: list[Json]
-    cut: str = ""
-
-
-class CollectionReply(BaseModel):
-    """A collection at a glance."""
-
-    name: str
-    kind: str
-    documents: int
-    passages: int
-    entities: int
-    triples: int
-
-
-class SavedQueryReply(BaseModel):
-    """A saved query. The collection is filled in where it is one of its parameters."""
-
-    name: str
-    purpose: str
-    parameters: list[str] = Field([], description="name: TYPE = default; one without a default is needed")
-
-
-class DescribeReply(BaseModel):
-    """What can be asked here."""
-
-    collections: list[CollectionReply]
-    saved_queries: list[SavedQueryReply]
-    language_model: bool = Field(description="whether one is configured, which ask needs")
-
-
-def address(collection: str, passage: str) -> str:
-    """Return the address of a passage as a resource."""
-    return f"kgrag://{collection}/passage/{passage}"
-
-
-def described(info: CollectionInfo) -> CollectionReply:
-    """Return a collection at a glance."""
-    documents, passages, entities, triples = (
-        info.counts.get(label, 0) for label in ("Document", "Passage", "Entity", "Triple")
-    )
-    return CollectionReply(
-        name=info.name, kind=info.kind, documents=documents, passages=passages, entities=entities, triples=triples
-    )
+def reply_schema(kind: Any) -> Json:
+    """Return the JSON schema of what `shortened` makes of values of a type: every field may be missing."""
+    reply: Json = _optional(schema(kind))
+    parts = reply["$defs"]
+    while unused := [name for name in parts if f'#/$defs/{name}"' not in json.dumps(reply)]:
+        for name in unused:
+            del parts[name]
+    return reply
 
 
 def open_parameters(query: Query) -> list[Parameter]:
@@ -169,65 +55,50 @@ def open_parameters(query: Query) -> list[Parameter]:
     return [p for p in query.parameters if p.name not in ("collection", "vector")]
 
 
-def saved(name: str, query: Query) -> SavedQueryReply:
-    """Return a saved query with its open parameters."""
+def saved(name: str, query: Query) -> Json:
+    """Return a saved query with its open parameters, each "name: TYPE = default"; one without a default is needed."""
     parameters = [
         f"{p.name}: {p.type}" if p.default is None else f"{p.name}: {p.type} = {p.default}"
         for p in open_parameters(query)
     ]
-    return SavedQueryReply(name=name, purpose=query.purpose, parameters=parameters)
+    return {"name": name, "purpose": query.purpose, "parameters": parameters}
 
 
-def ranked(ranking: Ranking, collection: str, characters: int) -> SearchReply:
-    """Return the passages of a ranking, their texts of at most so many characters together."""
-    share = _share(characters, len(ranking))
-    hits = [
-        HitReply(
-            rank=rank, score=round(hit.score, 4), trail=trail(hit), also_in=hit.also_in, **_passage(hit.passage, share)
-        )
-        for rank, hit in enumerate(ranking, 1)
-    ]
-    hops = [
-        HopReply(title=hop.title, sentence=hop.sentence, names=hop.name)
-        for hop in told_trail(ranking.hits, ranking.query)
-    ]
-    notes = list(ranking.notes)
-    return SearchReply(collection=collection, retriever=ranking.retriever, hits=hits, hops=hops, notes=notes)
+def _brief(form: Any) -> Any:
+    """Return a form without omitted and most empty fields; copies are named by their documents, floats are rounded."""
+    if isinstance(form, dict):
+        fields = {key: _brief(item) for key, item in form.items() if key not in _OMITTED and key != "copies"}
+        fields["copies"] = [copy["document"] for copy in form.get("copies", ())]
+        return {key: item for key, item in fields.items() if key in _LISTS or item not in (None, "", [], {})}
+    if isinstance(form, list):
+        return [_brief(item) for item in form]
+    return round(form, 4) if isinstance(form, float) else form
 
 
-def answered(answer: Answer, collection: str, characters: int) -> AskReply:
-    """Return an answer and its citations."""
-    share = _share(characters - len(answer.text), len(answer.citations))
-    return AskReply(
-        collection=collection,
-        system=answer.system,
-        answer=answer.text,
-        found=answer.found,
-        problem=answer.problem,
-        unsupported=list(answer.unsupported),
-        citations=[CitationReply(number=c.number, **_passage(c.passage, share)) for c in answer.citations],
-        calls=answer.usage.calls,
-        tokens=answer.usage.prompt_tokens + answer.usage.completion_tokens,
-        seconds=round(answer.seconds, 2),
-    )
+def _optional(schema: Any) -> Any:
+    if isinstance(schema, list):
+        return [_optional(item) for item in schema]
+    if not isinstance(schema, dict):
+        return schema
+    rest = {key: _optional(item) for key, item in schema.items() if key not in ("required", "description", "title")}
+    if isinstance(fields := rest.get("properties"), dict):
+        fields = {key: item for key, item in fields.items() if key not in _OMITTED}
+        rest["properties"] = fields | ({"copies": {"type": "array"}} if "copies" in fields else {})
+    return rest
 
 
-def looked_up(lookup: Lookup | None, characters: int) -> LookUpReply:
-    """Return the result of a structural question; where it is about contents, their texts."""
-    if lookup is None:
-        return LookUpReply(named=False)
-    whole = "\n\n".join([lookup.text, *(hit.passage.text for hit in lookup.hits)] if lookup.content else [lookup.text])
-    text = _cut(whole, characters)
-    return LookUpReply(named=True, text=text, found=lookup.found, cut=len(text) < len(whole))
+def _holders(values: Any) -> Iterator[Json]:
+    """Yield the objects with a text below a form."""
+    for value in values:
+        if isinstance(value, dict):
+            if "text" in value:
+                yield value
+            yield from _holders(value.values())
+        elif isinstance(value, list):
+            yield from _holders(value)
 
 
-def opened(passage: Passage, edges: Iterable[Json], characters: int) -> OpenedReply:
-    """Return a passage with its neighbours."""
-    beside = [NeighbourReply(edge=e["type"], label=e["label"], name=e["name"] or "") for e in edges]
-    return OpenedReply(passage=PassageReply(**_passage(passage, characters)), neighbours=beside)
-
-
-def listed(rows: Rows, characters: int) -> RowsReply:
+def _listed(rows: Rows, characters: int) -> Json:
     """Return rows, as many as fit; long texts in them are cut."""
     result: list[Json] = []
     left, cut = characters, rows.cut or ""
@@ -238,25 +109,7 @@ def listed(rows: Rows, characters: int) -> RowsReply:
             cut = f"{len(result)} of {len(rows)} rows: more would be too long. Return less, or LIMIT and SKIP."
             break
         result.append(values)
-    return RowsReply(columns=list(rows.columns), rows=result, cut=cut)
-
-
-def _passage(passage: Passage, characters: int) -> Json:
-    text = _cut(passage.text, characters)
-    return {
-        "uri": address(passage.collection, passage.id),
-        "id": passage.id,
-        "title": passage.title,
-        "section": passage.section,
-        "place": passage.place,
-        "source": passage.source,
-        "text": text,
-        "cut": len(text) < len(passage.text),
-    }
-
-
-def _share(characters: int, texts: int) -> int:
-    return max(_LEAST, characters // max(1, texts))
+    return {"columns": list(rows.columns), "rows": result, "cut": cut}
 
 
 def _cut(text: str, characters: int) -> str:
@@ -273,15 +126,11 @@ def _value(value: Any) -> Any:
     if isinstance(value, str):
         return _cut(value, _VALUE)
     if isinstance(value, Node):
-        return {"labels": list(value.kinds), **_properties(value.properties)}
+        return {"labels": list(value.kinds), **_value(visible(value))}
     if isinstance(value, Edge):
-        return {"type": value.type, **_properties(value.properties)}
+        return {"type": value.type, **_value(visible(value))}
     if isinstance(value, Path):
         return [_value(part) for pair in zip_longest(value.nodes, value.edges) for part in pair if part is not None]
     if isinstance(value, Mapping):
         return {key: _value(item) for key, item in value.items()}
     return [_value(item) for item in value] if isinstance(value, list | tuple) else plain(value)
-
-
-def _properties(properties: Mapping[str, Any]) -> Json:
-    return {key: _value(value) for key, value in properties.items() if key not in HIDDEN}

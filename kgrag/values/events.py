@@ -3,15 +3,23 @@
 An event says in which `step` of the agent's loop it happened, counting from 1; 0 is outside of the loop.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from textwrap import shorten
+from typing import Annotated, Any, ClassVar
 
 from kgrag.values.documents import Triple
 from kgrag.values.html_table import html_table, paragraphs
-from kgrag.values.results import Hit, Passage, Ranking, Usage
+from kgrag.values.results import Hit, Passage, Ranking, Step, Usage
 
 _LISTED = 5
 """Sentences of an answer that are named where no passage supports them."""
+
+_TITLES, _TITLE = 5, 60
+"""Titles named of the passages that a step retrieved, and characters of each."""
+
+Line = tuple[str, str]
+"""What happened, in a word, and a text: ("known", "In Larvik")."""
 
 Progress = Callable[[str, int, int | None], None]
 """Called as progress(stage, done, total); total is None while it is not known."""
@@ -35,11 +43,87 @@ class Event:
     """
 
     step: int = 0
+    _topic: ClassVar[str] = ""
+    _line: ClassVar[Line | None] = None
+
+    @property
+    def topic(self) -> str:
+        """The query or thought that heads its step; empty for other events."""
+        return str(getattr(self, self._topic)) if self._topic else ""
+
+    def lines(self) -> Sequence[Line]:
+        """Return the event as lines for people.
+
+        Returns:
+            Pairs (label, text). Lines labelled "fact" or "failed" are shown once in a step.
+        """
+        return [(self._line[0], self._line[1].format(self))] if self._line else []
 
     @property
     def in_trace(self) -> bool:
         """Whether a trace keeps the event; others only show an answer while it is written."""
         return True
+
+    @property
+    def type(self) -> str:
+        """The name of its class, which its JSON form has, too."""
+        return type(self).__name__
+
+    @classmethod
+    def __get_pydantic_core_schema__(cls, source: Any, handler: Any) -> Any:
+        """Add `type` to the JSON form of an event; Event itself stands for any of its subclasses."""
+        from pydantic_core import core_schema
+
+        if cls is Event:
+            kinds = {kind.__name__: kind for kind in Event.__subclasses__()}
+            return core_schema.tagged_union_schema({n: handler.generate_schema(k) for n, k in kinds.items()}, "type")
+        schema = handler(source)
+        own = handler.resolve_ref_schema(schema)
+        name = core_schema.computed_field("type", core_schema.literal_schema([cls.__name__]))
+        own["schema"].setdefault("computed_fields", []).append(name)
+        return schema
+
+
+@dataclass(frozen=True, slots=True)
+class BriefHit:
+    """A hit in the JSON form of an event: the answer holds the passage itself."""
+
+    rank: int
+    score: float
+    id: str
+    title: str
+    why: tuple[Step, ...] = ()
+
+
+class _Brief:
+    """Writes the hits of an event as `BriefHit`s; read back, their passages have only id and title."""
+
+    def __get_pydantic_core_schema__(self, source: Any, handler: Any) -> Any:
+        from pydantic_core import core_schema
+
+        forms = handler.generate_schema(tuple[BriefHit, ...])
+        return core_schema.no_info_before_validator_function(
+            _hits,
+            handler(source),
+            serialization=core_schema.plain_serializer_function_ser_schema(_brief, return_schema=forms),
+        )
+
+
+def _brief(hits: Sequence[Hit]) -> tuple[BriefHit, ...]:
+    return tuple(BriefHit(n, hit.score, hit.passage.id, hit.passage.title, hit.why) for n, hit in enumerate(hits, 1))
+
+
+def _hits(forms: Any) -> Any:
+    brief = {"document": "", "text": ""}
+    return [{**form, "passage": {**form, **brief}} if isinstance(form, Mapping) else form for form in forms]
+
+
+def _facts(triples: Sequence[Triple]) -> list[Line]:
+    return [("fact", " | ".join((triple.subject, triple.predicate, triple.object))) for triple in triples]
+
+
+Hits = Annotated[tuple[Hit, ...], _Brief()]
+"""The hits of an event."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,6 +141,7 @@ class Called(Event):
 class Asked(Event):
     """A query is being searched for; `role`: which of a step's queries it is, empty where there is one."""
 
+    _topic = "query"
     query: str
     role: str = ""
 
@@ -68,6 +153,7 @@ class StructureLookup(Event):
     `text` is what stands there, empty where it was only counted or listed.
     """
 
+    _line = ("place", "{0.name}")
     kind: str
     name: str
     text: str = field(default="", repr=False)
@@ -77,24 +163,37 @@ class StructureLookup(Event):
 class Retrieved(Event):
     """Passages were found for a query; `role` as of `Asked`."""
 
+    _topic, _line = "query", ("found", "{0.titles}")
     query: str
-    hits: tuple[Hit, ...]
+    hits: Hits
     role: str = ""
+
+    @property
+    def titles(self) -> str:
+        """The titles of the first passages."""
+        titles = list(dict.fromkeys(shorten(hit.passage.title, _TITLE, placeholder=" …") for hit in self.hits))
+        more = f" and {len(titles) - _TITLES} more" if len(titles) > _TITLES else ""
+        return (", ".join(titles[:_TITLES]) + more) or "nothing"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ranked(Event):
     """The interim ranking: the final one if this step were the last; its hits have no trails."""
 
-    hits: tuple[Hit, ...]
+    hits: Hits
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Read(Event):
     """The model read passages for a query and listed facts that help (proximal triples)."""
 
+    _topic = "query"
     query: str
     triples: tuple[Triple, ...]
+
+    def lines(self) -> Sequence[Line]:
+        """See Event."""
+        return _facts(self.triples)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -103,6 +202,10 @@ class Recognised(Event):
 
     kept: tuple[Triple, ...]
     dropped: tuple[Triple, ...] = ()
+
+    def lines(self) -> Sequence[Line]:
+        """See Event."""
+        return [*_facts(self.kept), ("kept", f"{len(self.kept)} of {len(self.kept) + len(self.dropped)} facts")]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -121,6 +224,10 @@ class Remembered(Event):
 
     triples: tuple[Triple, ...]
 
+    def lines(self) -> Sequence[Line]:
+        """See Event."""
+        return _facts(self.triples)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Judged(Event):
@@ -130,11 +237,16 @@ class Judged(Event):
     answer: str = ""
     why: str = ""
 
+    def lines(self) -> Sequence[Line]:
+        """See Event."""
+        return [("known", self.answer or "enough to answer") if self.answerable else ("not yet", self.why)]
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Thought(Event):
     """A sentence of reasoning."""
 
+    _topic = "text"
     text: str
 
 
@@ -149,6 +261,7 @@ class Rewritten(Event):
 class SubAnswered(Event):
     """A single question on the way to the answer was answered from what was found for it."""
 
+    _line = ("answer", "{0.question} {0.answer}")
     question: str
     answer: str
 
@@ -157,6 +270,7 @@ class SubAnswered(Event):
 class HypotheticalPassage(Event):
     """A passage as the model would like to find it next, which is then searched for."""
 
+    _line = ("wanted", "{0.text}")
     text: str
 
 
@@ -164,6 +278,7 @@ class HypotheticalPassage(Event):
 class Chained(Event):
     """A chain of reasoning from the question to its answer, link by link."""
 
+    _line = ("chain", "{0.text}")
     text: str
 
 
@@ -173,6 +288,10 @@ class Verified(Event):
 
     ids: tuple[str, ...]
 
+    def lines(self) -> Sequence[Line]:
+        """See Event."""
+        return [("support", f"{len(self.ids)} of the passages")]
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Filtered(Event):
@@ -180,6 +299,10 @@ class Filtered(Event):
 
     kept: tuple[str, ...]
     dropped: tuple[str, ...] = ()
+
+    def lines(self) -> Sequence[Line]:
+        """See Event."""
+        return [("kept", f"{len(self.kept)} of {len(self.kept) + len(self.dropped)} passages")]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -194,6 +317,7 @@ class Noted(Event):
 class Failed(Event):
     """Something failed; the answer is made from what there is. `error` is the name of its class."""
 
+    _line = ("failed", "{0.problem}")
     problem: str
     error: str = ""
 

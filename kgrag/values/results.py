@@ -243,6 +243,22 @@ class Usage:
         """Tokens that went in and came out."""
         return self.prompt_tokens + self.completion_tokens
 
+    def text(self, *, cost: bool = False) -> str:
+        """Return the usage for people, such as "5 calls (2 cached), 3,210 tokens".
+
+        Args:
+            cost: whether to add the cost.
+
+        Returns:
+            The text.
+        """
+        if not self.calls:
+            return "no calls"
+        calls = "1 call" if self.calls == 1 else f"{self.calls:,} calls"
+        cached = f" ({self.cached:,} cached)" if self.cached else ""
+        price = "unknown price" if self.cost is None else f"cost {self.cost:.4g}"
+        return f"{calls}{cached}, {self.tokens:,} tokens{f', {price}' if cost else ''}"
+
 
 @dataclass(frozen=True, slots=True)
 class Filter:

@@ -4,10 +4,11 @@ import json
 import re
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any
 
 from kgrag.values.errors import ConfigurationError
+from kgrag.values.forms import read
 from kgrag.values.html_table import html_table
 from kgrag.values.installing import install_hint
 
@@ -111,6 +112,15 @@ class Rows:
     seconds: float = 0.0
     notes: tuple[str, ...] = ()
 
+    @classmethod
+    def __get_pydantic_core_schema__(cls, source: Any, handler: Any) -> Any:
+        """Write rows as `RowsForm`, and read them from it."""
+        from pydantic_core import core_schema
+
+        form = handler.generate_schema(RowsForm)
+        writer = core_schema.plain_serializer_function_ser_schema(_form, return_schema=form)
+        return core_schema.no_info_after_validator_function(_rows, form, serialization=writer)
+
     def __len__(self) -> int:
         return len(self.values)
 
@@ -152,6 +162,36 @@ class Rows:
 
     def _repr_html_(self) -> str:
         return html_table(self.columns, (map(cell, row) for row in self.values), filter(None, (self.cut, *self.notes)))
+
+
+@dataclass(frozen=True, slots=True)
+class RowsForm:
+    """The JSON form of rows: each is an object, column -> value. `cut` says why rows are missing, if they are."""
+
+    columns: tuple[str, ...]
+    rows: list[dict[str, Any]]
+    cut: str | None = None
+    seconds: float = 0.0
+    notes: tuple[str, ...] = ()
+
+
+def _form(rows: Rows) -> RowsForm:
+    return RowsForm(rows.columns, list(rows), rows.cut, round(rows.seconds, 4), rows.notes)
+
+
+def _rows(form: RowsForm) -> Rows:
+    values = tuple(tuple(_value(row.get(column)) for column in form.columns) for row in form.rows)
+    return Rows(form.columns, values, form.cut, form.seconds, form.notes)
+
+
+def _value(value: Any) -> Any:
+    """Return a value of a row; the fields of an object tell whether it is a node, an edge or a path."""
+    if isinstance(value, list):
+        return [_value(item) for item in value]
+    if isinstance(value, dict):
+        kind = next((k for k in (Node, Edge, Path) if value.keys() == {field.name for field in fields(k)}), None)
+        return {key: _value(item) for key, item in value.items()} if kind is None else read(kind, value)
+    return value
 
 
 def _expanded(column: str, value: Any) -> Iterator[tuple[str, Any]]:

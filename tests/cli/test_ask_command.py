@@ -12,7 +12,8 @@ from scripted import Scripted
 
 from kgrag import KnowledgeGraph
 from kgrag.values.documents import Document, Section, Triple
-from kgrag.wire import answer_from_json
+from kgrag.values.events import Answer
+from kgrag.wire import from_json
 
 QUESTION = "Where did the designer of the Fram live?"
 DOCUMENTS = [
@@ -92,7 +93,7 @@ def test_json_holds_all_of_it_and_nothing_else(asked: CommandLine, scripted: Scr
     assert rewritten == {"type": "Rewritten", "step": 2, "query": "Where did Colin Archer live?"}
     hit = next(event for event in found["trace"] if event["type"] == "Retrieved")["hits"][0]
     assert set(hit) == {"rank", "score", "id", "title", "why"}
-    assert answer_from_json(found).trace[-1].step == 0
+    assert from_json(Answer, found).trace[-1].step == 0
     assert found["usage"]["calls"] == len(scripted.calls) == sum(u["calls"] for u in found["by_task"].values())
     assert found["usage"]["cost"] > 0 and found["seconds"] > 0
 

@@ -8,7 +8,8 @@ from kgrag import KnowledgeGraph
 from kgrag.adapters import metadata_of
 from kgrag.cli.evidence import print_ranking
 from kgrag.values.documents import Document, Section
-from kgrag.wire import ranking_from_json, to_json
+from kgrag.values.results import Ranking
+from kgrag.wire import from_json, to_json
 
 _POLICY = "A journey is paid when it was asked for two weeks before, and when the tickets are handed in."
 _BOOKS = [f"{place}.epub" for place in ("a", "b", "c", "d", "e")]
@@ -34,7 +35,7 @@ def test_a_text_takes_one_place(kg: KnowledgeGraph, office: str, retriever: str)
     assert of == {*_BOOKS, "policy.html", "again"}
     as_ranked = kg[office].retriever(retriever).retrieve(question, 4)
     assert [hit.passage.text for hit in as_ranked].count(_POLICY) > 1
-    assert ranking_from_json(to_json(ranking)) == ranking
+    assert from_json(Ranking, to_json(ranking)) == ranking
 
 
 def test_few_words_are_copies_under_the_same_heading_alone(kg: KnowledgeGraph, office: str) -> None:

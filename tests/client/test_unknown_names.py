@@ -7,7 +7,8 @@ from command_line import run_kgrag
 
 from kgrag import KnowledgeGraph
 from kgrag.values.documents import Document, Section
-from kgrag.wire import rows_from_json, to_json
+from kgrag.values.rows import Rows
+from kgrag.wire import from_json, to_json
 
 COLLECTION = "unknown-names"
 
@@ -30,7 +31,7 @@ def test_a_name_that_nothing_has_is_told(
 ) -> None:
     rows = kg[fram].cypher(statement)
     assert [said in note for note in rows.notes] == [True], rows.notes
-    assert rows_from_json(to_json(rows)).notes == rows.notes
+    assert from_json(Rows, to_json(rows)).notes == rows.notes
     assert said in " ".join(run_kgrag(neo4j_env, "cypher", statement, "-c", fram).output.split())
 
 

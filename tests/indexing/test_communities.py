@@ -13,9 +13,9 @@ from kgrag.graph.contents import digest
 from kgrag.indexing.community_plan import communities
 from kgrag.models.budget import HIGH
 from kgrag.values.documents import Document, Section
-from kgrag.values.events import Noted
+from kgrag.values.events import Answer, Noted
 from kgrag.values.results import Filter
-from kgrag.wire import answer_from_json, to_json
+from kgrag.wire import from_json, to_json
 
 pytestmark = pytest.mark.long
 
@@ -294,7 +294,7 @@ def test_summaries_are_read_and_cited_by_their_passages(
     plain = connect()[collection].ask(question, system=f"single+{leaves}")
     assert plain.citations
     assert not any(c.summary for c in plain.citations)
-    assert answer_from_json(to_json(answer)).citations == answer.citations
+    assert from_json(Answer, to_json(answer)).citations == answer.citations
     kg[collection].remove_tree()
 
 

@@ -188,10 +188,10 @@ def _asked(client: httpx.Client) -> dict[str, tuple[str, dict[str, Any]]]:
 
 
 def _strict(schema: dict[str, Any], document: dict[str, Any]) -> Draft202012Validator:
-    """Its check, for which an object has all keys that are documented and no others; a run is not always kept."""
+    """Its check, for which an object has all keys that are documented and no others."""
     whole = json.loads(json.dumps({**schema, "components": document["components"]}))
     for its in whole["components"]["schemas"].values():
         if "properties" in its:
             its["additionalProperties"] = False
-            its["required"] = [key for key in its["properties"] if key != "run"]
+            its["required"] = list(its["properties"])
     return Draft202012Validator(whole)

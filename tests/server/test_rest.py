@@ -17,7 +17,9 @@ from served import SHIPS, Served
 
 from kgrag import KnowledgeGraph
 from kgrag.values.documents import Document, Section
-from kgrag.wire import answer_from_json, event_from_json, ranking_from_json, to_json
+from kgrag.values.events import Answer, Event
+from kgrag.values.results import Ranking
+from kgrag.wire import from_json, to_json
 
 _SHIPS = "ships over http"
 _QUESTION = "Where was the captain of the Fjord Queen born?"
@@ -50,8 +52,8 @@ def _done(client: httpx.Client, reply: httpx.Response) -> dict[str, Any]:
 def test_a_search_is_the_one_of_the_collection(client: httpx.Client, kg: KnowledgeGraph) -> None:
     here = kg[_SHIPS].search(_QUESTION, k=2, retriever="pathrank(cap=20)")
     there = client.post(f"{_C}/search", json={"question": _QUESTION, "k": 2, "retriever": "pathrank(cap=20)"})
-    assert there.json() == json.loads(json.dumps(to_json(here)))
-    assert ranking_from_json(there.json()) == here
+    assert there.json() == json.loads(json.dumps(to_json(here, run=None)))
+    assert from_json(Ranking, there.json()) == here
     only = {"question": _QUESTION, "filter": {"source": "nowhere"}}
     assert client.post(f"{_C}/search", json=only).json()["hits"] == []
 
@@ -60,7 +62,7 @@ def test_an_answer_comes_whole_or_step_by_step(client: httpx.Client, scripted: S
     scripted.say("answer", "In Nordvika [2].")
     asked = {"question": _QUESTION, "system": "single+pathrank", "save": True}
     whole = client.post(f"{_C}/ask", json=asked)
-    answer = answer_from_json(whole.json())
+    answer = from_json(Answer, whole.json())
     assert (answer.text, answer.found) == ("In Nordvika [2].", True)
     assert [citation.passage.title for citation in answer.citations] == ["Ole Brandvik"]
     with client.stream("POST", f"{_C}/ask", json=asked, headers={"Accept": "text/event-stream"}) as stream:
@@ -69,8 +71,8 @@ def test_an_answer_comes_whole_or_step_by_step(client: httpx.Client, scripted: S
     names = [block[0].removeprefix("event: ") for block in blocks]
     forms = [json.loads(block[1].removeprefix("data: ")) for block in blocks]
     assert names[-1] == "Answer" and {"Retrieved", "Answered"} <= set(names)
-    assert [type(event_from_json(form)).__name__ for form in forms[:-1]] == names[:-1]
-    assert answer_from_json(forms[-1]).text == answer.text
+    assert [type(from_json(Event, form)).__name__ for form in forms[:-1]] == names[:-1]
+    assert from_json(Answer, forms[-1]).text == answer.text
     written = [form for form in forms[:-1] if form["type"] == "Answered" and not form["whole"]]
     assert len(written) > 1 and {form["after"] for form in written[1:]} != {0}
     assert "".join(form["text"] for form in written) == answer.text

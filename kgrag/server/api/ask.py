@@ -10,14 +10,13 @@ from pydantic import Field
 from kgrag.agents.system import DEPTH
 from kgrag.client.searching import LocalSearching, Stream
 from kgrag.server.allowed_parts import check_asked_system
-from kgrag.server.api.forms import CollectionNames, Expression, Question, RequestForm, Seconds
-from kgrag.server.api.shapes import Responses, replies
+from kgrag.server.api.forms import CollectionNames, Expression, Question, RequestForm, Seconds, versioned
 from kgrag.server.events import MEDIA_TYPE, Events, EventStream
 from kgrag.server.failures import Reply
 from kgrag.server.route_context import Called, Caller, Named
 from kgrag.values.events import Answer, Answered, Event
 from kgrag.values.results import Filter
-from kgrag.wire import to_json, written_since
+from kgrag.wire import AnswerForm, to_json, written_since
 
 router = APIRouter(tags=["ask"])
 
@@ -48,12 +47,11 @@ class AskCollectionsRequest(AskRequest):
 
 
 _ASKED = AskRequest.model_fields.keys() - {"save"}
-_EVENTS = {"content": {MEDIA_TYPE: {"schema": {"type": "string"}}}}
-_RESPONSES: Responses = {200: replies(Answer, may={"run": str})[200] | _EVENTS}
-_AMONG: Responses = {200: replies(Answer)[200] | _EVENTS}
+_EVENTS: dict[int | str, dict[str, Any]] = {200: {"content": {MEDIA_TYPE: {"schema": {"type": "string"}}}}}
+_SAVED, _AMONG = versioned(AnswerForm, "SavedAnswerReply", run=str | None), versioned(AnswerForm, "AnswerReply")
 
 
-@router.post("/collections/{collection}/ask", responses=_RESPONSES)
+@router.post("/collections/{collection}/ask", response_model=_SAVED, responses=_EVENTS)
 async def ask(caller: Called, request: Request, collection: Named, body: AskRequest) -> Response:
     """Return an answer that the server's language model writes from passages that it cites.
 
@@ -65,22 +63,26 @@ async def ask(caller: Called, request: Request, collection: Named, body: AskRequ
     stream = await caller.work(
         lambda: _begun(caller, caller.collection(collection, "write" if body.save else "read"), body)
     )
-    return await _answered(caller, request, stream, collection if body.save else None)
+    return await _answered(
+        caller, request, stream, lambda result: {"run": caller.kg[collection].save(result) if body.save else None}
+    )
 
 
-@router.post("/ask", responses=_AMONG)
+@router.post("/ask", response_model=_AMONG, responses=_EVENTS)
 async def ask_collections(caller: Called, request: Request, body: AskCollectionsRequest) -> Response:
     """Return an answer from the passages of several collections; each passage has its `collection`."""
     stream = await caller.work(lambda: _begun(caller, caller.select(body.collections), body))
     return await _answered(caller, request, stream)
 
 
-async def _answered(caller: Caller, request: Request, stream: Stream, save: str | None = None) -> Response:
-    """Return the answer, event by event to a client that accepts them; `save`: the collection that keeps it."""
+async def _answered(
+    caller: Caller, request: Request, stream: Stream, kept: Callable[[Answer], dict[str, Any]] = lambda result: {}
+) -> Response:
+    """Return the answer, event by event to a client that accepts them; `kept`: keeps it, and says as which run."""
 
     def answer(hear: Callable[[Event], None] | None) -> dict[str, Any]:
         result = stream.tell(hear)
-        return to_json(result, **({"run": caller.kg[save].save(result)} if save is not None else {}))
+        return to_json(result, **kept(result))
 
     if MEDIA_TYPE in request.headers.get("accept", ""):
         return EventStream(_named(await caller.serving.asks.stream(answer)))

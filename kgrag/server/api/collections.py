@@ -1,10 +1,11 @@
 """Routes of collections: which there are, what one holds and looks like, and its removal."""
 
 from fastapi import APIRouter
+from pydantic import create_model
 
 from kgrag.inspection.result import Inspection
+from kgrag.server.api.forms import versioned
 from kgrag.server.api.jobs import JOB, submitted
-from kgrag.server.api.shapes import holds, replies
 from kgrag.server.failures import Reply
 from kgrag.server.keys import Access
 from kgrag.server.route_context import Called, Named
@@ -14,26 +15,26 @@ from kgrag.wire import to_json
 router = APIRouter(tags=["collections"])
 
 
-@router.get("/me", responses=replies(Access))
+@router.get("/me", response_model=versioned(Access))
 async def me(caller: Called) -> Reply:
     """Return the rights of the key of this request."""
     return Reply(to_json(caller.access))
 
 
-@router.get("/collections", responses=holds("Collections", collections=list[CollectionInfo]))
+@router.get("/collections", response_model=create_model("Collections", collections=list[CollectionInfo]))
 async def collections(caller: Called) -> Reply:
     """Return the collections that the key may see, with their counts."""
     infos = await caller.work(caller.kg.collections)
     return Reply({"collections": [info for info in infos if caller.access.sees(info.name)]})
 
 
-@router.get("/collections/{collection}", responses=replies(CollectionInfo))
+@router.get("/collections/{collection}", response_model=versioned(CollectionInfo))
 async def collection(caller: Called, collection: Named) -> Reply:
     """Return one collection: its embedder and its counts."""
     return Reply(to_json(await caller.work(lambda: caller.collection(collection).info())))
 
 
-@router.delete("/collections/{collection}", status_code=202, responses=JOB)
+@router.delete("/collections/{collection}", status_code=202, response_model=JOB)
 async def delete_collection(caller: Called, collection: Named) -> Reply:
     """Have a job delete a collection with all it holds, and the files that were uploaded to it (role admin)."""
 
@@ -44,13 +45,13 @@ async def delete_collection(caller: Called, collection: Named) -> Reply:
     return await caller.work(submit)
 
 
-@router.get("/collections/{collection}/examples", responses=holds("Examples", questions=list[str]))
+@router.get("/collections/{collection}/examples", response_model=create_model("Examples", questions=list[str]))
 async def example_questions(caller: Called, collection: Named) -> Reply:
     """Return at most three questions that its facts and names suggest."""
     return Reply({"questions": await caller.work(lambda: caller.collection(collection).example_questions())})
 
 
-@router.get("/collections/{collection}/inspect", responses=replies(Inspection))
+@router.get("/collections/{collection}/inspect", response_model=versioned(Inspection))
 async def inspect(caller: Called, collection: Named) -> Reply:
     """Return a collection's counts, distributions, coverage, and findings with their remedies."""
     return Reply(to_json(await caller.work(lambda: caller.collection(collection).inspect())))

@@ -6,10 +6,10 @@ from contextlib import suppress
 from dataclasses import replace
 from datetime import UTC, datetime
 from itertools import takewhile
-from typing import Annotated, Any
+from typing import Annotated, Any, get_type_hints
 
 from fastapi import APIRouter, Path, Query, Response
-from pydantic import Field
+from pydantic import Field, create_model
 
 from kgrag.client.graph import KnowledgeGraph
 from kgrag.client.searching import LocalSearching
@@ -23,7 +23,6 @@ from kgrag.server.allowed_parts import check_asked_retriever, check_asked_system
 from kgrag.server.answer_forms import cited_hits, result_form
 from kgrag.server.api.drawings import DRAWING, drawing_form
 from kgrag.server.api.forms import CollectionNames, Expression, Question, RequestForm
-from kgrag.server.api.shapes import holds, shape
 from kgrag.server.conversation import TURNS
 from kgrag.server.conversations import Heading, Turn
 from kgrag.server.events import EventStream
@@ -31,8 +30,9 @@ from kgrag.server.failures import Reply, for_reader, logger
 from kgrag.server.route_context import Called, Caller
 from kgrag.values.errors import AccessError, DatabaseError, InputError, NotFoundError
 from kgrag.values.events import Answer, Event, Retrieved
+from kgrag.values.forms import plain
 from kgrag.values.results import Hit, Passage, Ranking
-from kgrag.wire import plain, to_json
+from kgrag.wire import to_json
 
 Shown = tuple[Answer | Ranking | None, frozenset[str]]
 """A result as it may be shown, and the ids of passages whose texts it lacks: they are not held as they were."""
@@ -91,13 +91,14 @@ _DRAWN = 3  # hits of an answer that cites nothing
 router = APIRouter(tags=["conversations"])
 
 Id = Annotated[str, Path(min_length=1, max_length=64, description="id of a conversation, or of a turn")]
-_TURN: Any = shape("TurnReply", Turn, without=("owner",))
-_SHOWN: Any = shape(
+_OWN = {name: kind for name, kind in get_type_hints(Turn).items() if name != "owner"}
+_TURN: Any = create_model("TurnReply", **_OWN)
+_SHOWN: Any = create_model(
     "ShownTurn", turn=_TURN, mine=bool, answer=dict[str, Any] | None, steps=list[dict[str, Any]],
     sources=list[dict[str, Any]], notes=list[str], hops=list[Hop],
     follow_ups=Annotated[list[str], Field(description="what may be asked next, of the last question that is shown")],
 )  # fmt: skip
-_SPENT: Any = shape("Spent", name=str, questions=int, tokens=int, cost=float | None)
+_SPENT: Any = create_model("Spent", name=str, questions=int, tokens=int, cost=float | None)
 
 
 class TurnRequest(RequestForm):
@@ -127,7 +128,7 @@ class OpinionRequest(RequestForm):
     remark: Annotated[str, Field(max_length=2000)] = ""
 
 
-@router.post("/turns", status_code=202, responses={202: {"model": _TURN}})
+@router.post("/turns", status_code=202, response_model=_TURN)
 async def ask_turn(caller: Called, body: TurnRequest) -> Reply:
     """Ask; the reply comes at once, with the id under which the answer is followed, and kept."""
     question = body.question.strip()
@@ -174,7 +175,7 @@ async def ask_turn(caller: Called, body: TurnRequest) -> Reply:
     return Reply(_form(turn), 202)
 
 
-@router.get("/conversations", responses=holds("ConversationList", conversations=list[Heading]))
+@router.get("/conversations", response_model=create_model("ConversationList", conversations=list[Heading]))
 async def conversations(caller: Called, limit: Annotated[int, Query(ge=1, le=2000)] = 100) -> Reply:
     """Return the conversations of the caller, the newest first."""
     headings = await caller.work(lambda: caller.serving.conversations.headings(caller.access.key, limit))
@@ -183,7 +184,7 @@ async def conversations(caller: Called, limit: Annotated[int, Query(ge=1, le=200
 
 @router.get(
     "/conversations/{id}",
-    responses=holds("Conversation", id=str, mine=bool, collections=list[str], turns=list[_SHOWN]),
+    response_model=create_model("Conversation", id=str, mine=bool, collections=list[str], turns=list[_SHOWN]),
 )
 async def conversation(caller: Called, id: Id) -> Reply:
     """Return a conversation with its answers, for those who have its id and may see its collections."""
@@ -203,7 +204,7 @@ async def conversation(caller: Called, id: Id) -> Reply:
     return Reply(await caller.work(load))
 
 
-@router.patch("/conversations/{id}", responses=holds("RenamedConversation", id=str, title=str))
+@router.patch("/conversations/{id}", response_model=create_model("RenamedConversation", id=str, title=str))
 async def rename_conversation(caller: Called, id: Id, body: TitleRequest) -> Reply:
     """Rename a conversation of the caller."""
     title = " ".join(body.title.split())
@@ -216,7 +217,7 @@ async def rename_conversation(caller: Called, id: Id, body: TitleRequest) -> Rep
     return Reply(await caller.work(renamed))
 
 
-@router.delete("/conversations/{id}", responses=holds("RemovedConversation", id=str))
+@router.delete("/conversations/{id}", response_model=create_model("RemovedConversation", id=str))
 async def delete_conversation(caller: Called, id: Id) -> Reply:
     """Remove a conversation of the caller."""
 
@@ -228,7 +229,7 @@ async def delete_conversation(caller: Called, id: Id) -> Reply:
     return Reply(await caller.work(removed))
 
 
-@router.get("/turns/{id}", responses={200: {"model": _SHOWN}})
+@router.get("/turns/{id}", response_model=_SHOWN)
 async def turn(caller: Called, id: Id) -> Reply:
     """Return a question, and its result: the answer, its steps, its sources."""
     return Reply(await caller.work(lambda: _rows_of(caller, [_turn(caller, id)])[0]))
@@ -244,7 +245,7 @@ async def turn_events(caller: Called, id: Id) -> Response:
     return EventStream(caller.serving.asking.follow(id))
 
 
-@router.get("/turns/{id}/result", responses=holds("TurnResult", turn=_TURN, result=dict[str, Any] | None))
+@router.get("/turns/{id}/result", response_model=create_model("TurnResult", turn=_TURN, result=dict[str, Any] | None))
 async def turn_result(caller: Called, id: Id) -> Reply:
     """Return the answer, or the ranking, with all its stored evidence."""
 
@@ -256,7 +257,7 @@ async def turn_result(caller: Called, id: Id) -> Reply:
     return Reply(await caller.work(load))
 
 
-@router.get("/turns/{id}/drawing", responses=DRAWING)
+@router.get("/turns/{id}/drawing", response_model=DRAWING)
 async def draw_turn(caller: Called, id: Id) -> Reply:
     """Return the trails from the question to an answer's citations, or to a search's passages, as a drawing."""
 
@@ -272,7 +273,7 @@ async def draw_turn(caller: Called, id: Id) -> Reply:
     return await caller.work(draw)
 
 
-@router.post("/turns/{id}/stop", responses={200: {"model": _TURN}})
+@router.post("/turns/{id}/stop", response_model=_TURN)
 async def stop_turn(caller: Called, id: Id) -> Reply:
     """End the work on a question of the caller at its next step."""
     turn = await caller.work(lambda: _turn(caller, id, own=True))
@@ -280,7 +281,7 @@ async def stop_turn(caller: Called, id: Id) -> Reply:
     return Reply(_form(turn))
 
 
-@router.post("/turns/{id}/opinion", responses={200: {"model": _TURN}})
+@router.post("/turns/{id}/opinion", response_model=_TURN)
 async def opinion(caller: Called, id: Id, body: OpinionRequest) -> Reply:
     """Rate an answer; it is saved in the graph as a run, for the collection's maintainers."""
 
@@ -295,7 +296,7 @@ async def opinion(caller: Called, id: Id, body: OpinionRequest) -> Reply:
     return Reply(_form(await caller.work(rate)))
 
 
-@router.get("/opinions", responses=holds("Opinions", opinions=list[_TURN]))
+@router.get("/opinions", response_model=create_model("Opinions", opinions=list[_TURN]))
 async def opinions(caller: Called, limit: Annotated[int, Query(ge=1, le=1000)] = 200) -> Reply:
     """Return what people said of answers, the newest first (role admin, of all collections)."""
     _check_operator(caller)
@@ -303,7 +304,7 @@ async def opinions(caller: Called, limit: Annotated[int, Query(ge=1, le=1000)] =
     return Reply({"opinions": list(map(_form, turns))})
 
 
-@router.get("/spending", responses=holds("Spending", spending=list[_SPENT]))
+@router.get("/spending", response_model=create_model("Spending", spending=list[_SPENT]))
 async def spending(caller: Called) -> Reply:
     """Return the usage of the stored answers, by key (role admin, of all collections)."""
     _check_operator(caller)

@@ -3,24 +3,23 @@
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Path
-from pydantic import Field, JsonValue
+from pydantic import Field, JsonValue, create_model
 
 from kgrag.graph.queries import Parameter
 from kgrag.graph.saved import saved_queries
 from kgrag.server.allowed_parts import is_of_a_collection, saved_rows
-from kgrag.server.api.forms import RequestForm
-from kgrag.server.api.shapes import holds, replies, shape
+from kgrag.server.api.forms import RequestForm, versioned
 from kgrag.server.failures import Reply
 from kgrag.server.replies import open_parameters
 from kgrag.server.route_context import Called, Caller, Named
-from kgrag.values.rows import Rows
+from kgrag.values.rows import RowsForm
 from kgrag.wire import to_json
 
 router = APIRouter(tags=["cypher"])
 
 Parameters = Annotated[dict[str, JsonValue], Field(max_length=100, description="name -> value")]
-_ROWS = replies(Rows)
-_QUERY: Any = shape("SavedQuery", name=str, purpose=str, parameters=list[Parameter], of_a_collection=bool)
+_ROWS = versioned(RowsForm, "RowsReply")
+_QUERY: Any = create_model("SavedQuery", name=str, purpose=str, parameters=list[Parameter], of_a_collection=bool)
 QueryName = Annotated[str, Path(description="name of a saved query", min_length=1, max_length=100)]
 
 
@@ -38,7 +37,7 @@ class SavedQueryRequest(RequestForm):
     parameters: Parameters = Field(default_factory=dict)
 
 
-@router.post("/cypher", responses=_ROWS)
+@router.post("/cypher", response_model=_ROWS)
 async def cypher(caller: Called, body: CypherRequest) -> Reply:
     """Run a statement that only reads, as a guest (role analyst); for keys of all collections."""
     caller.access.check("analyst")
@@ -51,7 +50,7 @@ async def cypher(caller: Called, body: CypherRequest) -> Reply:
     return Reply(to_json(rows))
 
 
-@router.get("/queries", responses=holds("Queries", queries=list[_QUERY]))
+@router.get("/queries", response_model=create_model("Queries", queries=list[_QUERY]))
 async def queries(caller: Called) -> Reply:
     """Return the saved queries that the key may run, with their parameters."""
     all_of_them = not caller.access.collections
@@ -68,14 +67,14 @@ async def queries(caller: Called) -> Reply:
     return Reply({"queries": rows})
 
 
-@router.post("/queries/{name}", responses=_ROWS)
+@router.post("/queries/{name}", response_model=_ROWS)
 async def saved_query(caller: Called, name: QueryName, body: SavedQueryRequest) -> Reply:
     """Run a saved query on the whole database; for keys of all collections."""
     caller.access.check_all()
     return await _rows(caller, name, body, None)
 
 
-@router.post("/collections/{collection}/queries/{name}", responses=_ROWS)
+@router.post("/collections/{collection}/queries/{name}", response_model=_ROWS)
 async def collection_query(caller: Called, collection: Named, name: QueryName, body: SavedQueryRequest) -> Reply:
     """Run a saved query on a collection."""
     return await _rows(caller, name, body, collection)

@@ -1,28 +1,36 @@
 """Routes of documents: files and texts come in, are listed, and go."""
 
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from functools import partial
-from typing import Annotated, Any
+from typing import Annotated, Any, ClassVar
 
 from fastapi import APIRouter, File, Query, UploadFile
-from pydantic import Field
+from pydantic import Field, create_model
 
-from kgrag.server.api.forms import RequestForm
+from kgrag.server.api.forms import WHOLE, RequestForm, versioned
 from kgrag.server.api.jobs import JOB, submitted
-from kgrag.server.api.shapes import holds, replies, shape
 from kgrag.server.failures import Reply
 from kgrag.server.route_context import Called, Caller, Named
 from kgrag.server.uploads import Upload, Uploads, checked_name
 from kgrag.values.errors import TooLargeError
+from kgrag.values.forms import plain
 from kgrag.values.results import DocumentContents, DocumentInfo
-from kgrag.wire import plain, to_json
+from kgrag.wire import to_json
 
 router = APIRouter(tags=["documents"])
 
-_CHUNK = 1024 * 1024
-_DOCUMENT: Any = shape("ListedDocument", DocumentInfo, held=bool)
-_UPLOAD: Any = shape("HeldUpload", Upload, without=("path",))
+_CHUNK = 1024 * 1024  # bytes
+_UPLOAD: Any = create_model("HeldUpload", name=str, size=int)
 Key = Annotated[str, Field(min_length=1, max_length=2000)]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ListedDocument(DocumentInfo):
+    """A document at a glance; `held`: the server holds its file."""
+
+    __pydantic_config__: ClassVar = WHOLE
+    held: bool
 
 
 class NamedText(RequestForm):
@@ -39,7 +47,7 @@ class TextsRequest(RequestForm):
     language: Annotated[str | None, Field(pattern="^[a-z]{2,3}$")] = None
 
 
-@router.post("/collections/{collection}/documents", status_code=202, responses=JOB)
+@router.post("/collections/{collection}/documents", status_code=202, response_model=JOB)
 async def upload(
     caller: Called,
     collection: Named,
@@ -55,7 +63,7 @@ async def upload(
     return await caller.work(lambda: _store_files(caller, collection, parts, language))
 
 
-@router.post("/collections/{collection}/texts", status_code=202, responses=JOB)
+@router.post("/collections/{collection}/texts", status_code=202, response_model=JOB)
 async def add_texts(caller: Called, collection: Named, body: TextsRequest) -> Reply:
     """Ingest texts in place of files (role write)."""
 
@@ -66,7 +74,7 @@ async def add_texts(caller: Called, collection: Named, body: TextsRequest) -> Re
 
 @router.get(
     "/collections/{collection}/documents",
-    responses=holds("Documents", documents=list[_DOCUMENT], after=str | None),
+    response_model=create_model("Documents", documents=list[ListedDocument], after=str | None),
 )
 async def documents(
     caller: Called,
@@ -89,7 +97,7 @@ async def documents(
     return await caller.work(listed)
 
 
-@router.get("/collections/{collection}/document", responses=replies(DocumentContents))
+@router.get("/collections/{collection}/document", response_model=versioned(DocumentContents))
 async def document(
     caller: Called,
     collection: Named,
@@ -100,7 +108,7 @@ async def document(
     return Reply(to_json(await caller.work(lambda: caller.collection(collection).document(key, limit=limit))))
 
 
-@router.delete("/collections/{collection}/documents", status_code=202, responses=JOB)
+@router.delete("/collections/{collection}/documents", status_code=202, response_model=JOB)
 async def delete_documents(
     caller: Called,
     collection: Named,
@@ -111,7 +119,7 @@ async def delete_documents(
     return await caller.work(lambda: submitted(caller, collection, "delete", {"documents": key}, seconds))
 
 
-@router.delete("/collections/{collection}/uploads", status_code=202, responses=JOB)
+@router.delete("/collections/{collection}/uploads", status_code=202, response_model=JOB)
 async def prune_documents(
     caller: Called, collection: Named, name: Annotated[list[Key], Query(min_length=1, max_length=100)]
 ) -> Reply:
@@ -126,7 +134,7 @@ async def prune_documents(
     return await caller.work(dropped)
 
 
-@router.get("/collections/{collection}/uploads", responses=holds("Uploads", uploads=list[_UPLOAD]))
+@router.get("/collections/{collection}/uploads", response_model=create_model("Uploads", uploads=list[_UPLOAD]))
 async def uploads(caller: Called, collection: Named) -> Reply:
     """Return the stored files, by name."""
     stored = await caller.work(lambda: _uploads_of(caller, collection))

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Query
+from pydantic import create_model
 
 from kgrag.client.graph import KnowledgeGraph
 from kgrag.drawing import Drawing, DrawnEdge, DrawnNode, drawing
@@ -11,7 +12,6 @@ from kgrag.retrieval.quoted_trail import Tie, told_connection
 from kgrag.server.allowed_parts import saved_rows
 from kgrag.server.api.cypher import QueryName, SavedQueryRequest
 from kgrag.server.api.passages import Id
-from kgrag.server.api.shapes import holds
 from kgrag.server.failures import Reply
 from kgrag.server.route_context import Called, Named
 from kgrag.values.results import Passage
@@ -19,10 +19,10 @@ from kgrag.values.rows import Rows
 
 router = APIRouter(tags=["drawings"])
 
-DRAWING = holds("Drawing", nodes=list[DrawnNode], edges=list[DrawnEdge])
+DRAWING = create_model("Drawing", nodes=list[DrawnNode], edges=list[DrawnEdge])
 
 
-@router.get("/collections/{collection}/drawings/search", responses=DRAWING)
+@router.get("/collections/{collection}/drawings/search", response_model=DRAWING)
 async def draw_search(
     caller: Called,
     collection: Named,
@@ -33,7 +33,7 @@ async def draw_search(
     return drawing_form(await caller.work(lambda: drawing(caller.collection(collection).search(question, k=k))))
 
 
-@router.get("/collections/{collection}/drawings/passage", responses=DRAWING)
+@router.get("/collections/{collection}/drawings/passage", response_model=DRAWING)
 async def draw_passage(
     caller: Called, collection: Named, id: Id, edges: Annotated[int, Query(ge=1, le=100)] = 10
 ) -> Reply:
@@ -41,7 +41,7 @@ async def draw_passage(
     return drawing_form(await caller.work(lambda: around(caller.kg, caller.collection(collection).passage(id), edges)))
 
 
-@router.post("/collections/{collection}/drawings/queries/{name}", responses=DRAWING)
+@router.post("/collections/{collection}/drawings/queries/{name}", response_model=DRAWING)
 async def draw_query(caller: Called, collection: Named, name: QueryName, body: SavedQueryRequest) -> Reply:
     """Return the nodes and edges of a saved query: `around` an entity, a `run`, a `document`, ..."""
 
@@ -53,7 +53,7 @@ async def draw_query(caller: Called, collection: Named, name: QueryName, body: S
 
 @router.get(
     "/collections/{collection}/drawings/connection",
-    responses=holds("Connection", nodes=list[DrawnNode], edges=list[DrawnEdge], ways=int, ties=list[Tie]),
+    response_model=create_model("Connection", nodes=list[DrawnNode], edges=list[DrawnEdge], ways=int, ties=list[Tie]),
 )
 async def draw_connection(
     caller: Called,

@@ -6,9 +6,9 @@ from typing import Literal
 from fastapi import APIRouter, Request, Response
 from fastapi.responses import PlainTextResponse
 from prometheus_client import CONTENT_TYPE_LATEST
+from pydantic import create_model
 
 from kgrag.runtime import limits
-from kgrag.server.api.shapes import holds
 from kgrag.server.failures import Reply, response
 from kgrag.server.gauges import Gauges
 from kgrag.server.route_context import Called, serving_of
@@ -16,17 +16,17 @@ from kgrag.values.errors import DatabaseError
 
 router = APIRouter(tags=["health"])
 
-_OK = holds("Alive", status=Literal["ok"])
+_OK = create_model("Alive", status=Literal["ok"])
 _READY = 3.0  # seconds in which the database has to answer
 
 
-@router.get("/healthz", responses=_OK)
+@router.get("/healthz", response_model=_OK)
 async def alive() -> Reply:
     """Report that the process answers."""
     return Reply({"status": "ok"})
 
 
-@router.get("/readyz", responses=_OK)
+@router.get("/readyz", response_model=_OK)
 async def ready(request: Request) -> Response:
     """Report whether the database answers, too; 503 if not."""
     serving = serving_of(request)

@@ -6,28 +6,25 @@ from dataclasses import replace
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Path, Query, Response
-from pydantic import Field, JsonValue
+from pydantic import Field, JsonValue, create_model
 
 from kgrag.client.collection import operations
 from kgrag.graph.jobs import Job, State, no_job
 from kgrag.models.budget import Estimate
-from kgrag.server.api.forms import RequestForm
-from kgrag.server.api.shapes import holds, replies, shape
+from kgrag.server.api.forms import RequestForm, versioned
 from kgrag.server.events import Events, EventStream
 from kgrag.server.failures import Reply
 from kgrag.server.jobs.kinds import KINDS, Kind
 from kgrag.server.keys import Role
 from kgrag.server.route_context import Called, Caller, Named
-from kgrag.values.documents import Problem
 from kgrag.wire import to_json
 
 router = APIRouter(tags=["jobs"])
 
-JOB = replies(Job, code=202)
-_NOW = replies(Job)
+JOB = versioned(Job)
 _LISTED = 20  # items of a parameter that a list of jobs shows
 _LOOKS = 10  # at a watched folder, of which all but the last wait or were cancelled
-_PROBLEM: Any = shape("FileProblem", Problem, without=("lasting",))
+_PROBLEM: Any = create_model("FileProblem", place=str, message=str)
 _LOOK = 0.5  # seconds between looks at a job that is watched
 _VERBS = operations()
 _ESTIMATED = [name for name, verb in _VERBS.items() if verb.estimate]
@@ -54,7 +51,7 @@ class JobRequest(RequestForm):
     )
 
 
-@router.post("/collections/{collection}/jobs", status_code=202, responses=JOB)
+@router.post("/collections/{collection}/jobs", status_code=202, response_model=JOB)
 async def submit_job(caller: Called, collection: Named, body: JobRequest) -> Reply:
     """Ask for a job (role write; admin to delete a whole collection)."""
     return await caller.work(lambda: submitted(caller, collection, body.kind, body.parameters))
@@ -62,7 +59,7 @@ async def submit_job(caller: Called, collection: Named, body: JobRequest) -> Rep
 
 @router.get(
     "/collections/{collection}/estimates/{kind}",
-    responses=holds("EstimateReply", kind=str, calls=int, tokens=int, cost=float | None, lines=list[str]),
+    response_model=create_model("EstimateReply", kind=str, calls=int, tokens=int, cost=float | None, lines=list[str]),
 )
 async def estimate(caller: Called, collection: Named, kind: Estimated) -> Reply:
     """Estimate the most that a job takes of the language model; calls none (role write).
@@ -86,7 +83,7 @@ async def estimate(caller: Called, collection: Named, kind: Estimated) -> Reply:
     return await caller.work(estimated)
 
 
-@router.get("/jobs", responses=holds("Jobs", jobs=list[Job]))
+@router.get("/jobs", response_model=create_model("Jobs", jobs=list[Job]))
 async def jobs(
     caller: Called,
     collection: Annotated[str | None, Query(min_length=1, max_length=200)] = None,
@@ -111,7 +108,7 @@ def _brief(parameters: Mapping[str, Any]) -> dict[str, Any]:
     return {**parameters, **cut, **{f"{name}_number": len(value) for name, value in long.items()}}
 
 
-@router.get("/jobs/{id}", responses=_NOW)
+@router.get("/jobs/{id}", response_model=JOB)
 async def job(caller: Called, id: Id) -> Reply:
     """Return the current state of a job."""
     return Reply(to_json(await caller.work(lambda: _seen(caller, id))))
@@ -124,13 +121,13 @@ async def job_events(caller: Called, id: Id) -> Response:
     return EventStream(_changes(caller, id))
 
 
-@router.delete("/jobs/{id}", responses=_NOW)
+@router.delete("/jobs/{id}", response_model=JOB)
 async def cancel_job(caller: Called, id: Id) -> Reply:
     """Cancel a job; what it has written stays (role write)."""
     return Reply(to_json(await caller.work(lambda: caller.serving.jobs.cancel(_seen(caller, id, "write").id))))
 
 
-@router.post("/jobs/{id}/retry", responses=_NOW)
+@router.post("/jobs/{id}/retry", response_model=JOB)
 async def retry_job(caller: Called, id: Id) -> Reply:
     """Have a job that failed or was cancelled go on (role write)."""
     return Reply(to_json(await caller.work(lambda: caller.serving.jobs.retry(_seen(caller, id, "write").id))))
@@ -138,7 +135,7 @@ async def retry_job(caller: Called, id: Id) -> Reply:
 
 @router.get(
     "/collections/{collection}/watched",
-    responses=holds(
+    response_model=create_model(
         "Watched", folder=str | None, present=bool, looked=str, looking=str, documents=int, unsettled=int, failed=int,
         problems=list[_PROBLEM], error=str,
     ),

@@ -3,10 +3,9 @@
 from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Query
-from pydantic import Field
+from pydantic import Field, create_model
 
 from kgrag.server.api.forms import RequestForm
-from kgrag.server.api.shapes import holds, shape
 from kgrag.server.failures import Reply
 from kgrag.server.route_context import Called, Named
 from kgrag.values.errors import NotFoundError
@@ -14,8 +13,8 @@ from kgrag.values.errors import NotFoundError
 router = APIRouter(tags=["names"])
 
 Name = Annotated[str, Field(min_length=1, max_length=2000)]
-_NAME: Any = shape("FoundName", name=str, passages=int)
-_PAIR: Any = shape(
+_NAME: Any = create_model("FoundName", name=str, passages=int)
+_PAIR: Any = create_model(
     "ListedPair", one=str, other=str, score=float, evidence=str, kind=str, by=str, contexts=tuple[str, str]
 )
 
@@ -34,7 +33,7 @@ class DecisionsRequest(RequestForm):
     decisions: Annotated[tuple[Decision, ...], Field(min_length=1, max_length=500)]
 
 
-@router.get("/collections/{collection}/names", responses=holds("Names", names=list[_NAME]))
+@router.get("/collections/{collection}/names", response_model=create_model("Names", names=list[_NAME]))
 async def names(
     caller: Called,
     collection: Named,
@@ -47,7 +46,8 @@ async def names(
 
 
 @router.get(
-    "/collections/{collection}/name-pairs", responses=holds("NamePairs", names=int, number=int, pairs=list[_PAIR])
+    "/collections/{collection}/name-pairs",
+    response_model=create_model("NamePairs", names=int, number=int, pairs=list[_PAIR]),
 )
 async def name_pairs(
     caller: Called,
@@ -82,7 +82,7 @@ async def name_pairs(
     return await caller.work(listed)
 
 
-@router.post("/collections/{collection}/name-pairs", responses=holds("Decided", decided=int))
+@router.post("/collections/{collection}/name-pairs", response_model=create_model("Decided", decided=int))
 async def decide_name_pairs(caller: Called, collection: Named, body: DecisionsRequest) -> Reply:
     """Say of pairs whether their names are one entity's (role write); a later search for pairs keeps to it."""
 

@@ -5,10 +5,10 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, Path, Query, Request, Response
 from fastapi.responses import FileResponse
+from pydantic import create_model
 
 from kgrag.indexing.figure_files import FigureFiles
 from kgrag.server import pictures
-from kgrag.server.api.shapes import Responses, holds
 from kgrag.server.failures import Reply
 from kgrag.server.route_context import Called, Named
 from kgrag.values.documents import SHOWN
@@ -18,29 +18,19 @@ from kgrag.wire import to_json
 router = APIRouter(tags=["passages"])
 
 _PNG = "image/png"
-_PAGE: Responses = {
-    200: {
-        **holds(
-            "Page",
-            png=str,
-            boxes=list[pictures.Box],
-            dark=list[pictures.Box],
-            pages=int,
-            number=int,
-            confidence=float | None,
-        )[200],
-        "content": {_PNG: {}},
-    }
-}
+_BOXES = list[pictures.Box]
+_PAGE = create_model("Page", png=str, boxes=_BOXES, dark=_BOXES, pages=int, number=int, confidence=float | None)
 _BYTES = {"schema": {"type": "string", "format": "binary"}}
-_FIGURE: Responses = {200: {"content": dict.fromkeys(("application/octet-stream", *SHOWN), _BYTES)}}
+_FIGURE: dict[int | str, dict[str, Any]] = {
+    200: {"content": dict.fromkeys(("application/octet-stream", *SHOWN), _BYTES)}
+}
 """Generators of clients know bytes by the first of these types alone."""
 Id = Annotated[str, Query(min_length=1, max_length=2000, description="id of a passage, or key or title of a document")]
 
 
 @router.get(
     "/collections/{collection}/passage",
-    responses=holds("PassageReply", version=int, passage=Passage, edges=list[dict[str, Any]]),
+    response_model=create_model("PassageReply", version=int, passage=Passage, edges=list[dict[str, Any]]),
 )
 async def passage(caller: Called, collection: Named, id: Id, edges: Annotated[int, Query(ge=0, le=100)] = 10) -> Reply:
     """Return a passage, and the edges around it, at most so many of each kind."""
@@ -64,7 +54,7 @@ async def figure(caller: Called, collection: Named, id: Annotated[str, Path(max_
     return FileResponse(path, media_type=media_type)
 
 
-@router.get("/collections/{collection}/page", responses=_PAGE)
+@router.get("/collections/{collection}/page", response_model=_PAGE, responses={200: {"content": {_PNG: {}}}})
 async def page(
     caller: Called,
     request: Request,

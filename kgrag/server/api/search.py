@@ -3,19 +3,18 @@
 from typing import Annotated, Literal
 
 from fastapi import APIRouter
-from pydantic import Field
+from pydantic import Field, create_model
 
 from kgrag.agents.lookup import Lookup
 from kgrag.client.collection import Collection
 from kgrag.client.federation import Federation
 from kgrag.retrieval.base import DEFAULT_RETRIEVER
 from kgrag.server.allowed_parts import check_asked_retriever
-from kgrag.server.api.forms import CollectionNames, Expression, Question, RequestForm, Seconds
-from kgrag.server.api.shapes import holds, replies
+from kgrag.server.api.forms import CollectionNames, Expression, Question, RequestForm, Seconds, versioned
 from kgrag.server.failures import Reply
 from kgrag.server.route_context import Called, Caller, Named
 from kgrag.values.results import Filter, Ranking
-from kgrag.wire import to_json
+from kgrag.wire import RankingForm, to_json
 
 router = APIRouter(tags=["search"])
 
@@ -46,19 +45,21 @@ class LookUpRequest(RequestForm):
     filter: Filter = Filter()
 
 
-@router.post("/collections/{collection}/search", responses=replies(Ranking, may={"run": str}))
+@router.post(
+    "/collections/{collection}/search", response_model=versioned(RankingForm, "SavedRankingReply", run=str | None)
+)
 async def search(caller: Called, collection: Named, body: SearchRequest) -> Reply:
     """Return the passages that answer a question best, each with the trail that led to it."""
 
     def rank() -> Reply:
         target = caller.collection(collection, "write" if body.save else "read")
         ranking = _ranking(caller, target, body)
-        return Reply(to_json(ranking, **({"run": target.save(ranking)} if body.save else {})))
+        return Reply(to_json(ranking, run=target.save(ranking) if body.save else None))
 
     return await caller.work(rank, deadline=body.deadline)
 
 
-@router.post("/search", responses=replies(Ranking))
+@router.post("/search", response_model=versioned(RankingForm, "RankingReply"))
 async def search_collections(caller: Called, body: SearchCollectionsRequest) -> Reply:
     """Return the passages of several collections that answer a question best; each has its `collection`."""
     return await caller.work(
@@ -76,7 +77,7 @@ def _ranking(caller: Caller, target: Collection | Federation, body: SearchReques
     )
 
 
-@router.post("/collections/{collection}/look-up", responses=holds("LookUpReply", lookup=Lookup | None))
+@router.post("/collections/{collection}/look-up", response_model=create_model("LookUpReply", lookup=Lookup | None))
 async def look_up(caller: Called, collection: Named, body: LookUpRequest) -> Reply:
     """Return a page, a table or a section; `lookup` is null where the question names none of these."""
     lookup = await caller.work(lambda: caller.collection(collection).look_up(body.question, filter=body.filter))

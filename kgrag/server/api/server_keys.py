@@ -4,10 +4,9 @@ from datetime import datetime
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Path
-from pydantic import Field
+from pydantic import Field, create_model
 
 from kgrag.server.api.forms import RequestForm
-from kgrag.server.api.shapes import Responses, holds, shape
 from kgrag.server.failures import Reply
 from kgrag.server.keys import Keys, Role
 from kgrag.server.route_context import Called, Caller
@@ -15,8 +14,8 @@ from kgrag.values.errors import InputError
 
 router = APIRouter(tags=["keys"])
 
-_KEY: Any = shape("ListedKey", name=str, role=Role, collections=list[str], created=datetime)
-_MADE: Responses = {201: holds("MadeKey", name=str, token=str)[200]}
+_KEY: Any = create_model("ListedKey", name=str, role=Role, collections=list[str], created=datetime)
+_MADE = create_model("MadeKey", name=str, token=str)
 KeyName = Annotated[str, Path(min_length=1, max_length=64, description="name of a key")]
 
 
@@ -28,7 +27,7 @@ class KeyRequest(RequestForm):
     collections: Annotated[tuple[Annotated[str, Field(min_length=1, max_length=200)], ...], Field(max_length=1000)] = ()
 
 
-@router.get("/keys", responses=holds("Keys", keys=list[_KEY]))
+@router.get("/keys", response_model=create_model("Keys", keys=list[_KEY]))
 async def keys(caller: Called) -> Reply:
     """Return the keys of the server, by name, without their secrets (role admin, all collections)."""
     store = _keys(caller)
@@ -36,7 +35,7 @@ async def keys(caller: Called) -> Reply:
     return Reply({"keys": [{name: getattr(key, name) for name in _KEY.model_fields} for key in stored]})
 
 
-@router.post("/keys", status_code=201, responses=_MADE)
+@router.post("/keys", status_code=201, response_model=_MADE)
 async def add_key(caller: Called, body: KeyRequest) -> Reply:
     """Make a key (role admin, all collections); its token is shown this once.
 
@@ -47,7 +46,7 @@ async def add_key(caller: Called, body: KeyRequest) -> Reply:
     return Reply({"name": body.name, "token": token}, 201)
 
 
-@router.delete("/keys/{name:path}", responses=holds("RemovedKey", name=str))
+@router.delete("/keys/{name:path}", response_model=create_model("RemovedKey", name=str))
 async def remove_key(caller: Called, name: KeyName) -> Reply:
     """Remove a key, which is refused from now on (role admin, all collections); not the one that this is asked with."""
     store = _keys(caller)

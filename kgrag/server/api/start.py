@@ -3,13 +3,13 @@
 from typing import Any
 
 from fastapi import APIRouter
+from pydantic import create_model
 
 from kgrag import __version__
 from kgrag.agents.system import DEFAULT_SYSTEM, STRATEGIES, check_system
 from kgrag.drawing import looks
 from kgrag.graph.collections import KNOWLEDGE
 from kgrag.retrieval.base import DEFAULT_RETRIEVER, RETRIEVERS
-from kgrag.server.api.shapes import holds, shape
 from kgrag.server.failures import Reply
 from kgrag.server.keys import LOCAL, Role
 from kgrag.server.route_context import Called
@@ -21,15 +21,15 @@ FAST = "single+pathrank"
 
 _PARTS = ("bridges", "common", "concat", "top")
 """Retrievers that only make sense over others, which are named with them."""
-_PART: Any = shape("PartMeaning", name=str, meaning=str, alone=bool)
-_START = holds(
+_PART: Any = create_model("PartMeaning", name=str, meaning=str, alone=bool)
+_START = create_model(
     "Start", version=str, name=str, role=Role, all=bool, locked=bool, model=str, fast=str, thorough=str, search=str,
     systems=list[_PART], retrievers=list[_PART], collections=list[str], looks=dict[str, str], upload_files=int,
     upload_bytes=int,
 )  # fmt: skip
 
 
-@router.get("/start", responses=_START)
+@router.get("/start", response_model=_START)
 async def start(caller: Called) -> Reply:
     """Return the first data of a page.
 

@@ -20,7 +20,7 @@ from kgrag.server.uploads import Uploads
 from kgrag.values.documents import Scan
 from kgrag.values.errors import ConfigurationError, InputError, KgragError, NotFoundError
 from kgrag.values.events import Progress
-from kgrag.wire import plain
+from kgrag.values.forms import plain
 
 _LISTED = 500  # entries of a list in a result
 _SETTLE = 2.0  # seconds for which a file of a watched folder has not changed
