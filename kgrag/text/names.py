@@ -277,7 +277,7 @@ def _trimmed(words: Sequence[Token], first: int, last: int, language: Language) 
 def _is_numeral(words: Sequence[Token], place: int) -> bool:
     """Return whether "I" behind a name counts: "World War I in", unlike "in Oslo I saw"."""
     after = words[place + 1] if place + 1 < len(words) else None
-    ends = after is None or after.starts or not after.joined or after.norm in _INNER_WORDS
+    ends = after is None or after.starts or not after.joined or after.norm in _INNER_WORDS or after.raw[0].isupper()
     return words[place].raw == "I" and ends and place > 0 and words[place - 1].is_capital and words[place].joined
 
 
