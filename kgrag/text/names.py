@@ -29,9 +29,9 @@ _INSTITUTIONS = frozenset(  # whose names have "of", unlike "Mayor of Ocala" and
     house institute institutes institution isle journal league library ministry museum office order party republic
     school secretary society temple treaty union university""".split()
 )
-_TOPICAL = frozenset(  # of these, those that "and" may stand in: "Department of Trade and Industry"
-    """academy association board bureau center centers centre commission committee department faculty institute journal
-    ministry school secretary society""".split()
+_TOPICAL = frozenset(  # of these, those that "for" and "and" may stand in, unlike "Football League for Leeds"
+    """academy association board bureau center centers centre commission committee conference council department faculty
+    institute journal ministry office school secretary society""".split()
 )
 _SAINT = frozenset("st ste saint".split())
 _FIRST_OF_NAMES = frozenset("all first my no one our three too two".split())  # stop words: "Three Mile Island"
@@ -387,7 +387,7 @@ def _split(words: Sequence[Token], first: int, end: int, joining: frozenset[str]
         owned = "and" in joining and length > 1 and words[i - 1].name.endswith("'s")  # unlike "St John's College"
         owned = owned and words[i - 2].raw[0].isupper()  # and unlike "Miracle of Morgan's Creek"
         if word.norm in joining and word.raw.islower():
-            if (word.norm != "for" or words[i - 1].norm not in _INSTITUTIONS) and not _is_topical(words, i):
+            if (word.norm != "for" or words[i - 1].norm not in _TOPICAL) and not _is_topical(words, i):
                 parts.append(i + 1)  # unlike "Center for Disease Control"
         elif signed or owned:
             parts.append(i)
@@ -533,7 +533,11 @@ def _begins_title(words: Sequence[Token], first: int, end: int, text: str, is_na
 
 
 def whole_names(
-    words: Sequence[Token], names: Sequence[Phrase], runs: Sequence[Phrase], titles: Container[str] = ()
+    words: Sequence[Token],
+    names: Sequence[Phrase],
+    runs: Sequence[Phrase],
+    titles: Container[str] = (),
+    known: Container[str] = (),
 ) -> Iterator[Phrase]:
     """Yield the known names of a text that are not only a part of a longer name.
 
@@ -545,9 +549,10 @@ def whole_names(
         words: The words of the text.
         names: The names, from `find_names`.
         runs: The capitalised phrases of the same text.
-        titles: The names of titles. "India and Pakistan" are two names if both are titles.
+        titles: The names of titles. "Bern in Switzerland" are two names if the last is a title.
+        known: All names. "India and Pakistan" are two names if both are known.
     """
-    names = list(chain.from_iterable(_sides(name, runs, titles) for name in names))
+    names = list(chain.from_iterable(_sides(words, name, runs, titles, known) for name in names))
     kinds = {(run.first, run.last): run.kind for run in runs}
     longer: dict[int, tuple[int, int]] = {}
     for first, last in [place for place, kind in kinds.items() if kind in ("name", "none")]:
@@ -574,13 +579,19 @@ def whole_names(
             yield name
 
 
-def _sides(name: Phrase, runs: Sequence[Phrase], titles: Container[str]) -> list[Phrase]:
-    """Return a name, or the two that a word joins if it is no title but both are."""
+def _sides(
+    words: Sequence[Token], name: Phrase, runs: Sequence[Phrase], titles: Container[str], known: Container[str]
+) -> list[Phrase]:
+    """Return a name, or the known names that a word joins in it if it is no title."""
     joined = next((run for run in runs if run[1:] == (name.first, name.last, "joined")), None)
     if joined is None or name.name in titles:
         return [name]
     sides = [run for run in runs if run.kind == "name" and name.first <= run.first and run.last <= name.last]
-    return sides if len(sides) > 1 and all(side.name in titles for side in sides) else [name]
+    names = [side for side in sides if side.name in known or side.name in titles]
+    is_place = (
+        len(sides) > 1 and sides[-1].name in titles and not any(w.norm == "and" for w in words[name.first : name.last])
+    )
+    return names if len(sides) > 1 and (len(names) == len(sides) or is_place) else [name]
 
 
 def _fill(words: Sequence[Token], run: tuple[int, int], names: Sequence[Phrase]) -> bool:
