@@ -537,7 +537,7 @@ def whole_names(
     names: Sequence[Phrase],
     runs: Sequence[Phrase],
     titles: Container[str] = (),
-    known: Container[str] = (),
+    gazetteer: Container[str] = (),
 ) -> Iterator[Phrase]:
     """Yield the known names of a text that are not only a part of a longer name.
 
@@ -550,9 +550,9 @@ def whole_names(
         names: The names, from `find_names`.
         runs: The capitalised phrases of the same text.
         titles: The names of titles. "Bern in Switzerland" are two names if the last is a title.
-        known: All names. "India and Pakistan" are two names if both are known.
+        gazetteer: All names. "India and Pakistan" are two names if both are known.
     """
-    names = list(chain.from_iterable(_sides(words, name, runs, titles, known) for name in names))
+    names = list(chain.from_iterable(_sides(words, name, runs, titles, gazetteer) for name in names))
     kinds = {(run.first, run.last): run.kind for run in runs}
     longer: dict[int, tuple[int, int]] = {}
     for first, last in [place for place, kind in kinds.items() if kind in ("name", "none")]:
@@ -580,18 +580,15 @@ def whole_names(
 
 
 def _sides(
-    words: Sequence[Token], name: Phrase, runs: Sequence[Phrase], titles: Container[str], known: Container[str]
+    words: Sequence[Token], name: Phrase, runs: Sequence[Phrase], titles: Container[str], gazetteer: Container[str]
 ) -> list[Phrase]:
     """Return a name, or the known names that a word joins in it if it is no title."""
-    joined = next((run for run in runs if run[1:] == (name.first, name.last, "joined")), None)
-    if joined is None or name.name in titles:
-        return [name]
     sides = [run for run in runs if run.kind == "name" and name.first <= run.first and run.last <= name.last]
-    names = [side for side in sides if side.name in known or side.name in titles]
-    is_place = (
-        len(sides) > 1 and sides[-1].name in titles and not any(w.norm == "and" for w in words[name.first : name.last])
-    )
-    return names if len(sides) > 1 and (len(names) == len(sides) or is_place) else [name]
+    if len(sides) < 2 or name.name in titles or all(run[1:] != (name.first, name.last, "joined") for run in runs):
+        return [name]
+    names = [side for side in sides if side.name in gazetteer or side.name in titles]
+    is_place = all(word.norm != "and" for word in words[name.first : name.last]) and sides[-1].name in titles
+    return names if len(names) == len(sides) or is_place else [name]
 
 
 def _fill(words: Sequence[Token], run: tuple[int, int], names: Sequence[Phrase]) -> bool:
