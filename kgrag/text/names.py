@@ -7,7 +7,7 @@ import re
 from collections import defaultdict
 from collections.abc import Callable, Collection, Container, Iterator, Sequence
 from functools import cache, partial
-from itertools import accumulate, chain, takewhile
+from itertools import accumulate, chain, pairwise, takewhile
 from typing import Literal, NamedTuple
 
 from kgrag.text.languages import ENGLISH, Language
@@ -25,13 +25,13 @@ _COORDINATING = frozenset("and y in on at for".split())
 _SUBORDINATING = frozenset(("of",))
 _INSTITUTIONS = frozenset(  # whose names have "of", unlike "Mayor of Ocala" and "Martin of Aragon"
     """academy archdiocese army association bank bishop board bureau center centers centre church college commission
-    committee company conference confederation congress council court department diocese faculty federation gulf hall
-    house institute institutes institution isle journal league library ministry museum office order party republic
-    school secretary society temple treaty union university""".split()
+    committee company conference confederation congress council court department diocese faculty federation foundation
+    fund gulf hall house institute institutes institution isle journal league library ministry museum office order party
+    register republic school secretary society temple treaty trust union university""".split()
 )
 _TOPICAL = frozenset(  # of these, those that "for" and "and" may stand in, unlike "Football League for Leeds"
     """academy association board bureau center centers centre commission committee conference council department faculty
-    institute journal ministry office school secretary society""".split()
+    foundation fund institute journal ministry office school secretary society trust""".split()
 )
 _SAINT = frozenset("st ste saint".split())
 _FIRST_OF_NAMES = frozenset("all first my no one our three too two".split())  # stop words: "Three Mile Island"
@@ -185,10 +185,11 @@ def capitalised_phrases(
     """
     phrases: list[Phrase] = []
     coordinating = _COORDINATING | language.joining
-    capital = all(word.is_capital or word.norm in language.stop_words for word in words)
-    is_one_name = is_title and capital and all(word.joined for word in words[1:])
-    if is_one_name:
-        phrases.append(Phrase("", 0, len(words) - 1, "none"))
+    starts = [i for i, word in enumerate(words) if not (i and word.joined)] if is_title else []
+    titles = [
+        (first, end) for first, end in pairwise([*starts, len(words)]) if _is_one_name(words[first:end], language)
+    ]
+    phrases += [Phrase("", first, end - 1, "none") for first, end in titles]
     dates, common = _number_or_date(language), common_nouns(words, language)
 
     def add(first: int, last: int, kind: _Kind) -> Phrase | None:
@@ -216,7 +217,7 @@ def capitalised_phrases(
     for match in _PHRASE.finditer(_without_dates(_shapes(words, language), words, language)):
         begin, end = match.span()
         sides = _split(words, begin, end, coordinating)
-        is_part = is_one_name and end - begin < len(words)
+        is_part = any(first <= begin and end <= last and (begin, end) != (first, last) for first, last in titles)
         kind: _Kind = "part" if is_part else "name"
         if len(sides) > 1:  # by a word, or by a possessive 's alone
             kind = "joined" if any(word.raw.islower() for word in words[begin:end]) else "none"
@@ -241,6 +242,11 @@ def capitalised_phrases(
                 if is_person:
                     phrases[phrases.index(side)] = side._replace(kind="joined")
     return phrases
+
+
+def _is_one_name(words: Sequence[Token], language: Language) -> bool:
+    """Return whether a title, or what signs separate from its rest, has capitals alone: "Joy to the World (song)"."""
+    return len(words) > 1 and all(word.is_capital or word.norm in language.stop_words for word in words)
 
 
 def in_heading(words: Sequence[Token], first: int, last: int) -> bool:
