@@ -164,8 +164,9 @@ class _Extractor:
     def _enter(self, tag: Tag) -> bool:
         """Begin a tag; returns whether its children are to be visited."""
         name = tag.name
-        if name in _DROPPED:
-            self._outline.left_out[_FRAME.get(name, "")] += bool(tag.get_text().strip())
+        if name in _DROPPED or (name == "div" and _leads_on(tag)):
+            frame = _FRAME.get("nav" if name == "div" else name, "")
+            self._outline.left_out[frame] += bool(tag.get_text().strip())
             return False
         if name == "svg":
             self._line.text(f" {' '.join(part.get_text(' ') for part in tag.find_all(['title', 'desc', 'text']))} ")
@@ -301,6 +302,13 @@ def _caption(tag: Tag) -> str:
     caption = around.find("figcaption") if around is not None else None
     text = one_line(caption.get_text()) if caption is not None else ""
     return text or str(tag.get("alt") or tag.get("title") or "")
+
+
+def _leads_on(tag: Tag) -> bool:
+    """Return whether a division is one paragraph with links to the pages before and after (Texinfo)."""
+    inside = [child for child in tag.children if isinstance(child, Tag)]
+    links = inside[0].find_all("a", recursive=False) if len(inside) == 1 and inside[0].name == "p" else ()
+    return any(not {"next", "prev"}.isdisjoint(link.get_attribute_list("rel")) for link in links)
 
 
 def _number(tag: Tag, name: str, default: int) -> int:

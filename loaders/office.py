@@ -79,10 +79,6 @@ def _load(source: Source, reading: Reading) -> Iterator[Item]:
 
 WORD = Format("Word document", (".docx", ".docm", ".dotx", ".dotm"), _load, untrusted=True, version=8)
 POWERPOINT = Format(
-    "PowerPoint presentation",
-    (".pptx", ".pptm", ".ppsx", ".ppsm", ".potx", ".potm"),
-    _load,
-    untrusted=True,
-    version=8,
+    "PowerPoint presentation", (".pptx", ".pptm", ".ppsx", ".ppsm", ".potx", ".potm"), _load, untrusted=True, version=8
 )
 EXCEL = Format("Excel workbook", (".xlsx", ".xlsm", ".xltx", ".xltm"), _load, untrusted=True, version=7)

@@ -113,10 +113,7 @@ def _take_all(text: str) -> None:
                 first, *others = "\n".join(self.arguments).splitlines() or [""]
                 lines = [line.replace("`", "") for line in (*([first] if ":" in first else []), *others, *lines)]
             caption = self.options.get("caption")
-            return [
-                *([nodes.paragraph("", caption)] if caption else []),
-                nodes.literal_block("", "\n".join(lines)),
-            ]
+            return [*([nodes.paragraph("", caption)] if caption else []), nodes.literal_block("", "\n".join(lines))]
 
     class Version(Block):
         """Since when something is so: a paragraph with what stands in it."""

@@ -410,11 +410,7 @@ def _values(row: Sequence[Any], marks: _Marks, counts: _Counts) -> list[object]:
 
 
 def _row(
-    number: int,
-    values: Sequence[object],
-    formula_values: Sequence[object],
-    marks: _Marks,
-    covered: Covered,
+    number: int, values: Sequence[object], formula_values: Sequence[object], marks: _Marks, covered: Covered
 ) -> Row:
     """Return the cells of a row; `down` is the number of the row that a cell begins in."""
     row: Row = []

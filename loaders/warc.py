@@ -142,8 +142,5 @@ def _plain(text: str) -> tuple[Section, ...]:
 
 
 WARC = Format(
-    "web archive",
-    (".warc", ".wet", ".warc.gz", ".wet.gz"),
-    lambda source, reading: load_warc(source),
-    version=3,
+    "web archive", (".warc", ".wet", ".warc.gz", ".wet.gz"), lambda source, reading: load_warc(source), version=3
 )

@@ -10,7 +10,7 @@
 // $prefixes: LIST<STRING> - the first five letters of the question's longer words
 // $passages: INTEGER - passages of the collection
 // $word_weight: FLOAT = 0.25 - weight of shared words
-// $rarity: FLOAT = 0.4 - weight of a name's rarity
+// $rarity: FLOAT = 0.5 - weight of a name's rarity
 // $near: FLOAT = 0.1 - weight of a question word near the name
 // $title: FLOAT = 0.3 - weight of being the name's title
 // $in_title: FLOAT = 0.1 - weight of being part of the title

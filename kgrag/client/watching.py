@@ -21,12 +21,7 @@ _LONGEST = 30.0  # seconds of changes without a pause after which what is quiet 
 
 
 def watch(
-    collection: "Collection",
-    folders: Sequence[str | Path],
-    *,
-    quiet: float = 2.0,
-    prune: bool = True,
-    **options: Any,
+    collection: "Collection", folders: Sequence[str | Path], *, quiet: float = 2.0, prune: bool = True, **options: Any
 ) -> Iterator[IngestReport]:
     """Ingest folders, and again whenever something in them has changed, without end; yields each report.
 

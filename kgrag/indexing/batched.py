@@ -58,12 +58,7 @@ class BatchedExtraction:
     """An extraction of a collection's passages; see `kgrag.indexing.extraction.extract`."""
 
     def __init__(
-        self,
-        graph: Graph,
-        collection: Collection,
-        embedder: Embedder,
-        settings: Settings,
-        progress: Progress,
+        self, graph: Graph, collection: Collection, embedder: Embedder, settings: Settings, progress: Progress
     ) -> None:
         """Set up the extraction. Raises ConfigurationError when no model is set, or a price is missing."""
         self._graph, self._collection, self._embedder = graph, collection, embedder
@@ -73,12 +68,7 @@ class BatchedExtraction:
         self._writers: dict[str, FactWriter] = {}
 
     def run(
-        self,
-        *,
-        limit: int | None = None,
-        linked: bool = False,
-        cancel: bool = False,
-        engine: Engine = IN_PROCESS,
+        self, *, limit: int | None = None, linked: bool = False, cancel: bool = False, engine: Engine = IN_PROCESS
     ) -> ExtractionReport:
         """Go on with the batches that are under way; if there are none, send what is due, `limit` passages at most.
 

@@ -348,14 +348,7 @@ class FactRows:
 
     def _name(self, end: "_End", language: Language) -> None:
         row = self.entities.setdefault(
-            end.id,
-            {
-                "id": end.id,
-                "name": end.name,
-                **known_by(end.normal, language),
-                "aliases": [],
-                "wikipedia": None,
-            },
+            end.id, {"id": end.id, "name": end.name, **known_by(end.normal, language), "aliases": [], "wikipedia": None}
         )
         row["name"] = min(row["name"], end.name)
         row["aliases"] = sorted({*row["aliases"], *end.aliases})

@@ -17,12 +17,7 @@ from kgrag.indexing.links import link_documents
 from kgrag.indexing.mentions import link_mentions, spread_names
 from kgrag.indexing.similar import link_similar, link_synonyms
 from kgrag.indexing.stage import StageContext
-from kgrag.indexing.statistics import (
-    count_statistics,
-    link_keywords,
-    record_density,
-    spread_words,
-)
+from kgrag.indexing.statistics import count_statistics, link_keywords, record_density, spread_words
 from kgrag.models.embed import Embedder
 from kgrag.settings import Settings
 from kgrag.values.events import Progress

@@ -64,10 +64,7 @@ def nearest_first(members: Sequence[Member], vectors: NDArray[np.float32]) -> li
 
 
 def extracted(
-    groups: Sequence[Sequence[Member]],
-    embedder: Embedder,
-    language: str,
-    middles: NDArray[np.float32] | None = None,
+    groups: Sequence[Sequence[Member]], embedder: Embedder, language: str, middles: NDArray[np.float32] | None = None
 ) -> list[GroupText]:
     """Return the sentences nearest to the middle, a unit vector [d], of each group of members, the most telling first.
 

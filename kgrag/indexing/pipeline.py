@@ -284,12 +284,7 @@ def _count(item: PendingDocument, is_written: bool, tally: _Tally, scan: Scan) -
 
 def _touched(item: Unchanged) -> dict[str, Any]:
     now, before = item.file, item.recorded
-    return {
-        "file": now.key,
-        "before": before.fingerprint,
-        "fingerprint": now.fingerprint,
-        "root": now.root or None,
-    }
+    return {"file": now.key, "before": before.fingerprint, "fingerprint": now.fingerprint, "root": now.root or None}
 
 
 def _replaced(document: Document, before: Mapping[str, Any]) -> Replaced | None:

@@ -253,12 +253,7 @@ def statistics(
         for stem, n in sorted((stem, n) for stem, n in df.items() if stem is not None)
     ]
     names = [
-        {
-            "id": entity_id(collection, name),
-            "normal": name,
-            "folded": folded_name(name),
-            "n": sign * n,
-        }
+        {"id": entity_id(collection, name), "normal": name, "folded": folded_name(name), "n": sign * n}
         for name, n in phrases.items()
     ]
     return words, sorted(names, key=lambda row: str(row["id"]))

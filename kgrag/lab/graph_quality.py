@@ -247,12 +247,7 @@ class _Setting:
         return len(tied) if len(sample) >= passages else ways * passages / 2 / max(1, len(sample))
 
     def quality(
-        self,
-        label: str,
-        questions: Sequence[Question],
-        by_id: Mapping[str, Passage],
-        passages: int,
-        pairs: float,
+        self, label: str, questions: Sequence[Question], by_id: Mapping[str, Passage], passages: int, pairs: float
     ) -> Quality:
         """Return the means; `by_id`: passages by their ids, `passages`: their number, `pairs`: tied ones."""
         ways = ([by_id[id] for id in way if id in by_id] for way in self.ways)

@@ -18,11 +18,7 @@ _FEWEST = 2  # examples
 
 
 def prepare(
-    questions: Sequence[Question],
-    read: Callable[[Question], T | None],
-    progress: Progress,
-    lack: str,
-    remedy: str,
+    questions: Sequence[Question], read: Callable[[Question], T | None], progress: Progress, lack: str, remedy: str
 ) -> list[T]:
     """Read what training needs to know of each question; those of which it is None are left out.
 

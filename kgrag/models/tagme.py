@@ -15,14 +15,7 @@ from typing import Any, Self, TypeVar
 from urllib.parse import urlsplit
 
 import urllib3
-from urllib3.exceptions import (
-    HTTPError,
-    MaxRetryError,
-    NewConnectionError,
-    ReadTimeoutError,
-    SSLError,
-    TimeoutError,
-)
+from urllib3.exceptions import HTTPError, MaxRetryError, NewConnectionError, ReadTimeoutError, SSLError, TimeoutError
 
 from kgrag.models.chat import CachedReply, ReplyCache
 from kgrag.settings import Settings, TagmeSettings

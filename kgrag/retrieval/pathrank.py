@@ -95,7 +95,7 @@ class PathRankConstants:
     mention: float = 0.4
     fact: float = 0.8
 
-    rarity: float = 0.4
+    rarity: float = 0.5
     near: float = 0.1
     is_title: float = 0.3
     in_title: float = 0.1
@@ -113,9 +113,9 @@ class PathRankConstants:
     clause_words: float = 0.6
 
     order_words: tuple[int, int] = (3, 6)
-    cover: float = 2.8
+    cover: float = 3.4
     tie: float = 0.3
-    led: float = 0.3
+    led: float = 0.15
     outer: float = 0.35
     ends: int = 3
     end_place: int = 4

@@ -36,6 +36,7 @@ _ALSO = re.compile(  # before another name of the same thing
 )
 _SHORT = re.compile(r"\s*\([\"“]?([A-Z][A-Za-z&.-]*[A-Z.])[\"”]?[);,]")
 _PERSON = re.compile(r"born\b")
+_LIFE = re.compile(r"[\"”»]?\s*\([^()]*(?:\bborn\b|\b\d{4}\b)")  # behind the full name of "Chuck Brown"
 _KINDS = frozenset(  # before "of" and a name: "Province of East Jersey"
     """bay borough city commonwealth county department district duchy emirate feast gulf island isle kingdom
     municipality parish principality province republic state sultanate territory town township union village""".split()
@@ -122,18 +123,21 @@ def _lead_names(title: str, text: str, language: Language) -> Iterator[str]:
     own = [word for word in normalise(title, language).split() if word not in language.articles]
     begin = int(len(words) > 1 and words[0].norm in language.articles)
     full = [word.name for word in words[begin:]]
-    if own and full[: len(own)] == own and full[len(own) : len(own) + 1] == ["of"] and words[-1].is_capital:
+    is_longer = bool(own) and full[: len(own)] == own and full[len(own) : len(own) + 1] == ["of"]
+    if words[-1].is_capital and (is_longer or _is_shorter([w for w in full if w not in language.articles], own)):
         whole = Phrase(" ".join(full), begin, len(words) - 1, "name")  # "United States of America"
     else:
         phrases = capitalised_phrases(words, language)
         whole = max(phrases, key=lambda phrase: phrase.last - phrase.first, default=Phrase("", 0, -1, "none"))
         full = [word for word in whole.name.split() if word not in language.articles]
-        if not own or full[-1:] != own[-1:] or not _holds(full, own) or len(set(full)) < len(full):
+        if not own or full[-1:] != own[-1:] or len(set(full)) < len(full):
             return
         before = full[: -len(own)]
         is_person = _PERSON.match(text, match.end()) is not None or text[match.end() - 1] == "("
         is_rank = all(word in RANKS or word in _KINDS or word == "of" for word in before)
-        if full[0] != own[0] and not is_rank and not (is_person and "of" not in before):
+        is_longer = _holds(full[:1], own[:1]) or is_rank or (is_person and "of" not in before)
+        is_nickname = len(own) > 1 < len(full) and "of" not in own + full and _LIFE.match(text, match.end(1))
+        if not (is_longer and _holds(full, own)) and not is_nickname:
             return
     yield words.written(whole.first, whole.last, whole.name)
     if short := _SHORT.match(text, match.end(1)):
@@ -147,9 +151,20 @@ def _lead_names(title: str, text: str, language: Language) -> Iterator[str]:
 
 
 def _holds(words: Sequence[str], part: Sequence[str]) -> bool:
-    """Return whether all words of a name stand in a longer form of it, in their order."""
+    """Return whether all words of a name, or words with its initials, stand in a longer form of it, in their order."""
     rest = iter(words)
-    return all(word in rest for word in part)
+    return all(any(word == other or word == other[0] for other in rest) for word in part)
+
+
+def _is_shorter(short: Sequence[str], words: Sequence[str]) -> bool:
+    """Return whether a name leaves words out: "Standing Rules of the Senate" of "... of the United States Senate"."""
+    if len(short) < 2 or short[-1:] != words[-1:] or short[0] not in words or words[0][0].isdigit():
+        return False
+    return _holds(words, short) and words[: words.index(short[0])][-1:] not in (
+        ["of"],
+        ["for"],
+        ["in"],
+    )  # "Death of Wang Yue"
 
 
 def telling_headings(paths: Iterable[str]) -> set[str]:

@@ -7,12 +7,12 @@ import re
 from collections import defaultdict
 from collections.abc import Callable, Collection, Container, Iterator, Sequence
 from functools import cache, partial
-from itertools import accumulate, chain
+from itertools import accumulate, chain, pairwise, takewhile
 from typing import Literal, NamedTuple
 
 from kgrag.text.languages import ENGLISH, Language
 from kgrag.text.letters import APOSTROPHES, JOINING, Memo, is_number, without_possessive
-from kgrag.text.tokens import UNSPACED_LETTER, Token, is_unspaced, join_name, name_words
+from kgrag.text.tokens import UNSPACED_LETTER, Token, Words, is_unspaced, join_name, name_words
 
 LONGEST_CAPTION = 14  # words
 LONGEST_RUN = 6
@@ -24,10 +24,14 @@ _INNER_WORDS = frozenset("of the and de van von der la le du del des di da bin i
 _COORDINATING = frozenset("and y in on at for".split())
 _SUBORDINATING = frozenset(("of",))
 _INSTITUTIONS = frozenset(  # whose names have "of", unlike "Mayor of Ocala" and "Martin of Aragon"
-    """academy archdiocese army association bank bishop board bureau center centre church college commission committee
-    company conference confederation congress council court department diocese faculty federation gulf hall house
-    institute institutes institution isle journal league library ministry museum office order party republic school
-    secretary society temple treaty union university""".split()
+    """academy archdiocese army association bank bishop board bureau center centers centre church college commission
+    committee company conference confederation congress council court department diocese faculty federation foundation
+    fund gulf hall house institute institutes institution isle journal league library ministry museum office order party
+    register republic school secretary society temple treaty trust union university""".split()
+)
+_TOPICAL = frozenset(  # of these, those that "for" and "and" may stand in, unlike "Football League for Leeds"
+    """academy association board bureau center centers centre commission committee conference council department faculty
+    foundation fund institute journal ministry office school secretary society trust""".split()
 )
 _SAINT = frozenset("st ste saint".split())
 _FIRST_OF_NAMES = frozenset("all first my no one our three too two".split())  # stop words: "Three Mile Island"
@@ -97,7 +101,8 @@ _OPENERS = frozenset(  # what sentences and headings begin with, written with a 
     please possibilities print provide put raise raises read reads recall referring regardless remove removing
     replace replacing return returning returns run running see select send set sets setting show similarly simply
     specify specifying start starting store subclass subclassing subsequent suppose take tell tells test testing
-    therefore thus try turn unfortunately unlike update updating use using verify view when write writing""".split()
+    therefore thus try turn unfortunately unlike update updating use using verify view when whereas write
+    writing""".split()
 )
 _ADVERB = re.compile(r"\w{3,}(?:al|ent|ant|ous|iv|ful|ed|ar|at|in|ern|less)ly")
 QUESTION_WORDS = frozenset("name film movie song located born die died year date country city place".split())
@@ -180,10 +185,11 @@ def capitalised_phrases(
     """
     phrases: list[Phrase] = []
     coordinating = _COORDINATING | language.joining
-    capital = all(word.is_capital or word.norm in language.stop_words for word in words)
-    is_one_name = is_title and capital and all(word.joined for word in words[1:])
-    if is_one_name:
-        phrases.append(Phrase("", 0, len(words) - 1, "none"))
+    starts = [i for i, word in enumerate(words) if not (i and word.joined)] if is_title else []
+    titles = [
+        (first, end) for first, end in pairwise([*starts, len(words)]) if _is_one_name(words[first:end], language)
+    ]
+    phrases += [Phrase("", first, end - 1, "none") for first, end in titles]
     dates, common = _number_or_date(language), common_nouns(words, language)
 
     def add(first: int, last: int, kind: _Kind) -> Phrase | None:
@@ -203,6 +209,7 @@ def capitalised_phrases(
         is_date = dates.fullmatch(" ".join([w.norm for w in run])) is not None
         is_name = long and not is_date and not (alone and first in common) and _is_phrase(run, language, numbered)
         is_cut = first == last < end and words[last + 1].raw[0].isupper()  # "County" of "County Down"
+        is_cut = is_cut and words[last + 1].raw != "I"
         is_name = is_name and not is_cut and not in_heading(words, first, last)
         phrases.append(Phrase(name, first, last, kind if is_name else "none"))
         return phrases[-1]
@@ -210,17 +217,21 @@ def capitalised_phrases(
     for match in _PHRASE.finditer(_without_dates(_shapes(words, language), words, language)):
         begin, end = match.span()
         sides = _split(words, begin, end, coordinating)
-        is_part = is_one_name and end - begin < len(words)
+        is_part = any(first <= begin and end <= last and (begin, end) != (first, last) for first, last in titles)
         kind: _Kind = "part" if is_part else "name"
         if len(sides) > 1:  # by a word, or by a possessive 's alone
             kind = "joined" if any(word.raw.islower() for word in words[begin:end]) else "none"
+        opens = begin - (begin > 0 and words[begin - 1].norm in language.articles)
+        is_quoted = isinstance(words, Words) and words.are_quoted(opens, end - 1)
+        if is_quoted and kind == "joined":  # “Puss in Boots”
+            sides, kind = [(begin, end - 1)], "name"
         whole = add(begin, end - 1, kind)
         for first, last in sides:
             side = whole if len(sides) == 1 else add(first, last, "name")
             if side is None:
                 continue
             for tail, end_of_tail in _split(words, first, last + 1, _SUBORDINATING)[1:]:
-                inside = any(word.norm in _INSTITUTIONS for word in words[side.first : tail])
+                inside = is_quoted or any(word.norm in _INSTITUTIONS for word in words[side.first : tail])
                 add(tail, end_of_tail, "part" if inside or _follows_sign(words[tail]) else "name")
             bearer = side.first
             while bearer < last and (words[bearer].norm in RANKS or words[bearer].raw[0].isdigit()):
@@ -231,6 +242,11 @@ def capitalised_phrases(
                 if is_person:
                     phrases[phrases.index(side)] = side._replace(kind="joined")
     return phrases
+
+
+def _is_one_name(words: Sequence[Token], language: Language) -> bool:
+    """Return whether a title, or what signs separate from its rest, has capitals alone: "Joy to the World (song)"."""
+    return len(words) > 1 and all(word.is_capital or word.norm in language.stop_words for word in words)
 
 
 def in_heading(words: Sequence[Token], first: int, last: int) -> bool:
@@ -247,7 +263,7 @@ def in_heading(words: Sequence[Token], first: int, last: int) -> bool:
 def _trimmed(words: Sequence[Token], first: int, last: int, language: Language) -> tuple[int, int]:
     """Return the first and last word of a run without stop words and openers of sentences at its ends."""
     while last >= first and (
-        words[last].norm in language.stop_words
+        (words[last].norm in language.stop_words and not _is_numeral(words, last))
         or (last > first and words[last].raw.isdigit() and words[last - 1].name.endswith("'s"))  # "Einstein's 1905"
     ):
         last -= 1
@@ -262,6 +278,13 @@ def _trimmed(words: Sequence[Token], first: int, last: int, language: Language) 
     ):
         first += 1
     return first, last
+
+
+def _is_numeral(words: Sequence[Token], place: int) -> bool:
+    """Return whether "I" behind a name counts: "World War I in", unlike "in Oslo I saw"."""
+    after = words[place + 1] if place + 1 < len(words) else None
+    ends = after is None or after.starts or not after.joined or after.norm in _INNER_WORDS or after.raw[0].isupper()
+    return words[place].raw == "I" and ends and place > 0 and words[place - 1].is_capital and words[place].joined
 
 
 def _is_no_part(words: Sequence[Token], place: int, language: Language) -> bool:
@@ -348,7 +371,8 @@ def _is_phrase(words: Sequence[Token], language: Language, numbered: bool) -> bo
     signs = short and any(len(name) == 1 for name in norms)  # "L 0 LR AAX"
     brief = all(len(name) < 3 for name in norms) and not any(map(_WIDE.search, norms))  # symbols of a formula
     after_initial = len(words) == 2 and len(words[0].norm) == 1 and begins_sentence(words[1].norm)  # "of G. Consider"
-    return names_something(words, language) and not (shouted or twice or signs or brief or after_initial)
+    general = norms <= GENERAL | _PARTS | language.stop_words  # "Table of Contents", "Specific Options"
+    return names_something(words, language) and not (shouted or twice or signs or brief or after_initial or general)
 
 
 def _is_shouted(words: Sequence[Token]) -> bool:
@@ -367,13 +391,27 @@ def _split(words: Sequence[Token], first: int, end: int, joining: frozenset[str]
         word, length = words[i], i - parts[-1] - (words[parts[-1]].norm in _SAINT)
         signed = "of" in joining and _follows_sign(word) and not word.inside
         owned = "and" in joining and length > 1 and words[i - 1].name.endswith("'s")  # unlike "St John's College"
+        owned = owned and words[i - 2].raw[0].isupper()  # and unlike "Miracle of Morgan's Creek"
         if word.norm in joining and word.raw.islower():
-            if word.norm != "for" or words[i - 1].norm not in _INSTITUTIONS:  # "Center for Disease Control"
-                parts.append(i + 1)
+            if (word.norm != "for" or words[i - 1].norm not in _TOPICAL) and not _is_topical(words, i):
+                parts.append(i + 1)  # unlike "Center for Disease Control"
         elif signed or owned:
             parts.append(i)
     ends = [begin - 1 - (words[begin - 1].norm in joining and words[begin - 1].raw.islower()) for begin in parts[1:]]
     return list(zip(parts, [*ends, end - 1], strict=True))
+
+
+def _is_topical(words: Sequence[Token], place: int) -> bool:
+    """Return whether "and" or "of" is within an institution's name: "Society for the Social Studies of Science"."""
+    small = place - 1
+    while small > 1 and words[small].joined and (words[small].raw[0].isupper() or words[small].norm == "the"):
+        small -= 1
+    joining = (words[place].norm, words[small].norm)
+    if joining not in (("and", "of"), ("and", "for"), ("of", "for")) or small < 1 or place + 1 >= len(words):
+        return False
+    head, after = words[small - 1], words[place + 1]
+    after = words[place + 2] if after.norm == "the" and place + 2 < len(words) else after
+    return head.norm in _TOPICAL and head.is_capital and after.is_capital and after.norm not in _INSTITUTIONS
 
 
 # Names are found in the shapes of words, a character each: what a word is to a name, as bits.
@@ -400,6 +438,10 @@ def _shapes(words: Sequence[Token], language: Language) -> str:
         if after.apart and after.norm not in language.stop_words:  # "on Main St. The shop"
             joined = chr(ord(shapes[match.end()]) | _JOINED)
             shapes = f"{shapes[: match.end()]}{joined}{shapes[match.end() + 1 :]}"
+    if not _HEADS.isdisjoint(shapes):
+        for i in [i for i, word in enumerate(words) if word.norm in ("and", "of") and _is_topical(words, i)]:
+            end = i + 1 + (words[i + 1].norm == "the")
+            shapes = f"{shapes[:i]}{_ALL_SHAPES[_UPPER | _JOINED] * (end - i)}{shapes[end:]}"
     return shapes
 
 
@@ -414,6 +456,7 @@ def _having(all_of: int, any_of: int) -> str:
 
 
 _CAPITALS = frozenset(_having(_CAPITAL, _CAPITAL))
+_HEADS = frozenset(_having(_HEAD, _HEAD))
 _INITIALS = frozenset(_having(_INITIAL, _INITIAL))
 _SHORTENED = re.compile(f"{_having(_SHORT, _SHORT)}(?=.)")  # a word that a full stop may follow within a name
 _SMALL = f"{_having(_JOINED, _INNER)}{{1,2}}+"  # words before a capital
@@ -480,6 +523,7 @@ def find_names(
             name = norms[i][begin - begins[i] :]
             name = name if is_name(name) else without_possessive(name)
             alone = SIGNED_LETTER.fullmatch(name) is not None or _can_stand_alone(words[i].norm, i, language)
+            alone = alone and not (words[i].starts and _begins_title(words, i, ends[sentence], text[begin:], is_name))
             refers = words[i].norm in _PARTS and i + 1 < len(words) and is_number(words[i + 1].norm)  # "Section 5.2"
             if is_name(name) and alone and not refers and words[i].norm not in GENERAL and name not in skip:
                 names.append(Phrase(name, i, i, "name"))
@@ -487,8 +531,19 @@ def find_names(
     return names
 
 
+def _begins_title(words: Sequence[Token], first: int, end: int, text: str, is_name: Callable[[str], bool]) -> bool:
+    """Return whether a known name goes on in small letters: "Association" of "Association football was"."""
+    after = list(takewhile(lambda word: word.raw.islower(), words[first + 1 : min(end, first + 4)]))
+    names = text.split(" ", len(after) + 1)
+    return any(is_name(" ".join(names[: i + 2])) for i in range(len(after)))
+
+
 def whole_names(
-    words: Sequence[Token], names: Sequence[Phrase], runs: Sequence[Phrase], titles: Container[str] = ()
+    words: Sequence[Token],
+    names: Sequence[Phrase],
+    runs: Sequence[Phrase],
+    titles: Container[str] = (),
+    gazetteer: Container[str] = (),
 ) -> Iterator[Phrase]:
     """Yield the known names of a text that are not only a part of a longer name.
 
@@ -500,9 +555,10 @@ def whole_names(
         words: The words of the text.
         names: The names, from `find_names`.
         runs: The capitalised phrases of the same text.
-        titles: The names of titles. "India and Pakistan" are two names if both are titles.
+        titles: The names of titles. "Bern in Switzerland" are two names if the last is a title.
+        gazetteer: All names. "India and Pakistan" are two names if both are known.
     """
-    names = list(chain.from_iterable(_sides(name, runs, titles) for name in names))
+    names = list(chain.from_iterable(_sides(words, name, runs, titles, gazetteer) for name in names))
     kinds = {(run.first, run.last): run.kind for run in runs}
     longer: dict[int, tuple[int, int]] = {}
     for first, last in [place for place, kind in kinds.items() if kind in ("name", "none")]:
@@ -529,13 +585,16 @@ def whole_names(
             yield name
 
 
-def _sides(name: Phrase, runs: Sequence[Phrase], titles: Container[str]) -> list[Phrase]:
-    """Return a name, or the two that a word joins if it is no title but both are."""
-    joined = next((run for run in runs if run[1:] == (name.first, name.last, "joined")), None)
-    if joined is None or name.name in titles:
-        return [name]
+def _sides(
+    words: Sequence[Token], name: Phrase, runs: Sequence[Phrase], titles: Container[str], gazetteer: Container[str]
+) -> list[Phrase]:
+    """Return a name, or the known names that a word joins in it if it is no title."""
     sides = [run for run in runs if run.kind == "name" and name.first <= run.first and run.last <= name.last]
-    return sides if len(sides) > 1 and all(side.name in titles for side in sides) else [name]
+    if len(sides) < 2 or name.name in titles or all(run[1:] != (name.first, name.last, "joined") for run in runs):
+        return [name]
+    names = [side for side in sides if side.name in gazetteer or side.name in titles]
+    is_place = all(word.norm != "and" for word in words[name.first : name.last]) and sides[-1].name in titles
+    return names if len(names) == len(sides) or is_place else [name]
 
 
 def _fill(words: Sequence[Token], run: tuple[int, int], names: Sequence[Phrase]) -> bool:

@@ -143,6 +143,7 @@ _QUOTE_INSIDE = r"(?:[.'’]|(?<=[^\W\d_])[‘´′](?=[^\W\d_]))"  # signs that
 _UNUSUAL = re.compile(f"[‘´′{UNSPACED}{CASELESS}]")
 _TYPED = re.compile(r"\w[‘´′]\w")
 _POSSESSIVE = re.compile(r"['’‘´]s$", re.IGNORECASE)
+_CLOSING_QUOTE = re.compile(r"[,.]?[\"”“»]| ?''")
 _AFTER_INITIAL = (". ", ".\n")
 _COLUMNS = "   "  # part columns of a table; two may stand between sentences, or in justified lines
 _SENTENCE_END = re.compile(r"[.!?][\"'”’)]*\s|\n")
@@ -213,6 +214,12 @@ class Words(list[Token]):
     def continue_last(self, token: Token, end: int) -> None:
         """Replace the last token by one that ends later in the text."""
         self[-1], self._ends[-1] = token, end
+
+    def are_quoted(self, first: int, last: int) -> bool:
+        """Return whether words fill quotation marks: the film “Puss in Boots”."""
+        begin = self._begins[first]
+        is_open = self._text[max(0, begin - 1) : begin] in tuple('"“„«`')
+        return is_open and _CLOSING_QUOTE.match(self._text, self._ends[last]) is not None
 
     def written(self, first: int, last: int, name: str) -> str:
         """Return how the text writes a name: on one line, with its own signs and points.

@@ -103,6 +103,10 @@ def test_abbreviations_within_names() -> None:
         ),
         ("The 1998 FIFA World Cup began.", {"1998 fifa world cup", "fifa world cup"}),
         ("C++ is old. He left it for F# in the key of C.", {"c++", "f#"}),
+        ("He left World War I at last; in Oslo I saw Henry I.", {"world war i", "oslo", "henry i"}),
+        ("The film “Puss in Boots” is in the Table of Contents.", {"puss in boots"}),
+        ("The Society for the Social Studies of Science met.", {"society for the social studies of science"}),
+        ("He saw The Miracle of Morgan's Creek.", {"miracle of morgan's creek", "morgan's creek"}),
         ("Gen. Ulysses S. Grant met the dr. Then it was late.", {"ulysses s grant"}),
     ],
 )

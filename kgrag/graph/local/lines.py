@@ -31,12 +31,7 @@ class Line:
 _QUIET = "internal.dbms.bolt.netty_server_shutdown_quiet_period"
 
 LINES = (
-    Line(
-        "5.26",
-        "org.neo4j.server.CommunityEntryPoint",
-        (17, 21),
-        ((_QUIET, "0"),),
-    ),
+    Line("5.26", "org.neo4j.server.CommunityEntryPoint", (17, 21), ((_QUIET, "0"),)),
     Line(
         "2026",
         "org.neo4j.server.Neo4jCommunity",

@@ -169,10 +169,7 @@ def related_rows(
             if mention["text"] is not None:
                 spellings.append((entity, mention["text"]))
         mentioned.add(id, rows[id])
-        apart.add(
-            id,
-            (entity for entity, mention in rows[id].items() if mention["via"] != "triple"),
-        )
+        apart.add(id, (entity for entity, mention in rows[id].items() if mention["via"] != "triple"))
         counts = terms(its_words)
         for stem, weight in top_terms(counts, classes, corpus_class, keep):
             keywords.append((stem, counts.surfaces[stem]))
