@@ -118,7 +118,7 @@ class Enrich(Group):
         """See Group."""
         if cmd_name in self._names or cmd_name not in self.list_commands(ctx):
             return super().get_command(ctx, cmd_name)
-        from kgrag.cli.verbs import derived_command
+        from kgrag.cli.enrich import derived_command
 
         return given_once(derived_command(cmd_name))
 
