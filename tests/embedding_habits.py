@@ -12,8 +12,9 @@ import threading
 import time
 from collections import defaultdict
 from collections.abc import Callable
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from typing import Any, Self
+from typing import Any
+
+import in_thread
 
 DIMENSION = 8
 BAD = "kelp"
@@ -190,7 +191,7 @@ def _stuck(before: int, rows: Rows) -> Response:
     return 200, right(rows)
 
 
-class EmbeddingHabits:
+class EmbeddingHabits(in_thread.InThread):
     """The server, and the texts of the calls of each model."""
 
     def __init__(self) -> None:
@@ -198,39 +199,21 @@ class EmbeddingHabits:
         lock = threading.Lock()
         asked = self.asked
 
-        class Handler(BaseHTTPRequestHandler):
+        class Handler(in_thread.Handler):
             protocol_version = "HTTP/1.1"
 
-            def do_POST(self) -> None:
-                request = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+            def post(self) -> None:
+                request = self.body()
                 texts, model = request["input"], request["model"].partition("/")[0]
                 with lock:
                     before = len(asked[request["model"]])
                     asked[request["model"]].append(texts)
                 status, body, *headers = HABITS[model](texts, [vector(text) for text in texts], before)
                 content = body if isinstance(body, bytes) else json.dumps(body).encode()
-                self.send_response(status)
-                for name, value in (headers[0] if headers else {"retry-after-ms": "1"}).items():
-                    self.send_header(name, value)
-                self.send_header("Content-Type", "text/html" if content.startswith(b"<") else "application/json")
-                self.send_header("Content-Length", str(len(content)))
-                self.end_headers()
+                kind = "text/html" if content.startswith(b"<") else "application/json"
                 try:
-                    self.wfile.write(content)
+                    self.say(status, content, kind, **(headers[0] if headers else {"retry-after-ms": "1"}))
                 except OSError:
                     self.close_connection = True  # who asked did not wait
 
-            def log_message(self, format: str, *args: object) -> None:
-                pass
-
-        self._server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-        self._server.daemon_threads = True
-        self.base_url = f"http://127.0.0.1:{self._server.server_port}/v1"
-        threading.Thread(target=self._server.serve_forever, daemon=True).start()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._server.shutdown()
-        self._server.server_close()
+        super().__init__(Handler)

@@ -3,8 +3,10 @@
 import json
 import threading
 from collections.abc import Mapping
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import ThreadingHTTPServer
 from typing import Any, Self
+
+from in_thread import Handler
 
 from kgrag.settings import RerankerSettings
 from kgrag.text.tokens import words_of
@@ -64,12 +66,12 @@ class Judge(ThreadingHTTPServer):
         return 200, {"results": [{"index": place, "relevance_score": score} for place, score in ranked]}
 
 
-class _Handler(BaseHTTPRequestHandler):
+class _Handler(Handler):
     server: Judge
     protocol_version = "HTTP/1.1"
 
-    def do_POST(self) -> None:
-        body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+    def post(self) -> None:
+        body = self.body()
         its = self.server
         its.requests.append(body)
         its.paths.append(self.path)
@@ -80,14 +82,4 @@ class _Handler(BaseHTTPRequestHandler):
             status, answered = its.answer(self.path, body)
             said = answered if isinstance(answered, str) else json.dumps(answered)
             said = its.said or said
-        data = said.encode()
-        self.send_response(status)
-        self.send_header("Content-Type", "application/json")
-        self.send_header("Content-Length", str(len(data)))
-        if status in (429, 503):
-            self.send_header("Retry-After", "0.01")
-        self.end_headers()
-        self.wfile.write(data)
-
-    def log_message(self, *_: object) -> None:
-        pass
+        self.say(status, said.encode(), **({"Retry-After": "0.01"} if status in (429, 503) else {}))

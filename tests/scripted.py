@@ -128,6 +128,16 @@ class Scripted(Steered):
         self._post("brain", path=str(path))
 
     @property
+    def tasks(self) -> list[str]:
+        """The task of each call."""
+        return [call["task"] for call in self.calls]
+
+    @property
+    def prompts(self) -> list[str]:
+        """What each call says after the instructions."""
+        return [call["messages"][1]["content"] for call in self.calls]
+
+    @property
     def calls(self) -> list[dict[str, Any]]:
         """The requests that were answered with a reply, each with its `task`."""
         found: list[dict[str, Any]] = self._state()["calls"]

@@ -1,6 +1,7 @@
 """A TAGME of the tests: a server in a process of its own, reached over HTTP."""
 
-from pathlib import Path
+import json
+from collections.abc import Mapping
 from typing import Any
 
 from pydantic import SecretStr
@@ -14,8 +15,8 @@ TOKEN = "good-token"
 class LocalTagme(Steered):
     """The server; faults are "429", "429:1" (Retry-After), any status, "timeout", "cut", "malformed" and "html"."""
 
-    def __init__(self, spots: Path) -> None:
-        super().__init__("tagme_server.py", str(spots))
+    def __init__(self, spots: Mapping[str, list[Any]]) -> None:
+        super().__init__("tagme_server.py", json.dumps(spots))
         self.endpoint = f"{self._address}/tag"
 
     def settings(self, **changes: Any) -> TagmeSettings:

@@ -11,15 +11,11 @@ from kgrag.values.events import Judged, Ranked
 QUESTION = "Where did the captain of the Fjord Queen grow up?"
 
 
-def _tasks(scripted: Scripted) -> list[str]:
-    return [call["task"] for call in scripted.calls]
-
-
 def test_what_one_retrieval_holds_takes_one_call(talking: KnowledgeGraph, scripted: Scripted, coast: str) -> None:
     scripted.say("answer", "Nordvika [2]")
     answer = talking[coast].ask(QUESTION, system="auto+bm25", short=True)
     assert (answer.text, answer.found, answer.problem, answer.system) == ("Nordvika [2]", True, "", "auto+bm25")
-    assert _tasks(scripted) == ["answer"]
+    assert scripted.tasks == ["answer"]
     assert answer.citations[0].passage.id == answer.ranking[1].passage.id
     assert [x.passage.id for x in talking[coast].search(QUESTION, retriever="bm25", k=15)] == [
         hit.passage.id for hit in answer.ranking
@@ -34,7 +30,7 @@ def test_where_it_does_not_the_other_strategy_goes_on(talking: KnowledgeGraph, s
     scripted.say("think", "The captain is Ole Brandvik.", "So the answer is: Nordvika.")
     answer = talking[coast].ask(QUESTION, system="auto(then='ircot(steps=3)')+bm25", short=True)
     assert (answer.text, answer.found) == ("Nordvika", True)
-    assert _tasks(scripted) == ["answer", "think", "think", "answer"]
+    assert scripted.tasks == ["answer", "think", "think", "answer"]
     assert [event.step for event in answer.trace if isinstance(event, Ranked)] == [1, 2, 3]
     scripted.say("think", "The captain is Ole Brandvik.", "So the answer is: Nordvika.")
     alone = talking[coast].ask(QUESTION, system=Ircot(Bm25(talking[coast]), steps=3), short=True)
@@ -55,7 +51,7 @@ def test_a_reader_that_always_answers_is_asked_twice_only_in_the_end(
     scripted.say("answer", "B")
     chosen = talking[coast].ask(QUESTION, system="auto(then=ircot)+bm25", choices=["Bergen", "Nordvika"])
     assert chosen.text == "Nordvika"
-    assert _tasks(scripted)[3:] == ["think", "answer"]
+    assert scripted.tasks[3:] == ["think", "answer"]
 
 
 def test_what_fails_keeps_what_was_found(talking: KnowledgeGraph, scripted: Scripted, coast: str) -> None:

@@ -35,7 +35,7 @@ def test_two_steps(talking: KnowledgeGraph, scripted: Scripted, coast: str) -> N
     _two_steps(scripted)
     answer = talking[coast].ask(QUESTION, system="gear(passages=3)+bm25", short=True, k=8)
     assert (answer.text, answer.found, answer.problem, answer.system) == ("salmon", True, "", "gear(passages=3)+bm25")
-    tasks = [call["task"] for call in scripted.calls]
+    tasks = scripted.tasks
     assert tasks == "read reason rewrite read read reason answer".split()
     titles = [hit.passage.title for hit in answer.ranking]
     assert set(titles[:5]) >= {"Fjord Queen", "Brandvik family", "Nordvika", "Stilla"}
@@ -87,7 +87,7 @@ def test_the_memory_answers_what_the_passages_do_not(talking: KnowledgeGraph, sc
 def test_what_is_read_first_and_again(talking: KnowledgeGraph, scripted: Scripted, coast: str) -> None:
     _two_steps(scripted)
     talking[coast].ask(QUESTION, system="gear(passages=1, steps=1, first_read=expanded)+bm25", short=True)
-    assert [call["task"] for call in scripted.calls] == ["read", "read", "answer"]
+    assert scripted.tasks == ["read", "read", "answer"]
     base, expanded = (call["messages"][-1]["content"] for call in scripted.calls[:2])
     assert "Known:" in expanded and "Title: Fjord Queen" in base and "Title: Fjord Queen" not in expanded
     _two_steps(scripted)
@@ -130,7 +130,7 @@ def test_it_stops_after_its_steps(talking: KnowledgeGraph, scripted: Scripted, c
     answer = talking[coast].ask(QUESTION, system="gear(steps=3)+bm25")
     assert (answer.found, answer.text, answer.citations) == (False, "Not in the evidence.", ())
     assert [event.step for event in answer.trace if isinstance(event, Retrieved)] == [1, 2, 3]
-    assert "reason" not in [call["task"] for call in scripted.calls]  # there is nothing to reason from
+    assert "reason" not in scripted.tasks  # there is nothing to reason from
     assert len(answer.ranking) > 3
 
 

@@ -159,7 +159,7 @@ def test_it_goes_as_printed(talking: KnowledgeGraph, scripted: Scripted, both: s
     _two_steps(scripted)
     answer = talking[both].ask(QUESTION, system=SYSTEM)
     assert answer.text == "The river Stilla is known for salmon [1]." and answer.problem == ""
-    assert [call["task"] for call in scripted.calls] == ["read", "rewrite-or-stop", "read", "filter", "answer"]
+    assert scripted.tasks == ["read", "rewrite-or-stop", "read", "filter", "answer"]
     kinds = [(e.step, type(e)) for e in answer.trace]
     assert (1, Linked) not in kinds and (2, Linked) in kinds  # no graph in step 1 (section 5)
     linked = [e.text for e in answer.trace if isinstance(e, Linked)]
@@ -208,7 +208,7 @@ def test_it_stops_when_it_knows_or_has_nothing_new_to_ask(
     _two_steps(scripted)
     scripted.say("rewrite-or-stop", said)
     answer = talking[both].ask(QUESTION, system=SYSTEM, short=True)
-    assert [call["task"] for call in scripted.calls] == ["read", "rewrite-or-stop", "filter", "answer"]
+    assert scripted.tasks == ["read", "rewrite-or-stop", "filter", "answer"]
     assert [e.answerable for e in answer.trace if isinstance(e, Judged)] == [answerable]
     assert answer.text and answer.problem == ""
 

@@ -24,10 +24,6 @@ def _queries(answer: Answer) -> list[str]:
     return [event.query for event in answer.trace if isinstance(event, Retrieved)]
 
 
-def _tasks(scripted: Scripted) -> list[str]:
-    return [call["task"] for call in scripted.calls]
-
-
 def _user(call: dict[str, Any]) -> str:
     return str(call["messages"][-1]["content"])
 
@@ -53,7 +49,7 @@ def test_what_the_model_writes_is_searched_for(
     answer = talking[coast].ask(QUESTION, system=f"{name}(steps=4, passages=3)+bm25", short=True)
     assert (answer.text, answer.problem) == ("salmon", "")
     assert _queries(answer) == [QUESTION, f"Before the answer is clear: {_HOME}", _RIVER]  # only a reply that begins so
-    assert _tasks(scripted) == [task, task, task, "answer"]
+    assert scripted.tasks == [task, task, task, "answer"]
     first, second, third = map(_user, scripted.calls[:3])
     assert QUESTION in first and "(none)" in first and TEXTS["Brandvik family"] not in first
     assert _HOME in second and TEXTS["Brandvik family"] in second
@@ -96,7 +92,7 @@ def test_tog_and_gcot_take_two_rounds(talking: KnowledgeGraph, scripted: Scripte
     scripted.say("tog", "More is needed on the captain.")
     scripted.say("answer", "Not in the evidence.")
     answer = talking[coast].ask(QUESTION, system="tog+bm25", short=True)
-    assert not answer.found and _tasks(scripted) == ["tog", "tog", "answer"]
+    assert not answer.found and scripted.tasks == ["tog", "tog", "answer"]
     assert [event.text for event in answer.trace if isinstance(event, Thought)] == [
         "More is needed on the captain."
     ] * 2
@@ -111,19 +107,19 @@ def test_iter_retgen_searches_for_its_replies(talking: KnowledgeGraph, scripted:
     scripted.say("answer", "salmon")
     answer = talking[coast].ask(QUESTION, system="iter-retgen+bm25", short=True)
     assert _queries(answer) == [QUESTION, *(" ".join(reply.split()) for reply in replies)]
-    assert (answer.text, _tasks(scripted)) == ("salmon", ["retgen", "retgen", "answer"])
+    assert (answer.text, scripted.tasks) == ("salmon", ["retgen", "retgen", "answer"])
     assert TEXTS["Nordvika"] in _user(scripted.calls[1]) and TEXTS["Nordvika"] not in _user(scripted.calls[0])
     scripted.say("retgen", *replies, "Known for salmon. So the answer is: Salmon!")
     own = talking[coast].ask(QUESTION, system="iter-retgen(answer=own, query=joined)+bm25", short=True)
     assert (own.text, own.found) == ("Salmon!", True)
     assert _queries(own)[1].startswith(f"{QUESTION} Ole Brandvik")
-    assert _tasks(scripted)[3:] == ["retgen"] * 3
+    assert scripted.tasks[3:] == ["retgen"] * 3
 
 
 def test_iter_retgen_stops_when_its_answer_repeats(talking: KnowledgeGraph, scripted: Scripted, coast: str) -> None:
     scripted.say("retgen", "By the sea. So the answer is: cod", "So the answer is: **Cod**.")
     answer = talking[coast].ask(QUESTION, system="iter-retgen(rounds=5, stop=true, answer=own)+bm25", short=True)
-    assert (answer.text, _tasks(scripted), len(_queries(answer))) == ("Cod", ["retgen", "retgen"], 2)
+    assert (answer.text, scripted.tasks, len(_queries(answer))) == ("Cod", ["retgen", "retgen"], 2)
 
 
 def test_self_ask_answers_follow_ups(talking: KnowledgeGraph, scripted: Scripted, coast: str) -> None:
@@ -134,7 +130,7 @@ def test_self_ask_answers_follow_ups(talking: KnowledgeGraph, scripted: Scripted
     answer = talking[coast].ask(QUESTION, system="self-ask+bm25", short=True)
     assert (answer.text, answer.found, answer.citations) == ("salmon", True, ())
     assert _queries(answer) == [_HOME, _RIVER]
-    assert _tasks(scripted) == ["self-ask", "sub-answer", "self-ask", "sub-answer", "self-ask"]
+    assert scripted.tasks == ["self-ask", "sub-answer", "self-ask", "sub-answer", "self-ask"]
     assert f"Follow up: {_HOME}\nIntermediate answer: {_IN_NORDVIKA}" in _user(scripted.calls[2])
     assert TEXTS["Brandvik family"] in _user(scripted.calls[1]) and QUESTION not in _user(scripted.calls[1])
     told = [(event.step, event.question, event.answer) for event in answer.trace if isinstance(event, SubAnswered)]
@@ -159,7 +155,7 @@ def test_self_ask_that_never_ends_is_answered_by_the_reader(
     scripted.say("sub-answer", "unknown")
     scripted.say("answer", "salmon")
     answer = talking[coast].ask(QUESTION, system="self-ask(steps=2)+bm25", short=True)
-    assert answer.text == "salmon" and _tasks(scripted).count("self-ask") == 2
+    assert answer.text == "salmon" and scripted.tasks.count("self-ask") == 2
     scripted.say("self-ask", "So the final answer is: cod")
     known = talking[coast].ask(QUESTION, system="self-ask+bm25", short=True)
     assert known.text == "cod" and len(known.ranking) > 0  # what the question finds is shown, although it was not read
@@ -174,7 +170,7 @@ def test_rgnn_asks_until_the_answers_are_enough(talking: KnowledgeGraph, scripte
     assert (answer.text, answer.system, answer.problem) == ("salmon", "rgnn+gnn-ret(beta=0.9)", "")
     assert _queries(answer) == [_HOME, _RIVER]
     step = ["sub-question", "sub-answer", "critique"]
-    assert _tasks(scripted) == [*step, *step, "final-answer"]
+    assert scripted.tasks == [*step, *step, "final-answer"]
     assert _user(scripted.calls[5]).startswith(f"Answers:\n{_IN_NORDVIKA}\n{_AT_THE_STILLA}\n\nQuestion: {QUESTION}")
     assert "one whole sentence" in _user(scripted.calls[1])  # which tells what was asked
     for call in (scripted.calls[3], scripted.calls[6]):
@@ -183,7 +179,7 @@ def test_rgnn_asks_until_the_answers_are_enough(talking: KnowledgeGraph, scripte
     scripted.say("critique", {"enough": False})
     scripted.say("answer", "trout")
     reader = talking[coast].ask(QUESTION, system="rgnn(steps=2, answer=reader)+bm25", short=True)
-    assert reader.text == "trout" and _tasks(scripted)[7:].count("critique") == 1  # nothing would follow from the last
+    assert reader.text == "trout" and scripted.tasks[7:].count("critique") == 1  # nothing would follow from the last
 
 
 def _thoughts(scripted: Scripted) -> None:
@@ -256,7 +252,7 @@ def test_how_many_passages_bdtr_reads_is_told_by_their_scores(
 def test_parts_of_bdtr_can_be_left_out(talking: KnowledgeGraph, scripted: Scripted, coast: str) -> None:
     _thoughts(scripted)
     answer = talking[coast].ask(QUESTION, system="bdtr(dual=false, calibrate=false)+bm25", short=True)
-    assert _tasks(scripted) == ["dual-thought", "dual-thought", "answer"]
+    assert scripted.tasks == ["dual-thought", "dual-thought", "answer"]
     assert _queries(answer) == [QUESTION, _HOME, _RIVER]
     _thoughts(scripted)
     scripted.say(
@@ -264,7 +260,7 @@ def test_parts_of_bdtr_can_be_left_out(talking: KnowledgeGraph, scripted: Script
     )
     scripted.say("verify", {"covered_doc_indices": [1]})
     answer = talking[coast].ask(QUESTION, system="bdtr(chain=thoughts)+bm25", short=True)
-    assert _tasks(scripted)[3:] == ["dual-thought", "dual-thought", "verify", "answer"]
+    assert scripted.tasks[3:] == ["dual-thought", "dual-thought", "verify", "answer"]
     assert "Chain: A -> B -> C -> D" in _user(scripted.calls[-2]) and _queries(answer) == [
         QUESTION,
         _HOME,

@@ -284,7 +284,7 @@ def test_content_within_a_page_is_read_there(talking: KnowledgeGraph, scripted: 
     scripted.say("answer", "In spring [1].")
     answer = talking[solo].ask("What does page 3 say about whales?")
     assert answer.text == "In spring [1]."
-    assert [call["task"] for call in scripted.calls] == ["structure", "answer"]
+    assert scripted.tasks == ["structure", "answer"]
     assert all(h.passage.page is not None and h.passage.page <= 3 <= (h.passage.last_page or 0) for h in answer.ranking)
     assert answer.citations[0].passage == answer.ranking.hits[0].passage
     shown = scripted.calls[1]["messages"][-1]["content"]
@@ -339,7 +339,7 @@ def test_the_model_decides_when_the_rules_do_not(talking: KnowledgeGraph, script
     scripted.say("structure", said)
     answer = talking[solo].ask(question)
     assert answer.text == page(5)
-    assert [call["task"] for call in scripted.calls] == ["structure"]
+    assert scripted.tasks == ["structure"]
     assert "report.pdf" in scripted.calls[0]["messages"][1]["content"]
 
     scripted.reset()

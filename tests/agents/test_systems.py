@@ -65,7 +65,7 @@ def test_ircot_never_ends_by_itself(talking: KnowledgeGraph, scripted: Scripted,
     scripted.say("answer", "Not in the evidence")
     answer = talking[coast].ask(QUESTION, system="ircot+ppr", short=True)
     assert not answer.found
-    assert [call["task"] for call in scripted.calls] == ["think", "think", "think", "answer"]
+    assert scripted.tasks == ["think", "think", "think", "answer"]
 
 
 def test_an_explained_answer_cites_passages(talking: KnowledgeGraph, scripted: Scripted, coast: str) -> None:

@@ -242,7 +242,7 @@ def test_a_question_as_a_paper_asks_it(
     assert result.stdout.startswith("Larvik\n")
     assert "single+hipporag2 on fleet" in result.stderr and "kgrag list systems --paper hipporag2" in result.stderr
     assert "  agents.answer.evidence=2" in result.stderr.splitlines()
-    assert [call["task"] for call in scripted.calls] == ["recognise", "answer"]
+    assert scripted.tasks == ["recognise", "answer"]
     prompt = scripted.calls[-1]["messages"]
     assert "Not in the evidence" not in prompt[0]["content"]  # the paper's reader always answers
     assert prompt[-1]["content"].count("<passage>") == 2

@@ -8,7 +8,7 @@ ROOT = Path(__file__).parents[2]
 PRODUCT = ("kgrag", "loaders", "cypher")
 LIMITS = {
     "lines of product": (PRODUCT, (".py", ".cypher"), 83_300),
-    "lines of tests": (("tests",), (".py",), 57_000),
+    "lines of tests": (("tests",), (".py",), 56_970),
     "lines of JavaScript and CSS": (("kgrag/server/web",), (".js", ".css"), 6_600),
 }
 

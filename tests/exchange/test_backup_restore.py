@@ -21,14 +21,11 @@ from kgrag.graph.local.server import LocalServer
 from kgrag.runtime.files import megabytes
 from kgrag.settings import Settings
 from kgrag.values.errors import InputError, LocalServerError, MismatchError, NotFoundError
+from kgrag.values.events import no_progress
 
 pytestmark = pytest.mark.long
 
 DATABASE = "neo4j"
-
-
-def _silent(stage: str, done: int, total: int | None) -> None:
-    pass
 
 
 @pytest.fixture(scope="module")
@@ -52,11 +49,11 @@ def test_only_backups_are_restored(tmp_path: Path) -> None:
     server = LocalServer(own_server(tmp_path / "home"))
     (tmp_path / "x.dump").write_text("no backup")
     with pytest.raises(InputError, match="is no backup"):
-        restore(server, DATABASE, tmp_path / "x.dump", _silent)
+        restore(server, DATABASE, tmp_path / "x.dump", no_progress)
     with pytest.raises(InputError, match="cannot be read"):
         check_backup(tmp_path / "y.dump")
     with pytest.raises(NotFoundError, match="never started"):
-        backup(server, DATABASE, tmp_path / "z.dump", _silent, overwrite=False)
+        backup(server, DATABASE, tmp_path / "z.dump", no_progress, overwrite=False)
     assert not (tmp_path / "home").exists()
 
 
@@ -65,16 +62,16 @@ def test_there_and_back(own: Settings, tmp_path: Path) -> None:
     before = _state(own)
     server, file = LocalServer(own), tmp_path / "a backup, no. 1.dump"
     password = server.password_path.read_text()
-    report = backup(server, DATABASE, file, _silent, overwrite=False)
+    report = backup(server, DATABASE, file, no_progress, overwrite=False)
     assert server.status().answering  # it ran before
     assert report.bytes == file.stat().st_size > 10_000
     assert [p.name for p in tmp_path.iterdir()] == [file.name]
     with pytest.raises(InputError, match="already"):
-        backup(server, DATABASE, file, _silent, overwrite=False)
+        backup(server, DATABASE, file, no_progress, overwrite=False)
     with KnowledgeGraph.local(own) as kg:
         kg["whole"].delete()
         query(kg, "CREATE (:Mine)")
-    found = restore(server, DATABASE, file, _silent)
+    found = restore(server, DATABASE, file, no_progress)
     assert found.collections == ("whole",)
     assert found.dump is not None
     assert _state(own) == before
@@ -83,12 +80,12 @@ def test_there_and_back(own: Settings, tmp_path: Path) -> None:
         assert kg["whole"].search("Tromsø").hits
 
     server.stop()
-    backup(server, DATABASE, file, _silent, overwrite=True)
+    backup(server, DATABASE, file, no_progress, overwrite=True)
     assert not server.status().running  # it did not run before
 
     other = own_server(tmp_path / "other")
     try:
-        assert restore(LocalServer(other), DATABASE, file, _silent).dump is None
+        assert restore(LocalServer(other), DATABASE, file, no_progress).dump is None
         assert _state(other) == before
     finally:
         LocalServer(other).stop()
@@ -100,24 +97,24 @@ def test_a_restore_that_fails_brings_back_what_was_there(
 ) -> None:
     before = _state(own)
     server, file, cut = LocalServer(own), tmp_path / "x.dump", tmp_path / "cut.dump"
-    backup(server, DATABASE, file, _silent, overwrite=False)
+    backup(server, DATABASE, file, no_progress, overwrite=False)
     content = file.read_bytes()
     cut.write_bytes(content[: len(content) // 2])
     with pytest.raises(LocalServerError, match="the database is what it was"):
-        restore(server, DATABASE, cut, _silent)
+        restore(server, DATABASE, cut, no_progress)
     assert server.status().answering
     cut.write_bytes(content[:8])
     with pytest.raises(InputError, match="damaged"):
-        restore(server, DATABASE, cut, _silent)
+        restore(server, DATABASE, cut, no_progress)
     assert server.status().answering
     with monkeypatch.context() as patch:
         patch.setattr(schema, "SCHEMA_VERSION", schema.SCHEMA_VERSION - 1)
         with pytest.raises(MismatchError, match="backup was made by"):
-            restore(server, DATABASE, file, _silent)
+            restore(server, DATABASE, file, no_progress)
     assert _state(own) == before
     monkeypatch.setattr("kgrag.graph.local.backup.free_bytes", lambda _: 10)
     with pytest.raises(InputError, match=megabytes(10)):
-        backup(server, DATABASE, tmp_path / "y.dump", _silent, overwrite=False)
+        backup(server, DATABASE, tmp_path / "y.dump", no_progress, overwrite=False)
     assert server.status().answering
     assert bulk.read_note(server.home) is None
 
@@ -128,7 +125,7 @@ def test_killed_it_can_be_run_again(own: Settings, tmp_path: Path, command: str)
     before = _state(own)
     server, file = LocalServer(own), tmp_path / "x.dump"
     if command == "restore":
-        backup(server, DATABASE, file, _silent, overwrite=False)
+        backup(server, DATABASE, file, no_progress, overwrite=False)
     env = {
         "KGRAG_HOME": str(own.home),
         "KGRAG_LOCAL__BOLT_PORT": str(own.local.bolt_port),

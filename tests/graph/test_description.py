@@ -1,6 +1,5 @@
 """The description of the graph says what a live database holds: no less, no more."""
 
-import json
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -8,6 +7,7 @@ from typing import Any
 
 import pytest
 from full_graph import LONG_TITLE, QUESTION, SPOTS, TYPES, make_full_graph, reply
+from graph_rows import rows
 from scripted import Scripted
 from tagging import LocalTagme
 
@@ -21,22 +21,14 @@ NAME = "described"
 
 
 @pytest.fixture(scope="module")
-def full(
-    kg: KnowledgeGraph, graph_settings: Settings, scripted_server: Scripted, tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[str]:
+def full(kg: KnowledgeGraph, graph_settings: Settings, scripted_server: Scripted) -> Iterator[str]:
     """A collection with everything in it."""
-    spots = tmp_path_factory.mktemp("tagme") / "spots.json"
-    spots.write_text(json.dumps(SPOTS), encoding="utf-8")
     scripted_server.reset()
     scripted_server.say("extract", reply())
-    with LocalTagme(spots) as tagme:
+    with LocalTagme(SPOTS) as tagme:
         make_full_graph(graph_settings, scripted_server.settings(), tagme.settings(), NAME)
     yield NAME
     kg[NAME].delete()
-
-
-def _rows(kg: KnowledgeGraph, query: str, **parameters: Any) -> list[dict[str, Any]]:
-    return [r.data() for r in kg.graph.driver.execute_query(query, **parameters).records]
 
 
 def _wrong(rows: list[dict[str, Any]], kinds: Mapping[str, tuple[Property, ...]]) -> dict[str, list[str]]:
@@ -78,18 +70,18 @@ def test_nodes_are_as_described(kg: KnowledgeGraph, full: str) -> None:
         "UNWIND [l IN labels(n) WHERE NOT l =~ '.*_c\\\\d+' AND NOT l IN $types] AS kind "
         "RETURN kind, COLLECT { UNWIND keys(n) AS key RETURN [key, valueType(n[key])] } AS types"
     )
-    rows = _rows(kg, query, name=full, types=TYPES)
+    found = rows(kg, query, name=full, types=TYPES)
     kinds = {node.label: node.properties for node in describe().nodes}
-    assert {row["kind"] for row in rows} == kinds.keys()
-    assert _wrong(rows, kinds) == {}
+    assert {row["kind"] for row in found} == kinds.keys()
+    assert _wrong(found, kinds) == {}
 
 
 def test_second_labels_are_those_of_indexed_kinds(kg: KnowledgeGraph, full: str) -> None:
     query = "MATCH (n {collection: $name}) WHERE size(labels(n)) > 1 UNWIND labels(n) AS label RETURN DISTINCT label"
-    rows = [row for row in _rows(kg, query, name=full) if row["label"] not in TYPES]
+    found = [row for row in rows(kg, query, name=full) if row["label"] not in TYPES]
     indexed = {node.label for node in describe().nodes if node.indexed}
-    number = _rows(kg, "MATCH (c:Collection {name: $name}) RETURN c.number AS n", name=full)[0]["n"]
-    assert {row["label"] for row in rows} == indexed | {schema.label_of(label, number) for label in indexed}
+    number = rows(kg, "MATCH (c:Collection {name: $name}) RETURN c.number AS n", name=full)[0]["n"]
+    assert {row["label"] for row in found} == indexed | {schema.label_of(label, number) for label in indexed}
 
 
 def test_relationships_are_as_described(kg: KnowledgeGraph, full: str) -> None:
@@ -99,36 +91,36 @@ def test_relationships_are_as_described(kg: KnowledgeGraph, full: str) -> None:
         "[x IN labels(b) WHERE NOT x CONTAINS '_' AND NOT x IN $types][0] AS end, "
         "COLLECT { UNWIND keys(r) AS key RETURN [key, valueType(r[key])] } AS types"
     )
-    rows = _rows(kg, query, name=full, types=TYPES)
+    found = rows(kg, query, name=full, types=TYPES)
     joined: defaultdict[str, set[tuple[str, str]]] = defaultdict(set)
-    for row in rows:
+    for row in found:
         joined[row["kind"]].add((row["start"], row["end"]))
     assert dict(joined) == {edge.type: set(edge.between) for edge in describe().edges}
-    assert _wrong(rows, {edge.type: edge.properties for edge in describe().edges}) == {}
+    assert _wrong(found, {edge.type: edge.properties for edge in describe().edges}) == {}
 
 
 def test_every_node_has_a_name_that_reads(kg: KnowledgeGraph, full: str) -> None:
-    rows = _rows(
+    found = rows(
         kg,
         "MATCH (n) WHERE n.collection = $name OR n:Schema "
         "RETURN labels(n) AS labels, n.name AS name, n.title AS title, n.ordinal AS ordinal, n.section AS section",
         name=full,
     )
-    for row in rows:
+    for row in found:
         assert row["name"] and row["name"] == row["name"].strip(), row
         assert any(c.isalpha() for c in row["name"]) or {"Word", "Keyword", "Entity"} & set(row["labels"]), row
         assert len(row["name"]) <= LONGEST_CAPTION + len("10 · ") or "Entity" in row["labels"], row
-    passages = [row for row in rows if "Passage" in row["labels"] and row["title"] == LONG_TITLE]
+    passages = [row for row in found if "Passage" in row["labels"] and row["title"] == LONG_TITLE]
     beginning = "Colin Archer, who built the Fram and many another boat that came home, and"
     assert len({row["name"] for row in passages}) == len(passages) > 1
     for row in passages:
         start = f"{row['ordinal'] + 1} · {row['section']} · Colin Archer, who built the Fram and"
         assert row["section"] in ("His boats", "Larvik") and row["name"].startswith(start)
-    named = {row["name"] for row in rows}
+    named = {row["name"] for row in found}
     assert {"Fram", "p. 1 (i)", "p. 2", "Table 2", "was built by", f"{beginning}…"} <= named
     cut = [name for name in named if name.endswith("…")]
     assert {name[:9] for name in cut} >= {"Table 1: ", "In which ", "1. In whi", "was desig"}
-    assert _rows(kg, "MATCH (r:Run {collection: $name}) RETURN r.question AS q", name=full) == [{"q": QUESTION}]
+    assert rows(kg, "MATCH (r:Run {collection: $name}) RETURN r.question AS q", name=full) == [{"q": QUESTION}]
     assert [run.question for run in kg[full].runs()] == [QUESTION]
 
 
@@ -137,16 +129,16 @@ def test_the_database_describes_itself(kg: KnowledgeGraph) -> None:
     schema.ensure_schema(kg.graph)
     lines = describe().lines()
     query = "MATCH (s:Schema) RETURN s.labels AS labels, s.relationships AS relationships, s.properties AS properties"
-    assert _rows(kg, query) == [lines]
+    assert rows(kg, query) == [lines]
     assert "Passage.text: STRING. Its text." in lines["properties"]
     assert "STATES (Passage to Triple): The passage states the fact." in lines["relationships"]
 
-    _rows(kg, "MATCH (s:Schema) SET s.labels = ['kept']")
+    rows(kg, "MATCH (s:Schema) SET s.labels = ['kept']")
     schema.ensure_schema(kg.graph)  # nothing changed: nothing is written
-    assert _rows(kg, query)[0]["labels"] == ["kept"]
-    _rows(kg, "MATCH (s:Schema) SET s.described = 'of another version'")
+    assert rows(kg, query)[0]["labels"] == ["kept"]
+    rows(kg, "MATCH (s:Schema) SET s.described = 'of another version'")
     schema.ensure_schema(kg.graph)
-    assert _rows(kg, query) == [lines]
+    assert rows(kg, query) == [lines]
 
 
 def test_the_documentation_is_made_from_the_description() -> None:

@@ -2,10 +2,10 @@
 
 from collections.abc import Callable, Iterator
 from dataclasses import replace
-from typing import Any
 
 import neo4j
 import pytest
+from graph_rows import rows
 
 from kgrag import KnowledgeGraph
 from kgrag.graph.contents import digest
@@ -42,7 +42,7 @@ def ships(kg: KnowledgeGraph, lasting: str) -> Iterator[str]:
 def _answer(kg: KnowledgeGraph, collection: str) -> events.Answer:
     """The answer of an agent of two steps, the second of which retrieves twice."""
     fram, archer, larvik = (kg.passage(key, collection) for key in ("fram", "archer", "larvik"))
-    triple = _rows(kg, "MATCH (t:Triple {collection: $c, subject: 'Fram'}) RETURN t.id AS id", c=collection)[0]
+    triple = rows(kg, "MATCH (t:Triple {collection: $c, subject: 'Fram'}) RETURN t.id AS id", c=collection)[0]
     trace = (
         events.Called(step=1, task="read", model="m", usage=Usage(1, 0, 100, 10, 0.5), seconds=0.1),
         events.Read(step=1, query=QUESTION, triples=(FACT,)),
@@ -74,14 +74,10 @@ def _info(kg: KnowledgeGraph, name: str) -> CollectionInfo:
     return next(info for info in kg.collections() if info.name == name)
 
 
-def _rows(kg: KnowledgeGraph, query: str, **parameters: Any) -> list[dict[str, Any]]:
-    return [r.data() for r in kg.graph.driver.execute_query(query, **parameters).records]
-
-
 def test_a_run_holds_the_answer_and_its_steps_in_order(kg: KnowledgeGraph, ships: str) -> None:
     answer = _answer(kg, ships)
     id = kg[ships].save(answer)
-    steps = _rows(
+    steps = rows(
         kg,
         """MATCH (:Run {id: $id, collection: $c})-[:HAS_STEP]->(s:Step {collection: $c})
         OPTIONAL MATCH (s)-[:NEXT]->(next)
@@ -114,7 +110,7 @@ def test_a_run_holds_the_answer_and_its_steps_in_order(kg: KnowledgeGraph, ships
             ],
         },
     ]  # fmt: skip
-    edges = _rows(
+    edges = rows(
         kg,
         """MATCH (r:Run {id: $id}) RETURN
         COLLECT { MATCH (r)-[f:FOUND]->(p) RETURN [f.rank, f.score, p.title] ORDER BY f.rank } AS found,
@@ -147,7 +143,7 @@ def test_runs_are_listed_newest_first_and_deleted_by_a_beginning(kg: KnowledgeGr
             kg.delete_runs([second, wrong])
     assert [run.id for run in kg.delete_runs([first[:6], first])] == [first]
     assert [run.id for run in kg[ships].runs()] == [second]
-    assert len(_rows(kg, "MATCH (s:Step {collection: $c}) RETURN s", c=ships)) == 2
+    assert len(rows(kg, "MATCH (s:Step {collection: $c}) RETURN s", c=ships)) == 2
 
 
 def test_what_a_step_said_beside_its_searches(kg: KnowledgeGraph, ships: str) -> None:
@@ -161,7 +157,7 @@ def test_what_a_step_said_beside_its_searches(kg: KnowledgeGraph, ships: str) ->
         events.Filtered(step=1, kept=(archer,), dropped=(fram,)),
     )
     id = kg[ships].save(replace(_answer(kg, ships), trace=trace))
-    (step,) = _rows(kg, "MATCH (:Run {id: $id})-[:HAS_STEP]->(s) RETURN s {.*} AS step", id=id)
+    (step,) = rows(kg, "MATCH (:Run {id: $id})-[:HAS_STEP]->(s) RETURN s {.*} AS step", id=id)
     told = {key: step["step"].get(key) for key in ("sub_answers", "imagined", "chain", "verified", "kept", "dropped")}
     assert told == {
         "sub_answers": [f"{NEXT} | Larvik", f"{QUESTION} | unknown"],
@@ -177,7 +173,7 @@ def test_steps_of_thoughts_and_failures(kg: KnowledgeGraph, ships: str) -> None:
     answer = _answer(kg, ships)
     trace = (events.Thought(step=1, text="So the answer is Larvik."), events.Failed(step=2, problem="no reply"))
     id = kg[ships].save(replace(answer, trace=trace))
-    steps = _rows(
+    steps = rows(
         kg,
         "MATCH (:Run {id: $id})-[:HAS_STEP]->(s) RETURN s.name AS name, s.problem AS problem ORDER BY s.number",
         id=id,
@@ -232,6 +228,6 @@ def test_a_deleted_collection_takes_its_runs_along(kg: KnowledgeGraph, collectio
     kg[collection_name].save(answer)
     kg[collection_name].delete()
     left = "MATCH (n {collection: $c}) WHERE n:Run OR n:Step RETURN n"
-    assert _rows(kg, left, c=collection_name) == []
+    assert rows(kg, left, c=collection_name) == []
     with pytest.raises(NotFoundError):
         kg[collection_name].save(answer)

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from graph_rows import rows
 
 from kgrag import KnowledgeGraph
 from kgrag.graph import collections, schema
@@ -23,8 +24,7 @@ DOCUMENT = Document("a", (Section("Alpha lies on the Beta."),), "Alpha")
 
 
 def _indexes(kg: KnowledgeGraph) -> set[str]:
-    with kg.graph.driver.session() as session:
-        return {r["name"] for r in session.run("SHOW INDEXES YIELD name")}
+    return {row["name"] for row in rows(kg, "SHOW INDEXES YIELD name")}
 
 
 @pytest.mark.alone
@@ -51,10 +51,9 @@ def test_a_label_that_is_new_to_a_database_gets_its_indexes(kg: KnowledgeGraph, 
     before = _indexes(kg)
     found = collections.open_collection(kg.graph, collection_name)
     own, number = found.index("passage_text"), found.number
-    with kg.graph.driver.session() as session:
-        session.run("MATCH (s:Schema) SET s.described = 'before there were tables'").consume()
-        for name in ("table_collection", own):
-            session.run(f"DROP INDEX {name}").consume()
+    rows(kg, "MATCH (s:Schema) SET s.described = 'before there were tables'")
+    for name in ("table_collection", own):
+        rows(kg, f"DROP INDEX {name}")
     kg[collection_name].ingest([DOCUMENT])
     assert before - _indexes(kg) == set(_of_numbers(before, *range(number + 1, number + 4))), "made ahead as they were"
     assert not kg.cypher("MATCH (s:Schema) RETURN s.spare_indexes AS spare").values[0][0]

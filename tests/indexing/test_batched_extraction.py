@@ -9,6 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from graph_rows import rows
 from scripted import Scripted
 
 from kgrag import KnowledgeGraph
@@ -34,9 +35,8 @@ def made(fill: Callable[..., str], make_documents: Make) -> str:
 def corpus(kg: KnowledgeGraph, made: str, scripted: Scripted) -> str:
     """The same, all of whose passages wait, and a model that reads them."""
     scripted.brain(_BRAIN)
-    with kg.graph.driver.session() as session:
-        session.run("MATCH (p:Passage {collection: $name}) SET p.extracted = null", name=made).consume()
-        session.run("MATCH (c:Collection {name: $name}) SET c.batches = null", name=made).consume()
+    rows(kg, "MATCH (p:Passage {collection: $name}) SET p.extracted = null", name=made)
+    rows(kg, "MATCH (c:Collection {name: $name}) SET c.batches = null", name=made)
     return made
 
 
@@ -56,8 +56,7 @@ def test_a_batch_gives_what_calls_give_at_half_the_price(corpus: str, scripted: 
     usage, state = report.usage, digest(kg.graph, corpus)
     assert usage.cost == pytest.approx((usage.prompt_tokens + 2 * usage.completion_tokens) / 2e6) and usage.calls == 8
     assert kg[corpus].extract(batch=True).passages == 0 and len(scripted.sent) == 1
-    with kg.graph.driver.session() as session:
-        session.run("MATCH (p:Passage {collection: $name}) SET p.extracted = null", name=corpus).consume()
+    rows(kg, "MATCH (p:Passage {collection: $name}) SET p.extracted = null", name=corpus)
     kg[corpus].extract()
     assert digest(kg.graph, corpus) == state
 

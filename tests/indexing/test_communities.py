@@ -1,12 +1,14 @@
 """Communities: the same graph gives the same, nothing is done twice, and what changed is done again."""
 
 from collections.abc import Callable
-from typing import Any
+from functools import partial
 
 import numpy as np
 import pytest
+from graph_rows import rows
+from made_summaries import PRICES, SUMMARY
 from scipy.sparse import csr_matrix
-from scripted import TASKS, Scripted
+from scripted import Scripted
 
 from kgrag import KnowledgeGraph
 from kgrag.graph.contents import digest
@@ -21,25 +23,15 @@ pytestmark = pytest.mark.long
 
 Make = Callable[..., list[Document]]
 _NAME = "communities"
-_PRICES = dict.fromkeys((*TASKS, "other"), (1.0, 1.0))
+_rows = partial(rows, collection=_NAME)
 _FINDINGS = [f"Banor Dunor ruled {n} places on the coast, and was ruled by none of the others." for n in range(5)]
-_PLACES = "Banor Dunor Ragol Kavan Bavak Torin Meldo Suvat Perin Halgo Vistu Ormek Jatun Cyral Fendo Wexil".split()
-_SUMMARY = " ".join(
-    f"{a} was built near {b} by {n} of them, who ruled."
-    for n, (a, b) in enumerate(zip(_PLACES, _PLACES[5:] + _PLACES[:5], strict=True))
-)
-_REPLY = {"title": "Made places", "summary": _SUMMARY, "findings": _FINDINGS}
+_REPLY = {"title": "Made places", "summary": SUMMARY, "findings": _FINDINGS}
 
 
 @pytest.fixture(scope="module")
 def collection(fill: Callable[..., str], make_documents: Make) -> str:
     """A collection of 120 documents."""
     return fill(_NAME, make_documents(0, 120))
-
-
-def _rows(kg: KnowledgeGraph, query: str, **parameters: Any) -> list[dict[str, Any]]:
-    with kg.graph.driver.session() as session:
-        return session.run(query, collection=_NAME, **parameters).data()  # type: ignore[arg-type]
 
 
 def _texts(kg: KnowledgeGraph) -> dict[str, str]:
@@ -169,12 +161,12 @@ def test_a_model_writes_each_report_once(
     kg[collection].remove_communities()
     levels = kg[collection].build_communities(size=10).levels
     scripted.say("report", _REPLY)
-    client = connect(prices=_PRICES)
+    client = connect(prices=PRICES)
     estimate = client[collection].estimate_communities()
     assert estimate.calls == sum(levels)
     assert estimate.cost is not None
 
-    stopped = connect(prices=_PRICES, budget=estimate.cost[0] / 4)[collection].build_communities(
+    stopped = connect(prices=PRICES, budget=estimate.cost[0] / 4)[collection].build_communities(
         size=10, ask=True, threads=2
     )
     assert stopped.stopped is not None

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from graph_rows import rows
 from scripted import Scripted
 
 from kgrag import KnowledgeGraph
@@ -30,24 +31,18 @@ def _said(*triples: Any, entities: list[Any] = _ENTITIES) -> dict[str, Any]:
 
 def _triples(kg: KnowledgeGraph, name: str, key: str) -> dict[str, Any]:
     """What a document's passages state: text -> properties of the triple with its ends."""
-    with kg.graph.driver.session() as session:
-        records = session.run(
-            "MATCH (:Document {collection: $name, key: $key})-[:HAS_PASSAGE]->(:Passage)-[:STATES]->(t:Triple) "
-            "RETURN t {.text, .extracted, .given} AS triple, [(t)-[r:SUBJECT]->(e) | e.normal] AS subjects, "
-            "[(t)-[r:OBJECT]->(e) | e.normal] AS objects",
-            name=name, key=key,
-        )  # fmt: skip
-        return {
-            r["triple"]["text"]: {**r["triple"], "ends": (sorted(r["subjects"]), sorted(r["objects"]))} for r in records
-        }
+    query = (
+        "MATCH (:Document {collection: $name, key: $key})-[:HAS_PASSAGE]->(:Passage)-[:STATES]->(t:Triple) "
+        "RETURN t {.text, .extracted, .given} AS triple, [(t)-[r:SUBJECT]->(e) | e.normal] AS subjects, "
+        "[(t)-[r:OBJECT]->(e) | e.normal] AS objects"
+    )
+    found = rows(kg, query, name=name, key=key)
+    return {r["triple"]["text"]: {**r["triple"], "ends": (sorted(r["subjects"]), sorted(r["objects"]))} for r in found}
 
 
 def _entities(kg: KnowledgeGraph, name: str) -> dict[str, tuple[str, list[str] | None, str | None]]:
-    with kg.graph.driver.session() as session:
-        query = (
-            "MATCH (e:Entity {collection: $name}) RETURN e.normal AS n, e.name AS s, e.aliases AS a, e.wikipedia AS w"
-        )
-        return {r["n"]: (r["s"], r["a"], r["w"]) for r in session.run(query, name=name)}
+    query = "MATCH (e:Entity {collection: $name}) RETURN e.normal AS n, e.name AS s, e.aliases AS a, e.wikipedia AS w"
+    return {row["n"]: (row["s"], row["a"], row["w"]) for row in rows(kg, query, name=name)}
 
 
 def test_a_passage_gives_entities_and_triples(collection_name: str, scripted: Scripted, connect: Connect) -> None:
@@ -185,10 +180,6 @@ def test_given_and_extracted_is_one(collection_name: str, scripted: Scripted, co
     assert {k: v for k, v in after.items() if k != "passages"} == {k: v for k, v in before.items() if k != "passages"}
 
 
-def _asked(scripted: Scripted) -> list[str]:
-    return [call["messages"][1]["content"] for call in scripted.calls]
-
-
 def test_a_changed_document_keeps_what_its_other_passages_gave(
     collection_name: str, scripted: Scripted, connect: Connect
 ) -> None:
@@ -204,7 +195,7 @@ def test_a_changed_document_keeps_what_its_other_passages_gave(
     kg[collection_name].ingest([changed])
     assert sorted(_triples(kg, collection_name, "a")) == [f"Port {n} was built near Bay {n}" for n in "AB"]
     kg[collection_name].extract()
-    assert {text.split("\n")[1][:12] for text in _asked(scripted)[first:]} == {"Title: Ports"}
+    assert {text.split("\n")[1][:12] for text in scripted.prompts[first:]} == {"Title: Ports"}
     assert 0 < len(scripted.calls) - first < first
     assert len(_triples(kg, collection_name, "a")) == 3
     state = digest(kg.graph, collection_name)

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from graph_rows import rows
 from queries_run import queries_run
 from scripted import Scripted
 
@@ -41,17 +42,12 @@ def made(fill: Callable[..., str], make_documents: Make) -> list[Document]:
 def corpus(kg: KnowledgeGraph, made: list[Document], scripted: Scripted) -> str:
     """The shared collection, all of whose passages wait, and a model that reads them."""
     scripted.brain(_BRAIN)
-    with kg.graph.driver.session() as session:
-        session.run("MATCH (p:Passage {collection: $name}) SET p.extracted = null", name=_SHARED).consume()
+    rows(kg, "MATCH (p:Passage {collection: $name}) SET p.extracted = null", name=_SHARED)
     return _SHARED
 
 
 def _passages(kg: KnowledgeGraph, name: str) -> int:
     return next(c.counts["Passage"] for c in kg.collections() if c.name == name)
-
-
-def _asked(scripted: Scripted) -> list[str]:
-    return [call["messages"][1]["content"] for call in scripted.calls]
 
 
 def test_half_then_half_is_all_at_once(
@@ -191,23 +187,17 @@ def test_interrupted_and_run_again(
     kept = {asked for asked, done in _done(kg, corpus).items() if done}
     report = kg[corpus].extract()
     assert report.passages == len(scripted.calls) - first == missing
-    assert not kept & set(_asked(scripted)[first:])
+    assert not kept & set(scripted.prompts[first:])
     state = digest(kg.graph, corpus)
-    with kg.graph.driver.session() as session:
-        session.run("MATCH (p:Passage {collection: $name}) SET p.extracted = null", name=corpus).consume()
+    rows(kg, "MATCH (p:Passage {collection: $name}) SET p.extracted = null", name=corpus)
     kg[corpus].extract()
     assert digest(kg.graph, corpus) == state
 
 
 def _done(kg: KnowledgeGraph, name: str) -> dict[str, bool]:
-    with kg.graph.driver.session() as session:
-        query = (
-            "MATCH (p:Passage {collection: $name}) RETURN p.title AS title, p.text AS text, p.extracted AS extracted"
-        )
-        return {
-            f"<passage>\nTitle: {r['title']}\n{r['text']}\n</passage>": bool(r["extracted"])
-            for r in session.run(query, name=name)
-        }
+    query = "MATCH (p:Passage {collection: $name}) RETURN p.title AS title, p.text AS text, p.extracted AS done"
+    found = rows(kg, query, name=name)
+    return {f"<passage>\nTitle: {r['title']}\n{r['text']}\n</passage>": bool(r["done"]) for r in found}
 
 
 def _settled(kg: KnowledgeGraph, name: str) -> int:

@@ -5,6 +5,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from graph_rows import rows
 
 from kgrag import KnowledgeGraph
 from kgrag.graph.contents import digest
@@ -39,8 +40,7 @@ def _mentions(kg: KnowledgeGraph, collection: str, title: str) -> dict[str, Mapp
         "MATCH (:Passage {collection: $collection, title: $title})-[m:MENTIONS]->(e) RETURN e.normal AS name, "
         "m {.via, .stated, .about} AS mention"
     )
-    with kg.graph.driver.session() as session:
-        return {r["name"]: r["mention"] for r in session.run(query, collection=collection, title=title)}
+    return {row["name"]: row["mention"] for row in rows(kg, query, collection=collection, title=title)}
 
 
 def test_the_longest_name_wins_among_those_of_texts_alone(kg: KnowledgeGraph, stated: str) -> None:

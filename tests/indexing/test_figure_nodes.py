@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 from click.testing import CliRunner
+from graph_rows import rows
 from made_figures import HULL, MAST, SAIL, paper, png, report, web
 from scripted import Scripted
 from served import Served
@@ -20,10 +21,6 @@ from kgrag.indexing.figure_references import figure_references
 from kgrag.loaders.figures import figure_of
 from kgrag.values.documents import Document, Figure, Page, Section
 from kgrag.values.identity import node_id
-
-
-def rows(kg: KnowledgeGraph, query: str, name: str) -> list[dict[str, Any]]:
-    return [r.data() for r in kg.graph.driver.execute_query(query, name=name).records]
 
 
 def state(kg: KnowledgeGraph, name: str) -> tuple[dict[str, str], dict[str, int]]:
@@ -62,7 +59,7 @@ RETURN f.name AS name, f.number AS number, f.caption AS caption, f.page AS page,
 def test_the_graph_of_figures(kg: KnowledgeGraph, collection_name: str) -> None:
     document = ships()
     kg[collection_name].ingest([document])
-    hull, mast = rows(kg, FIGURES, collection_name)
+    hull, mast = rows(kg, FIGURES, name=collection_name)
     assert (hull["name"], hull["number"], hull["page"], hull["shown"]) == ("Figure 1: The hull.", 1, 1, ["Page p. 1"])
     assert (mast["caption"], mast["page"], mast["shown"]) == ("Figure 2: The mast.", 2, ["Page p. 2"])
     assert (hull["box"], hull["width"], hull["type"]) == ([10.0, 20.0, 110.5, 80.0], 200, "image/png")
@@ -76,7 +73,7 @@ def test_the_graph_of_figures(kg: KnowledgeGraph, collection_name: str) -> None:
 def test_figures_of_files(kg: KnowledgeGraph, collection_name: str, tmp_path: Path) -> None:
     """Of a document without pages, the document shows its figures."""
     kg[collection_name].ingest([paper(tmp_path / "paper.pdf"), report(tmp_path / "report.docx"), web(tmp_path)])
-    found = rows(kg, FIGURES, collection_name)
+    found = rows(kg, FIGURES, name=collection_name)
     shown = {(figure["caption"], *figure["shown"]) for figure in found}
     assert shown >= {
         ("Figure 2: Speed under sail", "Page p. 1"),
@@ -121,10 +118,10 @@ def test_a_picture_goes_with_its_last_figure(kg: KnowledgeGraph, collection_name
     assert files(kg, collection_name) == sorted(f"{sha}.png" for sha in (hull, mast, sail))
     kg[collection_name].delete(documents=["ships.pdf"])
     assert files(kg, collection_name) == sorted(f"{sha}.png" for sha in (hull, sail))
-    assert [row["number"] for row in rows(kg, FIGURES, collection_name)] == [1, 2]
+    assert [row["number"] for row in rows(kg, FIGURES, name=collection_name)] == [1, 2]
     kg[collection_name].delete(documents=["others.pdf"])
     assert files(kg, collection_name) == []
-    assert rows(kg, FIGURES, collection_name) == []
+    assert rows(kg, FIGURES, name=collection_name) == []
 
 
 def test_what_a_kill_left_is_cleaned(kg: KnowledgeGraph, collection_name: str) -> None:
@@ -292,4 +289,4 @@ def test_a_figure_that_no_model_describes_stays(kg: KnowledgeGraph, collection_n
     with KnowledgeGraph.connect(settings=kg.settings.model_copy(update={"chat": chat, "loading": loading})) as seeing:
         report = seeing[collection_name].ingest([ships()])
         assert "is not described" in report.problems[0].message
-    assert len(rows(kg, FIGURES, collection_name)) == 2
+    assert len(rows(kg, FIGURES, name=collection_name)) == 2

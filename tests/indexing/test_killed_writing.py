@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from graph_rows import rows
 from scripted import TASKS, Scripted
 
 from kgrag import KnowledgeGraph
@@ -115,8 +116,7 @@ def test_deleting_most_leaves_no_orphan(kg: KnowledgeGraph, collection: str) -> 
 
 
 def _number(kg: KnowledgeGraph, query: str) -> int:
-    with kg.graph.driver.session() as session:
-        return int(session.run(query, collection=_NAME).single(strict=True)["n"])  # type: ignore[arg-type]
+    return int(rows(kg, query, collection=_NAME)[0]["n"])
 
 
 def _kill(command: list[str], env: dict[str, str], wait: Callable[[], None]) -> None:

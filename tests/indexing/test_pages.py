@@ -2,10 +2,10 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
 
 import pytest
 from click.testing import CliRunner
+from graph_rows import rows
 
 from kgrag import KnowledgeGraph
 from kgrag.cli import main
@@ -42,10 +42,6 @@ def report(pages: int = 6, tables: int = 2, word: str = "harbour", key: str = "r
         for n in range(1, tables + 1)
     )
     return Document(key, (Section(text, "", tuple(breaks)),), "Harbour Report", pages=tuple(made), tables=held)
-
-
-def rows(kg: KnowledgeGraph, query: str, name: str) -> list[dict[str, Any]]:
-    return [r.data() for r in kg.graph.driver.execute_query(query, name=name).records]
 
 
 def state(kg: KnowledgeGraph, name: str) -> tuple[dict[str, str], dict[str, int]]:
@@ -116,7 +112,7 @@ def test_the_graph_of_a_document_with_pages(kg: KnowledgeGraph, collection_name:
         """MATCH (:Document {collection: $name})-[:HAS_PAGE]->(p:Page)
            RETURN p.name AS name, p.number AS number, p.label AS label, p.text AS text, p.collection AS collection,
                   [(p)-[:NEXT]->(q:Page) | q.number] AS next ORDER BY number""",
-        collection_name,
+        name=collection_name,
     )
     assert [(p["name"], p["next"]) for p in pages] == [
         ("p. 1 (iv)", [2]), ("p. 2", [3]), ("p. 3", [4]), ("p. 4", [5]), ("p. 5", [6]), ("p. 6", []),
@@ -130,7 +126,7 @@ def test_the_graph_of_a_document_with_pages(kg: KnowledgeGraph, collection_name:
                   COLLECT { MATCH (p:Page)-[:CONTAINS]->(t) RETURN p.number ORDER BY p.number } AS pages,
                   COLLECT { MATCH (t)<-[:OF_TABLE]-(p:Passage) RETURN p.page ORDER BY p.ordinal } AS passages
            ORDER BY number""",
-        collection_name,
+        name=collection_name,
     )
     assert [(t["name"], t["pages"]) for t in tables] == [(f"Table 1: Fleet of {NAMES[1]}", [2, 3]), ("Table 2", [3, 4])]
     assert all(len(t["passages"]) > 1 and set(t["passages"]) == {n} for n, t in zip((2, 3), tables, strict=True))
@@ -140,7 +136,7 @@ def test_the_graph_of_a_document_with_pages(kg: KnowledgeGraph, collection_name:
         """MATCH (p:Passage {collection: $name})
            RETURN p.page AS page, p.last_page AS last,
                   COLLECT { MATCH (g:Page)-[:CONTAINS]->(p) RETURN g.number ORDER BY g.number } AS pages""",
-        collection_name,
+        name=collection_name,
     )
     assert all(p["pages"] == list(range(p["page"], p["last"] + 1)) for p in on)
 

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 
 import pytest
+from graph_rows import rows
 from neighbours import overlap, similar
 
 from kgrag import KnowledgeGraph
@@ -11,25 +12,17 @@ from kgrag.graph.counts import collection_info
 from kgrag.indexing.finish import finish
 from kgrag.settings import IndexingSettings, Settings
 from kgrag.values.documents import Document, Section, Triple
+from kgrag.values.events import no_progress
 
 pytestmark = pytest.mark.long
 
 Make = Callable[..., list[Document]]
 
 
-def _silent(stage: str, done: int, total: int | None) -> None:
-    pass
-
-
 def _names(kg: KnowledgeGraph, collection: str) -> dict[tuple[str, str], float]:
     """(name, similar name) -> score."""
-    with kg.graph.driver.session() as session:
-        records = session.run(
-            "MATCH (e:Entity {collection: $name})-[s:SIMILAR]->(f)"
-            " RETURN e.normal AS one, f.normal AS other, s.score AS s",
-            name=collection,
-        )
-        return {(r["one"], r["other"]): r["s"] for r in records}
+    query = "MATCH (e:Entity {collection: $name})-[s:SIMILAR]->(f) RETURN e.normal AS e, f.normal AS f, s.score AS s"
+    return {(row["e"], row["f"]): row["s"] for row in rows(kg, query, name=collection)}
 
 
 def _stating(*names: str, key: str = "a") -> Document:
@@ -44,12 +37,13 @@ def test_names_alike_are_linked_and_numbers_are_not(kg: KnowledgeGraph, collecti
     model = kg.embedder("wordllama")
     one, other = model.embed(["portuguese", "portugal"])
     assert all(score == pytest.approx((1 + one @ other) / 2, abs=1e-5) for score in found.values())
-    with kg.graph.driver.session() as session:
-        embedded = session.run(
-            "MATCH (e:Entity {collection: $name}) WHERE e.embedding IS NOT NULL RETURN e.normal AS n",
-            name=collection_name,
-        ).value("n")
-    assert set(embedded) == {"skibladner", "portuguese", "portugal", "oslo"}
+    query = "MATCH (e:Entity {collection: $name}) WHERE e.embedding IS NOT NULL RETURN e.normal AS n"
+    assert {row["n"] for row in rows(kg, query, name=collection_name)} == {
+        "skibladner",
+        "portuguese",
+        "portugal",
+        "oslo",
+    }
 
 
 def test_halves_and_removals(kg: KnowledgeGraph, collection_name: str, make_documents: Make) -> None:
@@ -78,13 +72,13 @@ def test_a_name_that_is_none_any_more_is_forgotten(kg: KnowledgeGraph, collectio
 def test_without_an_embedder_new_names_wait(kg: KnowledgeGraph, collection_name: str, graph_settings: Settings) -> None:
     kg[collection_name].ingest([_stating("Portuguese", "Portugal")])
     found = collections.open_collection(kg.graph, collection_name)
-    with kg.graph.driver.session() as session:
-        session.run(
-            "MATCH (e:Entity {collection: $name}) WHERE e.normal IN ['portuguese', 'portugal'] SET e.todo = ['similar']"
-            " SET e.embedding = CASE WHEN e.normal = 'portugal' THEN e.embedding END",
-            name=collection_name,
-        ).consume()
-    finish(kg.graph, found, graph_settings, _silent)
+    rows(
+        kg,
+        "MATCH (e:Entity {collection: $name}) WHERE e.normal IN ['portuguese', 'portugal'] SET e.todo = ['similar']"
+        " SET e.embedding = CASE WHEN e.normal = 'portugal' THEN e.embedding END",
+        name=collection_name,
+    )
+    finish(kg.graph, found, graph_settings, no_progress)
     assert [r["id"] for r in kg.graph.run("stages/todo", label="Entity", collection=collection_name, stage="similar")]
     assert not collection_info(kg.graph, found).finished
     kg[collection_name].ingest([_stating("Portuguese", "Portugal")])

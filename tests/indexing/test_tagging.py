@@ -46,10 +46,8 @@ DOCUMENTS = [
 
 
 @pytest.fixture(scope="module")
-def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LocalTagme]:
-    spots = tmp_path_factory.mktemp("tagme") / "spots.json"
-    spots.write_text(json.dumps(SPOTS), encoding="utf-8")
-    with LocalTagme(spots) as server:
+def running() -> Iterator[LocalTagme]:
+    with LocalTagme(SPOTS) as server:
         yield server
 
 

@@ -1,11 +1,13 @@
 """The tree of summaries: what is alike is together, nothing is done twice, and what changed is done again."""
 
 from collections.abc import Callable
-from typing import Any
+from functools import partial
 
 import numpy as np
 import pytest
-from scripted import TASKS, Scripted
+from graph_rows import rows
+from made_summaries import PRICES, SUMMARY
+from scripted import Scripted
 
 from kgrag import KnowledgeGraph
 from kgrag.graph.contents import digest
@@ -19,14 +21,9 @@ pytestmark = pytest.mark.long
 
 Make = Callable[..., list[Document]]
 _NAME = "tree"
+_rows = partial(rows, collection=_NAME)
 _LOWEST = "MATCH (s:Summary {collection: $collection, level: 1})-[:SUMMARISES]->"
-_PRICES = dict.fromkeys((*TASKS, "other"), (1.0, 1.0))
-_PLACES = "Banor Dunor Ragol Kavan Bavak Torin Meldo Suvat Perin Halgo Vistu Ormek Jatun Cyral Fendo Wexil".split()
-_SUMMARY = " ".join(
-    f"{a} was built near {b} by {n} of them, who ruled."
-    for n, (a, b) in enumerate(zip(_PLACES, _PLACES[5:] + _PLACES[:5], strict=True))
-)
-_REPLY = {"title": "Made places", "summary": _SUMMARY}
+_REPLY = {"title": "Made places", "summary": SUMMARY}
 
 
 @pytest.fixture(scope="module")
@@ -35,16 +32,9 @@ def collection(fill: Callable[..., str], make_documents: Make) -> str:
     return fill(_NAME, make_documents(0, 120))
 
 
-def _rows(kg: KnowledgeGraph, query: str, **parameters: Any) -> list[dict[str, Any]]:
-    with kg.graph.driver.session() as session:
-        return session.run(query, collection=_NAME, **parameters).data()  # type: ignore[arg-type]
-
-
 def _texts(kg: KnowledgeGraph) -> dict[str, str]:
-    return {
-        r["id"]: r["text"]
-        for r in _rows(kg, "MATCH (s:Summary {collection: $collection}) RETURN s.id AS id, s.text AS text")
-    }
+    found = _rows(kg, "MATCH (s:Summary {collection: $collection}) RETURN s.id AS id, s.text AS text")
+    return {r["id"]: r["text"] for r in found}
 
 
 @pytest.mark.parametrize("number", [1, 7, 60, 1500])
@@ -136,12 +126,12 @@ def test_a_model_writes_each_summary_once(
     kg[collection].remove_tree()
     levels = kg[collection].build_tree().levels
     scripted.say("summarise", _REPLY)
-    client = connect(prices=_PRICES)
+    client = connect(prices=PRICES)
     estimate = client[collection].estimate_tree()
     assert estimate.calls == sum(levels)
     assert estimate.cost is not None
 
-    stopped = connect(prices=_PRICES, budget=estimate.cost[0] / 4)[collection].build_tree(ask=True, threads=2)
+    stopped = connect(prices=PRICES, budget=estimate.cost[0] / 4)[collection].build_tree(ask=True, threads=2)
     assert stopped.stopped is not None
     assert 0 < stopped.usage.calls < sum(levels)
     assert stopped.left

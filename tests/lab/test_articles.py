@@ -13,6 +13,7 @@ from kgrag.lab.readers import read_dataset
 from kgrag.lab.variants import articles, read_articles, sentences
 from kgrag.values.documents import Document
 from kgrag.values.errors import InputError
+from kgrag.values.events import no_progress
 
 FRAM = (
     "Fram is a ship.\nThe Fram was built for the ice. She was designed by Colin Archer.\n\n== Voyages ==\n"
@@ -20,10 +21,6 @@ FRAM = (
 )
 ARCHER = "Colin Archer was a naval architect.\nHis parents came from Scotland."
 ROWS = [{"title": "Fram_(ship)", "text": FRAM}, {"title": "colin Archer", "extract": ARCHER}]
-
-
-def no_progress(stage: str, done: int, total: int | None) -> None:
-    pass
 
 
 def held(data: Dataset) -> dict[str, Document]:

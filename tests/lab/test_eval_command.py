@@ -1,14 +1,12 @@
 import json
 import sys
-import threading
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from click.testing import Result
 from command_line import run_kgrag
+from in_thread import Handler, InThread
 from question_set import CORPUS, QUERIES, evaluated, write_set
 
 from kgrag import KnowledgeGraph
@@ -118,35 +116,19 @@ def test_when_every_question_fails_it_says_why(
     monkeypatch.setenv("KGRAG_CHAT__RETRIES", "0")
     result = evaluate(folder, "-r", "bm25", "--system", "single+bm25", "--json", code=7)
     assert "No connection to http://127.0.0.1:9/v1" in result.stderr and "KGRAG_CHAT__BASE_URL" in result.stderr
-    with failing_server() as address:
-        monkeypatch.setenv("KGRAG_CHAT__BASE_URL", address)
+    with InThread(Fails) as server:
+        monkeypatch.setenv("KGRAG_CHAT__BASE_URL", server.base_url)
         result = evaluate(folder, "-r", "bm25", "--system", "single+bm25", "--json", code=1)
     assert json.loads(result.stdout)["systems"]["single+bm25"]["errors"] == 3
     assert "out of memory" in result.stderr.split("Every question failed. single+bm25: ")[1]
 
 
-@contextmanager
-def failing_server() -> Iterator[str]:
-    """The address of a server that fails at each request."""
+class Fails(Handler):
+    """At each request."""
 
-    class Fails(BaseHTTPRequestHandler):
-        def do_POST(self) -> None:
-            self.rfile.read(int(self.headers["Content-Length"]))
-            body = b'{"error": "out of memory"}'
-            self.send_response(500)
-            self.send_header("Content-Length", str(len(body)))
-            self.end_headers()
-            self.wfile.write(body)
-
-        def log_message(self, *_: object) -> None:
-            pass
-
-    with ThreadingHTTPServer(("127.0.0.1", 0), Fails) as server:
-        threading.Thread(target=server.serve_forever, daemon=True).start()
-        try:
-            yield f"http://127.0.0.1:{server.server_port}/v1"
-        finally:
-            server.shutdown()
+    def post(self) -> None:
+        self.body()
+        self.say(500, b'{"error": "out of memory"}')
 
 
 def test_gold_that_is_not_in_the_corpus_is_told(evaluate: Evaluate, folder: Path) -> None:

@@ -64,7 +64,7 @@ def test_answers_iterations_and_usage_by_hand(evaluate: Evaluate, folder: Path, 
     assert "EM" not in found["systems"]["bm25"]
     row = found["systems"]["gear(steps=2, reread=true)+bm25"]
     assert (row["R@5"], row["EM"], row["F1"], row["questions"]) == (100, 100, 100, 1)
-    tasks = [call["task"] for call in scripted.calls]
+    tasks = scripted.tasks
     assert tasks == ["read", "reason", "rewrite", "read", "read", "answer"]  # no reasoning after the last step
     assert row["calls"] == 6
     triples = '{"triples": [["Fram", "designed by", "Colin Archer"]]}'
@@ -160,7 +160,7 @@ def test_answers_are_marked_once(evaluate: Evaluate, folder: Path, scripted: Scr
     assert "| EM | F1 | Acc | calls |" in text
     assert "Marking took 3 calls (0 cached), " in marked.stderr
     assert "--system single+bm25 --grade" in text
-    assert [call["task"] for call in scripted.calls] == ["grade"] * 3
+    assert scripted.tasks == ["grade"] * 3
     assert (
         "Right: Larvik; or in Larvik, Norway\nSaid: It is Larvik, I think"
         in (scripted.calls[0]["messages"][-1]["content"])

@@ -79,10 +79,8 @@ def given(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
 
 
 @pytest.fixture(scope="module")
-def tagme(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LocalTagme]:
-    spots = tmp_path_factory.mktemp("tagme") / "spots.json"
-    spots.write_text(json.dumps({place: [place, 0.6] for place in PLACES}))
-    with LocalTagme(spots) as server:
+def tagme() -> Iterator[LocalTagme]:
+    with LocalTagme({place: [place, 0.6] for place in PLACES}) as server:
         yield server
 
 

@@ -69,7 +69,7 @@ def test_a_model_marks_what_words_cannot_and_its_marks_are_kept(
         "a": (1, 0.5), "b": (0.5, 0.5), "c": (0, None), "d": (0, None),
     }  # fmt: skip
     assert found["marks"]["b"]["unsupported"] == ["He was paid."]
-    assert [call["task"] for call in scripted.calls].count("claims") == 2  # not of "c", which was shown nothing
+    assert scripted.tasks.count("claims") == 2  # not of "c", which was shown nothing
     assert found["agreement"]["correctness"]["same"] == pytest.approx(2 / 3)
     asked = len(scripted.calls)
     again = run(files[0], "--out", out, env=env)

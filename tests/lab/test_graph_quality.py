@@ -14,6 +14,7 @@ from kgrag.lab.graph_quality import KINDS, Quality, check_kinds, plot_quality, q
 from kgrag.lab.readers import read_dataset
 from kgrag.lab.variants import sentences
 from kgrag.values.errors import ConfigurationError
+from kgrag.values.events import no_progress
 
 pytestmark = pytest.mark.long
 
@@ -30,10 +31,6 @@ _QUERIES = [
 
 
 _SUPPORTS = (("captain", _CORPUS[1]["text"]), ("nets", "Nobody knows who mends them at night."))
-
-
-def no_progress(stage: str, done: int, total: int | None) -> None:
-    pass
 
 
 @pytest.fixture(scope="module")

@@ -240,26 +240,27 @@ def test_backbones_that_a_model_writes_first(command: Command, tmp_path: Path, s
     planned = command(*arguments, "--prepare", "--dry-run")
     assert "holds no communities; `kgrag enrich communities` takes:" in planned.stderr and not scripted.calls
     found = json.loads(command(*arguments, "--prepare", "--json").stdout)
-    tasks = [call["task"] for call in scripted.calls]
+    tasks = scripted.tasks
     assert {"summarise", "report", "answer", "think"} <= set(tasks)
     assert max(i for i, task in enumerate(tasks) if task in ("summarise", "report")) < tasks.index("answer")
     assert all(found["rows"][label]["musique"]["F1"]["ours"] is not None for label in found["rows"])
     assert len(found["rows"]) == 2
     written = tasks.count("summarise") + tasks.count("report")
     command(*arguments)
-    tasks = [call["task"] for call in scripted.calls]
+    tasks = scripted.tasks
     assert tasks.count("summarise") + tasks.count("report") == written
+
+
+def _plain_set(tmp_path: Path) -> Path:
+    """Three passages that no other test has, without triples."""
+    own = {**CORPUS[0], "text": f"{CORPUS[0]['text']} ({tmp_path.name})"}
+    return write_set(tmp_path / "plain", [own, *CORPUS[1:3]], QUERIES, None)
 
 
 def test_rows_that_lack_triples_are_refused_by_name_until_these_are_there(
     command: Command, tmp_path: Path, scripted: Scripted
 ) -> None:
-    folder = write_set(
-        tmp_path / "plain",
-        [{**CORPUS[0], "text": f"{CORPUS[0]['text']} ({tmp_path.name})"}, *CORPUS[1:3]],
-        QUERIES,
-        None,
-    )
+    folder = _plain_set(tmp_path)
     arguments = ["--data", f"musique={folder}", "--embedder", "wordllama"]
     rows = [word for label in ("with diversity", "without diversity") for word in ("--row", label)]
     refused = command("lab", "reproduce", "gear", "--table", 4, *arguments, *rows, code=2)
@@ -291,12 +292,7 @@ def test_rows_that_lack_triples_are_refused_by_name_until_these_are_there(
 
 
 def test_what_eval_does_not_measure(command: Command, tmp_path: Path) -> None:
-    folder = write_set(
-        tmp_path / "plain",
-        [{**CORPUS[0], "text": f"{CORPUS[0]['text']} ({tmp_path.name})"}, *CORPUS[1:3]],
-        QUERIES,
-        None,
-    )
+    folder = _plain_set(tmp_path)
     systems = ["-r", "bm25", "-r", "naive-ge(bm25)", "-r", "gnn-ret(edges=(next, named))", "--system", "gear+bm25"]
     found = json.loads(command("lab", "eval", folder, *systems, "--json").stdout)
     assert list(found["systems"]) == ["bm25"]

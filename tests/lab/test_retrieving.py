@@ -5,6 +5,7 @@ from kgrag.lab.measures import distinct_documents, ranks_of
 from kgrag.lab.retrieving import Record, retrieve_all
 from kgrag.lab.summary import Rows, differences, errors, measures, table, tables_by
 from kgrag.values.errors import DatabaseError
+from kgrag.values.events import no_progress
 from kgrag.values.results import Hit, Passage, Ranking
 
 
@@ -18,10 +19,6 @@ class Fixed:
     def retrieve(self, query: str, k: int = 8) -> Ranking:
         self.asked.append((query, k))
         return Ranking(query, "fixed", self.hits[:k])
-
-
-def no_progress(stage: str, done: int, total: int | None) -> None:
-    pass
 
 
 def questions(number: int) -> list[Question]:

@@ -35,13 +35,10 @@ from kgrag.lab.train_gnn import (
 from kgrag.retrieval.base import Query, check_retriever
 from kgrag.retrieval.gnn_ret import Edge, GnnRet, GnnRetOptions
 from kgrag.values.errors import ConfigurationError, InputError
+from kgrag.values.events import no_progress
 from kgrag.values.results import Ranking
 
 QUIET = GnnRetTraining(competitors=3, margin=0.2)
-
-
-def no_progress(stage: str, done: int, total: int | None) -> None:
-    pass
 
 
 def example(gold: tuple[str, ...] = ("a", "g"), also: tuple[str, ...] = ()) -> Example:

@@ -22,12 +22,9 @@ from kgrag.lab.training import hold_out, ids_of, keep, trained_on
 from kgrag.models.chat import Message
 from kgrag.models.embed import embed_questions, load_embedder, unit
 from kgrag.values.errors import InputError
+from kgrag.values.events import no_progress
 
 _CRAFTS = ("potter", "weaver", "smith", "tanner")
-
-
-def no_progress(stage: str, done: int, total: int | None) -> None:
-    pass
 
 
 def chain(number: int, *keys: str) -> Chain:

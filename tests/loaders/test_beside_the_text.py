@@ -12,22 +12,10 @@ from docx.opc.part import Part
 from docx.oxml import parse_xml
 from made_pdfs import HEIGHT
 from openpyxl.comments import Comment
+from read_one import with_omissions as read
 from reportlab.pdfgen.canvas import Canvas
 
-from kgrag.loaders.dispatch import Load
-from kgrag.values.documents import Document, Problem
-
 W = 'xmlns:w="http://schemas.openxmlformats.org/wordprocessingml/2006/main"'
-
-
-def read(path: Path, data: str | bytes = "") -> tuple[Document, list[str], dict[str, int]]:
-    """The document of a file that is made, its problems, and what was left out."""
-    if data:
-        path.write_bytes(data.encode() if isinstance(data, str) else data)
-    found = Load(path)
-    items = list(found)
-    (document,) = (item for item in items if isinstance(item, Document))
-    return document, [item.message for item in items if isinstance(item, Problem)], found.scan.left_out
 
 
 def word(path: Path, *paragraphs: str) -> Path:

@@ -22,19 +22,13 @@ from pptx.opc.package import Part
 from pptx.opc.packuri import PackURI
 from pptx.oxml import parse_xml
 from pptx.util import Inches
+from read_one import with_problems as read
 
 from kgrag.indexing.chunking import chunk
 from kgrag.indexing.fact_rules import facts_by_rules, facts_of_table, table_rows
-from kgrag.loaders import load
 from kgrag.loaders.grid import Cell, lay_out, table_of
 from kgrag.settings import IndexingSettings
-from kgrag.values.documents import Document, Problem, Table
-
-
-def read(path: Path) -> tuple[Document, list[str]]:
-    items = list(load(path))
-    (document,) = (item for item in items if isinstance(item, Document))
-    return document, [item.message for item in items if isinstance(item, Problem)]
+from kgrag.values.documents import Table
 
 
 def test_spans_are_laid_out() -> None:

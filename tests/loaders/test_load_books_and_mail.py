@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from odfdo import Document as Odf
 from odfdo import Header, List, ListItem, Paragraph, Table
+from read_one import only
 
 from kgrag.loaders import load
 from kgrag.settings import LoadingSettings
@@ -46,9 +47,7 @@ def book(path: Path, **parts: str | bytes) -> Path:
 
 
 def one(path: Path, **settings: float) -> Document:
-    (item,) = load(path, loading=LoadingSettings(**settings))  # type: ignore[arg-type]
-    assert isinstance(item, Document), item
-    return item
+    return only(path, loading=LoadingSettings(**settings))  # type: ignore[arg-type]
 
 
 def problem(path: Path, **settings: float) -> str:
@@ -258,8 +257,8 @@ def test_source_code_is_titled_by_its_path(tmp_path: Path) -> None:
     (tmp_path / "src" / "ship" / "hull.py").write_text("\ndef length():\n    return 39\n")
     document = one(tmp_path / "src")
     assert (document.title, document.text) == ("src/ship/hull.py", "def length():\n    return 39")
-    (rooted,) = load(tmp_path / "src", root=tmp_path / "src")
-    assert isinstance(rooted, Document) and rooted.title == "ship/hull.py"
+    rooted = only(tmp_path / "src", root=tmp_path / "src")
+    assert rooted.title == "ship/hull.py"
 
 
 BOMB = '<!DOCTYPE x [<!ENTITY a "aaaaaaaaaa"><!ENTITY b "&a;&a;&a;&a;&a;&a;&a;&a;">]>'

@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import pytest
+from read_one import only
 
 from kgrag.loaders import load
 from kgrag.values.documents import Document
@@ -27,16 +28,14 @@ PAGES = {
 def test_only_the_text_is_read(tmp_path: Path, maker: str) -> None:
     page = f"<html><head><title>T</title></head><body>{PAGES[maker].format(TEXT)}</body></html>"
     (tmp_path / "a.html").write_text(page)
-    (document,) = load(tmp_path)
-    assert isinstance(document, Document)
+    document = only(tmp_path)
     assert {s.heading for s in document.sections} == {"Copying"}
     assert " ".join(document.text.split()) == f"{TEXT}copy(a) Copies."
 
 
 def test_a_small_main_part_is_not_all(tmp_path: Path) -> None:
     (tmp_path / "a.html").write_text(f"<body><main>Short.</main><p>{TEXT}</p><a href='#x'>a#b</a></body>")
-    (document,) = load(tmp_path)
-    assert isinstance(document, Document)
+    document = only(tmp_path)
     assert "Short." in document.text
     assert "a#b" in document.text
     assert TEXT.strip() in document.text
@@ -61,7 +60,6 @@ def test_marks_of_paragraphs_are_no_text(tmp_path: Path) -> None:
     head = '<h1>Copying<a class="headerlink" href="#c">¶</a></h1><h2>Next <a href="#n">¶ </a></h2>'
     table = f'<table><caption>Table 1<a class="permalink" href="#t">¶</a></caption><tr><td>{TEXT}</td></tr></table>'
     (tmp_path / "a.html").write_text(f"<body>{head}{table}<pre>copy(a)<a href='#x'>¶</a></pre></body>")
-    (document,) = load(tmp_path)
-    assert isinstance(document, Document)
+    document = only(tmp_path)
     assert "copy(a)" in document.text
     assert "¶" not in document.text + document.title + "".join(s.heading for s in document.sections)

@@ -11,20 +11,15 @@ import pptx
 import pytest
 from docx.oxml import parse_xml
 from pptx.util import Inches
+from read_one import only as read
 
 from kgrag.loaders import load
-from kgrag.values.documents import Document, Problem, Table
+from kgrag.values.documents import Problem, Table
 
 W = 'xmlns:w="http://schemas.openxmlformats.org/wordprocessingml/2006/main"'
 M = 'xmlns:m="http://schemas.openxmlformats.org/officeDocument/2006/math"'
 MC = "http://schemas.openxmlformats.org/markup-compatibility/2006"
 SHIPS = (("Ship", "Built"), ("Fram", "1892"), ("Maud", "1916"))
-
-
-def read(path: Path) -> Document:
-    (item,) = load(path)
-    assert isinstance(item, Document), item
-    return item
 
 
 def test_word(tmp_path: Path) -> None:

@@ -3,11 +3,13 @@
 import io
 import random
 import re
+from functools import partial
 from pathlib import Path
 from typing import Literal
 
 import pytest
 from made_pdfs import HEIGHT, LEADING, Maker, prose, words
+from read_one import only
 from reportlab.lib.pagesizes import A4
 from reportlab.lib.pdfencrypt import StandardEncryption
 from reportlab.pdfbase import pdfmetrics
@@ -20,13 +22,7 @@ from kgrag.values.documents import Document, Problem, Table
 from kgrag.values.installing import install_hint
 
 ONE = LoadingSettings(processes=1)
-
-
-def read(path: Path) -> Document:
-    items = list(load(path, loading=ONE))
-    assert len(items) == 1, items
-    assert isinstance(items[0], Document), items
-    return items[0]
+read = partial(only, loading=ONE)
 
 
 def text_of(document: Document) -> str:

@@ -5,19 +5,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from read_one import all_in as rows
+from read_one import only
 
 from kgrag.indexing.chunking import chunk
-from kgrag.loaders import Columns, load
+from kgrag.loaders import Columns
 from kgrag.settings import IndexingSettings
-from kgrag.values.documents import Document, Problem, Table
-
-
-def rows(path: Path, content: str | bytes, **options: object) -> tuple[list[Document], list[tuple[str, str]]]:
-    """Documents, and problems as (what comes after the path, message)."""
-    path.write_bytes(content.encode() if isinstance(content, str) else content)
-    items = list(load(path, **options))  # type: ignore[arg-type]
-    problems = [(i.place.removeprefix(str(path)), i.message) for i in items if isinstance(i, Problem)]
-    return [i for i in items if isinstance(i, Document)], problems
+from kgrag.values.documents import Table
 
 
 def test_jsonl(tmp_path: Path) -> None:
@@ -337,8 +331,7 @@ TREE = {
 def test_object_of_nested_ones_is_read_with_its_names(tmp_path: Path) -> None:
     path = tmp_path / "a.json"
     path.write_text(json.dumps(TREE))
-    (document,) = load(path)
-    assert isinstance(document, Document)
+    document = only(path)
     assert document.text == (
         "title: On kilns\nyear: 1902\n\nparts.heading: Wood\nparts.text: A kiln burns wood.\nparts.pages: 1, 2\n\n"
         "parts.heading: Coal\n\nparts.sections.text: It burns coal, too.\nparts.seen: true"
@@ -350,8 +343,7 @@ def test_object_of_nested_ones_is_read_with_its_names(tmp_path: Path) -> None:
 def test_nested_column_that_is_named_is_read_in_order(tmp_path: Path, suffix: str) -> None:
     path = tmp_path / f"a{suffix}"
     path.write_text(json.dumps(TREE))
-    (document,) = load(path, columns=Columns(text="parts"))
-    assert isinstance(document, Document)
+    document = only(path, columns=Columns(text="parts"))
     first, *others = document.text.split("\n\n")
     assert first == "heading: Wood\ntext: A kiln burns wood.\npages: 1, 2"
     assert others == ["heading: Coal", "sections.text: It burns coal, too.\nseen: true"]
@@ -360,8 +352,7 @@ def test_nested_column_that_is_named_is_read_in_order(tmp_path: Path, suffix: st
 def test_text_of_paragraphs_in_a_list_is_read(tmp_path: Path) -> None:
     path = tmp_path / "a.jsonl"
     path.write_text('{"id": 1, "text": ["One.", {"b": "Two."}]}\n')
-    (document,) = load(path)
-    assert isinstance(document, Document)
+    document = only(path)
     assert document.text == "One.\n\nb: Two."
 
 

@@ -10,24 +10,20 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from read_one import all_in as read
+from read_one import only
 from warcio.statusandheaders import StatusAndHeaders
 from warcio.warcwriter import WARCWriter
 
 from kgrag import KnowledgeGraph
-from kgrag.loaders import Columns, load
+from kgrag.loaders import Columns
 from kgrag.loaders.dispatch import Load
-from kgrag.values.documents import Document, Problem
+from kgrag.values.documents import Document
 
 PAGES = {
     "https://ships.example/fram": "<html><head><title>Fram</title></head><body><p>She drifted.</p></body></html>",
     "https://ships.example/gjoa": "<html><body><p>Die Gjøa fuhr durch die Passage.</p></body></html>",
 }
-
-
-def read(path: Path, **options: Any) -> tuple[list[Document], list[tuple[str, str]]]:
-    items = list(load(path, **options))
-    problems = [(i.place.removeprefix(str(path)), i.message) for i in items if isinstance(i, Problem)]
-    return [i for i in items if isinstance(i, Document)], problems
 
 
 def fineweb(path: Path, count: int = 300, **changes: Any) -> Path:
@@ -118,9 +114,8 @@ def test_parquet_is_streamed_and_its_faults_are_told(tmp_path: Path) -> None:
     ],
 )  # fmt: skip
 def test_lists_code_and_drawings_of_pages_are_as_readers_see_them(tmp_path: Path, source: str, text: str) -> None:
-    (tmp_path / "a.html").write_text(source)
-    (document,) = load(tmp_path / "a.html")
-    assert isinstance(document, Document) and document.text == text
+    document = only(tmp_path / "a.html", source)
+    assert document.text == text
 
 
 def test_times_that_python_does_not_hold(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

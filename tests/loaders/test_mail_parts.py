@@ -3,18 +3,12 @@
 from pathlib import Path
 
 import pytest
+from read_one import only as read
 
 from kgrag.loaders import load
 from kgrag.values.documents import Document
 
 HEAD = b"From: a@b.example\r\nSubject: Kilns\r\nMIME-Version: 1.0\r\n"
-
-
-def read(path: Path, data: bytes) -> Document:
-    path.write_bytes(data)
-    (document,) = load(path)
-    assert isinstance(document, Document), document
-    return document
 
 
 @pytest.mark.parametrize(

@@ -3,16 +3,10 @@
 from pathlib import Path
 
 import pytest
+from read_one import with_problems as read
 
 from kgrag.loaders.dispatch import Load
-from kgrag.values.documents import Document, Problem
-
-
-def read(path: Path, text: str) -> tuple[Document, list[str]]:
-    path.write_text(text)
-    items = list(Load(path))
-    (document,) = (item for item in items if isinstance(item, Document))
-    return document, [item.message for item in items if isinstance(item, Problem)]
+from kgrag.values.documents import Document
 
 
 @pytest.mark.parametrize(

@@ -4,9 +4,10 @@ import zipfile
 from pathlib import Path
 
 import pytest
+from read_one import with_problems as read
 
 from kgrag.loaders.dispatch import Load
-from kgrag.values.documents import Document, Problem
+from kgrag.values.documents import Problem
 
 _NAMES = {
     name: f"urn:oasis:names:tc:opendocument:xmlns:{name}:1.0"
@@ -31,12 +32,6 @@ def file(path: Path, body: str, styles: str = "", kind: str = "") -> Path:
             f"<office:{element}>{body}</office:{element}></office:body></office:document-content>",
         )
     return path
-
-
-def read(path: Path) -> tuple[Document, list[str]]:
-    items = list(Load(path))
-    (document,) = (item for item in items if isinstance(item, Document))
-    return document, [item.message for item in items if isinstance(item, Problem)]
 
 
 def row(*cells: str, more: str = "") -> str:

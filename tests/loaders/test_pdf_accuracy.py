@@ -5,9 +5,7 @@ from pathlib import Path
 
 import pytest
 from made_pdfs import HEIGHT, Maker, prose, words
-
-from kgrag.loaders import load
-from kgrag.values.documents import Document
+from read_one import only
 
 Rows = list[tuple[str, ...]]
 
@@ -73,8 +71,7 @@ def cells_of(rows: Rows | tuple[tuple[str, ...], ...]) -> list[tuple[int, int, s
 )
 def test_tables_and_text_of_a_report(tmp_path: Path, pages: int, ruled: bool, wanted: float) -> None:
     tables, texts = make_report(tmp_path / "a.pdf", pages, ruled=ruled)
-    (document,) = load(tmp_path / "a.pdf")
-    assert isinstance(document, Document)
+    document = only(tmp_path / "a.pdf")
     found = {(t.caption, t.page): t.rows[not any(t.rows[0]) :] for t in document.tables}  # without an empty header
     total = right = 0
     for caption, page, rows in tables:

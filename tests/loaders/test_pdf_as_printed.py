@@ -1,21 +1,17 @@
 """What manuals and papers print: fonts without names, lists of definitions, code, heads and feet, bookmarks."""
 
 import random
+from functools import partial
 from pathlib import Path
 
 import pytest
 from made_pdfs import HEIGHT, LEADING, Maker, prose, type3_pdf
+from read_one import only
 
-from kgrag.loaders import load
 from kgrag.loaders.pdf_layout import caption_number
 from kgrag.settings import LoadingSettings
-from kgrag.values.documents import Document
 
-
-def read(path: Path) -> Document:
-    (document,) = load(path, loading=LoadingSettings(processes=1))
-    assert isinstance(document, Document), document
-    return document
+read = partial(only, loading=LoadingSettings(processes=1))
 
 
 @pytest.fixture

@@ -1,22 +1,18 @@
 """PDF: soft hyphens, letter-spaced type, scripts from right to left, what was filled into forms or typed on pages."""
 
+from functools import partial
 from pathlib import Path
 
 import matplotlib
 import pytest
+from read_one import with_problems
 from reportlab.pdfbase import pdfmetrics
 from reportlab.pdfbase.ttfonts import TTFont
 from reportlab.pdfgen.canvas import Canvas
 
-from kgrag.loaders.dispatch import Load
 from kgrag.settings import LoadingSettings
-from kgrag.values.documents import Document, Problem
 
-
-def read(path: Path) -> tuple[Document, list[str]]:
-    items = list(Load(path, loading=LoadingSettings(processes=1)))
-    (document,) = (item for item in items if isinstance(item, Document))
-    return document, [item.message for item in items if isinstance(item, Problem)]
+read = partial(with_problems, loading=LoadingSettings(processes=1))
 
 
 def drawn(canvas: Canvas, x: float, y: float, code: str) -> None:

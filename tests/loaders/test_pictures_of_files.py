@@ -7,19 +7,13 @@ from pathlib import Path
 import pytest
 from made_figures import HULL, MAST, PROSE, SAIL, Paper, book, paper, png, report, slides, web
 from PIL import Image
+from read_one import with_omissions as read
 
 from kgrag.loaders import load
-from kgrag.loaders.dispatch import Load
 from kgrag.loaders.figures import kind_of
 from kgrag.text.figure_labels import caption_label, named_figures, pointed_figures
 from kgrag.values.documents import Document, Figure
 from kgrag.values.identity import content_hash
-
-
-def read(path: Path) -> tuple[Document, dict[str, int]]:
-    found = Load(path)
-    (document,) = (item for item in found if isinstance(item, Document))
-    return document, found.scan.left_out
 
 
 def near(box: tuple[float, ...], other: tuple[float, ...]) -> bool:
@@ -27,7 +21,7 @@ def near(box: tuple[float, ...], other: tuple[float, ...]) -> bool:
 
 
 def test_a_paper(tmp_path: Path) -> None:
-    document, left_out = read(paper(tmp_path / "paper.pdf"))
+    document, _, left_out = read(paper(tmp_path / "paper.pdf"))
     assert [(f.number, f.page, f.caption) for f in document.figures] == [
         (1, 1, "Figure 1: The hull of the Fram, with the ice belt that was laid around it in 1893."),
         (2, 1, "Figure 2: Speed under sail"),
@@ -126,7 +120,7 @@ def test_a_turned_page_and_a_cut_margin(tmp_path: Path) -> None:
 
 
 def test_word(tmp_path: Path) -> None:
-    document, left_out = read(report(tmp_path / "report.docx"))
+    document, _, left_out = read(report(tmp_path / "report.docx"))
     assert [(f.number, f.page, f.caption) for f in document.figures] == [
         (1, 0, "Figure 1: The hull of the Fram"),
         (2, 0, "The mast in winter"),
@@ -138,7 +132,7 @@ def test_word(tmp_path: Path) -> None:
 
 
 def test_slides(tmp_path: Path) -> None:
-    document, left_out = read(slides(tmp_path / "slides.pptx"))
+    document, _, left_out = read(slides(tmp_path / "slides.pptx"))
     assert [(f.number, f.page, f.caption) for f in document.figures] == [
         (1, 1, "Figure 7: Sails of the Fram"),
         (2, 2, "Ships 2"),
@@ -150,7 +144,7 @@ def test_slides(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("kind", ["html", "epub"])
 def test_pages_of_the_web(tmp_path: Path, kind: str) -> None:
-    document, left_out = read(web(tmp_path) if kind == "html" else book(tmp_path / "ships.epub"))
+    document, _, left_out = read(web(tmp_path) if kind == "html" else book(tmp_path / "ships.epub"))
     assert [(f.caption, f.media_type, f.data) for f in document.figures] == [
         ("Figure 1: The hull of the Fram", "image/png", png(HULL)),
         ("Figure 2: The mast", "image/png", png(MAST)),

@@ -4,18 +4,7 @@ import json
 from pathlib import Path
 
 import pytest
-
-from kgrag.loaders.dispatch import Load
-from kgrag.values.documents import Document, Problem
-
-
-def read(path: Path, text: str) -> tuple[Document, list[str], dict[str, int]]:
-    path.write_text(text)
-    found = Load(path)
-    items = list(found)
-    (document,) = (item for item in items if isinstance(item, Document))
-    return document, [item.message for item in items if isinstance(item, Problem)], found.scan.left_out
-
+from read_one import with_omissions as read
 
 ADOC = """= On Kilns
 :toc:

@@ -10,6 +10,7 @@ import made_documents as made
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from read_one import with_problems
 
 from kgrag.indexing.chunking import chunk
 from kgrag.loaders import load
@@ -39,16 +40,11 @@ WRITERS: dict[str, Callable[[Path], object]] = {
 AT_THE_SECTION = (".docx", ".odt")  # their notes have no place: they stand at the end of the section that has the mark
 
 
-def loaded(path: Path) -> Document:
-    (document,) = (item for item in load(path) if isinstance(item, Document))
-    return document
-
-
 @pytest.mark.parametrize("suffix", WRITERS)
 def test_one_document_in_all_formats(tmp_path: Path, suffix: str) -> None:
     path = tmp_path / f"a{suffix}"
     WRITERS[suffix](path)
-    document = loaded(path)
+    document = with_problems(path)[0]
     first = FIRST.replace("\nA new", "\n\nA new") if suffix == ".rst" else FIRST  # it has no line breaks
     texts = [f"{first}\n\n{NOTE}", STEPS, "After the table."]
     if suffix not in AT_THE_SECTION:
@@ -60,11 +56,11 @@ def test_one_document_in_all_formats(tmp_path: Path, suffix: str) -> None:
 
 def test_slides_and_sheets(tmp_path: Path) -> None:
     made.slides(tmp_path / "a.pptx")
-    document = loaded(tmp_path / "a.pptx")
+    document = with_problems(tmp_path / "a.pptx")[0]
     assert document.sections[0].text == FIRST.replace(" [1]", "")
     assert chunk(document, IndexingSettings())[-1].text == SALES
     made.sheet(tmp_path / "a.xlsx")
-    assert [part.text for part in chunk(loaded(tmp_path / "a.xlsx"), IndexingSettings())] == [SALES]
+    assert [part.text for part in chunk(with_problems(tmp_path / "a.xlsx")[0], IndexingSettings())] == [SALES]
 
 
 def test_what_is_hidden_is_told(tmp_path: Path) -> None:
@@ -126,7 +122,7 @@ def test_no_word_or_number_of_markdown_is_lost(blocks: list[str]) -> None:
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "a.md"
         path.write_text(source)
-        found = words(everything(loaded(path)))
+        found = words(everything(with_problems(path)[0]))
     source = re.sub(r"\]\(https://x\.example\)|</?b>|</?su[bp]>|\|--\|--\|", " ", source.replace("<sup>", "^"))
     wanted = words(re.sub(r"H ?(?=\d)", "H", source))
     assert found == wanted
@@ -155,5 +151,5 @@ def test_no_word_or_number_of_a_page_is_lost(blocks: list[str]) -> None:
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "a.html"
         path.write_text(source)
-        found = words(everything(loaded(path)))
+        found = words(everything(with_problems(path)[0]))
     assert found == words(re.sub(r"<[^>]*>", " ", source))

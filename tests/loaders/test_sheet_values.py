@@ -7,9 +7,7 @@ import openpyxl
 import pytest
 from openpyxl.cell.rich_text import CellRichText, TextBlock
 from openpyxl.cell.text import InlineFont
-
-from kgrag.loaders import load
-from kgrag.values.documents import Document
+from read_one import only
 
 DAY = dt.datetime(2024, 5, 3, 13, 5, 9)
 
@@ -20,8 +18,7 @@ def cell(path: Path, held: object, form: str = "General") -> str:
     book.active.append(["a", held])
     book.active["B2"].number_format = form
     book.save(path)
-    (document,) = load(path)
-    assert isinstance(document, Document)
+    document = only(path)
     return document.tables[0].rows[1][1]
 
 

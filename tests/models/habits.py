@@ -9,9 +9,10 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Callable
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from itertools import pairwise
-from typing import Any, Self
+from typing import Any
+
+import in_thread
 
 Request = dict[str, Any]
 Response = tuple[int, Any] | tuple[int, Any, str]
@@ -234,7 +235,7 @@ BAD: dict[str, tuple[Habit, str, str]] = {
 """Those that are not: what the message says, and what the remedy names."""
 
 
-class Weak:
+class Weak(in_thread.InThread):
     """The server. `requests`: habit -> what it was sent; `at`: when each request came, by time.monotonic()."""
 
     def __init__(self) -> None:
@@ -246,14 +247,11 @@ class Weak:
         self.lock = threading.Lock()
         weak = self
 
-        class Handler(BaseHTTPRequestHandler):
+        class Handler(in_thread.Handler):
             protocol_version = "HTTP/1.1"
 
-            def log_message(self, format: str, *args: Any) -> None:
-                """Standard error is the tests'."""
-
-            def do_POST(self) -> None:
-                request = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+            def post(self) -> None:
+                request = self.body()
                 with weak.lock:
                     weak.at.append(time.monotonic())
                     weak.paths.append(self.path)
@@ -271,15 +269,8 @@ class Weak:
                 kind = "application/json"
                 if isinstance(body, bytes):
                     kind = "text/event-stream" if body.startswith(b"data:") else "text/plain"
-                self.send_response(status)
-                self.send_header("Content-Type", kind)
-                self.send_header("Content-Length", str(len(data)))
-                if retry_after:
-                    self.send_header("Retry-After", retry_after)
-                elif status in (429, 503):
-                    self.send_header("retry-after-ms", "10")
-                self.end_headers()
-                self.wfile.write(data)
+                wait = {"Retry-After": retry_after} if retry_after else {}
+                self.say(status, data, kind, **(wait or ({"retry-after-ms": "10"} if status in (429, 503) else {})))
 
             def trickle(self) -> None:
                 """A byte now and then, for ever."""
@@ -293,17 +284,7 @@ class Weak:
                 except OSError:
                     self.close_connection = True
 
-        self._server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-        self._server.daemon_threads = True
-        self.base_url = f"http://127.0.0.1:{self._server.server_port}/v1"
-        threading.Thread(target=self._server.serve_forever, daemon=True).start()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._server.shutdown()
-        self._server.server_close()
+        super().__init__(Handler)
 
     def respond(self, request: Request) -> Response:
         asked = " ".join(m["content"] for m in request["messages"])

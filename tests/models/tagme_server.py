@@ -1,8 +1,8 @@
 """A server that speaks TAGME's API, with a small Wikipedia of its own and the faults that it is told to have.
 
-    python tagme_server.py SPOTS.json
+    python tagme_server.py SPOTS
 
-prints its port as its first line and ends when its standard input closes. The file holds {spot: [title, rho]}; a text
+prints its port as its first line and ends when its standard input closes. SPOTS: {spot: [title, rho]} as JSON; a text
 is annotated wherever a spot stands in it, with places in units of UTF-16 and numbers as strings, as TAGME gives them.
 """
 
@@ -12,10 +12,11 @@ import sys
 import threading
 import time
 from collections import deque
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from pathlib import Path
+from http.server import BaseHTTPRequestHandler
 from typing import Any
 from urllib.parse import parse_qs
+
+from scripted_server import Server
 
 TOKEN = "good-token"
 
@@ -138,18 +139,8 @@ class Handler(BaseHTTPRequestHandler):
         self.close_connection = self.close_connection or bool(missing)
 
 
-class Server(ThreadingHTTPServer):
-    daemon_threads = True
-    request_queue_size = 128
-
-    def handle_error(self, request: Any, client_address: Any) -> None:
-        """A client that went away is no news; anything else is shown."""
-        if not isinstance(sys.exc_info()[1], ConnectionError):
-            super().handle_error(request, client_address)
-
-
 def main() -> None:
-    STATE.first_spots = json.loads(Path(sys.argv[1]).read_text(encoding="utf-8"))
+    STATE.first_spots = json.loads(sys.argv[1])
     STATE.spots = dict(STATE.first_spots)
     server = Server(("127.0.0.1", 0), Handler)
     threading.Thread(target=server.serve_forever, daemon=True).start()

@@ -1,15 +1,14 @@
 """Embedders: unit rows, names, and clear errors; those that need torch are marked `models`."""
 
 import json
-import threading
 from collections.abc import Iterator, Sequence
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import ClassVar
 
 import numpy as np
 import psutil
 import pytest
+from in_thread import Handler, InThread
 from made_models import sentence_encoder
 
 from kgrag.models.embed import (
@@ -115,18 +114,16 @@ def test_a_bi_encoder_has_vectors_of_its_own_for_questions(tmp_path: Path) -> No
     assert np.allclose(Query(TEXTS[0]).vector(embedder), questions[0], atol=1e-6)
 
 
-class _Embeddings(BaseHTTPRequestHandler):
+class _Embeddings(Handler):
     """An OpenAI-compatible server: a vector of letter counts; the first request of all is answered with 429."""
 
     requests = 0
 
-    def do_POST(self) -> None:
+    def post(self) -> None:
         type(self).requests += 1
-        body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        body = self.body()
         if type(self).requests == 1:
-            self.send_response(429)
-            self.send_header("Retry-After", "0")
-            self.end_headers()
+            self.say(429, b"", Retry_After="0")
             return
         data = [
             {"object": "embedding", "index": i, "embedding": [float(text.count(c)) + 0.1 for c in "aeioust"]}
@@ -138,28 +135,15 @@ class _Embeddings(BaseHTTPRequestHandler):
             "data": data[::-1],
             "usage": {"prompt_tokens": 1, "total_tokens": 1},
         }
-        content = json.dumps(reply).encode()
-        self.send_response(200)
-        self.send_header("Content-Type", "application/json")
-        self.send_header("Content-Length", str(len(content)))
-        self.end_headers()
-        self.wfile.write(content)
-
-    def log_message(self, format: str, *args: object) -> None:
-        pass
+        self.say(200, json.dumps(reply).encode())
 
 
 @pytest.fixture
 def openai_server(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    server = ThreadingHTTPServer(("127.0.0.1", 0), _Embeddings)
-    thread = threading.Thread(target=server.serve_forever)
-    thread.start()
-    monkeypatch.setenv("OPENAI_BASE_URL", f"http://127.0.0.1:{server.server_port}/v1")
-    monkeypatch.setenv("OPENAI_API_KEY", "none")
-    yield
-    server.shutdown()
-    thread.join()
-    server.server_close()
+    with InThread(_Embeddings) as server:
+        monkeypatch.setenv("OPENAI_BASE_URL", server.base_url)
+        monkeypatch.setenv("OPENAI_API_KEY", "none")
+        yield
 
 
 def test_openai(openai_server: None) -> None:

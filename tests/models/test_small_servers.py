@@ -7,9 +7,9 @@ import time
 from collections.abc import Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
+import in_thread
 import pytest
 from habits import GOOD, Habit, Weak, events, reply, said
 from test_habits import ASKED, settings, weak
@@ -254,11 +254,8 @@ def test_a_silent_server_is_left(weak: Weak) -> None:
     """A reply that has begun, and of which nothing more comes: who waits for it can be cancelled, and hangs up."""
     left = threading.Event()
 
-    class Handler(BaseHTTPRequestHandler):
-        def log_message(self, format: str, *args: Any) -> None:
-            """Standard error is the tests'."""
-
-        def do_POST(self) -> None:
+    class Handler(in_thread.Handler):
+        def post(self) -> None:
             self.rfile.read(int(self.headers["Content-Length"]))
             self.send_response(200)
             self.send_header("Content-Type", "text/event-stream")
@@ -268,16 +265,14 @@ def test_a_silent_server_is_left(weak: Weak) -> None:
                 left.set()
 
     flag = threading.Event()
-    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as silent:
-        threading.Thread(target=silent.serve_forever, daemon=True).start()
+    with in_thread.InThread(Handler) as silent:
         threading.Timer(0.5, flag.set).start()
         began = time.monotonic()
-        given = ChatSettings(base_url=f"http://127.0.0.1:{silent.server_port}/v1", model="m", timeout=20)
+        given = ChatSettings(base_url=silent.base_url, model="m", timeout=20)
         with OpenAIChat(given) as model, limited(cancelled=flag), pytest.raises(CancelledError):
             model.chat(ASKED, task="answer")
         assert time.monotonic() - began < 3
         assert left.wait(3)
-        silent.shutdown()
 
 
 PAGES: Mapping[str, Mapping[str, Any]] = {
@@ -293,34 +288,21 @@ class TestDoctor:
     def test_the_context_that_a_server_tells(self, server: str, monkeypatch: pytest.MonkeyPatch) -> None:
         pages = PAGES[server]
 
-        class Handler(BaseHTTPRequestHandler):
-            def log_message(self, format: str, *args: Any) -> None:
-                """Standard error is the tests'."""
+        class Handler(in_thread.Handler):
+            def get(self) -> None:
+                self.say(200 if self.path in pages else 404, json.dumps(pages.get(self.path, {})).encode())
 
-            def do_GET(self) -> None:
-                self.send(200 if self.path in pages else 404, json.dumps(pages.get(self.path, {})).encode())
-
-            def do_POST(self) -> None:
-                request = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+            def post(self) -> None:
+                request = self.body()
                 reply = '{"triples": [["Halcyon", "built at", "Norfjord shipyard"]]}'
-                self.send(200, said(request, reply if "response_format" in request else "She was wrecked.")[1])
+                content = said(request, reply if "response_format" in request else "She was wrecked.")[1]
+                self.say(200, content, "text/event-stream" if content.startswith(b"data:") else "application/json")
 
-            def send(self, status: int, body: bytes) -> None:
-                self.send_response(status)
-                self.send_header(
-                    "Content-Type", "text/event-stream" if body.startswith(b"data:") else "application/json"
-                )
-                self.send_header("Content-Length", str(len(body)))
-                self.end_headers()
-                self.wfile.write(body)
-
-        with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as served:
-            threading.Thread(target=served.serve_forever, daemon=True).start()
-            chat = ChatSettings(base_url=f"http://127.0.0.1:{served.server_port}/v1", model="m")
+        with in_thread.InThread(Handler) as served:
+            chat = ChatSettings(base_url=served.base_url, model="m")
             found = {check.name: check for check in model_checks(Settings(_env_file=None, chat=chat))}  # type: ignore[call-arg]
             monkeypatch.setitem(sys.modules, "httpx", None)  # newer clients of openai do without it
-            assert probe.report(Endpoint(f"http://127.0.0.1:{served.server_port}/v1", "", {}), "m") == 4096
-            served.shutdown()
+            assert probe.report(Endpoint(served.base_url, "", {}), "m") == 4096
         assert found["Context"].detail == "4,096 tokens"
         assert not found["Context"].ok
         assert found["JSON"].detail == "by json_schema; it read 1 facts in a passage"

@@ -1,6 +1,5 @@
 """The TAGME client: what it makes of replies, of faults and of refusals."""
 
-import json
 import socket
 import time
 from collections.abc import Iterator
@@ -23,10 +22,8 @@ SPOTS = {
 
 
 @pytest.fixture(scope="module")
-def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LocalTagme]:
-    spots = tmp_path_factory.mktemp("tagme") / "spots.json"
-    spots.write_text(json.dumps(SPOTS), encoding="utf-8")
-    with LocalTagme(spots) as server:
+def running() -> Iterator[LocalTagme]:
+    with LocalTagme(SPOTS) as server:
         yield server
 
 

@@ -4,9 +4,9 @@ import socket
 import struct
 import threading
 from collections.abc import Iterator
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
+from in_thread import Handler, InThread
 
 from kgrag import RemoteKnowledgeGraph
 from kgrag.graph.connection import Graph
@@ -23,16 +23,8 @@ _ALERT = b"\x15\x03\x01\x00\x02\x02\x46"
 @pytest.fixture
 def plain() -> Iterator[int]:
     """The port of a server of HTTP without TLS."""
-
-    class Handler(BaseHTTPRequestHandler):
-        def log_message(self, format: str, *args: object) -> None:
-            pass
-
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    threading.Thread(target=server.serve_forever, daemon=True).start()
-    yield server.server_port
-    server.shutdown()
-    server.server_close()
+    with InThread(Handler) as server:
+        yield server.port
 
 
 @pytest.fixture(params=["alert", "reset"])

@@ -13,6 +13,12 @@ TEXTS = {
     "Harbour lights": "A captain must know the harbour lights. Painters like them, too, in any home town.",
     "Steamers of the coast": "Many a steamer had a captain with a home town far away and a painter in the saloon.",
 }
+SHIPS = {
+    "Fram": "The Fram was designed by Colin Archer for the polar ice.",
+    "Colin Archer": "Colin Archer was a naval architect born in Larvik.",
+    "Larvik": "Larvik is a town on the coast of Norway.",
+    "Salmon": "Salmon swim up the rivers in autumn.",
+}
 
 
 def coast_documents(titles: Iterable[str] = TEXTS) -> list[Document]:

@@ -2,11 +2,11 @@
 
 import re
 import sys
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
+from coast import SHIPS
 from made_models import late_interaction
 
 from kgrag import KnowledgeGraph
@@ -16,28 +16,12 @@ from kgrag.values.errors import ConfigurationError
 from kgrag.values.installing import install_hint
 from kgrag.values.results import Filter
 
-_NAME = "colbert"
-_TEXTS = {
-    "Fram": "The Fram was designed by Colin Archer for the polar ice.",
-    "Colin Archer": "Colin Archer was a naval architect born in Larvik.",
-    "Larvik": "Larvik is a town on the coast of Norway.",
-    "Salmon": "Salmon swim up the rivers in autumn.",
-}
-
-
-@pytest.fixture(scope="module")
-def ships(fill: Callable[..., str]) -> str:
-    documents = [
-        Document(title, (Section(text),), title, metadata={"letter": title[0]}) for title, text in _TEXTS.items()
-    ]
-    return fill(_NAME, documents)
-
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A late-interaction model of random weights: a tiny BERT, its tokenizer and a projection to 16 numbers."""
     target = tmp_path_factory.mktemp("model")
-    late_interaction(target, _TEXTS.values())
+    late_interaction(target, SHIPS.values())
     return target
 
 
@@ -50,7 +34,7 @@ def test_the_score_is_max_sim(kg: KnowledgeGraph, ships: str, folder: Path) -> N
     model = MultiVectorEncoder(str(folder / "colbert"))
     asked = model.encode_query([question], convert_to_numpy=True)[0]
     scores = {}
-    for title, text in _TEXTS.items():
+    for title, text in SHIPS.items():
         tokens = model.encode_document([f"{title}\n{text}"], convert_to_numpy=True)[0]
         assert tokens.shape[1] == asked.shape[1] == 16
         scores[title] = sum(max(float(a @ b) for b in tokens) for a in asked)
@@ -88,7 +72,7 @@ def test_a_whole_collection_is_ranked(
     monkeypatch.setattr(MultiVectorEncoder, "encode_document", counted)
     expression, question = f"colbert(depth=none, model='{folder / 'colbert'}')", "Where was Colin Archer born?"
     collection = kg[collection_name]
-    documents = [Document(t, (Section(text),), t, metadata={"letter": t[0]}) for t, text in _TEXTS.items()]
+    documents = [Document(t, (Section(text),), t, metadata={"letter": t[0]}) for t, text in SHIPS.items()]
     collection.ingest(documents[:3])
     collection.context.cache = tmp_path
     assert len(collection.search(question, retriever=expression, k=9)) == 3

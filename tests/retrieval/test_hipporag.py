@@ -100,14 +100,10 @@ def _is_by_nearness(dense: Ranking, found: Ranking) -> None:
     assert list(_scores(found).values()) == sorted(_scores(found).values(), reverse=True)
 
 
-def _tasks(scripted: Scripted) -> list[str]:
-    return [call["task"] for call in scripted.calls]
-
-
 def test_hipporag_walks_over_entities_from_what_is_named(talking: KnowledgeGraph, scripted: Scripted, sea: str) -> None:
     scripted.say("name", {"names": ["the Fjord Queen", "1902", "", 7]})
     ranking = talking[sea].search(_QUESTION, retriever="hipporag", k=6)
-    assert _tasks(scripted) == ["name"]
+    assert scripted.tasks == ["name"]
     assert scripted.calls[0]["messages"][-1]["content"] == f"Question: {_QUESTION}"
     shares, named = _walk({"fjord queen": 1 / 2, "1902": 1}, over_passages=False)  # two passages name the ship
     wanted: Counter[str] = Counter()
@@ -177,7 +173,7 @@ def test_hipporag2_walks_from_the_facts_that_are_recognised(
     heard: list[Event] = []
     retriever = talking[sea].retriever("hipporag2")
     ranking = retriever.retrieve(Query(_QUESTION, listener=heard.append), 6)
-    assert _tasks(scripted) == ["recognise"]
+    assert scripted.tasks == ["recognise"]
     kept = [facts[1], facts[3]]
     event = next(event for event in heard if isinstance(event, Recognised))
     assert [(t.subject, t.predicate, t.object) for t in event.kept] == kept
@@ -203,7 +199,7 @@ def test_the_whole_graph_is_read_once_for_all_that_live(talking: KnowledgeGraph,
 
 def test_hipporag2_without_the_filter_asks_no_model(talking: KnowledgeGraph, scripted: Scripted, sea: str) -> None:
     ranking = talking[sea].search(_QUESTION, retriever="hipporag2(recognise=false, triples=2, linked=1)", k=6)
-    assert _tasks(scripted) == []
+    assert scripted.tasks == []
     assert len({hit.why[:2] for hit in ranking if hit.why[0].label == "Triple"}) == 1
 
 
@@ -214,7 +210,7 @@ def test_what_cannot_be_read_is_asked_for_once_more(
     scripted.say(task, "I do not know.")
     with pytest.raises(ModelError, match=f"no usable JSON for '{task}', twice"):
         talking[sea].search(_QUESTION, retriever=name)
-    assert _tasks(scripted) == [task, task]
+    assert scripted.tasks == [task, task]
     answer = talking[sea].ask(_QUESTION, system=f"ircot+{name}", short=True)
     assert any(isinstance(event, Failed) for event in answer.trace)
     assert task in answer.problem
@@ -231,7 +227,7 @@ def test_what_a_collection_lacks_is_said(
         assert len(found) == 1
         assert any("holds no triples" in note for note in found.notes)
         assert talking[sea].search("Fjord Queen", retriever=f"{name}", k=1).notes == ()
-    assert _tasks(scripted) == ["name", "name", "recognise"]  # without triples there is nothing to be recognised
+    assert scripted.tasks == ["name", "name", "recognise"]  # without triples there is nothing to be recognised
 
 
 def test_they_need_a_model(kg: KnowledgeGraph, sea: str) -> None:

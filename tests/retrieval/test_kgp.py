@@ -1,10 +1,9 @@
 """KGP: breadth-first walks over what ties passages, guided by words, by the embedder, or by a model."""
 
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from coast import TEXTS, coast_documents
+from coast import TEXTS
 from scripted import Scripted
 
 from kgrag import KnowledgeGraph
@@ -16,13 +15,8 @@ from kgrag.values.documents import Document, Section
 from kgrag.values.errors import ConfigurationError
 from kgrag.values.results import Filter
 
-_NAME = "kgp"
+_NAME = __name__
 _QUESTION = "Which painter had a studio in the home town of the captain of the steamer Fjord Queen?"
-
-
-@pytest.fixture(scope="module")
-def coast(fill: Callable[..., str]) -> str:
-    return fill(_NAME, coast_documents())
 
 
 def _titles(kg: KnowledgeGraph, expression: str, k: int = 30, **options: object) -> list[str]:

@@ -16,14 +16,6 @@ from kgrag.retrieval.pathrank import PathRank, PathRankConstants
 from kgrag.values.documents import Document, Section, Triple
 from kgrag.values.results import Filter
 
-_NAME = "pathrank"
-
-
-@pytest.fixture(scope="module")
-def coast(fill: Callable[..., str]) -> str:
-    return fill(_NAME, coast_documents())
-
-
 Constants = Callable[..., None]
 
 

@@ -3,10 +3,11 @@
 import json
 import re
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from coast import SHIPS
 from made_models import pair_scorer, sentence_encoder
 from pydantic import SecretStr
 from reranking import Judge
@@ -15,28 +16,12 @@ from kgrag import KnowledgeGraph, PathRank, Rerank
 from kgrag.lab.records import in_force
 from kgrag.retrieval.base import RETRIEVERS, check_retriever
 from kgrag.text.tokens import words_of
-from kgrag.values.documents import Document, Section
 from kgrag.values.errors import ConfigurationError, ModelError, UnavailableError
 from kgrag.values.installing import install_hint
 from kgrag.values.results import Filter
 
-_NAME = "rerank"
 _KEY = "a-key-of-tests"
-_TEXTS = {
-    "Fram": "The Fram was designed by Colin Archer for the polar ice.",
-    "Colin Archer": "Colin Archer was a naval architect born in Larvik.",
-    "Larvik": "Larvik is a town on the coast of Norway.",
-    "Salmon": "Salmon swim up the rivers in autumn.",
-}
 _QUESTION = "Where was the designer of the Fram born?"
-
-
-@pytest.fixture(scope="module")
-def ships(fill: Callable[..., str]) -> str:
-    documents = [
-        Document(title, (Section(text),), title, metadata={"letter": title[0]}) for title, text in _TEXTS.items()
-    ]
-    return fill(_NAME, documents)
 
 
 @pytest.fixture
@@ -130,16 +115,16 @@ def test_a_cross_encoder_reads_each_passage_beside_the_question(kg: KnowledgeGra
     from sentence_transformers import CrossEncoder
     from torch.nn import Sigmoid
 
-    folder = pair_scorer(tmp_path / "pairs", [_QUESTION, *_TEXTS, *_TEXTS.values()])
+    folder = pair_scorer(tmp_path / "pairs", [_QUESTION, *SHIPS, *SHIPS.values()])
     ranking = kg[ships].search(_QUESTION, retriever=f"rerank(dense, model='{folder}', batch=2)", k=3)
-    texts = [f"{title}\n{text}" for title, text in _TEXTS.items()]
+    texts = [f"{title}\n{text}" for title, text in SHIPS.items()]
     given = CrossEncoder(str(folder)).predict([(_QUESTION, text) for text in texts], activation_fn=Sigmoid())
-    scores = dict(zip(_TEXTS, map(float, given), strict=True))
+    scores = dict(zip(SHIPS, map(float, given), strict=True))
     best = sorted(scores, key=lambda title: -scores[title])[:3]
     assert [hit.passage.title for hit in ranking] == best
     assert [hit.score for hit in ranking] == pytest.approx([scores[title] for title in best], abs=1e-5)
     with pytest.raises(ConfigurationError, match="is no cross-encoder"):
-        encoder = sentence_encoder(tmp_path / "encoder", _TEXTS.values())
+        encoder = sentence_encoder(tmp_path / "encoder", SHIPS.values())
         kg[ships].search("Fram", retriever=f"rerank(dense, model='{encoder}')")
     with pytest.raises(ConfigurationError, match="cannot be loaded"):
         kg[ships].search("Fram", retriever=f"rerank(dense, model='{tmp_path / 'nothing'}')")

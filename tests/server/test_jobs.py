@@ -13,13 +13,13 @@ from typing import Any
 
 import psutil
 import pytest
+from boats import end, upload
 from served import finish_late
 
 from kgrag import KnowledgeGraph
 from kgrag.graph import jobs as kept
 from kgrag.graph.connection import Graph, Transaction
 from kgrag.graph.contents import digest
-from kgrag.graph.jobs import Job
 from kgrag.server.jobs import Jobs
 from kgrag.server.jobs.runner import _Running
 from kgrag.server.uploads import Uploads
@@ -36,18 +36,6 @@ def slow(kg: KnowledgeGraph) -> KnowledgeGraph:
 def jobs(slow: KnowledgeGraph) -> Iterator[Jobs]:
     with Jobs(slow) as running:
         yield running
-
-
-def _upload(jobs: Jobs, collection: str, number: int) -> list[str]:
-    for i in range(number):
-        text = f"Boat {i} was built by Builder {i % 7} in Larvik. She sailed to Harbour {i % 11} in {1880 + i}."
-        jobs.uploads.keep(collection, f"boats/boat_{i}.txt", [text.encode()])
-    return [upload.name for upload in jobs.uploads.list(collection)]
-
-
-def _end(jobs: Jobs, id: str) -> Job:
-    *_, last = jobs.watch(id)
-    return last
 
 
 @contextmanager
@@ -71,7 +59,7 @@ def test_uploads_are_ingested_under_their_names(
     jobs: Jobs, collection_name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     finish_late(monkeypatch)
-    names = _upload(jobs, collection_name, 20)
+    names = upload(jobs, collection_name, 20)
     jobs.uploads.keep(collection_name, "bad.pdf", [b"no ", b"PDF"])
     asked = jobs.submit("ingest", collection_name, {"uploads": [*names, "bad.pdf", names[0]]}, owner="Ada")
     seen = list(jobs.watch(asked.id))
@@ -85,27 +73,27 @@ def test_uploads_are_ingested_under_their_names(
     assert (passage.title, passage.source) == ("boat 3", "boats/boat_3.txt")
 
     jobs.uploads.keep(collection_name, "boats/boat_3.txt", [b"Boat 3 sank."])
-    again = _end(jobs, jobs.submit("ingest", collection_name, {"uploads": names}).id)
+    again = end(jobs, jobs.submit("ingest", collection_name, {"uploads": names}).id)
     assert (again.result["changed"], again.result["unchanged"]) == (1, 19)
     assert jobs.kg[collection_name].passage("boats/boat_3.txt").text == "Boat 3 sank."
 
     jobs.uploads.remove(collection_name, "boats/boat_4.txt")
-    pruned = _end(jobs, jobs.submit("prune", collection_name).id)
+    pruned = end(jobs, jobs.submit("prune", collection_name).id)
     assert pruned.result["documents"] == ["boats/boat_4.txt"]
-    deleted = _end(jobs, jobs.submit("delete", collection_name, {"documents": names[:2]}).id)
+    deleted = end(jobs, jobs.submit("delete", collection_name, {"documents": names[:2]}).id)
     assert (deleted.state, deleted.result["passages"]) == ("done", 2)
     assert len(jobs.uploads.list(collection_name)) == 17  # what could not be read is no longer held
     assert jobs.kg[collection_name].info().counts["Document"] == 17
-    assert _end(jobs, jobs.submit("delete", collection_name).id).state == "done"
+    assert end(jobs, jobs.submit("delete", collection_name).id).state == "done"
     assert jobs.uploads.list(collection_name) == []
     with pytest.raises(NotFoundError):
         jobs.kg[collection_name].info()
 
 
 def test_a_cancelled_job_stops_and_a_retried_one_goes_on(jobs: Jobs, collection_name: str) -> None:
-    names = _upload(jobs, collection_name, 60)
+    names = upload(jobs, collection_name, 60)
     id = jobs.submit("ingest", collection_name, {"uploads": names}).id
-    assert _end(jobs, id).state == "done"
+    assert end(jobs, id).state == "done"
     whole = digest(jobs.kg.graph, collection_name)
     jobs.kg[collection_name].delete()
 
@@ -115,13 +103,13 @@ def test_a_cancelled_job_stops_and_a_retried_one_goes_on(jobs: Jobs, collection_
             if job.done >= 8:
                 jobs.cancel(id)
                 break
-        assert _end(jobs, id).state == "cancelled"
+        assert end(jobs, id).state == "cancelled"
     assert 8 <= jobs.kg[collection_name].info().counts["Document"] < 60
     assert jobs.kg[collection_name].search("Who built boat 1?", k=1).hits
     assert jobs.cancel(id).state == "cancelled"
 
     assert jobs.retry(id).state in ("queued", "running")
-    last = _end(jobs, id)
+    last = end(jobs, id)
     assert (last.state, last.attempt) == ("done", 2)
     assert last.result["unchanged"] >= 8
     assert digest(jobs.kg.graph, collection_name) == whole
@@ -131,7 +119,7 @@ def test_a_cancelled_job_stops_and_a_retried_one_goes_on(jobs: Jobs, collection_
 def test_what_waits_is_cancelled_at_once(slow: KnowledgeGraph, collection_name: str) -> None:
     jobs = Jobs(slow, workers=0)
     with jobs:
-        id = jobs.submit("ingest", collection_name, {"uploads": _upload(jobs, collection_name, 1)}).id
+        id = jobs.submit("ingest", collection_name, {"uploads": upload(jobs, collection_name, 1)}).id
         assert [job.id for job in jobs.list([collection_name], "queued")] == [id]
         assert jobs.list(["another"]) == []
         assert jobs.cancel(id).state == "cancelled"
@@ -142,20 +130,20 @@ def test_what_waits_is_cancelled_at_once(slow: KnowledgeGraph, collection_name: 
 
 def test_a_server_that_ends_leaves_its_job_to_the_next(slow: KnowledgeGraph, collection_name: str) -> None:
     with _waiting_at(8), Jobs(slow) as first:
-        id = first.submit("ingest", collection_name, {"uploads": _upload(first, collection_name, 60)}).id
+        id = first.submit("ingest", collection_name, {"uploads": upload(first, collection_name, 60)}).id
         for job in first.watch(id):
             if job.done >= 8:
                 break
     assert first.get(id).state == "queued"
     with Jobs(slow) as second:
-        last = _end(second, id)
+        last = end(second, id)
     assert (last.state, last.attempt, last.died) == ("done", 2, 0)
     assert slow[collection_name].info().counts["Document"] == 60
 
 
 def test_a_job_that_another_process_took_writes_no_more(jobs: Jobs, collection_name: str) -> None:
     with _waiting_at(8):
-        id = jobs.submit("ingest", collection_name, {"uploads": _upload(jobs, collection_name, 60)}).id
+        id = jobs.submit("ingest", collection_name, {"uploads": upload(jobs, collection_name, 60)}).id
         for job in jobs.watch(id):
             if job.done >= 8:
                 break
@@ -190,7 +178,7 @@ def test_a_process_that_cannot_say_that_it_lives_stops(
         for name in ("beat_job", "claim_job"):
             monkeypatch.setattr(kept, name, unless_cut_off(getattr(kept, name)))
         with _waiting_at(8):  # it works for longer than its lease
-            id = first.submit("ingest", collection_name, {"uploads": _upload(first, collection_name, 60)}).id
+            id = first.submit("ingest", collection_name, {"uploads": upload(first, collection_name, 60)}).id
             while (running := first._running.get(id)) is None:
                 time.sleep(0.01)
             cut_off.set()
@@ -200,7 +188,7 @@ def test_a_process_that_cannot_say_that_it_lives_stops(
         monkeypatch.undo()
         first._ending.set()  # it looks for no more work
         with Jobs(slow) as second:
-            last = _end(second, id)
+            last = end(second, id)
     assert (last.state, last.attempt) == ("done", 2)
     assert slow[collection_name].info().counts["Document"] == 60
 
@@ -216,23 +204,23 @@ def _pid(jobs: Jobs, id: str) -> int:
 
 def test_a_process_that_stands_still_is_ended_by_cancel(jobs: Jobs, collection_name: str) -> None:
     with _waiting_at(8):
-        id = jobs.submit("ingest", collection_name, {"uploads": _upload(jobs, collection_name, 20)}).id
+        id = jobs.submit("ingest", collection_name, {"uploads": upload(jobs, collection_name, 20)}).id
         os.kill(pid := _pid(jobs, id), signal.SIGSTOP)
     jobs.cancel(id)
-    assert _end(jobs, id).state == "cancelled"
+    assert end(jobs, id).state == "cancelled"
     while id in jobs._running:
         time.sleep(0.01)
     assert not psutil.pid_exists(pid)
     jobs.retry(id)
-    assert _end(jobs, id).state == "done"
+    assert end(jobs, id).state == "done"
     assert jobs.kg[collection_name].info().counts["Document"] == 20
 
 
 def test_another_process_goes_on_where_one_died(jobs: Jobs, collection_name: str) -> None:
     with _waiting_at(8):
-        id = jobs.submit("ingest", collection_name, {"uploads": _upload(jobs, collection_name, 20)}).id
+        id = jobs.submit("ingest", collection_name, {"uploads": upload(jobs, collection_name, 20)}).id
         os.kill(_pid(jobs, id), signal.SIGKILL)
-    last = _end(jobs, id)
+    last = end(jobs, id)
     assert (last.state, last.attempt, last.result["added"]) == ("done", 1, 20 - last.result["unchanged"])
     assert last.result["unchanged"] >= 4
 
@@ -249,21 +237,21 @@ def test_a_job_whose_processes_die_at_the_same_place_is_given_up(
 
     with monkeypatch.context() as patch:
         patch.setattr(_Running, "progress", dying)
-        id = jobs.submit("ingest", collection_name, {"uploads": _upload(jobs, collection_name, 7)}).id
-        last = _end(jobs, id)
+        id = jobs.submit("ingest", collection_name, {"uploads": upload(jobs, collection_name, 7)}).id
+        last = end(jobs, id)
     assert (last.state, last.error) == (
         "failed", "Its process ended (signal 9) again and again, at documents 3 of 7."
     )  # fmt: skip
     assert len(died) == 2
     assert jobs.retry(id).died == 0
-    assert _end(jobs, id).state == "done"
+    assert end(jobs, id).state == "done"
 
 
 def test_a_job_that_takes_too_long_is_ended(slow: KnowledgeGraph, collection_name: str) -> None:
     serve = slow.settings.serve.model_copy(update={"job_seconds": 4.0})
     with _waiting_at(8), Jobs(KnowledgeGraph(slow.graph, slow.settings.model_copy(update={"serve": serve}))) as jobs:
-        id = jobs.submit("ingest", collection_name, {"uploads": _upload(jobs, collection_name, 20)}).id
-        last = _end(jobs, id)
+        id = jobs.submit("ingest", collection_name, {"uploads": upload(jobs, collection_name, 20)}).id
+        last = end(jobs, id)
     assert (last.state, last.error_kind, last.error) == ("failed", "DeadlineError", "It took longer than 4 s.")
     assert "KGRAG_SERVE__JOB_SECONDS" in last.remedy
 
@@ -274,15 +262,15 @@ def test_a_job_that_needs_too_much_memory_is_ended(slow: KnowledgeGraph, collect
         jobs.uploads.keep(collection_name, "bold.html", [b"<html><body>", b"<b>x" * 2_000_000])
         used = psutil.Process().memory_info().rss
         id = jobs.submit("ingest", collection_name, {"uploads": ["bold.html"]}).id
-        last = _end(jobs, id)
+        last = end(jobs, id)
         assert psutil.Process().memory_info().rss - used < 50e6
         place = r"at (its beginning|bold\.html \(8\.0 MB\))"  # which is told after two seconds
         assert last.state == "failed"
         assert re.fullmatch(f"It needed more than 512 MB of memory, {place}\\.", last.error or "")
         assert "KGRAG_SERVE__JOB_MEMORY_MB" in last.remedy
         jobs.uploads.remove(collection_name, "bold.html")
-        id = jobs.submit("ingest", collection_name, {"uploads": _upload(jobs, collection_name, 3)}).id
-        assert _end(jobs, id).state == "done"
+        id = jobs.submit("ingest", collection_name, {"uploads": upload(jobs, collection_name, 3)}).id
+        assert end(jobs, id).state == "done"
 
 
 def test_a_cancelled_job_is_not_begun_again_when_its_server_died(kg: KnowledgeGraph, collection_name: str) -> None:
@@ -300,12 +288,12 @@ def test_a_cancelled_job_is_not_begun_again_when_its_server_died(kg: KnowledgeGr
 
 def test_failures_say_what_to_do(jobs: Jobs, collection_name: str) -> None:
     jobs.uploads.keep(collection_name, "empty.pdf", [b"\x00"])
-    last = _end(jobs, jobs.submit("ingest", collection_name, {"uploads": ["empty.pdf"]}).id)
+    last = end(jobs, jobs.submit("ingest", collection_name, {"uploads": ["empty.pdf"]}).id)
     assert (last.state, last.error, last.error_kind) == ("failed", "Nothing could be read.", "InputError")
     assert jobs.uploads.list(collection_name) == []
     assert last.remedy
     assert last.result["problems"]
-    last = _end(jobs, jobs.submit("delete", collection_name).id)
+    last = end(jobs, jobs.submit("delete", collection_name).id)
     assert (last.state, "no collection" in last.error, bool(last.remedy)) == ("failed", True, True)
 
 
@@ -338,7 +326,7 @@ def test_options_are_checked_when_a_job_is_asked_for(
 
 
 def test_a_model_that_is_missing_is_said_at_once(jobs: Jobs, collection_name: str) -> None:
-    _end(jobs, jobs.submit("ingest", collection_name, {"uploads": _upload(jobs, collection_name, 2)}).id)
+    end(jobs, jobs.submit("ingest", collection_name, {"uploads": upload(jobs, collection_name, 2)}).id)
     for kind, options in (("extract", {}), ("tree", {"ask": True}), ("tag", {})):
         with pytest.raises(ConfigurationError):
             jobs.submit(kind, collection_name, options)
@@ -456,8 +444,8 @@ def test_memory_that_a_thread_needed_once_goes_back_to_the_system(jobs: Jobs, co
     thread.start()
     thread.join()
     assert used().rss - before > 150e6
-    _upload(jobs, collection_name, 1)
-    _end(jobs, jobs.submit("ingest", collection_name, {"uploads": ["boats/boat_0.txt"]}).id)
+    upload(jobs, collection_name, 1)
+    end(jobs, jobs.submit("ingest", collection_name, {"uploads": ["boats/boat_0.txt"]}).id)
     assert len(left) == 50
     until = time.monotonic() + 10
     while used().rss - before > 100e6 and time.monotonic() < until:

@@ -8,10 +8,10 @@ from collections.abc import Callable, Iterator
 from itertools import pairwise
 
 import pytest
+from boats import end, upload
 
 from kgrag import KnowledgeGraph
 from kgrag.graph.contents import digest
-from kgrag.graph.jobs import Job
 from kgrag.server.jobs import Jobs
 
 pytestmark = pytest.mark.long
@@ -66,22 +66,10 @@ def jobs(kg: KnowledgeGraph) -> Iterator[Jobs]:
         yield asked
 
 
-def _upload(jobs: Jobs, collection: str, number: int) -> list[str]:
-    for i in range(number):
-        text = f"Boat {i} was built by Builder {i % 7} in Larvik. She sailed to Harbour {i % 11} in {1600 + i}."
-        jobs.uploads.keep(collection, f"boat_{i}.txt", [text.encode()])
-    return [upload.name for upload in jobs.uploads.list(collection)]
-
-
-def _end(jobs: Jobs, id: str) -> Job:
-    *_, last = jobs.watch(id)
-    return last
-
-
 def test_another_process_goes_on(kg: KnowledgeGraph, jobs: Jobs, start: Start, collection_name: str) -> None:
     first = start()
-    names = _upload(jobs, collection_name, 300)
-    assert _end(jobs, jobs.submit("ingest", collection_name, {"uploads": names}).id).state == "done"
+    names = upload(jobs, collection_name, 300)
+    assert end(jobs, jobs.submit("ingest", collection_name, {"uploads": names}).id).state == "done"
     whole = digest(kg.graph, collection_name)
     kg[collection_name].delete()
     first.kill()
@@ -92,7 +80,7 @@ def test_another_process_goes_on(kg: KnowledgeGraph, jobs: Jobs, start: Start, c
     assert second.wait(60) == -signal.SIGKILL
     assert kg[collection_name].info().counts["Document"] < 300
     start()
-    last = _end(jobs, id)
+    last = end(jobs, id)
     assert (last.state, last.attempt, last.died) == ("done", 2, 1)
     assert 0 < last.result["unchanged"] < 300
     assert digest(kg.graph, collection_name) == whole
@@ -102,13 +90,13 @@ def test_a_collection_is_written_by_one_job_at_a_time(kg: KnowledgeGraph, jobs: 
     """Two processes with two threads each, three collections, five jobs of each."""
     collections = ["fleet a", "fleet b", "fleet c"]
     asked = [
-        jobs.submit("ingest", name, {"uploads": _upload(jobs, name, 10 * number)})
+        jobs.submit("ingest", name, {"uploads": upload(jobs, name, 10 * number)})
         for number in range(1, 6)
         for name in collections
     ]
     start()
     start()
-    ended = [_end(jobs, job.id) for job in asked]
+    ended = [end(jobs, job.id) for job in asked]
     assert {job.state for job in ended} == {"done"}
     assert {job.attempt for job in ended} == {1}
     for name in collections:

@@ -81,7 +81,7 @@ def test_an_answer_has_its_sources(client: OpenAI, scripted: Scripted) -> None:
     opened = client._client.get(cited[0].url, headers={"Authorization": f"Bearer {client.api_key}"})
     assert opened.json()["passage"]["text"] == "Ole Brandvik was born in Nordvika."
     assert completion.usage is not None and completion.usage.total_tokens > 0
-    assert [call["task"] for call in scripted.calls] == ["answer"]
+    assert scripted.tasks == ["answer"]
 
 
 @pytest.mark.parametrize("system", ["", ":single+hybrid"])
@@ -172,7 +172,7 @@ def test_titles_are_given_without_a_search(client: OpenAI, scripted: Scripted, a
     scripted.say("title", "Captains")
     completion = client.chat.completions.create(model=_SHIPS, messages=[_user(asked)])
     assert completion.choices[0].message.content == "Captains"
-    assert [call["task"] for call in scripted.calls] == ["title"]
+    assert scripted.tasks == ["title"]
 
 
 @pytest.mark.parametrize(

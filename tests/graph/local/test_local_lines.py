@@ -13,6 +13,7 @@ from kgrag.graph.local.lines import LINES, line_named
 from kgrag.graph.local.server import Endpoint, LocalServer
 from kgrag.settings import LocalSettings, Settings
 from kgrag.values.errors import ConfigurationError, LocalServerError, MismatchError
+from kgrag.values.events import no_progress
 
 pytestmark = pytest.mark.long
 
@@ -26,10 +27,6 @@ def query(endpoint: Endpoint, text: str) -> object:
     auth = (endpoint.user, endpoint.password.get_secret_value())
     with neo4j.GraphDatabase.driver(endpoint.uri, auth=auth) as driver:
         return driver.execute_query(text).records[0][0]
-
-
-def no_progress(stage: str, done: int, total: int | None) -> None:
-    pass
 
 
 def asking(settings: Settings, version: str | None, **local: str) -> Settings:

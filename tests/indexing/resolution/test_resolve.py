@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 from command_line import run_kgrag
+from graph_rows import rows
 from scripted import Scripted
 
 from kgrag import KnowledgeGraph, PathRank, Ppr
@@ -52,9 +53,8 @@ def untied(kg: KnowledgeGraph, resolved: str) -> Iterator[str]:
 
 
 def _ties(kg: KnowledgeGraph, name: str) -> set[frozenset[str]]:
-    with kg.graph.driver.session() as session:
-        rows = session.run("MATCH (a:Entity {collection: $c})-[:SAME_AS]->(b) RETURN a.name AS a, b.name AS b", c=name)
-        return {frozenset((r["a"], r["b"])) for r in rows}
+    query = "MATCH (a:Entity {collection: $c})-[:SAME_AS]->(b) RETURN a.name AS a, b.name AS b"
+    return {frozenset((row["a"], row["b"])) for row in rows(kg, query, c=name)}
 
 
 def _names(pairs: Any) -> set[frozenset[str]]:
@@ -125,12 +125,12 @@ def test_apply_follow_and_undo(kg: KnowledgeGraph, untied: str, monkeypatch: pyt
 
 def test_ties_of_ones_own_and_removed_documents(kg: KnowledgeGraph, collection_name: str) -> None:
     kg[collection_name].ingest(_DOCUMENTS[:4])
-    with kg.graph.driver.session() as session:
-        session.run(
-            "MATCH (a:Entity {collection: $c, normal: 'hvalvik'}), (b:Entity {collection: $c, normal: 'coast survey'})"
-            " CREATE (a)-[:SAME_AS {score: 1.0, evidence: 'I know', by: 'me'}]->(b)",
-            c=collection_name,
-        )
+    rows(
+        kg,
+        "MATCH (a:Entity {collection: $c, normal: 'hvalvik'}), (b:Entity {collection: $c, normal: 'coast survey'})"
+        " CREATE (a)-[:SAME_AS {score: 1.0, evidence: 'I know', by: 'me'}]->(b)",
+        c=collection_name,
+    )
     kg[collection_name].resolve(apply=True)
     ties = _ties(kg, collection_name)
     assert {"Warner Bros.", "Warner Brothers"} in ties

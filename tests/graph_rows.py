@@ -1,0 +1,10 @@
+"""What the graph holds, as queries find it."""
+
+from typing import Any
+
+from kgrag import KnowledgeGraph
+
+
+def rows(kg: KnowledgeGraph, query: str, **parameters: Any) -> list[dict[str, Any]]:
+    """The records of a query, which may write."""
+    return [record.data() for record in kg.graph.driver.execute_query(query, **parameters).records]
