@@ -93,10 +93,10 @@ def ask(
     query = Query(question, Filter(where, source, since, as_of), knowledge=knowledge)
     with connect(settings) as kg:
         searched = choose_collections(kg, collection, save=save)
-        name, system = searched.name, check_system(named or searched.usual)
-        if kg.tasks() is None and not _is_looked_up(searched, system, query):
-            _show_evidence(searched, system, query, k, as_json=as_json)
-        strategy = searched.system(system)
+        name = searched.name
+        if kg.tasks() is None and not _is_looked_up(searched, named, query):
+            _show_evidence(searched, check_system(named or searched.usual), query, k, as_json=as_json)
+        strategy = searched.system(named)
         stream = searched.ask_stream(
             question, system=strategy, short=short, k=k, filter=query.filter, knowledge=knowledge
         )
@@ -128,7 +128,7 @@ def ask(
         click.get_current_context().exit(ModelError.exit_code)
 
 
-def _is_looked_up(searched: "LocalSearching", system: str, query: "Query") -> bool:
+def _is_looked_up(searched: "LocalSearching", system: str | None, query: "Query") -> bool:
     """Return whether the answer is a page, table or section, for which no model is needed."""
     try:
         place = searched.system(system).look_up(query)

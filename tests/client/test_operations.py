@@ -128,7 +128,7 @@ def test_a_new_verb_is_at_every_door_by_its_declaration_alone(
     with pytest.raises(ConfigurationError, match="least: Input should be less than or equal to 50"):
         kinds.checked_options(kg, uploads, "long", collection_name, {"least": 51})
     options = kinds.checked_options(kg, uploads, "long", collection_name, {"least": 5})
-    job = Job("j", "long", collection_name, dict(options))
+    job = Job("j", "long", collection_name, dict(options), "running")
     assert kinds.run(kg, uploads, job, no_progress).result == {"passages": 1, "least": 5}
 
 

@@ -33,7 +33,7 @@ class AskRequest(RequestForm):
     k: Annotated[int, Field(ge=1, le=200, description="how many passages of the ranking")] = DEPTH
     filter: Filter = Filter()
     deadline: Seconds | None = None
-    budget: Annotated[float | None, Field(ge=0, description="the most that language models may cost")] = None
+    budget: Annotated[float | None, Field(ge=0, le=1_000_000, description="the most that models may cost")] = None
     choices: Annotated[tuple[str, ...], Field(max_length=50)] = ()
     knowledge: Annotated[tuple[str, ...], Field(max_length=8, description="collections of facts that may lead on")] = ()
     save: bool = False
@@ -76,13 +76,13 @@ async def ask_collections(caller: Called, request: Request, body: AskCollections
 
 
 async def _answered(
-    caller: Caller, request: Request, stream: Stream, kept: Callable[[Answer], dict[str, Any]] = lambda result: {}
+    caller: Caller, request: Request, stream: Stream, keep: Callable[[Answer], dict[str, Any]] = lambda result: {}
 ) -> Response:
-    """Return the answer, event by event to a client that accepts them; `kept`: keeps it, and says as which run."""
+    """Return the answer, event by event to a client that accepts them; `keep`: keeps it, and says as which run."""
 
     def answer(hear: Callable[[Event], None] | None) -> dict[str, Any]:
         result = stream.tell(hear)
-        return to_json(result, **kept(result))
+        return to_json(result, **keep(result))
 
     if MEDIA_TYPE in request.headers.get("accept", ""):
         return EventStream(_named(await caller.serving.asks.stream(answer)))
