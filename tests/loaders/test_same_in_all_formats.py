@@ -78,7 +78,7 @@ def test_what_is_hidden_is_told(tmp_path: Path) -> None:
 
 # Words and numbers.
 
-WORDS = st.text(st.sampled_from("abcdefgxyzÅéß日本"), min_size=1, max_size=8)
+WORDS = st.text(st.sampled_from("abcdefgxyzÅéß日本"), min_size=1, max_size=8).filter(lambda word: word != "b")  # <b>
 NUMBERS = st.integers(0, 10**6).map(str)
 PLAIN = st.one_of(WORDS, NUMBERS)
 MARKS = st.sampled_from(
