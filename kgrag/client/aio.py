@@ -286,7 +286,7 @@ class AsyncKnowledgeGraph:
     embedder = _graph(KnowledgeGraph.embedder)
 
 
-for verb in operations().values():  # one that has no line above yet
+for verb in operations().values():  # a verb without a line above
     if not hasattr(AsyncCollection, verb.method.__name__):
         setattr(AsyncCollection, verb.method.__name__, _collection(verb.method))
 

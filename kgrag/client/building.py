@@ -348,7 +348,7 @@ class Building:
         A later call updates them; `unresolve` removes them.
 
         Args:
-            apply: tie the names by SAME_AS edges, and untie those that no longer hold.
+            apply: tie the names by SAME_AS edges, and remove edges that no longer hold.
             ask: let a language model decide the doubtful pairs.
             score: how sure a pair must be, from 0 to 1.
             progress: receives (stage, done, total).

@@ -114,7 +114,7 @@ class Federation(LocalSearching):
         return Federated(*(collection.retriever(retriever) for collection in self.collections))
 
     def system(self, system: str | Strategy | None = None) -> Strategy:
-        """See LocalSearching. Raises ConfigurationError for one that walks a single graph."""
+        """See LocalSearching. Raises ConfigurationError for a system that walks a single graph."""
         check_part(system or "", Strategy, "system")
         if isinstance(system, Strategy):
             return system

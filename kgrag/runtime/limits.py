@@ -17,7 +17,7 @@ from kgrag.values.errors import BudgetError, CancelledError, DeadlineError
 class Limits:
     """`until`: the deadline by time.monotonic(); `budget` and `spent`, None if unknown: costs of language models.
 
-    `cancelled`: flags, each of which cancels the call; `outer`: the limits of the call that this one is a part of.
+    `cancelled`: any of these flags cancels the call; `outer`: the limits of the call around this one.
     """
 
     until: float | None = None

@@ -29,7 +29,7 @@ _INSTITUTIONS = frozenset(  # whose names have "of", unlike "Mayor of Ocala" and
     fund gulf hall house institute institutes institution isle journal league library ministry museum office order party
     register republic school secretary society temple treaty trust union university""".split()
 )
-_TOPICAL = frozenset(  # of these, those that "for" and "and" may stand in, unlike "Football League for Leeds"
+_TOPICAL = frozenset(  # "for" and "and" may stand in a name with one of these heads, unlike "Football League for Leeds"
     """academy association board bureau center centers centre commission committee conference council department faculty
     foundation fund institute journal ministry office school secretary society trust""".split()
 )
