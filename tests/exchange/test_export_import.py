@@ -74,7 +74,7 @@ def test_interrupted_it_is_hidden_and_goes_on(
     monkeypatch.setattr(importing, "NODES_AT_ONCE", 20)
     monkeypatch.setattr(importing, "EDGES_AT_ONCE", 50)
     write = importing.Import._write
-    for batches in (2, 4, 2):  # in the nodes, then in the edges
+    for batches in (2, 4, 4):  # in the nodes, then in the edges
         left = [batches]
 
         def broken(self: importing.Import, *args: object, left: list[int] = left) -> None:

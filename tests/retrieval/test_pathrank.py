@@ -131,8 +131,9 @@ def test_what_a_set_says_again_comes_later(kg: KnowledgeGraph, collection_name: 
     def titles(retriever: str) -> list[str]:
         return [h.passage.title for h in kg[collection_name].search(question, retriever=retriever, k=4)]
 
+    constants(rarity=0.4)
     listed = titles("pathrank")
-    constants(cover=0, tie=0, led=0, ends=0)
+    constants(rarity=0.4, cover=0, tie=0, led=0, ends=0)
     alone = titles("pathrank")
     assert alone.index("Quay road") < alone.index("Solheim")
     assert listed.index("Solheim") < listed.index("Quay road")
@@ -214,8 +215,8 @@ def test_a_name_within_the_title_is_preferred(kg: KnowledgeGraph, collection_nam
         return next(h.why[-1].score or 0.0 for h in hits if h.passage.title == "Nordvika harbour")
 
     assert bridged(in_title=0.1) == pytest.approx(bridged(in_title=0) + 0.1, abs=0.01)
-    # three texts mention Nordvika, three quarters of which a collection of one passage would not hold
-    rivals = 0.1 * math.log(1 + 3 * 0.75)
+    # four texts mention Nordvika, three quarters of which a collection of one passage would not hold
+    rivals = 0.1 * math.log(1 + 4 * 0.75)
     large, small = (bridged(large=1, rivals=cost) for cost in (0.1, 0))
     assert small - large == pytest.approx(rivals, abs=0.01)
 
