@@ -280,9 +280,9 @@ def mentions(
         return result
 
     in_title = find_names(passage.title, is_other, {normalise(source["title"], language)}, language)
-    in_title = list(whole_names(passage.title, in_title, passage.title_phrases, gazetteer.titles, names))
+    in_title = list(whole_names(passage.title, in_title, passage.title_phrases, gazetteer.titles, names, language))
     in_text = find_names(passage.text, names.__contains__, language=language)
-    in_text = list(whole_names(passage.text, in_text, passage.phrases, gazetteer.titles, names))
+    in_text = list(whole_names(passage.text, in_text, passage.phrases, gazetteer.titles, names, language))
     offset = len(passage.title)
     titled, local = places("title", in_title, passage.title, 0), places("local", in_text, passage.text, offset)
     for mention in (*titled.values(), *local.values()):

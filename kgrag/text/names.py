@@ -544,6 +544,7 @@ def whole_names(
     runs: Sequence[Phrase],
     titles: Container[str] = (),
     gazetteer: Container[str] = (),
+    language: Language = ENGLISH,
 ) -> Iterator[Phrase]:
     """Yield the known names of a text that are not only a part of a longer name.
 
@@ -557,7 +558,10 @@ def whole_names(
         runs: The capitalised phrases of the same text.
         titles: The names of titles. "Bern in Switzerland" are two names if the last is a title.
         gazetteer: All names. "India and Pakistan" are two names if both are known.
+        language: Where nouns have capitals, "Befehl von Ole Brandt" is a longer name only if it is known.
     """
+    if language.capitals == "nouns":
+        runs = [run for run in runs if run.kind != "part" and run.name in gazetteer]
     names = list(chain.from_iterable(_sides(words, name, runs, titles, gazetteer) for name in names))
     kinds = {(run.first, run.last): run.kind for run in runs}
     longer: dict[int, tuple[int, int]] = {}
