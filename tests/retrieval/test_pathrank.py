@@ -121,7 +121,7 @@ def test_what_a_set_says_again_comes_later(kg: KnowledgeGraph, collection_name: 
     """A passage that repeats the words of the first falls behind one that brings the question's other words."""
     texts = {
         "Quay": "The Quay was designed by Ole Brandvik, an engineer who studied bridges in his youth.",
-        "Quay road": "The Quay was designed by an engineer, and the road to the Quay by another engineer.",
+        "Quay road": "The engineer who designed the road to the Quay is the engineer of the town who designed the Quay.",
         "Ole Brandvik": "Ole Brandvik lived in Solheim.",
         "Solheim": "Solheim has a museum of clocks, with a famous collection of watches.",
     }
@@ -131,9 +131,8 @@ def test_what_a_set_says_again_comes_later(kg: KnowledgeGraph, collection_name: 
     def titles(retriever: str) -> list[str]:
         return [h.passage.title for h in kg[collection_name].search(question, retriever=retriever, k=4)]
 
-    constants(rarity=0.4)
     listed = titles("pathrank")
-    constants(rarity=0.4, cover=0, tie=0, led=0, ends=0)
+    constants(cover=0, tie=0, led=0, ends=0)
     alone = titles("pathrank")
     assert alone.index("Quay road") < alone.index("Solheim")
     assert listed.index("Solheim") < listed.index("Quay road")
