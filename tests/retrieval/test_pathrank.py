@@ -121,7 +121,7 @@ def test_what_a_set_says_again_comes_later(kg: KnowledgeGraph, collection_name: 
     """A passage that repeats the words of the first falls behind one that brings the question's other words."""
     texts = {
         "Quay": "The Quay was designed by Ole Brandvik, an engineer who studied bridges in his youth.",
-        "Quay road": "The engineer who designed the road to the Quay is the engineer of the town who designed the Quay.",
+        "Quay road": "The engineer who designed the road to the Quay is the engineer who designed the Quay, in town.",
         "Ole Brandvik": "Ole Brandvik lived in Solheim.",
         "Solheim": "Solheim has a museum of clocks, with a famous collection of watches.",
     }
