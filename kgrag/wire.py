@@ -1,7 +1,7 @@
 """JSON forms of what leaves the process: rankings, answers, events, rows, reports. `kgrag … --json` prints them.
 
 A form is versioned: an object at the top has `version`, which changes when a key is removed or changes its meaning.
-Keys may be added at any time, and a reader ignores those that it does not know. Times are ISO 8601, durations are
+Keys may be added at any time, and a reader ignores unknown keys. Times are ISO 8601, durations are
 seconds, and numbers that JSON lacks are the words NaN, Infinity and -Infinity (as in JSON of protocol buffers).
 """
 

@@ -1,4 +1,4 @@
-"""What the graph holds, as queries find it."""
+"""Rows of the graph, read by Cypher past kgrag."""
 
 from typing import Any
 

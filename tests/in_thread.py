@@ -25,7 +25,7 @@ class Handler(BaseHTTPRequestHandler):
     post = get
 
     def body(self) -> Any:
-        """What was sent, as JSON."""
+        """Return the body of the request, read as JSON."""
         return json.loads(self.rfile.read(int(self.headers["Content-Length"])))
 
     def say(self, status: int, content: bytes, kind: str = "application/json", **headers: str) -> None:

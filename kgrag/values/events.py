@@ -19,7 +19,7 @@ _TITLES, _TITLE = 5, 60
 """Titles named of the passages that a step retrieved, and characters of each."""
 
 Line = tuple[str, str]
-"""What happened, in a word, and a text: ("known", "In Larvik")."""
+"""A label and a text for people: ("known", "In Larvik")."""
 
 Progress = Callable[[str, int, int | None], None]
 """Called as progress(stage, done, total); total is None while it is not known."""

@@ -1,4 +1,4 @@
-"""What a scripted model says of communities and clusters of the small corpus."""
+"""Replies of a scripted model about communities and clusters of the small corpus."""
 
 from scripted import TASKS
 

@@ -1,4 +1,4 @@
-"""Files as they are read; those that `data` are given for are written first."""
+"""Read one file of a folder of a test; content that is given is written first."""
 
 from pathlib import Path
 from typing import Any
