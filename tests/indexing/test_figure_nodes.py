@@ -271,7 +271,7 @@ def test_descriptions_are_searched(kg: KnowledgeGraph, collection_name: str, scr
         name = next(one.caption for one in ships().figures if one.caption in found.text)
         assert found.text == f"{name}\n[Description of the picture] A mast with seven stays."
         assert [figure.caption for figure in found.figures] == [name]
-        described = rows(kg, "MATCH (f:Figure {collection: $name}) RETURN f.description AS text", collection_name)
+        described = rows(kg, "MATCH (f:Figure {collection: $name}) RETURN f.description AS text", name=collection_name)
         assert {row["text"] for row in described} == {"A hull with planks of oak.", "A mast with seven stays."}
     calls = scripted.calls
     assert [call["task"] for call in calls] == ["figure", "figure"]

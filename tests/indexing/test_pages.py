@@ -187,7 +187,7 @@ def test_removed_with_the_document_and_the_collection(kg: KnowledgeGraph, collec
     kg[collection_name].delete(documents=["report.pdf"])
     assert state(kg, collection_name) == expected
     kg[collection_name].delete()
-    left = rows(kg, "MATCH (n {collection: $name}) RETURN count(n) AS n", collection_name)
+    left = rows(kg, "MATCH (n {collection: $name}) RETURN count(n) AS n", name=collection_name)
     assert left == [{"n": 0}]
 
 
