@@ -220,6 +220,7 @@ types: $(VENV)/.ready ## mypy --strict and the direction of imports, on a tree o
 	rm -rf build/types && mkdir -p build/types/kgrag
 	ln -s $(CURDIR)/kgrag/* $(CURDIR)/loaders $(CURDIR)/cypher build/types/kgrag
 	cd build/types && MYPYPATH=. ../../$(BIN)/mypy --config-file ../../pyproject.toml --cache-dir ../../.mypy_cache -p kgrag
+	MYPYPATH=build/types:tests $(BIN)/mypy --config-file tests/mypy.ini --cache-dir .mypy_cache/tests tests
 	cd build/types && PYTHONPATH=. ../../$(BIN)/lint-imports --no-logo --config ../../pyproject.toml
 
 docs: $(VENV)/.ready ## Make the pages of docs/ that are made from the source, and the site: build/site/index.html

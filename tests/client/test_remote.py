@@ -72,7 +72,7 @@ def kg(request: pytest.FixtureRequest, local: KnowledgeGraph, remote: RemoteKnow
 
 def _same(answer: Answer) -> Answer:
     """An answer without what differs from run to run."""
-    trace = tuple(replace(e, seconds=0.0) if hasattr(e, "seconds") else e for e in answer.trace)
+    trace = tuple(replace(e, **{"seconds": 0.0} if hasattr(e, "seconds") else {}) for e in answer.trace)
     return replace(answer, seconds=0.0, trace=trace)
 
 

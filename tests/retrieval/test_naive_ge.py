@@ -21,7 +21,7 @@ _FACTS = {
 
 
 def _document(title: str, text: str, facts: list[tuple[str, ...]]) -> Document:
-    triples = tuple(Triple(*fact) if len(fact) == 3 else Triple(*fact, title) for fact in facts)
+    triples = tuple(Triple(*(*fact, title)[:3]) for fact in facts)
     return Document(title, (Section(text),), title, metadata={"letter": title[0]}, triples=triples)
 
 
