@@ -110,7 +110,7 @@ class Enrich(Group):
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """See Group."""
-        from kgrag.client.collection import operations  # takes time that other commands save
+        from kgrag.client.verbs import operations  # takes time that other commands save
 
         return [*self._names, *(name for name in operations() if name not in self._names)]
 

@@ -40,7 +40,7 @@ class VerbCommand(click.Command):
 
     def get_params(self, ctx: click.Context) -> list[click.Parameter]:
         """Return the options of the verb, then those of the command."""
-        from kgrag.client.collection import operations
+        from kgrag.client.verbs import operations
 
         own = super().get_params(ctx)
         names = {param.name for param in own}
@@ -298,7 +298,7 @@ def run_writing(
     options: dict[str, Any], noun: str, nothing: str,
 ) -> None:  # fmt: skip
     """Do what the options say; `noun`: one of the texts, `nothing`: what to say where there are none."""
-    from kgrag.client.collection import operations
+    from kgrag.client.verbs import operations
     from kgrag.wire import to_json
 
     if remove and options["ask"]:
@@ -388,7 +388,7 @@ def communities(
 
 def derived_command(verb: str) -> click.Command:
     """Return the command of a verb that has none of its own: it runs the verb, and prints the counts of the report."""
-    from kgrag.client.collection import operations
+    from kgrag.client.verbs import operations
 
     operation = operations()[verb]
 

@@ -14,9 +14,10 @@ from pydantic import SecretStr
 
 from kgrag.agents.strategy import Strategy
 from kgrag.agents.system import DEPTH
-from kgrag.client.collection import Collection, operations
+from kgrag.client.collection import Collection
 from kgrag.client.graph import KnowledgeGraph
 from kgrag.client.searching import LocalSearching
+from kgrag.client.verbs import operations
 from kgrag.runtime import limits
 from kgrag.settings import Settings
 from kgrag.values.events import Answer, Event, Progress

@@ -1,6 +1,5 @@
 """A Collection: documents in, rankings and answers out, and what an analyst wants to know of it."""
 
-import inspect
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -10,7 +9,6 @@ from kgrag.agents.system import DEFAULT_SYSTEM, check_options, make_system
 from kgrag.client.arguments import check_part
 from kgrag.client.building import Building
 from kgrag.client.connection import Rankings
-from kgrag.client.operations import Operation
 from kgrag.client.searching import LocalSearching
 from kgrag.graph import questions, reader, runs, schema
 from kgrag.graph.counts import collection_info
@@ -386,9 +384,3 @@ class Collection(Building, LocalSearching):
             embeddings=embeddings,
             overwrite=overwrite,
         )
-
-
-def operations() -> dict[str, Operation]:
-    """Return the verbs of a collection by name."""
-    declared = (getattr(method, "operation", None) for _, method in inspect.getmembers(Collection))
-    return {each.name: each for each in declared if isinstance(each, Operation)}

@@ -13,7 +13,7 @@ from functools import cached_property
 from importlib import import_module
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar, get_args, get_origin
 
-from pydantic import BaseModel, ConfigDict, Field, create_model
+from annotated_types import Interval
 
 if TYPE_CHECKING:
     from kgrag.client.connection import Connection
@@ -22,19 +22,13 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 OWNER = "of the owner"
 """Marks a parameter that only the owner of the machine sets, never a client of a server."""
-Threads = Annotated[int, Field(ge=1, le=256), OWNER]
+Threads = Annotated[int, Interval(ge=1, le=256), OWNER]
 """Calls of a service at once."""
 MANY = 1_000_000_000
-Most = Annotated[int | None, Field(ge=1, le=MANY)]
+Most = Annotated[int | None, Interval(ge=1, le=MANY)]
 """A limit; None: no limit."""
 _ENTRY = re.compile(r"\n    (\w+): (.*?)(?=\n    \w|\Z)", re.DOTALL)
 _ABSENT = re.compile(r"; None: [^;.]*")
-
-
-class Options(BaseModel):
-    """The options of a verb; none names a path, an address or a model."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
 
 @dataclass(frozen=True)
@@ -82,15 +76,10 @@ class Operation:
             if each.name not in ("self", "progress")
         )
 
-    @cached_property
-    def options(self) -> type[Options]:
+    @property
+    def offered(self) -> tuple[Parameter, ...]:
         """The options that a client of a server may set."""
-        fields: dict[str, Any] = {
-            each.name: (each.kind, Field(each.default, description=each.help))
-            for each in self.parameters
-            if not each.is_owners
-        }
-        return create_model(f"{self.name.title()}Options", __base__=Options, __doc__=self.summary, **fields)
+        return tuple(each for each in self.parameters if not each.is_owners)
 
     @cached_property
     def result(self) -> Any:
@@ -128,7 +117,7 @@ def asks_if_wanted(kg: "Connection", options: Any) -> None:
 
 def bounds(kind: Any) -> tuple[Any, Any, Any]:
     """Return the plain type of a parameter, its least and its greatest value; None: no bound."""
-    inner = get_args(kind)[0] if get_origin(kind) is Annotated else kind
+    inner, *marks = get_args(kind) if get_origin(kind) is Annotated else (kind,)
     plain = next((each for each in get_args(inner) if each is not type(None)), inner)
-    limits = {type(limit).__name__: limit for part in get_args(kind) for limit in getattr(part, "metadata", ())}
-    return plain, getattr(limits.get("Ge"), "ge", None), getattr(limits.get("Le"), "le", None)
+    limits = next((mark for mark in marks if isinstance(mark, Interval)), Interval())
+    return plain, limits.ge, limits.le

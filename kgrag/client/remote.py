@@ -14,11 +14,11 @@ from urllib.parse import quote
 from kgrag.agents.lookup import Lookup
 from kgrag.agents.strategy import Strategy
 from kgrag.client.arguments import check_part, unknown_argument
-from kgrag.client.collection import operations
 from kgrag.client.federation import checked, split_names
 from kgrag.client.http import Http, Json
 from kgrag.client.operations import Operation
 from kgrag.client.searching import Searching
+from kgrag.client.verbs import operations
 from kgrag.graph.jobs import Job, State
 from kgrag.graph.runs import Run
 from kgrag.loaders.dispatch import LOADERS
@@ -437,9 +437,10 @@ class RemoteCollection(RemoteSearching):
         return partial(self._done, verb)
 
     def _done(self, verb: Operation, *, progress: Progress | None = None, **options: Any) -> Any:
+        offered = [each.name for each in verb.offered]
         for option in options:
-            if option not in verb.options.model_fields:
-                raise unknown_argument(f"{verb.method.__name__}()", option, [*verb.options.model_fields])
+            if option not in offered:
+                raise unknown_argument(f"{verb.method.__name__}()", option, offered)
         return from_json(verb.result, self.kg.finished(self.submit(verb.name, options), progress).result)
 
     def _send(self, files: Mapping[str, Path], language: str | None) -> Job:

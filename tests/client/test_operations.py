@@ -9,14 +9,15 @@ from typing import Annotated, Any
 
 import click
 import pytest
+from annotated_types import Interval
 from click.testing import CliRunner
 from letter_embedder import LetterEmbedder
-from pydantic import BaseModel, Field
+from pydantic import BaseModel
 
 from kgrag import AsyncCollection, Collection, KnowledgeGraph, RemoteKnowledgeGraph
 from kgrag.cli import ENRICH, main
-from kgrag.client.collection import operations
 from kgrag.client.operations import MANY, Operation, Threads, bounds, operation
+from kgrag.client.verbs import Verbs, operations
 from kgrag.graph.jobs import Job
 from kgrag.server.api.ask import AskRequest
 from kgrag.server.api.search import SearchRequest
@@ -40,7 +41,7 @@ class Counted:
 def count_long(
     self: Collection,
     *,
-    least: Annotated[int, Field(ge=1, le=50)] = 3,
+    least: Annotated[int, Interval(ge=1, le=50)] = 3,
     threads: Threads = 2,
     progress: Progress | None = None,
 ) -> Counted:
@@ -106,7 +107,7 @@ def test_a_new_verb_is_at_every_door_by_its_declaration_alone(
     monkeypatch: pytest.MonkeyPatch,
     tmp_path: Path,
 ) -> None:
-    monkeypatch.setattr(Collection, "count_long", operation("long")(count_long), raising=False)
+    monkeypatch.setattr(Verbs, "count_long", operation("long")(count_long), raising=False)
     texts = ("One two.", "One two three.", "One two three four five.")
     documents = [Document(str(number), (Section(text),)) for number, text in enumerate(texts)]
     kg.models._embedders["letters"] = LetterEmbedder()

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Path, Query, Response
 from pydantic import Field, JsonValue, create_model
 
-from kgrag.client.collection import operations
+from kgrag.client.verbs import operations
 from kgrag.graph.jobs import Job, State, no_job
 from kgrag.models.budget import Estimate
 from kgrag.server.api.forms import RequestForm, versioned

@@ -6,11 +6,11 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated, Any
 
-from pydantic import Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, create_model
 
-from kgrag.client.collection import operations
 from kgrag.client.graph import KnowledgeGraph
-from kgrag.client.operations import Operation, Options
+from kgrag.client.operations import Operation
+from kgrag.client.verbs import operations
 from kgrag.graph import collections as registry
 from kgrag.graph.connection import Graph
 from kgrag.graph.jobs import Job
@@ -24,6 +24,12 @@ from kgrag.values.forms import plain
 
 _LISTED = 500  # entries of a list in a result
 _SETTLE = 2.0  # seconds for which a file of a watched folder has not changed
+
+
+class Options(BaseModel):
+    """The options of a kind of job; none names a path, an address or a model."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
 
 
 class IngestOptions(Options):
@@ -177,7 +183,11 @@ def kind_of(operation: Operation) -> Kind:
         report = operation.method(work.kg[work.name], **dict(options), progress=work.progress)
         return Outcome(plain(report), getattr(report, "stopped", None))
 
-    return Kind(operation.options, run, ready=operation.ready)
+    fields: dict[str, Any] = {
+        each.name: (each.kind, Field(each.default, description=each.help)) for each in operation.offered
+    }
+    options = create_model(f"{operation.name.title()}Options", __base__=Options, __doc__=operation.summary, **fields)
+    return Kind(options, run, ready=operation.ready)
 
 
 def _delete(work: Work, options: DeleteOptions) -> Outcome:
