@@ -190,7 +190,7 @@ def tesseract(pdf: Path, number: int) -> list[tuple[str, Box]]:
 
 
 def measure(pdf: Path, number: int, folder: Path, by_tesseract: bool) -> None:
-    settings = LoadingSettings(recognition_dpi=DPI)
+    settings = LoadingSettings()
     truth, pictures = read(pdf, folder, settings), Pictures(pdf)
     sizes = [page.get_size() for page in pypdfium2.PdfDocument(pdf)]
     print(f"{number} pages", *("variant", "words", "order", "boxes", "marks", "s a page", "MB"), sep="\t", flush=True)

@@ -291,7 +291,7 @@ class Ray(Engine):
             raise EngineError(
                 f"{where}: {str(error).strip().splitlines()[0]}",
                 "Start its head node by `ray start --head --include-dashboard=false --disable-usage-stats`, and name "
-                "its address by --address; without one, a Ray is started on this machine.",
+                "its address by KGRAG_ENGINE__ADDRESS; without one, a Ray is started on this machine.",
             ) from error
         self._ours = True
         # what it says of lost workers would stand on standard output, between what is printed for programs

@@ -31,11 +31,8 @@ class ServeOptions(BaseModel):
     rate: float = Field(600.0, gt=0, description="requests of one key in a minute; further ones get 429")
     deadline: float = Field(120.0, gt=0, description="seconds that a request may take")
     budget: float | None = Field(None, ge=0, description="cost of language models that a request may have")
-    body_kb: int = Field(1024, ge=1, description="size of a request, uploads apart")
     upload_mb: int = Field(256, ge=1, description="size of a request that uploads files")
-    upload_files: int = Field(1000, ge=1, le=1000, description="files, or texts, of such a request: of one job")
     held_mb: int = Field(20_480, ge=1, description="size of all uploads that are held; further ones get 507")
-    body_seconds: float = Field(20.0, gt=0, description="seconds in which each part of a request has to arrive")
     job_workers: int = Field(1, ge=1, le=16, description="jobs that run side by side")
     job_memory_mb: int = Field(4096, ge=256, description="memory that the process of a job may need")
     job_seconds: float = Field(86_400.0, gt=0, description="seconds that a job may take")
@@ -77,7 +74,6 @@ class ChatSettings(BaseModel):
         "json_schema",
         description="how a reply in JSON is asked for; where one way is refused, the next; none: by the prompt",
     )
-    max_facts: int = Field(100, ge=1, description="facts that are taken from one reply; what is beyond is left out")
     timeout: float = Field(120.0, gt=0, description="seconds in which a reply must be there as a whole")
     retries: int = Field(6, ge=0, description="how often a call that failed is tried again, waiting longer each time")
     concurrency: int = Field(8, ge=1, le=256, description="calls under way at once")
@@ -92,7 +88,6 @@ class ChatSettings(BaseModel):
     )
     budget: float | None = Field(None, ge=0, description="what a run may cost, in the currency of the prices")
     batch_price: float = Field(0.5, ge=0, le=1, description="share of a price that a call in a batch costs (OpenAI's)")
-    batch_seconds: float = Field(30.0, gt=0, description="seconds between two questions how far a batch is")
     cache: bool = Field(True, description="keep replies on disk, and never pay for the same call twice")
     prompts: Path | None = Field(None, description="folder with prompts of your own, in place of those of that name")
 
@@ -216,14 +211,12 @@ class LocalSettings(BaseModel):
     http_port: int = Field(7474, description="preferred HTTP port of Neo4j Browser")
     heap: str = Field("1g", description="maximum heap of the server (-Xmx)")
     page_cache: str = Field("512m", description="page cache of the server")
-    transaction_memory: str = Field("512m", description="memory of one transaction, of the heap")
     conf: dict[str, str] = Field(
         default_factory=dict,
         description='more of neo4j.conf, as JSON: {"db.tx_log.rotation.retention_policy": "1G size"}',
     )
     maven_repository: str | None = Field(None, description="another Maven repository, for example a company mirror")
     start_timeout: float = Field(120.0, gt=0, description="seconds to wait for the server to answer")
-    stop_timeout: float = Field(30.0, ge=0, description="seconds that `kgrag down` waits before it ends it by force")
     archive: bool = Field(
         True,
         description="keep Neo4j's classes as Java has them in memory, and a prepared database, in KGRAG_CACHE, "
@@ -257,7 +250,6 @@ class LoadingSettings(BaseModel):
         description="whether text in pictures is recognised, with the ocr extra; auto: on pages without text, and in "
         "picture files that are named; on: also in those of folders",
     )
-    recognition_dpi: int = Field(150, ge=72, le=600, description="dots an inch at which pages are recognised")
     describe_figures: bool = Field(
         False, description="have a language model that sees pictures (task figure) describe figures, for searches"
     )
@@ -344,7 +336,6 @@ class Settings(BaseSettings):
         description="neighbours are found exactly while a collection's vectors fit into this much memory, unless "
         "only a few of many thousands are new",
     )
-    over_fetch: int = Field(200, ge=1, description="vector index candidates per neighbour search, scored again exactly")
     rankings: int = Field(
         0, ge=0, description="rankings kept until the database is written to; where it is not set, 1000 by kgrag serve"
     )

@@ -36,7 +36,7 @@ from kgrag.loaders.named_rows import CORPUS, Columns
 from kgrag.loaders.office import EXCEL, POWERPOINT, WORD
 from kgrag.loaders.pdf import PDF
 from kgrag.loaders.reading import Format, Readers, Reading
-from kgrag.loaders.recognised import VERSION, is_on
+from kgrag.loaders.recognised import DPI, VERSION, is_on
 from kgrag.runtime.document_progress import at
 from kgrag.runtime.plugins import Plugins
 from kgrag.settings import LoadingSettings
@@ -184,7 +184,7 @@ class Load:
         self._names = names or {}
         self._progress = progress
         self._loading = loading
-        self._recognised = f".ocr{VERSION}.{loading.recognition_dpi}" if is_on(loading) else ""
+        self._recognised = f".ocr{VERSION}.{DPI}" if is_on(loading) else ""
         self._reading = Reading(columns or Columns(), Readers(loading, cache))
         self._limit = max_file_mb * MB
         self._options = self._reading.columns.code + (f".{loading.encoding}" if loading.encoding else "")

@@ -18,6 +18,8 @@ from kgrag.settings import LoadingSettings
 from kgrag.values.installing import install_hint
 
 VERSION = 1
+DPI = 150
+"""Dots an inch at which pages are recognised: fewer lose small print, more take longer and find no more."""
 """Of what is read of a picture; a higher one makes pages be recognised again."""
 UNSURE = 0.8
 """Confidence below which a page is told of."""
@@ -32,7 +34,7 @@ def is_on(settings: LoadingSettings) -> bool:
 
 def how(settings: LoadingSettings) -> dict[str, int]:
     """Return what a reading process is told about that: its `dpi`, dots an inch."""
-    return {"dpi": settings.recognition_dpi} if is_on(settings) else {}
+    return {"dpi": DPI} if is_on(settings) else {}
 
 
 def remedy(settings: LoadingSettings, otherwise: str = "ocrmypdf") -> str:
@@ -53,7 +55,7 @@ class Recognised:
         """Return what is kept of a file; None where nothing is to be kept, or the file cannot be read."""
         if cache is None or not is_on(settings) or (contents := digest([path])) is None:
             return None
-        return cls(cache / "recognised" / f"{contents}.{VERSION}.{version('rapidocr')}.{settings.recognition_dpi}")
+        return cls(cache / "recognised" / f"{contents}.{VERSION}.{version('rapidocr')}.{DPI}")
 
     def find(self, number: int) -> dict[str, Any] | None:
         """Return the answer for a page, or None."""

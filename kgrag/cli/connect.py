@@ -79,16 +79,13 @@ def filter_options(command: F) -> F:
 
 
 def engine_options(command: F) -> F:
-    """Add the options --engine, --workers and --address, as a map `engine`: changes of the settings of that name."""
+    """Add the options --engine and --workers, as a map `engine`: changes of the settings of that name."""
 
     @wraps(command)
-    def gathered(*, engine: str | None, workers: int | None, address: str | None, **others: object) -> object:
-        if address is not None and engine is None:
-            engine = "ray"
-        return command(engine={"name": engine, "workers": workers, "address": address}, **others)
+    def gathered(*, engine: str | None, workers: int | None, **others: object) -> object:
+        return command(engine={"name": engine, "workers": workers}, **others)
 
     for option in (
-        click.option("--address", metavar="HOST:PORT", help="Of the Ray cluster; without it, one on this machine."),
         click.option("--workers", type=click.IntRange(1), metavar="N", help="How many.  [default: one for each core]"),
         click.option("--engine", type=click.Choice(["here", "processes", "ray"]),
                      help="What prepares texts.  [default: here]"),

@@ -52,17 +52,7 @@ def loading_options(command: F) -> F:
 )
 @click.option("--prune", is_flag=True, help="Delete the documents of files, and rows, that are no longer there.")
 @click.option("--yes", is_flag=True, help="With --prune: do not ask.")
-@click.option(
-    "--prune-limit",
-    type=click.FloatRange(0, 1),
-    metavar="SHARE",
-    help="With --prune --yes: the share of the documents from which on it asks all the same.  [default: 0.5]",
-)
-@click.option(
-    "--force",
-    is_flag=True,
-    help="With --prune: also more than that, and if a folder is missing or holds no file at all.",
-)
+@click.option("--force", is_flag=True, help="With --prune: also most documents, and those of a folder without files.")
 @click.option(
     "--reader", multiple=True, metavar="NAME",
     help="Read files with docling or markitdown, which you have installed; of several the first that takes a file.",
@@ -85,7 +75,6 @@ def ingest(
     exclude: tuple[str, ...],
     prune: bool,
     yes: bool,
-    prune_limit: float | None,
     force: bool,
     reader: tuple[str, ...],
     strict: bool,
@@ -115,9 +104,9 @@ def ingest(
 
     Documents whose files (or rows) are no longer in a folder are named, and stay; with --prune they are deleted, after
     a question or with --yes. It asks all the same, and deletes nothing where there is no terminal, if they are more
-    than half of what the folders held (--prune-limit). Nothing is deleted where a folder is missing, cannot be read, or
-    holds no file at all: it may not be mounted (--force: it is, but for what cannot be read). `kgrag watch FOLDER` does
-    the same at each change.
+    than half of what the folders held (KGRAG_LOADING__PRUNE_LIMIT). Nothing is deleted where a folder is missing,
+    cannot be read, or holds no file at all: it may not be mounted. With --force the documents are deleted all the same,
+    but for those that cannot be read. `kgrag watch FOLDER` prunes at each change.
 
     A file is known by its key, its absolute path with links resolved: however you type the path, it is the same
     document, and files of one name in two folders are two. With --root DIR the key is the path in DIR, so that the
@@ -153,7 +142,7 @@ def ingest(
     kgrag ingest /srv/wiki --root /srv/wiki -c wiki      keys like "guide/install.md"
     kgrag ingest notes/ -c work --prune                  what was deleted there goes from "work", too
     kgrag ingest notes/ --strict --json > report.json    for a script
-    kgrag ingest wikipedia.jsonl --engine ray --address head:6379
+    kgrag ingest wikipedia.jsonl --engine ray
     kgrag ingest wikipedia.jsonl --bulk -c wiki          a million passages, into an empty database
     kgrag ingest wikipedia.jsonl --bulk --files out/     the same for a server elsewhere
     """
@@ -163,8 +152,8 @@ def ingest(
 
     if replace_database and not bulk:
         raise click.UsageError("--replace-database goes with --bulk.")
-    if (yes or force or prune_limit is not None) and not prune:
-        raise click.UsageError("--yes, --prune-limit and --force go with --prune.")
+    if (yes or force) and not prune:
+        raise click.UsageError("--yes and --force go with --prune.")
     if files is not None and (not bulk or replace_database):
         raise click.UsageError("--files goes with --bulk, and without --replace-database.")
     if prune and bulk:
@@ -173,7 +162,7 @@ def ingest(
     columns = Columns(key=key_column, title=title_column, text=text_column)
     try:
         settings = changed(load_settings(), "engine", **engine)
-        settings = changed(settings, "loading", prune_limit=prune_limit, readers=reader or None)
+        settings = changed(settings, "loading", readers=reader or None)
         settings = changed(settings, "loading", exclude=(*settings.loading.exclude, *exclude) if exclude else None)
         if files is not None:
             with progress_bars() as progress:
@@ -229,7 +218,7 @@ def ingest(
     if strict and report.problems:
         click.get_current_context().exit(InputError.exit_code)
     if prune and report.gone and not report.pruned and not sys.stdin.isatty():
-        remedy = "--prune-limit 1 deletes them, if the folders are whole" if yes else "Add --yes to delete them"
+        remedy = "--force deletes them, if the folders are whole" if yes else "Add --yes to delete them"
         raise click.UsageError(f"There is no terminal to ask on, so they stay. {remedy}.")
     if any(not problem.lasting for problem in report.problems):
         click.get_current_context().exit(NOT_READ)

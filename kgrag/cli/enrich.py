@@ -11,7 +11,6 @@ from kgrag.cli.connect import (
     collection_argument,
     collection_option,
     connect,
-    engine_options,
 )
 from kgrag.cli.connect import as_json as json_option
 from kgrag.cli.console import changed, load_settings, note, number, print_json, print_table, progress_bars
@@ -62,13 +61,11 @@ def _option(parameter: "Parameter") -> click.Option:
 @click.command(cls=VerbCommand, verb="extract")
 @collection_option()
 @click.option("--dry-run", is_flag=True, help="Say what it would take and cost, and ask nothing.")
-@engine_options
 @click.option("--budget", type=click.FloatRange(0), metavar="X", help="Stop before it costs more than this.")
 @as_json
 def extract(
     collection: str | None,
     dry_run: bool,
-    engine: dict[str, Any],
     budget: float | None,
     as_json: bool,
     **options: Any,
@@ -102,7 +99,6 @@ def extract(
 
     settings = load_settings()
     settings = changed(settings, "chat", concurrency=max(options["threads"], settings.chat.concurrency), budget=budget)
-    settings = changed(settings, "engine", **engine)
     limit, linked, batch = options["limit"], options["linked"], options["batch"]
     if options["cancel"] and dry_run:
         raise click.UsageError("--cancel goes without --dry-run.")
@@ -141,19 +137,13 @@ def _extraction(report: "ExtractionReport", collection: str) -> str:
 
 @click.command(cls=VerbCommand, verb="tag")
 @collection_option()
-@click.option("--token", metavar="TOKEN", help="Token of D4Science; KGRAG_TAGME__TOKEN keeps it out of sight.")
 @click.option("--local", is_flag=True, help="Ask no server: link to the titles of the collection's own documents.")
-@click.option("--threshold", type=click.FloatRange(0, 1), metavar="RHO", help="How sure TAGME must be.  [default: 0.1]")
 @click.option("--dry-run", is_flag=True, help="Say how many passages are left, and ask nothing.")
-@engine_options
 @as_json
 def tag(
     collection: str | None,
-    token: str | None,
     local: bool,
-    threshold: float | None,
     dry_run: bool,
-    engine: dict[str, Any],
     as_json: bool,
     **options: Any,
 ) -> None:
@@ -161,8 +151,8 @@ def tag(
 
     They become mentions of entities, also where a text calls them by another name; passages that share one are tied by
     it: `kgrag search --retriever "kgp(edges=(tagme,))"`. What was tagged is not asked for again, so the same command
-    resumes after an interruption, and includes later ingests; another threshold is taken from
-    replies kept on disk. KGRAG_TAGME__ENDPOINT names another server than the public one.
+    resumes after an interruption, and includes later ingests; another KGRAG_TAGME__THRESHOLD is
+    taken from replies kept on disk. KGRAG_TAGME__TOKEN is the token of D4Science, KGRAG_TAGME__ENDPOINT another server.
 
     --local (KGRAG_TAGME__ENDPOINT=titles) asks no server and takes no token: what is linked to are the titles of the
     collection's own documents, by TAGME's votes and rho, counted in the collection. When documents came since, all is
@@ -172,15 +162,10 @@ def tag(
     kgrag enrich tag -c notes --dry-run             how many passages are left
     kgrag enrich tag -c notes --limit 20            a try with twenty passages
     kgrag enrich tag -c notes --local               by the titles of its own documents
-    kgrag enrich tag -c notes --threshold 0.3       only what it is sure of
     """
-    from pydantic import SecretStr
-
     from kgrag.models.tagme import TITLES
 
-    secret = None if token is None else SecretStr(token)
-    settings = changed(load_settings(), "tagme", token=secret, threshold=threshold, endpoint=TITLES if local else None)
-    settings = changed(settings, "engine", **engine)
+    settings = changed(load_settings(), "tagme", endpoint=TITLES if local else None)
     with connect(settings) as kg:
         name = choose_collection(kg, collection)
         if dry_run:
@@ -394,13 +379,12 @@ def derived_command(verb: str) -> click.Command:
 
     @click.command(verb, cls=VerbCommand, verb=verb, help=(operation.method.__doc__ or "").partition("\n\n")[0])
     @collection_argument
-    @engine_options
     @json_option
-    def command(collection: str | None, engine: dict[str, Any], as_json: bool, **options: Any) -> None:
+    def command(collection: str | None, as_json: bool, **options: Any) -> None:
         from kgrag.values.forms import plain
         from kgrag.wire import to_json
 
-        with connect(changed(load_settings(), "engine", **engine)) as kg:
+        with connect(load_settings()) as kg:
             name = choose_collection(kg, collection)
             with resumable() as progress:
                 report = operation.method(kg[name], **options, progress=progress)

@@ -17,10 +17,9 @@ if TYPE_CHECKING:
     from kgrag.indexing.group_texts import WritingReport
     from kgrag.indexing.tagging import TaggingReport
     from kgrag.lab.generating import GenerationReport
-    from kgrag.runtime.check import Check
     from kgrag.values.errors import ModelError
     from kgrag.values.events import Progress
-    from kgrag.values.results import Usage
+    from kgrag.values.results import Check, Usage
 
 
 _AGAIN = 0.7  # seconds

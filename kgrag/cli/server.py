@@ -159,12 +159,11 @@ def down() -> None:
     \b
     kgrag down
     """
-    from kgrag.graph.local.server import LocalServer
+    from kgrag.graph.local.server import STOP_SECONDS, LocalServer
 
-    settings = load_settings()
-    how = LocalServer(settings).stop()
+    how = LocalServer(load_settings()).stop()
     if how == "by force":
-        note(f"It did not stop within {settings.local.stop_timeout:.0f} s, so it was ended by force.")
+        note(f"It did not stop within {STOP_SECONDS:.0f} s, so it was ended by force.")
     click.echo("Stopped." if how else "It was not running.")
 
 

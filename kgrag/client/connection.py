@@ -114,8 +114,7 @@ class Models:
         with self._lock:
             if self._tasks is None:
                 self._chat = load_chat(self._settings)
-                chat = self._settings.chat
-                self._tasks = Tasks(self._chat, chat.prompts, max_facts=chat.max_facts)
+                self._tasks = Tasks(self._chat, self._settings.chat.prompts)
             return self._tasks
 
     @property

@@ -22,7 +22,7 @@ from kgrag.models.batches import BatchServer, parts
 from kgrag.models.chat import CachedReply, Reply
 from kgrag.models.embed import Embedder
 from kgrag.models.openai_chat import OpenAIChat
-from kgrag.models.tasks import reply_schema, shaped
+from kgrag.models.tasks import MOST_FACTS, reply_schema, shaped
 from kgrag.runtime import limits
 from kgrag.settings import Settings
 from kgrag.values.errors import BudgetError, MismatchError, ModelError
@@ -31,6 +31,7 @@ from kgrag.values.results import Usage
 
 _STAGE = "batch"
 _GROUP = 64  # replies written at once
+_SECONDS = 30.0  # between two questions how far a batch is; most take minutes to hours
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,8 +176,7 @@ class BatchedExtraction:
                 server.forget(each.id)
             if batches and not ended:
                 left = limits.remaining()
-                seconds = self._settings.chat.batch_seconds
-                time.sleep(seconds if left is None else min(seconds, left))
+                time.sleep(_SECONDS if left is None else min(_SECONDS, left))
 
     def _take(self, server: BatchServer, batch: BatchRecord) -> None:
         """Write what a batch gave of passages that still wait; it may have been written in part before."""
@@ -233,4 +233,4 @@ class BatchedExtraction:
                 f"The model {model!r} gave no usable JSON for {TASK!r}: {problem}.",
                 "Run it again; without --batch a reply that cannot be used is asked for once more at once.",
             )
-        return extraction.first(self._settings.chat.max_facts)
+        return extraction.first(MOST_FACTS)

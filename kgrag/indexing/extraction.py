@@ -29,7 +29,7 @@ from kgrag.indexing.vectors import embedded_or_logged
 from kgrag.models.budget import Estimate, estimate_calls
 from kgrag.models.embed import Embedder
 from kgrag.models.prompts import Prompt, load_prompt
-from kgrag.models.tasks import Tasks, harmless, titled
+from kgrag.models.tasks import MOST_FACTS, Tasks, harmless, titled
 from kgrag.settings import ChatSettings, Settings
 from kgrag.values.errors import ConfigurationError, ModelError
 from kgrag.values.events import Progress
@@ -156,7 +156,7 @@ def extract(
 
 def _ask(tasks: Tasks, form: Form, source: Mapping[str, Any]) -> Extraction:
     reply = tasks.structured(TASK, form.shape, prompt=form.prompt.name, **form.values(source))
-    return reply.first(tasks.max_facts)
+    return reply.first(MOST_FACTS)
 
 
 def _rules(graph: Graph, collection: Collection) -> Callable[[Mapping[str, Any]], Extraction]:

@@ -134,6 +134,7 @@ def displaced(vectors: Vectors, floors: Vectors, new: NDArray[np.intp]) -> NDArr
 
 
 _BATCH = 1000
+_CANDIDATES = 200  # of the vector index for each search, which are scored again exactly
 SEARCHES = 200
 """How many vectors are read and compared in the time of one search of the index, about."""
 SMALL = 20_000  # vectors that are compared all the same: that is exact
@@ -224,7 +225,7 @@ def _write_by_index(work: StageContext, kind: Kind, due: Sequence[str], *, sprea
             ids=ids,
             index=work.collection.vector_index(kind.label),
             embedding=work.collection.embedding,
-            candidates=work.settings.over_fetch,
+            candidates=_CANDIDATES,
             k=kind.k,
         )
         rows = {r["id"]: [n for n in r["neighbours"] if n["score"] >= kind.least] for r in records}

@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 
 from pydantic import BaseModel, model_validator
 
-from kgrag.models.tasks import Tasks, numbered
+from kgrag.models.tasks import MOST_FACTS, Tasks, numbered
 from kgrag.values.documents import Triple
 from kgrag.values.results import Passage
 
@@ -95,7 +95,7 @@ def read(
     """Read facts in passages that help answer a question, beyond the known ones. Raises ModelError.
 
     Facts that say nothing, those that are known, and those of the prompt's own example are left out, as are those
-    beyond `tasks.max_facts`.
+    beyond MOST_FACTS.
     """
     if not passages:
         return ()
@@ -106,7 +106,7 @@ def read(
     reply = tasks.structured("read", Facts, prompt=prompt, **values)
     example, material = tasks.prompt(prompt).text, "\n".join(values.values())
     before = {key(fact) for fact in facts_so_far}
-    facts = {key(fact): fact for fact in (Triple(*map(_squeezed, parts)) for parts in reply.triples[: tasks.max_facts])}
+    facts = {key(fact): fact for fact in (Triple(*map(_squeezed, parts)) for parts in reply.triples[:MOST_FACTS])}
     return tuple(
         fact
         for id, fact in facts.items()

@@ -12,9 +12,9 @@ from kgrag.models.facts import Facts
 from kgrag.models.openai_chat import OpenAIChat
 from kgrag.models.rerank_server import RerankServer
 from kgrag.models.tasks import Tasks, framed
-from kgrag.runtime.check import Check
 from kgrag.settings import RerankerSettings, Settings
 from kgrag.values.errors import KgragError, TooLongError
+from kgrag.values.results import Check
 
 _TEXT = (
     "The Halcyon was a three-masted barque of 410 tons. She was launched in the spring of 1874 at the Norfjord "

@@ -209,20 +209,18 @@ _SURELY = 0.95
 """Part of what a context is said to have room for that is used: tokens are estimated by characters."""
 LONGER = "Raise KGRAG_CHAT__MAX_TOKENS, or switch off the model's thinking by KGRAG_CHAT__EXTRA_BODY."
 """What to do about replies that were cut off because they grew too long."""
+MOST_FACTS = 100
+"""Facts that are taken from one reply; a model that repeats itself gives more."""
 _CUT = "it was cut off because it grew too long"
 
 
 @dataclass(frozen=True, slots=True)
 class Tasks:
-    """A model with its prompts. `listener` receives every call, so that it can be counted where it belongs.
-
-    `max_facts`: how many facts are taken from one reply.
-    """
+    """A model with its prompts. `listener` receives every call, so that it can be counted where it belongs."""
 
     model: ChatModel
     prompts: Path | None = None
     listener: Listener | None = None
-    max_facts: int = 100
 
     def with_listener(self, listener: Listener | None) -> Self:
         """Return the same tasks with another listener; None: unchanged."""

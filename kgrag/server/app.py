@@ -15,7 +15,6 @@ from starlette.routing import Route
 from kgrag import __version__
 from kgrag.client.graph import KnowledgeGraph
 from kgrag.graph.local.checks import run_checks
-from kgrag.runtime.check import Check
 from kgrag.server import openai, openai_forms
 from kgrag.server.api import (
     ask,
@@ -48,6 +47,7 @@ from kgrag.server.tracing import Tracing
 from kgrag.server.watched import WatchedFolders
 from kgrag.settings import ServeOptions, Settings
 from kgrag.values.errors import ConfigurationError, KgragError
+from kgrag.values.results import Check
 
 _GRACE = 10  # seconds that requests under way have when the server ends
 _KEEP_ALIVE = 75  # seconds; longer than clients and proxies keep a connection, or they ask while it is being closed

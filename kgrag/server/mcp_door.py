@@ -17,6 +17,7 @@ from kgrag.server.failures import response
 from kgrag.server.keys import Access
 from kgrag.server.mcp import Tools, mcp_server
 from kgrag.server.request_queue import left
+from kgrag.server.throttle import BODY_KB
 from kgrag.settings import ServeOptions
 from kgrag.values.errors import BusyError
 
@@ -36,7 +37,7 @@ class McpDoor:
             return mcp_server(tools)
 
         self._server = server
-        self._limit = options.body_kb * 1024
+        self._limit = BODY_KB * 1024
         self._most = options.concurrency
         self._under_way = 0
 

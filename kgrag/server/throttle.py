@@ -14,6 +14,10 @@ from kgrag.settings import ServeOptions
 from kgrag.values.errors import BusyError, InputError, KgragError, TooLargeError
 
 _KB, _MB = 1024, 1024 * 1024
+BODY_KB = 1024
+"""Size of a request, uploads apart."""
+BODY_SECONDS = 20.0
+"""Seconds in which each part of a request has to arrive."""
 _FORM = 4 * _KB
 _UPLOADS = re.compile(r"/api/v1/collections/[^/]+/documents")
 _BURST = 0.25  # of a minute's requests may come at once
@@ -27,8 +31,8 @@ class Throttle:
         self._app = app
         self._rate = options.rate / 60
         self._most = max(_LEAST, options.rate * _BURST)
-        self._small, self._large = options.body_kb * _KB, options.upload_mb * _MB
-        self._seconds = options.body_seconds
+        self._small, self._large = BODY_KB * _KB, options.upload_mb * _MB
+        self._seconds = BODY_SECONDS
         self._left: dict[str, tuple[float, float]] = {}  # key -> (requests left, as of when); keys are few
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:

@@ -441,3 +441,13 @@ class DocumentContents:
     passages: tuple[Passage, ...]
     tables: tuple[DocumentTable, ...] = ()
     figures: tuple[FigureInfo, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """The outcome of one check of `kgrag doctor` or `kgrag serve --check`; `remedy` is empty where it passed."""
+
+    name: str
+    ok: bool
+    detail: str
+    remedy: str = ""

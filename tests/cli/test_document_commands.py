@@ -129,7 +129,7 @@ def test_ingest_names_what_is_gone_and_prunes_when_told(
 
 
 def test_pruning_more_than_half_asks_all_the_same(
-    cli: CommandLine, kg: KnowledgeGraph, tmp_path: Path, collection_name: str
+    cli: CommandLine, kg: KnowledgeGraph, tmp_path: Path, collection_name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for n in range(11):
         (tmp_path / f"{n}.txt").write_text(f"Ship {n} sailed from port {n}.")
@@ -137,12 +137,14 @@ def test_pruning_more_than_half_asks_all_the_same(
     for n in range(8):
         (tmp_path / f"{n}.txt").unlink()
     prune = ("ingest", str(tmp_path), "-c", collection_name, "--prune", "--yes")
-    assert "--prune-limit 1 deletes them" in cli(*prune, code=2).stderr
+    assert "--force deletes them" in cli(*prune, code=2).stderr
     assert "Delete 8 of 11 documents?" in cli.on_terminal(*prune, type="n\n")
     assert kg[collection_name].ingest([tmp_path], prune=True).pruned == 0
     assert counts(kg, collection_name)["Document"] == 11
-    cli(*prune, "--prune-limit", "0.6", code=2)
-    assert ", 8 deleted\n" in cli(*prune, "--prune-limit", "0.8").stdout
+    monkeypatch.setenv("KGRAG_LOADING__PRUNE_LIMIT", "0.6")
+    cli(*prune, code=2)
+    monkeypatch.setenv("KGRAG_LOADING__PRUNE_LIMIT", "0.8")
+    assert ", 8 deleted\n" in cli(*prune).stdout
     assert counts(kg, collection_name)["Document"] == 3
 
 

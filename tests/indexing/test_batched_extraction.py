@@ -21,8 +21,12 @@ pytestmark = pytest.mark.long
 Make = Callable[..., list[Document]]
 Connect = Callable[..., KnowledgeGraph]
 _BRAIN = Path(__file__).parent / "reader_brain.py"
-_QUICK = {"batch_seconds": 0.01}
 _NAME = "batched"
+
+
+@pytest.fixture(autouse=True)
+def _asked_often(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("kgrag.indexing.batched._SECONDS", 0.01)
 
 
 @pytest.fixture(scope="module")
@@ -46,7 +50,7 @@ def _under_way(kg: KnowledgeGraph) -> object:
 
 def test_a_batch_gives_what_calls_give_at_half_the_price(corpus: str, scripted: Scripted, connect: Connect) -> None:
     prices = {"extract": (1.0, 2.0), "other": (0.0, 0.0)}
-    kg = connect(**_QUICK, prices=prices, models={"extract": "extract"})
+    kg = connect(prices=prices, models={"extract": "extract"})
     whole = kg[corpus].estimate_extraction()
     half = kg[corpus].estimate_extraction(batch=True)
     assert whole.cost is not None and half.cost == pytest.approx([cost / 2 for cost in whole.cost])
@@ -62,7 +66,7 @@ def test_a_batch_gives_what_calls_give_at_half_the_price(corpus: str, scripted: 
 
 
 def test_what_a_batch_fails_at_is_part_of_the_next(corpus: str, scripted: Scripted, connect: Connect) -> None:
-    kg = connect(**_QUICK)
+    kg = connect()
     scripted.fail("400:The text is not for this model", "bad-json", task="extract")
     scripted.batches("completed", "expired", "failed")
     report = kg[corpus].extract(batch=True)
@@ -78,7 +82,7 @@ def test_what_a_batch_fails_at_is_part_of_the_next(corpus: str, scripted: Script
 
 
 def test_a_batch_that_is_cancelled_gives_what_was_done(corpus: str, scripted: Scripted, connect: Connect) -> None:
-    kg = connect(**_QUICK, retries=0)
+    kg = connect(retries=0)
     assert kg[corpus].extract(cancel=True).left == 8 and not scripted.sent
     scripted.batches(hold=1)
     assert _interrupted(scripted, connect, corpus) == 130
@@ -91,7 +95,7 @@ def _interrupted(scripted: Scripted, connect: Connect, corpus: str, how: signal.
     scripted.batches(hold=10**6)
     settings = connect().settings
     assert settings.neo4j_uri is not None and settings.neo4j_password is not None
-    env = os.environ | scripted.env(batch_seconds=0.05) | {
+    env = os.environ | scripted.env() | {
         "KGRAG_NEO4J_URI": settings.neo4j_uri,
         "KGRAG_NEO4J_PASSWORD": settings.neo4j_password.get_secret_value(),
     }  # fmt: skip
@@ -108,13 +112,13 @@ def _interrupted(scripted: Scripted, connect: Connect, corpus: str, how: signal.
 
 def test_a_killed_run_finds_its_batch_again(corpus: str, scripted: Scripted, connect: Connect) -> None:
     assert _interrupted(scripted, connect, corpus, signal.SIGKILL) == -signal.SIGKILL
-    kg = connect(**_QUICK)
+    kg = connect()
     report = kg[corpus].extract(batch=True)
     assert (report.passages, report.left) == (8, 0) and len(scripted.sent) == 1
 
 
 def test_a_batch_that_may_have_begun_is_looked_for(corpus: str, scripted: Scripted, connect: Connect) -> None:
-    kg = connect(**_QUICK, retries=0)
+    kg = connect(retries=0)
     with pytest.MonkeyPatch.context() as patch:
         write = kg.graph.run
 
@@ -132,12 +136,12 @@ def test_a_batch_that_may_have_begun_is_looked_for(corpus: str, scripted: Script
 
 def test_a_batch_keeps_to_the_budget_and_to_its_server(corpus: str, scripted: Scripted, connect: Connect) -> None:
     prices = {"extract": (1.0, 2.0), "other": (0.0, 0.0)}
-    kg = connect(**_QUICK, prices=prices, models={"extract": "extract"}, budget=0.012, max_tokens=2000)
+    kg = connect(prices=prices, models={"extract": "extract"}, budget=0.012, max_tokens=2000)
     report = kg[corpus].extract(batch=True)
     assert isinstance(report.stopped, BudgetError) and 0 < report.passages < 8
     assert report.usage.cost is not None and report.usage.cost < 0.012
     scripted.fail("500", task="batch")
-    other = connect(**_QUICK, retries=0)
+    other = connect(retries=0)
     report = other[corpus].extract(batch=True)
     assert report.passages == 0 and report.stopped is not None and "server had an error" in report.stopped.message
     kg.graph.run(
@@ -149,7 +153,7 @@ def test_a_batch_keeps_to_the_budget_and_to_its_server(corpus: str, scripted: Sc
 
 
 def test_replies_that_are_interrupted_are_fetched_again(corpus: str, scripted: Scripted, connect: Connect) -> None:
-    kg = connect(**_QUICK, retries=0)
+    kg = connect(retries=0)
     stopped = []
     for before in (0, 1, 2, 2, 2, 9):
         scripted.fail(*[""] * before, "cut", task="batch")

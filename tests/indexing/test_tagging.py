@@ -315,10 +315,8 @@ def test_a_killed_tagging_goes_on_where_it_was(
 
     dry = subprocess.run([*command, "--dry-run"], env=env, capture_output=True, text=True, timeout=60, check=True)
     assert json.loads(dry.stdout) == {"collection": collection_name, "passages": 0, "left": 0}
-    bad = {**env, "KGRAG_TAGME__TOKEN": "bad"}
-    refused = subprocess.run(
-        [*command, "--threshold", "0.5"], env=bad, capture_output=True, text=True, timeout=60, check=False
-    )
+    bad = {**env, "KGRAG_TAGME__TOKEN": "bad", "KGRAG_TAGME__THRESHOLD": "0.5"}
+    refused = subprocess.run(command, env=bad, capture_output=True, text=True, timeout=60, check=False)
     assert refused.returncode == 7
     assert "refuses the token" in refused.stderr
     assert "240 passages left" in refused.stderr

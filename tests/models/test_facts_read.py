@@ -3,6 +3,8 @@
 from types import SimpleNamespace
 from typing import Any
 
+import pytest
+
 from kgrag.models.facts import Facts, key, read
 from kgrag.models.prompts import load_prompt
 from kgrag.values.documents import Triple
@@ -11,12 +13,12 @@ from kgrag.values.results import Passage
 PASSAGES = [Passage("p", "d", "Fram", "Colin Archer built the Fram.")]
 
 
-def tasks(*listed: Any, most: int = 9) -> Any:
+def tasks(*listed: Any) -> Any:
     reply = Facts.model_validate({"triples": list(listed)})
-    return SimpleNamespace(structured=lambda *_, **__: reply, max_facts=most, prompt=load_prompt)
+    return SimpleNamespace(structured=lambda *_, **__: reply, prompt=load_prompt)
 
 
-def test_facts_that_are_known_or_say_nothing_are_left_out() -> None:
+def test_facts_that_are_known_or_say_nothing_are_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
     known = Triple("Fram", "built by", "Colin Archer")
     listed = (
         ["Fram", "built by", "Colin Archer"],
@@ -29,7 +31,8 @@ def test_facts_that_are_known_or_say_nothing_are_left_out() -> None:
     new = (Triple("Fram", "built in", "Larvik"), Triple("Fram", "", "ship"))
     assert read(tasks(*listed), "Who?", PASSAGES, [known]) == new
     assert read(tasks(*listed), "Who?", PASSAGES) == (Triple("FRAM", "Built by", "colin archer"), *new)
-    assert read(tasks(*listed, most=3), "Who?", PASSAGES, [known]) == new[:1]
+    monkeypatch.setattr("kgrag.models.facts.MOST_FACTS", 3)
+    assert read(tasks(*listed), "Who?", PASSAGES, [known]) == new[:1]
     assert read(tasks(*listed), "Who?", []) == ()
 
 

@@ -10,10 +10,10 @@ from reranking import Judge
 
 from kgrag.models.probe import model_checks
 from kgrag.models.rerank_server import RerankServer
-from kgrag.runtime.check import Check
 from kgrag.runtime.limits import limited
 from kgrag.settings import RerankerSettings, Settings
 from kgrag.values.errors import ConfigurationError, DeadlineError, ModelError, UnavailableError
+from kgrag.values.results import Check
 
 _TEXTS = ["one two three four", "one", "one two"]
 _SCORES = [0.25, 1.0, 0.5]

@@ -40,8 +40,6 @@ class Hashed:
 class Model:
     """A language model that reads the facts and names what it was told to, and takes all facts for useful."""
 
-    max_facts = 100
-
     def __init__(self) -> None:
         self.facts: Sequence[Sequence[str]] = ()
         self.names: Sequence[str] = ()

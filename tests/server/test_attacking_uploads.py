@@ -21,7 +21,7 @@ _C = f"{_API}/collections/{_MINE.replace(' ', '%20')}"
 
 @pytest.fixture(scope="module")
 def locked(kg: KnowledgeGraph, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
-    server = Served(kg, tmp_path_factory.mktemp("keys"), job_workers=1, body_kb=64, upload_mb=4)
+    server = Served(kg, tmp_path_factory.mktemp("keys"), job_workers=1, upload_mb=4)
     server.key("writer", "write", _MINE)
     with server:
         yield server

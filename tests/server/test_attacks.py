@@ -40,7 +40,7 @@ def graph(kg: KnowledgeGraph, fill: Callable[..., str]) -> dict[str, str]:
 
 @pytest.fixture(scope="module")
 def locked(kg: KnowledgeGraph, graph: None, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
-    server = Served(kg, tmp_path_factory.mktemp("keys"), job_workers=1, body_kb=64, upload_mb=4, body_seconds=2)
+    server = Served(kg, tmp_path_factory.mktemp("keys"), job_workers=1, upload_mb=4)
     server.key("reader", "read", _MINE)
     server.key("writer", "write", _MINE)
     server.key("owner", "admin")

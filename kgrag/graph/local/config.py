@@ -94,7 +94,7 @@ def conf_text(settings: LocalSettings, line: Line, ports: Ports, plugins: Sequen
         "server.https.enabled": "false",
         "server.memory.heap.max_size": settings.heap,
         "server.memory.pagecache.size": settings.page_cache,
-        "db.memory.transaction.max": settings.transaction_memory,
+        "db.memory.transaction.max": "512m",
         # Without this an empty server takes half a gigabyte of disk.
         "db.tx_log.preallocate": "false",
         # A search goes through all segments of a vector index, and each buffer that is full makes one: of 10,000

@@ -32,6 +32,8 @@ _LOG = logging.getLogger(__name__)
 
 STARTS = 3
 _CLEAN_STOP = 120.0  # seconds
+STOP_SECONDS = 30.0
+"""Seconds that `kgrag down` waits before it ends the server by force: a checkpoint of a busy one takes some."""
 _ADMIN_TIMEOUT = 24 * 3600.0
 _OTHER_START = 60.0  # seconds to wait for another server that is starting
 _START_SPACE = 100_000_000
@@ -125,7 +127,7 @@ class LocalServer:
     def stop(self) -> Literal["cleanly", "by force"] | None:
         """Stop the server and wait for its end: how it ended, None if it did not run.
 
-        It is killed if it has not ended after `stop_timeout` seconds. Raises LocalServerError if it does not end.
+        It is killed if it has not ended after STOP_SECONDS. Raises LocalServerError if it does not end.
         """
         if not self.home.root.exists():
             return None
@@ -305,9 +307,7 @@ class LocalServer:
         live = running.process() if running else None
         began = time.monotonic()
         # Without force somebody is about to use the data, and they are whole only after a clean stop.
-        clean = live is None or process.stop_process(
-            live, self._settings.stop_timeout if force else _CLEAN_STOP, force=force
-        )
+        clean = live is None or process.stop_process(live, STOP_SECONDS if force else _CLEAN_STOP, force=force)
         if live is not None:
             _LOG.info("Neo4j (process %d) stopped in %.1f s", live.pid, time.monotonic() - began)
         self.home.pid_file.unlink(missing_ok=True)

@@ -21,6 +21,8 @@ from kgrag.wire import to_json
 router = APIRouter(tags=["documents"])
 
 _CHUNK = 1024 * 1024  # bytes
+UPLOAD_FILES = 1000
+"""Files, or texts, of one request, and so of one job."""
 _UPLOAD: Any = create_model("HeldUpload", name=str, size=int)
 Key = Annotated[str, Field(min_length=1, max_length=2000)]
 
@@ -159,10 +161,10 @@ def _store_files(
     Raises TooLargeError for more of them than a job may have, FullError when there is no room for them.
     """
     uploads, options = _open(caller, collection), caller.serving.options
-    if len(files) > options.upload_files:
+    if len(files) > UPLOAD_FILES:
         raise TooLargeError(
-            f"{len(files):,} files at once are more than {options.upload_files:,}.",
-            "Send them in parts, or set KGRAG_SERVE__UPLOAD_FILES.",
+            f"{len(files):,} files at once are more than {UPLOAD_FILES:,}.",
+            "Send them in parts.",
         )
     names = [checked_name(name) for name, _, _ in files]  # all of them, before any is kept
     uploads.check_room(sum(size for _, size, _ in files), options.held_mb * 1_000_000)

@@ -10,6 +10,7 @@ from kgrag.agents.system import DEFAULT_SYSTEM, STRATEGIES, check_system
 from kgrag.drawing import looks
 from kgrag.graph.collections import KNOWLEDGE
 from kgrag.retrieval.base import DEFAULT_RETRIEVER, RETRIEVERS
+from kgrag.server.api.documents import UPLOAD_FILES
 from kgrag.server.failures import Reply
 from kgrag.server.keys import LOCAL, Role
 from kgrag.server.route_context import Called
@@ -59,7 +60,7 @@ async def start(caller: Called) -> Reply:
             ],
             "collections": sorted(names),
             "looks": looks(),
-            "upload_files": options.upload_files,
+            "upload_files": UPLOAD_FILES,
             "upload_bytes": options.upload_mb * 900_000,
         }
     )

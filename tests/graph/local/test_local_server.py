@@ -176,8 +176,11 @@ def test_a_life_of_starts_stops_and_kills_keeps_the_data(make_settings: MakeSett
     assert server.stop() is None
 
 
-def test_a_server_that_does_not_stop_is_ended_by_force_and_keeps_its_data(make_settings: MakeSettings) -> None:
-    settings = make_settings(stop_timeout=1.0)
+def test_a_server_that_does_not_stop_is_ended_by_force_and_keeps_its_data(
+    make_settings: MakeSettings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("kgrag.graph.local.server.STOP_SECONDS", 1.0)
+    settings = make_settings()
     server = LocalServer(settings)
     query(server.ensure_running(), "CREATE (n:Thing {name: 'kept'}) RETURN 1")
     hanging = server_process(settings)
