@@ -20,8 +20,8 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "llm"))
 from every_task import SHAPES, task, values
 
 from kgrag.models.openai_chat import OpenAIChat
+from kgrag.models.prompted import reply_schema, shaped
 from kgrag.models.prompts import load_prompt
-from kgrag.models.tasks import reply_schema, shaped
 from kgrag.settings import ChatSettings
 from kgrag.values.errors import ModelError
 from kgrag.values.results import Passage

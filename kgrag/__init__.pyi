@@ -10,10 +10,10 @@ from .agents.rgnn import Rgnn as Rgnn
 from .agents.self_ask import SelfAsk as SelfAsk
 from .agents.single import ClosedBook as ClosedBook
 from .agents.single import Single as Single
-from .agents.strategy import Conclusion as Conclusion
 from .agents.strategy import Episode as Episode
-from .agents.strategy import Inquiry as Inquiry
-from .agents.strategy import Search as Search
+from .agents.strategy import Outcome as Outcome
+from .agents.strategy import QuestionContext as QuestionContext
+from .agents.strategy import StepQuery as StepQuery
 from .agents.strategy import Strategy as Strategy
 from .agents.tog import Tog as Tog
 from .client.aio import AsyncCollection as AsyncCollection

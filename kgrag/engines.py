@@ -95,10 +95,10 @@ class Parcel:
         """Return the complete result for an item."""
         if self._work is None:
             self._work = pickle.loads(self._pickled)
-        return whole(self._work(item))
+        return materialise(self._work(item))
 
 
-def whole(result: Any) -> Any:
+def materialise(result: Any) -> Any:
     """Return a result, an iterator as a list."""
     return list(result) if isinstance(result, Iterator) else result
 
@@ -188,7 +188,7 @@ def _begin(work: Callable[[Any], Any]) -> None:
 
 def _call(item: Any) -> Any:
     assert _WORK is not None
-    return whole(_WORK(item))
+    return materialise(_WORK(item))
 
 
 # Work on a cluster of Ray (https://www.ray.io): actors that are made for each kind of work, as many as there is room.

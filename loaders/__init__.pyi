@@ -5,4 +5,4 @@ from .dispatch import LOADERS as LOADERS
 from .dispatch import load as load
 from .named_rows import Columns as Columns
 from .reading import Format as Format
-from .reading import whole as whole
+from .reading import single_document as single_document

@@ -8,12 +8,12 @@ from urllib.parse import unquote
 from xml.etree import ElementTree
 from xml.etree.ElementTree import Element
 
-from kgrag.loaders.apart import Content, check_archive, content, parse_xml, read_apart
 from kgrag.loaders.base import BadInput, decode_or_repair, one_line
 from kgrag.loaders.figures import LARGEST, inline
 from kgrag.loaders.html import add_html, declared_encoding
 from kgrag.loaders.outline import Outline
 from kgrag.loaders.reading import Format
+from kgrag.loaders.worker_formats import Content, check_archive, content, parse_xml, read_apart
 
 _PAGES = ("application/xhtml+xml", "text/html", "")
 

@@ -14,11 +14,11 @@ from html import unescape
 from pathlib import Path
 from typing import Any
 
-from kgrag.loaders.apart import MAX_TEXT, Content, content, document_of, read_apart
 from kgrag.loaders.base import MB, BadInput, Item, Source, clean, counted, decode, one_line, open_file, read_text
 from kgrag.loaders.html import add_html
 from kgrag.loaders.outline import Outline
 from kgrag.loaders.reading import Format, Reader, Readers
+from kgrag.loaders.worker_formats import MAX_TEXT, Content, content, document_of, read_apart
 from kgrag.values.documents import Document, Problem, Section
 
 _LINE = 1 << 16  # bytes that are looked at at once

@@ -20,7 +20,7 @@ from kgrag.loaders.front_matter import split_front_matter
 from kgrag.loaders.grid import Cell
 from kgrag.loaders.inline import Inline
 from kgrag.loaders.outline import Outline
-from kgrag.loaders.reading import Format, whole
+from kgrag.loaders.reading import Format, single_document
 from kgrag.values.documents import Document
 
 if TYPE_CHECKING:
@@ -594,4 +594,4 @@ def _tag(markup: str, name: str, line: Inline) -> None:
         line.text(str(image.get("alt") or "") if image is not None else "")
 
 
-MARKDOWN = Format("Markdown file", (".md", ".markdown"), whole(load_markdown), version=8)
+MARKDOWN = Format("Markdown file", (".md", ".markdown"), single_document(load_markdown), version=8)

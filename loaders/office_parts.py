@@ -10,11 +10,11 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from kgrag.loaders.apart import MAX_TEXT, check_archive
 from kgrag.loaders.base import MB, BadInput, damage_as, needs
 from kgrag.loaders.figures import TOTAL, as_row, figure_of
 from kgrag.loaders.grid import Cell, as_text, table_of
 from kgrag.loaders.inline import Node
+from kgrag.loaders.worker_formats import MAX_TEXT, check_archive
 
 _SYMBOL = (  # Adobe's encoding, from 0x20
     " !∀#∃%&∋()∗+,−./0123456789:;<=>?≅ΑΒΧΔΕΦΓΗΙϑΚΛΜΝΟΠΘΡΣΤΥςΩΞΨΖ[∴]⊥_‾αβχδεφγηιϕκλμνοπθρστυϖωξψζ{|}∼\0"

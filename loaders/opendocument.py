@@ -10,7 +10,6 @@ from pathlib import Path
 from xml.etree import ElementTree
 from xml.etree.ElementTree import Element
 
-from kgrag.loaders.apart import Content, check_archive, content, parse_xml, read_apart
 from kgrag.loaders.base import BadInput, brief, one_line
 from kgrag.loaders.grid import NO_HEAD, Cell, cell_text, lay_out, only_lays_out
 from kgrag.loaders.inline import Inline, Node, formula, ordinal
@@ -18,6 +17,7 @@ from kgrag.loaders.office_parts import tag, value
 from kgrag.loaders.outline import Outline
 from kgrag.loaders.reading import Format
 from kgrag.loaders.sheet_parts import area_blocks
+from kgrag.loaders.worker_formats import Content, check_archive, content, parse_xml, read_apart
 
 _BESIDE = re.compile(r".*-(?:source|decls)|scripts|settings|styles|master-styles")
 """Elements that hold no text of the document."""

@@ -5,11 +5,11 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from kgrag.loaders.apart import Content, check_archive, content, read_apart
 from kgrag.loaders.base import BadInput, Item, Source, clean, one_line
 from kgrag.loaders.markdown import read_into
 from kgrag.loaders.outline import Outline, PagedOutline
 from kgrag.loaders.reading import Format, Reading
+from kgrag.loaders.worker_formats import Content, check_archive, content, read_apart
 from kgrag.values.documents import Document
 
 _ARCHIVES = (".docx", ".pptx", ".xlsx", ".epub")

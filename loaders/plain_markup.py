@@ -11,7 +11,7 @@ from typing import Any
 from kgrag.loaders.base import BadInput, Source, clean, one_line, read_text
 from kgrag.loaders.front_matter import split_front_matter
 from kgrag.loaders.markdown import markdown_document
-from kgrag.loaders.reading import Format, whole
+from kgrag.loaders.reading import Format, single_document
 from kgrag.values.documents import Document
 
 _FENCE = "~~~~~~~~"  # longer than those of any code
@@ -301,6 +301,6 @@ def load_notebook(source: Source) -> Document:
     return markdown_document(source, "\n\n".join(parts), metadata=metadata)
 
 
-ASCIIDOC = Format("AsciiDoc file", (".adoc", ".asciidoc"), whole(load_asciidoc), version=3)
-ORG = Format("Org file", (".org",), whole(load_org), version=2)
-NOTEBOOK = Format("notebook", (".ipynb",), whole(load_notebook), version=3)
+ASCIIDOC = Format("AsciiDoc file", (".adoc", ".asciidoc"), single_document(load_asciidoc), version=3)
+ORG = Format("Org file", (".org",), single_document(load_org), version=2)
+NOTEBOOK = Format("notebook", (".ipynb",), single_document(load_notebook), version=3)

@@ -3,7 +3,7 @@
 from pathlib import PurePosixPath
 
 from kgrag.loaders.base import EmptyInput, Source, clean, plain, read_text
-from kgrag.loaders.reading import Format, whole
+from kgrag.loaders.reading import Format, single_document
 from kgrag.values.documents import Document, Section
 
 # Source code and configuration: plain text, titled by its path.
@@ -31,7 +31,7 @@ def load_source_code(source: Source) -> Document:
     return Document(source.key, (Section(text),), title, source.shown)
 
 
-SOURCE_CODE = Format("source file", tuple(_SUFFIXES), whole(load_source_code))
+SOURCE_CODE = Format("source file", tuple(_SUFFIXES), single_document(load_source_code))
 
 
 def load_text(source: Source) -> Document:
@@ -42,4 +42,4 @@ def load_text(source: Source) -> Document:
     return Document(source.key, (Section(text),), source.title, source.shown)
 
 
-TEXT = Format("text file", (".txt",), whole(load_text), version=2)
+TEXT = Format("text file", (".txt",), single_document(load_text), version=2)

@@ -124,7 +124,7 @@ class Format:
     Example:
         >>> def shout(source: Source) -> Document:
         ...     return Document(source.key, (Section(read_text(source).upper()),), title=source.title)
-        >>> Format("loud text", (".loud",), whole(shout)).version
+        >>> Format("loud text", (".loud",), single_document(shout)).version
         1
     """
 
@@ -135,7 +135,7 @@ class Format:
     version: int = 1
 
 
-def whole(load: Callable[[Source], Document]) -> Callable[[Source, Reading], Iterator[Item]]:
+def single_document(load: Callable[[Source], Document]) -> Callable[[Source, Reading], Iterator[Item]]:
     """Make the `load` of a format whose files are one document each.
 
     Args:

@@ -5,11 +5,11 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from kgrag.loaders.apart import Content, content, read_apart
 from kgrag.loaders.base import BadInput, check_binary, clean, decode, find_encoding, one_line, repaired
 from kgrag.loaders.html import add_html
 from kgrag.loaders.outline import Outline
 from kgrag.loaders.reading import Format
+from kgrag.loaders.worker_formats import Content, content, read_apart
 
 _SETTINGS = {
     "file_insertion_enabled": False,

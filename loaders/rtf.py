@@ -7,12 +7,12 @@ from collections.abc import Callable
 from itertools import groupby
 from pathlib import Path
 
-from kgrag.loaders.apart import Content, content, read_apart
 from kgrag.loaders.base import BadInput, needs, one_line
 from kgrag.loaders.grid import Cell
 from kgrag.loaders.inline import Inline
 from kgrag.loaders.outline import Outline
 from kgrag.loaders.reading import Format
+from kgrag.loaders.worker_formats import Content, content, read_apart
 
 _TITLE = re.compile(r"\{(?:\\\*)?\\title(?![a-z])")
 _CODE_PAGE = re.compile(r"\\ansicpg(\d{1,5})|\\(mac|pca?)(?![a-z])")

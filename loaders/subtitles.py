@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from html import unescape
 
 from kgrag.loaders.base import BadInput, Source, one_line, read_text, tell
-from kgrag.loaders.reading import Format, whole
+from kgrag.loaders.reading import Format, single_document
 from kgrag.values.documents import Document, Section
 
 _TIME = r"(?:(\d+):)?(\d{1,2}):(\d{2})(?:[.,](\d{1,3}))?"
@@ -74,4 +74,4 @@ def _seconds(match: re.Match[str], first: int) -> float:
     return 3600.0 * hours + 60 * minutes + seconds + parts / 1000
 
 
-SUBTITLES = Format("subtitles", (".srt", ".vtt"), whole(load_subtitles), version=3)
+SUBTITLES = Format("subtitles", (".srt", ".vtt"), single_document(load_subtitles), version=3)

@@ -14,7 +14,7 @@ from pydantic import Field
 
 from kgrag.agents.replies import CITED, NOT_FOUND, ModelAnswer, cited, read_reply, says_not_found
 from kgrag.models.facts import lines
-from kgrag.models.tasks import Tasks, numbered
+from kgrag.models.prompted import PromptedModel, numbered
 from kgrag.retrieval.support import unsupported
 from kgrag.runtime.options import Count, Options
 from kgrag.text.aliases import without_parenthesis
@@ -107,7 +107,7 @@ def effort_options(options: type[AnswerOptions], effort: object) -> dict[str, An
 
 
 def answer(
-    tasks: Tasks,
+    llm: PromptedModel,
     question: str,
     items: Sequence[Item],
     settings: AnswerOptions,
@@ -129,28 +129,26 @@ def answer(
     if not items and not facts:
         if settings.abstain:
             return ModelAnswer(NOT_FOUND, False)
-        return answer_closed(tasks, question, settings, short=short, on_text=on_text, choices=choices)
+        return answer_closed(llm, question, settings, short=short, on_text=on_text, choices=choices)
     parts = [f"Question: {question}"] if settings.repeat else []
     parts += [f"Known facts:\n{lines(facts)}"] if facts else []
     passages, language = "\n\n".join([*parts, numbered(read)]).strip(), settings.language
     if choices:
         prompt, letters = "answer-choice", _lettered(choices)
         return _choice(
-            tasks.text("answer", prompt=prompt, passages=passages, question=question, choices=letters), choices
+            llm.text("answer", prompt=prompt, passages=passages, question=question, choices=letters), choices
         )
     if short:
         prompt, reasoned = _short_prompt(settings)
         words = _words(settings)
-        reply = tasks.text(
-            "answer", prompt=prompt, passages=passages, question=question, words=words, language=language
-        )
+        reply = llm.text("answer", prompt=prompt, passages=passages, question=question, words=words, language=language)
         text = _bare(reply, reasoned=reasoned)
         if says_not_found(text):
             return ModelAnswer(NOT_FOUND, False)
         rests_on = cited(reply, items).citations if reasoned else ()  # what the steps to the answer cite
         return ModelAnswer(cited(text, items).text, True, rests_on, unsupported(text, items, question, short=True))
     prompt = "answer" if settings.abstain else "answer-always"
-    text = tasks.text("answer", prompt=prompt, on_text=on_text, passages=passages, question=question, language=language)
+    text = llm.text("answer", prompt=prompt, on_text=on_text, passages=passages, question=question, language=language)
     reply_read = read_reply(text, items, question)
     return (
         reply_read
@@ -168,7 +166,7 @@ def _short_prompt(settings: AnswerOptions) -> tuple[str, bool]:
 
 
 def answer_closed(
-    tasks: Tasks,
+    llm: PromptedModel,
     question: str,
     settings: AnswerOptions,
     *,
@@ -180,14 +178,14 @@ def answer_closed(
     language = settings.language
     if choices:
         passages, letters = "(There are no passages.)", _lettered(choices)
-        reply = tasks.text("answer", prompt="answer-choice", passages=passages, question=question, choices=letters)
+        reply = llm.text("answer", prompt="answer-choice", passages=passages, question=question, choices=letters)
         return _choice(reply, choices)
     if short:
         words = _words(settings)
         prompt = "answer-closed-short"
-        text = _bare(tasks.text("answer", prompt=prompt, question=question, words=words, language=language))
+        text = _bare(llm.text("answer", prompt=prompt, question=question, words=words, language=language))
     else:
-        text = tasks.text("answer", prompt="answer-closed", on_text=on_text, question=question, language=language)
+        text = llm.text("answer", prompt="answer-closed", on_text=on_text, question=question, language=language)
     return ModelAnswer(text, not says_not_found(text))
 
 

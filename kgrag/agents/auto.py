@@ -11,7 +11,7 @@ from typing import Any
 from pydantic import Field
 
 from kgrag.agents.answering import AnswerOptions
-from kgrag.agents.episode import Conclusion, Episode, Inquiry, Search
+from kgrag.agents.episode import Episode, Outcome, QuestionContext, StepQuery
 from kgrag.agents.single import Single
 from kgrag.agents.strategy import Strategy
 from kgrag.agents.system import STRATEGIES, check_system
@@ -69,7 +69,7 @@ class Auto(Strategy):
         more, read = self._then.at_most()
         return calls + more, tokens + read
 
-    def begin(self, inquiry: Inquiry) -> Episode:
+    def begin(self, inquiry: QuestionContext) -> Episode:
         """See Strategy. Raises ConfigurationError when no language model is configured."""
         return _Auto(inquiry, self.settings, self._first.begin(inquiry), self._then)
 
@@ -77,14 +77,14 @@ class Auto(Strategy):
 class _Auto(Episode):
     """One question under way: `first`, and once that was not enough, an episode of the other strategy."""
 
-    def __init__(self, inquiry: Inquiry, settings: AutoOptions, first: Episode, then: Strategy) -> None:
+    def __init__(self, inquiry: QuestionContext, settings: AutoOptions, first: Episode, then: Strategy) -> None:
         super().__init__(inquiry, settings)
         self._now, self._then = first, then.begin(inquiry)
         self.steps = 1 + self._then.steps
-        self._conclusion: Conclusion | None = None
+        self._conclusion: Outcome | None = None
         self._first_found: list[Scored] = []
 
-    def next_queries(self) -> Sequence[str | Search]:
+    def next_queries(self) -> Sequence[str | StepQuery]:
         """See Episode."""
         return self._now.next_queries()
 
@@ -115,7 +115,7 @@ class _Auto(Episode):
             return self._now.finalise()
         return self._then.finalise() or self._first_found
 
-    def conclude(self) -> Conclusion:
+    def conclude(self) -> Outcome:
         """See Episode."""
         return self._conclusion or self._now.conclude()
 

@@ -14,8 +14,8 @@ from pydantic import BaseModel, Field, model_validator
 
 from kgrag.agents.answering import AnswerOptions
 from kgrag.agents.pool import Pool
-from kgrag.agents.strategy import Conclusion, Episode, Inquiry, Search, Strategy
-from kgrag.models.tasks import numbered
+from kgrag.agents.strategy import Episode, Outcome, QuestionContext, StepQuery, Strategy
+from kgrag.models.prompted import numbered
 from kgrag.retrieval.base import Scored
 from kgrag.runtime.options import Count
 from kgrag.values.events import Chained, Verified
@@ -76,7 +76,7 @@ class Bdtr(Strategy):
     options = BdtrOptions
     settings: BdtrOptions
 
-    def begin(self, inquiry: Inquiry) -> Episode:
+    def begin(self, inquiry: QuestionContext) -> Episode:
         """See Strategy."""
         return _Bdtr(inquiry, self.settings)
 
@@ -86,7 +86,7 @@ class _Bdtr(Episode):
 
     settings: BdtrOptions
 
-    def __init__(self, inquiry: Inquiry, settings: BdtrOptions) -> None:
+    def __init__(self, inquiry: QuestionContext, settings: BdtrOptions) -> None:
         super().__init__(inquiry, settings)
         self.steps = 1 + settings.rounds
         self.pool = settings.pool
@@ -95,13 +95,13 @@ class _Bdtr(Episode):
         self.chain = ""
         self._round = 0
 
-    def next_queries(self) -> Sequence[str | Search]:
+    def next_queries(self) -> Sequence[str | StepQuery]:
         """See Episode; the question itself, then the thoughts (section 3.1, equations 1 to 3)."""
         self._round += 1
         if self._round == 1:
-            return [Search(self.inquiry.question.text, "question")]
+            return [StepQuery(self.inquiry.question.text, "question")]
         last = self.settings.chain == "thoughts" and self._round == self.steps and self.settings.calibrate
-        thoughts = self.inquiry.tasks.structured(
+        thoughts = self.inquiry.llm.structured(
             "dual-thought",
             Thoughts,
             prompt="dual-thought-chain" if last else "dual-thought",
@@ -110,9 +110,9 @@ class _Bdtr(Episode):
             thoughts="\n".join(self.earlier) or "(none)",
         )
         self.chain = thoughts.chain
-        searches = [Search(thoughts.fast, "fast")]
+        searches = [StepQuery(thoughts.fast, "fast")]
         if self.settings.dual and thoughts.slow:
-            searches.append(Search(thoughts.slow, "slow"))
+            searches.append(StepQuery(thoughts.slow, "slow"))
         self.earlier += [search.text for search in searches]
         return searches
 
@@ -124,11 +124,11 @@ class _Bdtr(Episode):
         """See Episode."""
         return self.candidates.ranking()
 
-    def conclude(self) -> Conclusion:
+    def conclude(self) -> Outcome:
         """See Episode; what supports the chain is read first (section 3.2, equations 5 and 6; algorithm 1)."""
         ranking = self.finalise()
         if not self.settings.calibrate or not ranking:
-            return Conclusion(ranking)
+            return Outcome(ranking)
         promoted = self._verified(ranking)
         first = {x.id for x in promoted}
         ranking = [*promoted, *(x for x in ranking if x.id not in first)]
@@ -139,15 +139,15 @@ class _Bdtr(Episode):
         evidence = {x.id for x in read}
         read += [x for x in ranking if x.id not in evidence][: max(0, self.settings.least - len(read))]
         evidence = {x.id for x in read}
-        return Conclusion([*read, *(x for x in ranking if x.id not in evidence)], len(read))
+        return Outcome([*read, *(x for x in ranking if x.id not in evidence)], len(read))
 
     def _verified(self, ranking: Sequence[Scored]) -> list[Scored]:
         """Return the passages among the first that support a chain of reasoning, by a model. Raises ModelError."""
-        question, tasks = self.inquiry.question.wording, self.inquiry.tasks
-        chain = self.chain or tasks.text("chain", passages=self._numbered_best(self.settings.read), question=question)
+        question, llm = self.inquiry.question.wording, self.inquiry.llm
+        chain = self.chain or llm.text("chain", passages=self._numbered_best(self.settings.read), question=question)
         self.emit(Chained(text=" ".join(chain.split())))
         candidates = ranking[: self.settings.verify]
-        reply = tasks.structured(
+        reply = llm.structured(
             "verify", Covered, passages=self._numbered_best(self.settings.verify), question=question, chain=chain
         )
         numbers = dict.fromkeys(n for n in reply.covered_doc_indices if 1 <= n <= len(candidates))

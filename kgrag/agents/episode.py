@@ -8,7 +8,7 @@ from typing import Any
 from kgrag.agents.answering import within
 from kgrag.agents.replies import ModelAnswer
 from kgrag.models.chat import no_model
-from kgrag.models.tasks import Listener, Tasks, numbered
+from kgrag.models.prompted import Listener, PromptedModel, numbered
 from kgrag.retrieval.base import Evidence, Query, Retriever, Scored, Topic
 from kgrag.values.documents import Triple
 from kgrag.values.events import Event
@@ -16,7 +16,7 @@ from kgrag.values.results import Hit, Item, Passage, Summary
 
 
 @dataclass(frozen=True, slots=True)
-class Search:
+class StepQuery:
     """A query of a step.
 
     Attributes:
@@ -24,7 +24,7 @@ class Search:
         role: which of a step's queries it is, such as "fast"; empty if there is one kind.
 
     Example:
-        >>> Search("designer of the Fram", role="fast").role
+        >>> StepQuery("designer of the Fram", role="fast").role
         'fast'
     """
 
@@ -33,7 +33,7 @@ class Search:
 
 
 @dataclass(frozen=True, slots=True)
-class Conclusion:
+class Outcome:
     """The end of an episode.
 
     Attributes:
@@ -47,7 +47,7 @@ class Conclusion:
 
     Example:
         >>> ranking = Bm25(collection.context).rank(Query("Who designed the Fram?"), 5)
-        >>> conclusion = Conclusion(ranking, evidence=3)  # the answer is read from the best three
+        >>> outcome = Outcome(ranking, evidence=3)  # the answer is read from the best three
     """
 
     ranking: Sequence[Scored]
@@ -58,7 +58,7 @@ class Conclusion:
 
 
 @dataclass(frozen=True, slots=True)
-class Inquiry:
+class QuestionContext:
     """A question with what a strategy works with.
 
     Attributes:
@@ -71,7 +71,7 @@ class Inquiry:
 
     Example:
         >>> question = Query("Who designed the Fram?")
-        >>> inquiry = Inquiry(question, Bm25(collection.context), depth=5, emit=lambda event: None)
+        >>> inquiry = QuestionContext(question, Bm25(collection.context), depth=5, emit=lambda event: None)
         >>> len(inquiry.passages(inquiry.retriever.rank(question, 3)))
         3
     """
@@ -80,12 +80,12 @@ class Inquiry:
     retriever: Retriever
     depth: int
     emit: Listener
-    model: Tasks | None = None
-    try_to_answer: Callable[[Conclusion], ModelAnswer | None] = lambda _: None
+    model: PromptedModel | None = None
+    try_to_answer: Callable[[Outcome], ModelAnswer | None] = lambda _: None
     _texts: dict[str, Passage] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     @property
-    def tasks(self) -> Tasks:
+    def llm(self) -> PromptedModel:
         """The language model; raises ConfigurationError when none is configured."""
         if self.model is None:
             raise no_model()
@@ -173,13 +173,13 @@ class Episode(ABC):
     pool: int = 0
     """How many passages a retrieval ranks, if that is more than are wanted in the end."""
 
-    def __init__(self, inquiry: Inquiry, settings: Any) -> None:
+    def __init__(self, inquiry: QuestionContext, settings: Any) -> None:
         self.inquiry = inquiry
         self.settings = settings
         self._order: dict[str, None] = {}
 
     @abstractmethod
-    def next_queries(self) -> Sequence[str | Search]:
+    def next_queries(self) -> Sequence[str | StepQuery]:
         """Return the queries of the next step.
 
         Returns:
@@ -222,13 +222,13 @@ class Episode(ABC):
             The passages, best first.
         """
 
-    def conclude(self) -> Conclusion:
+    def conclude(self) -> Outcome:
         """Return how the episode ends; on failure the answer is read from `finalise`.
 
         Returns:
             The conclusion.
         """
-        return Conclusion(self.finalise())
+        return Outcome(self.finalise())
 
     def shown(self, ranking: Sequence[Scored], count: int) -> str:
         """Return the best passages as text for a prompt.

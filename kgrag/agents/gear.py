@@ -12,7 +12,7 @@ from typing import Any, Literal
 from pydantic import BaseModel, Field, model_validator
 
 from kgrag.agents.answering import AnswerOptions
-from kgrag.agents.strategy import Conclusion, Episode, Inquiry, Strategy
+from kgrag.agents.strategy import Episode, Outcome, QuestionContext, Strategy
 from kgrag.models.facts import key, lines, read
 from kgrag.retrieval.base import Query, Retriever, Scored
 from kgrag.retrieval.beam import base_ranking
@@ -81,13 +81,13 @@ class Gear(Strategy):
     name = "gear"
     summary = "reads facts into a memory, expands them in the graph, asks on until they answer the question; GEAR"
     paper = "GEAR, section 5"
-    walks = True
+    needs_one_graph = True
     calls = (4, -2)
     options = GearOptions
     requires = frozenset({"triples"})
     settings: GearOptions
 
-    def begin(self, inquiry: Inquiry) -> Episode:
+    def begin(self, inquiry: QuestionContext) -> Episode:
         """See Strategy. Raises ConfigurationError when no language model is configured."""
         return _Gear(inquiry, self.settings)
 
@@ -114,7 +114,7 @@ class _Gear(Episode):
 
     settings: GearOptions
 
-    def __init__(self, inquiry: Inquiry, settings: GearOptions) -> None:
+    def __init__(self, inquiry: QuestionContext, settings: GearOptions) -> None:
         super().__init__(inquiry, settings)
         self.steps = settings.steps
         self.sync = SyncGe(inquiry.retriever)
@@ -130,7 +130,7 @@ class _Gear(Episode):
         """See Episode; the question itself, then what it is rewritten to (section 5.3, equation 7)."""
         if not self.rankings:
             return [self.inquiry.question.text]
-        reply = self.inquiry.tasks.text(
+        reply = self.inquiry.llm.text(
             "rewrite",
             question=self.inquiry.question.wording,
             facts=lines(self.memory.values()),
@@ -175,9 +175,9 @@ class _Gear(Episode):
             return reciprocal_rank_fusion([*links, *self.rankings], constant)
         return balanced(links, self.rankings, constant)
 
-    def conclude(self) -> Conclusion:
+    def conclude(self) -> Outcome:
         """See Episode; the answer is read from the memory, too."""
-        return Conclusion(self.finalise(), facts=tuple(self.memory.values()))
+        return Outcome(self.finalise(), facts=tuple(self.memory.values()))
 
     def notes(self) -> tuple[str, ...]:
         """See Episode."""
@@ -186,7 +186,7 @@ class _Gear(Episode):
     def _facts_in(self, question: str, ranking: Sequence[Scored], memory: Sequence[Triple] = ()) -> tuple[Triple, ...]:
         """Return the facts that the model reads in passages for a question. Raises ModelError."""
         self._read.update(x.id for x in ranking)
-        return read(self.inquiry.tasks, question, self.inquiry.passages(ranking), memory)
+        return read(self.inquiry.llm, question, self.inquiry.passages(ranking), memory)
 
     def _remember(self, facts: Sequence[Triple]) -> None:
         new = {key(fact): fact for fact in facts if key(fact) not in self.memory}
@@ -197,7 +197,7 @@ class _Gear(Episode):
     def _judge(self) -> Verdict:
         verdict = Verdict(answerable=False, why="Nothing that helps was found yet.")
         if self.memory:
-            verdict = self.inquiry.tasks.structured(
+            verdict = self.inquiry.llm.structured(
                 "reason", Verdict, facts=lines(self.memory.values()), question=self.inquiry.question.wording
             )
         self.emit(Judged(answerable=verdict.answerable, answer=verdict.answer, why=verdict.why))

@@ -14,9 +14,9 @@ from typing import Literal
 from pydantic import Field
 
 from kgrag.agents.answering import AnswerOptions
-from kgrag.agents.strategy import Conclusion, Episode, Inquiry, Strategy
+from kgrag.agents.strategy import Episode, Outcome, QuestionContext, Strategy
 from kgrag.models.facts import key, lines, read
-from kgrag.models.tasks import numbered
+from kgrag.models.prompted import numbered
 from kgrag.retrieval.base import Query, Scored
 from kgrag.retrieval.beam import Link, base_ranking
 from kgrag.retrieval.bridges import Knowledge, KnowledgeOptions, named, passages_of
@@ -57,13 +57,13 @@ class Gears(Strategy):
     name = "gears"
     summary = "reads facts, expands them in a knowledge graph such as Wikidata, filters passages; Millions of GEAR-s"
     paper = "Millions of GEAR-s, section 4"
-    walks = True
+    needs_one_graph = True
     options = GearsOptions
     calls = (4, 1)
-    knows = True
+    uses_knowledge = True
     settings: GearsOptions
 
-    def begin(self, inquiry: Inquiry) -> Episode:
+    def begin(self, inquiry: QuestionContext) -> Episode:
         """See Strategy. Raises ConfigurationError when no collection of facts is named."""
         return _Gears(inquiry, self.settings)
 
@@ -73,7 +73,7 @@ class _Gears(Episode):
 
     settings: GearsOptions
 
-    def __init__(self, inquiry: Inquiry, settings: GearsOptions) -> None:
+    def __init__(self, inquiry: QuestionContext, settings: GearsOptions) -> None:
         super().__init__(inquiry, settings)
         self.steps = settings.steps
         names = settings.knowledge or inquiry.question.knowledge
@@ -93,7 +93,7 @@ class _Gears(Episode):
         """Return the passages for a query, with those that facts of the graph lead to (equations 1 to 4)."""
         base = base_ranking(self.inquiry.retriever, query, self.settings.passages)
         self.rankings.append(base)
-        triples = read(self.inquiry.tasks, query.wording, self.inquiry.passages(base))
+        triples = read(self.inquiry.llm, query.wording, self.inquiry.passages(base))
         self.emit(Read(query=query.text, triples=triples))
         new = {key(fact): fact for fact in triples if key(fact) not in self.facts}
         self.facts |= new
@@ -109,7 +109,7 @@ class _Gears(Episode):
         self._next = ""
         if len(self.rankings) == self.steps:
             return
-        reply = self.inquiry.tasks.text(
+        reply = self.inquiry.llm.text(
             "rewrite-or-stop",
             question=self.inquiry.question.wording,
             rewrites="\n".join(f"{n}. {text}" for n, text in enumerate(self.queries[1:], 1)) or "(none yet)",
@@ -136,17 +136,17 @@ class _Gears(Episode):
             return reciprocal_rank_fusion(self.rankings, self.settings.rrf)
         return concatenate(self.rankings)
 
-    def conclude(self) -> Conclusion:
+    def conclude(self) -> Outcome:
         """See Episode; the answer is read from the passages that the filter keeps, and from all facts."""
         ranking = self.finalise()
         facts = tuple(self.facts.values())
         if not self.settings.filter or not ranking:
-            return Conclusion(ranking, facts=facts)
+            return Outcome(ranking, facts=facts)
         selection = self._filtered(ranking)
         left = {x.id for x in selection}
         dropped = [x for x in ranking if x.id not in left]
         self.emit(Filtered(kept=tuple(x.id for x in selection), dropped=tuple(x.id for x in dropped)))
-        return Conclusion([*selection, *dropped], evidence=[[x.id] for x in selection], facts=facts)
+        return Outcome([*selection, *dropped], evidence=[[x.id] for x in selection], facts=facts)
 
     def _filtered(self, ranking: Sequence[Scored]) -> list[Scored]:
         """Return the passages that the model selects, best first, window by window (equation 6).
@@ -156,7 +156,7 @@ class _Gears(Episode):
         selection: list[Scored] = []
         for start in range(0, len(ranking), self.settings.window):
             window = ranking[start : start + self.settings.window]
-            reply = self.inquiry.tasks.text(
+            reply = self.inquiry.llm.text(
                 "filter",
                 question=self.inquiry.question.wording,
                 facts=lines(self.facts.values()),

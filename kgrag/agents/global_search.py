@@ -11,7 +11,7 @@ from typing import Any
 from pydantic import BaseModel, Field
 
 from kgrag.agents.answering import AnswerOptions
-from kgrag.agents.strategy import Conclusion, Episode, Inquiry, Strategy
+from kgrag.agents.strategy import Episode, Outcome, QuestionContext, Strategy
 from kgrag.indexing.group_texts import numbered_text
 from kgrag.models.budget import LOW
 from kgrag.models.parallel import in_parallel
@@ -66,7 +66,7 @@ class GlobalSearch(Strategy):
         "reads the reports on all communities (kgrag enrich communities) for points, and answers from the best of them"
     )
     paper = "GraphRAG, section 3.1.6"
-    walks = True
+    needs_one_graph = True
     over = "communities"
     retrieves = False
     options = GlobalOptions
@@ -74,7 +74,7 @@ class GlobalSearch(Strategy):
     requires = frozenset({"communities"})
     settings: GlobalOptions
 
-    def begin(self, inquiry: Inquiry) -> Episode:
+    def begin(self, inquiry: QuestionContext) -> Episode:
         """See Strategy."""
         return _GlobalSearch(inquiry, self.settings)
 
@@ -95,7 +95,7 @@ class _GlobalSearch(Episode):
         """See Episode."""
         return []
 
-    def conclude(self) -> Conclusion:
+    def conclude(self) -> Outcome:
         """See Episode. Raises ModelError when no call of all succeeds."""
         inquiry = self.inquiry
         points: list[tuple[Point, Sequence[Mapping[str, Any]]]] = []
@@ -125,7 +125,7 @@ class _GlobalSearch(Episode):
                 leaves.setdefault(id, Scored(id, point.score / 100, (Step("in the community", "Community", name),)))
         ranking = list(leaves.values())
         self.emit(Retrieved(query=inquiry.question.text, hits=inquiry.hits(ranking[: inquiry.depth])))
-        return Conclusion(ranking, topics)
+        return Outcome(ranking, topics)
 
     def notes(self) -> tuple[str, ...]:
         """See Episode."""
@@ -157,7 +157,7 @@ class _GlobalSearch(Episode):
 
     def _note(self, batch: Sequence[Mapping[str, Any]]) -> Points:
         text = "\n".join(numbered_text(number, report) for number, report in enumerate(batch, 1))
-        return self.inquiry.tasks.structured("note", Points, reports=text, question=self.inquiry.question.wording)
+        return self.inquiry.llm.structured("note", Points, reports=text, question=self.inquiry.question.wording)
 
 
 def _of(point: Point, batch: Sequence[Mapping[str, Any]]) -> Sequence[Mapping[str, Any]]:

@@ -12,7 +12,7 @@ from pydantic import Field
 
 from kgrag.agents.answering import AnswerOptions, within
 from kgrag.agents.pool import Pool
-from kgrag.agents.strategy import Episode, Inquiry, Strategy
+from kgrag.agents.strategy import Episode, QuestionContext, Strategy
 from kgrag.retrieval.base import Scored
 from kgrag.runtime.options import Count
 from kgrag.values.events import Thought
@@ -41,7 +41,7 @@ class Interleaved(Strategy):
     settings: InterleavedOptions
     task: ClassVar[str]
 
-    def begin(self, inquiry: Inquiry) -> Episode:
+    def begin(self, inquiry: QuestionContext) -> Episode:
         """See Strategy."""
         return _Interleaved(inquiry, self.settings, self.task)
 
@@ -51,7 +51,7 @@ class _Interleaved(Episode):
 
     settings: InterleavedOptions
 
-    def __init__(self, inquiry: Inquiry, settings: InterleavedOptions, task: str) -> None:
+    def __init__(self, inquiry: QuestionContext, settings: InterleavedOptions, task: str) -> None:
         super().__init__(inquiry, settings)
         self.steps = settings.steps
         self.task = task
@@ -67,7 +67,7 @@ class _Interleaved(Episode):
             return [question.text]
         passages = self.shown_again(self.finalise(), self.settings.read)
         so_far = " ".join(self.thoughts) or "(none)"
-        thought = self.inquiry.tasks.text(self.task, passages=passages, question=question.wording, thoughts=so_far)
+        thought = self.inquiry.llm.text(self.task, passages=passages, question=question.wording, thoughts=so_far)
         self.thoughts.append(" ".join(thought.split()))
         self.emit(Thought(text=self.thoughts[-1]))
         return [] if _END.match(thought) and not self.settings.fill else [self.thoughts[-1]]

@@ -13,7 +13,7 @@ from pydantic import Field
 
 from kgrag.agents.answering import AnswerOptions
 from kgrag.agents.pool import Pool
-from kgrag.agents.strategy import Conclusion, Episode, Inquiry, Strategy
+from kgrag.agents.strategy import Episode, Outcome, QuestionContext, Strategy
 from kgrag.retrieval.base import Scored
 from kgrag.runtime.options import Count
 from kgrag.values.events import Thought
@@ -51,7 +51,7 @@ class IterRetgen(Strategy):
     options = IterRetgenOptions
     settings: IterRetgenOptions
 
-    def begin(self, inquiry: Inquiry) -> Episode:
+    def begin(self, inquiry: QuestionContext) -> Episode:
         """See Strategy."""
         return _IterRetgen(inquiry, self.settings)
 
@@ -61,7 +61,7 @@ class _IterRetgen(Episode):
 
     settings: IterRetgenOptions
 
-    def __init__(self, inquiry: Inquiry, settings: IterRetgenOptions) -> None:
+    def __init__(self, inquiry: QuestionContext, settings: IterRetgenOptions) -> None:
         super().__init__(inquiry, settings)
         self.steps = 1 + settings.rounds
         self.candidates = Pool(inquiry.retriever.scale)
@@ -89,18 +89,18 @@ class _IterRetgen(Episode):
         """See Episode."""
         return self.candidates.ranking()
 
-    def conclude(self) -> Conclusion:
+    def conclude(self) -> Outcome:
         """See Episode; with `answer=own` the answer is that of one more reply, to all that was found."""
         if self.settings.answer == "reader":
-            return Conclusion(self.finalise())
+            return Outcome(self.finalise())
         if not self._repeated:
             self._reply()
-        return Conclusion(self.finalise(), text=self.answers[-1])
+        return Outcome(self.finalise(), text=self.answers[-1])
 
     def _reply(self) -> str:
         """Return brief reasoning that ends in an answer, from the best passages so far. Raises ModelError."""
         passages = self.shown_again(self.finalise(), self.settings.read)
-        text = self.inquiry.tasks.text("retgen", passages=passages, question=self.inquiry.question.wording)
+        text = self.inquiry.llm.text("retgen", passages=passages, question=self.inquiry.question.wording)
         reply = " ".join(text.split())
         self.emit(Thought(text=reply))
         answer = _ANSWER.match(text)

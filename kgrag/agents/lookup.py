@@ -15,7 +15,7 @@ from pydantic import BaseModel
 
 from kgrag.agents import structure_grammar as grammar
 from kgrag.agents.structure_grammar import Ask, Kind, Part, PartRequest, Question
-from kgrag.models.tasks import Tasks
+from kgrag.models.prompted import PromptedModel
 from kgrag.retrieval.base import Query
 from kgrag.retrieval.context import SearchContext
 from kgrag.text.aliases import without_parenthesis
@@ -109,24 +109,24 @@ class _Document:
         return all(p.number <= self.counts[request.kind] for p in request.parts) and self.counts[request.kind] > 0
 
 
-def look_up(context: SearchContext, query: Query, tasks: Tasks | None = None, depth: int = 15) -> Lookup | None:
+def look_up(context: SearchContext, query: Query, llm: PromptedModel | None = None, depth: int = 15) -> Lookup | None:
     """Return what a question names of the structure of a document.
 
     None when it asks for content, or there is no structure.
 
-    `depth`: passages at most. Without `tasks` the grammar alone decides; a model that fails decides nothing. Before it
+    `depth`: passages at most. Without `llm` the grammar alone decides; a model that fails decides nothing. Before it
     is known that a question is structural, the graph is asked once at most, for 51 documents.
     """
     question = Question(query.text)
     request, headings = question.part(), list(question.headings())
-    if not question.kinds or (tasks is None and request is None and not headings):
+    if not question.kinds or (llm is None and request is None and not headings):
         return None
 
     def read() -> Lookup | None:
         documents = _candidates(context, query, question, headings)
         content, match = False, _requested_part(question, request, headings, documents)
-        if match is None and documents and tasks is not None:
-            content, match = _by_model(query, documents, tasks)
+        if match is None and documents and llm is not None:
+            content, match = _by_model(query, documents, llm)
         return _answer(context, query, *match, depth, content=content) if documents and match is not None else None
 
     return context.current(read)
@@ -185,7 +185,7 @@ def _named(question: Question, request: PartRequest, documents: list[_Document])
 
 
 def _by_model(
-    query: Query, candidates: list[_Document], tasks: Tasks
+    query: Query, candidates: list[_Document], llm: PromptedModel
 ) -> tuple[bool, tuple[PartRequest, list[_Document]] | None]:
     """Return the part that a language model reads in a question, and whether the question searches within it.
 
@@ -193,7 +193,7 @@ def _by_model(
     """
     listed = "\n".join(f"- {d.name}" for d in candidates)
     try:
-        reply = tasks.structured(TASK, _Reply, question=query.text, documents=listed)
+        reply = llm.structured(TASK, _Reply, question=query.text, documents=listed)
     except ModelError as error:
         if query.listener is not None:
             query.listener(Failed(problem=error.in_full, error=type(error).__name__))

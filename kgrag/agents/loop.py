@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from kgrag.agents.episode import Conclusion, Episode, Search
+from kgrag.agents.episode import Episode, Outcome, StepQuery
 from kgrag.agents.trace import Trace
 from kgrag.models.parallel import in_parallel
 from kgrag.retrieval.base import Scored
@@ -14,7 +14,7 @@ from kgrag.values.events import Asked, Failed, Ranked, Retrieved
 _RRF = 60.0  # of what was found, where an episode cannot be finalised
 
 
-def run(episode: Episode, trace: Trace) -> tuple[Conclusion, str]:
+def run(episode: Episode, trace: Trace) -> tuple[Outcome, str]:
     """Let an episode search until it knows enough or has taken all its steps, and conclude.
 
     Returns its conclusion, and what failed if anything did: when a language model fails, the ranking is made from
@@ -22,11 +22,11 @@ def run(episode: Episode, trace: Trace) -> tuple[Conclusion, str]:
     """
     problem = ""
     rankings = list[list[Scored]]()
-    conclusion: Conclusion | None = None
+    conclusion: Outcome | None = None
     try:
         for number in range(1, episode.steps + 1):
             trace.step = number
-            searches = [x if isinstance(x, Search) else Search(x) for x in episode.next_queries()]
+            searches = [x if isinstance(x, StepQuery) else StepQuery(x) for x in episode.next_queries()]
             for search, ranking in _retrieved(episode, searches, trace):
                 rankings.append(ranking)
                 episode.absorb(search.text, ranking)
@@ -41,14 +41,16 @@ def run(episode: Episode, trace: Trace) -> tuple[Conclusion, str]:
     trace.step = 0
     if conclusion is None:
         try:
-            conclusion = Conclusion(episode.finalise())
+            conclusion = Outcome(episode.finalise())
         except ModelError as error:
             problem = problem or _failed(trace, error)
-            conclusion = Conclusion(reciprocal_rank_fusion(rankings, _RRF))
+            conclusion = Outcome(reciprocal_rank_fusion(rankings, _RRF))
     return conclusion, problem
 
 
-def _retrieved(episode: Episode, searches: Sequence[Search], trace: Trace) -> Iterator[tuple[Search, list[Scored]]]:
+def _retrieved(
+    episode: Episode, searches: Sequence[StepQuery], trace: Trace
+) -> Iterator[tuple[StepQuery, list[Scored]]]:
     """Yield the passages of each query of a step.
 
     Several queries run at once, unless the retriever remembers earlier steps.
@@ -60,7 +62,7 @@ def _retrieved(episode: Episode, searches: Sequence[Search], trace: Trace) -> It
     for search in searches:
         trace.add(Asked(query=search.text, role=search.role))
     rankings: dict[int, list[Scored] | Exception]
-    if len(searches) == 1 or episode.inquiry.retriever.remembers():
+    if len(searches) == 1 or episode.inquiry.retriever.is_stateful():
         rankings = {number: retrieve(number) for number in range(len(searches))}
     else:
         rankings = dict(in_parallel(retrieve, range(len(searches)), len(searches) or 1))

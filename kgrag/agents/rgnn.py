@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 from pydantic import BaseModel
 
-from kgrag.agents.strategy import Conclusion, Episode, Inquiry, Strategy
+from kgrag.agents.strategy import Episode, Outcome, QuestionContext, Strategy
 from kgrag.agents.sub_questions import SubQuestionOptions, SubQuestions
 from kgrag.retrieval.base import Scored
 from kgrag.values.events import Judged
@@ -46,7 +46,7 @@ class Rgnn(Strategy):
     over = "gnn-ret(beta=0.9)"
     settings: RgnnOptions
 
-    def begin(self, inquiry: Inquiry) -> Episode:
+    def begin(self, inquiry: QuestionContext) -> Episode:
         """See Strategy."""
         return _Rgnn(inquiry, self.settings)
 
@@ -59,7 +59,7 @@ class _Rgnn(SubQuestions):
     def next_queries(self) -> Sequence[str]:
         """See Episode; the next single question."""
         question = self.inquiry.question.wording
-        reply = self.inquiry.tasks.text("sub-question", question=question, answered=self._answers() or "(none yet)")
+        reply = self.inquiry.llm.text("sub-question", question=question, answered=self._answers() or "(none yet)")
         return [_LABEL.sub("", reply.strip().splitlines()[0])]
 
     def absorb(self, query: str, ranking: Sequence[Scored]) -> None:
@@ -67,7 +67,7 @@ class _Rgnn(SubQuestions):
         super().absorb(query, ranking)
         if len(self.answered) < self.steps:
             answers = "\n".join(answer for _, answer in self.answered)
-            reply = self.inquiry.tasks.structured(
+            reply = self.inquiry.llm.structured(
                 "critique", Critique, question=self.inquiry.question.wording, answers=answers
             )
             self._enough = reply.enough
@@ -77,13 +77,13 @@ class _Rgnn(SubQuestions):
         """See Episode."""
         return self._enough
 
-    def conclude(self) -> Conclusion:
+    def conclude(self) -> Outcome:
         """See Episode; the answer is made from the single ones."""
         if self.settings.answer == "reader":
-            return Conclusion(self.finalise())
+            return Outcome(self.finalise())
         question = self.inquiry.question.wording
-        text = self.inquiry.tasks.text("final-answer", question=question, answered=self._answers())
-        return Conclusion(self.finalise(), text=text.splitlines()[0])
+        text = self.inquiry.llm.text("final-answer", question=question, answered=self._answers())
+        return Outcome(self.finalise(), text=text.splitlines()[0])
 
     def _answers(self) -> str:
         return "\n".join(f"Single question: {question}\nIts answer: {answer}" for question, answer in self.answered)

@@ -6,7 +6,7 @@ As RGNN-Ret compares with (section 4.1 and appendix I.4).
 import re
 from collections.abc import Sequence
 
-from kgrag.agents.strategy import Conclusion, Episode, Inquiry, Strategy
+from kgrag.agents.strategy import Episode, Outcome, QuestionContext, Strategy
 from kgrag.agents.sub_questions import SubQuestionOptions, SubQuestions
 
 _FINAL = re.compile(r"\W*so the (?:final )?answer is[:\s]*(.+)", re.IGNORECASE | re.DOTALL)
@@ -34,7 +34,7 @@ class SelfAsk(Strategy):
     options = SelfAskOptions
     settings: SelfAskOptions
 
-    def begin(self, inquiry: Inquiry) -> Episode:
+    def begin(self, inquiry: QuestionContext) -> Episode:
         """See Strategy."""
         return _SelfAsk(inquiry, self.settings)
 
@@ -53,14 +53,14 @@ class _SelfAsk(SubQuestions):
             return []
         return [_LABEL.sub("", reply.strip().splitlines()[0])]
 
-    def conclude(self) -> Conclusion:
+    def conclude(self) -> Outcome:
         """See Episode; where the model still asks after the last step, the reader answers."""
-        return Conclusion(self.finalise(), text=self.final if self.settings.answer == "own" else None)
+        return Outcome(self.finalise(), text=self.final if self.settings.answer == "own" else None)
 
     def _ask(self) -> str:
         answered = "\n".join(
             f"Follow up: {question}\nIntermediate answer: {answer}" for question, answer in self.answered
         )
-        return self.inquiry.tasks.text(
+        return self.inquiry.llm.text(
             "self-ask", question=self.inquiry.question.wording, answered=answered or "(none yet)"
         )

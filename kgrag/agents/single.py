@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from kgrag.agents.strategy import Conclusion, Episode, Inquiry, Strategy
+from kgrag.agents.strategy import Episode, Outcome, QuestionContext, Strategy
 from kgrag.retrieval.base import Evidence, Query, Scored
 
 
@@ -30,9 +30,9 @@ class _Single(Episode):
         """See Episode."""
         return list(self.ranking)
 
-    def conclude(self) -> Conclusion:
+    def conclude(self) -> Outcome:
         """See Episode."""
-        return Conclusion(self.ranking, self.paths and self.paths[: self.settings.evidence])
+        return Outcome(self.ranking, self.paths and self.paths[: self.settings.evidence])
 
 
 class Single(Strategy):
@@ -47,7 +47,7 @@ class Single(Strategy):
     summary = "retrieves once"
     over = "pathrank"
 
-    def begin(self, inquiry: Inquiry) -> Episode:
+    def begin(self, inquiry: QuestionContext) -> Episode:
         """See Strategy."""
         return _Single(inquiry, self.settings)
 
@@ -75,6 +75,6 @@ class ClosedBook(Strategy):
     over = "bm25"
     retrieves = False
 
-    def begin(self, inquiry: Inquiry) -> Episode:
+    def begin(self, inquiry: QuestionContext) -> Episode:
         """See Strategy."""
         return _ClosedBook(inquiry, self.settings)

@@ -9,13 +9,13 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, ClassVar
 
 from kgrag.agents.answering import AnswerOptions, answer, answer_closed, effort_options, own_answer
-from kgrag.agents.episode import Conclusion, Episode, Inquiry, Search
+from kgrag.agents.episode import Episode, Outcome, QuestionContext, StepQuery
 from kgrag.agents.lookup import Lookup, look_up
 from kgrag.agents.loop import run
 from kgrag.agents.replies import ModelAnswer, citations_of
 from kgrag.agents.trace import Trace
 from kgrag.models.chat import no_model
-from kgrag.models.tasks import LONGER, Listener, Tasks
+from kgrag.models.prompted import LONGER, Listener, PromptedModel
 from kgrag.retrieval.base import Layer, Query, Retriever, make_retriever
 from kgrag.retrieval.bridges import with_bridges
 from kgrag.retrieval.context import Searchable, SearchContext, unknown_keys
@@ -28,7 +28,7 @@ from kgrag.values.errors import ConfigurationError, ModelError
 from kgrag.values.events import Answer, Answered, AnswerSources, Called, Failed, StructureLookup
 from kgrag.values.results import Hit, Item, Ranking, Usage
 
-__all__ = ["DEPTH", "Conclusion", "Episode", "Inquiry", "Search", "Strategy"]
+__all__ = ["DEPTH", "Episode", "Outcome", "QuestionContext", "StepQuery", "Strategy"]
 
 DEPTH = 15
 """How many passages a system ranks by default."""
@@ -50,14 +50,14 @@ class Strategy(ABC):
     Attributes:
         over: the default retriever.
         retrieves: whether it uses the retriever at all.
-        knows: whether it searches collections of kind knowledge itself.
-        walks: whether it walks the graph of one collection besides.
+        uses_knowledge: whether it searches collections of kind knowledge itself.
+        needs_one_graph: whether it walks the graph of one collection besides.
         requires: the layers of the graph that it cannot do without.
         paper: its source.
         calls: the most calls of a language model, in each step and besides.
 
     Raises:
-        ConfigurationError: an option does not exist or is out of range, or it `walks` and there are several
+        ConfigurationError: an option does not exist or is out of range, or it `needs_one_graph` and there are several
             collections.
 
     Example:
@@ -72,8 +72,8 @@ class Strategy(ABC):
     options: ClassVar[type[AnswerOptions]] = AnswerOptions
     over: ClassVar[str] = "hybrid"
     retrieves: ClassVar[bool] = True
-    knows: ClassVar[bool] = False
-    walks: ClassVar[bool] = False
+    uses_knowledge: ClassVar[bool] = False
+    needs_one_graph: ClassVar[bool] = False
     paper: ClassVar[str] = ""
     requires: ClassVar[frozenset[Layer]] = frozenset()
     calls: ClassVar[tuple[int, int]] = (0, 1)
@@ -86,7 +86,7 @@ class Strategy(ABC):
         kind = type(self)
         self.context: SearchContext = on.context
         self.retriever = on if isinstance(on, Retriever) else make_retriever(kind.over, self.context)
-        if kind.walks and len(self.retriever.contexts) > 1:
+        if kind.needs_one_graph and len(self.retriever.contexts) > 1:
             raise ConfigurationError(
                 f"{kind.name} walks the graph of one collection, and several are asked.",
                 f"Ask one of them, or ask all by another system: single+{self.retriever.name}, "
@@ -138,21 +138,21 @@ class Strategy(ABC):
         steps = next((getattr(self.settings, name) for name in ("steps", "rounds") if hasattr(self.settings, name)), 0)
         a_step, besides = type(self).calls
         read = max(getattr(self.settings, name, 0) for name in ("evidence", "read", "passages"))
-        searches = self.retriever.asks() * (1 + steps) if self.retrieves else 0
+        searches = self.retriever.max_model_calls() * (1 + steps) if self.retrieves else 0
         calls = a_step * steps + besides + (searches if a_step * steps + besides else 0)
         return calls, calls * (_PROMPT + read * _PASSAGE)
 
-    def lacking(self) -> frozenset[Layer]:
+    def missing_layers(self) -> frozenset[Layer]:
         """Return the layers that the strategy or its retriever requires and the collection lacks.
 
         Returns:
             Layers.
         """
         own = self.requires - self.context.reader.layers(self.requires)
-        return own | self.retriever.lacking() if self.retrieves else own
+        return own | self.retriever.missing_layers() if self.retrieves else own
 
     @abstractmethod
-    def begin(self, inquiry: Inquiry) -> Episode:
+    def begin(self, inquiry: QuestionContext) -> Episode:
         """Begin the episode of a question.
 
         Args:
@@ -162,12 +162,12 @@ class Strategy(ABC):
             The episode.
         """
 
-    def look_up(self, query: Query, tasks: Tasks | None = None, depth: int = DEPTH) -> Lookup | None:
+    def look_up(self, query: Query, llm: PromptedModel | None = None, depth: int = DEPTH) -> Lookup | None:
         """Return the part of a document's structure that the question names.
 
         Args:
             query: the question.
-            tasks: the language model that reads unusual wordings; None: rules alone.
+            llm: the language model that reads unusual wordings; None: rules alone.
             depth: the most passages.
 
         Returns:
@@ -175,7 +175,7 @@ class Strategy(ABC):
         """
         if not self.settings.structure or not self.retrieves:
             return None
-        matches = (look_up(context, query, tasks, depth) for context in self.retriever.contexts)
+        matches = (look_up(context, query, llm, depth) for context in self.retriever.contexts)
         return next(filter(None, matches), None)
 
     def ask(
@@ -214,10 +214,10 @@ class Strategy(ABC):
         wording = request.wording
         trace = Trace(listener)
         query = Query(request.text, request.filter, trace.add, knowledge=request.knowledge)
-        retriever = self.retriever if self.knows else with_bridges(self.retriever, request.knowledge)
-        tasks = None if self.context.tasks is None else self.context.tasks.with_listener(trace.add)
-        place = self.look_up(query, tasks, depth)
-        if tasks is None and (place is None or place.content):
+        retriever = self.retriever if self.uses_knowledge else with_bridges(self.retriever, request.knowledge)
+        llm = None if self.context.llm is None else self.context.llm.with_listener(trace.add)
+        place = self.look_up(query, llm, depth)
+        if llm is None and (place is None or place.content):
             raise no_model()
         problem = ""
         notes: tuple[str, ...] = ()
@@ -226,35 +226,35 @@ class Strategy(ABC):
         on_text = _telling(trace) if stream and not short else None
 
         def read(items: Sequence[Item], facts: Sequence[Triple] = ()) -> ModelAnswer:
-            assert tasks is not None
+            assert llm is not None
             if on_text is not None:
                 trace.add(AnswerSources(citations=citations_of(items)))
             return answer(
-                tasks, wording, items, self.settings, short=short, on_text=on_text, facts=facts, choices=choices
+                llm, wording, items, self.settings, short=short, on_text=on_text, facts=facts, choices=choices
             )
 
-        def try_to_answer(conclusion: Conclusion) -> ModelAnswer | None:
-            if choices or tasks is None:  # one of several is chosen in any case
+        def try_to_answer(conclusion: Outcome) -> ModelAnswer | None:
+            if choices or llm is None:  # one of several is chosen in any case
                 return None
             items, willing = self._evidence(inquiry, conclusion), self.settings.model_copy(update={"abstain": True})
-            reply = answer(tasks, wording, items, willing, short=short)
+            reply = answer(llm, wording, items, willing, short=short)
             return reply if reply.found else None
 
         try:
             if place is None:
                 deep = max(depth, self.settings.evidence)  # the reader may be shown more than are wanted
-                inquiry = Inquiry(query, retriever, deep, trace.add, tasks, try_to_answer)
+                inquiry = QuestionContext(query, retriever, deep, trace.add, llm, try_to_answer)
                 episode = self.begin(inquiry)
                 conclusion, problem = run(episode, trace)
                 hits = inquiry.hits(conclusion.ranking[:depth])
                 notes = (*episode.notes(), *(() if hits else unknown_keys(retriever.contexts, request.filter)))
-                assert tasks is not None
+                assert llm is not None
                 if conclusion.reply is not None:
                     reply = conclusion.reply
                 elif conclusion.text is not None:
                     reply = own_answer(conclusion.text, choices)
                 elif not self.retrieves and conclusion.evidence is None:
-                    reply = answer_closed(tasks, wording, self.settings, short=short, on_text=on_text, choices=choices)
+                    reply = answer_closed(llm, wording, self.settings, short=short, on_text=on_text, choices=choices)
                 elif (items := self._evidence(inquiry, conclusion)) or conclusion.facts or not problem:
                     reply = read(items, conclusion.facts)
             else:
@@ -294,7 +294,7 @@ class Strategy(ABC):
             cut=cut,
         )
 
-    def _evidence(self, inquiry: Inquiry, conclusion: Conclusion) -> list[Item]:
+    def _evidence(self, inquiry: QuestionContext, conclusion: Outcome) -> list[Item]:
         """Return the items that the answer is read from: the strategy's own, else those of the ranking."""
         items = conclusion.evidence
         if items is None or isinstance(items, int):

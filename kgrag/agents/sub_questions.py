@@ -6,7 +6,7 @@ from typing import Literal
 from pydantic import Field
 
 from kgrag.agents.answering import AnswerOptions
-from kgrag.agents.episode import Episode, Inquiry
+from kgrag.agents.episode import Episode, QuestionContext
 from kgrag.agents.pool import Pool
 from kgrag.retrieval.base import Scored
 from kgrag.runtime.options import Count
@@ -29,7 +29,7 @@ class SubQuestions(Episode):
 
     settings: SubQuestionOptions
 
-    def __init__(self, inquiry: Inquiry, settings: SubQuestionOptions) -> None:
+    def __init__(self, inquiry: QuestionContext, settings: SubQuestionOptions) -> None:
         super().__init__(inquiry, settings)
         self.steps = settings.steps
         self.candidates = Pool(inquiry.retriever.scale)
@@ -42,7 +42,7 @@ class SubQuestions(Episode):
         passages = self.shown(best, len(best)) or "(nothing was found)"
         question = self.inquiry.query(query).wording
         again = f"Question: {question}\n\n" if self.settings.repeat else ""
-        answer = " ".join(self.inquiry.tasks.text("sub-answer", passages=again + passages, question=question).split())
+        answer = " ".join(self.inquiry.llm.text("sub-answer", passages=again + passages, question=question).split())
         self.answered.append((query, answer))
         self.emit(SubAnswered(question=query, answer=answer))
 

@@ -26,7 +26,7 @@ def make_system(name: str, context: SearchContext) -> Strategy:
 
     Raises NotFoundError for a name that does not exist, ConfigurationError for bad options.
 
-    `context.tasks` is the language model; without one the system can be made, but not asked.
+    `context.llm` is the language model; without one the system can be made, but not asked.
     """
     strategy, retriever = split_system(name)
     return STRATEGIES[strategy.name](make_retriever(retriever, context), **dict(strategy.options))

@@ -18,7 +18,7 @@ from kgrag.graph.gateway import Trust, check_collection, run_read
 from kgrag.graph.queries import Query
 from kgrag.graph.saved import saved_queries
 from kgrag.indexing.fact_schema import fact_schema
-from kgrag.models.tasks import Listener, Tasks
+from kgrag.models.prompted import Listener, PromptedModel
 from kgrag.settings import GatewaySettings
 from kgrag.text.tokens import is_content, stems, tokens
 from kgrag.values.errors import DatabaseError, ModelError, RefusedError
@@ -66,7 +66,7 @@ def ask_cypher(
     graph: Graph,
     collection: Collection,
     question: str,
-    tasks: Tasks,
+    llm: PromptedModel,
     limits: GatewaySettings,
     *,
     trust: Trust = "owner",
@@ -81,7 +81,7 @@ def ask_cypher(
     Raises ModelError when the second statement does not do either, naming it and what is wrong with it.
     """
     meter = _Meter(listener)
-    heard = tasks.with_listener(meter.add)
+    heard = llm.with_listener(meter.add)
     fixed = {"collection": collection.name} | {kind: collection.index(kind) for kind in _INDEXES}
     own = fact_schema(collection)
     schema = "\n".join([describe().text(), own.patterns()]) if own else describe().text()
@@ -104,7 +104,7 @@ def ask_cypher(
         trouble = f"This was tried:\n{attempt.statement}\nIt does not do: {problem}\nWrite it so that it does."
     last = attempts[-1]
     raise ModelError(
-        f"The model {tasks.model.name(TASK)!r} wrote no statement that could be run, twice. {last.problem}\n"
+        f"The model {llm.model.name(TASK)!r} wrote no statement that could be run, twice. {last.problem}\n"
         f"Its last one:\n{last.statement}",
         "Ask in other words, with the names that the graph has, or try another model for this task, for example "
         'KGRAG_CHAT__MODELS=\'{"cypher": "MODEL"}\'.',

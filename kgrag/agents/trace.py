@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, field, replace
 
-from kgrag.models.tasks import Listener
+from kgrag.models.prompted import Listener
 from kgrag.values.events import Called, Event
 from kgrag.values.results import Usage
 

@@ -216,7 +216,7 @@ def _version(ctx: click.Context, _: click.Parameter, value: bool) -> None:
     """Show the version of kgrag, and those of Neo4j that it works with."""
     if not value or ctx.resilient_parsing:
         return
-    from kgrag.graph.local.lines import LINES, locked_version
+    from kgrag.graph.local.releases import LINES, locked_version
 
     lines = " or ".join(locked_version(line) for line in LINES)
     click.echo(f"kgrag {__version__} (Neo4j 5.26 or later; as its own {lines})")

@@ -94,7 +94,7 @@ def ask(
     with connect(settings) as kg:
         searched = choose_collections(kg, collection, save=save)
         name = searched.name
-        if kg.tasks() is None and not _is_looked_up(searched, named, query):
+        if kg.models.llm() is None and not _is_looked_up(searched, named, query):
             _show_evidence(searched, check_system(named or searched.usual), query, k, as_json=as_json)
         strategy = searched.system(named)
         stream = searched.ask_stream(

@@ -122,7 +122,7 @@ def extract(
 
 
 def _extraction(report: "ExtractionReport", collection: str) -> str:
-    from kgrag.models.tasks import LONGER
+    from kgrag.models.prompted import LONGER
 
     dropped = sum(report.dropped.values())
     reasons = ", ".join(f"{n:,} {reason}" for reason, n in sorted(report.dropped.items(), key=lambda item: -item[1]))

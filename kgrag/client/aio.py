@@ -282,7 +282,6 @@ class AsyncKnowledgeGraph:
     delete_runs = _graph(KnowledgeGraph.delete_runs)
     import_export = _graph(KnowledgeGraph.import_export)
     propose_attachment = _graph(KnowledgeGraph.propose_attachment)
-    tasks = _graph(KnowledgeGraph.tasks)
     language_model = _graph(KnowledgeGraph.language_model)
     embedder = _graph(KnowledgeGraph.embedder)
 

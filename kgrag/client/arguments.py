@@ -17,7 +17,7 @@ _MEANT = {"top_k": "k", "limit": "k", "n": "k", "strategy": "system"} | {f.name:
 """Names that other libraries have, and those of a filter's parts."""
 
 
-def named(method: Callable[P, R]) -> Callable[P, R]:
+def suggest_keywords(method: Callable[P, R]) -> Callable[P, R]:
     """Return the method with a ConfigurationError for unknown keyword arguments that names the nearest one."""
     parameters = list(inspect.signature(method).parameters)
 

@@ -15,7 +15,7 @@ from kgrag.graph.counts import collection_info
 from kgrag.graph.reader import Reader
 from kgrag.graph.runs import Run
 from kgrag.indexing.index_sync import index_of
-from kgrag.models.tasks import Listener
+from kgrag.models.prompted import Listener
 from kgrag.retrieval.base import DEFAULT_RETRIEVER, Query, Retriever, check_defaults, make_retriever
 from kgrag.retrieval.context import SearchContext
 from kgrag.text.dates import checked_date
@@ -66,7 +66,7 @@ class Collection(Building, LocalSearching):
                     model,
                     defaults=settings.retrieval,
                     agents=settings.agents,
-                    tasks=self.kg.tasks(),
+                    llm=self.kg.models.llm(),
                     load=self.kg.embedder,
                     cache=settings.cache,
                     reranker=settings.reranker,
@@ -345,8 +345,8 @@ class Collection(Building, LocalSearching):
         """
         from kgrag.agents.text_to_cypher import ask_cypher
 
-        record, tasks = self._record(), self.kg.language_model()
-        return ask_cypher(self.kg.graph, record, question, tasks, self.kg.settings.gateway, run=run, listener=listener)
+        record, llm = self._record(), self.kg.language_model()
+        return ask_cypher(self.kg.graph, record, question, llm, self.kg.settings.gateway, run=run, listener=listener)
 
     def export(
         self,

@@ -17,7 +17,7 @@ from kgrag.graph.runs import Run
 from kgrag.models.chat import no_model
 from kgrag.models.embed import Embedder, load_embedder
 from kgrag.models.openai_chat import OpenAIChat, load_chat
-from kgrag.models.tasks import Tasks
+from kgrag.models.prompted import PromptedModel
 from kgrag.retrieval.base import Query, Retriever
 from kgrag.settings import Settings
 from kgrag.values.errors import NotFoundError
@@ -99,7 +99,7 @@ class Models:
         self._settings = settings
         self._embedders: dict[str, Embedder] = {}
         self._chat: OpenAIChat | None = None
-        self._tasks: Tasks | None = None
+        self._llm: PromptedModel | None = None
         self._lock = threading.RLock()
 
     def close(self) -> None:
@@ -107,15 +107,15 @@ class Models:
         if self._chat is not None:
             self._chat.close()
 
-    def tasks(self) -> Tasks | None:
+    def llm(self) -> PromptedModel | None:
         """Return the language model with its prompts; None when none is configured."""
         if self._settings.chat.model is None:
             return None
         with self._lock:
-            if self._tasks is None:
+            if self._llm is None:
                 self._chat = load_chat(self._settings)
-                self._tasks = Tasks(self._chat, self._settings.chat.prompts)
-            return self._tasks
+                self._llm = PromptedModel(self._chat, self._settings.chat.prompts)
+            return self._llm
 
     @property
     def loaded(self) -> tuple[str, ...]:
@@ -282,15 +282,7 @@ class Connection:
         """
         return runs.remove_runs(self.graph, ids)
 
-    def tasks(self) -> Tasks | None:
-        """Return the settings' language model with its prompts, shared by all callers.
-
-        Returns:
-            The model; None when none is configured.
-        """
-        return self.models.tasks()
-
-    def language_model(self) -> Tasks:
+    def language_model(self) -> PromptedModel:
         """Return the settings' language model with its prompts, shared by all callers.
 
         Returns:
@@ -299,9 +291,9 @@ class Connection:
         Raises:
             ConfigurationError: none is configured.
         """
-        if (tasks := self.tasks()) is None:
+        if (llm := self.models.llm()) is None:
             raise no_model()
-        return tasks
+        return llm
 
     def embedder(self, embedder: str | Embedder | None = None) -> Embedder:
         """Return an embedder, loaded once for all callers.

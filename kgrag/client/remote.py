@@ -23,7 +23,7 @@ from kgrag.graph.jobs import Job, State
 from kgrag.graph.runs import Run
 from kgrag.loaders.dispatch import LOADERS
 from kgrag.loaders.folder_walk import Seen, Walk, check_address, file_key
-from kgrag.models.tasks import Listener
+from kgrag.models.prompted import Listener
 from kgrag.retrieval.base import Query, Retriever
 from kgrag.runtime import limits
 from kgrag.values.documents import Problem, Scan

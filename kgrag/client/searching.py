@@ -10,10 +10,10 @@ from typing import ClassVar
 from kgrag.agents.lookup import Lookup
 from kgrag.agents.strategy import Strategy
 from kgrag.agents.system import DEPTH
-from kgrag.client.arguments import check_asked, named
+from kgrag.client.arguments import check_asked, suggest_keywords
 from kgrag.client.connection import Rankings, retrieve_folded
 from kgrag.models.parallel import in_parallel
-from kgrag.models.tasks import Listener
+from kgrag.models.prompted import Listener
 from kgrag.retrieval.base import DEFAULT_RETRIEVER, Query, Retriever
 from kgrag.retrieval.bridges import with_bridges
 from kgrag.runtime import limits
@@ -123,7 +123,7 @@ class Searching(ABC):
     def look_up(self, question: str, *, filter: Filter | None = None) -> Lookup | None:
         """Return the page, table or section that a question names; see `Collection.look_up`."""
 
-    @named
+    @suggest_keywords
     def search(
         self,
         query: str,
@@ -156,7 +156,7 @@ class Searching(ABC):
         with limits.limited(deadline):
             return self._rank(Query(query, filter or Filter(), knowledge=tuple(knowledge)), k, retriever)
 
-    @named
+    @suggest_keywords
     def ask(
         self,
         question: str,
@@ -201,7 +201,7 @@ class Searching(ABC):
         with limits.limited(deadline, budget):
             return answer(listener, False)
 
-    @named
+    @suggest_keywords
     def ask_stream(
         self,
         question: str,
@@ -240,7 +240,7 @@ class Searching(ABC):
         answer = self._answer(query, system, short=short, k=k, choices=choices)
         return Stream(answer, deadline, budget)
 
-    @named
+    @suggest_keywords
     def ask_many(
         self,
         questions: Iterable[str],

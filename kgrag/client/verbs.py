@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Concatenate, ParamSpec, TypeVar
 
 from annotated_types import Interval
 
-from kgrag.client.arguments import named
+from kgrag.client.arguments import suggest_keywords
 from kgrag.client.operations import OWNER, Most, Operation, Threads, asks_if_wanted, operation
 from kgrag.values.errors import InputError
 from kgrag.values.events import Progress, no_progress
@@ -35,7 +35,7 @@ def exclusive(kind: str) -> Callable[[Callable[Concatenate["V", P], R]], Callabl
     """Make a method run one at a time on a collection; `kind`: the work, as the error of others names it."""
 
     def decorate(method: Callable[Concatenate[V, P], R]) -> Callable[Concatenate[V, P], R]:
-        @named
+        @suggest_keywords
         @wraps(method)
         def called(self: V, /, *args: P.args, **kwargs: P.kwargs) -> R:
             from kgrag.graph.jobs import collection_lock
@@ -113,7 +113,7 @@ class Verbs:
 
         if rules and (linked or batch or cancel):
             raise InputError("Rules ask no model: linked, batch and cancel go without them.")
-        tasks = None if rules else self.kg.language_model()
+        llm = None if rules else self.kg.language_model()
         settings, progress = self.kg.settings, progress or no_progress
         record, model = self._indexed("Triple")
         with open_engine(settings.engine) as engine:
@@ -121,7 +121,7 @@ class Verbs:
                 batched = BatchedExtraction(self.kg.graph, record, model, settings, progress)
                 return batched.run(limit=limit, linked=linked, cancel=cancel, engine=engine)
             return extract(
-                self.kg.graph, record, tasks, model, settings, progress,
+                self.kg.graph, record, llm, model, settings, progress,
                 threads=threads, limit=limit, linked=linked, engine=engine,
             )  # fmt: skip
 
@@ -194,7 +194,7 @@ class Verbs:
     @operation(
         "resolve", ready=asks_if_wanted, estimate="estimate_resolution", nothing_left="No pair of names is in doubt."
     )
-    @named
+    @suggest_keywords
     def resolve(
         self,
         *,
@@ -222,11 +222,11 @@ class Verbs:
         from kgrag.graph.jobs import collection_lock
         from kgrag.indexing.resolution.resolve import resolve
 
-        tasks = self.kg.language_model() if ask else None
+        llm = self.kg.language_model() if ask else None
         chat = self.kg.settings.chat
         with collection_lock(self.kg.graph, self.name, "resolve") if apply else nullcontext():
             record = self._documents()
-            return resolve(self.kg.graph, record, chat, progress or no_progress, sure=score, tasks=tasks, apply=apply)
+            return resolve(self.kg.graph, record, chat, progress or no_progress, sure=score, llm=llm, apply=apply)
 
     def estimate_resolution(self) -> "Estimate":
         """Estimate the most that a language model takes for the doubtful pairs of names, without a call.
@@ -308,9 +308,9 @@ class Verbs:
         from kgrag.indexing.tree import build
 
         record, model = self._indexed("Summary")
-        tasks = self.kg.language_model() if ask else None
+        llm = self.kg.language_model() if ask else None
         settings, progress = self.kg.settings, progress or no_progress
-        return build(self.kg.graph, record, model, settings, progress, tasks=tasks, threads=threads, size=size)
+        return build(self.kg.graph, record, model, settings, progress, llm=llm, threads=threads, size=size)
 
     def estimate_tree(self, *, progress: Progress | None = None) -> "Estimate":
         """Estimate the most that a language model takes for the missing summaries, without a call.
@@ -370,9 +370,9 @@ class Verbs:
         from kgrag.indexing.communities import build
 
         record, model = self._indexed("Community")
-        tasks = self.kg.language_model() if ask else None
+        llm = self.kg.language_model() if ask else None
         settings, progress = self.kg.settings, progress or no_progress
-        return build(self.kg.graph, record, model, settings, progress, tasks=tasks, threads=threads, size=size)
+        return build(self.kg.graph, record, model, settings, progress, llm=llm, threads=threads, size=size)
 
     def estimate_communities(self, *, progress: Progress | None = None) -> "Estimate":
         """Estimate the most that a language model takes for the missing reports, without a call.

@@ -33,7 +33,7 @@ class FailedPassage:
 
 
 @dataclass(slots=True)
-class Outcome:
+class AskingResult:
     """How many replies were written, what failed, and why it ended early, if it did."""
 
     written: int = 0
@@ -60,14 +60,14 @@ def ask_each(
     write: Callable[[dict[str, Result]], None],
     report: Callable[[int, int], None],
     threads: int,
-) -> Outcome:
+) -> AskingResult:
     """Ask about each of `total` sources (passages, with id, document and title), and write what is said.
 
     `write` is given replies by id, some at a time, in the caller's thread; `report` how many there are so far, and of
     how many. No further one is begun once the budget is used up, the server is out of reach, or
     many fail in a row. Whatever happens, what was received is written. Re-raises errors other than ModelError.
     """
-    outcome = Outcome()
+    outcome = AskingResult()
     waiting: dict[str, Result] = {}
     in_a_row, since = 0, time.monotonic()
 

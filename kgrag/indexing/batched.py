@@ -22,7 +22,7 @@ from kgrag.models.batches import BatchServer, parts
 from kgrag.models.chat import CachedReply, Reply
 from kgrag.models.embed import Embedder
 from kgrag.models.openai_chat import OpenAIChat
-from kgrag.models.tasks import MOST_FACTS, reply_schema, shaped
+from kgrag.models.prompted import MOST_FACTS, reply_schema, shaped
 from kgrag.runtime import limits
 from kgrag.settings import Settings
 from kgrag.values.errors import BudgetError, MismatchError, ModelError

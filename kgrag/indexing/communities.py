@@ -30,8 +30,8 @@ from kgrag.indexing.vectors import embedded_or_logged
 from kgrag.models.budget import Estimate, estimate_calls
 from kgrag.models.embed import Embedder
 from kgrag.models.facts import lines
+from kgrag.models.prompted import PromptedModel, titled
 from kgrag.models.prompts import load_prompt
-from kgrag.models.tasks import Tasks, titled
 from kgrag.settings import ChatSettings, Settings
 from kgrag.text.tokens import caption
 from kgrag.values.documents import Triple
@@ -94,9 +94,9 @@ class Reports(Writer[Reported]):
         sentences = extracted(passages, self.embedder, self.collection.language.code)
         return [GroupText(group.named, sentence.text) for group, sentence in zip(groups, sentences, strict=True)]
 
-    def by_model(self, material: Material, tasks: Tasks) -> GroupText:
+    def by_model(self, material: Material, llm: PromptedModel) -> GroupText:
         """See Writer."""
-        reply = tasks.structured(TASK, Report, **values(material, self.tokens))
+        reply = llm.structured(TASK, Report, **values(material, self.tokens))
         title, summary, *findings = (" ".join(s.split()) for s in (reply.title, reply.summary, *reply.findings))
         return GroupText(title or self.heading(material), "\n".join([summary, *filter(None, findings[:_FINDINGS])]))
 
@@ -148,20 +148,20 @@ def build(
     settings: Settings,
     progress: Progress,
     *,
-    tasks: Tasks | None = None,
+    llm: PromptedModel | None = None,
     threads: int = 8,
     size: int = SIZE,
     tokens: int = TOKENS,
 ) -> WritingReport:
-    """Find the communities of a collection, or bring them up to date; with `tasks` a model writes what it did not yet.
+    """Find the communities of a collection, or bring them up to date; with `llm` a model writes what it did not yet.
 
     `size`: most members of one that is not parted again; `tokens`: most that a report is made from. When the budget is
     used up or the server is out of reach, what was received is written. Raises ConfigurationError when
     graspologic-native is not installed, DatabaseError.
     """
     name = collection.name
-    writing = Writing(tasks, threads, progress)
-    version = tasks.prompt(TASK).version if tasks is not None else None
+    writing = Writing(llm, threads, progress)
+    version = llm.prompt(TASK).version if llm is not None else None
     finish(graph, collection, settings, progress, embedder)
     progress("communities", 0, None)
     laid = int(graph.run("stages/communities_laid", collection=name)[0]["names"])

@@ -18,7 +18,7 @@ from pydantic import BaseModel, Field, ValidationInfo, model_validator
 from kgrag.indexing.document_writer import Row
 from kgrag.indexing.fact_schema import FactSchema
 from kgrag.models.facts import TRIPLES, repeats_example, triple_of
-from kgrag.models.tasks import json_in
+from kgrag.models.prompted import json_in
 from kgrag.text.dates import may_precede, partial_date
 from kgrag.text.languages import ENGLISH, Language
 from kgrag.text.tokens import caption, content_stems, known_by, normalise, search_form, stems, words_of

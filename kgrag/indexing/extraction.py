@@ -28,8 +28,8 @@ from kgrag.indexing.finish import finish
 from kgrag.indexing.vectors import embedded_or_logged
 from kgrag.models.budget import Estimate, estimate_calls
 from kgrag.models.embed import Embedder
+from kgrag.models.prompted import MOST_FACTS, PromptedModel, harmless, titled
 from kgrag.models.prompts import Prompt, load_prompt
-from kgrag.models.tasks import MOST_FACTS, Tasks, harmless, titled
 from kgrag.settings import ChatSettings, Settings
 from kgrag.values.errors import ConfigurationError, ModelError
 from kgrag.values.events import Progress
@@ -112,7 +112,7 @@ def rules_version(collection: Collection) -> str:
 def extract(
     graph: Graph,
     collection: Collection,
-    tasks: Tasks | None,
+    llm: PromptedModel | None,
     embedder: Embedder,
     settings: Settings,
     progress: Progress,
@@ -124,18 +124,18 @@ def extract(
 ) -> ExtractionReport:
     """Extract the passages that were not extracted with this prompt yet, `limit` of them at most.
 
-    `tasks`: None has patterns read them. A passage that fails is listed. When the budget is used up or the server is
+    `llm`: None has patterns read them. A passage that fails is listed. When the budget is used up or the server is
     out of reach, what was received is written and the rest is left. Raises ConfigurationError for a prompt that cannot
     be used, DatabaseError.
     """
     started = time.monotonic()
     usage = Meter()
-    if tasks is None:
+    if llm is None:
         ask, threads = _rules(graph, collection), 1
         writer = FactWriter(graph, collection, embedder, rules_version(collection), fact_schema(collection))
     else:
-        form = form_of(collection, tasks.prompts, linked)
-        ask = partial(_ask, tasks.with_listener(usage), form)
+        form = form_of(collection, llm.prompts, linked)
+        ask = partial(_ask, llm.with_listener(usage), form)
         writer = FactWriter(graph, collection, embedder, form.version, form.schema, form.prompt.text)
     waiting = unread(graph, collection, "extracted", writer.version)
     due = waiting[:limit]
@@ -154,8 +154,8 @@ def extract(
     )
 
 
-def _ask(tasks: Tasks, form: Form, source: Mapping[str, Any]) -> Extraction:
-    reply = tasks.structured(TASK, form.shape, prompt=form.prompt.name, **form.values(source))
+def _ask(llm: PromptedModel, form: Form, source: Mapping[str, Any]) -> Extraction:
+    reply = llm.structured(TASK, form.shape, prompt=form.prompt.name, **form.values(source))
     return reply.first(MOST_FACTS)
 
 

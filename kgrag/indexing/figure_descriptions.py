@@ -7,7 +7,7 @@ from functools import partial
 from typing import TypeVar
 
 from kgrag.models.parallel import in_parallel
-from kgrag.models.tasks import Tasks, harmless, titled
+from kgrag.models.prompted import PromptedModel, harmless, titled
 from kgrag.values.documents import Document, Figure, Problem
 from kgrag.values.errors import BudgetError, ModelError, UnavailableError
 
@@ -16,7 +16,7 @@ _THREADS = 8
 T = TypeVar("T")
 
 
-def described(items: Iterable[T], tasks: Tasks) -> Iterator[T | Document | Problem]:
+def described(items: Iterable[T], llm: PromptedModel) -> Iterator[T | Document | Problem]:
     """Yield documents with their figures described, and what else there is; a Problem where a model says nothing.
 
     Once the budget is used up, or the server is out of reach, figures stay as they are.
@@ -29,7 +29,7 @@ def described(items: Iterable[T], tasks: Tasks) -> Iterator[T | Document | Probl
         document: Document = item
         figures = {figure.number: figure for figure in document.figures}
         seen = [figure for figure in document.figures if figure.data]
-        for figure, description in in_parallel(partial(_description, tasks, document), seen, _THREADS):
+        for figure, description in in_parallel(partial(_description, llm, document), seen, _THREADS):
             if isinstance(description, str):
                 figures[figure.number] = replace(figure, description=description)
             elif isinstance(description, ModelError):
@@ -41,7 +41,7 @@ def described(items: Iterable[T], tasks: Tasks) -> Iterator[T | Document | Probl
         yield replace(document, figures=tuple(figures.values()))
 
 
-def _description(tasks: Tasks, document: Document, figure: Figure) -> str:
+def _description(llm: PromptedModel, document: Document, figure: Figure) -> str:
     picture = f"data:{figure.media_type};base64,{base64.b64encode(figure.data).decode()}"
     caption = harmless(figure.caption) or "none"
-    return tasks.text(TASK, picture=picture, whole=True, title=titled(document.title or document.key), caption=caption)
+    return llm.text(TASK, picture=picture, whole=True, title=titled(document.title or document.key), caption=caption)

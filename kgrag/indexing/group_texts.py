@@ -19,7 +19,7 @@ from pydantic import BaseModel
 from kgrag.indexing.ask_each import FailedPassage, Meter, Source, ask_each
 from kgrag.models.budget import HIGH, LOW
 from kgrag.models.embed import Embedder, embed_each, unit
-from kgrag.models.tasks import Tasks, harmless, titled
+from kgrag.models.prompted import PromptedModel, harmless, titled
 from kgrag.text.sentences import sentences
 from kgrag.values.errors import ModelError
 from kgrag.values.events import Progress
@@ -84,9 +84,9 @@ def extracted(
     return texts
 
 
-def by_model(members: Sequence[Member], tasks: Tasks) -> GroupText:
+def by_model(members: Sequence[Member], llm: PromptedModel) -> GroupText:
     """Return a language model's text on members, nearest first. Raises ModelError."""
-    reply = tasks.structured(TASK, Summary, texts=prompt_text(members))
+    reply = llm.structured(TASK, Summary, texts=prompt_text(members))
     text = " ".join(reply.summary.split())
     return GroupText(" ".join(reply.title.split()) or _name(members, text), text)
 
@@ -188,7 +188,7 @@ class Writer(ABC, Generic[Group]):
         """Return the texts without a model."""
 
     @abstractmethod
-    def by_model(self, material: Any, tasks: Tasks) -> GroupText:
+    def by_model(self, material: Any, llm: PromptedModel) -> GroupText:
         """Return the text by a model. Raises ModelError."""
 
     @abstractmethod
@@ -197,11 +197,11 @@ class Writer(ABC, Generic[Group]):
 
 
 class Writing:
-    """Texts under way, of one level after another. `tasks` None: without a model."""
+    """Texts under way, of one level after another. `llm` None: without a model."""
 
-    def __init__(self, tasks: Tasks | None, threads: int, progress: Progress) -> None:
+    def __init__(self, llm: PromptedModel | None, threads: int, progress: Progress) -> None:
         self._usage = Meter()
-        self._tasks = tasks.with_listener(self._usage) if tasks is not None else None
+        self._llm = llm.with_listener(self._usage) if llm is not None else None
         self._threads, self._progress = threads, progress
         self._started = time.monotonic()
         self._failures: list[FailedPassage] = []
@@ -221,9 +221,9 @@ class Writing:
 
         When the budget is used up or the server is out of reach, what was received is written.
         """
-        if self._tasks is not None:
+        if self._llm is not None:
             if self._stopped is None and due:
-                due = self._ask(writer, self._tasks, due, stage)
+                due = self._ask(writer, self._llm, due, stage)
             self._left += len(due)
         changed = [group for group in due if group.changed]
         done = 0
@@ -235,9 +235,9 @@ class Writing:
             self._progress(stage, done, len(changed))
         self.written += done
 
-    def _ask(self, writer: Writer[Group], tasks: Tasks, groups: list[Group], stage: str) -> list[Group]:
+    def _ask(self, writer: Writer[Group], llm: PromptedModel, groups: list[Group], stage: str) -> list[Group]:
         """Have a model write; returns the groups that it did not write about."""
-        version = tasks.prompt(writer.task).version
+        version = llm.prompt(writer.task).version
         left = {group.id: group for group in groups}
 
         def sources() -> Iterator[Source]:
@@ -253,7 +253,7 @@ class Writing:
             self._progress(stage, done, total)
 
         outcome = ask_each(
-            sources(), len(groups), lambda s: writer.by_model(s["material"], tasks), write, report, self._threads
+            sources(), len(groups), lambda s: writer.by_model(s["material"], llm), write, report, self._threads
         )
         self._failures += outcome.failures
         self._stopped = outcome.stopped

@@ -10,7 +10,7 @@ from kgrag.graph.collections import Collection
 from kgrag.graph.connection import Graph
 from kgrag.indexing.ask_each import passage_sources
 from kgrag.indexing.fact_schema import FactSchema
-from kgrag.models.tasks import Tasks, framed, harmless, titled
+from kgrag.models.prompted import PromptedModel, framed, harmless, titled
 from kgrag.values.errors import InputError, ModelError
 
 TASK = "fact-schema"
@@ -43,7 +43,7 @@ class Proposal(BaseModel):
     predicates: list[dict[str, Any]]
 
 
-def propose(graph: Graph, collection: Collection, tasks: Tasks, sample: int) -> FactSchema:
+def propose(graph: Graph, collection: Collection, llm: PromptedModel, sample: int) -> FactSchema:
     """Return a schema for `sample` passages of a collection, spread evenly over it.
 
     Raises InputError for an empty collection, ModelError when the proposal holds nothing that can be used.
@@ -53,7 +53,7 @@ def propose(graph: Graph, collection: Collection, tasks: Tasks, sample: int) -> 
         raise InputError(f"Collection {collection.name!r} has no passages.", "Ingest documents first.")
     texts = (f"Title: {titled(s['title'] or '')}\n{harmless(s['text'][:_SHOWN])}" for s in passage_sources(graph, ids))
     passages = "\n\n".join(f"[{n}]\n{framed(text)}" for n, text in enumerate(texts, 1))
-    return usable(tasks.structured(TASK, Proposal, passages=passages))
+    return usable(llm.structured(TASK, Proposal, passages=passages))
 
 
 def usable(proposal: Proposal) -> FactSchema:

@@ -37,8 +37,8 @@ from kgrag.indexing.group_texts import (
 from kgrag.indexing.vectors import embedded_or_logged
 from kgrag.models.budget import Estimate, estimate_calls
 from kgrag.models.embed import Embedder, unit
+from kgrag.models.prompted import PromptedModel
 from kgrag.models.prompts import load_prompt
-from kgrag.models.tasks import Tasks
 from kgrag.settings import ChatSettings, Settings
 from kgrag.text.tokens import caption
 from kgrag.values.errors import ConfigurationError
@@ -174,17 +174,17 @@ def build(
     settings: Settings,
     progress: Progress,
     *,
-    tasks: Tasks | None = None,
+    llm: PromptedModel | None = None,
     threads: int = 8,
     size: int = SIZE,
 ) -> WritingReport:
-    """Make the tree of a collection, or bring it up to date; with `tasks` a model writes what it did not write yet.
+    """Make the tree of a collection, or bring it up to date; with `llm` a model writes what it did not write yet.
 
     `size`: members of a summary on average, where a level is laid; one of so few or fewer has no other above it.
     When the budget is used up or the server is out of reach, what was received is written and the rest keeps the text
     that it had. Raises ConfigurationError when scikit-learn is not installed, DatabaseError.
     """
-    return _Builder(graph, collection, embedder, settings, progress, size).build(tasks, threads)
+    return _Builder(graph, collection, embedder, settings, progress, size).build(llm, threads)
 
 
 def remove(graph: Graph, collection: Collection) -> int:
@@ -232,10 +232,10 @@ class _Builder:
         self.graph, self.collection, self.embedder = graph, collection, embedder
         self.settings, self.progress, self.size = settings, progress, size
 
-    def build(self, tasks: Tasks | None, threads: int) -> WritingReport:
+    def build(self, llm: PromptedModel | None, threads: int) -> WritingReport:
         """Build the tree level by level, from the passages up."""
-        writing = Writing(tasks, threads, self.progress)
-        version = tasks.prompt(TASK).version if tasks is not None else None
+        writing = Writing(llm, threads, self.progress)
+        version = llm.prompt(TASK).version if llm is not None else None
         finish(self.graph, self.collection, self.settings, self.progress, self.embedder)
         laid = _laid(self.graph, self.collection)
         removed = _remove(self.graph, self.collection, laid)  # what a level that was not laid whole has left
@@ -340,9 +340,9 @@ class _Summaries(Writer[_Group]):
         middles = unit(np.stack([self.below.vectors[g.members].mean(axis=0) for g in groups]))
         return extracted(self.material(groups), self.embedder, self.collection.language.code, middles)
 
-    def by_model(self, material: Sequence[Member], tasks: Tasks) -> GroupText:
+    def by_model(self, material: Sequence[Member], llm: PromptedModel) -> GroupText:
         """See Writer."""
-        return by_model(material, tasks)
+        return by_model(material, llm)
 
     def write(self, groups: Sequence[_Group], texts: Sequence[GroupText], origin: str) -> None:
         """See Writer; groups with weights are new, and are tied to their members."""

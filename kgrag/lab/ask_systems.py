@@ -19,7 +19,7 @@ from kgrag.lab.measures import Ranks, answer_rank, distinct_documents, ranks_of,
 from kgrag.lab.retrieving import DEPTH, PATIENCE, AnswerRecord, Iteration, Log, Record, error_text, failed
 from kgrag.models.chat import no_model
 from kgrag.models.parallel import in_parallel
-from kgrag.models.tasks import Listener
+from kgrag.models.prompted import Listener
 from kgrag.retrieval.base import Query
 from kgrag.retrieval.context import SearchContext
 from kgrag.values.errors import BudgetError, ConfigurationError, DatabaseError, ModelError, UnavailableError
@@ -260,9 +260,9 @@ class Golden:
 
     def __init__(self, index: SearchContext, data: Dataset) -> None:
         """Set up the baseline. Raises ConfigurationError when no language model is configured."""
-        if index.tasks is None:
+        if index.llm is None:
             raise no_model()
-        self._index, self._tasks = index, index.tasks
+        self._index, self._llm = index, index.llm
         self._options = Single.check({}, index.agents)
         self._questions = {question.text: question for question in data.questions}
         self._texts = data.gold_texts
@@ -280,13 +280,13 @@ class Golden:
         """See Answering. Raises KeyError for a question that is not in the data set."""
         trace, started = Trace(listener), time.perf_counter()
         passages = self._gold(self._questions[question], depth)
-        tasks = self._tasks.with_listener(trace.add)
+        llm = self._llm.with_listener(trace.add)
         for text in self._questions[question].structure:
             trace.add(StructureLookup(kind="gold", name="", text=text))
         reply, problem = ModelAnswer("", False), ""
         try:
             items = [[passage] for passage in passages]
-            reply = answer(tasks, question, items, self._options, short=short, choices=choices)
+            reply = answer(llm, question, items, self._options, short=short, choices=choices)
             trace.add(Answered(text=reply.text))
         except ModelError as error:
             problem = error.in_full

@@ -269,7 +269,7 @@ class Experiment:
         refusals: dict[str, str] = {}
         for name in self._systems:
             system = self._system_of(name, data, searched)
-            lacking = system.lacking() if isinstance(system, Retriever | Strategy) else ()
+            lacking = system.missing_layers() if isinstance(system, Retriever | Strategy) else ()
             if lacking:
                 refusals[name] = layers.lacks(lacking, system.context.reader.collection.name)
         return refusals
@@ -354,10 +354,10 @@ class Experiment:
     def _grader(self, searched: Collection | None) -> Grader | None:
         if not self.grade:
             return None
-        tasks = _needed(searched, "mark answers").kg.tasks()
-        if tasks is None:
+        llm = _needed(searched, "mark answers").kg.models.llm()
+        if llm is None:
             raise no_model()
-        return Grader(tasks)
+        return Grader(llm)
 
     def _groups(
         self, data: Dataset, searched: Collection | None

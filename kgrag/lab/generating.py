@@ -30,8 +30,8 @@ from kgrag.lab.readers.own import CORPUS, QUERIES, TRIPLES
 from kgrag.lab.records import Ledger
 from kgrag.lab.taxonomy import Kind, draw_kind
 from kgrag.models.budget import Estimate, estimate_calls
+from kgrag.models.prompted import PromptedModel, harmless, numbered, titled
 from kgrag.models.prompts import Prompt
-from kgrag.models.tasks import Tasks, harmless, numbered, titled
 from kgrag.runtime.files import user_file
 from kgrag.values.errors import InputError, ModelError
 from kgrag.values.events import Progress
@@ -122,7 +122,7 @@ def generate(
     cannot be written, or holds what was made otherwise; ConfigurationError with `ask` when no language model is set.
     """
     started = time.monotonic()
-    tasks = collection.kg.language_model() if ask else None
+    llm = collection.kg.language_model() if ask else None
     reader = _reader(collection)
     sources = Sources(reader)
     if not sources.ids:
@@ -132,16 +132,16 @@ def generate(
     usage = Meter()
     failures: list[FailedPassage] = []
     stopped: ModelError | None = None
-    head = _head(reader, sources, seed, tasks)
+    head = _head(reader, sources, seed, llm)
     with Ledger(folder / _LEDGER, head) as ledger:
         _check(folder, ledger, head)
         _write(folder / CORPUS, _corpus(sources))
         _write(folder / TRIPLES, _triples(reader))
-        if tasks is None:
+        if llm is None:
             drafts = _counted(template_drafts(reader, sources, seed), number, progress)
             selection = select(drafts, number, reader.collection.language)
         else:
-            asking = _Asking(tasks.with_listener(usage), reader, sources, seed, ledger)
+            asking = _Asking(llm.with_listener(usage), reader, sources, seed, ledger)
             selection = asking.run(number, threads, progress)
             failures, stopped = asking.failures, asking.stopped
         _write(folder / QUERIES, query_rows(selection.kept))
@@ -224,8 +224,8 @@ def estimate(collection: "Collection", number: int, *, seed: int = 0, progress: 
 class _Asking:
     """Asks a model for draft after draft until enough of them can be used."""
 
-    def __init__(self, tasks: Tasks, reader: Reader, sources: Sources, seed: int, ledger: Ledger) -> None:
-        self._tasks, self._sources, self._seed, self._ledger = tasks, sources, seed, ledger
+    def __init__(self, llm: PromptedModel, reader: Reader, sources: Sources, seed: int, ledger: Ledger) -> None:
+        self._llm, self._sources, self._seed, self._ledger = llm, sources, seed, ledger
         self._language = reader.collection.language
         self._drafts = {row["draw"]: _draft(row) for row in ledger.rows[1:] if "draw" in row}
         self.failures: list[FailedPassage] = []
@@ -256,7 +256,7 @@ class _Asking:
     def _ask(self, source: Mapping[str, Any]) -> Draft:
         kind: Kind = source["kind"]
         material: Material = source["material"]
-        reply = self._tasks.structured(MAKE, _QuestionReply, **_values(kind, material))
+        reply = self._llm.structured(MAKE, _QuestionReply, **_values(kind, material))
         texts = {p.id: " ".join(p.text.split()) for p in material.passages}
         supports = [" ".join(s.split()) for s in reply.supports]
         several = len(material.passages) > 1
@@ -272,7 +272,7 @@ class _Asking:
         )
         if not draft.question or not draft.answer:
             return draft
-        checked = self._tasks.structured(
+        checked = self._llm.structured(
             CHECK, _Checked, question=harmless(draft.question), answer=harmless(draft.answer),
             texts=numbered(material.passages),
         )  # fmt: skip
@@ -335,9 +335,9 @@ def _draft(row: Mapping[str, Any]) -> Draft:
     return Draft(**values)
 
 
-def _head(reader: Reader, sources: Sources, seed: int, tasks: Tasks | None) -> dict[str, Any]:
+def _head(reader: Reader, sources: Sources, seed: int, llm: PromptedModel | None) -> dict[str, Any]:
     """Return the identity of the drafts, which another model may continue."""
-    prompts = "none" if tasks is None else "/".join(tasks.prompt(name).version for name in (MAKE, CHECK))
+    prompts = "none" if llm is None else "/".join(llm.prompt(name).version for name in (MAKE, CHECK))
     digest = hashlib.blake2b("\n".join(sources.ids).encode(), digest_size=8).hexdigest()
     return {"collection": reader.collection.name, "passages": digest, "seed": seed, "prompts": prompts}
 

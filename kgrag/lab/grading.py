@@ -25,8 +25,8 @@ from kgrag.lab.readers.passages import json_lines
 from kgrag.lab.records import Ledger
 from kgrag.lab.retrieving import Grade, Record
 from kgrag.models.budget import Estimate, estimate_calls
+from kgrag.models.prompted import PromptedModel, framed, harmless, reply_schema
 from kgrag.models.prompts import load_prompt
-from kgrag.models.tasks import Tasks, framed, harmless, reply_schema
 from kgrag.settings import ChatSettings
 from kgrag.text.languages import ENGLISH, Language
 from kgrag.text.sentences import sentences
@@ -54,10 +54,10 @@ class Grader:
     so far took.
     """
 
-    def __init__(self, tasks: Tasks) -> None:
+    def __init__(self, llm: PromptedModel) -> None:
         self.meter = Meter()
-        self._tasks = tasks.with_listener(self.meter)
-        self.by = _by(tasks, TASK)
+        self._llm = llm.with_listener(self.meter)
+        self.by = _by(llm, TASK)
 
     def has_marked(self, record: Record) -> bool:
         """Return whether all is marked."""
@@ -81,7 +81,7 @@ class Grader:
             correct = _surely(answer.text, question.answers)
             if correct is None:
                 values = _correctness(question.text, question.answers, answer.text)
-                correct = self._tasks.structured(TASK, _Correct, **values).correct
+                correct = self._llm.structured(TASK, _Correct, **values).correct
             grade = Grade(correct, self.by)
         except BudgetError:
             raise
@@ -182,9 +182,9 @@ class _Claims(BaseModel):
 class ModelGrader:
     """Marks with the models that are set for the tasks "correctness" and "claims". Safe to share between threads."""
 
-    def __init__(self, tasks: Tasks) -> None:
-        self._tasks = tasks
-        self.by = _by(tasks, CORRECTNESS, CLAIMS)
+    def __init__(self, llm: PromptedModel) -> None:
+        self._llm = llm
+        self.by = _by(llm, CORRECTNESS, CLAIMS)
 
     def mark(self, answer: SaidAnswer) -> Marks:
         """See AnswerGrader. Raises ModelError, BudgetError.
@@ -194,10 +194,10 @@ class ModelGrader:
         correct: float | None = None
         if answer.known and (correct := _surely(answer.said, answer.known)) is None:
             values = _correctness(answer.question, answer.known, answer.said)
-            correct = self._tasks.structured(CORRECTNESS, _Mark, **values).mark / 2
+            correct = self._llm.structured(CORRECTNESS, _Mark, **values).mark / 2
         if not answer.shown or not answer.said.strip():
             return Marks(correct, None)
-        claims = self._tasks.structured(CLAIMS, _Claims, **_claims(answer)).claims
+        claims = self._llm.structured(CLAIMS, _Claims, **_claims(answer)).claims
         unsupported = tuple(claim.claim for claim in claims if not claim.supported)
         return Marks(correct, _supported(len(claims), len(unsupported)), unsupported)
 
@@ -269,9 +269,9 @@ def _texts(items: object) -> list[str]:
     return ["\n".join(filter(None, (p.get("title"), p.get("text")))) for p in passages if isinstance(p, dict)]
 
 
-def _by(tasks: Tasks, *names: str) -> str:
+def _by(llm: PromptedModel, *names: str) -> str:
     """Return the models of tasks, with the versions of their prompts."""
-    return ", ".join(f"{tasks.model.name(name)}, prompt {tasks.prompt(name).version}" for name in names)
+    return ", ".join(f"{llm.model.name(name)}, prompt {llm.prompt(name).version}" for name in names)
 
 
 def _surely(text: str, answers: Sequence[str]) -> bool | None:

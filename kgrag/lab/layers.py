@@ -27,7 +27,7 @@ def required(systems: Iterable[str], collection: Collection) -> list[Layer]:
         if name.strip() not in BASELINES:
             standard, answers = spelt(name)
             part: Any = collection.system(standard) if answers else collection.retriever(standard)
-            layers |= part.lacking()
+            layers |= part.missing_layers()
     return [layer for layer in LAYERS if layer in layers]
 
 

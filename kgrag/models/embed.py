@@ -127,7 +127,7 @@ class WordLlamaEmbedder(_Named):
         """See Embedder."""
         if not texts:
             return np.empty((0, self.dimension), np.float32)
-        return whole(self.name, texts, self._model.embed([t or " " for t in texts], norm=False))
+        return checked_vectors(self.name, texts, self._model.embed([t or " " for t in texts], norm=False))
 
 
 class SentenceTransformerEmbedder(_Named):
@@ -141,7 +141,7 @@ class SentenceTransformerEmbedder(_Named):
 
     def embed(self, texts: Sequence[str]) -> Vectors:
         """See Embedder."""
-        return whole(self.name, texts, self.encode(texts))
+        return checked_vectors(self.name, texts, self.encode(texts))
 
     def encode(self, texts: Sequence[str]) -> Vectors:
         """Return the model's vectors, of any length."""
@@ -186,12 +186,12 @@ class BiEncoder(_Named):
             text = beginning(texts[int(np.nanargmax(shares))])
             raise ModelError(f"{self.name!r} gives {text} too long a vector.", "Is this an encoder of passages?")
         last = np.where(shares > 0, np.sqrt(1 - shares**2), 0)  # a vector of zeros stays one
-        return whole(self.name, texts, np.hstack([rows / self._bound, last]))
+        return checked_vectors(self.name, texts, np.hstack([rows / self._bound, last]))
 
     def embed_questions(self, texts: Sequence[str]) -> Vectors:
         """Return vectors of questions, for comparison with those of passages."""
         rows = self._questions.encode(texts)
-        return whole(self.name, texts, np.hstack([rows, np.zeros((len(rows), 1))]))
+        return checked_vectors(self.name, texts, np.hstack([rows, np.zeros((len(rows), 1))]))
 
 
 class CachedEmbedder:
@@ -288,7 +288,7 @@ class OpenAIEmbedder:
                 reasons[place] = vector
             else:
                 rows[place] = vector
-        return whole(self.name, texts, rows, reasons)
+        return checked_vectors(self.name, texts, rows, reasons)
 
 
 def unit(vectors: Any) -> Vectors:
@@ -302,7 +302,9 @@ def unit(vectors: Any) -> Vectors:
     return rows
 
 
-def whole(name: str, texts: Sequence[str], vectors: Any, reasons: Mapping[int, ModelError] | None = None) -> Vectors:
+def checked_vectors(
+    name: str, texts: Sequence[str], vectors: Any, reasons: Mapping[int, ModelError] | None = None
+) -> Vectors:
     """Scale the rows to length 1. Raises NoVectorError where one is of zeros, or has no number.
 
     `name`: of the embedder; `reasons`: why some are, by their places.
@@ -323,7 +325,7 @@ def embed_each(embedder: Embedder, texts: Sequence[str]) -> tuple[Vectors, dict[
     if not texts:
         return np.empty((0, embedder.dimension), np.float32), {}
     try:
-        return whole(embedder.name, texts, embedder.embed(texts)), {}
+        return checked_vectors(embedder.name, texts, embedder.embed(texts)), {}
     except NoVectorError as error:
         return error.vectors, error.reasons
 

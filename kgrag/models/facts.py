@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 
 from pydantic import BaseModel, model_validator
 
-from kgrag.models.tasks import MOST_FACTS, Tasks, numbered
+from kgrag.models.prompted import MOST_FACTS, PromptedModel, numbered
 from kgrag.values.documents import Triple
 from kgrag.values.results import Passage
 
@@ -90,7 +90,7 @@ def repeats_example(names: Iterable[str], prompt: str, text: str) -> bool:
 
 
 def read(
-    tasks: Tasks, question: str, passages: Sequence[Passage], facts_so_far: Sequence[Triple] = ()
+    llm: PromptedModel, question: str, passages: Sequence[Passage], facts_so_far: Sequence[Triple] = ()
 ) -> tuple[Triple, ...]:
     """Read facts in passages that help answer a question, beyond the known ones. Raises ModelError.
 
@@ -103,8 +103,8 @@ def read(
     values = {"passages": passages_text, "question": question} | (
         {"facts": lines(facts_so_far)} if facts_so_far else {}
     )
-    reply = tasks.structured("read", Facts, prompt=prompt, **values)
-    example, material = tasks.prompt(prompt).text, "\n".join(values.values())
+    reply = llm.structured("read", Facts, prompt=prompt, **values)
+    example, material = llm.prompt(prompt).text, "\n".join(values.values())
     before = {key(fact) for fact in facts_so_far}
     facts = {key(fact): fact for fact in (Triple(*map(_squeezed, parts)) for parts in reply.triples[:MOST_FACTS])}
     return tuple(

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from kgrag.models.embed import Vectors, whole
+from kgrag.models.embed import Vectors, checked_vectors
 from kgrag.runtime.jars import Jar, JarStore
 from kgrag.settings import Settings
 from kgrag.values.errors import ConfigurationError, LocalServerError
@@ -98,7 +98,7 @@ class OnnxEmbedder:
     def _vectors(self, texts: Sequence[str], prompt: str) -> Vectors:
         if not texts:
             return np.empty((0, self.dimension), np.float32)
-        return whole(self.name, texts, self._encode([prompt + (text or " ") for text in texts]))
+        return checked_vectors(self.name, texts, self._encode([prompt + (text or " ") for text in texts]))
 
     def _encode(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """Return the mean of the tokens' vectors, or the first token's, for each text alone.

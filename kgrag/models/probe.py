@@ -10,8 +10,8 @@ from kgrag.models.embed import load_embedder
 from kgrag.models.endpoint import Endpoint
 from kgrag.models.facts import Facts
 from kgrag.models.openai_chat import OpenAIChat
+from kgrag.models.prompted import PromptedModel, framed
 from kgrag.models.rerank_server import RerankServer
-from kgrag.models.tasks import Tasks, framed
 from kgrag.settings import RerankerSettings, Settings
 from kgrag.values.errors import KgragError, TooLongError
 from kgrag.values.results import Check
@@ -65,7 +65,7 @@ def _chat(settings: Settings, model: OpenAIChat) -> Iterator[Check]:
     slow = 0 < rate < _SLOW
     speed = f"about {rate:,.0f} tokens a second" if rate else "its replies come whole"
     yield Check("Speed", True, f"{speed}{': an answer takes its time, and a loop minutes' if slow else ''}")
-    yield _json(Tasks(model, settings.chat.prompts), model)
+    yield _json(PromptedModel(model, settings.chat.prompts), model)
     context = _context(settings, model)
     if context is None:
         yield Check("Context", True, "the server does not say how long it is")
@@ -75,12 +75,10 @@ def _chat(settings: Settings, model: OpenAIChat) -> Iterator[Check]:
     yield Check("Context", not short, f"{context:,} tokens", remedy if short else "")
 
 
-def _json(tasks: Tasks, model: OpenAIChat) -> Check:
+def _json(llm: PromptedModel, model: OpenAIChat) -> Check:
     """Check whether a task that needs JSON gets it, and by which parameters."""
     try:
-        facts = tasks.structured(
-            "read", Facts, passages=f"[1]\n{framed(_TEXT)}", question="Where was the Halcyon built?"
-        )
+        facts = llm.structured("read", Facts, passages=f"[1]\n{framed(_TEXT)}", question="Where was the Halcyon built?")
     except KgragError as error:
         return Check("JSON", False, error.message, error.remedy)
     return Check("JSON", True, f"by {model.json_form('read')}; it read {len(facts.triples)} facts in a passage")

@@ -10,7 +10,7 @@ from typing import Any, ClassVar, Literal, Self
 from pydantic import Field
 
 from kgrag.models.embed import Embedder, embed_questions
-from kgrag.models.tasks import Listener
+from kgrag.models.prompted import Listener
 from kgrag.retrieval.context import PAUSES, Searchable, SearchContext, unknown_keys
 from kgrag.retrieval.expression import Expression, parse
 from kgrag.runtime.options import Count, Options, resolve
@@ -290,22 +290,22 @@ class Retriever(ABC):
         """
         return None
 
-    def asks(self) -> int:
+    def max_model_calls(self) -> int:
         """Return the most calls of a language model that a search takes.
 
         Returns:
             Their number, those of its parts included.
         """
-        return type(self).calls + sum(part.asks() for part in self.parts)
+        return type(self).calls + sum(part.max_model_calls() for part in self.parts)
 
-    def remembers(self) -> bool:
+    def is_stateful(self) -> bool:
         """Return whether it has a state in a query's memory, so that the queries of one question run one after another.
 
         Returns:
             True if it or one of its parts has.
         """
         own = type(self).evidence is not Retriever.evidence  # which is of the last query
-        return own or any(part.remembers() for part in self.parts)
+        return own or any(part.is_stateful() for part in self.parts)
 
     def requires(self) -> frozenset[Layer]:
         """Return the layers of the graph that the retriever requires.
@@ -315,7 +315,7 @@ class Retriever(ABC):
         """
         return frozenset()
 
-    def lacking(self) -> frozenset[Layer]:
+    def missing_layers(self) -> frozenset[Layer]:
         """Return the required layers that the collection lacks.
 
         Returns:
@@ -323,7 +323,7 @@ class Retriever(ABC):
         """
         own = self.requires()
         missing = own - self.context.reader.layers(own)
-        return missing.union(*(part.lacking() for part in self.parts))
+        return missing.union(*(part.missing_layers() for part in self.parts))
 
     def notes(self, ranked: Sequence[Scored]) -> tuple[str, ...]:
         """Return remarks on a ranking, such as which layers the collection lacks.
@@ -368,7 +368,7 @@ class Retriever(ABC):
             scored = self.ranked(question, depth * k)
             hits = self.hits(scored)[:k]
             whole = len(hits) >= min(k, len(scored)) and (hits or not self._removed_from())
-            if whole or self.asks():  # a language model's calls cost more than a shorter list
+            if whole or self.max_model_calls():  # a language model's calls cost more than a shorter list
                 break
         _LOG.info("%s: %d of %d passages in %.0f ms", self.name, len(hits), k, 1000 * (time.perf_counter() - started))
         notes = self.notes(scored) if hits else (*self.notes(scored), *unknown_keys(self.contexts, question.filter))

@@ -13,7 +13,7 @@ import platformdirs
 
 from kgrag.graph.reader import Reader, Row
 from kgrag.models.embed import CachedEmbedder, Embedder, load_embedder
-from kgrag.models.tasks import Tasks
+from kgrag.models.prompted import PromptedModel
 from kgrag.settings import RerankerSettings
 from kgrag.values.errors import MismatchError
 from kgrag.values.results import Filter
@@ -44,7 +44,7 @@ class SearchContext:
         embedder: Embedder,
         defaults: Mapping[str, Any] | None = None,
         agents: Mapping[str, Any] | None = None,
-        tasks: Tasks | None = None,
+        llm: PromptedModel | None = None,
         load: Callable[[str], Embedder] | None = None,
         cache: Path | None = None,
         reranker: RerankerSettings | None = None,
@@ -54,7 +54,7 @@ class SearchContext:
         self._opened = time.monotonic()
         self.defaults = defaults or {}
         self.agents = agents or {}
-        self.tasks = tasks
+        self.llm = llm
         self.cache = cache or Path(platformdirs.user_cache_dir("kgrag", appauthor=False))
         self.reranker = reranker or RerankerSettings()
         self._load = load

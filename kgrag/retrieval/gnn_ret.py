@@ -230,7 +230,7 @@ class GnnRet(Retriever):
         """See Retriever."""
         return frozenset({"keywords"} if "named" in self.settings.edges else ())
 
-    def remembers(self) -> bool:
+    def is_stateful(self) -> bool:
         """See Retriever."""
         return self.settings.beta is not None
 

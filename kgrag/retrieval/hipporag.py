@@ -93,9 +93,9 @@ class HippoRag(Retriever):
             ConfigurationError: no language model is configured.
         """
         super().__init__(*on, **options)
-        if self.context.tasks is None:
+        if self.context.llm is None:
             raise no_model()
-        self.tasks = self.context.tasks
+        self.llm = self.context.llm
         self.dense = Dense(self.context)
         self.whole = WholeGraph(
             self.context, same_as=self.settings.same_as, named=False, over_passages=self.over_passages
@@ -139,8 +139,8 @@ class HippoRag(Retriever):
 
     def _names(self, query: Query) -> list[str]:
         """Return the names in the question, each once, in normal form. Raises ModelError."""
-        tasks = self.tasks.with_listener(query.listener)
-        reply = tasks.structured("name", Names, question=query.wording)
+        llm = self.llm.with_listener(query.listener)
+        reply = llm.structured("name", Names, question=query.wording)
         return list(dict.fromkeys(filter(None, map(normalise, reply.names))))
 
     def _linked(self, names: Sequence[str]) -> list[Mapping[str, Any]]:
@@ -231,8 +231,8 @@ class HippoRag2(HippoRag):
             return []
         triples = [Triple(f["subject"], f["predicate"], f["object"]) for f in facts]
         listing = "\n".join(f"{n}. {line}" for n, line in enumerate(lines(triples).splitlines(), 1))
-        tasks = self.tasks.with_listener(query.listener)
-        numbers = set(tasks.structured("recognise", SelectedFacts, facts=listing, question=query.wording).kept)
+        llm = self.llm.with_listener(query.listener)
+        numbers = set(llm.structured("recognise", SelectedFacts, facts=listing, question=query.wording).kept)
         mask = [n in numbers for n in range(1, len(facts) + 1)]
         if query.listener is not None:
             query.listener(

@@ -20,8 +20,8 @@ from kgrag.models.chat import no_model
 from kgrag.models.embed import Vectors, embed_questions
 from kgrag.models.generator import load_generator
 from kgrag.models.parallel import in_parallel
+from kgrag.models.prompted import framed, harmless
 from kgrag.models.prompts import load_prompt
-from kgrag.models.tasks import framed, harmless
 from kgrag.retrieval.base import BRIDGE_CAP, Layer, Query, Retriever, Scored
 from kgrag.retrieval.context import Searchable
 from kgrag.retrieval.gnn_ret import OVER
@@ -138,7 +138,7 @@ class Kgp(Retriever):
             ConfigurationError: a language model is to guide, and none is configured or named.
         """
         super().__init__(*on, **options)
-        if self.settings.guide == "chat" and self.context.tasks is None:
+        if self.settings.guide == "chat" and self.context.llm is None:
             raise no_model()
         if self.settings.guide == "generator" and self.settings.generator is None:
             raise ConfigurationError(
@@ -291,18 +291,18 @@ class Kgp(Retriever):
     def _generated(self, query: Query, evidence: Sequence[str]) -> list[str]:
         """Return the next fact that the generator writes for each path; the question where it writes nothing."""
         assert self.settings.generator is not None
-        prompt = self.context.tasks.prompt("next-evidence") if self.context.tasks else load_prompt("next-evidence")
+        prompt = self.context.llm.prompt("next-evidence") if self.context.llm else load_prompt("next-evidence")
         prompts = [prompt.messages(question=query.wording, evidence=text) for text in evidence]
         return [text.strip() or query.text for text in load_generator(self.settings.generator).write(prompts)]
 
     def _imagined(self, query: Query, evidence: Sequence[str]) -> list[str]:
         """Return the evidence that the language model would like to see next, for each path. Raises ModelError."""
-        assert self.context.tasks is not None
-        tasks = self.context.tasks.with_listener(query.listener)
+        assert self.context.llm is not None
+        llm = self.context.llm.with_listener(query.listener)
 
         def imagine(number: int) -> str:
             text = framed(harmless(evidence[number]))
-            return tasks.text("evidence", prompt="next-evidence", question=query.wording, evidence=text)
+            return llm.text("evidence", prompt="next-evidence", question=query.wording, evidence=text)
 
         replies = dict(in_parallel(imagine, range(len(evidence)), len(evidence) or 1))
         failed = [reply for reply in replies.values() if isinstance(reply, Exception)]

@@ -65,9 +65,9 @@ class SyncGe(Retriever):
             ConfigurationError: no language model is configured.
         """
         super().__init__(*on, **options)
-        if self.context.tasks is None:
+        if self.context.llm is None:
             raise no_model()
-        self.tasks = self.context.tasks
+        self.llm = self.context.llm
 
     def rank(self, query: Query, n: int) -> list[Scored]:
         """See Retriever; the base ranking itself where nothing is read or linked. Raises ModelError."""
@@ -90,7 +90,7 @@ class SyncGe(Retriever):
         """
         ids = [x.id for x in base]
         texts = self.context.reader.passages(ids)
-        facts = read(self.tasks.with_listener(query.listener), query.text, [texts[id] for id in ids if id in texts])
+        facts = read(self.llm.with_listener(query.listener), query.text, [texts[id] for id in ids if id in texts])
         if query.listener is not None:
             query.listener(Read(query=query.text, triples=facts))
         return facts

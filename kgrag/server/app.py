@@ -33,13 +33,13 @@ from kgrag.server.api import (
     start,
 )
 from kgrag.server.asking import Asking
+from kgrag.server.authentication import LOOPBACK, Guard
 from kgrag.server.conversations import Conversations
-from kgrag.server.entrance import LOOPBACK, Guard
 from kgrag.server.failures import ERRORS, Reply, add_handlers
 from kgrag.server.jobs import Jobs
 from kgrag.server.keys import Keys
 from kgrag.server.pictures import Pictures
-from kgrag.server.record import API, Metrics, Record
+from kgrag.server.request_log import API, Metrics, Record
 from kgrag.server.request_queue import Workers
 from kgrag.server.route_context import Serving, check_given
 from kgrag.server.throttle import Throttle
@@ -101,7 +101,7 @@ def create_app(kg: KnowledgeGraph, keys: Keys, options: ServeOptions) -> FastAPI
     app.include_router(health.router, responses=ERRORS)
     app.include_router(openai.router, responses=openai_forms.ERRORS, dependencies=checked)
     if find_spec("mcp") is not None:
-        from kgrag.server.mcp_door import McpDoor
+        from kgrag.server.mcp_http import McpDoor
 
         app.router.routes.append(Route("/mcp", McpDoor(kg, options), methods=["GET", "POST", "DELETE"]))
     add_handlers(app)

@@ -14,7 +14,7 @@ from typing import Any
 from kgrag.agents.replies import citing, numbers_of
 from kgrag.client.searching import Searching
 from kgrag.models.chat import Message
-from kgrag.models.tasks import Tasks
+from kgrag.models.prompted import PromptedModel
 from kgrag.runtime.limits import retries_heard
 from kgrag.server.answer_forms import markdown, sources_form, step_form
 from kgrag.server.conversation import understood
@@ -67,10 +67,10 @@ class Asking:
         self._answers, self._searches = answers, searches
         self._live: dict[str, _Live] = {}
 
-    def begin(self, turn: Turn, target: Searching, tasks: Tasks | None, before: Sequence[Message]) -> None:
+    def begin(self, turn: Turn, target: Searching, llm: PromptedModel | None, before: Sequence[Message]) -> None:
         """Have a turn answered from the collections that were chosen; `before`: what was said in the conversation."""
         live = self._live[turn.id] = _Live(turn)
-        live.task = asyncio.get_running_loop().create_task(self._work(live, target, tasks, before))
+        live.task = asyncio.get_running_loop().create_task(self._work(live, target, llm, before))
 
     def now(self, turn: Turn) -> Turn:
         """Return the current state of a turn: one in progress in a server that ended has stopped."""
@@ -112,11 +112,11 @@ class Asking:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
 
-    async def _work(self, live: _Live, target: Searching, tasks: Tasks | None, before: Sequence[Message]) -> None:
+    async def _work(self, live: _Live, target: Searching, llm: PromptedModel | None, before: Sequence[Message]) -> None:
         id, ended = live.turn.id, dict[str, Any](state="done")
         result: Answer | Ranking | None = None
         try:
-            result = await self._answered(live, target, tasks, before)
+            result = await self._answered(live, target, llm, before)
             if isinstance(result, Answer):
                 usage = {"calls": result.usage.calls, "tokens": result.usage.tokens, "cost": result.usage.cost}
                 failed = {"error": result.problem, "remedy": "", "kind": "ModelError"} if result.problem else None
@@ -135,7 +135,7 @@ class Asking:
             del self._live[id]
 
     async def _answered(
-        self, live: _Live, target: Searching, tasks: Tasks | None, before: Sequence[Message]
+        self, live: _Live, target: Searching, llm: PromptedModel | None, before: Sequence[Message]
     ) -> Answer | Ranking:
         turn = live.turn
 
@@ -145,8 +145,8 @@ class Asking:
 
         def answer(hear: Callable[[Any], None]) -> Answer | Ranking:
             question = turn.question
-            if before and tasks is not None:
-                question = understood(tasks.with_listener(hear), before, question)
+            if before and llm is not None:
+                question = understood(llm.with_listener(hear), before, question)
                 if question != turn.question:
                     hear(Rewritten(query=question))
             if not turn.system:

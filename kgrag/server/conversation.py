@@ -12,7 +12,7 @@ from kgrag.agents.strategy import Strategy
 from kgrag.client.searching import LocalSearching
 from kgrag.indexing.ask_each import Meter
 from kgrag.models.chat import Message
-from kgrag.models.tasks import Listener, Tasks
+from kgrag.models.prompted import Listener, PromptedModel
 from kgrag.values.errors import ModelError
 from kgrag.values.events import Answer, Citation
 from kgrag.values.results import Usage
@@ -61,7 +61,7 @@ class ConversationReply:
 def reply(
     searched: LocalSearching,
     system: Strategy,
-    tasks: Tasks,
+    llm: PromptedModel,
     messages: Sequence[Message],
     hear: Listener | None = None,
 ) -> ConversationReply:
@@ -78,11 +78,11 @@ def reply(
         return ConversationReply(f"Ask a question about the documents of {searched.name}.")
     meter = Meter()
     if is_chore(spoken):
-        answer = tasks.chat(list(messages), task="title")
+        answer = llm.chat(list(messages), task="title")
         return ConversationReply(without_pictures(answer.text), usage=answer.usage, cut=answer.cut)
     question = spoken[-1].content
     if before := spoken[:-1]:
-        question = understood(tasks.with_listener(meter), before, question)
+        question = understood(llm.with_listener(meter), before, question)
     result = searched.ask_stream(question, system=system).tell(hear)
     if result.problem and not result.text:
         raise ModelError(result.problem)
@@ -91,10 +91,10 @@ def reply(
     return replace(with_sources(result), usage=result.usage + meter.total, cut=result.cut)
 
 
-def understood(tasks: Tasks, before: Sequence[Message], question: str) -> str:
+def understood(llm: PromptedModel, before: Sequence[Message], question: str) -> str:
     """Return a question that can be understood without the messages `before`. Raises ModelError."""
     history = "\n".join(f"{m.role.capitalize()}: {m.content[:_LONGEST]}" for m in before[-TURNS:])
-    return tasks.text("follow-up", whole=True, history=history, question=question)
+    return llm.text("follow-up", whole=True, history=history, question=question)
 
 
 def is_chore(messages: Sequence[Message]) -> bool:

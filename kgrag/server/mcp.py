@@ -94,7 +94,7 @@ class Tools:
         return {
             "collections": [shortened(info, self._characters) for info in sizes],
             "saved_queries": [saved(n, query) for n, query in queries if not self.scope or is_of_a_collection(n)],
-            "language_model": self.kg.tasks() is not None,
+            "language_model": self.kg.models.llm() is not None,
         }
 
     def search(

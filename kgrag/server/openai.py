@@ -125,14 +125,12 @@ async def completions(caller: Called, body: Chat) -> Response:
     turns = [message.turn(last=message is body.messages[-1]) for message in body.messages]
     if turns and len(turns[-1].content) > _LONGEST and not conversation.is_chore(turns):
         raise InputError(f"A question has at most {_LONGEST:,} characters.", "Upload long texts as documents.")
-    searched, system, tasks = await caller.work(lambda: (*_model_of(caller, body.model), caller.kg.language_model()))
+    searched, system, llm = await caller.work(lambda: (*_model_of(caller, body.model), caller.kg.language_model()))
     completion = _Completion(body.model, partial(_link, caller))
     if not body.stream:
-        reply = await caller.work(
-            lambda: conversation.reply(searched, system, tasks, turns), workers=caller.serving.asks
-        )
+        reply = await caller.work(lambda: conversation.reply(searched, system, llm, turns), workers=caller.serving.asks)
         return Reply(completion.whole(reply))
-    heard = await caller.serving.asks.stream(lambda hear: conversation.reply(searched, system, tasks, turns, hear))
+    heard = await caller.serving.asks.stream(lambda hear: conversation.reply(searched, system, llm, turns, hear))
     usage = body.stream_options is not None and body.stream_options.include_usage
     return EventStream(completion.chunks(heard, usage), _data)
 

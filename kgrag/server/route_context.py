@@ -16,12 +16,12 @@ from kgrag.client.federation import Federation
 from kgrag.client.graph import KnowledgeGraph
 from kgrag.graph.collections import find_collection
 from kgrag.server.asking import Asking
+from kgrag.server.authentication import access_of
 from kgrag.server.conversations import Conversations
-from kgrag.server.entrance import access_of
 from kgrag.server.jobs import Jobs
 from kgrag.server.keys import Access, Keys, Role, hidden
 from kgrag.server.pictures import Pictures
-from kgrag.server.record import API, Metrics
+from kgrag.server.request_log import API, Metrics
 from kgrag.server.request_queue import Workers
 from kgrag.settings import ServeOptions
 from kgrag.values.errors import InputError

@@ -7,7 +7,7 @@ import time
 from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from kgrag.server.entrance import LOGIN, is_open
+from kgrag.server.authentication import LOGIN, is_open
 from kgrag.server.failures import response
 from kgrag.server.keys import Access
 from kgrag.settings import ServeOptions

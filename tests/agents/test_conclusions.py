@@ -12,7 +12,7 @@ from scripted import Scripted
 from kgrag import GnnRet, KnowledgeGraph
 from kgrag.agents.answering import AnswerOptions
 from kgrag.agents.loop import run
-from kgrag.agents.strategy import Conclusion, Episode, Inquiry, Search, Strategy
+from kgrag.agents.strategy import Episode, Outcome, QuestionContext, StepQuery, Strategy
 from kgrag.agents.trace import Trace
 from kgrag.lab.papers import find_paper
 from kgrag.retrieval.base import RETRIEVERS, Query, Retriever, Scored, make_retriever
@@ -29,14 +29,14 @@ class _Pair(Episode):
 
     pool = 30
 
-    def __init__(self, inquiry: Inquiry, settings: Any) -> None:
+    def __init__(self, inquiry: QuestionContext, settings: Any) -> None:
         super().__init__(inquiry, settings)
         self.found: list[Scored] = []
         self.threads: set[int] = set()
         self.together = threading.Barrier(2, timeout=10)
 
-    def next_queries(self) -> Sequence[str | Search]:
-        return [Search("Brandvik family Nordvika", "family"), Search("Stilla salmon", "river")]
+    def next_queries(self) -> Sequence[str | StepQuery]:
+        return [StepQuery("Brandvik family Nordvika", "family"), StepQuery("Stilla salmon", "river")]
 
     def retrieve(self, query: Query) -> list[Scored]:
         self.together.wait()
@@ -48,9 +48,9 @@ class _Pair(Episode):
     def finalise(self) -> list[Scored]:
         return self.found
 
-    def conclude(self) -> Conclusion:
+    def conclude(self) -> Outcome:
         self.emit(Chained(text="Brandvik -> Nordvika -> Stilla"))
-        return Conclusion(self.found, [[x.id for x in self.found], [self.found[0].id]], [HOME])
+        return Outcome(self.found, [[x.id for x in self.found], [self.found[0].id]], [HOME])
 
 
 class Pair(Strategy):
@@ -60,31 +60,31 @@ class Pair(Strategy):
     summary = "reads a path"
     options = AnswerOptions
 
-    def begin(self, inquiry: Inquiry) -> Episode:
+    def begin(self, inquiry: QuestionContext) -> Episode:
         return _Pair(inquiry, self.settings)
 
 
 class _Failing(_Pair):
-    def conclude(self) -> Conclusion:
+    def conclude(self) -> Outcome:
         raise ModelError("The verifier is gone.", "Start it.")
 
 
 class Failing(Pair):
     name = "failing"
 
-    def begin(self, inquiry: Inquiry) -> Episode:
+    def begin(self, inquiry: QuestionContext) -> Episode:
         return _Failing(inquiry, self.settings)
 
 
 class _Own(_Pair):
-    def conclude(self) -> Conclusion:
-        return Conclusion(self.found, text="Nordvika")
+    def conclude(self) -> Outcome:
+        return Outcome(self.found, text="Nordvika")
 
 
 class Own(Pair):
     name = "own"
 
-    def begin(self, inquiry: Inquiry) -> Episode:
+    def begin(self, inquiry: QuestionContext) -> Episode:
         return _Own(inquiry, self.settings)
 
 
@@ -184,16 +184,16 @@ def test_memory_of_queries_asked_at_once_is_that_of_their_order(talking: Knowled
         retriever.rank(query, 30)
     for _ in range(20):
         question = Query(QUESTION)
-        run(_Both(Inquiry(question, retriever, 8, lambda event: None), AnswerOptions()), Trace())
+        run(_Both(QuestionContext(question, retriever, 8, lambda event: None), AnswerOptions()), Trace())
         assert question.memory[retriever].vector.tolist() == one.memory[retriever].vector.tolist()
 
 
 def test_retrievers_that_remember_say_so(talking: KnowledgeGraph, coast: str) -> None:
     context = talking[coast].context
-    names = [name for name in RETRIEVERS if name != "gfm" and make_retriever(name, context).remembers()]
+    names = [name for name in RETRIEVERS if name != "gfm" and make_retriever(name, context).is_stateful()]
     assert names == ["communities", "kgp", "mdr", "raptor"]
-    assert not make_retriever("gnn-ret", context).remembers()
-    assert make_retriever("top(rrf(bm25, gnn-ret(beta=0.9)), k=3)", context).remembers()
+    assert not make_retriever("gnn-ret", context).is_stateful()
+    assert make_retriever("top(rrf(bm25, gnn-ret(beta=0.9)), k=3)", context).is_stateful()
 
 
 def test_every_retriever_says_what_its_scores_are(kg: KnowledgeGraph, coast: str) -> None:

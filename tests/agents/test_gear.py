@@ -35,8 +35,8 @@ def test_two_steps(talking: KnowledgeGraph, scripted: Scripted, coast: str) -> N
     _two_steps(scripted)
     answer = talking[coast].ask(QUESTION, system="gear(passages=3)+bm25", short=True, k=8)
     assert (answer.text, answer.found, answer.problem, answer.system) == ("salmon", True, "", "gear(passages=3)+bm25")
-    tasks = scripted.tasks
-    assert tasks == "read reason rewrite read read reason answer".split()
+    llm = scripted.tasks
+    assert llm == "read reason rewrite read read reason answer".split()
     titles = [hit.passage.title for hit in answer.ranking]
     assert set(titles[:5]) >= {"Fjord Queen", "Brandvik family", "Nordvika", "Stilla"}
     assert len(titles) == len(set(titles)) == 5

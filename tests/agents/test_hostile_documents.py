@@ -12,7 +12,7 @@ import pytest
 from scripted import Scripted
 
 from kgrag import KnowledgeGraph
-from kgrag.models.tasks import numbered
+from kgrag.models.prompted import numbered
 from kgrag.values.documents import Document, Section
 from kgrag.values.results import Passage
 

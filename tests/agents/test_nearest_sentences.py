@@ -4,7 +4,7 @@ from scripted import Scripted
 
 from kgrag.agents.answering import AnswerOptions, answer, nearest_sentences
 from kgrag.models.openai_chat import OpenAIChat
-from kgrag.models.tasks import Tasks
+from kgrag.models.prompted import PromptedModel
 from kgrag.values.results import Item, Passage, Summary
 
 FRAM = "The Fram is a ship. Her sails were red. Colin Archer drew her lines. A cat lived aboard. She was built in 1892."
@@ -42,9 +42,9 @@ def test_other_scripts_and_what_has_no_sentence() -> None:
 def test_the_reader_sees_these_and_cites_the_whole(scripted: Scripted) -> None:
     scripted.say("answer", "In Larvik [2].", "In Larvik [2].")
     with OpenAIChat(scripted.settings()) as model:
-        tasks = Tasks(model)
-        short = answer(tasks, QUESTION, ITEMS, AnswerOptions(sentences=1), short=False)
-        whole = answer(tasks, QUESTION, ITEMS, AnswerOptions(), short=False)
+        llm = PromptedModel(model)
+        short = answer(llm, QUESTION, ITEMS, AnswerOptions(sentences=1), short=False)
+        whole = answer(llm, QUESTION, ITEMS, AnswerOptions(), short=False)
     assert short == whole
     assert short.citations[0].passage.text == "He lived in Larvik.\nHe had a dog. The harbour was near"
     few, all_ = (call["messages"][-1]["content"] for call in scripted.calls)

@@ -47,8 +47,8 @@ def test_a_step_that_failed_is_told_with_the_answer(
     with failing:
         system = failing[coast].system("ircot(steps=2)+bm25")
         found = system.ask(_QUESTION)
-        tasks = failing.language_model()
-        said = reply(failing[coast], system, tasks, [Message("user", _QUESTION)])
+        llm = failing.language_model()
+        said = reply(failing[coast], system, llm, [Message("user", _QUESTION)])
     assert found.text.startswith("In Nordvika") and "fails" in found.problem
     print_answer(found)
     assert "A step failed, and this is made from what there was" in " ".join(capsys.readouterr().err.split())

@@ -6,7 +6,7 @@ from scripted import Scripted
 from kgrag import Auto, Gear, GlobalSearch, KnowledgeGraph, Single
 from kgrag.agents.answering import AnswerOptions, answer
 from kgrag.models.openai_chat import OpenAIChat
-from kgrag.models.tasks import Tasks
+from kgrag.models.prompted import PromptedModel
 from kgrag.retrieval.base import make_retriever
 from kgrag.retrieval.support import unsupported
 from kgrag.values.results import Passage, Summary
@@ -78,7 +78,7 @@ def test_an_answer_that_is_worked_out_first(scripted: Scripted) -> None:
         scripted.say("answer", reply)
         with OpenAIChat(scripted.settings()) as model:
             reasoned = AnswerOptions(reason=True)
-            given = answer(Tasks(model), "Where?", ITEMS, reasoned, short=True)
+            given = answer(PromptedModel(model), "Where?", ITEMS, reasoned, short=True)
         assert given.text == expected
         assert [c.passage.id for c in given.citations] == (["p1", "p2"] if "[2]" in reply else [])
     assert "Steps:" in scripted.calls[-1]["messages"][-1]["content"]

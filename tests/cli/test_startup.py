@@ -8,7 +8,7 @@ from click.testing import CliRunner
 
 from kgrag import __version__
 from kgrag.cli import COMMANDS, GROUPS, SECTIONS, main
-from kgrag.graph.local.lines import LINES, locked_version
+from kgrag.graph.local.releases import LINES, locked_version
 
 ALONE = {name for names in SECTIONS.values() for name in names}
 GROUPED = {name: [group, name] for group, (_, names) in GROUPS.items() for name in names if name not in ALONE}

@@ -42,7 +42,7 @@ MISSING = {
         "history": "the saved query history tells the same",
     },
     RemoteKnowledgeGraph: {
-        **dict.fromkeys("connect embedder language_model local tasks".split(), HERE),
+        **dict.fromkeys("connect embedder language_model local".split(), HERE),
         **dict.fromkeys("delete_runs neighbourhood passage runs".split(), PER_COLLECTION),
         **dict.fromkeys(
             "import_export import_knowledge load_in_bulk propose_attachment write_bulk_files".split(), COMMANDS

@@ -6,8 +6,8 @@ import pytest
 
 from kgrag.indexing.extracted import Extraction, FactRows
 from kgrag.models.chat import Reply
+from kgrag.models.prompted import shaped
 from kgrag.models.prompts import load_prompt
-from kgrag.models.tasks import shaped
 from kgrag.text.languages import language_of
 from kgrag.values.results import Usage
 

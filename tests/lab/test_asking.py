@@ -17,7 +17,7 @@ from kgrag.lab.records import RecordFile
 from kgrag.lab.report import Result
 from kgrag.lab.retrieving import AnswerRecord, Iteration, Record
 from kgrag.lab.summary import differences, errors, iterations, problems, table, tables_by
-from kgrag.models.tasks import Listener
+from kgrag.models.prompted import Listener
 from kgrag.values.errors import BudgetError, ConfigurationError, DatabaseError, UnavailableError
 from kgrag.values.events import Answer, Called, Event, Failed, Ranked, Retrieved
 from kgrag.values.results import Hit, Passage, Ranking, Usage

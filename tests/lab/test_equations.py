@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from kgrag.agents.bdtr import BdtrOptions, _Bdtr
-from kgrag.agents.episode import Inquiry
+from kgrag.agents.episode import QuestionContext
 from kgrag.agents.gear import GearOptions, _Gear, balanced
 from kgrag.agents.gears import GearsOptions, _Gears
 from kgrag.agents.iter_retgen import IterRetgenOptions, _IterRetgen
@@ -17,7 +17,7 @@ from kgrag.agents.self_ask import SelfAskOptions, _SelfAsk
 from kgrag.lab.papers import PaperRow, PaperTable, find_paper, value_of
 from kgrag.lab.reproduction import Reproduction, measured_from
 from kgrag.models.facts import key
-from kgrag.models.tasks import framed
+from kgrag.models.prompted import framed
 from kgrag.retrieval.base import Query, Scored
 from kgrag.retrieval.compose import Rrf, RrfOptions
 from kgrag.retrieval.gnn_ret import GnnRet, GnnRetOptions, Memory, State, nearest
@@ -85,8 +85,8 @@ def made(kind: Any, **given: Any) -> Any:
     return one
 
 
-def inquiry(base: Base, tasks: Told | None = None) -> Inquiry:
-    return Inquiry(Query("Who?"), base, 8, lambda event: None, tasks)  # type: ignore[arg-type]
+def inquiry(base: Base, llm: Told | None = None) -> QuestionContext:
+    return QuestionContext(Query("Who?"), base, 8, lambda event: None, llm)  # type: ignore[arg-type]
 
 
 def scores(found: Sequence[Scored]) -> dict[str, float]:
@@ -148,10 +148,10 @@ def test_what_kgp_wants_next_is_told_by_the_question_and_the_path() -> None:
         "Who?\nA: Text of a.\nB: Text of b.",
         "Who?\nB: Text of b.",
     ]
-    tasks = Told("What follows.")
-    chat = made(Kgp, settings=KgpOptions(guide="chat"), context=SimpleNamespace(tasks=tasks))
+    llm = Told("What follows.")
+    chat = made(Kgp, settings=KgpOptions(guide="chat"), context=SimpleNamespace(llm=llm))
     assert chat._next_queries(Query("Who?"), [path]) == ["What follows."]
-    assert tasks.given == [{"question": "Who?", "evidence": framed("A: Text of a.\n\nB: Text of b.")}]
+    assert llm.given == [{"question": "Who?", "evidence": framed("A: Text of a.\n\nB: Text of b.")}]
 
 
 def test_kgp_asks_the_graph_for_what_its_options_say(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -213,11 +213,11 @@ def test_passages_of_a_step_are_appended_to_the_memory_of_gears() -> None:
 
 @pytest.mark.parametrize(("kind", "options"), [(_SelfAsk, SelfAskOptions), (_Rgnn, RgnnOptions)])
 def test_a_single_question_is_answered_from_what_is_found_for_it_alone(kind: Any, options: Any) -> None:
-    tasks = Told({"enough": False})
-    agent = kind(inquiry(Base(), tasks), options(passages=1))
+    llm = Told({"enough": False})
+    agent = kind(inquiry(Base(), llm), options(passages=1))
     for query, found in (("one", ranked("a", "x")), ("two", ranked("b", "x"))):
         agent.absorb(query, found)
-    shown = [given["passages"] for given in tasks.given if "passages" in given]
+    shown = [given["passages"] for given in llm.given if "passages" in given]
     assert [[id for id in "abx" if f"Text of {id}." in text] for text in shown] == [["a"], ["b"]]
     assert [x.id for x in agent.finalise()] == ["a", "b"]
 
@@ -241,16 +241,16 @@ def test_equation_4_of_rgnn_looks_behind_what_moved_away() -> None:
 
 
 def test_thoughts_of_bdtr_come_from_the_pool_so_far() -> None:
-    tasks = Told({"fast": "f", "slow": "s"})
-    agent = _Bdtr(inquiry(Base(), tasks), BdtrOptions(read=1))
+    llm = Told({"fast": "f", "slow": "s"})
+    agent = _Bdtr(inquiry(Base(), llm), BdtrOptions(read=1))
     agent.next_queries()
     for id, score in (("a", 0.5), ("b", 0.9)):
         agent.absorb("?", [Scored(id, score)])
         agent.next_queries()
-    shown = [given["passages"] for given in tasks.given]
+    shown = [given["passages"] for given in llm.given]
     assert ["Text of a." in text for text in shown] == [True, False]
     assert ["Text of b." in text for text in shown] == [False, True]
-    assert [given["thoughts"] for given in tasks.given] == ["(none)", "f\ns"]
+    assert [given["thoughts"] for given in llm.given] == ["(none)", "f\ns"]
     wide = _Bdtr(inquiry(Base(*"abcdefghijkl")), BdtrOptions(pool=10))  # where 8 are wanted in the end
     assert len(wide.retrieve(Query("?"))) == 10
     turns = _IterRetgen(inquiry(Base()), IterRetgenOptions(passages=1))

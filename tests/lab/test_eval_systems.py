@@ -64,8 +64,8 @@ def test_answers_iterations_and_usage_by_hand(evaluate: Evaluate, folder: Path, 
     assert "EM" not in found["systems"]["bm25"]
     row = found["systems"]["gear(steps=2, reread=true)+bm25"]
     assert (row["R@5"], row["EM"], row["F1"], row["questions"]) == (100, 100, 100, 1)
-    tasks = scripted.tasks
-    assert tasks == ["read", "reason", "rewrite", "read", "read", "answer"]  # no reasoning after the last step
+    llm = scripted.tasks
+    assert llm == ["read", "reason", "rewrite", "read", "read", "answer"]  # no reasoning after the last step
     assert row["calls"] == 6
     triples = '{"triples": [["Fram", "designed by", "Colin Archer"]]}'
     reason = '{"answerable": false, "why": "It is not known where he was born."}'

@@ -15,7 +15,7 @@ from kgrag.lab.datasets import Dataset
 from kgrag.lab.records import in_force
 from kgrag.lab.retrieving import retrieve_all
 from kgrag.lab.variants import PERTURBATIONS, join, merge
-from kgrag.models.tasks import Listener
+from kgrag.models.prompted import Listener
 from kgrag.retrieval.base import RETRIEVERS, VectorOptions
 from kgrag.runtime.options import Count
 from kgrag.values.errors import ConfigurationError, NotFoundError

@@ -14,7 +14,7 @@ from kgrag.lab.grading import Grader
 from kgrag.lab.records import RecordFile
 from kgrag.lab.summary import differences, problems, table
 from kgrag.models.chat import Message, Reply
-from kgrag.models.tasks import Tasks
+from kgrag.models.prompted import PromptedModel
 from kgrag.values.errors import BudgetError, ModelError
 from kgrag.values.results import Usage
 
@@ -58,7 +58,7 @@ REPLIES = {
 
 def run(marker: Marker | None, asked: str = "1234", log: RecordFile | None = None, **changes: Any) -> list[Any]:
     system = Scripted({**REPLIES, **changes})
-    grader = None if marker is None else Grader(Tasks(marker))
+    grader = None if marker is None else Grader(PromptedModel(marker))
     records = ask_all({"s": system}, questions(asked), no_progress, logs={"s": log} if log else None, grader=grader)
     return [records, system.asked]
 
@@ -77,7 +77,7 @@ def test_the_model_is_asked_only_what_is_not_known_without_it() -> None:
 
 
 def test_what_marking_takes_is_counted_apart() -> None:
-    grader = Grader(Tasks(Marker()))
+    grader = Grader(PromptedModel(Marker()))
     ask_all({"s": Scripted({**REPLIES})}, questions("1234"), no_progress, grader=grader)
     assert grader.meter.total == Usage(2, 0, 200, 20, 0.2)
 
@@ -90,7 +90,7 @@ def test_what_has_no_known_answer_is_not_marked_and_what_failed_is_wrong() -> No
     marker = Marker()
     system = Scripted({"1": REPLIES["1"], "2": REPLIES["1"], "3": ValueError("broken")})
     asked = [*questions("1"), *questions("2", ()), *questions("3")]
-    row = table(ask_all({"s": system}, asked, no_progress, grader=Grader(Tasks(marker))))["s"]
+    row = table(ask_all({"s": system}, asked, no_progress, grader=Grader(PromptedModel(marker))))["s"]
     assert (row["Acc"], row["errors"], len(marker.asked)) == (50, 1, 1)
 
 
@@ -135,5 +135,5 @@ def test_a_budget_that_is_spent_ends_the_run_but_not_the_answer(tmp_path: Path) 
 def test_marks_are_compared() -> None:
     marker = Marker()
     systems = {"a": Scripted({"1": ONE_STEP, "2": ONE_STEP}), "b": Scripted({"1": ONE_STEP, "2": REPLIES["4"]})}
-    records = ask_all(systems, questions("12"), no_progress, grader=Grader(Tasks(marker)))
+    records = ask_all(systems, questions("12"), no_progress, grader=Grader(PromptedModel(marker)))
     assert differences(records, "b")["a"]["Acc"].value == 50

@@ -240,15 +240,15 @@ def test_backbones_that_a_model_writes_first(command: Command, tmp_path: Path, s
     planned = command(*arguments, "--prepare", "--dry-run")
     assert "holds no communities; `kgrag enrich communities` takes:" in planned.stderr and not scripted.calls
     found = json.loads(command(*arguments, "--prepare", "--json").stdout)
-    tasks = scripted.tasks
-    assert {"summarise", "report", "answer", "think"} <= set(tasks)
-    assert max(i for i, task in enumerate(tasks) if task in ("summarise", "report")) < tasks.index("answer")
+    llm = scripted.tasks
+    assert {"summarise", "report", "answer", "think"} <= set(llm)
+    assert max(i for i, task in enumerate(llm) if task in ("summarise", "report")) < llm.index("answer")
     assert all(found["rows"][label]["musique"]["F1"]["ours"] is not None for label in found["rows"])
     assert len(found["rows"]) == 2
-    written = tasks.count("summarise") + tasks.count("report")
+    written = llm.count("summarise") + llm.count("report")
     command(*arguments)
-    tasks = scripted.tasks
-    assert tasks.count("summarise") + tasks.count("report") == written
+    llm = scripted.tasks
+    assert llm.count("summarise") + llm.count("report") == written
 
 
 def _plain_set(tmp_path: Path) -> Path:

@@ -82,7 +82,7 @@ def test_kgp_as_gnn_ret_runs_it(graph_settings: Settings, scripted: Scripted, lo
         kgp = kg[logs].system(row).retriever
         assert isinstance(kgp, Kgp) and [part.name for part in kgp.parts] == ["dense"]
         assert (kgp.settings.guide, kgp.settings.similarity, kgp.settings.cap) == ("chat", None, 0)
-        assert kgp.settings.edges == ("next", "named") and kgp.lacking() == {"keywords"}
+        assert kgp.settings.edges == ("next", "named") and kgp.missing_layers() == {"keywords"}
         scripted.say("evidence", "lamp")
         found = kg[logs].search(QUESTION, retriever=kgp.name, k=100)
         nearest = kg[logs].search(QUESTION, retriever="dense", k=10)

@@ -22,8 +22,8 @@ from kgrag.lab.grading import _Claims as Claims
 from kgrag.lab.grading import _Correct as Grade
 from kgrag.lab.grading import _Mark as Correctness
 from kgrag.models.facts import Facts, lines
+from kgrag.models.prompted import numbered
 from kgrag.models.prompts import load_prompt
-from kgrag.models.tasks import numbered
 from kgrag.retrieval.hipporag import Names, SelectedFacts
 from kgrag.values.documents import Triple
 from kgrag.values.results import Passage

@@ -16,8 +16,8 @@ from kgrag.agents.system import STRATEGIES
 from kgrag.models.chat import Message
 from kgrag.models.openai_chat import OpenAIChat
 from kgrag.models.probe import model_checks
+from kgrag.models.prompted import PromptedModel, numbered, reply_schema, shaped
 from kgrag.models.prompts import names
-from kgrag.models.tasks import Tasks, numbered, reply_schema, shaped
 from kgrag.runtime.limits import limited
 from kgrag.settings import Settings
 from kgrag.values.documents import Document, Section
@@ -52,19 +52,19 @@ def asking(graph_settings: Settings, llama: LlamaServer) -> Iterator[KnowledgeGr
 class TestTasks:
     @pytest.mark.parametrize("prompt", names())
     def test_a_reply_is_read_or_refused_in_words(self, chat: OpenAIChat, prompt: str) -> None:
-        tasks, filled = Tasks(chat), values(prompt, QUESTION, ANSWER, PASSAGES[:3])
+        llm, filled = PromptedModel(chat), values(prompt, QUESTION, ANSWER, PASSAGES[:3])
         try:
             if prompt in SHAPES:
-                found = tasks.structured(task(prompt), SHAPES[prompt], prompt=prompt, **filled)
+                found = llm.structured(task(prompt), SHAPES[prompt], prompt=prompt, **filled)
                 assert isinstance(found, SHAPES[prompt])
             else:
-                assert tasks.text(task(prompt), prompt=prompt, **filled).strip()
+                assert llm.text(task(prompt), prompt=prompt, **filled).strip()
         except ModelError as error:
             assert said_in_words(error)
 
     def test_json_is_asked_for_as_the_server_takes_it(self, chat: OpenAIChat) -> None:
         """It refuses a schema by an error of its own, status 500, and takes one beside json_object."""
-        messages = Tasks(chat).prompt("reason").messages(**values("reason", QUESTION, ANSWER, PASSAGES))
+        messages = PromptedModel(chat).prompt("reason").messages(**values("reason", QUESTION, ANSWER, PASSAGES))
         schema = reply_schema(SHAPES["reason"])
         reply = chat.chat(messages, task="reason", json=schema)
         assert shaped(reply, SHAPES["reason"])[0] is not None
@@ -127,7 +127,7 @@ class TestReplies:
     def test_what_is_read_fits_the_context(self, chat: OpenAIChat, caplog: pytest.LogCaptureFixture) -> None:
         long = [[PASSAGES[n % 5]] * 5 for n in range(40)]
         filled = values("answer-short", QUESTION, ANSWER, PASSAGES) | {"passages": numbered(long)}
-        assert Tasks(chat).text("answer", prompt="answer-short", **filled)
+        assert PromptedModel(chat).text("answer", prompt="answer-short", **filled)
         assert "fit into the context" in caplog.text
 
     def test_what_cannot_be_made_to_fit_is_refused(self, chat: OpenAIChat) -> None:

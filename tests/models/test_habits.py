@@ -17,7 +17,7 @@ from kgrag.indexing.extracted import Extraction, FactRows
 from kgrag.models.chat import Message
 from kgrag.models.embed import load_embedder
 from kgrag.models.openai_chat import OpenAIChat
-from kgrag.models.tasks import Tasks
+from kgrag.models.prompted import PromptedModel
 from kgrag.runtime.limits import limited
 from kgrag.settings import ChatSettings, EmbeddingSettings
 from kgrag.values.errors import BudgetError, DeadlineError, ModelError, UnavailableError
@@ -38,10 +38,10 @@ def settings(weak: Weak, model: str, **changes: Any) -> ChatSettings:
     return ChatSettings(**(values | {"timeout": 20.0} | changes))
 
 
-def extract(tasks: Tasks) -> list[str]:
+def extract(llm: PromptedModel) -> list[str]:
     """The facts of a passage that reach the graph."""
     rows = FactRows()
-    rows.add("c", "p1", tasks.structured("extract", Extraction, title="Fram", text=PASSAGES[0].text))
+    rows.add("c", "p1", llm.structured("extract", Extraction, title="Fram", text=PASSAGES[0].text))
     return [row["properties"]["text"] for row in rows.triples]
 
 
@@ -55,12 +55,12 @@ class TestHabits:
         extra = {"extra_body": {"seed": 7}} if habit == "no seed" else {}
         heard: list[str] = []
         with OpenAIChat(settings(weak, habit, **extra)) as model:
-            tasks = Tasks(model)
-            assert extract(tasks) == ["Fram designed by Colin Archer"]
-            given = answer(tasks, "Who?", [[p] for p in PASSAGES], AnswerOptions(), short=False, on_text=heard.append)
-            query = tasks.text("rewrite", question="Who?", facts="", why="")
+            llm = PromptedModel(model)
+            assert extract(llm) == ["Fram designed by Colin Archer"]
+            given = answer(llm, "Who?", [[p] for p in PASSAGES], AnswerOptions(), short=False, on_text=heard.append)
+            query = llm.text("rewrite", question="Who?", facts="", why="")
             first = len(weak.requests[habit])
-            assert extract(tasks) == ["Fram designed by Colin Archer"]
+            assert extract(llm) == ["Fram designed by Colin Archer"]
         assert (given.text, given.found) == ("Colin Archer designed the Fram [1].", True)
         assert [c.number for c in given.citations] == [1]
         assert heard and "designed" in heard[-1]
@@ -72,7 +72,7 @@ class TestHabits:
     def test_what_cannot_be_coped_with_names_the_remedy(self, weak: Weak, habit: str) -> None:
         _, reason, remedy = BAD[habit]
         with OpenAIChat(settings(weak, habit)) as model, pytest.raises(ModelError, match=reason) as failure:
-            extract(Tasks(model))
+            extract(PromptedModel(model))
         assert remedy in failure.value.remedy
         assert "test-key" not in str(failure.value)
         fatal = habit not in ("prose", "endless")
@@ -221,7 +221,7 @@ class TestRefusals:
         GOOD["broken at first"] = GOOD["failing at first"]
         try:
             with OpenAIChat(settings(weak, "broken at first")) as model:
-                extract(Tasks(model))
+                extract(PromptedModel(model))
         finally:
             del GOOD["broken at first"]
         kinds = [sent["response_format"]["type"] for sent in weak.requests["broken at first"]]
@@ -232,7 +232,7 @@ class TestRefusals:
         with OpenAIChat(settings(weak, habit)) as model:
             begun = len(weak.requests.get(habit, []))
             for _ in range(2):
-                extract(Tasks(model))
+                extract(PromptedModel(model))
         kinds = [sent["response_format"]["type"] for sent in weak.requests[habit][begun:]]
         assert kinds == ["json_schema", "json_object", "json_object"]
 
@@ -250,9 +250,9 @@ class TestRefusals:
         try:
             with OpenAIChat(settings(weak, "withheld")) as model:
                 begun = len(weak.requests.get("withheld", []))
-                for call in (extract, lambda tasks: tasks.text("answer", passages="", question="?", language="en")):
+                for call in (extract, lambda llm: llm.text("answer", passages="", question="?", language="en")):
                     with pytest.raises(ModelError, match=f"withheld.*{said}") as failure:
-                        call(Tasks(model))
+                        call(PromptedModel(model))
                     assert "filter less" in failure.value.remedy
                 assert len(weak.requests["withheld"]) == begun + 2  # asking again will not help
         finally:

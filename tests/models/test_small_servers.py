@@ -21,7 +21,7 @@ from kgrag.models.endpoint import Endpoint, Slots
 from kgrag.models.facts import Facts
 from kgrag.models.openai_chat import OpenAIChat
 from kgrag.models.probe import model_checks
-from kgrag.models.tasks import Tasks, fewer, numbered, passages_in
+from kgrag.models.prompted import PromptedModel, fewer, numbered, passages_in
 from kgrag.runtime.limits import limited
 from kgrag.settings import ChatSettings, Settings
 from kgrag.values.errors import CancelledError, ModelError, TooLongError
@@ -156,7 +156,7 @@ class TestRepetition:
     def test_the_facts_before_it_are_kept(self, weak: Weak) -> None:
         facts = '{"triples": [["Fram", "designed by", "Colin Archer"],' + ' ["Fram", "is", "a ship"],' * 200
         with habit("facts", lambda r, t, n: said(r, facts)), OpenAIChat(settings(weak, "facts")) as model:
-            found = Tasks(model).structured("read", Facts, passages="[1]", question="Who?")
+            found = PromptedModel(model).structured("read", Facts, passages="[1]", question="Who?")
         assert found.triples == [("Fram", "designed by", "Colin Archer"), ("Fram", "is", "a ship")]
 
     @pytest.mark.parametrize("unit", ["a", " ab", ' ["Fram", "is", "a ship"],', "x" * 149 + "y" * 150])
@@ -193,7 +193,7 @@ class TestTokens:
         paid = settings(weak, "cuts always", retries=1, prices={"cuts always": (0, 1)})
         with habit("cuts always", lambda r, t, n: cut if r.get("stream") else (500, "down")), OpenAIChat(paid) as model:
             with pytest.raises(ModelError):
-                Tasks(model, listener=heard.append).text("rewrite", question="Who?", facts="", why="")
+                PromptedModel(model, listener=heard.append).text("rewrite", question="Who?", facts="", why="")
             assert model.spent == pytest.approx(len(long) / 2 / 1e6)
         (called,) = heard
         assert isinstance(called, Called)
@@ -221,7 +221,7 @@ class TestContext:
 
         with habit("short", short), OpenAIChat(settings(weak, "short", max_tokens=200)) as model:
             shown = numbered([p] for p in passages)
-            assert Tasks(model).text("think", passages=shown, question="Who?", thoughts="")
+            assert PromptedModel(model).text("think", passages=shown, question="Who?", thoughts="")
         first, *_, last = (m["messages"][-1]["content"] for m in weak.requests.pop("short"))
         assert len(passages_in(first)) == 6
         assert "Ship 0" in last
@@ -236,7 +236,7 @@ class TestContext:
             OpenAIChat(settings(weak, "tiny", max_tokens=100)) as model,
             pytest.raises(TooLongError) as failure,
         ):
-            Tasks(model).text("think", passages=shown, question="?", thoughts="")
+            PromptedModel(model).text("think", passages=shown, question="?", thoughts="")
         assert "longer context" in failure.value.remedy
 
     def test_fewer(self) -> None:

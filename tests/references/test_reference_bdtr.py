@@ -9,7 +9,7 @@ import pytest
 from corpus import Hashed
 
 from kgrag.agents.bdtr import Bdtr
-from kgrag.agents.episode import Inquiry, Search
+from kgrag.agents.episode import QuestionContext, StepQuery
 from kgrag.retrieval.base import Query, Retriever, Scored
 from kgrag.retrieval.context import SearchContext
 from kgrag.values.results import Passage
@@ -93,10 +93,10 @@ def test_equations_1_to_6_of_bdtr(promoted: str) -> None:
         supporting = [chance.randint(0, 35) for _ in range(chance.choice([0, 1, 4, 40]))]
         if case % 10 == 0:  # all are equal
             backbone.scores = {text: dict.fromkeys(its, 0.5) for text, its in backbone.scores.items()}
-        inquiry = Inquiry(Query("Who?"), backbone, 10, lambda event: None, Verifier(supporting))  # type: ignore[arg-type]
+        inquiry = QuestionContext(Query("Who?"), backbone, 10, lambda event: None, Verifier(supporting))  # type: ignore[arg-type]
         episode = Bdtr(backbone, rounds=rounds, promoted=promoted).begin(inquiry)
         for texts in searches:
-            queries = [query.text if isinstance(query, Search) else query for query in episode.next_queries()]
+            queries = [query.text if isinstance(query, StepQuery) else query for query in episode.next_queries()]
             assert tuple(queries) == texts
             for text in queries:
                 episode.absorb(text, backbone.rank(Query(text), 200))

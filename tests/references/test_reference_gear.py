@@ -10,7 +10,7 @@ from corpus import Model, agree, ingested, nearest, passages, rrf, sparse
 from naming import own
 
 from kgrag import KnowledgeGraph
-from kgrag.agents.episode import Inquiry
+from kgrag.agents.episode import QuestionContext
 from kgrag.agents.gear import Gear
 from kgrag.retrieval.base import Query, make_retriever
 from kgrag.retrieval.beam import BeamOptions, beam_search
@@ -59,7 +59,7 @@ def corpus(request: pytest.FixtureRequest, kg: KnowledgeGraph) -> Iterator[Corpu
     facts = {row["id"]: Fact(row["text"], frozenset(row["ends"]), row["passage"]) for row in rows}
     assert sorted(fact.text for fact in facts.values()) == sorted(t.text for its in stated for t in dict.fromkeys(its))
     made = Corpus(context, dict(zip(passages(kg, context), texts, strict=True)), facts)
-    context.tasks = made.model  # type: ignore[assignment]
+    context.llm = made.model  # type: ignore[assignment]
     yield made
     kg[name].delete()
 
@@ -135,7 +135,7 @@ def test_equations_8_to_10_of_gear(corpus: Corpus, base: str) -> None:
         drawn = [(chance.choice(_NAMES), f"links{chance.randint(0, 9)}", chance.choice(_NAMES)) for _ in range(3)]
         corpus.model.facts = drawn[: chance.randint(1, 3)]
         retriever = make_retriever(base, corpus.context)
-        inquiry = Inquiry(Query(question), retriever, 50, lambda event: None, corpus.model)  # type: ignore[arg-type]
+        inquiry = QuestionContext(Query(question), retriever, 50, lambda event: None, corpus.model)  # type: ignore[arg-type]
         episode = Gear(retriever, steps=1, fusion="all", link=k).begin(inquiry)
         found = _ranked(base, question, corpus.texts)[:10]
         memory = list(dict.fromkeys(map(" ".join, corpus.model.facts))) if found else []  # what is read in nothing

@@ -10,7 +10,7 @@ from corpus import Model, agree, ingested, nearest, passages, rrf, sparse
 from naming import own
 
 from kgrag import KnowledgeGraph
-from kgrag.agents.episode import Inquiry
+from kgrag.agents.episode import QuestionContext
 from kgrag.agents.gears import Gears
 from kgrag.retrieval.base import Query, make_retriever
 from kgrag.retrieval.context import SearchContext
@@ -84,7 +84,7 @@ def test_equations_3_and_4_of_gears(corpus: Corpus) -> None:
         retriever = make_retriever("rrf(depth=1)", corpus.context)
         options = {name: getattr(s, name) for name in ("beams", "length", "gamma", "diverse", "exact")}
         strategy = Gears(retriever, knowledge=(corpus.world,), passages=k, hub=10_000, order="appended", **options)
-        inquiry = Inquiry(Query("?"), retriever, 10, lambda event: None, corpus.model)  # type: ignore[arg-type]
+        inquiry = QuestionContext(Query("?"), retriever, 10, lambda event: None, corpus.model)  # type: ignore[arg-type]
         episode = strategy.begin(inquiry)
         memory: dict[str, None] = {}
         for step in (1, 2):

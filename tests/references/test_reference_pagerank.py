@@ -119,7 +119,7 @@ def corpus(request: pytest.FixtureRequest, kg: KnowledgeGraph) -> Iterator[Corpu
     context = ingested(kg, name, documents, synonymy=_SYNONYMY, synonyms=100)
     ids = passages(kg, context)
     made = Corpus(context, dict(zip(ids, stated, strict=True)), dict(zip(ids, texts, strict=True)))
-    context.tasks = made.model  # type: ignore[assignment]
+    context.llm = made.model  # type: ignore[assignment]
     yield made
     kg[name].delete()
 

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from starlette.requests import HTTPConnection
 
-from kgrag.server.entrance import Guard, access_of, is_open
+from kgrag.server.authentication import Guard, access_of, is_open
 from kgrag.server.keys import LOCAL, ROLES, Access, Keys, Role, hashed
 from kgrag.server.sessions import Sessions
 from kgrag.server.throttle import Throttle, _Body

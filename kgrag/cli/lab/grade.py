@@ -48,7 +48,7 @@ def grade(args: _Options) -> None:
     from kgrag.indexing.ask_each import Meter
     from kgrag.lab import grading
     from kgrag.models.openai_chat import load_chat
-    from kgrag.models.tasks import Tasks
+    from kgrag.models.prompted import PromptedModel
     from kgrag.text.languages import language_of
     from kgrag.wire import to_json
 
@@ -69,7 +69,7 @@ def grade(args: _Options) -> None:
         grader: grading.AnswerGrader = grading.LexicalGrader(language_of(args.language))
         if not args.lexical:
             model = stack.enter_context(closing(load_chat(settings)))
-            grader = grading.ModelGrader(Tasks(model, settings.chat.prompts, listener=meter))
+            grader = grading.ModelGrader(PromptedModel(model, settings.chat.prompts, listener=meter))
         report = grading.grade_answers(
             answers, grader, by_hand=by_hand, out=args.out, threads=args.threads, progress=progress
         )

@@ -13,8 +13,8 @@ from importlib import resources
 from pathlib import Path
 
 from kgrag.graph.local.java import Java, run_java
-from kgrag.graph.local.lines import SERVER, Line, lock_groups
 from kgrag.graph.local.process import clean_environment
+from kgrag.graph.local.releases import SERVER, Line, lock_groups
 from kgrag.runtime.jars import JarStore
 
 _OUTSIDE = ("neo4j-browser-", "jaxb-runtime-")

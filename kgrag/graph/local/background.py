@@ -18,8 +18,8 @@ from kgrag.graph.collections import create_collection
 from kgrag.graph.connection import Graph
 from kgrag.graph.local.archive import Archive
 from kgrag.graph.local.java import Java
-from kgrag.graph.local.lines import Line, line_named
 from kgrag.graph.local.prepared import DIMENSION, PARTS, PreparedStore
+from kgrag.graph.local.releases import Line, line_named
 from kgrag.graph.local.server import LocalServer
 from kgrag.runtime.files import free_bytes
 from kgrag.runtime.jars import JarStore

@@ -17,7 +17,7 @@ from kgrag.graph.connection import Graph
 from kgrag.graph.local import bulk
 from kgrag.graph.local.bulk import Note
 from kgrag.graph.local.java import find_java
-from kgrag.graph.local.lines import line_named
+from kgrag.graph.local.releases import line_named
 from kgrag.graph.local.server import LocalServer
 from kgrag.runtime.files import free_bytes, megabytes, require_space
 from kgrag.settings import Settings

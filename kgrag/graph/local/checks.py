@@ -10,8 +10,8 @@ from kgrag.graph import counts, schema
 from kgrag.graph.connection import Graph
 from kgrag.graph.local import config
 from kgrag.graph.local.java import find_java
-from kgrag.graph.local.lines import SERVER, Line, lock_groups, locked_version
 from kgrag.graph.local.probe import server_version
+from kgrag.graph.local.releases import SERVER, Line, lock_groups, locked_version
 from kgrag.graph.local.server import LocalServer, ServerStatus
 from kgrag.runtime.files import free_bytes, megabytes
 from kgrag.settings import Settings

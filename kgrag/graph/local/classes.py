@@ -14,7 +14,7 @@ import tempfile
 from pathlib import Path
 
 from kgrag.graph.local.archive import list_name
-from kgrag.graph.local.lines import LINES, Line, line_named
+from kgrag.graph.local.releases import LINES, Line, line_named
 
 _COMMANDS = (["up"], ["demo"], ["search", "Who built the Fram?", "-c", "demo", "-r", "hybrid"], ["down"])
 _MADE_UP = re.compile(r"[#@]|java/lang/invoke/|.*(\$Proxy|LambdaForm|\$\$Lambda)")

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from pydantic import SecretStr
 
-from kgrag.graph.local.lines import Line
+from kgrag.graph.local.releases import Line
 from kgrag.runtime.files import write_atomic
 from kgrag.settings import LocalSettings
 from kgrag.values.errors import ConfigurationError, LocalServerError

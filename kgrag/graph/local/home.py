@@ -12,7 +12,7 @@ from zipfile import ZIP_DEFLATED, BadZipFile, ZipFile
 from kgrag.graph.local.archive import Archive, archived_first
 from kgrag.graph.local.config import PasswordFile, Ports, browser_url, conf_text, memory_size, ports_of
 from kgrag.graph.local.java import Java
-from kgrag.graph.local.lines import LINES, SERVER, Line, line_named, lock_groups
+from kgrag.graph.local.releases import LINES, SERVER, Line, line_named, lock_groups
 from kgrag.runtime.files import private_folder, write_atomic
 from kgrag.runtime.jars import Jar, JarStore
 from kgrag.settings import LocalSettings

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from kgrag.graph.local.lines import LINES, SERVER, line_named, lock_name
+from kgrag.graph.local.releases import LINES, SERVER, line_named, lock_name
 from kgrag.runtime.jars import THREADS, Jar, open_source
 
 ROOTS = {

@@ -17,8 +17,8 @@ from kgrag.graph import schema
 from kgrag.graph.description import describe
 from kgrag.graph.local.archive import Archive
 from kgrag.graph.local.java import Java
-from kgrag.graph.local.lines import SERVER, Line, lock_groups
 from kgrag.graph.local.process import start_detached
+from kgrag.graph.local.releases import SERVER, Line, lock_groups
 from kgrag.runtime.jars import JarStore
 
 DIMENSION = 256

@@ -20,8 +20,8 @@ from kgrag.graph.local import bulk, config, process
 from kgrag.graph.local.bulk import Admin
 from kgrag.graph.local.home import Home
 from kgrag.graph.local.java import Java, find_java, run_java
-from kgrag.graph.local.lines import DEFAULT, SERVER, Line, line_named, lock_groups, other_line
 from kgrag.graph.local.prepared import PreparedStore, make_soon
+from kgrag.graph.local.releases import DEFAULT, SERVER, Line, line_named, lock_groups, other_line
 from kgrag.runtime.files import disk_errors, locked, require_space
 from kgrag.runtime.jars import JarStore
 from kgrag.settings import Settings

@@ -9,8 +9,8 @@ from pydantic import BaseModel
 
 from kgrag.models.budget import Estimate, estimate_calls
 from kgrag.models.parallel import in_parallel
+from kgrag.models.prompted import PromptedModel, titled
 from kgrag.models.prompts import load_prompt
-from kgrag.models.tasks import Tasks, titled
 from kgrag.settings import ChatSettings
 from kgrag.values.errors import BudgetError, ModelError, UnavailableError
 
@@ -70,7 +70,9 @@ def estimate(chat: ChatSettings, sample: Sequence[Question], pairs: int) -> Esti
     return estimate_calls(chat, TASK, calls, round(size * calls / max(1, len(tried))), _WRITTEN)
 
 
-def ask(tasks: Tasks, questions: Sequence[Question], report: Callable[[int, int], None], threads: int = 8) -> Verdicts:
+def ask(
+    llm: PromptedModel, questions: Sequence[Question], report: Callable[[int, int], None], threads: int = 8
+) -> Verdicts:
     """Ask about each pair once. What a call fails to say stays open; a budget that is used up ends it."""
     verdicts = Verdicts()
 
@@ -81,7 +83,7 @@ def ask(tasks: Tasks, questions: Sequence[Question], report: Callable[[int, int]
             yield number * PAIRS_A_CALL, call
 
     def judge(call: tuple[int, Sequence[Question]]) -> Same:
-        return tasks.structured(TASK, Same, pairs=_numbered(call[1]))
+        return llm.structured(TASK, Same, pairs=_numbered(call[1]))
 
     for (first, call), reply in in_parallel(judge, calls(), threads):
         if isinstance(reply, Same):

@@ -33,7 +33,7 @@ from kgrag.indexing.resolution.name_rules import (
 from kgrag.indexing.resolution.pairs import LARGEST, Pair, ambiguous, groups, pair, pairs
 from kgrag.indexing.resolution.words import Name, is_generic, is_name, parse
 from kgrag.models.budget import Estimate
-from kgrag.models.tasks import Tasks
+from kgrag.models.prompted import PromptedModel
 from kgrag.settings import BRIDGE_CAP, ChatSettings
 from kgrag.text.tokens import normalise
 from kgrag.values.errors import ModelError
@@ -134,14 +134,14 @@ def resolve(
     *,
     sure: float = SURE,
     near: float = NEAR,
-    tasks: Tasks | None = None,
+    llm: PromptedModel | None = None,
     apply: bool = False,
     threads: int = 8,
 ) -> Resolution:
     """Find the names that are one entity's; with `apply` write them, and take back what holds no longer.
 
     `sure`: the score from which a pair counts; `near`: of vectors, from which names that share no words are doubtful.
-    `tasks`: a language model that decides doubtful pairs, those that it has not been asked about yet. Raises
+    `llm`: a language model that decides doubtful pairs, those that it has not been asked about yet. Raises
     ConfigurationError for a prompt that cannot be used, DatabaseError.
     """
     decision = _read(graph, collection, progress)
@@ -154,9 +154,9 @@ def resolve(
     same, doubtful = _decide(decision, sure)
     open_pairs = [p for p in doubtful if p not in decision.judged]
     usage, verdicts = Usage(), judge.Verdicts()
-    if tasks is not None and open_pairs:
+    if llm is not None and open_pairs:
         meter, questions = Meter(), _questions(graph, decision, open_pairs)
-        verdicts = judge.ask(tasks.with_listener(meter), questions, partial(progress, "doubtful pairs"), threads)
+        verdicts = judge.ask(llm.with_listener(meter), questions, partial(progress, "doubtful pairs"), threads)
         usage = meter.total
         decision.judged |= {open_pairs[place]: verdict for place, verdict in verdicts.same.items()}
         same, doubtful = _decide(decision, sure)

@@ -16,7 +16,7 @@ from kgrag.client.searching import LocalSearching
 from kgrag.drawing import drawing
 from kgrag.graph.questions import follow_ups
 from kgrag.models.chat import Message
-from kgrag.models.tasks import Tasks
+from kgrag.models.prompted import PromptedModel
 from kgrag.retrieval.base import DEFAULT_RETRIEVER
 from kgrag.retrieval.quoted_trail import Hop
 from kgrag.server.allowed_parts import check_asked_retriever, check_asked_system
@@ -140,15 +140,15 @@ async def ask_turn(caller: Called, body: TurnRequest) -> Reply:
         check_asked_retriever(body.retriever)
     serving = caller.serving
 
-    def begin() -> tuple[Turn, LocalSearching, Tasks | None, list[Message]]:
+    def begin() -> tuple[Turn, LocalSearching, PromptedModel | None, list[Message]]:
         target: LocalSearching
         if len(body.collections) > 1:
             target = caller.select(body.collections)
         else:
             target = single = caller.collection(body.collections[0])
             single.info()  # raises where there is none
-        tasks = caller.kg.tasks()
-        answers = body.retriever is None and (body.system is not None or tasks is not None)
+        llm = caller.kg.models.llm()
+        answers = body.retriever is None and (body.system is not None or llm is not None)
         system = (body.system or target.usual) if answers else ""
         if system:
             caller.kg.language_model()
@@ -168,10 +168,10 @@ async def ask_turn(caller: Called, body: TurnRequest) -> Reply:
             created=datetime.now(UTC).isoformat(),
         )
         serving.conversations.add(turn, body.instead)
-        return turn, target, tasks, before
+        return turn, target, llm, before
 
-    turn, target, tasks, before = await caller.work(begin)
-    serving.asking.begin(turn, target, tasks, before)
+    turn, target, llm, before = await caller.work(begin)
+    serving.asking.begin(turn, target, llm, before)
     return Reply(_form(turn), 202)
 
 

@@ -10,7 +10,7 @@ from pydantic import create_model
 
 from kgrag.runtime import limits
 from kgrag.server.failures import Reply, response
-from kgrag.server.gauges import Gauges
+from kgrag.server.metrics import Gauges
 from kgrag.server.route_context import Called, serving_of
 from kgrag.values.errors import DatabaseError
 

@@ -46,7 +46,7 @@ class DeleteOptions(Options):
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class JobOutcome:
     """What came of a job, as JSON can hold it, and what went wrong, if anything."""
 
     result: Mapping[str, Any]
@@ -74,7 +74,7 @@ class Kind:
     """A kind of job. `new`: the collection need not exist; `ready`: raises the error of what it would lack."""
 
     options: type[Options]
-    run: Callable[[Work, Any], Outcome]
+    run: Callable[[Work, Any], JobOutcome]
     new: bool = False
     ready: Callable[[KnowledgeGraph, Any], object] = lambda kg, options: None
 
@@ -108,7 +108,7 @@ def checked_options(kg: KnowledgeGraph, uploads: Uploads, kind: str, collection:
     return options
 
 
-def run(kg: KnowledgeGraph, uploads: Uploads, job: Job, progress: Progress) -> Outcome:
+def run(kg: KnowledgeGraph, uploads: Uploads, job: Job, progress: Progress) -> JobOutcome:
     """Do what a job says. Raises what the collection raises; run again, it resumes."""
     kind = KINDS[job.kind]
     work = Work(kg, uploads, job.collection, progress, job.attempt > 1)
@@ -116,7 +116,7 @@ def run(kg: KnowledgeGraph, uploads: Uploads, job: Job, progress: Progress) -> O
     return replace(outcome, result=_listed(outcome.result))
 
 
-def _ingest(work: Work, options: IngestOptions) -> Outcome:
+def _ingest(work: Work, options: IngestOptions) -> JobOutcome:
     targets = set(options.uploads)
     names = {upload.path: upload.name for upload in work.uploads.list(work.name) if upload.name in targets}
     report = work.kg[work.name].ingest(
@@ -125,7 +125,7 @@ def _ingest(work: Work, options: IngestOptions) -> Outcome:
     _drop_unread(work, targets.intersection(problem.place for problem in report.problems))
     read = report.added + report.changed + report.unchanged
     nothing = InputError("Nothing could be read.", "See the problems of each file.") if report.problems else None
-    return Outcome(plain(report), None if read else nothing)
+    return JobOutcome(plain(report), None if read else nothing)
 
 
 class _Names(Mapping[Path, str]):
@@ -147,7 +147,7 @@ class _Names(Mapping[Path, str]):
         return True
 
 
-def _read_watched(work: Work, options: Options) -> Outcome:
+def _read_watched(work: Work, options: Options) -> JobOutcome:
     """Bring documents up to date with the folder that the settings name; those of files that are gone are deleted."""
     folder = Path(os.path.realpath(work.kg.settings.serve.watch[work.name]))
     if not folder.is_dir():
@@ -160,7 +160,7 @@ def _read_watched(work: Work, options: Options) -> Outcome:
         for problem in report.problems
     ]
     failed = len({problem["place"] for problem in problems})
-    return Outcome({**plain(report), "problems": problems, "failed": failed})
+    return JobOutcome({**plain(report), "problems": problems, "failed": failed})
 
 
 def _inside(text: str, folder: Path) -> str:
@@ -179,9 +179,9 @@ def _drop_unread(work: Work, names: set[str]) -> None:
 def kind_of(operation: Operation) -> Kind:
     """Return the kind of job that a verb is; it may stop early, and then its report is the result, too."""
 
-    def run(work: Work, options: Options) -> Outcome:
+    def run(work: Work, options: Options) -> JobOutcome:
         report = operation.method(work.kg[work.name], **dict(options), progress=work.progress)
-        return Outcome(plain(report), getattr(report, "stopped", None))
+        return JobOutcome(plain(report), getattr(report, "stopped", None))
 
     fields: dict[str, Any] = {
         each.name: (each.kind, Field(each.default, description=each.help)) for each in operation.offered
@@ -190,13 +190,13 @@ def kind_of(operation: Operation) -> Kind:
     return Kind(options, run, ready=operation.ready)
 
 
-def _delete(work: Work, options: DeleteOptions) -> Outcome:
+def _delete(work: Work, options: DeleteOptions) -> JobOutcome:
     collection = work.kg[work.name]
     if options.documents is not None:
         removed = collection.delete(options.documents, missing_ok=work.again, progress=work.progress)
         for name in {upload.name for upload in work.uploads.list(work.name)}.intersection(options.documents):
             work.uploads.remove(work.name, name)
-        return Outcome({"documents": list(options.documents), "passages": removed})
+        return JobOutcome({"documents": list(options.documents), "passages": removed})
     try:
         removed = collection.delete(progress=work.progress)
     except NotFoundError:
@@ -204,17 +204,17 @@ def _delete(work: Work, options: DeleteOptions) -> Outcome:
             raise
         removed = 0  # it was gone when the job's process died
     work.uploads.clear(work.name)
-    return Outcome({"passages": removed})
+    return JobOutcome({"passages": removed})
 
 
-def _prune(work: Work, options: Options) -> Outcome:
+def _prune(work: Work, options: Options) -> JobOutcome:
     """Delete the documents of uploads that are no longer held."""
     record = registry.open_collection(work.graph, work.name)
     names = dict.fromkeys((upload.name for upload in work.uploads.list(work.name)), "")
     folder = str(work.uploads.folder(work.name).resolve())
     absent = list(find_gone(work.graph, record, Scan(folder, names, folders=[""])))
     removed = work.kg[work.name].delete(absent, missing_ok=True, progress=work.progress)
-    return Outcome({"documents": absent, "passages": removed})
+    return JobOutcome({"documents": absent, "passages": removed})
 
 
 def _listed(value: Any) -> Any:

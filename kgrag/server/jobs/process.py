@@ -43,7 +43,7 @@ class JobProcess(Child):
         super().__init__(__name__)
         self.send(settings)
 
-    def run(self, job: Job, progress: Progress) -> work.Outcome:
+    def run(self, job: Job, progress: Progress) -> work.JobOutcome:
         """Do a job. Raises Died, what `progress` raises, which ends the process, and what the work raises."""
         self.send(asdict(job))
         while "at" in (answer := self.receive()):
@@ -55,7 +55,7 @@ class JobProcess(Child):
             self.send(_GO_ON)
         if "raised" in answer:
             raise error_of(*answer["raised"])
-        return work.Outcome(answer["result"], error_of(*answer["error"]) if answer["error"] else None)
+        return work.JobOutcome(answer["result"], error_of(*answer["error"]) if answer["error"] else None)
 
     def assure(self) -> None:
         """Tell it that its server lives."""
@@ -119,7 +119,7 @@ def main() -> None:
             tell(_done(lambda job: work.run(kg, Uploads(settings.home), job, server.progress), server.jobs.get()))
 
 
-def _done(run: Callable[[Job], work.Outcome], job: Job) -> dict[str, Any]:
+def _done(run: Callable[[Job], work.JobOutcome], job: Job) -> dict[str, Any]:
     """Return the result of a job."""
     try:
         with jobs.within_job(job):

@@ -245,7 +245,7 @@ class Jobs(AbstractContextManager["Jobs"]):
         except KgragError as error:
             return _failed(error)
 
-    def _run(self, running: _Running) -> work.Outcome:
+    def _run(self, running: _Running) -> work.JobOutcome:
         """Do a job; when its process dies, another goes on, unless that one dies at the same place.
 
         Raises _Stopped, and what the work raises.

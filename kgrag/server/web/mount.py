@@ -17,7 +17,7 @@ from starlette.routing import Match, Route
 from starlette.staticfiles import StaticFiles
 from starlette.types import Scope
 
-from kgrag.server.entrance import ASSETS, COOKIE, DOORS, LOGIN
+from kgrag.server.authentication import ASSETS, COOKIE, DOORS, LOGIN
 from kgrag.server.keys import Keys
 from kgrag.server.route_context import Serving
 from kgrag.server.sessions import DAYS, Sessions

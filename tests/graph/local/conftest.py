@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from own_server import free_ports
 
-from kgrag.graph.local.lines import SERVER, lock_groups
+from kgrag.graph.local.releases import SERVER, lock_groups
 from kgrag.graph.local.server import LocalServer
 from kgrag.settings import LocalSettings, Settings
 

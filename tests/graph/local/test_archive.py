@@ -20,8 +20,8 @@ from kgrag.graph.local import archive, background, process
 from kgrag.graph.local.archive import Archive
 from kgrag.graph.local.checks import run_checks
 from kgrag.graph.local.java import Java, find_java
-from kgrag.graph.local.lines import LINES, SERVER, Line, lock_groups
 from kgrag.graph.local.prepared import DIMENSION, PreparedStore, make_soon
+from kgrag.graph.local.releases import LINES, SERVER, Line, lock_groups
 from kgrag.graph.local.server import LocalServer
 from kgrag.models.embed import WordLlamaEmbedder
 from kgrag.runtime.jars import JarStore

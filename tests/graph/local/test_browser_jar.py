@@ -5,7 +5,7 @@ from zipfile import ZipFile
 
 from kgrag.graph.local.config import Ports, conf_text
 from kgrag.graph.local.home import place_browser
-from kgrag.graph.local.lines import DEFAULT
+from kgrag.graph.local.releases import DEFAULT
 from kgrag.settings import LocalSettings
 
 

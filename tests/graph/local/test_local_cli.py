@@ -17,7 +17,7 @@ from click.testing import CliRunner, Result
 
 from kgrag.cli import GROUPS, SECTIONS, main
 from kgrag.cli.console import print_json, progress_bars
-from kgrag.graph.local.lines import LINES, locked_version
+from kgrag.graph.local.releases import LINES, locked_version
 from kgrag.graph.local.server import LocalServer
 from kgrag.settings import Settings
 from kgrag.values.errors import NotFoundError

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from kgrag.graph.local.lines import LINES, SERVER, Line, line_named, lock_groups, locked_version
+from kgrag.graph.local.releases import LINES, SERVER, Line, line_named, lock_groups, locked_version
 from kgrag.runtime import jars as jars_module
 from kgrag.runtime.jars import Jar, JarStore, parse_lock
 from kgrag.values.errors import ConfigurationError, LocalServerError

@@ -9,7 +9,7 @@ import pytest
 
 from kgrag.cli.server import up
 from kgrag.graph.local.backup import backup, restore, upgrade
-from kgrag.graph.local.lines import LINES, line_named
+from kgrag.graph.local.releases import LINES, line_named
 from kgrag.graph.local.server import Endpoint, LocalServer
 from kgrag.settings import LocalSettings, Settings
 from kgrag.values.errors import ConfigurationError, LocalServerError, MismatchError

@@ -5,7 +5,7 @@ import re
 import pytest
 
 from kgrag.graph.local.config import Ports, conf_text
-from kgrag.graph.local.lines import DEFAULT
+from kgrag.graph.local.releases import DEFAULT
 from kgrag.settings import LocalSettings
 from kgrag.values.errors import ConfigurationError
 

@@ -12,8 +12,8 @@ from kgrag.indexing.communities import Report
 from kgrag.indexing.group_texts import Summary
 from kgrag.models.chat import Reply
 from kgrag.models.openai_chat import OpenAIChat
+from kgrag.models.prompted import PromptedModel, json_in, plain, shaped, spoken
 from kgrag.models.prompts import load_prompt
-from kgrag.models.tasks import Tasks, json_in, plain, shaped, spoken
 from kgrag.values.errors import ModelError
 from kgrag.values.events import Called, Event
 from kgrag.values.results import Usage
@@ -38,9 +38,9 @@ SAID = '{"answerable": true, "answer": "Colin Archer"}'
 
 
 @pytest.fixture
-def tasks(scripted: Scripted) -> Iterator[Tasks]:
+def llm(scripted: Scripted) -> Iterator[PromptedModel]:
     with OpenAIChat(scripted.settings()) as model:
-        yield Tasks(model)
+        yield PromptedModel(model)
 
 
 def first(text: str) -> Any:
@@ -140,43 +140,43 @@ class TestReplies:
 
 
 class TestText:
-    def test_prompt_with_its_values_is_sent(self, scripted: Scripted, tasks: Tasks) -> None:
+    def test_prompt_with_its_values_is_sent(self, scripted: Scripted, llm: PromptedModel) -> None:
         scripted.say("read", " Colin Archer. ")
-        assert tasks.text("read", **VALUES) == "Colin Archer."
+        assert llm.text("read", **VALUES) == "Colin Archer."
         (call,) = scripted.calls
         expected = load_prompt("read").messages(**VALUES)
         assert call["messages"] == [{"role": m.role, "content": m.content} for m in expected]
         assert "response_format" not in call
 
-    def test_another_prompt_of_the_same_task(self, scripted: Scripted, tasks: Tasks) -> None:
+    def test_another_prompt_of_the_same_task(self, scripted: Scripted, llm: PromptedModel) -> None:
         scripted.say("read", "Colin Archer.")
-        tasks.text("read", prompt="read-on", facts="none", **VALUES)
+        llm.text("read", prompt="read-on", facts="none", **VALUES)
         expected = load_prompt("read-on").messages(facts="none", **VALUES)
         assert scripted.calls[0]["messages"][0]["content"] == expected[0].content
 
-    def test_an_empty_reply_is_asked_for_once_more(self, scripted: Scripted, tasks: Tasks) -> None:
+    def test_an_empty_reply_is_asked_for_once_more(self, scripted: Scripted, llm: PromptedModel) -> None:
         scripted.say("read", "Colin Archer.")
         scripted.fail("empty")
-        assert tasks.text("read", **VALUES) == "Colin Archer."
+        assert llm.text("read", **VALUES) == "Colin Archer."
         scripted.fail("empty", "empty")
         with pytest.raises(ModelError, match="replied nothing to 'read'"):
-            tasks.text("read", **VALUES)
+            llm.text("read", **VALUES)
         assert len(scripted.calls) == 4
 
-    def test_heard_without_what_is_thought(self, scripted: Scripted, tasks: Tasks) -> None:
+    def test_heard_without_what_is_thought(self, scripted: Scripted, llm: PromptedModel) -> None:
         scripted.say("read", "<think>It may be him.</think> Colin Archer did.")
         heard: list[str] = []
-        assert tasks.text("read", on_text=heard.append, **VALUES) == "Colin Archer did."
+        assert llm.text("read", on_text=heard.append, **VALUES) == "Colin Archer did."
         assert heard == ["Colin", "Colin Archer", "Colin Archer did."]
 
 
 class TestStructured:
-    def ask(self, tasks: Tasks) -> Verdict:
-        return tasks.structured("read", Verdict, **VALUES)
+    def ask(self, llm: PromptedModel) -> Verdict:
+        return llm.structured("read", Verdict, **VALUES)
 
-    def test_json_is_asked_for(self, scripted: Scripted, tasks: Tasks) -> None:
+    def test_json_is_asked_for(self, scripted: Scripted, llm: PromptedModel) -> None:
         scripted.say("read", SAID)
-        assert self.ask(tasks) == YES
+        assert self.ask(llm) == YES
         (call,) = scripted.calls
         sent = call["response_format"]
         assert sent["type"] == "json_schema"
@@ -198,10 +198,10 @@ class TestStructured:
         ],
     )
     def test_what_cannot_be_used_is_repaired_once(
-        self, scripted: Scripted, tasks: Tasks, first: str, complaint: str
+        self, scripted: Scripted, llm: PromptedModel, first: str, complaint: str
     ) -> None:
         scripted.say("read", first, SAID)
-        assert self.ask(tasks) == YES
+        assert self.ask(llm) == YES
         _, second = scripted.calls
         *before, said, repair = second["messages"]
         assert before == scripted.calls[0]["messages"]
@@ -209,53 +209,53 @@ class TestStructured:
         assert repair["role"] == "user"
         assert f"This cannot be used: {complaint}" in repair["content"]
 
-    def test_an_empty_reply(self, scripted: Scripted, tasks: Tasks) -> None:
+    def test_an_empty_reply(self, scripted: Scripted, llm: PromptedModel) -> None:
         scripted.say("read", SAID)
         scripted.fail("empty")
-        assert self.ask(tasks) == YES
+        assert self.ask(llm) == YES
         assert [m["role"] for m in scripted.calls[1]["messages"]] == ["system", "user", "user"]
 
-    def test_a_reply_that_was_cut(self, scripted: Scripted, tasks: Tasks) -> None:
+    def test_a_reply_that_was_cut(self, scripted: Scripted, llm: PromptedModel) -> None:
         scripted.say("read", SAID)
         scripted.fail("truncated")
-        assert self.ask(tasks) == YES
+        assert self.ask(llm) == YES
         assert "cut off because it grew too long" in scripted.calls[1]["messages"][-1]["content"]
 
-    def test_twice_cut_off(self, scripted: Scripted, tasks: Tasks) -> None:
+    def test_twice_cut_off(self, scripted: Scripted, llm: PromptedModel) -> None:
         scripted.say("read", SAID)
         scripted.fail("truncated", "truncated")
         with pytest.raises(ModelError, match=r"grew too long[\s\S]*KGRAG_CHAT__MAX_TOKENS"):
-            self.ask(tasks)
+            self.ask(llm)
 
-    def test_twice_unusable(self, scripted: Scripted, tasks: Tasks) -> None:
+    def test_twice_unusable(self, scripted: Scripted, llm: PromptedModel) -> None:
         scripted.fail("bad-json", "bad-json")
         with pytest.raises(ModelError, match=r"no usable JSON for 'read', twice[\s\S]*KGRAG_CHAT__MODELS"):
-            self.ask(tasks)
+            self.ask(llm)
         assert len(scripted.calls) == 2
 
     def test_what_failed_in_an_earlier_run_is_tried_again(self, scripted: Scripted, tmp_path: Path) -> None:
         scripted.say("read", "no", "no", SAID)
         with OpenAIChat(scripted.settings(), tmp_path) as model:
             with pytest.raises(ModelError):
-                self.ask(Tasks(model))
-            assert self.ask(Tasks(model)) == YES
-            assert self.ask(Tasks(model)) == YES
+                self.ask(PromptedModel(model))
+            assert self.ask(PromptedModel(model)) == YES
+            assert self.ask(PromptedModel(model)) == YES
         assert len(scripted.calls) == 3
 
 
-def test_a_listener_hears_of_every_call(scripted: Scripted, tasks: Tasks) -> None:
+def test_a_listener_hears_of_every_call(scripted: Scripted, llm: PromptedModel) -> None:
     scripted.say("read", "no", SAID)
     heard: list[Any] = []
 
     def listen(event: Event) -> None:
         heard.append(event)
 
-    listening = tasks.with_listener(listen)
+    listening = llm.with_listener(listen)
     listening.structured("read", Verdict, **VALUES)
     assert [type(event) for event in heard] == [Called, Called]
     assert [(event.task, event.model, event.usage.calls) for event in heard] == [("read", "read", 1)] * 2
     assert all(event.seconds > 0 for event in heard)
-    assert tasks.listener is None
+    assert llm.listener is None
     assert listening.with_listener(None) is listening
 
 

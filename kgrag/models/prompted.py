@@ -215,7 +215,7 @@ _CUT = "it was cut off because it grew too long"
 
 
 @dataclass(frozen=True, slots=True)
-class Tasks:
+class PromptedModel:
     """A model with its prompts. `listener` receives every call, so that it can be counted where it belongs."""
 
     model: ChatModel
@@ -223,7 +223,7 @@ class Tasks:
     listener: Listener | None = None
 
     def with_listener(self, listener: Listener | None) -> Self:
-        """Return the same tasks with another listener; None: unchanged."""
+        """Return the same model with another listener; None: unchanged."""
         return self if listener is None else replace(self, listener=listener)
 
     def prompt(self, name: str) -> Prompt:

@@ -12,7 +12,7 @@ from starlette.types import Message, Receive, Scope, Send
 
 from kgrag.client.graph import KnowledgeGraph
 from kgrag.runtime import limits
-from kgrag.server.entrance import access_of
+from kgrag.server.authentication import access_of
 from kgrag.server.failures import response
 from kgrag.server.keys import Access
 from kgrag.server.mcp import Tools, mcp_server
