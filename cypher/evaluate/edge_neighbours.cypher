@@ -1,8 +1,8 @@
 // The passages that one kind of edge ties to some passages, at a density: what the quality of a graph is measured on.
 // mode: read
 // $ids: LIST<STRING> - passage ids
-// $kind: STRING - keyword (both have it among their best), word (both hold one that is among the best of any), named (by a language model in both), similar (nearest), stored (nearest that the graph keeps), mention (of the same name), tagme (the same, named by TAGME), title (a name that is mentioned here is the title there, or the other way round), or keyword+title and word+title (either, and passages of one document)
-// $density: FLOAT - keyword, word, and these with titles: how many of a passage's best count; similar, stored: how many are nearest; mention, title, named: how many passages a name may have; tagme: how certain TAGME must be, 0 to 1
+// $kind: STRING - keyword (both have it among their best), word (both hold one that is among the best of any), named (by a language model in both), named+next (or beside each other), similar (nearest), stored (nearest that the graph keeps), mention (of the same name), tagme (the same, named by TAGME), title (a name that is mentioned here is the title there, or the other way round), or keyword+title and word+title (either, and passages of one document)
+// $density: FLOAT - keyword, word, and these with titles: how many of a passage's best count; similar, stored: how many are nearest; mention, title, named, named+next: how many passages a name may have; tagme: how certain TAGME must be, 0 to 1
 // $cap: INTEGER = 50 - passages that a keyword, a name of TAGME, or with titles besides any name, may have
 // $index: STRING - the collection's vector index
 // $embedding: STRING - property that holds vectors
@@ -52,9 +52,13 @@ CALL (a) {
   MATCH (e)<-[:MENTIONS]-(x:Passage)
   RETURN x
   UNION
-  WITH a WHERE $kind = 'named'
+  WITH a WHERE $kind IN ['named', 'named+next']
   MATCH (a)-[:NAMES]->(k:Keyword) WHERE k.df <= $density
   MATCH (k)<-[:NAMES]-(x:Passage)
+  RETURN x
+  UNION
+  WITH a WHERE $kind = 'named+next'
+  MATCH (a)-[:NEXT]-(x:Passage)
   RETURN x
   UNION
   WITH a WHERE $kind = 'tagme'

@@ -127,6 +127,8 @@ def look_up(context: SearchContext, query: Query, llm: PromptedModel | None = No
         content, match = False, _requested_part(question, request, headings, documents)
         if match is None and documents and llm is not None:
             content, match = _by_model(query, documents, llm)
+            if match is not None and request is not None and request.beside is not None:
+                match = request, match[1]  # the model's reply has room for one of the two
         return _answer(context, query, *match, depth, content=content) if documents and match is not None else None
 
     return context.current(read)
@@ -218,7 +220,8 @@ def _answer(
         listed = ", ".join(f"{d.name} ({_numbered(d.counts[kind], kind)})" for d in documents[:_SHOWN])
         more = " and others" if len(documents) > _SHOWN else ""
         return Lookup(f"Which document is meant? There are {listed}{more}. Name one, by its title or its file.", False)
-    every = [finding for document in documents for finding in _findings(context, request, document, content=content)]
+    wanted = (request,) if request.beside is None else (request.beside, request)
+    every = [finding for d in documents for one in wanted for finding in _findings(context, one, d, content=content)]
     there = [(finding, finding.place) for finding in every if finding.place]
     if not there:
         return Lookup("\n".join(finding.text for finding in every), found=False)

@@ -6,8 +6,9 @@ Source: KGP, section 4 (questions on the structure of documents).
 
 import re
 import unicodedata
-from collections.abc import Container, Iterator
+from collections.abc import Container, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Literal, NamedTuple
 
 from kgrag.text.languages import STOP_WORDS
@@ -33,6 +34,7 @@ _VALUE = (
     r"|[ivx](?=\s*(?:$|[^\s\w]|of\b|in\b))|(?-i:[B-HJ-Z])|(?<=appendix )(?-i:A))(?!\w)"
 )
 _JOINED = r"\s*(?:,\s*and\b|,|\band\b|\bor\b|\bto\b|\bthrough\b|[-–])\s*"
+_BESIDE = re.compile(r",?\s*\b(?:and|or|to|with|from|vs)\b\.?\s*(?:the\s+)?", re.I)
 _NAMED = re.compile(
     rf"\b(?:(?P<place>{'|'.join([*_ORDINALS, *_FROM_THE_END])}|\d+(?=st|nd|rd|th))(?:st|nd|rd|th)?\s+(?P<one>{_ONE})\b"
     rf"|(?P<any>{_ANY})\s+(?P<values>{_VALUE}(?:{_JOINED}{_VALUE})*))",
@@ -81,7 +83,8 @@ class Part(NamedTuple):
 class PartRequest:
     """What a question asks for: the text of `parts` (all where there are none), or how many there are.
 
-    `on`: the pages that tables stand on. `spans`: where the question says so, in characters.
+    `on`: the pages that tables stand on. `spans`: where the question says so, in characters. `beside`: another part
+    that is asked for with it ("page 1 and table 1").
     """
 
     kind: Kind
@@ -89,6 +92,7 @@ class PartRequest:
     parts: tuple[Part, ...] = ()
     on: tuple[Part, ...] = ()
     spans: tuple[Span, ...] = ()
+    beside: "PartRequest | None" = None
 
 
 class Question:
@@ -114,11 +118,23 @@ class Question:
             if kinds or (pages and kind != "table"):
                 return None
             return PartRequest(kind, "count", on=pages, spans=(*spans, counted.span()))
+        if pages and kinds and self._stand_beside(mentions):
+            pages, beside = (), PartRequest("page", "text", pages)
+        else:
+            beside = None
         if kinds:
-            return PartRequest(kinds.pop(), "text", parts, pages, spans) if len(kinds) == 1 else None
+            return PartRequest(kinds.pop(), "text", parts, pages, spans, beside) if len(kinds) == 1 else None
         if pages and (table := _TABLE.search(self.text)):
             return PartRequest("table", "text", on=pages, spans=(*spans, table.span()))
         return PartRequest("page", "text", pages, spans=spans) if pages else None
+
+    def _stand_beside(self, mentions: Sequence[tuple[Kind, list[Part], Span]]) -> bool:
+        """Return whether a page is named beside something else, and not as the page that it stands on."""
+        between = (
+            (self.text[first[1] : second[0]], kind, other)
+            for (kind, _, first), (other, _, second) in pairwise(mentions)
+        )
+        return any(_BESIDE.fullmatch(text) and "page" in (one, other) and one != other for text, one, other in between)
 
     def _named(self) -> Iterator[tuple[Kind, list[Part], Span]]:
         """Yield nouns with values after or an ordinal before them: "page 3", "tables 1 and 2", "the last page"."""

@@ -265,13 +265,24 @@ class Experiment:
         )
 
     def _refused(self, data: Dataset, searched: Collection | None) -> dict[str, str]:
-        """Return the systems without a required layer of the graph -> what they lack, and the commands that make it."""
+        """Return the systems that cannot be measured -> why: a layer of the graph, a package or a model is missing.
+
+        A search by each retriever that asks no language model shows what is missing before anything is measured.
+        """
         refusals: dict[str, str] = {}
         for name in self._systems:
             system = self._system_of(name, data, searched)
-            lacking = system.missing_layers() if isinstance(system, Retriever | Strategy) else ()
-            if lacking:
+            if not isinstance(system, Retriever | Strategy):
+                continue
+            if lacking := system.missing_layers():
                 refusals[name] = layers.lacks(lacking, system.context.reader.collection.name)
+                continue
+            retriever = system if isinstance(system, Retriever) else system.retriever if system.retrieves else None
+            try:
+                if retriever is not None and data.questions and not retriever.max_model_calls():
+                    retriever.retrieve(data.questions[0].text, 1)
+            except ConfigurationError as error:
+                refusals[name] = error.in_full
         return refusals
 
     def _measure(

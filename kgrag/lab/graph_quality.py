@@ -32,6 +32,7 @@ KINDS: dict[str, tuple[float, ...]] = {
     "similar": (1, 2, 3, 5, 7, 10, 15, 20),
     "mention": (2, 3, 5, 10, 20, 50),
     "named": (2, 5, 10, 50, 1_000_000),
+    "named+next": (2, 5, 10, 50, 1_000_000),
     "title": (1, 2, 5, 10, 50),
     "tagme": (0.1, 0.2, 0.3, 0.4, 0.5, 0.6),
 }
@@ -41,7 +42,7 @@ With titles a document's title is among the keywords of its passages, which it t
 that have it among their best; a word those that hold it, if it is among the best of any: KGP can be read both ways.
 """
 
-USUAL = tuple(kind for kind in KINDS if not kind.startswith("word"))
+USUAL = tuple(kind for kind in KINDS if not kind.startswith("word") and kind != "named+next")
 """What is measured unless kinds are named: words are looked for in every passage, which takes long in many."""
 
 _OPTIONS = {
@@ -52,6 +53,7 @@ _OPTIONS = {
     "similar": "similar",
     "mention": "cap",
     "named": "cap",
+    "named+next": "cap",
     "title": "cap",
     "tagme": "rho",
 }

@@ -1,15 +1,35 @@
 """The layers of a graph that systems require: which a collection lacks, what they cost, and how they are made."""
 
 from collections.abc import Iterable, Iterator, Sequence
+from functools import partial
 from typing import Any
 
 from kgrag.agents.system import check_system
 from kgrag.client.collection import Collection
+from kgrag.indexing.group_texts import EXTRACTED
 from kgrag.lab.ask_systems import BASELINES
 from kgrag.retrieval.base import LAYERS, Layer, check_retriever
 from kgrag.values.errors import KgragError
 from kgrag.values.events import Progress
 from kgrag.values.results import Usage
+
+_ASK = {"Summary": " --ask", "Community": " --ask"}
+"""Options of the commands that make layers as papers have them: written by a language model."""
+
+
+def unwritten(systems: Iterable[str], collection: Collection) -> Iterator[str]:
+    """Yield a sentence for each layer of the systems whose texts no language model wrote."""
+    run, named = partial(collection.kg.graph.run, collection=collection.name), " ".join(systems)
+    rows: dict[Layer, Any] = {
+        "tree": run("stages/summaries", level=1) if "raptor" in named else [],
+        "communities": run("stages/communities") if "communities" in named else [],
+    }
+    for layer, texts in rows.items():
+        if count := sum(row["made"] == EXTRACTED for row in texts):
+            yield (
+                f"{collection.name}: {count:,} texts of its {layer} are sentences of passages; a model writes them in "
+                f"the paper: `{LAYERS[layer][1]} --ask -c {collection.name}`."
+            )
 
 
 def spelt(name: str) -> tuple[str, bool]:
@@ -34,7 +54,7 @@ def required(systems: Iterable[str], collection: Collection) -> list[Layer]:
 def lacks(layers: Iterable[Layer], collection: str) -> str:
     """Return a sentence on missing layers, with the commands that make them."""
     missing = [LAYERS[layer] for layer in sorted(layers)]
-    commands = dict.fromkeys(f"`{command} -c {collection}`" for _, command, _ in missing)
+    commands = dict.fromkeys(f"`{command}{_ASK.get(label, '')} -c {collection}`" for _, command, label in missing)
     return f"{collection} holds no {' and no '.join(what for what, *_ in missing)}: {', '.join(commands)}"
 
 

@@ -1,7 +1,7 @@
 """A table of a paper, measured again: the paper's numbers beside ours, and what differs."""
 
 from ast import literal_eval
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -11,7 +11,8 @@ from typing import Any, get_args
 from kgrag.client.collection import Collection
 from kgrag.lab.datasets import Dataset
 from kgrag.lab.experiment import By, Experiment, spelt
-from kgrag.lab.layers import prepare
+from kgrag.lab.grading import TASK
+from kgrag.lab.layers import prepare, unwritten
 from kgrag.lab.papers import Paper, PaperRow, PaperTable, override
 from kgrag.lab.report import Result, Sheet
 from kgrag.lab.training import trained_on
@@ -120,6 +121,7 @@ class Reproduction:
     _values: dict[tuple[str, str], dict[str, float | None]] = field(default_factory=dict, init=False)
     _systems: dict[str, dict[str, tuple[str, ...]]] = field(default_factory=dict, init=False)
     _refused: dict[str, str] = field(default_factory=dict, init=False)
+    _unwritten: dict[str, None] = field(default_factory=dict, init=False)
     _sets: dict[str, tuple[Dataset, int]] = field(default_factory=dict, init=False)
     _spent: list[tuple[Usage, Usage, int]] = field(default_factory=list, init=False)
 
@@ -178,6 +180,10 @@ class Reproduction:
         """The rows that are wanted."""
         return [row for row in self.table.rows if not self.labels or row.label in self.labels]
 
+    def refuse(self, rows: Iterable[PaperRow], data: str, why: str) -> None:
+        """Name rows that cannot be measured on a data set, and why."""
+        self._refused |= {f"{row.label} ({data})": why for row in rows}
+
     def parts(self) -> Iterator[tuple[Callable[[Settings], Settings], list[PaperRow]]]:
         """Yield the rows with the same settings, which can be measured together, and their experiment."""
         groups: dict[str, list[PaperRow]] = {}
@@ -185,7 +191,15 @@ class Reproduction:
             if not self.lacks(row):
                 groups.setdefault(repr((row.threads, sorted(row.settings.items()))), []).append(row)
         for rows in groups.values():
-            yield partial(override, values=self._special(rows[0])), rows
+            yield partial(self._settings_of, rows[0]), rows
+
+    def _settings_of(self, row: PaperRow, settings: Settings) -> Settings:
+        """Return the settings of a row. The model that it names does all but the marks, which one model makes."""
+        own, models = self._special(row), settings.chat.models
+        if "chat.model" in own:
+            marks = models.get(TASK, settings.chat.model)
+            own["chat.models"] = {} if marks is None else {TASK: marks}
+        return override(settings, own)
 
     def _special(self, row: PaperRow) -> dict[str, Any]:
         """Return the settings with a different value for a row."""
@@ -227,6 +241,7 @@ class Reproduction:
             by_set[name] = tuple(dict.fromkeys((*by_set.get(name, ()), f"{spelt(system)}{special[label]}")))
             value = measured_from(result, spelt(system), measure, self.table.by)
             self._values.setdefault((label, name), {})[measure] = value
+        self._unwritten |= dict.fromkeys(unwritten(map(str, systems.values()), collection))
         each = round(result.about.get("passages") or 0)  # where each question has a graph of its own
         self._sets[name] = data, each if self.per_question else collection.info().counts.get("Passage", 0)
         self._spent.append((_usage(result), result.marking or Usage(), sum(map(len, result.errors.values()))))
@@ -310,7 +325,7 @@ class Reproduction:
                 corpus = f"{theirs:,} in the paper" if theirs else "another corpus in the paper"
                 each = " a question" if self.per_question else ""
                 differences.append(f"{name}: {passages:,} passages{each}, {corpus}: the fewer, the easier to find.")
-        return [*differences, *self.paper.differs]
+        return [*differences, *self._unwritten, *self.paper.differs]
 
 
 def _cut(measure: str) -> int:

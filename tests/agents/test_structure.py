@@ -260,6 +260,13 @@ def test_what_it_costs_a_question_of_content(kg: KnowledgeGraph, plain: str, cap
     assert trips("What does the section on rowing say?") == opening + 1
 
 
+@pytest.mark.parametrize("asked", ["Page 1 and Table 2 of report.pdf", "Table 2 and page 1", "page 1, and the table 2"])
+def test_a_page_beside_a_table_is_no_page_that_it_stands_on(kg: KnowledgeGraph, solo: str, asked: str) -> None:
+    lookup = found(kg, asked, solo)
+    assert [place.kind for place in lookup.places] == ["page", "table"]
+    assert lookup.text == f"report.pdf, p. 1:\n{page(1)}\n\nreport.pdf, Table 2: Ships of Cobh:\n{markdown(2)}"
+
+
 def test_no_model_is_asked_for_a_page(
     kg: KnowledgeGraph, talking: KnowledgeGraph, scripted: Scripted, solo: str
 ) -> None:
@@ -294,6 +301,12 @@ def test_content_within_a_page_is_read_there(talking: KnowledgeGraph, scripted: 
     scripted.say("structure", named | {"number": "1, 12"})
     other = talking[solo].ask("What is the difference between Page 1 and Page 12?")
     assert {h.passage.section for h in other.ranking} == {"1 Introduction", "4 Outlook"}
+    scripted.say("structure", named | {"number": "2", "kind": "table"})
+    both = talking[solo].ask("What is the difference between Page 1 and Table 2?")
+    assert [(e.kind, e.name) for e in both.trace if isinstance(e, StructureLookup)] == [
+        ("page", "report.pdf, p. 1"), ("table", "report.pdf, Table 2: Ships of Cobh")
+    ]  # fmt: skip
+    assert page(1) in (shown := scripted.calls[-1]["messages"][-1]["content"]) and markdown(2) in shown
     scripted.say("structure", named | {"kind": "table"})
     row = talking[solo].ask("In Table 3, which ship is the longest?")
     assert {h.why[0].label for h in row.ranking} == {"Table"}

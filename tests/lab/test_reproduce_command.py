@@ -123,6 +123,26 @@ def test_rows_of_hipporag_have_its_settings(command: Command, folder: Path, kg: 
     assert "nosuch" in command(*arguments, "--set", "contriever=nosuch", code=4).stderr
 
 
+def test_a_row_that_cannot_be_measured_is_a_row_with_its_reason(command: Command, folder: Path) -> None:
+    rows = ("BM25", "HippoRAG", "ColBERTv2", "IRCoT (ColBERTv2)")
+    arguments = ["lab", "reproduce", "gear", "--table", 2, "--data", f"musique={folder}", "--sample", 1, "--json"]
+    arguments += [word for label in rows for word in ("--row", label)]
+    found = json.loads(command(*arguments, "--embedder", "wordllama", "--set", "contriever=sbert:/nothing").stdout)
+    assert set(found["rows"]) == {"BM25"} and found["rows"]["BM25"]["musique"]["R@5"]["ours"] == 100.0
+    why = found["missing"]
+    assert set(why) == {f"{label} (musique)" for label in rows[1:]}
+    assert all("sentence-transformers" in text and "Install it" in text for text in why.values())
+
+
+def test_the_model_of_a_row_is_asked_whatever_models_tasks_have(
+    command: Command, folder: Path, scripted: Scripted
+) -> None:
+    arguments = ["lab", "reproduce", "gear", "--table", 9, "--row", "Llama-3.1-8B", "--set", "llama=llama"]
+    arguments += ["--data", f"musique={folder}", "--embedder", "wordllama", "--sample", 1]
+    command(*arguments, models={"read": "small", "reason": "small"})
+    assert {sent["model"] for sent in scripted.calls} == {"llama"} and len(scripted.calls) > 1
+
+
 def test_documents_of_a_question_can_be_whole_articles(command: Command, folder: Path, tmp_path: Path) -> None:
     """KGP's graphs are of 12 whole articles; how many passages they have stands beside the paper's number."""
     (tmp_path / "wiki.jsonl").write_text(json.dumps({"title": "Larvik", "text": "A town. By the sea. With a harbour."}))
@@ -233,7 +253,7 @@ def test_backbones_that_a_model_writes_first(command: Command, tmp_path: Path, s
     refused = command(*arguments, code=2)
     assert (
         "RAPTOR: original (musique): " in refused.stderr
-        and "holds no tree of summaries: `kgrag enrich tree" in refused.stderr
+        and "holds no tree of summaries: `kgrag enrich tree --ask -c" in refused.stderr
     )
     assert "GraphRAG: IRCoT (musique): " in refused.stderr and "+" not in refused.stdout
     assert not scripted.calls
@@ -249,6 +269,11 @@ def test_backbones_that_a_model_writes_first(command: Command, tmp_path: Path, s
     command(*arguments)
     llm = scripted.tasks
     assert llm.count("summarise") + llm.count("report") == written
+    name = next(info["name"] for info in json.loads(command("collections", "--json").stdout) if "bdtr" in info["name"])
+    command("enrich", "tree", name, "--remove")
+    command("enrich", "tree", name)
+    said = " ".join(json.loads(command(*arguments[:-2], "--json").stdout)["differs"])
+    assert "texts of its tree are sentences of passages" in said and f"`kgrag enrich tree --ask -c {name}`" in said
 
 
 def _plain_set(tmp_path: Path) -> Path:

@@ -17,7 +17,9 @@ if TYPE_CHECKING:
 
 class _Options(OnSample):
     edges: tuple[str, ...] = Field(
-        (), title="-e KIND", description="keyword, keyword+title, similar, mention, title or tagme; repeatable."
+        (),
+        title="-e KIND",
+        description="keyword or word (+title), similar, mention, named (+next), title or tagme; repeatable.",
     )
     embedder: tuple[str, ...] = Field((), description="Of the similar edges; repeatable.")
     seeds: int = Field(10, ge=1, le=100, description="TF-IDF passages to begin at.")

@@ -143,6 +143,7 @@ def _run(paper: "Paper", table: "PaperTable", settings: "Settings", args: _Optio
     """Prepare and measure a table, on each of its data sets that are given."""
     from kgrag.lab.layers import price, required
     from kgrag.lab.reproduction import Reproduction
+    from kgrag.models.embed import load_embedder
 
     sets = _sets(args.data, table.data)
     if args.collection is not None and len(sets) > 1:
@@ -166,6 +167,11 @@ def _run(paper: "Paper", table: "PaperTable", settings: "Settings", args: _Optio
             for name, data in sets.items():
                 for special, rows in run.parts():
                     value = special(settings)
+                    try:
+                        load_embedder(value.embedder, value.embedding)
+                    except ConfigurationError as error:  # a package that is missing must not lose the other rows
+                        run.refuse(rows, name, error.in_full)
+                        continue
                     with connect(value) as kg:
                         where = data.collection(value.embedder, settings.max_file_mb, value.indexing, paper)
                         if value.embedder == settings.embedder:  # rows that have another have their own
@@ -194,7 +200,7 @@ def _printed(table: "PaperTable") -> "Sheet":
         (
             row.label,
             data,
-            *(f"{number:,.4f}".rstrip("0").rstrip(".") if number is not None else "-" for number in numbers),
+            *(f"{number:,.6f}".rstrip("0").rstrip(".") if number is not None else "-" for number in numbers),
         )
         for row in table.rows
         for data, numbers in zip(table.data, row.numbers, strict=True)
