@@ -1,10 +1,10 @@
 """Measure systems with a language model that reads perfectly: what they could do at best, apart from their model.
 
-    python bench/oracle.py bench/musique --embedder minilm                 recall, answers; by iteration and hops
-    python bench/oracle.py bench/musique --embedder minilm --throughput    then: 8 threads against 1, at 500 and 50 ms
-    python bench/oracle.py bench/musique --embedder minilm --matrix --out runs/    strategies over three retrievers
-    python bench/oracle.py bench/2wiki --matrix --strategy bdtr --over raptor      one row of it
-    python bench/oracle.py bench/musique --retriever 'kgp(guide=chat)' --depth 30     what KGP's walk could find at best
+    python bench/oracle.py musique.jsonl --embedder minilm                 recall, answers; by iteration and hops
+    python bench/oracle.py musique.jsonl --embedder minilm --throughput    then: 8 threads against 1, at 500 and 50 ms
+    python bench/oracle.py musique.jsonl --embedder minilm --matrix --out runs/    strategies over three retrievers
+    python bench/oracle.py 2wiki.json --matrix --strategy bdtr --over raptor      one row of it
+    python bench/oracle.py musique.jsonl --retriever 'kgp(guide=chat)' --depth 30     what KGP's walk could find at best
 
 What the model knows of a set with and without steps: see oracle_brain.py. What is measured is `kgrag lab eval` itself,
 against an OpenAI-compatible server in a process of its own. An interrupted run with --out goes on where it was. The

@@ -57,7 +57,7 @@ def squeezed(text: str) -> str:
 
 
 def load(folder: Path) -> dict[str, list[Question]]:
-    """What can be asked -> the questions it leads to: each question itself, and the single ones of its steps."""
+    """What can be asked -> the questions it leads to: each itself, the single ones of its steps, and their thoughts."""
     passages = {row["id"]: (row["title"], squeezed(row["text"])) for row in rows(folder / "corpus.jsonl")}
     known: dict[str, list[Question]] = {}
     for row in rows(folder / "queries.jsonl"):
@@ -69,7 +69,8 @@ def load(folder: Path) -> dict[str, list[Question]]:
         else:
             steps = steps_between(text, answer, [passages[id] for id in row["gold"]])
         question = Question(text, answer, tuple(steps), tuple(steps[-1:] if row.get("steps") else steps))
-        for asked in dict.fromkeys([question.text, *(step.asked for step in steps)]):
+        thoughts = (said for step in steps for said in (step.asked, squeezed(step.sentence)))
+        for asked in dict.fromkeys([question.text, *thoughts]):
             known.setdefault(asked, []).append(question)
     return known
 

@@ -11,7 +11,7 @@
 // -> score: FLOAT - (1 + cosine to the question) / 2, the mean of the triples
 // -> facts: LIST<STRING> - the three triples of the chain in words
 // -> chain: LIST<NODE> - triple, entity, triple, entity, triple, to be drawn
-// source: GEAR, section 4.2, Algorithm 1
+// source: after GEAR, section 4.2, without the discount of Algorithm 1; that is the retriever sync-ge
 MATCH (c:Collection {name: $collection})
 CALL (c) {
   CALL db.index.fulltext.queryNodes('passage_text_c' + c.number, $query, {limit: 1}) YIELD node

@@ -11,7 +11,7 @@
 // -> via: STRING - the rarest name that led there
 // -> before: STRING - title of the passage that it came from, null in the first hop
 // -> path: PATH - the way of this hop, to be drawn
-// source: KGP, section 4, Algorithm 1
+// source: after KGP, section 4, without a question that guides it; Algorithm 1 is the retriever kgp
 MATCH (c:Collection {name: $collection})
 CALL db.index.fulltext.queryNodes('entity_name_c' + c.number, '"' + replace($entity, '"', ' ') + '"', {limit: 20}) YIELD node AS e, score
 WITH e ORDER BY toLower(e.name) = toLower($entity) DESC, score DESC, e.df DESC LIMIT 1

@@ -299,6 +299,8 @@ def test_rows_that_lack_triples_are_refused_by_name_until_these_are_there(
     )
     assert list(partly["rows"]) == ["BM25"] == list(partly["systems"])
     assert "no triples" in partly["missing"]["GEAR (musique)"]
+    planned = command("lab", "reproduce", "gear", *arguments, "--prepare", "--dry-run").stderr
+    assert planned.count("`kgrag enrich extract` takes:") == 1  # whatever number of tables wants them
     scripted.say(
         "extract",
         {

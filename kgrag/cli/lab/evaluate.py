@@ -158,19 +158,19 @@ def evaluate(args: _Options) -> None:
     .bz2 as well, or a folder of WikiExtractor's files; what it lacks is counted.
 
     \b
-    kgrag lab eval bench/musique
+    kgrag lab eval musique.jsonl
     kgrag lab eval hotpot_dev_distractor_v1.json -r bm25 -r 'rrf(bm25, pathrank)' --baseline bm25 --by type
-    kgrag lab eval bench/2wiki --perturb typo --out runs/ --plot recall.png
-    kgrag lab eval bench/musique --with bench/2wiki --with bench/hotpotqa --join 10 --markdown
-    kgrag lab eval bench/musique --system gear+pathrank --system ircot+ppr --by hops --out runs/ --budget 2
-    kgrag lab eval bench/musique --system single+kgp --system golden --system closed-book --grade --out runs/
-    kgrag lab eval bench/musique -r kgp -r bm25 --vary branch=1..10 --depth 30 --plot branch.png
-    kgrag lab eval bench/musique --system gear --system ircot --over hybrid --over ppr --sample 20 --seed 1
-    kgrag lab eval bench/musique --paper gear --system gear+hybrid --embedder minilm
-    kgrag lab eval bench/hotpotqa --per-question 12 --depth 30 -r bm25 -r 'kgp(tfidf, hops=2, similarity=tfidf, cap=0)'
+    kgrag lab eval 2wiki.json --perturb typo --out runs/ --plot recall.png
+    kgrag lab eval musique.jsonl --with 2wiki.json --with hotpot.json --join 10 --markdown
+    kgrag lab eval musique.jsonl --system gear+pathrank --system ircot+ppr --by hops --out runs/ --budget 2
+    kgrag lab eval musique.jsonl --system single+kgp --system golden --system closed-book --grade --out runs/
+    kgrag lab eval musique.jsonl -r kgp -r bm25 --vary branch=1..10 --depth 30 --plot branch.png
+    kgrag lab eval musique.jsonl --system gear --system ircot --over hybrid --over ppr --sample 20 --seed 1
+    kgrag lab eval musique.jsonl --paper gear --system gear+hybrid --embedder minilm
+    kgrag lab eval hotpot.json --per-question 12 --depth 30 -r bm25 -r 'kgp(tfidf, hops=2, similarity=tfidf, cap=0)'
     kgrag lab eval hotpot_dev_distractor_v1.json --paper kgp --per-question 12 --articles extracted/ --sentences
-    kgrag lab eval bench/musique --system single+pathrank --sample 50 --ragas samples/
-    kgrag lab eval bench/musique --limit 20 --json | jq '.systems.hybrid."R@5"'
+    kgrag lab eval musique.jsonl --system single+pathrank --sample 50 --ragas samples/
+    kgrag lab eval musique.jsonl --limit 20 --json | jq '.systems.hybrid."R@5"'
     """
     if args.markdown and args.as_json:
         raise click.UsageError("--json and --markdown exclude each other.")

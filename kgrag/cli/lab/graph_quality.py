@@ -59,11 +59,11 @@ def graph_quality(args: _Options) -> None:
     walked.
 
     \b
-    kgrag lab graph-quality bench/hotpotqa
+    kgrag lab graph-quality hotpot.json
     kgrag lab graph-quality hotpot.json --paper kgp --per-question 12 --cap 0 --sentences --plot figure4.png
-    kgrag lab graph-quality bench/hotpotqa --walk 'kgp(guide=encoder)' --plot density.png
+    kgrag lab graph-quality hotpot.json --walk 'kgp(guide=encoder)' --plot density.png
     kgrag lab graph-quality chains --limit 200 -e similar --embedder minilm --embedder sbert:model --plot quality.png
-    kgrag lab graph-quality bench/musique --json | jq '.quality[] | select(.edges == "keyword")'
+    kgrag lab graph-quality musique.jsonl --json | jq '.quality[] | select(.edges == "keyword")'
     """
     from kgrag.lab import graph_quality as measured
     from kgrag.lab.question_graphs import QuestionGraphs

@@ -63,10 +63,10 @@ def reproduce(args: _Options) -> None:
 
     \b
     kgrag lab reproduce gear                                          its tables
-    kgrag lab reproduce gear --data musique=bench/musique --prepare --dry-run      what triples would cost
-    kgrag lab reproduce bdtr --table 1 --data musique=bench/musique --row 'GFM-RAG: original' --set weights=gfm.pt
-    kgrag lab reproduce gear --figure 2 --data musique=bench/musique --plot iterations.png
-    kgrag lab reproduce gear --table 2 --data musique=bench/musique --sample 44 --embedder minilm --out runs/
+    kgrag lab reproduce gear --data musique=musique.jsonl --prepare --dry-run      what triples would cost
+    kgrag lab reproduce bdtr --table 1 --data musique=musique.jsonl --row 'GFM-RAG: original' --set weights=gfm.pt
+    kgrag lab reproduce gear --figure 2 --data musique=musique.jsonl --plot iterations.png
+    kgrag lab reproduce gear --table 2 --data musique=musique.jsonl --sample 44 --embedder minilm --out runs/
     kgrag lab reproduce bdtr --table 1 --data hotpotqa=hotpot.json --data musique=musique.jsonl --budget 5 --out runs/
     """
     from kgrag.lab.papers import find_paper
@@ -101,10 +101,13 @@ def reproduce(args: _Options) -> None:
     settings = args.apply(settings).model_copy(update={"embedder": args.embedder or settings.embedder})
     names = [text.partition("=")[0] for text in args.data]
     if part is None:
+        said = set[tuple[str, str]]()
         for table in (*source.tables.values(), *source.figures.values()):
             if set(names) & set(table.data):
                 sets = tuple(text for text in args.data if text.partition("=")[0] in table.data)
-                _run(paper, table, settings, args.model_copy(update={"data": sets, "set_": ()}), measure=False)
+                _run(
+                    paper, table, settings, args.model_copy(update={"data": sets, "set_": ()}), measure=False, said=said
+                )
         return
     run = _run(paper, part, settings, args, measure=not args.dry_run)
     if args.dry_run:
@@ -139,8 +142,16 @@ def reproduce(args: _Options) -> None:
         )
 
 
-def _run(paper: "Paper", table: "PaperTable", settings: "Settings", args: _Options, *, measure: bool) -> "Reproduction":
-    """Prepare and measure a table, on each of its data sets that are given."""
+def _run(
+    paper: "Paper",
+    table: "PaperTable",
+    settings: "Settings",
+    args: _Options,
+    *,
+    measure: bool,
+    said: set[tuple[str, str]] | None = None,
+) -> "Reproduction":
+    """Prepare and measure a table, on each of its data sets that are given; `said`: layers whose price was said."""
     from kgrag.lab.layers import price, required
     from kgrag.lab.reproduction import Reproduction
     from kgrag.models.embed import load_embedder
@@ -179,8 +190,11 @@ def _run(paper: "Paper", table: "PaperTable", settings: "Settings", args: _Optio
                         target = kg[where] if run.per_question else ingest(kg, data, where, value.embedder, progress)
                         if args.prepare and not run.per_question:
                             layers = required(run.systems(name, rows), target)
-                            for line in price(target, layers, args.budget, progress):
+                            due = [layer for layer in layers if said is None or (target.name, layer) not in said]
+                            for line in price(target, due, args.budget, progress):
                                 note(line)
+                            if said is not None:
+                                said |= {(target.name, layer) for layer in due}
                             if not args.dry_run:
                                 run.prepare(target, layers, progress)
                         if measure:
@@ -251,10 +265,9 @@ def _sets(texts: tuple[str, ...], allowed: tuple[str, ...]) -> "dict[str, Datase
 
     named = _pairs(texts, "--data")
     if not named or not set(named) <= set(allowed):
+        wrong = ", ".join(sorted(named.keys() - set(allowed)))
         raise ConfigurationError(
-            f"--data {' '.join(texts)} names none of the table's data sets."
-            if texts
-            else "There is nothing to measure on.",
+            f"The table has no data set {wrong}." if wrong else "There is nothing to measure on.",
             f"Write --data NAME=DATASET with one of: {', '.join(allowed)}.",
         )
     return {name: read_dataset(Path(path)) for name, path in named.items()}

@@ -61,11 +61,11 @@ def train() -> None:
     """Learn settings of a retriever, or a model, from questions whose gold is known.
 
     \b
-    kgrag lab train gnn-ret bench/musique --out alphas.json
-    kgrag lab train rgnn bench/musique --limit 5 --out rgnn.json
-    kgrag lab train gfm bench/musique --out network.pth
-    kgrag lab train next-fact bench/musique --out model
-    kgrag lab train next-evidence bench/musique --export rows.jsonl
+    kgrag lab train gnn-ret musique.jsonl --out alphas.json
+    kgrag lab train rgnn musique.jsonl --limit 5 --out rgnn.json
+    kgrag lab train gfm musique.jsonl --out network.pth
+    kgrag lab train next-fact musique.jsonl --out model
+    kgrag lab train next-evidence musique.jsonl --export rows.jsonl
     """
 
 
@@ -86,9 +86,9 @@ def gnn_ret(args: _ForGnnRet, training: constants.GnnRetTraining) -> None:
     settings are those of `kgrag lab reproduce gnn-ret`.
 
     \b
-    kgrag lab train gnn-ret bench/musique
+    kgrag lab train gnn-ret musique.jsonl
     kgrag lab train gnn-ret train.jsonl --limit 20 --paper gnn-ret --out alphas.json
-    kgrag lab train gnn-ret bench/2wiki -c mine --layers 1 --folds 5
+    kgrag lab train gnn-ret 2wiki.json -c mine --layers 1 --folds 5
     """
     from kgrag.lab import summary, train_gnn
     from kgrag.lab.report import differences_sheet, measures_sheet
@@ -153,7 +153,7 @@ def rgnn(args: _ForSettings, training: constants.RgnnTraining) -> None:
     options take; --paper gnn-ret is as for `kgrag lab train gnn-ret`.
 
     \b
-    kgrag lab train rgnn bench/musique --limit 5 --out rgnn.json
+    kgrag lab train rgnn musique.jsonl --limit 5 --out rgnn.json
     kgrag ask "..." --system "rgnn+gnn-ret(alphas='rgnn.json', beta='rgnn.json')"
     """
     from kgrag.lab import train_gnn
@@ -199,8 +199,8 @@ def gfm(args: _ForGfm, training: constants.GfmTraining) -> None:
     out and have no gold in common with the others.
 
     \b
-    kgrag lab train gfm bench/musique -o network.pth
-    kgrag lab train gfm bench/musique -o small.pth --width 64 --layers 3 --epochs 5
+    kgrag lab train gfm musique.jsonl -o network.pth
+    kgrag lab train gfm musique.jsonl -o small.pth --width 64 --layers 3 --epochs 5
     kgrag search "Who led the Fjord Queen?" -c notes --retriever "gfm(weights='network.pth')"
     """
     from kgrag.lab import train_gfm
@@ -324,7 +324,7 @@ def next_evidence(args: _ForNextEvidence, training: constants.NextEvidenceTraini
 
     \b
     kgrag lab train next-evidence hotpot_train_v1.1.json --export rows.jsonl
-    kgrag lab train next-evidence bench/musique --base google/flan-t5-large --out models/evidence --full
+    kgrag lab train next-evidence musique.jsonl --base google/flan-t5-large --out models/evidence --full
     """
     if (args.base is None) != (args.out is None):
         raise click.UsageError("--base and --out belong together.")
