@@ -19,10 +19,7 @@ class ServeOptions(BaseModel):
 
     host: str = Field("127.0.0.1", description="address to listen on; others than loopback need keys (`kgrag keys`)")
     port: int = Field(8000, ge=0, le=65535, description="port to listen on; 0: any that is free")
-    hosts: tuple[str, ...] = Field(
-        (),
-        description="its names, as JSON; empty: loopback, with keys addresses and this machine's name, too",
-    )
+    hosts: tuple[str, ...] = Field((), description="its names, as JSON; empty: loopback, with keys this machine's, too")
     secure_cookie: bool = Field(False, description="set the cookie of the web application only over HTTPS (by a proxy)")
     concurrency: int = Field(16, ge=1, le=512, description="searches and the like at once, and answers besides")
     statements: int = Field(4, ge=1, le=512, description="statements of Cypher at once")
@@ -36,9 +33,7 @@ class ServeOptions(BaseModel):
     job_workers: int = Field(1, ge=1, le=16, description="jobs that run side by side")
     job_memory_mb: int = Field(4096, ge=256, description="memory that the process of a job may need")
     job_seconds: float = Field(86_400.0, gt=0, description="seconds that a job may take")
-    watch: dict[str, Path] = Field(
-        default_factory=dict, description="collection -> folder that is kept in step with it, as JSON"
-    )
+    watch: dict[str, Path] = Field({}, description="collection -> folder that is kept in step with it, as JSON")
     answers: int = Field(5000, ge=1, description="questions that the pages keep, with their answers; older ones go")
 
 
@@ -53,12 +48,8 @@ class ChatSettings(BaseModel):
         None, description="address of the server, such as http://localhost:11434/v1; Azure's with its ?api-version"
     )
     api_key: SecretStr | None = Field(None, description="its key; a local server needs none")
-    extra_headers: dict[str, SecretStr] = Field(
-        default_factory=dict, description="sent with every request, such as Azure's api-key"
-    )
-    extra_body: dict[str, Any] = Field(
-        default_factory=dict, description="parameters of the server's own, such as reasoning_effort or num_ctx"
-    )
+    extra_headers: dict[str, SecretStr] = Field({}, description="sent with every request, such as Azure's api-key")
+    extra_body: dict[str, Any] = Field({}, description="the server's own parameters: num_ctx, reasoning_effort")
     temperature: Annotated[float | None, BeforeValidator(lambda value: None if value == "none" else value)] = Field(
         0.0, ge=0, le=2, description="none for models that take none (section 6.2)"
     )
@@ -77,15 +68,9 @@ class ChatSettings(BaseModel):
     timeout: float = Field(120.0, gt=0, description="seconds in which a reply must be there as a whole")
     retries: int = Field(6, ge=0, description="how often a call that failed is tried again, waiting longer each time")
     concurrency: int = Field(8, ge=1, le=256, description="calls under way at once")
-    requests_per_minute: int | None = Field(
-        None, ge=1, description="requests of this process in a minute, retries included; unset: any number"
-    )
-    tokens_per_minute: int | None = Field(
-        None, ge=1, description="tokens read and written in a minute, replies counted at their longest while under way"
-    )
-    prices: dict[str, tuple[float, float]] = Field(
-        default_factory=dict, description="model -> price of a million tokens read, and written"
-    )
+    requests_per_minute: int | None = Field(None, ge=1, description="requests in a minute, retries too; unset: any")
+    tokens_per_minute: int | None = Field(None, ge=1, description="tokens read and written in a minute; unset: any")
+    prices: dict[str, tuple[float, float]] = Field({}, description="model -> price of a million tokens read, written")
     budget: float | None = Field(None, ge=0, description="what a run may cost, in the currency of the prices")
     batch_price: float = Field(0.5, ge=0, le=1, description="share of a price that a call in a batch costs (OpenAI's)")
     cache: bool = Field(True, description="keep replies on disk, and never pay for the same call twice")
@@ -179,13 +164,8 @@ class EngineSettings(BaseModel):
         "here", description="here: the process itself; processes: several; ray: a cluster of machines"
     )
     workers: int = Field(0, ge=0, le=10_000, description="how many of them; 0: one for each core, 8 processes at most")
-    address: str | None = Field(
-        None,
-        description="of ray: HOST:PORT of its head node, or auto; unset: one on this machine, meanwhile",
-    )
-    gpus: float = Field(
-        0.0, ge=0, description="of ray: GPUs that each worker which embeds holds, such as 0.5; 0: it embeds on a CPU"
-    )
+    address: str | None = Field(None, description="of ray: HOST:PORT of its head node, or auto; unset: started here")
+    gpus: float = Field(0.0, ge=0, description="of ray: GPUs of each worker that embeds, such as 0.5; 0: a CPU")
 
 
 class GatewaySettings(BaseModel):
@@ -211,10 +191,7 @@ class LocalSettings(BaseModel):
     http_port: int = Field(7474, description="preferred HTTP port of Neo4j Browser")
     heap: str = Field("1g", description="maximum heap of the server (-Xmx)")
     page_cache: str = Field("512m", description="page cache of the server")
-    conf: dict[str, str] = Field(
-        default_factory=dict,
-        description='more of neo4j.conf, as JSON: {"db.tx_log.rotation.retention_policy": "1G size"}',
-    )
+    conf: dict[str, str] = Field({}, description='more of neo4j.conf, as JSON: {"db.checkpoint": "PERIODIC"}')
     maven_repository: str | None = Field(None, description="another Maven repository, for example a company mirror")
     start_timeout: float = Field(120.0, gt=0, description="seconds to wait for the server to answer")
     archive: bool = Field(
@@ -235,14 +212,9 @@ class LoadingSettings(BaseModel):
     follow_links: bool = Field(False, description="also follow links in a folder that lead out of it")
     exclude: tuple[str, ...] = Field((), description="files and folders to pass over, by patterns as in .gitignore")
     gitignore: bool = Field(True, description="pass over what .gitignore files of a folder name")
-    prune_limit: float = Field(
-        0.5, ge=0, le=1, description="share of the documents of the folders read that one ingest may prune unasked"
-    )
+    prune_limit: float = Field(0.5, ge=0, le=1, description="share of documents that an ingest may prune unasked")
     encoding: str = Field("", description="encoding of texts that are not UTF-8, such as cp1250; empty: found out")
-    readers: tuple[str, ...] = Field(
-        (),
-        description="other programs' readers, the first that takes a file: docling, markitdown",
-    )
+    readers: tuple[str, ...] = Field((), description="other readers, the first that takes a file: docling, markitdown")
     page_seconds: float = Field(30.0, gt=0, description="seconds that reading a page may take")
     file_seconds: float = Field(900.0, gt=0, description="seconds that reading a file may take")
     recognition: Literal["auto", "on", "off"] = Field(
@@ -250,9 +222,7 @@ class LoadingSettings(BaseModel):
         description="whether text in pictures is recognised, with the ocr extra; auto: on pages without text, and in "
         "picture files that are named; on: also in those of folders",
     )
-    describe_figures: bool = Field(
-        False, description="have a language model that sees pictures (task figure) describe figures, for searches"
-    )
+    describe_figures: bool = Field(False, description="have a model that sees (task figure) describe figures")
 
 
 class IndexingSettings(BaseModel):
@@ -275,9 +245,7 @@ class IndexingSettings(BaseModel):
     keywords: int = Field(10, ge=0, le=100, description="TF-IDF keywords kept per passage (KGP, section 3)")
     similar: int = Field(5, ge=0, le=100, description="nearest neighbours kept per passage (KGP, KNN-ST)")
     synonyms: int = Field(10, ge=0, le=100, description="most similar names kept per entity")
-    synonymy: float = Field(
-        0.8, ge=0, le=1, description="cosine from which two names are similar (HippoRAG, section 2.2; 2: section 3)"
-    )
+    synonymy: float = Field(0.8, ge=0, le=1, description="cosine from which two names are similar (HippoRAG, 2.2)")
 
 
 class Settings(BaseSettings):
@@ -317,28 +285,19 @@ class Settings(BaseSettings):
         description="where downloads are kept; safe to delete, shared by all servers of this user",
     )
     embedder: str = Field("wordllama", description="wordllama, minilm, onnx:MODEL, sbert:MODEL or openai:MODEL")
-    passage_index: str = Field(
-        "neo4j",
-        description="what bm25 and dense search: neo4j (the graph's own indexes), lancedb, opensearch",
-    )
-    opensearch_uri: SecretStr | None = Field(
-        None, description="address of that OpenSearch, such as https://USER:PASSWORD@HOST:9200"
-    )
+    passage_index: str = Field("neo4j", description="what bm25 and dense search: neo4j, lancedb, opensearch")
+    opensearch_uri: SecretStr | None = Field(None, description="that OpenSearch: https://USER:PASSWORD@HOST:9200")
     max_file_mb: int = Field(64, ge=1, description="larger files are reported, not read (JSON Lines and CSV stream)")
     writers: int = Field(2, ge=1, le=16, description="transactions written side by side while ingesting")
     batch_passages: int = Field(512, ge=1, description="passages embedded and written per batch")
-    bulk_part_mb: int = Field(
-        1024, ge=1, description="files that `kgrag ingest --bulk --files` writes are no larger than this, about"
-    )
+    bulk_part_mb: int = Field(1024, ge=1, description="size of the files that `kgrag ingest --bulk --files` writes")
     exact_neighbours_mb: int = Field(
         512,
         ge=1,
         description="neighbours are found exactly while a collection's vectors fit into this much memory, unless "
         "only a few of many thousands are new",
     )
-    rankings: int = Field(
-        0, ge=0, description="rankings kept until the database is written to; where it is not set, 1000 by kgrag serve"
-    )
+    rankings: int = Field(0, ge=0, description="rankings kept until the database changes; kgrag serve, unset: 1000")
     old_vectors_seconds: float = Field(
         10.0,
         ge=0,
@@ -349,16 +308,12 @@ class Settings(BaseSettings):
     local: LocalSettings = Field(default_factory=LocalSettings)
     loading: LoadingSettings = Field(default_factory=LoadingSettings)
     indexing: IndexingSettings = Field(default_factory=IndexingSettings)
-    retrieval: dict[str, dict[str, Any]] = Field(
-        default_factory=dict, description="options of retrievers, by their names"
-    )
+    retrieval: dict[str, dict[str, Any]] = Field({}, description="options of retrievers, by their names")
     chat: ChatSettings = Field(default_factory=ChatSettings)
     embedding: EmbeddingSettings = Field(default_factory=EmbeddingSettings)
     reranker: RerankerSettings = Field(default_factory=RerankerSettings)
     tagme: TagmeSettings = Field(default_factory=TagmeSettings)
-    agents: dict[str, dict[str, Any]] = Field(
-        default_factory=dict, description="options of strategies, by their names; of all: answer"
-    )
+    agents: dict[str, dict[str, Any]] = Field({}, description="options of strategies, by their names; of all: answer")
     gateway: GatewaySettings = Field(default_factory=GatewaySettings)
     serve: ServeOptions = Field(default_factory=ServeOptions)
 

@@ -75,9 +75,7 @@ class AnswerOptions(Options):
         le=1_000_000,
         description="of these no more than so many tokens, of 4 characters (GNN-Ret, section 4.1: 3500)",
     )
-    sentences: int = Field(
-        0, ge=0, le=1_000, description="of each passage show so many sentences, those nearest to the question; 0: all"
-    )
+    sentences: int = Field(0, ge=0, le=1_000, description="of each passage show so many sentences, the nearest; 0: all")
     reason: bool = Field(True, description="work a short answer out in a line of its own first, which is not shown")
     effort: Literal["low", "medium", "high"] = Field(
         "medium",
@@ -85,9 +83,7 @@ class AnswerOptions(Options):
     )
     words: int = Field(6, ge=0, le=1_000, description="length of a short answer, 0: any (GEAR, appendix J.3)")
     abstain: bool = Field(True, description="say so when the evidence lacks the answer; false: always answer")
-    example: bool = Field(
-        False, description="with abstain=false: show a worked example of five passages first (GEAR, appendix J.3)"
-    )
+    example: bool = Field(False, description="with abstain=false: a worked example first (GEAR, appendix J.3)")
     repeat: bool = Field(False, description="put the question before the passages, too (GNN-Ret; KGP, listing 3)")
     facts: bool = Field(True, description="show the reader what facts the strategy remembers")
     language: str = Field("the language of the question", min_length=1, description="language of the answer")

@@ -25,9 +25,7 @@ from kgrag.values.events import Judged
 class AutoOptions(AnswerOptions):
     """Options of the cascade."""
 
-    then: str = Field(
-        "gear", description="strategy that searches on where the first passages do not hold the answer: ircot(steps=2)"
-    )
+    then: str = Field("gear", description="strategy where the first passages hold no answer: ircot(steps=2)")
 
 
 class Auto(Strategy):

@@ -57,15 +57,11 @@ class GearOptions(AnswerOptions):
     first_read: Literal["base", "expanded"] = Field(
         "base", description="what the first step remembers: facts of the base passages, or of the expanded ones, too"
     )
-    reread: bool = Field(
-        False, description="read the gist's passages again that were read before (section 5.1); false: the others only"
-    )
+    reread: bool = Field(False, description="read passages of the gist again (section 5.1); false: only the others")
     fusion: Literal["balanced", "all"] = Field(
         "balanced", description="the final ranking: facts and steps count alike, or all their lists do (equation 9)"
     )
-    link: int = Field(
-        5, ge=1, le=100, description="passages that each fact of the gist memory is linked to (section 5.4)"
-    )
+    link: int = Field(5, ge=1, le=100, description="passages that each fact of the gist memory is linked to (5.4)")
 
 
 class Gear(Strategy):

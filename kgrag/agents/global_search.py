@@ -26,14 +26,10 @@ _LEAVES = 3  # passages of a report that are cited
 class GlobalOptions(AnswerOptions):
     """Options of the global search."""
 
-    tokens: int | None = Field(
-        8000, ge=1, le=1_000_000, description="tokens of points that the answer is made from (GraphRAG, code)"
-    )
+    tokens: int | None = Field(8000, ge=1, le=1_000_000, description="tokens of points that are read (GraphRAG, code)")
     level: int = Field(2, ge=0, le=100, description="level of the reports, 0 for the coarsest (GraphRAG, its code: 2)")
     batch: int = Field(8000, ge=100, le=1_000_000, description="tokens of reports in a call (GraphRAG, section 3.2)")
-    reports: int | None = Field(
-        None, ge=1, le=10_000, description="tokens of reports in all, those nearest to the question; unset: all of them"
-    )
+    reports: int | None = Field(None, ge=1, le=10_000, description="tokens of the nearest reports; unset: all reports")
     threads: int = Field(8, ge=1, le=64, description="calls side by side")
 
 

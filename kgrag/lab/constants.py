@@ -44,12 +44,8 @@ class GfmTraining(_Constants):
     epochs: int = Field(20, ge=1, description="Passes over the questions.")
     batch: int = Field(8, ge=1, description="Questions of a step.")
     rate: float = Field(5e-4, gt=0, description="Learning rate of AdamW.")
-    alpha: float = Field(
-        0.3, ge=0, le=1, description="Weight of the binary cross-entropy; the rest is the ranking loss."
-    )
-    temperature: float = Field(
-        0.2, ge=0, description="Others count the more, the more relevant they seem, divided by this; 0: all alike."
-    )
+    alpha: float = Field(0.3, ge=0, le=1, description="Weight of the binary cross-entropy; the rest: ranking loss.")
+    temperature: float = Field(0.2, ge=0, description="Others count by their relevance, divided by this; 0: all alike.")
     measured: int = Field(20, ge=1, description="Most relevant entities among which those of the gold are looked for.")
 
 

@@ -15,16 +15,18 @@ from kgrag.values.results import Usage
 
 _ASK = {"Summary": " --ask", "Community": " --ask"}
 """Options of the commands that make layers as papers have them: written by a language model."""
+_WRITTEN: dict[Layer, str] = {"tree": "raptor", "communities": "communities"}
+"""What a model writes, by the retriever that reads it."""
 
 
 def unwritten(systems: Iterable[str], collection: Collection) -> Iterator[str]:
     """Yield a sentence for each layer of the systems whose texts no language model wrote."""
-    run, named = partial(collection.kg.graph.run, collection=collection.name), " ".join(systems)
-    rows: dict[Layer, Any] = {
-        "tree": run("stages/summaries", level=1) if "raptor" in named else [],
-        "communities": run("stages/communities") if "communities" in named else [],
-    }
-    for layer, texts in rows.items():
+    named = " ".join(systems)
+    for layer, part in _WRITTEN.items():
+        if part not in named:
+            continue
+        run = partial(collection.kg.graph.run, collection=collection.name)
+        texts = run("stages/summaries", level=1) if layer == "tree" else run("stages/communities")
         if count := sum(row["made"] == EXTRACTED for row in texts):
             yield (
                 f"{collection.name}: {count:,} texts of its {layer} are sentences of passages; a model writes them in "

@@ -62,9 +62,7 @@ class ChainOptions(FusionOptions):
 
     beams: int = Field(10, ge=1, le=1_000, description="b: chains kept at each step (GEAR, appendix C)")
     length: int = Field(2, ge=1, le=8, description="l: triples of a chain (GEAR, appendix C)")
-    neighbours: int = Field(
-        100, ge=1, le=500, description="triples that a chain tries next, at most (GEAR, appendix C)"
-    )
+    neighbours: int = Field(100, ge=1, le=500, description="triples that a chain tries next (GEAR, appendix C)")
     diverse: bool = Field(True, description="whether a beam's lesser children count less; false: standard beam search")
     gamma: float | None = Field(
         None, gt=0, le=1_000, description="of the n-th child exp(-min(n, gamma) / gamma); none: 2 beams"

@@ -143,9 +143,7 @@ class ColbertOptions(Options):
         le=10_000,
         description="passages of the other retriever that are ranked again; none: all of the collection",
     )
-    most: int = Field(
-        50_000, ge=1, le=1_000_000, description="passages of a collection that may all be ranked: 25 KB each on disk"
-    )
+    most: int = Field(50_000, ge=1, le=1_000_000, description="passages that may all be ranked: 25 KB each on disk")
 
 
 class Colbert(Retriever):

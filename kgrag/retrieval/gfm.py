@@ -92,19 +92,13 @@ class WholeRelationGraph:
 class GfmOptions(Options):
     """Options of GFM-RAG."""
 
-    weights: str = Field(
-        "", description="the network: a file of kgrag lab train gfm, or the folder of published weights (section 3.2)"
-    )
-    embedder: str = Field(
-        "", description="embedder of questions and predicates; empty: that of the weights, or else the collection's"
-    )
+    weights: str = Field("", description="the network: a file of kgrag lab train gfm, or a folder of published weights")
+    embedder: str = Field("", description="of questions and predicates; empty: the weights' own, or the collection's")
     top: Count = Field(20, description="T: most relevant entities that rank passages (section 3.3; 20 in its code)")
     count: Literal["alike", "relevance"] = Field(
         "alike", description="these count alike (section 3.3), or by their relevance; divided by how many mention them"
     )
-    rare: bool = Field(
-        True, description="an entity that many passages mention begins with less of the question (its official code)"
-    )
+    rare: bool = Field(True, description="an entity of many passages begins with less (its official code)")
     exact: bool = Field(False, description="over the whole graph, not what surrounds the question's entities alone")
     hops: int = Field(2, ge=1, le=3, description="triples or resembling names that lead away from these")
     cap: Count = Field(BRIDGE_CAP, description="triples that an entity may have to lead on")

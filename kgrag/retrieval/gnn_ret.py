@@ -201,9 +201,7 @@ class GnnRetOptions(VectorOptions):
     keyword_cap: int = Field(
         2, ge=0, le=10_000, description="passages that a keyword, or what is named, may have to tie them; 0: any number"
     )
-    mention_cap: int = Field(
-        2, ge=0, le=10_000, description="passages that may mention a name to be tied by it; 0: any number"
-    )
+    mention_cap: int = Field(2, ge=0, le=10_000, description="passages that a name may have to tie them; 0: any number")
     title_cap: Count = Field(50, description="documents that a name may be the title of to tie them")
     titled: int = Field(5, ge=1, le=1_000, description="passages of a long document that its title reaches")
 

@@ -168,9 +168,7 @@ class HippoRag2Options(HippoRagOptions):
     triples: Count = Field(5, description="nearest facts that the model is shown (section 3.4)")
     recognise: bool = Field(True, description="the model drops those that do not help (section 3.4)")
     linked: Count = Field(5, description="entities of what is left that the walk restarts at, at most")
-    passage_weight: float = Field(
-        0.05, ge=0, le=1_000, description="weight of the nearest passage, of all (section 3.5)"
-    )
+    passage_weight: float = Field(0.05, ge=0, le=1_000, description="weight of the nearest passage (section 3.5)")
 
 
 class HippoRag2(HippoRag):

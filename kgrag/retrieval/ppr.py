@@ -51,9 +51,7 @@ class PprOptions(Options):
 
     damping: float = Field(0.5, gt=0, lt=1, description="share of the walk that goes on at each step")
     triples: int = Field(5, ge=0, le=10_000, description="nearest triples whose entities the walk restarts at")
-    link: float = Field(
-        2.0, ge=0, le=1_000, description="weight of an entity that the question names; the best triple's have 1"
-    )
+    link: float = Field(2.0, ge=0, le=1_000, description="weight of an entity that the question names")
     passages: Count = Field(30, description="nearest passages that the walk restarts at")
     candidates: Count = Field(100, description="vector index candidates for both, scored again exactly")
     passage_weight: float = Field(0.05, ge=0, le=1_000, description="weight of the nearest of them")
@@ -61,9 +59,7 @@ class PprOptions(Options):
     cap: Count = Field(BRIDGE_CAP, description="passages or triples that an entity may have to lead on")
     titled: int = Field(5, ge=1, le=1_000, description="passages of a long document that its title reaches")
     same_as: bool = Field(True, description="whether the names of one entity are tied")
-    most: int = Field(
-        150, ge=0, le=10_000, description="passages that share names with the seeds' own, without triples"
-    )
+    most: int = Field(150, ge=0, le=10_000, description="passages that share names with the seeds, without triples")
     most_stated: int = Field(0, ge=0, le=10_000, description="the same where the nearest triples lead there")
     near: Count = Field(50, description="entities that lead to passages: seeds, and what a few triples tie to them")
     surrounding: Count = Field(100, description="passages that these lead to: those that the walk reaches most")

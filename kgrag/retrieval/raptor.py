@@ -18,9 +18,7 @@ class RaptorOptions(SummaryOptions):
     """Options of the search in a tree of summaries."""
 
     candidates: Count = Field(120, description="vector index candidates of either kind, scored again exactly")
-    summaries: int = Field(
-        10, ge=0, le=10_000, description="summaries that give their score to passages; 0: dense retrieval"
-    )
+    summaries: int = Field(10, ge=0, le=10_000, description="summaries that lift passages; 0: dense retrieval")
     leaves: Count = Field(10, description="passages of each, the nearest to the question")
     most: Count = Field(200, description="members that a summary may have to do so, those of its members included")
     share: float = Field(0.25, ge=0, le=1, description="weight of the best summary's cosine beside the passage's own")

@@ -105,16 +105,12 @@ class _Options(OnSample, Compared, Asking):
     perturb: Literal["typo", "lower"] | None = Field(
         None, description="Misspell a name in each question, or write it in lower case."
     )
-    anyway: bool = Field(
-        False, description="Measure also what lacks a layer that it requires, such as triples: it does without."
-    )
+    anyway: bool = Field(False, description="Measure also what lacks a layer, such as triples: it does without.")
     join: int | None = Field(None, ge=2, description="Join every N documents into a long one.")
     with_: tuple[Path, ...] = Field((), title="DATASET", description="Search this, too; repeatable.")
     out: Path | None = Field(None, title="DIR", description="Keep each question's record there, and go on from them.")
     ranks: Path | None = Field(None, description="Keep the ranks of the gold there, small: `kgrag lab ranks FILE`.")
-    ragas: Path | None = Field(
-        None, title="DIR", description="Write samples for RAGAS there: a file for each retriever and system."
-    )
+    ragas: Path | None = Field(None, title="DIR", description="Write samples for RAGAS there, a file for each system.")
 
 
 @click.command("eval")

@@ -49,9 +49,7 @@ class _ForNextFact(_HeldOut):
 
 class _ForNextEvidence(_HeldOut):
     export: Path | None = Field(None, description="Write the rows as JSON Lines for chat models.")
-    base: str | None = Field(
-        None, title="MODEL", description="An encoder-decoder or causal model: a name on the hub or a folder."
-    )
+    base: str | None = Field(None, title="MODEL", description="An encoder-decoder or causal model: a name or a folder.")
     out: Path | None = Field(None, title="DIR", description="Where the fine-tuned model is saved: a new folder.")
     merge: bool = Field(False, description="Save the whole model, not the LoRA adapter alone.")
 
