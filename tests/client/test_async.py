@@ -14,6 +14,17 @@ from kgrag.values.events import Answer
 SHIPS = [Document(f"s{n}", (Section(f"Ship {n} was designed by Colin Archer."),), f"Ship {n}") for n in range(3)]
 
 
+async def _attempts_after(task: "asyncio.Task[object]", scripted: Scripted) -> int:
+    """The calls of a model once a task that was cancelled, and what was under way, have ended."""
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    attempts = -1
+    while attempts != len(scripted.attempts):
+        attempts = len(scripted.attempts)
+        await asyncio.sleep(1)
+    return attempts
+
+
 def test_searches_run_side_by_side(graph_settings: Settings, collection_name: str) -> None:
     async def work() -> list[list[str]]:
         async with await AsyncKnowledgeGraph.connect(settings=graph_settings) as kg:
@@ -43,13 +54,7 @@ def test_answers_stream_and_a_cancelled_task_ends_its_call(
             task = asyncio.create_task(ships.ask("Who designed Ship 1?", system="ircot(steps=20)+bm25"))
             await asyncio.sleep(0.5)
             task.cancel()
-            with pytest.raises(asyncio.CancelledError):
-                await task
-            asked = -1
-            while asked != len(scripted.attempts):  # the calls under way end
-                asked = len(scripted.attempts)
-                await asyncio.sleep(1)
-            assert asked < 15
+            assert await _attempts_after(task, scripted) < 15
             await ships.delete()
             return answer
 
@@ -116,12 +121,6 @@ def test_many_questions_are_answered_as_they_come_until_the_loop_is_left(
             first = asyncio.create_task(anext(asked))
             await asyncio.sleep(0.5)
             first.cancel()
-            with pytest.raises(asyncio.CancelledError):
-                await first
-            attempts = -1
-            while attempts != len(scripted.attempts):  # the calls under way end
-                attempts = len(scripted.attempts)
-                await asyncio.sleep(1)
-            assert attempts < 100
+            assert await _attempts_after(first, scripted) < 100
 
     asyncio.run(work())

@@ -6,7 +6,7 @@ from functools import partial
 import numpy as np
 import pytest
 from graph_rows import rows
-from made_summaries import PRICES, SUMMARY
+from made_summaries import PRICES, SUMMARY, is_filtered_and_repaired
 from scipy.sparse import csr_matrix
 from scripted import Scripted
 
@@ -16,7 +16,6 @@ from kgrag.indexing.community_plan import communities
 from kgrag.models.budget import HIGH
 from kgrag.values.documents import Document, Section
 from kgrag.values.events import Answer, Noted
-from kgrag.values.results import Filter
 from kgrag.wire import from_json, to_json
 
 pytestmark = pytest.mark.long
@@ -224,15 +223,8 @@ def test_local_search_follows_the_communities_of_names(kg: KnowledgeGraph, colle
     assert any(step.label == "Community" for hit in found for step in hit.why)
     unnamed = kg[collection].search("what is known for being ruled?", k=10, retriever="communities")
     assert any(step.label == "Community" for hit in unnamed for step in hit.why)
-    even = kg[collection].search(question, k=5, retriever="communities", filter=Filter(where={"even": "true"}))
-    assert even.hits
-    assert all(h.passage.metadata["even"] for h in even.hits)
-
-    # vectors that are lost are made again
-    lost = len(_rows(kg, "MATCH (c:Community {collection: $collection}) SET c.embedding = null RETURN c"))
-    assert lost == len(_texts(kg))
-    assert dict(kg[collection].repair().vectors) == {"communities": lost}
-    assert kg[collection].search(question, k=10, retriever="communities") == found
+    lost = _rows(kg, "MATCH (c:Community {collection: $collection}) SET c.embedding = null RETURN c")
+    is_filtered_and_repaired(kg, collection, "communities", found, len(lost))
 
 
 def test_scores_of_several_questions_can_be_compared(kg: KnowledgeGraph, collection: str) -> None:

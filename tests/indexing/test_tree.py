@@ -6,7 +6,7 @@ from functools import partial
 import numpy as np
 import pytest
 from graph_rows import rows
-from made_summaries import PRICES, SUMMARY
+from made_summaries import PRICES, SUMMARY, is_filtered_and_repaired
 from scripted import Scripted
 
 from kgrag import KnowledgeGraph
@@ -15,7 +15,6 @@ from kgrag.indexing.tree import LEAST, soft_clusters
 from kgrag.models.budget import HIGH
 from kgrag.models.embed import unit
 from kgrag.values.documents import Document, Section
-from kgrag.values.results import Filter
 
 pytestmark = pytest.mark.long
 
@@ -168,15 +167,8 @@ def test_raptor_lifts_what_is_under_a_near_topic(kg: KnowledgeGraph, collection:
     assert any(step.label == "Summary" for hit in found.hits for step in hit.why)
     assert [h.score for h in found.hits] == sorted((h.score for h in found.hits), reverse=True)
     assert not found.notes
-    even = kg[collection].search(question, k=5, retriever="raptor", filter=Filter(where={"even": "true"}))
-    assert even.hits
-    assert all(h.passage.metadata["even"] for h in even.hits)
-
-    # vectors that are lost are made again
-    lost = len(_rows(kg, "MATCH (s:Summary {collection: $collection}) SET s.embedding = null RETURN s"))
-    assert lost == len(_texts(kg))
-    assert dict(kg[collection].repair().vectors) == {"summaries": lost}
-    assert kg[collection].search(question, k=10, retriever="raptor") == found
+    lost = _rows(kg, "MATCH (s:Summary {collection: $collection}) SET s.embedding = null RETURN s")
+    is_filtered_and_repaired(kg, collection, "raptor", found, len(lost))
 
 
 def test_a_collection_that_is_too_small_has_no_tree(kg: KnowledgeGraph, collection_name: str) -> None:
