@@ -102,11 +102,14 @@ def test_answers_are_read_as_the_paper_reads_them(command: Command, folder: Path
     assert set(found["rows"]["Hybrid + SyncGE"]["musique"]) == {"EM", "F1"}
 
 
-def test_settings_of_a_row(command: Command, folder: Path) -> None:
+def test_settings_of_a_row(command: Command, folder: Path, scripted: Scripted) -> None:
     rows = ["--row", "l = 2, n = 1", "--row", "l = 4, n = 1"]
     arguments = ["--table", 8, "--data", f"musique={folder}", "--embedder", "wordllama", *rows]
     found = json.loads(command("lab", "reproduce", "gear", *arguments, "--json").stdout)
     assert [its["musique"]["R@5"]["ours"] for its in found["rows"].values()] == [100.0, 100.0]
+    before, row = len(scripted.calls), ["--row", "Llama-3.1-8B", "--set", "llama=llama"]
+    command("lab", "reproduce", "gear", "--table", 9, *arguments[2:6], *row, models={"read": "small"})
+    assert {sent["model"] for sent in scripted.calls[before:]} == {"llama"}  # its own, for each task
 
 
 def test_rows_of_hipporag_have_its_settings(command: Command, folder: Path, kg: KnowledgeGraph) -> None:
@@ -132,15 +135,6 @@ def test_a_row_that_cannot_be_measured_is_a_row_with_its_reason(command: Command
     why = found["missing"]
     assert set(why) == {f"{label} (musique)" for label in rows[1:]}
     assert all("sentence-transformers" in text and "Install it" in text for text in why.values())
-
-
-def test_the_model_of_a_row_is_asked_whatever_models_tasks_have(
-    command: Command, folder: Path, scripted: Scripted
-) -> None:
-    arguments = ["lab", "reproduce", "gear", "--table", 9, "--row", "Llama-3.1-8B", "--set", "llama=llama"]
-    arguments += ["--data", f"musique={folder}", "--embedder", "wordllama", "--sample", 1]
-    command(*arguments, models={"read": "small", "reason": "small"})
-    assert {sent["model"] for sent in scripted.calls} == {"llama"} and len(scripted.calls) > 1
 
 
 def test_documents_of_a_question_can_be_whole_articles(command: Command, folder: Path, tmp_path: Path) -> None:
