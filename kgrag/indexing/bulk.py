@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 
+from kgrag.engines import open_engine
 from kgrag.graph import schema
 from kgrag.graph.collections import check_name, needed_labels, open_collection
 from kgrag.graph.connection import Graph
@@ -26,7 +27,7 @@ from kgrag.graph.local.server import LocalServer
 from kgrag.indexing.detection import first_language, in_language
 from kgrag.indexing.pipeline import ingest
 from kgrag.indexing.rows.collection import CollectionRows, Totals
-from kgrag.indexing.rows.tables import EDGES, NODES, TYPES
+from kgrag.indexing.rows.tables import EDGES, NODES, TYPES, Tables
 from kgrag.models.embed import Embedder, Vectors
 from kgrag.runtime.files import disk_errors, locked
 from kgrag.settings import Settings
@@ -40,7 +41,7 @@ NUMBER = 1
 """Of the only collection in a database that was just imported."""
 
 
-class CsvTables:
+class CsvTables(Tables):
     """The tables of nodes and of relationships, each a file in a folder, or with `part` files of about that size."""
 
     two_steps = False
@@ -69,19 +70,6 @@ class CsvTables:
             self.edges[table].write(start, end)
         else:
             self.edges[table].link(start, end, *values)
-
-    def amend(self, table: str, id: str, **properties: object) -> None:
-        """Raise TypeError: rows of a file are written once."""
-        raise TypeError(f"{table} {id} is written in one step")
-
-    def checkpoint(self) -> None:
-        """See Tables; files are written as rows come."""
-
-    def release(self, table: str) -> None:
-        """See Tables; the order of files does not matter."""
-
-    def begin_relations(self) -> None:
-        """See Tables; files are complete when they are closed."""
 
     def metadata(self, properties: Mapping[str, object]) -> list[object] | None:
         """See Tables; a column has one type, and not every name can head one."""
@@ -161,8 +149,9 @@ def load(
         _check_empty(server, settings, replace_database, progress)
         source, settings = _with_language(source, settings)
         tables = CsvTables(folder)
-        rows = CollectionRows(name, embedder, settings, tables, _scratch(folder), in_memory=False)
-        with disk_errors(folder, "KGRAG_HOME"):
+        with disk_errors(folder, "KGRAG_HOME"), open_engine(settings.engine) as engine:
+            scratch = _scratch(folder)
+            rows = CollectionRows(name, embedder, settings, tables, scratch, in_memory=False, engine=engine)
             with clock("documents"):
                 rows.read(source, progress, total)
             if not rows.passages:
@@ -192,18 +181,8 @@ def load(
                 bulk.complete(server.home, graph)
             with clock("left over"):
                 rest = ingest(graph, open_collection(graph, name), rows.deferred, embedder, settings, progress)
-    return BulkReport(
-        added=rows.added + rest.added,
-        changed=rest.changed,
-        unchanged=rows.unchanged + rest.unchanged,
-        passages=rows.passages + rest.passages,
-        embedded=rows.embedded + rest.embedded,
-        embedded_batches=rows.batches + rest.embedded_batches,
-        problems=(*rows.problems, *rest.problems),
-        seconds=clock.elapsed(),
-        stages=clock.stages,
-        dump=dump,
-    )
+    both = {name: value + getattr(rest, name) for name, value in rows.counts().items()}
+    return BulkReport(**both, changed=rest.changed, seconds=clock.elapsed(), stages=clock.stages, dump=dump)
 
 
 def write_files(
@@ -228,12 +207,12 @@ def write_files(
         raise InputError(f"{folder} is not an empty folder.", "Name another, or a new one.")
     source, settings = _with_language(source, settings)
     part = folder.with_name(f".{folder.name}.part")
-    with disk_errors(folder, "--files"):
+    with disk_errors(folder, "--files"), open_engine(settings.engine) as engine:
         shutil.rmtree(part, ignore_errors=True)
         part.mkdir(parents=True)
         try:
             tables, scratch = CsvTables(part, settings.bulk_part_mb << 20), _scratch(part)
-            rows = CollectionRows(name, embedder, settings, tables, scratch, in_memory=False)
+            rows = CollectionRows(name, embedder, settings, tables, scratch, in_memory=False, engine=engine)
             rows.read(source, progress, total)
             if not rows.passages:
                 return HandOver(problems=tuple(rows.problems))
@@ -249,19 +228,8 @@ def write_files(
             part.replace(folder)
         finally:
             shutil.rmtree(part, ignore_errors=True)
-    return HandOver(
-        added=rows.added,
-        unchanged=rows.unchanged,
-        passages=rows.passages,
-        embedded=rows.embedded,
-        embedded_batches=rows.batches,
-        problems=tuple(rows.problems),
-        seconds=time.monotonic() - started,
-        folder=folder,
-        files=number,
-        bytes=size,
-        left=left,
-    )
+    seconds = time.monotonic() - started
+    return HandOver(**rows.counts(), seconds=seconds, folder=folder, files=number, bytes=size, left=left)
 
 
 def _with_language(

@@ -71,30 +71,18 @@ def finish(
     """
     left = graph.run("stages/unfinished", collection=collection.name)[0]
     if removed or left["number"]:
-        _finish(graph, collection, settings, progress, embedder, removed, engine)
+        if removed:
+            graph.run("write/remove_empty_summaries", collection=collection.name)
+            graph.run("write/remove_empty_communities", collection=collection.name)
+        await_collection_indexes(graph, collection.number, collection.embedding, collection.indexed)
+        with StageContext(graph, collection, settings, progress, embedder, engine) as work:
+            for stage in STAGES.values():
+                stage(work)
     if left["unlinked"]:
         link_documents(graph, collection.name, progress)
     if left["stale"]:
         _forget(graph, collection, left["stale"], left["passages"])
     synchronise(graph, collection, settings, progress)
-
-
-def _finish(
-    graph: Graph,
-    collection: Collection,
-    settings: Settings,
-    progress: Progress,
-    embedder: Embedder | None,
-    removed: bool,
-    engine: Engine,
-) -> None:
-    if removed:
-        graph.run("write/remove_empty_summaries", collection=collection.name)
-        graph.run("write/remove_empty_communities", collection=collection.name)
-    await_collection_indexes(graph, collection.number, collection.embedding, collection.indexed)
-    with StageContext(graph, collection, settings, progress, embedder, engine) as work:
-        for stage in STAGES.values():
-            stage(work)
 
 
 def _forget(graph: Graph, collection: Collection, stale: int, passages: int) -> None:

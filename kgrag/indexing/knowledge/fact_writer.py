@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime
+from functools import partial
 from itertools import islice
 from pathlib import Path
 from typing import Any, TypeVar
@@ -35,7 +36,10 @@ _EDGES = dict.fromkeys(("SUBJECT", "OBJECT"), (":START_ID(Triple)", ":END_ID(Ent
 
 
 def triple_properties(collection: str, row: FactRow) -> dict[str, str]:
-    """Return the properties of a fact without its collection; a predicate without a name has its key as one."""
+    """Return the properties of a fact in the order of its table, but for its collection.
+
+    A predicate without a name has its key as one.
+    """
     s, subject, p, predicate, o, object, note = row
     key, relation = f"{s} {p} {o}", predicate or p or "is tied to"
     return {
@@ -77,37 +81,14 @@ def write_files(
             p["wikipedia"],
         )  # fmt: skip
     for fact in _counted(store.facts(part=part), "facts", facts, progress):
-        values = triple_properties(name, fact)
-        id = values["id"]
-        tables["Triple"].write(
-            id,
-            name,
-            values["key"],
-            values["name"],
-            values["subject"],
-            values["predicate"],
-            values["object"],
-            values["text"],
-        )
+        id, *values = triple_properties(name, fact).values()
+        tables["Triple"].write(id, name, *values)
         tables["SUBJECT"].link(id, entity_id(name, fact[0]))
         tables["OBJECT"].link(id, entity_id(name, fact[4]))
     tables["Schema"].write("kgrag", "kgrag schema", NUMBER, now)
     settings = IndexingSettings().model_dump_json()
-    tables["Collection"].write(
-        name,
-        name,
-        "knowledge",
-        NUMBER,
-        NO_EMBEDDER,
-        0,
-        "",
-        settings,
-        language.code,
-        schema.SCHEMA_VERSION,
-        now,
-        0,
-        source,
-    )
+    about = (NUMBER, NO_EMBEDDER, 0, "", settings, language.code, schema.SCHEMA_VERSION, now, 0, source)
+    tables["Collection"].write(name, name, "knowledge", *about)
     for table in tables.values():
         table.close()
     files = Files(
@@ -152,12 +133,9 @@ def write_transactions(
         count += len(group)
         if count <= done:
             continue
+        end = partial(entity_id, name)
         rows_of_facts = [
-            {
-                "properties": triple_properties(name, fact),
-                "subject": entity_id(name, fact[0]),
-                "object": entity_id(name, fact[4]),
-            }
+            {"properties": triple_properties(name, fact), "subject": end(fact[0]), "object": end(fact[4])}
             for fact in group
         ]
         graph.run("write/knowledge_triples", rows=rows_of_facts, collection=name, labels=labels)

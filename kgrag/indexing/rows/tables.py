@@ -229,15 +229,19 @@ class Tables(Protocol):
 
     def amend(self, table: str, id: str, **properties: object) -> None:
         """Set properties of a node that was written, in two steps."""
+        return
 
     def checkpoint(self) -> None:
         """Note that what was taken so far is whole documents, and may be written."""
+        return
 
     def release(self, table: str) -> None:
         """Note that the ends of all relationships of a table are written."""
+        return
 
     def begin_relations(self) -> None:
         """Note that all documents are read: what is taken from now on is complete only when all of it is."""
+        return
 
     def metadata(self, properties: Mapping[str, object]) -> list[object] | None:
         """Return the last values of a document's row; None if this table cannot hold them."""
