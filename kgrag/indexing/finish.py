@@ -14,7 +14,7 @@ from kgrag.graph.connection import Graph
 from kgrag.graph.schema import await_collection_indexes, refill_fulltext_indexes, renew_fulltext_indexes
 from kgrag.indexing.index_sync import synchronise
 from kgrag.indexing.links import link_documents
-from kgrag.indexing.mentions import link_mentions, spread_names
+from kgrag.indexing.mentions import count_names, link_mentions, spread_names
 from kgrag.indexing.similar import link_similar, link_synonyms
 from kgrag.indexing.stage import StageContext
 from kgrag.indexing.statistics import count_statistics, link_keywords, record_density, spread_words
@@ -31,6 +31,7 @@ SHARE = 0.001  # of more passages: what may be removed before; rare words alone 
 def _mentions(work: StageContext) -> None:
     spread_names(work)
     link_mentions(work)
+    count_names(work)
     record_density(work)
 
 
