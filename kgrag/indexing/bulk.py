@@ -12,6 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from functools import cached_property
 from pathlib import Path
 
 from kgrag.engines import open_engine
@@ -27,7 +28,7 @@ from kgrag.graph.local.server import LocalServer
 from kgrag.indexing.detection import first_language, in_language
 from kgrag.indexing.pipeline import ingest
 from kgrag.indexing.rows.collection import CollectionRows, Totals
-from kgrag.indexing.rows.tables import EDGES, NODES, TYPES, Tables
+from kgrag.indexing.rows.tables import EDGES, NODES, TYPES, Columns, Tables
 from kgrag.models.embed import Embedder, Vectors
 from kgrag.runtime.files import disk_errors, locked
 from kgrag.settings import Settings
@@ -41,19 +42,21 @@ NUMBER = 1
 """Of the only collection in a database that was just imported."""
 
 
-class CsvTables(Tables):
-    """The tables of nodes and of relationships, each a file in a folder, or with `part` files of about that size."""
+class ImportToolSink(Tables):
+    """The tables of nodes and of relationships, each a file in a folder, or with `part` files of about that size.
+
+    `nodes`, `edges`: their columns, as in `kgrag.indexing.rows.tables`.
+    """
 
     two_steps = False
     lines = Lines
 
-    def __init__(self, folder: Path, part: int | None = None) -> None:
-        self.nodes = {label: Table(folder, label, columns, part) for label, columns in NODES.items()}
+    def __init__(self, folder: Path, part: int | None = None, nodes: Columns = NODES, edges: Columns = EDGES) -> None:
+        self.nodes = {label: Table(folder, label, columns, part) for label, columns in nodes.items()}
         self.edges = {
             kind: Table(folder, kind, (f":START_ID({start})", f":END_ID({end})", *more), part)
-            for kind, (start, end, *more) in EDGES.items()
+            for kind, (start, end, *more) in edges.items()
         }
-        self._metadata = FoundColumns(self.nodes["Document"])
 
     def take(self, lines: Mapping[str, Lines]) -> None:
         """See Tables."""
@@ -74,6 +77,10 @@ class CsvTables(Tables):
     def metadata(self, properties: Mapping[str, object]) -> list[object] | None:
         """See Tables; a column has one type, and not every name can head one."""
         return self._metadata.values(properties)
+
+    @cached_property
+    def _metadata(self) -> FoundColumns:
+        return FoundColumns(self.nodes["Document"])
 
     def vectors(self, vectors: Vectors) -> Sequence[CsvField | None]:
         """See Tables."""
@@ -148,7 +155,7 @@ def load(
     with locked(server.home.root / ".bulk-lock", progress), bulk.work_folder(server.home) as folder:
         _check_empty(server, settings, replace_database, progress)
         source, settings = _with_language(source, settings)
-        tables = CsvTables(folder)
+        tables = ImportToolSink(folder)
         with disk_errors(folder, "KGRAG_HOME"), open_engine(settings.engine) as engine:
             scratch = _scratch(folder)
             rows = CollectionRows(name, embedder, settings, tables, scratch, in_memory=False, engine=engine)
@@ -211,7 +218,7 @@ def write_files(
         shutil.rmtree(part, ignore_errors=True)
         part.mkdir(parents=True)
         try:
-            tables, scratch = CsvTables(part, settings.bulk_part_mb << 20), _scratch(part)
+            tables, scratch = ImportToolSink(part, settings.bulk_part_mb << 20), _scratch(part)
             rows = CollectionRows(name, embedder, settings, tables, scratch, in_memory=False, engine=engine)
             rows.read(source, progress, total)
             if not rows.passages:
@@ -248,7 +255,9 @@ def _scratch(folder: Path) -> Path:
     return scratch
 
 
-def _write_collection(tables: CsvTables, totals: Totals, name: str, embedder: Embedder, settings: Settings) -> None:
+def _write_collection(
+    tables: ImportToolSink, totals: Totals, name: str, embedder: Embedder, settings: Settings
+) -> None:
     """Write the nodes that a server's own ingest would have made first."""
     now, indexing = datetime.now(UTC), settings.indexing
     tables.write("Schema", "kgrag", "kgrag schema", NUMBER, now)

@@ -141,7 +141,8 @@ class VectorFile:
         return np.memmap(self._path, np.float32, "r", shape=(self.rows, self._dimension))
 
 
-NODES = {
+Columns = Mapping[str, Sequence[str]]
+NODES: Columns = {
     "Document": ("id:ID(Document)", "content_hash", "updated:datetime"),
     "Passage": ("id:ID(Passage)", "collection", "name", "title", "section", "text", "tokens:long", "stems",
                 "title_stems", "sentences", "ordinal:long", "embedding:float[]", "similar_floor:double",
@@ -161,7 +162,7 @@ NODES = {
                    "class:long", "density:double", "density0:double", "linked:boolean"),
     "Schema": ("id:ID(Schema)", "name", "collections:long", "touched:datetime"),
 }  # fmt: skip
-EDGES = {
+EDGES: Columns = {
     "HOLDS": ("Collection", "Document"),
     "HAS_PASSAGE": ("Document", "Passage"),
     "NEXT": ("Passage", "Passage"),
