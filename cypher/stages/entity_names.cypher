@@ -1,8 +1,8 @@
-// The normalised names of entities.
+// The normalised names of entities, and which of them are titles.
 // mode: read
 // $ids: LIST<STRING> - entity ids
-// -> id: STRING - entity id
-// -> normal: STRING - normalised name
+// -> name: STRING - normal form
+// -> title: BOOLEAN - whether a title or heading bears it
 UNWIND $ids AS id
 MATCH (e:Entity {id: id})
-RETURN id, e.normal AS normal
+RETURN e.normal AS name, EXISTS { (e)<-[:ABOUT]-() } AS title

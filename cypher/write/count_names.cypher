@@ -1,6 +1,7 @@
 // Count the passages that mention each entity, the distinct titles that bear its name, and the documents with such headings.
 // Name the entity as most passages write it (the last of ties by code point), else as titles and facts write it (the
 // first), else by the Wikipedia article that it was tagged as. A phrase that is only counted has its normal form as name.
+// The stage that names entities anew (titles) has nothing more to do for them.
 // An entity of a knowledge graph (key) keeps its name, and so does one whose mentions were written without a text.
 // mode: write
 // $ids: LIST<STRING> - entity ids
@@ -11,7 +12,8 @@ CALL (e) {
   MATCH (e)<-[:ABOUT]-(:Passage)<-[:HAS_PASSAGE]-(d:Document) WHERE NOT (d)-[:ABOUT]->(e)
   RETURN count(DISTINCT d) AS within
 }
-SET e.df = COUNT { (e)<-[:MENTIONS]-() }, e.ntit = titles + within
+WITH e, titles, within, [stage IN e.todo WHERE stage <> 'titles'] AS todo
+SET e.df = COUNT { (e)<-[:MENTIONS]-() }, e.ntit = titles + within, e.todo = CASE WHEN size(todo) > 0 THEN todo END
 WITH e WHERE e.key IS NULL
 CALL (e) {
   OPTIONAL MATCH (e)<-[m:MENTIONS]-() WHERE m.text IS NOT NULL

@@ -12,8 +12,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from functools import cached_property
 from pathlib import Path
 
+from kgrag.engines import open_engine
 from kgrag.graph import schema
 from kgrag.graph.collections import check_name, needed_labels, open_collection
 from kgrag.graph.connection import Graph
@@ -26,7 +28,7 @@ from kgrag.graph.local.server import LocalServer
 from kgrag.indexing.detection import first_language, in_language
 from kgrag.indexing.pipeline import ingest
 from kgrag.indexing.rows.collection import CollectionRows, Totals
-from kgrag.indexing.rows.tables import EDGES, NODES, TYPES
+from kgrag.indexing.rows.tables import EDGES, NODES, TYPES, Columns, Tables
 from kgrag.models.embed import Embedder, Vectors
 from kgrag.runtime.files import disk_errors, locked
 from kgrag.settings import Settings
@@ -40,19 +42,21 @@ NUMBER = 1
 """Of the only collection in a database that was just imported."""
 
 
-class CsvTables:
-    """The tables of nodes and of relationships, each a file in a folder, or with `part` files of about that size."""
+class ImportToolSink(Tables):
+    """The tables of nodes and of relationships, each a file in a folder, or with `part` files of about that size.
+
+    `nodes`, `edges`: their columns, as in `kgrag.indexing.rows.tables`.
+    """
 
     two_steps = False
     lines = Lines
 
-    def __init__(self, folder: Path, part: int | None = None) -> None:
-        self.nodes = {label: Table(folder, label, columns, part) for label, columns in NODES.items()}
+    def __init__(self, folder: Path, part: int | None = None, nodes: Columns = NODES, edges: Columns = EDGES) -> None:
+        self.nodes = {label: Table(folder, label, columns, part) for label, columns in nodes.items()}
         self.edges = {
             kind: Table(folder, kind, (f":START_ID({start})", f":END_ID({end})", *more), part)
-            for kind, (start, end, *more) in EDGES.items()
+            for kind, (start, end, *more) in edges.items()
         }
-        self._metadata = FoundColumns(self.nodes["Document"])
 
     def take(self, lines: Mapping[str, Lines]) -> None:
         """See Tables."""
@@ -70,22 +74,13 @@ class CsvTables:
         else:
             self.edges[table].link(start, end, *values)
 
-    def amend(self, table: str, id: str, **properties: object) -> None:
-        """Raise TypeError: rows of a file are written once."""
-        raise TypeError(f"{table} {id} is written in one step")
-
-    def checkpoint(self) -> None:
-        """See Tables; files are written as rows come."""
-
-    def release(self, table: str) -> None:
-        """See Tables; the order of files does not matter."""
-
-    def begin_relations(self) -> None:
-        """See Tables; files are complete when they are closed."""
-
     def metadata(self, properties: Mapping[str, object]) -> list[object] | None:
         """See Tables; a column has one type, and not every name can head one."""
         return self._metadata.values(properties)
+
+    @cached_property
+    def _metadata(self) -> FoundColumns:
+        return FoundColumns(self.nodes["Document"])
 
     def vectors(self, vectors: Vectors) -> Sequence[CsvField | None]:
         """See Tables."""
@@ -160,9 +155,10 @@ def load(
     with locked(server.home.root / ".bulk-lock", progress), bulk.work_folder(server.home) as folder:
         _check_empty(server, settings, replace_database, progress)
         source, settings = _with_language(source, settings)
-        tables = CsvTables(folder)
-        rows = CollectionRows(name, embedder, settings, tables, _scratch(folder), in_memory=False)
-        with disk_errors(folder, "KGRAG_HOME"):
+        tables = ImportToolSink(folder)
+        with disk_errors(folder, "KGRAG_HOME"), open_engine(settings.engine) as engine:
+            scratch = _scratch(folder)
+            rows = CollectionRows(name, embedder, settings, tables, scratch, in_memory=False, engine=engine)
             with clock("documents"):
                 rows.read(source, progress, total)
             if not rows.passages:
@@ -192,18 +188,8 @@ def load(
                 bulk.complete(server.home, graph)
             with clock("left over"):
                 rest = ingest(graph, open_collection(graph, name), rows.deferred, embedder, settings, progress)
-    return BulkReport(
-        added=rows.added + rest.added,
-        changed=rest.changed,
-        unchanged=rows.unchanged + rest.unchanged,
-        passages=rows.passages + rest.passages,
-        embedded=rows.embedded + rest.embedded,
-        embedded_batches=rows.batches + rest.embedded_batches,
-        problems=(*rows.problems, *rest.problems),
-        seconds=clock.elapsed(),
-        stages=clock.stages,
-        dump=dump,
-    )
+    both = {name: value + getattr(rest, name) for name, value in rows.counts().items()}
+    return BulkReport(**both, changed=rest.changed, seconds=clock.elapsed(), stages=clock.stages, dump=dump)
 
 
 def write_files(
@@ -228,12 +214,12 @@ def write_files(
         raise InputError(f"{folder} is not an empty folder.", "Name another, or a new one.")
     source, settings = _with_language(source, settings)
     part = folder.with_name(f".{folder.name}.part")
-    with disk_errors(folder, "--files"):
+    with disk_errors(folder, "--files"), open_engine(settings.engine) as engine:
         shutil.rmtree(part, ignore_errors=True)
         part.mkdir(parents=True)
         try:
-            tables, scratch = CsvTables(part, settings.bulk_part_mb << 20), _scratch(part)
-            rows = CollectionRows(name, embedder, settings, tables, scratch, in_memory=False)
+            tables, scratch = ImportToolSink(part, settings.bulk_part_mb << 20), _scratch(part)
+            rows = CollectionRows(name, embedder, settings, tables, scratch, in_memory=False, engine=engine)
             rows.read(source, progress, total)
             if not rows.passages:
                 return HandOver(problems=tuple(rows.problems))
@@ -249,19 +235,8 @@ def write_files(
             part.replace(folder)
         finally:
             shutil.rmtree(part, ignore_errors=True)
-    return HandOver(
-        added=rows.added,
-        unchanged=rows.unchanged,
-        passages=rows.passages,
-        embedded=rows.embedded,
-        embedded_batches=rows.batches,
-        problems=tuple(rows.problems),
-        seconds=time.monotonic() - started,
-        folder=folder,
-        files=number,
-        bytes=size,
-        left=left,
-    )
+    seconds = time.monotonic() - started
+    return HandOver(**rows.counts(), seconds=seconds, folder=folder, files=number, bytes=size, left=left)
 
 
 def _with_language(
@@ -280,7 +255,9 @@ def _scratch(folder: Path) -> Path:
     return scratch
 
 
-def _write_collection(tables: CsvTables, totals: Totals, name: str, embedder: Embedder, settings: Settings) -> None:
+def _write_collection(
+    tables: ImportToolSink, totals: Totals, name: str, embedder: Embedder, settings: Settings
+) -> None:
     """Write the nodes that a server's own ingest would have made first."""
     now, indexing = datetime.now(UTC), settings.indexing
     tables.write("Schema", "kgrag", "kgrag schema", NUMBER, now)

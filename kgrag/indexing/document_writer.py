@@ -11,7 +11,7 @@ from kgrag.graph.connection import Graph, Transaction
 from kgrag.graph.description import describe
 from kgrag.indexing.figure_references import figure_references
 from kgrag.indexing.finish import STAGES
-from kgrag.indexing.statistics import statistics, tokenised, write_statistics
+from kgrag.indexing.statistics import difference, statistics, tokenised, write_statistics
 from kgrag.indexing.timelines import timeline
 from kgrag.text.tokens import caption
 from kgrag.values import identity
@@ -154,8 +154,6 @@ def write_batch(graph: Graph, collection: Collection, batch: Batch) -> None:
         touched: set[str] = set()
         if batch.stale_triples:
             touched.update(r["entity"] for r in tx.run("write/remove_triples", ids=batch.stale_triples))
-        if batch.stale_passages:
-            touched |= remove_passages(tx, collection, batch.stale_passages)
         if batch.documents:
             tx.run("write/documents", rows=batch.documents)
         if batch.passages:
@@ -166,6 +164,8 @@ def write_batch(graph: Graph, collection: Collection, batch: Batch) -> None:
                 embedding=collection.embedding,
                 todo=list(STAGES),
             )
+        if batch.stale_passages:
+            touched |= remove_passages(tx, collection, batch.stale_passages, [row["id"] for row in batch.passages])
         if batch.sealed:
             tx.run("write/order", rows=batch.sealed)
         if batch.triples:
@@ -229,22 +229,27 @@ def check_there(tx: Transaction, collection: Collection) -> str:
     return str(rows[0]["element"])
 
 
-def remove_passages(tx: Transaction, collection: Collection, ids: Sequence[str]) -> set[str]:
-    """Remove passages within a transaction, taking back their counts; returns the entities to be settled."""
-    words, phrases = statistics(
-        collection.name,
-        tokenised(tx.run("look_up/counted_texts", ids=list(ids)), collection.language),
-        -1,
-        collection.indexing.pipeline,
-        collection.language,
-    )
+def remove_passages(
+    tx: Transaction, collection: Collection, ids: Sequence[str], successors: Sequence[str] = ()
+) -> set[str]:
+    """Remove passages within a transaction, taking back their counts; returns the entities to be settled.
+
+    `successors`: new passages of the same documents. They are counted here, too: most words and names stand in both,
+    so that their counts stay, and no other passage has to be visited.
+    """
+    texts = tx.run("look_up/counted_texts", ids=list(ids))
+    new_texts = tx.run("write/take_uncounted", ids=list(successors)) if successors else []
+    name, pipeline, language = collection.name, collection.indexing.pipeline, collection.language
+    removed = statistics(name, tokenised(texts, language), -1, pipeline, language)
+    added = statistics(name, tokenised(new_texts, language), 1, pipeline, language)
+    words, phrases = difference(removed, added)
     write_statistics(tx, collection, words, phrases)
     tx.run("write/remove_unused_words", ids=[row["id"] for row in words])
-    removed = tx.run("write/remove_passages", ids=list(ids))
-    keywords = {k for r in removed for k in r["keywords"]}
+    neighbours = tx.run("write/remove_passages", ids=list(ids))
+    keywords = {k for r in neighbours for k in r["keywords"]}
     if keywords:
         tx.run("write/settle_keywords", ids=sorted(keywords))
-    return {e for r in removed for e in r["entities"]} | {row["id"] for row in phrases}
+    return {e for r in neighbours for e in r["entities"]} | {row["id"] for row in phrases}
 
 
 def remove_document(graph: Graph, collection: Collection, document: str, *, batch: int = 1000) -> int:

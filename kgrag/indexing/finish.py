@@ -14,7 +14,7 @@ from kgrag.graph.connection import Graph
 from kgrag.graph.schema import await_collection_indexes, refill_fulltext_indexes, renew_fulltext_indexes
 from kgrag.indexing.index_sync import synchronise
 from kgrag.indexing.links import link_documents
-from kgrag.indexing.mentions import link_mentions, spread_names
+from kgrag.indexing.mentions import count_names, link_mentions, spread_names
 from kgrag.indexing.similar import link_similar, link_synonyms
 from kgrag.indexing.stage import StageContext
 from kgrag.indexing.statistics import count_statistics, link_keywords, record_density, spread_words
@@ -31,6 +31,7 @@ SHARE = 0.001  # of more passages: what may be removed before; rare words alone 
 def _mentions(work: StageContext) -> None:
     spread_names(work)
     link_mentions(work)
+    count_names(work)
     record_density(work)
 
 
@@ -71,30 +72,18 @@ def finish(
     """
     left = graph.run("stages/unfinished", collection=collection.name)[0]
     if removed or left["number"]:
-        _finish(graph, collection, settings, progress, embedder, removed, engine)
+        if removed:
+            graph.run("write/remove_empty_summaries", collection=collection.name)
+            graph.run("write/remove_empty_communities", collection=collection.name)
+        await_collection_indexes(graph, collection.number, collection.embedding, collection.indexed)
+        with StageContext(graph, collection, settings, progress, embedder, engine) as work:
+            for stage in STAGES.values():
+                stage(work)
     if left["unlinked"]:
         link_documents(graph, collection.name, progress)
     if left["stale"]:
         _forget(graph, collection, left["stale"], left["passages"])
     synchronise(graph, collection, settings, progress)
-
-
-def _finish(
-    graph: Graph,
-    collection: Collection,
-    settings: Settings,
-    progress: Progress,
-    embedder: Embedder | None,
-    removed: bool,
-    engine: Engine,
-) -> None:
-    if removed:
-        graph.run("write/remove_empty_summaries", collection=collection.name)
-        graph.run("write/remove_empty_communities", collection=collection.name)
-    await_collection_indexes(graph, collection.number, collection.embedding, collection.indexed)
-    with StageContext(graph, collection, settings, progress, embedder, engine) as work:
-        for stage in STAGES.values():
-            stage(work)
 
 
 def _forget(graph: Graph, collection: Collection, stale: int, passages: int) -> None:

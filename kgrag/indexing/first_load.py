@@ -16,6 +16,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
+from kgrag.engines import Engine
 from kgrag.graph import schema
 from kgrag.graph.collections import Collection, index_labels
 from kgrag.graph.connection import Graph, Transaction
@@ -29,7 +30,6 @@ from kgrag.settings import Settings
 from kgrag.values.documents import Document, Problem, Scan, Unchanged
 from kgrag.values.errors import DatabaseError
 from kgrag.values.events import Progress
-from kgrag.values.results import IngestReport
 
 Row = list[Any]
 
@@ -58,7 +58,8 @@ def first_load(
     *,
     total: int | None,
     scan: Scan | None,
-) -> tuple[IngestReport, Iterator[Document | Problem | Unchanged], bool]:
+    engine: Engine,
+) -> tuple[dict[str, Any], Iterator[Document | Problem | Unchanged], bool]:
     """Write the first documents of an empty collection, as many as are kept in memory.
 
     Args:
@@ -70,16 +71,17 @@ def first_load(
         progress: Told of each step.
         total: How many documents there are, if known.
         scan: Of the load that gives the documents; files without text are noted in it.
+        engine: What prepares documents, and relates them to each other.
 
     Returns:
-        What was done; the documents that are left: those beyond the bounds, and second versions of one document; and
-        whether the corpus-wide stages have nothing left to do for those that were written.
+        What was done, by the fields of an IngestReport; the documents that are left: those beyond the bounds, and
+        second versions of one document; and whether the corpus-wide stages have nothing left to do for those that were
+        written.
 
     Raises:
         MismatchError: The collection was removed meanwhile.
         DatabaseError: Neo4j went away.
     """
-    started = time.monotonic()
     settings = settings.model_copy(update={"indexing": collection.indexing})
     stream = iter(source)
     left: list[Document | Problem | Unchanged] = []
@@ -87,9 +89,8 @@ def first_load(
         tempfile.TemporaryDirectory(prefix="kgrag-") as folder,
         _Transactions(graph, collection, settings.batch_passages) as tables,
     ):
-        rows = CollectionRows(
-            collection.name, embedder, settings, tables, Path(folder), in_memory=True, scan=scan or Scan()
-        )
+        name, scratch = collection.name, Path(folder)
+        rows = CollectionRows(name, embedder, settings, tables, scratch, in_memory=True, scan=scan, engine=engine)
         rows.read(_first(stream, left, progress), progress, total)
         finished = False
         if rows.passages:
@@ -97,16 +98,7 @@ def first_load(
             tables.close(totals, progress)
             finished = totals.finished
         left += list(rows.deferred)
-    report = IngestReport(
-        added=rows.added,
-        unchanged=rows.unchanged,
-        passages=rows.passages,
-        embedded=rows.embedded,
-        embedded_batches=rows.batches,
-        problems=tuple(rows.problems),
-        seconds=time.monotonic() - started,
-    )
-    return report, chain(left, stream), finished
+    return rows.counts(), chain(left, stream), finished
 
 
 def recount(graph: Graph, collection: str) -> None:

@@ -138,21 +138,15 @@ def bits(id: str) -> int:
 
 
 def spread_names(work: StageContext) -> None:
-    """Mark the passages that hold a new name, and count and name the entities whose titles or facts changed."""
+    """Mark the passages that hold a new name, unless no text is searched for it: a common word, and no title."""
 
     in_stems = partial(name_stems, language=work.collection.language)
 
     def phrases(ids: list[str]) -> list[Row]:
-        names = [r["normal"] for r in work.graph.run("stages/entity_names", ids=ids)]
-        return [phrase(stems, LONGEST_CAPTION - len(stems)) for stems in map(in_stems, names)]
+        names, titles = _searchable(work, work.graph.run("stages/entity_names", ids=ids))
+        return [phrase(stems, LONGEST_CAPTION - len(stems)) for stems in map(in_stems, sorted(names | titles))]
 
     work.spread("Entity", "spread", phrases, "mentions")
-    for ids in work.batches(work.due("Entity", "titles"), _BATCH, "titles"):
-
-        def count(tx: Transaction, ids: list[str] = ids) -> None:
-            tx.run("write/count_names", ids=ids)
-
-        work.commit("Entity", "titles", ids, count)
 
 
 def link_mentions(work: StageContext) -> None:
@@ -180,6 +174,16 @@ def link_mentions(work: StageContext) -> None:
             tx.run("write/count_names", ids=sorted(touched))
 
         work.commit("Passage", "mentions", ids, write)
+
+
+def count_names(work: StageContext) -> None:
+    """Count and name the entities whose titles, facts or mentions changed, unless `link_mentions` has done so."""
+    for ids in work.batches(work.due("Entity", "titles"), _BATCH, "titles"):
+
+        def count(tx: Transaction, ids: list[str] = ids) -> None:
+            tx.run("write/count_names", ids=ids)
+
+        work.commit("Entity", "titles", ids, count)
 
 
 def _mentions(

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from kgrag.engines import IN_PROCESS, Engine, InProcess
+from kgrag.engines import IN_PROCESS, Engine
 from kgrag.graph.collections import Collection, index_labels
 from kgrag.graph.connection import Graph
 from kgrag.indexing import documents as local
@@ -108,20 +108,11 @@ class _Tally:
     unchanged: int = 0
     passages: int = 0
     embedded: int = 0
-    batches: int = 0
+    embedded_batches: int = 0
     problems: list[Problem] = field(default_factory=list)
     replaced: list[Replaced] = field(default_factory=list)
     seen: set[int] = field(default_factory=set)
     again: dict[str, Document] = field(default_factory=dict)
-
-    def take(self, report: IngestReport) -> None:
-        """Add what a first load did."""
-        self.added += report.added
-        self.unchanged += report.unchanged
-        self.passages += report.passages
-        self.embedded += report.embedded
-        self.batches += report.embedded_batches
-        self.problems += report.problems
 
     @property
     def documents(self) -> int:
@@ -153,11 +144,13 @@ def ingest(
     scan = scan or Scan()
     size = settings.batch_passages
     finished = False
-    if empty and isinstance(engine, InProcess) and size >= SMALL_BATCH:
+    if empty and size >= SMALL_BATCH:
         first, source, finished = first_load(
-            graph, collection, source, embedder, settings, progress, total=total, scan=scan
+            graph, collection, source, embedder, settings, progress, total=total, scan=scan, engine=engine
         )
-        tally.take(first)
+        tally.problems += first.pop("problems")
+        for name, value in first.items():
+            setattr(tally, name, getattr(tally, name) + value)
     before = tally.documents
     prepare = Preparing(collection.name, collection.indexing, collection.language, embedder, size)
     while True:
@@ -173,7 +166,7 @@ def ingest(
                     if part.batch.triples:
                         collection = index_labels(graph, collection, "Triple")
                     tally.embedded += part.embedded
-                    tally.batches += part.embedded > 0
+                    tally.embedded_batches += part.embedded > 0
                     tally.passages += len(part.batch.passages)
                     tally.problems += part.problems
                     ids.update(row["id"] for row in part.batch.documents)
@@ -199,7 +192,7 @@ def ingest(
         unchanged=tally.unchanged,
         passages=tally.passages,
         embedded=tally.embedded,
-        embedded_batches=tally.batches,
+        embedded_batches=tally.embedded_batches,
         problems=tuple(tally.problems),
         replaced=tuple(tally.replaced),
         seconds=time.monotonic() - started,

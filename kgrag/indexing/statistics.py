@@ -177,6 +177,9 @@ def link_keywords(work: StageContext, corpus_class: int) -> None:
 
 
 _BATCH = 3000
+_COUNTS = ("n", "upper", "lower")
+Counted = tuple[list[Row], list[Row]]
+"""Rows of words, and rows of capitalised phrases."""
 
 
 def count_statistics(work: StageContext) -> None:
@@ -192,9 +195,7 @@ def count_statistics(work: StageContext) -> None:
     work.spread("Word", "case", work.word_phrases, "mentions")
 
 
-def _counted(
-    collection: str, pipeline: str | None, language: Language, batch: tuple[list[str], list[Row]]
-) -> tuple[list[Row], list[Row]]:
+def _counted(collection: str, pipeline: str | None, language: Language, batch: tuple[list[str], list[Row]]) -> Counted:
     """Return the counts that the passages of a batch add."""
     return statistics(collection, tokenised(batch[1], language), pipeline=pipeline, language=language)
 
@@ -216,7 +217,7 @@ def statistics(
     sign: int = 1,
     pipeline: str | None = None,
     language: Language = ENGLISH,
-) -> tuple[list[Row], list[Row]]:
+) -> Counted:
     """Return the rows of words and phrases that passages add, or with sign -1 remove.
 
     A word's row counts passages that hold its stem, or the symbol that it is (n), and how often it is written with a
@@ -257,3 +258,19 @@ def statistics(
         for name, n in phrases.items()
     ]
     return words, sorted(names, key=lambda row: str(row["id"]))
+
+
+def difference(removed: Counted, added: Counted) -> Counted:
+    """Return the sum of the rows of `statistics` of passages that go and of passages that come, without zeros."""
+    words, names = (_sums([*before, *after]) for before, after in zip(removed, added, strict=True))
+    return sorted(words, key=lambda row: str(row["stem"])), sorted(names, key=lambda row: str(row["id"]))
+
+
+def _sums(rows: Iterable[Row]) -> list[Row]:
+    """Return one row for each id, with the sums of its counts, if one of them is not 0."""
+    sums: dict[str, Row] = {}
+    for row in rows:
+        before = sums.setdefault(row["id"], row)
+        if before is not row:
+            before |= {key: before[key] + row[key] for key in _COUNTS if key in row}
+    return [row for row in sums.values() if any(row.get(key) for key in _COUNTS)]

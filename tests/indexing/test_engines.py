@@ -5,21 +5,25 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from queries_run import queries_run
 from scripted import Scripted
 
 from kgrag import KnowledgeGraph
 from kgrag.graph.contents import digest
+from kgrag.indexing.rows import collection as collection_rows
 from kgrag.settings import EngineSettings
 from kgrag.values.documents import Document, Section
 from kgrag.values.results import IngestReport
 
 pytestmark = pytest.mark.long
 Make = Callable[..., list[Document]]
+Corpus = tuple[list[Document], list[Document]]
+Connect = Callable[..., KnowledgeGraph]
 _BRAIN = Path(__file__).parent / "reader_brain.py"
 
 
 @pytest.fixture
-def corpus(make_documents: Make) -> tuple[list[Document], list[Document]]:
+def corpus(make_documents: Make) -> Corpus:
     """Documents, one of them long, one empty, one given twice; and others in the place of some."""
     made = make_documents(0, 30)
     long = " ".join(section.text for document in made[:20] for section in document.sections)
@@ -29,15 +33,15 @@ def corpus(make_documents: Make) -> tuple[list[Document], list[Document]]:
 
 
 @pytest.fixture
-def connect(kg: KnowledgeGraph, scripted: Scripted) -> Iterator[Callable[[str], KnowledgeGraph]]:
+def connect(kg: KnowledgeGraph, scripted: Scripted) -> Iterator[Connect]:
     scripted.brain(_BRAIN)
     clients = []
 
-    def connected(engine: str) -> KnowledgeGraph:
+    def connected(engine: str, batch: int = 8) -> KnowledgeGraph:
         changes = {
             "engine": EngineSettings(name=engine, workers=2),
             "chat": scripted.settings(),
-            "batch_passages": 8,
+            "batch_passages": batch,
             "writers": 1,  # of small batches full of the same names: two would wait for each other
         }
         clients.append(KnowledgeGraph.connect(settings=kg.settings.model_copy(update=changes)))
@@ -48,14 +52,20 @@ def connect(kg: KnowledgeGraph, scripted: Scripted) -> Iterator[Callable[[str], 
         client.close()
 
 
+@pytest.mark.parametrize("batch", [8, 64], ids=["by transactions", "by a first load"])
 def test_processes_make_the_same_graph(
-    corpus: tuple[list[Document], list[Document]], connect: Callable[[str], KnowledgeGraph], collection_name: str
+    corpus: Corpus, connect: Connect, collection_name: str, batch: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    """In a first load, workers make the rows, and no text is read back from the graph."""
+    monkeypatch.setattr(collection_rows, "_GROUP", 4)  # so that there is work for them
     first, later = corpus
     found = []
     for engine in ("here", "processes"):
-        collection = connect(engine)[collection_name]
-        reports: list[IngestReport] = [collection.ingest(first), collection.ingest(later), collection.ingest(later)]
+        collection = connect(engine, batch)[collection_name]
+        with queries_run() as run:
+            reports: list[IngestReport] = [collection.ingest(first)]
+        assert ("look_up/texts" in run, "stages/mention_sources" in run) == (batch == 8, batch == 8)
+        reports += [collection.ingest(later), collection.ingest(later)]
         extracted = collection.extract()
         did = [(r.added, r.changed, r.unchanged, r.passages, r.embedded, r.problems) for r in reports]
         found.append((did, extracted.passages, extracted.triples, digest(collection.kg.graph, collection_name)))

@@ -8,6 +8,7 @@ import pytest
 
 from kgrag import KnowledgeGraph
 from kgrag.graph.contents import digest
+from kgrag.indexing import pipeline
 from kgrag.values.documents import Document, Section, Triple
 
 _RETRIEVERS = ("bm25", "hybrid", "dense", "ppr", "knn", "pathrank")
@@ -131,3 +132,21 @@ def test_a_name_is_shown_as_what_is_left_writes_it(kg: KnowledgeGraph, collectio
     shown = {row["content"][1] for row in kg.graph.run("digest/entities", collection=collection_name)}
     assert {"Ibm", "Quay Works", "Kiln WORKS"} <= shown and not {"IBM", "QUAY Works", "Kiln Works"} & shown
     assert differences(kg, collection_name, [texts[i] for i in (1, 2, 4, 5, 7)]) == []
+
+
+def test_a_changed_document_leaves_others_unvisited(
+    kg: KnowledgeGraph, collection_name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its words and names are counted in the same transaction as those of its old text, so that no count falls."""
+    same = "In Nordvika the Fjord Queen took quartz and slate aboard. Bell"
+    changed = Document("d0", (Section(f"{same} 0. Then came the Fjord Queen again, with a kiln."),))
+    kg[collection_name].ingest([Document("d0", (Section(f"{same} 0."),)), other := Document("d1", (Section(same),))])
+    with monkeypatch.context() as patch:
+        patch.setattr(pipeline, "finish", lambda *args, **options: None)
+        assert kg[collection_name].ingest([changed]).changed == 1
+    read = "MATCH (n {collection: $name}) UNWIND n.todo AS stage RETURN labels(n)[0] + ' ' + stage AS mark"
+    marks = [row["mark"] for row in kg.graph.driver.execute_query(read, name=collection_name).records]
+    assert marks.count("Passage mentions") == marks.count("Passage keywords") == 1
+    assert not {*marks} & {"Passage words", "Word spread", "Word case", "Entity spread"}
+    kg[collection_name].ingest([changed])
+    assert differences(kg, collection_name, [changed, other]) == []

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime
+from functools import partial
 from itertools import islice
 from pathlib import Path
 from typing import Any, TypeVar
@@ -9,10 +10,11 @@ from typing import Any, TypeVar
 from kgrag.graph import schema
 from kgrag.graph.collections import NO_EMBEDDER, Collection
 from kgrag.graph.connection import Graph
-from kgrag.graph.csv_files import ARRAY_DELIMITER, CsvField, Table
+from kgrag.graph.csv_files import ARRAY_DELIMITER, CsvField
 from kgrag.graph.local.bulk import Files
-from kgrag.indexing.bulk import NUMBER
+from kgrag.indexing.bulk import NUMBER, ImportToolSink
 from kgrag.indexing.knowledge.store import EntityRow, FactRow, Store
+from kgrag.indexing.rows.tables import EDGES
 from kgrag.settings import IndexingSettings
 from kgrag.text.languages import Language
 from kgrag.text.tokens import caption, known_by, normalise
@@ -31,11 +33,14 @@ _NODES = {
                    "sources:string[]"),
     "Schema": ("id:ID(Schema)", "name", "collections:long", "touched:datetime"),
 }  # fmt: skip
-_EDGES = dict.fromkeys(("SUBJECT", "OBJECT"), (":START_ID(Triple)", ":END_ID(Entity)"))
+_EDGES = {kind: EDGES[kind] for kind in ("SUBJECT", "OBJECT")}
 
 
 def triple_properties(collection: str, row: FactRow) -> dict[str, str]:
-    """Return the properties of a fact without its collection; a predicate without a name has its key as one."""
+    """Return the properties of a fact in the order of its table, but for its collection.
+
+    A predicate without a name has its key as one.
+    """
     s, subject, p, predicate, o, object, note = row
     key, relation = f"{s} {p} {o}", predicate or p or "is tied to"
     return {
@@ -66,59 +71,26 @@ def write_files(
     folder: Path, name: str, source: str, language: Language, store: Store, progress: Progress, *, part: bool
 ) -> tuple[Files, int, int]:
     """Write the files of a bulk import; returns them, and how many entities and facts they hold."""
-    tables = {kind: Table(folder, kind, columns) for kind, columns in (_NODES | _EDGES).items()}
+    sink = ImportToolSink(folder, nodes=_NODES, edges=_EDGES)
     now = CsvField(datetime.now(UTC).isoformat(timespec="milliseconds"))
     entities, facts = store.prepare(part=part)
     for row in _counted(store.entities(), "entities", entities, progress):
         p = entity_properties(name, row, language)
         alias = row[2] if row[2] and ARRAY_DELIMITER not in row[2] else None  # else complete_aliases writes it
-        tables["Entity"].write(
-            p["id"], name, p["key"], p["name"], p["normal"], p["folded"], p["stemmed"], 0, 0, 0, True, alias,
+        sink.write(
+            "Entity", p["id"], name, p["key"], p["name"], p["normal"], p["folded"], p["stemmed"], 0, 0, 0, True, alias,
             p["wikipedia"],
         )  # fmt: skip
     for fact in _counted(store.facts(part=part), "facts", facts, progress):
-        values = triple_properties(name, fact)
-        id = values["id"]
-        tables["Triple"].write(
-            id,
-            name,
-            values["key"],
-            values["name"],
-            values["subject"],
-            values["predicate"],
-            values["object"],
-            values["text"],
-        )
-        tables["SUBJECT"].link(id, entity_id(name, fact[0]))
-        tables["OBJECT"].link(id, entity_id(name, fact[4]))
-    tables["Schema"].write("kgrag", "kgrag schema", NUMBER, now)
+        id, *values = triple_properties(name, fact).values()
+        sink.write("Triple", id, name, *values)
+        sink.link("SUBJECT", id, entity_id(name, fact[0]))
+        sink.link("OBJECT", id, entity_id(name, fact[4]))
+    sink.write("Schema", "kgrag", "kgrag schema", NUMBER, now)
     settings = IndexingSettings().model_dump_json()
-    tables["Collection"].write(
-        name,
-        name,
-        "knowledge",
-        NUMBER,
-        NO_EMBEDDER,
-        0,
-        "",
-        settings,
-        language.code,
-        schema.SCHEMA_VERSION,
-        now,
-        0,
-        source,
-    )
-    for table in tables.values():
-        table.close()
-    files = Files(
-        nodes=[
-            (":".join(schema.labels_of(label, NUMBER)), (tables[label].header, tables[label].path)) for label in _NODES
-        ],
-        relationships=[(kind, (tables[kind].header, tables[kind].path)) for kind in _EDGES],
-        multiline=[t.path for t in tables.values() if t.multiline],
-        longest=4 * max(t.longest for t in tables.values()),
-    )
-    return files, tables["Entity"].rows, tables["Triple"].rows
+    about = (NUMBER, NO_EMBEDDER, 0, "", settings, language.code, schema.SCHEMA_VERSION, now, 0, source)
+    sink.write("Collection", name, name, "knowledge", *about)
+    return sink.close(), sink.nodes["Entity"].rows, sink.nodes["Triple"].rows
 
 
 def complete_aliases(graph: Graph, collection: Collection, store: Store) -> None:
@@ -152,12 +124,9 @@ def write_transactions(
         count += len(group)
         if count <= done:
             continue
+        end = partial(entity_id, name)
         rows_of_facts = [
-            {
-                "properties": triple_properties(name, fact),
-                "subject": entity_id(name, fact[0]),
-                "object": entity_id(name, fact[4]),
-            }
+            {"properties": triple_properties(name, fact), "subject": end(fact[0]), "object": end(fact[4])}
             for fact in group
         ]
         graph.run("write/knowledge_triples", rows=rows_of_facts, collection=name, labels=labels)

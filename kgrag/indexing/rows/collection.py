@@ -20,7 +20,7 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from kgrag.engines import IN_PROCESS, Engine, Processes, open_engine
+from kgrag.engines import IN_PROCESS, Engine, InProcess, Processes
 from kgrag.graph.property_values import to_properties
 from kgrag.indexing import documents as local
 from kgrag.indexing.document_writer import Row
@@ -28,8 +28,8 @@ from kgrag.indexing.finish import STAGES
 from kgrag.indexing.links import linked
 from kgrag.indexing.mentions import Gazetteer, bits, is_sure_name, word_stems
 from kgrag.indexing.rows.documents import Group, Part, Prepared, Reading
-from kgrag.indexing.rows.relations import Counts, Mentioned, Nearest, Similar, passage_values, related_rows
-from kgrag.indexing.rows.tables import Lines, MemoryRows, Partitions, Spill, Tables, VectorFile, partition
+from kgrag.indexing.rows.relations import Counts, Mentioned, Nearest, Relating, Similar, passage_lines, passage_values
+from kgrag.indexing.rows.tables import MemoryRows, Partitions, Spill, Tables, VectorFile
 from kgrag.indexing.similar import is_fit
 from kgrag.models.embed import Embedder, Vectors, embed_each
 from kgrag.models.parallel import in_parallel
@@ -79,10 +79,13 @@ class CollectionRows:
         *,
         in_memory: bool,
         scan: Scan | None = None,
+        engine: Engine | None = None,
     ) -> None:
         """Keep what waits in the folder `scratch`.
 
         `in_memory`: there are few passages, which stay in memory. `scan`: files without text are noted in it.
+        `engine`: what prepares documents, with vectors; without one, processes of this machine do, and vectors are made
+        here.
         """
         self.name = name
         self.problems: list[Problem] = []
@@ -91,7 +94,10 @@ class CollectionRows:
         self._in_memory = in_memory
         self._scan = scan
         self._embedder = embedder
-        self._processes: Engine = IN_PROCESS if in_memory else Processes(forked=True)
+        self._workers = None if engine is None or isinstance(engine, InProcess) else engine
+        here: Engine = IN_PROCESS if in_memory else Processes(forked=True)
+        self._first = self._workers or here
+        self._second = self._workers if in_memory and self._workers else here
         self._settings = settings
         self._language = language_of(settings.indexing.language or "en")
         self._now = datetime.now(UTC)
@@ -115,6 +121,12 @@ class CollectionRows:
         """How many passages the documents have."""
         return self._vectors.rows
 
+    def counts(self) -> dict[str, Any]:
+        """Return what was read, by the fields of an IngestReport."""
+        counts = {"added": self.added, "unchanged": self.unchanged, "passages": self.passages}
+        embedded = {"embedded": self.embedded, "embedded_batches": self.batches}
+        return counts | embedded | {"problems": tuple(self.problems)}
+
     # The first pass.
 
     def read(self, items: Iterable[Document | Problem], progress: Progress, total: int | None) -> None:
@@ -124,14 +136,13 @@ class CollectionRows:
         document, and metadata of an odd name or of changing types.
         """
         waiting: dict[int, list[tuple[Document, list[object]]]] = {}
-        settings = self._settings
-        with self._vectors, self._preparing() as engine:
-            embedder = None if engine is self._processes else self._embedder  # else here, while the next are cut
-            prepare = Reading(
-                self.name, settings.indexing, settings.batch_passages, embedder, self._tables.lines, self._in_memory
-            )
+        indexing, size, lines = self._settings.indexing, self._settings.batch_passages, self._tables.lines
+        with self._vectors:
+            embedder = self._embedder if self._workers else None  # else here, while the next are cut
+            with_words = self._in_memory and not self._workers
+            prepare = Reading(self.name, indexing, size, embedder, lines, self._in_memory, with_words)
             groups = self._groups(items, waiting)
-            results = engine.each(prepare, groups, models=embedder is not None)
+            results = self._first.each(prepare, groups, models=embedder is not None)
             embed = partial(self._embed, progress)
             for (group, (prepared, parts)), embedded in in_parallel(embed, results, threads=1):
                 if isinstance(embedded, Exception):
@@ -154,16 +165,12 @@ class CollectionRows:
             part.embed(self._embedder)
             counts[0] += part.passages
 
-    def _preparing(self) -> Engine:
-        """Return the engine of the settings, by default processes of this machine."""
-        return self._processes if self._settings.engine.name == "here" else open_engine(self._settings.engine)
-
     def _groups(
         self, items: Iterable[Document | Problem], waiting: dict[int, list[tuple[Document, list[object]]]]
     ) -> Iterator[Group]:
         """Yield loaded documents in groups, and put them with the fields of their metadata into `waiting`."""
         stream = self._fresh(items)
-        most = min(_GROUP_IN_MEMORY, self._settings.batch_passages) if self._in_memory else _GROUP
+        most = min(_GROUP_IN_MEMORY, self._settings.batch_passages) if self._first is IN_PROCESS else _GROUP
         for number in count():
             group = waiting[number] = []
             size = 0
@@ -253,8 +260,8 @@ class CollectionRows:
             elif is_title and not was_title:  # a triple named it before
                 self._tables.amend("Entity", id, todo=todo)
             self._titled[id] = is_title or was_title or False
-        slim = ("id", "title", "text", "own", "stated", "tokenised")
-        part.kept = [{key: row[key] for key in slim} for row in part.kept]
+        slim = {"id", "title", "text", "own", "stated", "tokenised"}
+        part.kept = [{key: value for key, value in row.items() if key in slim} for row in part.kept]
 
     def _passage_rows(self, number: int) -> list[Row]:
         rows: list[Row] = self._in_memory_rows[number] if self._in_memory_rows else self._passages[number]
@@ -276,27 +283,30 @@ class CollectionRows:
         near_names = _in_background(pool, self._near_names)
         corpus_class = self.passages.bit_length() - 1
         similar = self._similar(near_passages(), progress)
-        keep = self._settings.indexing.keywords
         starts = [0, *accumulate(self._sizes)]
         mentioned, apart = Mentioned(), Mentioned()
         keywords: defaultdict[str, Counter[str]] = defaultdict(Counter)  # stem -> spellings
-
-        def related(number: int) -> tuple[dict[str, Lines], Mentioned, Mentioned, list[tuple[str, str]], list[Any]]:
-            rows = self._passage_rows(number)
-            lines, own, its_apart, terms, spellings = related_rows(
-                self.name, rows, starts[number], gazetteer, rare, classes, corpus_class, keep, similar, self._tables
-            )
-            return lines, own, its_apart, terms, spellings if self._in_memory else partition(spellings)
-
-        for number, (lines, own, its_apart, terms, spellings) in self._processes.each(related, range(len(self._sizes))):
-            self._tables.take(lines)
+        write = None if self._tables.two_steps else partial(passage_lines, self._tables, similar)
+        relate = Relating(
+            self.name,
+            gazetteer,
+            rare,
+            classes,
+            corpus_class,
+            self._settings.indexing.keywords,
+            self._tables.lines,
+            write,
+        )
+        sources: Iterable[Any] = self._in_memory_rows or (partial(self._passages.__getitem__, n) for n in count())
+        for (start, _), related in self._second.each(relate, zip(starts[:-1], sources, strict=False)):
+            self._tables.take(related.lines)
             self._tables.checkpoint()
-            mentioned.extend(own)
-            apart.extend(its_apart)
-            self._spellings.add(spellings)
-            for stem, spelling in terms:
+            mentioned.extend(related.mentioned)
+            apart.extend(related.apart)
+            self._spellings.add(related.spellings)
+            for stem, spelling in related.keywords:
                 keywords[stem][spelling] += 1
-            progress("mentions and keywords", starts[number + 1], self.passages)
+            progress("mentions and keywords", start, self.passages)
         self._write_keywords(keywords)
         self._tables.release("HAS_KEYWORD")
         near = self._write_entities(Counts.of(mentioned.entities), near_names() if self._in_memory else None)

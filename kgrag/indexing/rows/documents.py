@@ -73,7 +73,8 @@ class Part:
 class Reading:
     """Cuts documents into passages and finds names in them, `size` passages at a time; with an embedder it embeds.
 
-    `lines`: makes a place for rows of one table; `in_memory`: passages are kept as they are for the second pass.
+    `lines`: makes a place for rows of one table; `in_memory`: passages are kept as they are for the second pass, and
+    `with_words`, which would be slow to send from another process.
     """
 
     collection: str
@@ -82,6 +83,7 @@ class Reading:
     embedder: Embedder | None
     lines: Callable[[], Lines]
     in_memory: bool
+    with_words: bool
 
     def __call__(self, group: Group) -> tuple[list[Prepared], list[Part]]:
         """Return the rows of documents, their passages in parts."""
@@ -96,7 +98,8 @@ class Reading:
                 part.embed(self.embedder)
             _add_about(part, about, pieces, batch)
             passages = _add_passages(part, about, pieces, batch)
-            part.kept = passages if self.in_memory else pickled([_without_words(row) for row in passages])
+            sources = passages if self.with_words else [row | {"tokenised": None} for row in passages]
+            part.kept = sources if self.in_memory else pickled(sources)
             part.entities = batch.entities if self.in_memory else {}
             _add_pages(part, batch.pages)
             _add_triples(part, self.collection, batch)
@@ -157,10 +160,6 @@ def _add_passages(
             if i > 0:
                 follows.link(plan.passages[i - 1]["id"], id)
     return rows
-
-
-def _without_words(row: Row) -> Row:
-    return {key: value for key, value in row.items() if key != "tokenised"}
 
 
 def _add_pages(part: Part, rows: PageRows) -> None:

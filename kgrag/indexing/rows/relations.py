@@ -3,13 +3,14 @@
 from array import array
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from kgrag.indexing.document_writer import Row
 from kgrag.indexing.mentions import Gazetteer, add_rare, bits, mentions, tokenised_source
-from kgrag.indexing.rows.tables import Lines, Tables
+from kgrag.indexing.rows.tables import Lines, Tables, partition
 from kgrag.indexing.similar import nearest
 from kgrag.indexing.statistics import sample_bound, terms, top_terms
 from kgrag.models.embed import Vectors
@@ -133,52 +134,81 @@ class Mentioned:
         return float(np.mean(joining)) if len(joining) else 0.0
 
 
-def related_rows(
-    collection: str,
-    passages: list[Row],
-    start: int,
-    gazetteer: Gazetteer,
-    rare: NDArray[np.uint64],
-    classes: dict[str, int],
-    corpus_class: int,
-    keep: int,
-    similar: Similar,
-    tables: Tables,
-) -> tuple[dict[str, Lines], Mentioned, Mentioned, list[tuple[str, str]], list[tuple[str, str]]]:
-    """Return the mentions and keywords of passages from number `start` on, and their rows unless already written.
+@dataclass(slots=True)
+class Related:
+    """Mentions and keywords of some passages, and the rows of these by table.
 
-    Also: what they mention, the same without what triples alone name, (stem, spelling) of keywords, and
-    (entity, spelling) of mentions.
+    `mentioned`: the entities that they mention; `apart`: the same without those that triples alone name; `keywords`:
+    (stem, spelling); `spellings`: (entity, spelling) of mentions.
     """
-    lines = {name: tables.lines() for name in ("Passage", "MENTIONS", "HAS_KEYWORD")}
-    mentioned, apart = Mentioned(), Mentioned()
-    keywords: list[tuple[str, str]] = []
-    spellings: list[tuple[str, str]] = []
-    rows: dict[str, dict[str, Row]] = {}
-    phrases: dict[str, dict[str, Row]] = {}
-    tokenised = [p.get("tokenised") or tokenised_source(p, gazetteer.language) for p in passages]
-    for p, its_words in zip(passages, tokenised, strict=True):
-        rows[p["id"]], phrases[p["id"]] = mentions(p, its_words, gazetteer)
-    add_rare(rows, phrases, among(rare, {row["entity"] for counts in phrases.values() for row in counts.values()}))
-    for p, its_words in zip(passages, tokenised, strict=True):
-        id = p["id"]
-        for entity, mention in rows[id].items():
-            lines["MENTIONS"].link(
-                id, entity, mention["via"], mention["positions"], mention["text"], mention["stated"], mention["about"]
-            )
-            if mention["text"] is not None:
-                spellings.append((entity, mention["text"]))
-        mentioned.add(id, rows[id])
-        apart.add(id, (entity for entity, mention in rows[id].items() if mention["via"] != "triple"))
-        counts = terms(its_words)
-        for stem, weight in top_terms(counts, classes, corpus_class, keep):
-            keywords.append((stem, counts.surfaces[stem]))
-            lines["HAS_KEYWORD"].link(id, keyword_id(collection, stem), weight, counts.surfaces[stem])
-    if not tables.two_steps:
-        vectors = tables.vectors(similar.vectors[start : start + len(passages)])
-        for p, vector in zip(passages, vectors, strict=True):
-            lines["Passage"].write(*passage_values(p, vector, similar.floors.get(p["id"]), similar.todo))
-    return lines, mentioned, apart, keywords, spellings
+
+    lines: dict[str, Lines]
+    mentioned: Mentioned = field(default_factory=Mentioned)
+    apart: Mentioned = field(default_factory=Mentioned)
+    keywords: list[tuple[str, str]] = field(default_factory=list)
+    spellings: list[Any] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True)
+class Relating:
+    """Finds the mentions and keywords of passages by what the corpus says of names and words.
+
+    `rare`: entities of one passage alone, 64 bits of each; `classes`, `corpus_class`, `keep`: see `top_terms`; `lines`:
+    makes a place for rows of one table; `write_passages`: gives the rows of passages with the number of the first,
+    unless these are written already.
+    """
+
+    collection: str
+    gazetteer: Gazetteer
+    rare: NDArray[np.uint64]
+    classes: Mapping[str, int]
+    corpus_class: int
+    keep: int
+    lines: Callable[[], Lines]
+    write_passages: Callable[[list[Row], int], Lines] | None
+
+    def __call__(self, item: tuple[int, Callable[[], list[Row]] | list[Row]]) -> Related:
+        """Return what is found for passages from a number on: these, or a function that reads them from disk.
+
+        Spellings are dealt where passages wait on disk.
+        """
+        start, source = item
+        passages = source if isinstance(source, list) else source()
+        related = Related({name: self.lines() for name in ("MENTIONS", "HAS_KEYWORD")})
+        link_mention, link_keyword = related.lines["MENTIONS"].link, related.lines["HAS_KEYWORD"].link
+        rows: dict[str, dict[str, Row]] = {}
+        phrases: dict[str, dict[str, Row]] = {}
+        tokenised = [p.get("tokenised") or tokenised_source(p, self.gazetteer.language) for p in passages]
+        for p, its_words in zip(passages, tokenised, strict=True):
+            rows[p["id"]], phrases[p["id"]] = mentions(p, its_words, self.gazetteer)
+        candidates = {row["entity"] for counts in phrases.values() for row in counts.values()}
+        add_rare(rows, phrases, among(self.rare, candidates))
+        for p, its_words in zip(passages, tokenised, strict=True):
+            id = p["id"]
+            for entity, row in rows[id].items():
+                link_mention(id, entity, row["via"], row["positions"], row["text"], row["stated"], row["about"])
+                if row["text"] is not None:
+                    related.spellings.append((entity, row["text"]))
+            related.mentioned.add(id, rows[id])
+            related.apart.add(id, (entity for entity, row in rows[id].items() if row["via"] != "triple"))
+            counts = terms(its_words)
+            for stem, weight in top_terms(counts, self.classes, self.corpus_class, self.keep):
+                related.keywords.append((stem, counts.surfaces[stem]))
+                link_keyword(id, keyword_id(self.collection, stem), weight, counts.surfaces[stem])
+        if self.write_passages is not None:
+            related.lines["Passage"] = self.write_passages(passages, start)
+        if passages is not source:
+            related.spellings = partition(related.spellings)
+        return related
+
+
+def passage_lines(tables: Tables, similar: Similar, passages: list[Row], start: int) -> Lines:
+    """Return the rows of passages, the first of which has the vector of this number."""
+    lines = tables.lines()
+    vectors = tables.vectors(similar.vectors[start : start + len(passages)])
+    for p, vector in zip(passages, vectors, strict=True):
+        lines.write(*passage_values(p, vector, similar.floors.get(p["id"]), similar.todo))
+    return lines
 
 
 def passage_values(p: Row, vector: object, floor: float | None, todo: list[str]) -> tuple[object, ...]:

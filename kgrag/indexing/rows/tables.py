@@ -141,7 +141,8 @@ class VectorFile:
         return np.memmap(self._path, np.float32, "r", shape=(self.rows, self._dimension))
 
 
-NODES = {
+Columns = Mapping[str, Sequence[str]]
+NODES: Columns = {
     "Document": ("id:ID(Document)", "content_hash", "updated:datetime"),
     "Passage": ("id:ID(Passage)", "collection", "name", "title", "section", "text", "tokens:long", "stems",
                 "title_stems", "sentences", "ordinal:long", "embedding:float[]", "similar_floor:double",
@@ -161,7 +162,7 @@ NODES = {
                    "class:long", "density:double", "density0:double", "linked:boolean"),
     "Schema": ("id:ID(Schema)", "name", "collections:long", "touched:datetime"),
 }  # fmt: skip
-EDGES = {
+EDGES: Columns = {
     "HOLDS": ("Collection", "Document"),
     "HAS_PASSAGE": ("Document", "Passage"),
     "NEXT": ("Passage", "Passage"),
@@ -229,15 +230,19 @@ class Tables(Protocol):
 
     def amend(self, table: str, id: str, **properties: object) -> None:
         """Set properties of a node that was written, in two steps."""
+        return
 
     def checkpoint(self) -> None:
         """Note that what was taken so far is whole documents, and may be written."""
+        return
 
     def release(self, table: str) -> None:
         """Note that the ends of all relationships of a table are written."""
+        return
 
     def begin_relations(self) -> None:
         """Note that all documents are read: what is taken from now on is complete only when all of it is."""
+        return
 
     def metadata(self, properties: Mapping[str, object]) -> list[object] | None:
         """Return the last values of a document's row; None if this table cannot hold them."""

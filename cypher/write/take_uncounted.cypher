@@ -1,0 +1,13 @@
+// Take the mark of the words stage off passages, and return the texts of those that had it, to be counted now.
+// mode: write
+// $ids: LIST<STRING> - passage ids
+// -> title: STRING - title
+// -> section: STRING - path of headings
+// -> text: STRING - text
+UNWIND $ids AS id
+MATCH (p:Passage {id: id})
+SET p.id = id // the lock: another client may count it meanwhile
+WITH p WHERE 'words' IN coalesce(p.todo, [])
+WITH p, [stage IN p.todo WHERE stage <> 'words'] AS todo
+SET p.todo = CASE WHEN size(todo) > 0 THEN todo END
+RETURN p.title AS title, p.section AS section, p.text AS text
