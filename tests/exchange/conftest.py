@@ -4,7 +4,8 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from whole_graph import make_whole, query
+from graph_rows import rows
+from whole_graph import make_whole
 
 from kgrag import KnowledgeGraph
 from kgrag.graph.contents import Fingerprint, fingerprint
@@ -16,7 +17,7 @@ def whole(kg: KnowledgeGraph) -> Iterator[str]:
     make_whole(kg, "büro; \"whole\", 'all' & <1>")
     yield "büro; \"whole\", 'all' & <1>"
     kg["büro; \"whole\", 'all' & <1>"].delete()
-    query(kg, "MATCH (n:Elsewhere) DETACH DELETE n")
+    rows(kg, "MATCH (n:Elsewhere) DETACH DELETE n")
 
 
 @pytest.fixture(scope="module")

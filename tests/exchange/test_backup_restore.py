@@ -9,8 +9,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from graph_rows import rows
 from own_server import own_server
-from whole_graph import make_whole, query
+from whole_graph import make_whole
 
 from kgrag import KnowledgeGraph
 from kgrag.graph import schema
@@ -70,7 +71,7 @@ def test_there_and_back(own: Settings, tmp_path: Path) -> None:
         backup(server, DATABASE, file, no_progress, overwrite=False)
     with KnowledgeGraph.local(own) as kg:
         kg["whole"].delete()
-        query(kg, "CREATE (:Mine)")
+        rows(kg, "CREATE (:Mine)")
     found = restore(server, DATABASE, file, no_progress)
     assert found.collections == ("whole",)
     assert found.dump is not None

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import networkx
 import pytest
-from whole_graph import DOCUMENTS, QUESTION, query
+from graph_rows import rows
+from whole_graph import DOCUMENTS, QUESTION
 
 from kgrag import KnowledgeGraph
 from kgrag.exchange import export as exporting
@@ -53,12 +54,12 @@ def test_out_and_back(kg: KnowledgeGraph, whole: str, state: Fingerprint, export
     assert kg[whole].search(QUESTION).hits
     assert kg[whole].search(QUESTION, retriever="dense").hits
     assert len(kg[whole].runs()) == 1
-    stored = query(
+    stored = rows(
         kg, "MATCH (n:Document {collection: $c}) WHERE n:Reviewed RETURN n.at AS at, n.words AS words", c=whole
     )
     assert [str(row["at"])[:29] for row in stored] == ["2026-11-21T18:00:00.123456789"]
     vectors = "MATCH (p:Passage {collection: $c}) RETURN DISTINCT valueType(p.embedding) AS type, count(*) AS number"
-    assert [row["type"] for row in query(kg, vectors, c=whole)] == ["LIST<FLOAT NOT NULL> NOT NULL"]
+    assert [row["type"] for row in rows(kg, vectors, c=whole)] == ["LIST<FLOAT NOT NULL> NOT NULL"]
 
 
 def test_an_ingest_finds_it_unchanged(kg: KnowledgeGraph, whole: str, state: Fingerprint) -> None:
@@ -107,7 +108,7 @@ def test_given_up_it_can_be_deleted(
         with pytest.raises(KeyboardInterrupt):
             kg.import_export(str(exported("whole.jsonl")))
     kg[deleted].delete()
-    assert query(kg, "MATCH (n {collection: $c}) RETURN count(n) AS n", c=deleted)[0]["n"] == 0
+    assert rows(kg, "MATCH (n {collection: $c}) RETURN count(n) AS n", c=deleted)[0]["n"] == 0
 
 
 def test_a_collection_of_that_name_is_left_alone(

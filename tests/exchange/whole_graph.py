@@ -1,9 +1,9 @@
 """A small graph that holds everything that a collection can hold, and what analysts may have added by hand."""
 
 from itertools import pairwise
-from typing import Any
 
 from full_graph import SURVEY
+from graph_rows import rows
 
 from kgrag import KnowledgeGraph
 from kgrag.values.documents import Document, Section, Triple
@@ -61,7 +61,7 @@ def make_whole(kg: KnowledgeGraph, collection: str) -> None:
     """Make it: ingested, with a kept run, with what an analyst added."""
     kg[collection].ingest(DOCUMENTS)
     ranking = kg[collection].search(QUESTION, retriever="bm25")
-    triple = query(kg, "MATCH (t:Triple {collection: $c}) RETURN t.id AS id ORDER BY id LIMIT 1", c=collection)[0]["id"]
+    triple = rows(kg, "MATCH (t:Triple {collection: $c}) RETURN t.id AS id ORDER BY id LIMIT 1", c=collection)[0]["id"]
     trace = (
         Rewritten(query=QUESTION, step=1),
         Retrieved(query=QUESTION, hits=ranking.hits, step=1),
@@ -73,11 +73,6 @@ def make_whole(kg: KnowledgeGraph, collection: str) -> None:
         QUESTION, "Loki [1][2].", True, "gear", ranking, citations=(Citation(1, best), Citation(2, best)), trace=trace
     )
     kg[collection].save(answer)
-    query(kg, BY_HAND, c=collection)
+    rows(kg, BY_HAND, c=collection)
     assert kg[collection].build_tree(size=2).levels
     assert len(kg[collection].build_communities(size=2).levels) > 1
-
-
-def query(kg: KnowledgeGraph, text: str, **parameters: Any) -> list[dict[str, Any]]:
-    """Run Cypher."""
-    return [r.data() for r in kg.graph.driver.execute_query(text, parameters).records]
