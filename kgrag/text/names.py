@@ -195,7 +195,7 @@ def capitalised_phrases(
     starts = [i for i, word in enumerate(words) if not (i and word.joined)] if is_title else []
     titles = [span for span in pairwise([*starts, len(words)]) if _is_one_name(words[slice(*span)], language)]
     phrases += [Phrase("", first, end - 1, "title") for first, end in titles]
-    quoted = set(_quoted_titles(words, language))
+    quotations = set(_quoted_titles(words, language))
     dates, common = _number_or_date(language), common_nouns(words, language)
 
     def add(first: int, last: int, kind: _Kind) -> Phrase | None:
@@ -221,9 +221,9 @@ def capitalised_phrases(
         return phrases[-1]
 
     spans = [match.span() for match in _PHRASE.finditer(_without_dates(_shapes(words, language), words, language))]
-    for first, end in quoted.difference(spans):
+    for first, end in quotations.difference(spans):
         phrases.append(Phrase(join_name(name_words(words[first:end], language)), first, end - 1, "title"))
-    titles += quoted
+    titles += quotations
     for begin, end in spans:
         begin -= begin > 0 and _is_numbered(words[begin - 1], words[begin])
         sides = _split(words, begin, end, coordinating)
@@ -231,7 +231,7 @@ def capitalised_phrases(
         kind: _Kind = "part" if is_part else "name"
         if len(sides) > 1:  # by a word, or by a possessive 's alone
             kind = "joined" if any(word.raw.islower() for word in words[begin:end]) else "none"
-        is_quoted = (begin, end) in quoted
+        is_quoted = (begin, end) in quotations
         if is_quoted and kind == "joined":  # “Puss in Boots”
             sides, kind = [(begin, end - 1)], "name"
         whole = add(begin, end - 1, kind)
@@ -630,12 +630,12 @@ def whole_names(
             yield name
 
 
-def owned_names(words: Sequence[Token], run: Phrase, known: Container[str]) -> bool:
+def owned_names(words: Sequence[Token], run: Phrase, gazetteer: Container[str]) -> bool:
     """Return whether a possessive 's parts a run, itself no known name, into two: "Boeing's Renton"."""
     first = run.first + 1 + (words[run.first].norm in _SAINT)
     parts = [i for i in range(first, run.last + 1) if words[i - 1].name.endswith("'s")]
-    names = [(words[run.first : i], words[i : run.last + 1]) for i in parts if run.name not in known]
-    return any(all(without_possessive(join_name(w.name for w in side)) in known for side in pair) for pair in names)
+    names = [(words[run.first : i], words[i : run.last + 1]) for i in parts if run.name not in gazetteer]
+    return any(all(without_possessive(join_name(w.name for w in side)) in gazetteer for side in pair) for pair in names)
 
 
 def is_listed(words: Sequence[Token], run: Phrase, language: Language) -> bool:
