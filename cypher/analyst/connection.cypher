@@ -1,7 +1,8 @@
 // title: Entities: how two are connected
 // The shortest ways between two entities over passages, titles and triples, of eight edges at most: over any names, over
-// names of $cap passages at most, and of a fifth of these. Ways whose passages write each name by itself, not within a
-// longer one (John in John Ritter), come first; then shorter ways; then those over rarer names. To be drawn.
+// those of $cap passages at most, of a fifth of these, and of several words. Ways over whole names come first: passages
+// do not write them within longer ones (John in John Ritter), and single words only as places ("in Quebec", not "American
+// poet" or "Mary"). Then come shorter ways, and those over rarer names. To be drawn.
 // mode: read
 // $collection: STRING = 'default' - name of the collection
 // $entity: STRING = 'Roald Amundsen' - name of the one
@@ -19,10 +20,10 @@ CALL (c, wanted) {
 }
 WITH collect(e) AS ends
 WITH ends[0] AS a, ends[1] AS b WHERE a <> b
-UNWIND [1e9, $cap, $cap / 5.0] AS most
+UNWIND [1e9, $cap, $cap / 5.0, -1e9] AS most
 CALL (a, b, most) {
   MATCH path = allShortestPaths((a)-[:MENTIONS|ABOUT|HAS_PASSAGE|STATES|SUBJECT|OBJECT*..8]-(b))
-  WHERE all(n IN nodes(path) WHERE coalesce(n.df, 0) <= most OR n IN [a, b])
+  WHERE all(n IN nodes(path) WHERE coalesce(n.df, 0) <= abs(most) AND (most > 0 OR n.name CONTAINS ' ' OR NOT n:Entity) OR n IN [a, b])
   RETURN path LIMIT 1000
 }
 WITH DISTINCT path
@@ -30,7 +31,11 @@ WITH path, reduce(sum = 0.0, n IN nodes(path) | sum + log(coalesce(n.df, 0) + 1)
 CALL (path) {
   UNWIND relationships(path)[1..-1] AS m
   MATCH (p:Passage)-[m]->(n:Entity)
-  WHERE NOT p.title + '. ' + p.text =~ '(?s).*(?<!\\b\\p{Lu}\\p{L}{0,20}[ -])\\b(?i:\\Q' + replace(n.name, '\\E', ' ') + '\\E)\\b(?![ -]\\p{Lu}).*'
+  WITH m, p, '\\b(?i:\\Q' + replace(n.name, '\\E', ' ') + '\\E)\\b(?![ -]\\p{Lu})' AS name, n.name =~ '.+[\\p{Lu}\\d\\s].*' AS sure
+  WHERE NOT p.title + '. ' + p.text =~ '(?s).*' + CASE
+    WHEN sure THEN '(?<!\\b\\p{Lu}\\p{L}{0,20}[ -])' + name
+    ELSE '\\b(?:at|from|in|near) ' + name + '(?! (?!(?:after|and|as|at|before|by|for|from|in|is|on|or|to|was|where|which|with)\\b)\\p{L})'
+  END + '.*'
   RETURN count(m) AS parts
 }
 WITH path ORDER BY parts, length(path), common, [n IN nodes(path) | n.id] LIMIT toInteger($limit)

@@ -17,7 +17,16 @@ from kgrag.indexing.named_entities import named_entities
 from kgrag.indexing.stage import Row, StageContext, phrase
 from kgrag.text.aliases import title_aliases
 from kgrag.text.languages import ENGLISH, Language
-from kgrag.text.names import LONGEST_CAPTION, LONGEST_RUN, SIGNED_LETTER, Phrase, find_names, whole_names
+from kgrag.text.names import (
+    LONGEST_CAPTION,
+    LONGEST_RUN,
+    SIGNED_LETTER,
+    Phrase,
+    find_names,
+    is_listed,
+    owned_names,
+    whole_names,
+)
 from kgrag.text.tokenised import TokenisedPassage
 from kgrag.text.tokens import Words, name_stems, normalise, stems, tokens
 from kgrag.values.identity import entity_id, word_id
@@ -301,8 +310,9 @@ def mentions(
     other = (
         run
         for run in passage.phrases
-        if run.kind == "name" and run.name not in names and run.last - run.first < LONGEST_RUN
+        if run.kind in ("name", "title") and run.name not in names and run.last - run.first < LONGEST_RUN
         and run.last not in ends and not (run.first in within and run.last in within)
+        and not is_listed(passage.text, run, language) and not owned_names(passage.text, run, names)
     )  # fmt: skip
     left = places("phrase", other, passage.text, offset)
     phrases = {name: mention for name, mention in left.items() if mention["entity"] not in rows}

@@ -51,7 +51,7 @@ def sample_bound(passages: int, sample: int = DENSITY_SAMPLE) -> int | None:
 _PASSAGES = 1000  # passages a transaction: the server writes one batch while the next is computed
 
 
-# In English a term is a noun or a name, as its neighbours tell, or stands twice: no text is parsed.
+# In English a term is a noun or a name, as its neighbours tell: no text is parsed.
 _AFTER_NOUNS = frozenset(
     """and are as at between but by can could did for from had has have if in into is must of on or should since than
     that then through to under until was were when where which while who will with within without would""".split()
@@ -78,21 +78,17 @@ def terms(passage: TokenisedPassage) -> Terms:
     tokens = [*passage.title, *passage.text]
     surfaces: defaultdict[str, Counter[str]] = defaultdict(Counter)
     counts: Counter[str] = Counter()
-    nominal: dict[str, None] = {}
     for i, (token, word, stem) in enumerate(zip(tokens, passage.words, passage.word_stems, strict=True)):
         if not is_content(word, language) or is_number(word) or word in noise:
             continue
         counts[stem] += 1
         in_title = i < len(passage.title)
-        if token.starts and not in_title:
-            surfaces[stem].setdefault(token.raw.lower(), 0)  # if it stands nowhere else
-        else:
-            surfaces[stem][token.raw] += 1
-        if in_title or language is not ENGLISH or counts[stem] > 1 or _is_nominal(tokens, i):
-            nominal.setdefault(stem)
+        if in_title or language is not ENGLISH or _is_nominal(tokens, i):
+            spelling = token.raw.lower() if token.starts and not in_title else token.raw
+            surfaces[stem][spelling] += not token.starts or in_title  # else only if it stands nowhere else
     return Terms(
-        {stem: counts[stem] for stem in nominal},
-        {stem: max((n, -len(raw), raw) for raw, n in surfaces[stem].items())[2] for stem in nominal},
+        {stem: counts[stem] for stem in surfaces},
+        {stem: max((n, -len(raw), raw) for raw, n in spellings.items())[2] for stem, spellings in surfaces.items()},
     )
 
 
@@ -230,7 +226,9 @@ def statistics(
     phrases: Counter[str] = Counter()
     for passage in passages:
         body = passage.text
-        capitalised = (p.name for p in (*passage.title_phrases, *passage.phrases) if p.kind not in ("none", "part"))
+        capitalised = (
+            p.name for p in (*passage.title_phrases, *passage.phrases) if p.name and p.kind not in ("none", "part")
+        )
         phrases.update({*capitalised, *named_entities(passage.as_written, pipeline, language)})
         df.update({*content_stems(passage.words + passage.headings, language), *passage.symbols})
         common = common_nouns(body, language)

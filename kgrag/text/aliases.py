@@ -89,10 +89,11 @@ def title_aliases(title: str, lead: str, language: Language = ENGLISH) -> list[A
             add(alias.surface.split(" ", 1)[-1], 0.9, short)
     for alias in list(aliases.values()):
         shorter = without_initials(alias.normal)
-        if shorter:
+        if shorter and alias.normal.split()[0] not in language.articles:  # unlike "The L Word"
             initials = set(alias.normal.split()) - set(shorter.split())
-            others = [word for word in alias.surface.split() if word.rstrip(".").lower() not in initials]
-            if not any(initial in alias.surface.split() for initial in initials):  # "Batman v Superman"
+            parts = alias.surface.split()
+            others = [word for word in parts if word.rstrip(".").lower() not in initials]
+            if initials.isdisjoint(word.rstrip(".") for word in parts):  # unlike "Batman v Superman"
                 add(alias.surface if language.inflects else " ".join(others), 0.8, shorter)
     if _has_rest(bare, language):
         add(bare.partition(", ")[0], 0.6)
@@ -106,6 +107,8 @@ def _has_rest(title: str, language: Language) -> bool:
     first, _, rest = title.partition(", ")
     words, after = first.split(), rest.split()
     if not words or not after or ":" in first or words[0] == after[0] or not {"and", "&"}.isdisjoint(after):
+        return False
+    if normalise(after[0], language).removesuffix("'s") in language.stop_words:  # "Baby, It's Cold Outside"
         return False
     return all(word.is_capital or word.norm in language.stop_words for word in tokens(first, language))
 
@@ -124,6 +127,8 @@ def _lead_names(title: str, text: str, language: Language) -> Iterator[str]:
     begin = int(len(words) > 1 and words[0].norm in language.articles)
     full = [word.name for word in words[begin:]]
     is_longer = bool(own) and full[: len(own)] == own and full[len(own) : len(own) + 1] == ["of"]
+    if words[begin].norm in language.stop_words:  # "During World War I"
+        return
     if words[-1].is_capital and (is_longer or _is_shorter([w for w in full if w not in language.articles], own)):
         whole = Phrase(" ".join(full), begin, len(words) - 1, "name")  # "United States of America"
     else:

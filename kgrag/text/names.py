@@ -21,17 +21,20 @@ SURE_WORDS = 3
 """Words of a known name that is read as such within a longer run."""
 _NO_INITIALS = "aioey"  # words of one letter
 _INNER_WORDS = frozenset("of the and de van von der la le du del des di da bin ibn al ben zu y for in on at".split())
+_PARTICLES = frozenset("de van von der du del della di da dos das bin ibn ben zu".split())  # within names of persons
 _COORDINATING = frozenset("and y in on at for".split())
 _SUBORDINATING = frozenset(("of",))
 _INSTITUTIONS = frozenset(  # whose names have "of", unlike "Mayor of Ocala" and "Martin of Aragon"
-    """academy archdiocese army association bank bishop board bureau center centers centre church college commission
-    committee company conference confederation congress council court department diocese faculty federation foundation
-    fund gulf hall house institute institutes institution isle journal league library ministry museum office order party
-    register republic school secretary society temple treaty trust union university""".split()
+    """academy alliance archdiocese army association bank battle bishop board bureau center centers centre church
+    college commission committee company conference confederation congress council court department diocese faculty
+    federation forum foundation fund gulf hall house institute institutes institution isle journal league library
+    ministry museum office order organisation organization party peace register republic school secretary siege society
+    song temple treaty trust union university""".split()
 )
 _TOPICAL = frozenset(  # "for" and "and" may stand in a name with one of these heads, unlike "Football League for Leeds"
-    """academy association board bureau center centers centre commission committee conference council department faculty
-    foundation fund institute journal ministry office school secretary society trust""".split()
+    """academy alliance association board bureau center centers centre commission committee conference council
+    department faculty forum foundation fund institute journal ministry office organisation organization school
+    secretary society trust""".split()
 )
 _SAINT = frozenset("st ste saint".split())
 _FIRST_OF_NAMES = frozenset("all first my no one our three too two".split())  # stop words: "Three Mile Island"
@@ -63,8 +66,10 @@ _DOTTED = re.compile(r"(?:[^\W\d_]\.)+[^\W\d_]")  # initials, "J.K", and states,
 SIGNED_LETTER = re.compile(r"[a-z](?:\+\+|#)")  # names of one letter: "C++", "F#"
 _BEFORE_YEARS = frozenset("in since by from to until till during before after around about circa".split())
 _ORDINAL = re.compile(r"\d{1,2}|[IVX]+")  # "1. FC Köln", "Ludwig XIV. Straße"
+_NTH = re.compile(r"\d+(?:st|nd|rd|th)")
 _SECTION = re.compile(r"(?:\d+|[A-Z])(?:\.\d+)+")
 _LONGEST_HEADING = 8  # words
+_BESIDE = 8  # words that tell whether a text is a table
 _NUMBERED = re.compile(r"v\d[\d.]+[a-z]?|[a-z](?:\.\d+)+")  # versions and sections, in normal form
 _GREEK = re.compile(r"[\u0370-\u03ff]")
 _LATIN = re.compile(r"[^\W\d_\u0370-\uffff]")
@@ -77,9 +82,9 @@ _PARTS = frozenset(  # of documents: with a number they name no thing, "Section 
 GENERAL = frozenset(  # headings that any document may have
     """abstract acknowledgements acknowledgments appendices arguments authors author availability background
     bibliography bugs caveats changes comments conclusion conclusions configuration contents copying copyright default
-    defaults description details diagnostics discussion environment errors examples exceptions exit files footnotes
-    format functions general glossary history implementation index information introduction keywords license licence
-    methods miscellaneous motivation name names notes options other output overview parameters preface purpose
+    defaults description details diagnostics directory discussion environment errors examples exceptions exit files
+    footnotes format functions general glossary history implementation index information introduction keywords license
+    licence methods miscellaneous motivation name names notes options other output overview parameters preface purpose
     recommended reference references related remarks requirements results return returns security settings specific
     status summary syntax synopsis terminology types usage value values warning warnings""".split()
 )
@@ -91,6 +96,7 @@ _DAYS = frozenset(
 )
 _BEFORE_DATES = _BEFORE_YEARS | _DAYS
 _WIDE = re.compile(r"[\u1100-\uffff]")  # scripts whose words are short
+_ASKING = frozenset("Are Can Do Does Is are can do does is".split())
 _OPENERS = frozenset(  # what sentences and headings begin with, written with a capital for no other reason
     """add added adds allow alternatively apply applying approach assume assuming avoid based call calling change
     changing check choose choosing clarify combine compare compute computing consequently consider convert create
@@ -150,7 +156,7 @@ def _telling(word: str, language: Language) -> bool:
     return word.isascii() or not (_GREEK.search(word) and _LATIN.search(word))  # of a formula: "Gρ"
 
 
-_Kind = Literal["name", "joined", "bearer", "part", "none"]
+_Kind = Literal["name", "title", "joined", "bearer", "part", "none"]
 
 
 class Phrase(NamedTuple):
@@ -160,9 +166,10 @@ class Phrase(NamedTuple):
         name: its normal form.
         first: the number of its first word.
         last: the number of its last word.
-        kind: "name"; "joined" of "Zambia and Zimbabwe", one name only if it stands again and its sides are no titles;
-            "bearer" of "World Cup" in "1998 World Cup" or "Edward Evans" in "King Edward Evans"; "part" of "Chicago" in
-            "University of Chicago"; "none" of what names nothing, such as a line in capitals.
+        kind: "name"; "title" of a whole title or quotation; "joined" of "Zambia and Zimbabwe", one name only if it
+            stands again and its sides are no titles; "bearer" of "World Cup" in "1998 World Cup" or "Edward Evans" in
+            "King Edward Evans"; "part" of "Chicago" in "University of Chicago"; "none" of what names nothing, such as a
+            line in capitals.
     """
 
     name: str
@@ -186,10 +193,9 @@ def capitalised_phrases(
     phrases: list[Phrase] = []
     coordinating = _COORDINATING | language.joining
     starts = [i for i, word in enumerate(words) if not (i and word.joined)] if is_title else []
-    titles = [
-        (first, end) for first, end in pairwise([*starts, len(words)]) if _is_one_name(words[first:end], language)
-    ]
-    phrases += [Phrase("", first, end - 1, "none") for first, end in titles]
+    titles = [span for span in pairwise([*starts, len(words)]) if _is_one_name(words[slice(*span)], language)]
+    phrases += [Phrase("", first, end - 1, "title") for first, end in titles]
+    quotations = set(_quoted_titles(words, language))
     dates, common = _number_or_date(language), common_nouns(words, language)
 
     def add(first: int, last: int, kind: _Kind) -> Phrase | None:
@@ -214,15 +220,18 @@ def capitalised_phrases(
         phrases.append(Phrase(name, first, last, kind if is_name else "none"))
         return phrases[-1]
 
-    for match in _PHRASE.finditer(_without_dates(_shapes(words, language), words, language)):
-        begin, end = match.span()
+    spans = [match.span() for match in _PHRASE.finditer(_without_dates(_shapes(words, language), words, language))]
+    for first, end in quotations.difference(spans):
+        phrases.append(Phrase(join_name(name_words(words[first:end], language)), first, end - 1, "title"))
+    titles += quotations
+    for begin, end in spans:
+        begin -= begin > 0 and _is_numbered(words[begin - 1], words[begin])
         sides = _split(words, begin, end, coordinating)
         is_part = any(first <= begin and end <= last and (begin, end) != (first, last) for first, last in titles)
         kind: _Kind = "part" if is_part else "name"
         if len(sides) > 1:  # by a word, or by a possessive 's alone
             kind = "joined" if any(word.raw.islower() for word in words[begin:end]) else "none"
-        opens = begin - (begin > 0 and words[begin - 1].norm in language.articles)
-        is_quoted = isinstance(words, Words) and words.are_quoted(opens, end - 1)
+        is_quoted = (begin, end) in quotations
         if is_quoted and kind == "joined":  # “Puss in Boots”
             sides, kind = [(begin, end - 1)], "name"
         whole = add(begin, end - 1, kind)
@@ -242,6 +251,19 @@ def capitalised_phrases(
                 if is_person:
                     phrases[phrases.index(side)] = side._replace(kind="joined")
     return phrases
+
+
+def _is_numbered(word: Token, after: Token) -> bool:
+    """Return whether a word numbers the one behind it within a name: "20th Century Fox", unlike "20th President"."""
+    return after.joined and after.norm not in RANKS and _NTH.fullmatch(word.raw) is not None
+
+
+def _quoted_titles(words: Sequence[Token], language: Language) -> Iterator[tuple[int, int]]:
+    """Yield the first word and the end of each quotation that has capitals alone, without its article."""
+    for first, last in words.quotations() if isinstance(words, Words) and language.capitals == "names" else ():
+        first += words[first].norm in language.articles
+        if 0 < last - first < LONGEST_CAPTION and _is_one_name(words[first : last + 1], language):
+            yield first, last + 1
 
 
 def _is_one_name(words: Sequence[Token], language: Language) -> bool:
@@ -273,7 +295,7 @@ def _trimmed(words: Sequence[Token], first: int, last: int, language: Language) 
         or _is_mark(words[first], words[first + 1])
         or (words[first].norm in _DAYS and words[first + 1].norm in language.stop_words)  # "every June the Oerol"
         or (words[first].raw.isdigit() and (last == first + 1 or _is_no_part(words, first, language)))
-        or (words[first].raw.islower() and not words[first].raw.isdigit())
+        or words[first].raw[0].islower()
         or (words[first].starts and _SECTION.fullmatch(words[first].raw) is not None)
     ):
         first += 1
@@ -376,8 +398,18 @@ def _is_phrase(words: Sequence[Token], language: Language, numbered: bool) -> bo
 
 
 def _is_shouted(words: Sequence[Token]) -> bool:
-    """Return whether words are a line in capitals rather than a name."""
-    return len(words) > 3 and all(word.raw.isupper() for word in words)
+    """Return whether words are a line in capitals, or a word of one, rather than a name."""
+    long = len(words) > 3 or (len(words) == 1 and len(words[0].raw) > 9 and words[0].raw.isalpha())
+    return long and all(word.raw.isupper() for word in words)
+
+
+def _is_reference(words: Sequence[Token], first: int, last: int) -> bool:
+    """Return whether words are a heading that is no name: "see Section 3.1 [What is S?]", "See also Build options"."""
+    before = [word.norm for word in words[max(0, first - 2) : first]]
+    is_section = len(before) > 1 and before[0] in _PARTS and before[1][0].isdigit()
+    is_heading = any(word.raw[0].islower() and word.norm not in _INNER_WORDS for word in words[first : last + 1])
+    is_question = not _ASKING.isdisjoint(word.raw for word in words[first : first + 2])
+    return is_heading and (is_section or "see" in before or is_question)
 
 
 def _split(words: Sequence[Token], first: int, end: int, joining: frozenset[str]) -> list[tuple[int, int]]:
@@ -415,8 +447,8 @@ def _is_topical(words: Sequence[Token], place: int) -> bool:
 
 
 # Names are found in the shapes of words, a character each: what a word is to a name, as bits.
-_CAPITAL, _UPPER, _DIGIT, _FIRST, _INNER, _INITIAL, _SHORT, _JOINED, _HEAD = (1 << i for i in range(9))
-_ALL_SHAPES = [chr(0x100 + bits) for bits in range(512)]
+_CAPITAL, _UPPER, _DIGIT, _FIRST, _INNER, _INITIAL, _SHORT, _JOINED, _HEAD, _OF_PERSON = (1 << i for i in range(10))
+_ALL_SHAPES = [chr(0x100 + bits) for bits in range(1024)]
 
 
 def _shape(word: Token, language: Language) -> str:
@@ -426,7 +458,7 @@ def _shape(word: Token, language: Language) -> str:
     bits |= _INNER * (norm in _INNER_WORDS or norm in language.inner)
     bits |= _INITIAL * (len(norm) == 1 and norm not in _NO_INITIALS)
     bits |= _SHORT * (upper and (norm in _INSIDE_NAMES or _DOTTED.fullmatch(raw) is not None))
-    bits |= _HEAD * (upper and norm in _INSTITUTIONS)
+    bits |= _HEAD * (upper and norm in _INSTITUTIONS) | _OF_PERSON * (raw in _PARTICLES)
     return _ALL_SHAPES[bits | _JOINED * word.joined]
 
 
@@ -438,6 +470,8 @@ def _shapes(words: Sequence[Token], language: Language) -> str:
         if after.apart and after.norm not in language.stop_words:  # "on Main St. The shop"
             joined = chr(ord(shapes[match.end()]) | _JOINED)
             shapes = f"{shapes[: match.end()]}{joined}{shapes[match.end() + 1 :]}"
+    for first, end in words.addresses() if isinstance(words, Words) else ():
+        shapes = f"{shapes[:first]}{_ALL_SHAPES[0] * (end - first)}{shapes[end:]}"
     if not _HEADS.isdisjoint(shapes):
         for i in [i for i, word in enumerate(words) if word.norm in ("and", "of") and _is_topical(words, i)]:
             end = i + 1 + (words[i + 1].norm == "the")
@@ -462,7 +496,8 @@ _SHORTENED = re.compile(f"{_having(_SHORT, _SHORT)}(?=.)")  # a word that a full
 _SMALL = f"{_having(_JOINED, _INNER)}{{1,2}}+"  # words before a capital
 _PHRASE = re.compile(  # small words stand after the first word, and after "Court", "Ministry" and the like
     f"{_having(_FIRST, _FIRST)}(?:{_SMALL}{_having(_JOINED, _UPPER)})?"
-    f"(?:{_having(_JOINED, _UPPER | _DIGIT)}|(?<={_having(_HEAD, _HEAD)}){_SMALL}{_having(_JOINED, _UPPER)})*"
+    f"(?:{_having(_JOINED, _UPPER | _DIGIT)}|(?<={_having(_HEAD, _HEAD)}){_SMALL}{_having(_JOINED, _UPPER)}"
+    f"|{_having(_JOINED, _OF_PERSON)}{{1,2}}+{_having(_JOINED, _UPPER)})*"
 )
 
 
@@ -549,8 +584,9 @@ def whole_names(
     """Yield the known names of a text that are not only a part of a longer name.
 
     "Kansas" is a part of "Kansas City Chiefs". A run of words that known names fill, the last of several words, is no
-    longer name ("Vermont Governor Jerry Smith"), nor is one of many words, which is a list or a line of a table. A name
-    of three words is one within any run ("United States Geological Survey Thiel Mountains").
+    longer name ("Vermont Governor Jerry Smith"). A run of many words is a list or a line of a table: its names count,
+    except single words that follow no other name. A name of three words is one within any run ("United States
+    Geological Survey Thiel Mountains").
 
     Args:
         words: The words of the text.
@@ -562,31 +598,53 @@ def whole_names(
     """
     if language.capitals == "nouns":
         runs = [run for run in runs if run.kind != "part" and run.name in gazetteer]
+    runs = [run for run in runs if not owned_names(words, run, gazetteer)]
     names = list(chain.from_iterable(_sides(words, name, runs, titles, gazetteer) for name in names))
     kinds = {(run.first, run.last): run.kind for run in runs}
     longer: dict[int, tuple[int, int]] = {}
-    for first, last in [place for place, kind in kinds.items() if kind in ("name", "none")]:
-        if last - first < LONGEST_RUN:
+    for first, last in sorted(kinds, key=lambda place: kinds[place] != "title"):
+        if kinds[first, last] in ("title", "name", "none"):
             longer |= {i: (first, last) for i in range(first, last + 1) if i not in longer}
     inside: defaultdict[tuple[int, int], list[Phrase]] = defaultdict(list)
     for name in names:
         if name.first in longer and name.kind == "name":
             inside[longer[name.first]].append(name)
-    filled = {run for run, its_names in inside.items() if _fill(words, run, its_names)}
+    beside = {name.last + 1 for name in names}
+    filled = {run for run, its_names in inside.items() if kinds[run] != "title" and _fill(words, run, its_names)}
     for name in names:
         place = (name.first, name.last)
         run = longer.get(name.first, place)
         kind = kinds.get(place)
-        if in_heading(words, *place) or _is_shouted(words[name.first : name.last + 1]):
+        if in_heading(words, *place) or _is_shouted(words[name.first : name.last + 1]) or _is_reference(words, *place):
             continue
         is_part = kind == "part"
         if kind == "bearer":  # behind the rank of a name that is known, too: "George VI" of "King George VI"
             is_part = name.kind == "part" and name.name not in titles
         elif kind is None:
             is_within = run != place and name.last <= run[1] and run not in filled
+            if kinds.get(run) != "title" and run[1] - run[0] >= LONGEST_RUN:  # "Milwaukee Brewers Ben Sheets"
+                is_within = is_within and name.first == name.last > run[0] and name.first not in beside
+                is_within = is_within and not words[name.first - 1].raw[0].isdigit()
             is_part = name.kind == "part" or (is_within and name.last - name.first < SURE_WORDS - 1)
         if not is_part:
             yield name
+
+
+def owned_names(words: Sequence[Token], run: Phrase, gazetteer: Container[str]) -> bool:
+    """Return whether a possessive 's parts a run, itself no known name, into two: "Boeing's Renton"."""
+    first = run.first + 1 + (words[run.first].norm in _SAINT)
+    parts = [i for i in range(first, run.last + 1) if words[i - 1].name.endswith("'s")]
+    names = [(words[run.first : i], words[i : run.last + 1]) for i in parts if run.name not in gazetteer]
+    return any(all(without_possessive(join_name(w.name for w in side)) in gazetteer for side in pair) for pair in names)
+
+
+def is_listed(words: Sequence[Token], run: Phrase, language: Language) -> bool:
+    """Return whether a run stands in a table or list where no sign ends it, so that its last word may be a label."""
+    beside = [*words[max(0, run.first - _BESIDE) : run.first], *words[run.last + 1 : run.last + 1 + _BESIDE]]
+    after = words[run.last + 1] if run.last + 1 < len(words) else None
+    if after is None or not after.joined or (after.raw in language.stop_words and after.raw != "by"):
+        return False
+    return 3 * sum(word.raw[0].islower() for word in beside) < len(beside)
 
 
 def _sides(

@@ -2,6 +2,7 @@
 
 import re
 from array import array
+from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from datetime import datetime
@@ -143,8 +144,10 @@ _QUOTE_INSIDE = r"(?:[.'’]|(?<=[^\W\d_])[‘´′](?=[^\W\d_]))"  # signs that
 _UNUSUAL = re.compile(f"[‘´′{UNSPACED}{CASELESS}]")
 _TYPED = re.compile(r"\w[‘´′]\w")
 _POSSESSIVE = re.compile(r"['’‘´]s$", re.IGNORECASE)
-_CLOSING_QUOTE = re.compile(r"[,.]?[\"”“»]| ?''")
+_ADDRESS = re.compile(r"\w+://\s?\S+|\bwww\.\S+")
+_QUOTATION = re.compile(r"(?<![\w.,!?])(?:``|[\"“„«`])\s?([^\W_a-z][^\"“”„«»`\n]{1,70}?)[,.]?\s?(?:[\"”“»]|'')")
 _AFTER_INITIAL = (". ", ".\n")
+_PLURAL_OWNER = ("' ", "’ ")  # between "States" and "Rights"
 _COLUMNS = "   "  # part columns of a table; two may stand between sentences, or in justified lines
 _SENTENCE_END = re.compile(r"[.!?][\"'”’)]*\s|\n")
 _UNSPACED_END = re.compile(r"[。!?។။]")
@@ -215,11 +218,15 @@ class Words(list[Token]):
         """Replace the last token by one that ends later in the text."""
         self[-1], self._ends[-1] = token, end
 
-    def are_quoted(self, first: int, last: int) -> bool:
-        """Return whether words fill quotation marks: the film “Puss in Boots”."""
-        begin = self._begins[first]
-        is_open = self._text[max(0, begin - 1) : begin] in tuple('"“„«`')
-        return is_open and _CLOSING_QUOTE.match(self._text, self._ends[last]) is not None
+    def addresses(self) -> list[tuple[int, int]]:
+        """Return the first word of each address, and the end: https://example.org/Page."""
+        spans = [match.span() for match in _ADDRESS.finditer(self._text)]
+        return [(bisect_left(self._begins, begin), bisect_left(self._begins, end)) for begin, end in spans]
+
+    def quotations(self) -> list[tuple[int, int]]:
+        """Return the first and the last word of each short quotation that begins with a capital: “Puss in Boots”."""
+        spans = [match.span(1) for match in _QUOTATION.finditer(self._text)]
+        return [(bisect_left(self._begins, begin), bisect_left(self._begins, end) - 1) for begin, end in spans]
 
     def written(self, first: int, last: int, name: str) -> str:
         """Return how the text writes a name: on one line, with its own signs and points.
@@ -283,6 +290,8 @@ def tokens(text: str, language: Language = ENGLISH) -> Words:
         if token is None:
             skipped = gap + word
             continue
+        if gap in _PLURAL_OWNER and last.raw[-1] == "s":
+            token = token._replace(joined=True)
         if gap and gap != " ":
             token = _signed(result, gap, token)
         result.add(token, begin, end)

@@ -207,18 +207,24 @@ def test_a_topic_leads_down_to_its_passages(kg: KnowledgeGraph, analysed: str) -
 
 
 def test_connections_are_short_and_go_over_whole_and_rare_names(kg: KnowledgeGraph, fill: Callable[..., str]) -> None:
-    """John stands only within John Ritter; Zanzibar is in more passages than the others."""
+    """John is only in John Ritter, Danish before a noun, Mary no place; Zanzibar is in more passages than others."""
+    known = "met John Ritter. {0} was in Zanzibar. {0} met Danish poets. {0} saw Mary"
     texts = {
-        "Colin Archer": "Colin Archer met John Ritter. Colin Archer saw Zanzibar.", "A": "Colin Archer saw Quebec.",
-        "Tom Crean": "Tom Crean met John Ritter. Tom Crean saw Zanzibar.", "B": "Tom Crean saw Quebec.",
+        "Colin Archer": f"Colin Archer {known.format('Colin Archer')}.", "A": "Colin Archer lived in Quebec.",
+        "Tom Crean": f"Tom Crean {known.format('Tom Crean')}.", "B": "Tom Crean lived in Quebec.",
         "John": "John is a name.", "Zanzibar": "Zanzibar is a town.", "Quebec": "A town.", "C": "They saw Zanzibar.",
+        "Danish": "A word.", "Mary": "Mary is a name.",
     }  # fmt: skip
     ways = fill("ways", [Document(title, (Section(text),), title) for title, text in texts.items()])
     part = "MATCH (e:Entity {collection: $name, normal: 'john'}), (p:Passage {collection: $name}) "
     kg.graph.driver.execute_query(f"{part} WHERE p.text CONTAINS 'Ritter' CREATE (p)-[:MENTIONS]->(e)", name=ways)
     rows = kg[ways].saved_query("connection", entity="Colin Archer", other="Tom Crean")
     over = [name for _, _, name, _, _ in (row["steps"] for row in rows)]
-    assert set(over[:2]) == {"Quebec", "John Ritter"} and over[2:] == ["Zanzibar", "John"]
+    assert [set(over[:2]), over[2], set(over[3:])] == [
+        {"Quebec", "John Ritter"},
+        "Zanzibar",
+        {"John", "Danish", "Mary"},
+    ]
 
 
 def test_drawings_hang_together_and_are_small(kg: KnowledgeGraph, analysed: str) -> None:

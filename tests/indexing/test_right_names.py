@@ -1,7 +1,9 @@
-"""Mentions and keywords of the demo, each judged by reading its passage; and other names that first sentences give.
+"""Mentions, keywords and ABOUT edges, each judged by reading its passage; and other names that first sentences give.
 
 A mention is right if the passage names this thing, as a whole and under this spelling; a keyword is right if it is a
 noun or a name that tells what the passage is about. Judge what the tests call unjudged, and add it to the file.
+An ABOUT edge is right if a reader calls the title's thing by this name: 83 of the demo were read, and 116 of titles
+with a first sentence were written down before kgrag saw them (judged_abouts.json).
 """
 
 import json
@@ -17,6 +19,8 @@ from kgrag.text.aliases import title_aliases
 JUDGED: dict[str, dict[str, list[str]]] = json.loads(
     Path(__file__).with_name("judged_names.json").read_text(encoding="utf-8")
 )
+ABOUTS = json.loads(Path(__file__).with_name("judged_abouts.json").read_text(encoding="utf-8"))
+_ABOUTS = "MATCH (d:Document {collection: $collection})-[:ABOUT]->(e) RETURN d.key AS key, e.name AS name"
 _ROWS = """
 MATCH (d:Document {collection: $collection})-[:HAS_PASSAGE]->(p)
 RETURN split(d.key, '/')[-1] + ' ' + toString(p.ordinal) AS passage,
@@ -29,6 +33,8 @@ def demo(kg: KnowledgeGraph) -> list[dict[str, Any]]:
     with corpus() as folder:
         kg["rightnames"].ingest(folder)
     rows = [dict(row) for row in kg["rightnames"].cypher(_ROWS)]
+    abouts = [[row["key"].split("/")[-1], row["name"]] for row in kg["rightnames"].cypher(_ABOUTS)]
+    assert sorted(abouts) == ABOUTS["demo"]
     kg["rightnames"].delete()
     return rows
 
@@ -46,13 +52,18 @@ def test_mentions_and_keywords_are_right(
     assert len(made & right) >= recall * len(right), right - made
 
 
+def test_titles_are_about_their_own_names() -> None:
+    made = {(title, alias.surface) for title, text, _ in ABOUTS["made"] for alias in title_aliases(title, text)}
+    right = {(title, name) for title, _, names in ABOUTS["made"] for name in names}
+    assert len(made & right) >= 0.98 * len(made), made - right
+    assert len(made & right) >= 0.97 * len(right), right - made
+
+
 @pytest.mark.parametrize(
     ("title", "text", "names"),
     [
-        ("Charles Goodrum", "Charles Leo Goodrum (born 1950) was a mason.", {"Charles Leo Goodrum"}),
         ("Mitt Larsen", "Willard Mitt Larsen was born in Oslo.", {"Willard Mitt Larsen"}),
         ("James Jouett", "Rear Admiral James Edward Jouett (1826–1902) served.", {"Rear Admiral James Edward Jouett"}),
-        ("East Jersey", "The Province of East Jersey was a colony.", {"Province of East Jersey"}),
         ("Acme Motors", "Acme Motors (AM), or Acme Works, builds cars.", {"AM", "Acme Works"}),
         ("Mia Holm", "Mia Holm, born Maria Anna Berg (1901 in Bergen), sang.", {"Maria Anna Berg"}),
         ("Holm Tower", "The Holm Tower, also known as the Berg Tower, is high.", {"Berg Tower"}),
@@ -62,12 +73,9 @@ def test_mentions_and_keywords_are_right(
         ("Rules of the Oslo Senate", "The Rules of the Senate are old.", {"Rules of the Senate"}),
         ("Death of Wang Yue", "Wang Yue (2009) was a child.", set()),
         ("Six Flags", "Six Flags Location Austell is a park.", set()),
-        ("Harvard University", "The University is old.", set()),
         ("Bermuda", "The island is green.", set()),
         ("Jeff Allan", "Jeff Allan sometimes spelled Jeff Allen is a player.", set()),
         ("Middle Ages", "The Late Middle Ages were hard.", set()),
-        ("Israel", "Education in Israel is free.", set()),
-        ("August Rush", "Except for one, all songs are new.", set()),
         ("Jerry Holm", "Jerry Holm Holm in 2013 (1974) lives.", set()),
     ],
 )

@@ -1,5 +1,6 @@
 """A long report made up of known tables and text: how much of it is recovered, and how fast."""
 
+import json
 import random
 from pathlib import Path
 
@@ -84,3 +85,17 @@ def test_tables_and_text_of_a_report(tmp_path: Path, pages: int, ruled: bool, wa
     assert whole >= 0.97 * len(texts)
     assert len(document.pages) == pages
     assert "Annual Report of the Harbour Board" not in document.text
+
+
+@pytest.mark.parametrize("ruled", [True, False])
+def test_headers_of_tables_are_those_a_reader_sees(tmp_path: Path, ruled: bool) -> None:
+    """The headers of 50 tables were written by hand, and are printed with rules and without."""
+    tables = json.loads(Path(__file__).with_name("judged_headers.json").read_text(encoding="utf-8"))
+    chance, maker = random.Random(1), Maker(tmp_path / "a.pdf")
+    for number, rows in enumerate(tables, 1):
+        maker.lines([f"Table {number}: {words(chance, 3)[:-1]}"])
+        maker.table(rows, [450 / len(rows[0])] * len(rows[0]), ruled=ruled)
+        maker.page()
+    maker.save()
+    headers = {table.rows[0] for table in only(tmp_path / "a.pdf").tables if any(table.rows[0])}
+    assert headers <= {tuple(rows[0]) for rows in tables} and len(headers) >= 0.8 * len(tables)
