@@ -220,8 +220,8 @@ def _answer(
         listed = ", ".join(f"{d.name} ({_numbered(d.counts[kind], kind)})" for d in documents[:_SHOWN])
         more = " and others" if len(documents) > _SHOWN else ""
         return Lookup(f"Which document is meant? There are {listed}{more}. Name one, by its title or its file.", False)
-    wanted = (request,) if request.beside is None else (request.beside, request)
-    every = [finding for d in documents for one in wanted for finding in _findings(context, one, d, content=content)]
+    requests = (request,) if request.beside is None else (request.beside, request)
+    every = [finding for d in documents for one in requests for finding in _findings(context, one, d, content=content)]
     there = [(finding, finding.place) for finding in every if finding.place]
     if not there:
         return Lookup("\n".join(finding.text for finding in every), found=False)

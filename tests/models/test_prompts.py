@@ -86,17 +86,7 @@ def test_what_is_read_twice_begins_alike() -> None:
     assert first[1].content.startswith(values["passages"])
 
 
-_READ = (
-    "read",
-    "read-on",
-    "answer",
-    "answer-short",
-    "think",
-    "extract",
-    "extract-linked",
-    "extract-typed",
-    "fact-schema",
-)
+_READ = "read read-on answer answer-short think extract extract-linked extract-typed fact-schema".split()
 
 
 @pytest.mark.parametrize("name", _READ)

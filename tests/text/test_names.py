@@ -14,22 +14,12 @@ from tests.text.reading_names import known_names, phrases_of
 @pytest.mark.parametrize(
     ("name", "normal"),
     [
-        ("The  Hague", "the hague"),
-        ("Tromsø", "tromsø"),
-        ("Łódź", "łódź"),
-        ("R. G. Collingwood", "rg collingwood"),
-        ("R.G. Collingwood", "rg collingwood"),
-        ("r. g. collingwood", "rg collingwood"),
-        ("Vitamins A, B", "vitamins a b"),
-        ("Plan 2. B", "plan 2 b"),
-        ("Jean-Pierre", "jean pierre"),
-        ("O’Brien's", "obrien's"),
-        ("Straße", "strasse"),
-        ("Київ", "київ"),
-        ("東京", "東京"),
-        ("…", ""),
+        ("The  Hague", "the hague"), ("Tromsø", "tromsø"), ("Łódź", "łódź"), ("Київ", "київ"), ("東京", "東京"),
+        ("…", ""), ("R. G. Collingwood", "rg collingwood"), ("R.G. Collingwood", "rg collingwood"),
+        ("r. g. collingwood", "rg collingwood"), ("Vitamins A, B", "vitamins a b"), ("Plan 2. B", "plan 2 b"),
+        ("Jean-Pierre", "jean pierre"), ("O’Brien's", "obrien's"), ("Straße", "strasse"),
     ],
-)
+)  # fmt: skip
 def test_normalise(name: str, normal: str) -> None:
     assert normalise(name) == normal
 

@@ -101,12 +101,17 @@ def reproduce(args: _Options) -> None:
     settings = args.apply(settings).model_copy(update={"embedder": args.embedder or settings.embedder})
     names = [text.partition("=")[0] for text in args.data]
     if part is None:
-        said = set[tuple[str, str]]()
+        prices = set[tuple[str, str]]()
         for table in (*source.tables.values(), *source.figures.values()):
             if set(names) & set(table.data):
                 sets = tuple(text for text in args.data if text.partition("=")[0] in table.data)
                 _run(
-                    paper, table, settings, args.model_copy(update={"data": sets, "set_": ()}), measure=False, said=said
+                    paper,
+                    table,
+                    settings,
+                    args.model_copy(update={"data": sets, "set_": ()}),
+                    measure=False,
+                    prices=prices,
                 )
         return
     run = _run(paper, part, settings, args, measure=not args.dry_run)
@@ -149,9 +154,9 @@ def _run(
     args: _Options,
     *,
     measure: bool,
-    said: set[tuple[str, str]] | None = None,
+    prices: set[tuple[str, str]] | None = None,
 ) -> "Reproduction":
-    """Prepare and measure a table, on each of its data sets that are given; `said`: layers whose price was said."""
+    """Prepare and measure a table, on each of its data sets that are given; `prices`: layers whose price was said."""
     from kgrag.lab.layers import price, required
     from kgrag.lab.reproduction import Reproduction
     from kgrag.models.embed import load_embedder
@@ -190,11 +195,11 @@ def _run(
                         target = kg[where] if run.per_question else ingest(kg, data, where, value.embedder, progress)
                         if args.prepare and not run.per_question:
                             layers = required(run.systems(name, rows), target)
-                            due = [layer for layer in layers if said is None or (target.name, layer) not in said]
+                            due = [layer for layer in layers if prices is None or (target.name, layer) not in prices]
                             for line in price(target, due, args.budget, progress):
                                 note(line)
-                            if said is not None:
-                                said |= {(target.name, layer) for layer in due}
+                            if prices is not None:
+                                prices |= {(target.name, layer) for layer in due}
                             if not args.dry_run:
                                 run.prepare(target, layers, progress)
                         if measure:
