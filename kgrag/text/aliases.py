@@ -127,7 +127,7 @@ def _lead_names(title: str, text: str, language: Language) -> Iterator[str]:
     begin = int(len(words) > 1 and words[0].norm in language.articles)
     full = [word.name for word in words[begin:]]
     is_longer = bool(own) and full[: len(own)] == own and full[len(own) : len(own) + 1] == ["of"]
-    if words[begin].norm in language.stop_words:  # "During World War I"
+    if not words or words[begin].norm in language.stop_words:  # "During World War I"
         return
     if words[-1].is_capital and (is_longer or _is_shorter([w for w in full if w not in language.articles], own)):
         whole = Phrase(" ".join(full), begin, len(words) - 1, "name")  # "United States of America"

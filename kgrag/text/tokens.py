@@ -290,7 +290,7 @@ def tokens(text: str, language: Language = ENGLISH) -> Words:
         if token is None:
             skipped = gap + word
             continue
-        if gap in _PLURAL_OWNER and last.raw[-1] == "s":
+        if gap in _PLURAL_OWNER and last.raw.endswith("s"):
             token = token._replace(joined=True)
         if gap and gap != " ":
             token = _signed(result, gap, token)

@@ -31,6 +31,16 @@ def test_normal_forms_are_stable(text: str) -> None:
     assert len(stems(once.split())) == len(once.split())
 
 
+@given(
+    st.lists(st.sampled_from([*"'’ s1-.,()“”|\n东é", "of ", "Oslo ", "th ", "The ", "War ", "Mr. ", "See Section "]))
+)
+def test_any_text_has_its_names(parts: list[str]) -> None:
+    text = "".join(parts)
+    assert len(phrases_of(tokens(text))) <= len(text)
+    assert all(alias.normal for alias in title_aliases("The Oslo War", text))
+    assert all(alias.normal for alias in title_aliases(text, "The Oslo War began."))
+
+
 def test_sentence_starts() -> None:
     words = tokens("It sank. Dr. A. Smith (the owner) wept! He left.")
     assert [w.norm for w in words if w.starts] == ["it", "dr", "a", "he"]  # an abbreviation looks like an end
