@@ -29,7 +29,7 @@ from kgrag.values.rows import Rows
 TASK = "cypher"
 _ATTEMPTS = 2
 _EXAMPLES = 4
-_LONGEST = 1600  # characters of a statement that is worth showing
+_LONGEST = 1900  # characters of a statement that is worth showing
 _FENCE = re.compile(r"```[ \t]*(\w*)[^\n]*\n(.*?)(?:```|\Z)", re.DOTALL)
 _BEGINNING = re.compile(
     r"^[ \t]*(?:(?:OPTIONAL )?MATCH|WITH|UNWIND|CALL|RETURN|CREATE|MERGE|DELETE|DETACH|SHOW|LOAD|EXPLAIN|PROFILE)\b",

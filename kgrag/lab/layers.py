@@ -1,7 +1,6 @@
 """The layers of a graph that systems require: which a collection lacks, what they cost, and how they are made."""
 
 from collections.abc import Iterable, Iterator, Sequence
-from functools import partial
 from typing import Any
 
 from kgrag.agents.system import check_system
@@ -13,10 +12,8 @@ from kgrag.values.errors import KgragError
 from kgrag.values.events import Progress
 from kgrag.values.results import Usage
 
-_ASK = {"Summary": " --ask", "Community": " --ask"}
-"""Options of the commands that make layers as papers have them: written by a language model."""
-_WRITTEN: dict[Layer, str] = {"tree": "raptor", "communities": "communities"}
-"""What a model writes, by the retriever that reads it."""
+_ASK = {"Summary": " --ask", "Community": " --ask"}  # in the papers a language model writes them
+_WRITTEN: dict[Layer, str] = {"tree": "raptor", "communities": "communities"}  # layer -> the retriever that reads it
 
 
 def unwritten(systems: Iterable[str], collection: Collection) -> Iterator[str]:
@@ -25,8 +22,11 @@ def unwritten(systems: Iterable[str], collection: Collection) -> Iterator[str]:
     for layer, part in _WRITTEN.items():
         if part not in named:
             continue
-        run = partial(collection.kg.graph.run, collection=collection.name)
-        texts = run("stages/summaries", level=1) if layer == "tree" else run("stages/communities")
+        graph, name = collection.kg.graph, collection.name
+        if layer == "tree":
+            texts = graph.run("stages/summaries", collection=name, level=1)
+        else:
+            texts = graph.run("stages/communities", collection=name)
         if count := sum(row["made"] == EXTRACTED for row in texts):
             yield (
                 f"{collection.name}: {count:,} texts of its {layer} are sentences of passages; a model writes them in "

@@ -13,9 +13,9 @@ from kgrag import (
     RemoteKnowledgeGraph,
 )
 from kgrag.client.aio import AsyncSearching
-from kgrag.client.collection import operations
 from kgrag.client.remote import RemoteSearching
 from kgrag.client.searching import LocalSearching as Searching
+from kgrag.client.verbs import operations
 
 HERE = "concerns the database or the models of this machine; a server has its own"
 MADE_HERE = "an object of this process; a server is told its name with each call"
