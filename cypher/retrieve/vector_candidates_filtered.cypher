@@ -24,7 +24,7 @@ CALL (top) {
   MATCH (d:Document)-[:HAS_PASSAGE]->(node)
   WHERE all(one IN $where WHERE any(value IN [] + d['meta_' + one[0]] WHERE value IN one[1]))
     AND all(one IN $between WHERE any(value IN [] + d['meta_' + one[0]] WHERE one[1] <=
-      CASE WHEN one[1] IS :: FLOAT NOT NULL THEN toFloatOrNull(toString(value)) ELSE toString(value) END <= one[2]))
+      CASE WHEN one[1] IS :: FLOAT NOT NULL THEN toFloatOrNull(CASE WHEN toString(value) =~ '\\d{4}-\\d\\d.*' THEN left(toString(value), 4) ELSE toString(value) END) ELSE toString(value) END <= one[2]))
     AND ($source IS NULL OR d.source CONTAINS $source)
     AND ($since IS NULL OR CASE WHEN d.dated IS NULL THEN d.updated >= $since ELSE d.dated >= $day END)
     AND NOT node.id IN $lapsed

@@ -266,8 +266,9 @@ class Filter:
 
     Attributes:
         where: metadata key -> value, compared as text, and with numbers as a number; or a range (least, most), both
-            inclusive and either None. One matching value of a list is enough. Pairs (key, value) in place of a mapping
-            may name a key several times, and all of them must match. "meta.author" reaches into nested metadata.
+            inclusive and either None; among years a date counts as its year. One matching value of a list is enough.
+            Pairs (key, value) in place of a mapping may name a key several times, and all of them must match.
+            "meta.author" reaches into nested metadata.
         source: a part of the document's source; None for any.
         since: documents dated at or after this time by their metadata, or ingested then without a date; None for any.
             A text is a year, a month, a day or a moment in ISO form. Days, and moments without an offset, are compared

@@ -84,7 +84,7 @@ def test_what_lists_hold(kg: KnowledgeGraph, collection_name: str, retriever: st
     values = (1897, "1911", "Tromsø", 3.5, True, "日本語", "e\u0301", "é", 'a"b\\c, ]', "", "[]")
     held = [{"numbers"}, {"numbers", "mixed", "single"}, {"one"}, {"mixed"}, {"mixed"}, {"unicode"}, {"unicode"}]
     assert [found(value) for value in values] == [*held, set(), {"unicode"}, set(), set()]
-    assert found((1900, 1950)) == {"numbers", "mixed", "single"}
+    assert found((1900, 1950)) == {"numbers", "mixed", "single", "days"}  # a date counts as its year
     assert found((3, 4)) == {"mixed"}
     assert found(("1912", "1912-01")) == {"days"}
     told = {hit.passage.document: hit.passage.metadata for hit in kg[collection_name].search("harbour", k=9)}
