@@ -9,7 +9,7 @@ import math
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
 from typing import Any
 
 import numpy as np
@@ -33,7 +33,8 @@ def to_properties(metadata: Mapping[str, Any]) -> dict[str, Any]:
     properties: dict[str, Any] = {}
     rest = {}
     for key, value in _flat(metadata):
-        listed = list(value) if isinstance(value, list | tuple) else []
+        value = _plain(value)
+        listed = list(map(_plain, value)) if isinstance(value, list | tuple) else []
         types = set(map(type, listed))
         if isinstance(value, _SCALAR) or (listed and all(isinstance(one, _SCALAR) for one in listed)):
             properties[_PREFIX + key] = list(map(as_text, listed)) if len(types) > 1 else listed or value
@@ -42,6 +43,14 @@ def to_properties(metadata: Mapping[str, Any]) -> dict[str, Any]:
     if rest:
         properties["metadata"] = json.dumps(rest, ensure_ascii=False, sort_keys=True, default=str)
     return properties
+
+
+def _plain(value: Any) -> Any:
+    """Return a number of NumPy as one of Python, and a day or a moment, such as a Timestamp of pandas, as text."""
+    value = value.item() if isinstance(value, np.generic) else value
+    if isinstance(value, datetime):
+        return day_or_moment(value) if value == value else None  # NaT equals nothing
+    return value.isoformat() if isinstance(value, date) else value
 
 
 def _flat(metadata: Mapping[str, Any], before: str = "") -> Iterator[tuple[str, Any]]:

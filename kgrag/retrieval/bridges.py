@@ -51,9 +51,7 @@ class KnowledgeOptions(ChainOptions):
     link: Literal["sparse", "hybrid"] = Field(
         "sparse", description="the fact of the graph for a fact that was read: by words, or by words and vector (4.1)"
     )
-    floor: float = Field(
-        0.0, ge=0, le=1, description="cosine of the two from which they are linked; 0: always, as in the paper"
-    )
+    floor: float = Field(0.0, ge=0, le=1, description="cosine from which the two are linked; 0: always (the paper)")
     shared_name: bool = Field(False, description="link only facts that share a name, against drift (section 6)")
     hub: int = Field(100, ge=0, le=10_000, description="an entity of more facts in a direction gives only near ones")
     hub_triples: Count = Field(50, description="the question's nearest facts by words, of which hubs give theirs")

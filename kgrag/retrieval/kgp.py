@@ -60,9 +60,7 @@ class KgpOptions(Options):
         description="what says where to go next: the question's words, an encoder, a language model, or a generator "
         "of `kgrag lab train next-evidence` (section 4 and appendix A.2: KGP w/o LM, KGP-MDR, KGP-T5 and KGP-LLaMA)",
     )
-    encoder: str | None = Field(
-        None, description="the embedder that guides, such as sbert:FOLDER; unset: that of the collection"
-    )
+    encoder: str | None = Field(None, description="the embedder that guides: sbert:FOLDER; unset: the collection's")
     generator: str | None = Field(
         None, description="the generator, loaded in this process: a folder or a name on the hub (extra: train)"
     )

@@ -23,12 +23,8 @@ class _Options(OnSample):
     )
     embedder: tuple[str, ...] = Field((), description="Of the similar edges; repeatable.")
     seeds: int = Field(10, ge=1, le=100, description="TF-IDF passages to begin at.")
-    walk: str | None = Field(
-        None, title="EXPR", description="Walk over these edges alone, too, such as kgp or 'kgp(guide=encoder)'."
-    )
-    cap: int = Field(
-        50, ge=0, le=10_000, description="Passages that a word or name may have to tie them; 0: any number, as in KGP."
-    )
+    walk: str | None = Field(None, title="EXPR", description="Walk over these edges alone, too, such as kgp.")
+    cap: int = Field(50, ge=0, le=10_000, description="Passages that a word or name may have to tie them; 0: any.")
 
 
 @click.command("graph-quality")

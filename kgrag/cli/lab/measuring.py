@@ -159,9 +159,7 @@ class OnSample(OnCollection):
         None, ge=1, description="A graph of N documents for each question: its gold and others at random (KGP: 12)."
     )
     articles: Path | None = Field(None, description="Whole Wikipedia articles in place of documents of their titles.")
-    sentences: bool = Field(
-        False, description="Gold are the sentences that support the answer, where the set has such."
-    )
+    sentences: bool = Field(False, description="Gold are the sentences that support the answer, if there are some.")
     plot: Path | None = Field(None, description="Draw it: .png, .svg or .pdf.")
 
     def draw(self, data: "Dataset") -> "Dataset":
