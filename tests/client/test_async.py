@@ -94,7 +94,7 @@ def test_collections_are_named_one_by_one(graph_settings: Settings, collection_n
                 _ = collection_name in kg  # type: ignore[operator]
             with pytest.raises(TypeError):
                 list(kg)  # type: ignore[arg-type]
-            assert kg.models.llm() is None
+            assert kg.sync.models.llm() is None
             with pytest.raises(ConfigurationError):
                 await kg.language_model()
             assert (await kg.embedder()).name == graph_settings.embedder
