@@ -256,9 +256,7 @@ def test_what_it_costs_a_question_of_content(kg: KnowledgeGraph, plain: str, cap
         caplog.clear()
         with caplog.at_level("DEBUG", "neo4j.io"):
             assert collection.look_up(question) is None
-        own = (
-            record for record in caplog.records if record.thread == threading.get_ident()
-        )  # others end late
+        own = (record for record in caplog.records if record.thread == threading.get_ident())  # others end late
         return sum(" C: RUN " in record.getMessage() for record in own)
 
     opening = trips("Who designed the Fram?")
