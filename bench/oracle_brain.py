@@ -57,7 +57,7 @@ def squeezed(text: str) -> str:
 
 
 def load(folder: Path) -> dict[str, list[Question]]:
-    """What can be asked -> the questions it leads to: each itself, the single ones of its steps, and their thoughts."""
+    """Map each text that may be asked to its questions: whole questions, the questions of steps, and thoughts."""
     passages = {row["id"]: (row["title"], squeezed(row["text"])) for row in rows(folder / "corpus.jsonl")}
     known: dict[str, list[Question]] = {}
     for row in rows(folder / "queries.jsonl"):

@@ -1,7 +1,7 @@
 // The passages that one kind of edge ties to some passages, at a density: what the quality of a graph is measured on.
 // mode: read
 // $ids: LIST<STRING> - passage ids
-// $kind: STRING - keyword (both have it among their best), word (both hold one that is among the best of any), named (by a language model in both), named+next (or beside each other), similar (nearest), stored (nearest that the graph keeps), mention (of the same name), tagme (the same, named by TAGME), title (a name that is mentioned here is the title there, or the other way round), or keyword+title and word+title (either, and passages of one document)
+// $kind: STRING - keyword (both have it among their best), word (both hold one that is among the best of any), named (a language model named it in both), named+next (the same, or adjacent passages), similar (nearest), stored (nearest that the graph keeps), mention (of the same name), tagme (the same, named by TAGME), title (a name that is mentioned here is the title there, or the other way round), or keyword+title and word+title (either, and passages of one document)
 // $density: FLOAT - keyword, word, and these with titles: how many of a passage's best count; similar, stored: how many are nearest; mention, title, named, named+next: how many passages a name may have; tagme: how certain TAGME must be, 0 to 1
 // $cap: INTEGER = 50 - passages that a keyword, a name of TAGME, or with titles besides any name, may have
 // $index: STRING - the collection's vector index

@@ -1,7 +1,7 @@
 // Count the passages that mention each entity, the distinct titles that bear its name, and the documents with such headings.
 // Name the entity as most passages write it (the last of ties by code point), else as titles and facts write it (the
 // first), else by the Wikipedia article that it was tagged as. A phrase that is only counted has its normal form as name.
-// The stage that names entities anew (titles) has nothing more to do for them.
+// Their mark of the titles stage is removed, since this counts and names them.
 // An entity of a knowledge graph (key) keeps its name, and so does one whose mentions were written without a text.
 // mode: write
 // $ids: LIST<STRING> - entity ids

@@ -1,4 +1,4 @@
-// Take the mark of the words stage off passages, and return the texts of those that had it, to be counted now.
+// Remove the mark of the words stage from passages, and return the texts of the marked ones.
 // mode: write
 // $ids: LIST<STRING> - passage ids
 // -> title: STRING - title

@@ -105,8 +105,8 @@ def ingest(
     Documents whose files (or rows) are no longer in a folder are named, and stay; with --prune they are deleted, after
     a question or with --yes. It asks all the same, and deletes nothing where there is no terminal, if they are more
     than half of what the folders held (KGRAG_LOADING__PRUNE_LIMIT). Nothing is deleted where a folder is missing,
-    cannot be read, or holds no file at all: it may not be mounted. With --force the documents are deleted all the same,
-    but for those that cannot be read. `kgrag watch FOLDER` prunes at each change.
+    cannot be read, or holds no file at all: it may not be mounted. --force deletes them all the same, except
+    documents of files that cannot be read. `kgrag watch FOLDER` prunes at each change.
 
     A file is known by its key, its absolute path with links resolved: however you type the path, it is the same
     document, and files of one name in two folders are two. With --root DIR the key is the path in DIR, so that the
