@@ -159,7 +159,6 @@ def _run(
     """Prepare and measure a table, on each of its data sets that are given; `prices`: layers whose price was said."""
     from kgrag.lab.layers import price, required
     from kgrag.lab.reproduction import Reproduction
-    from kgrag.models.embed import load_embedder
 
     sets = _sets(args.data, table.data)
     if args.collection is not None and len(sets) > 1:
@@ -183,12 +182,12 @@ def _run(
             for name, data in sets.items():
                 for special, rows in run.parts():
                     value = special(settings)
-                    try:
-                        load_embedder(value.embedder, value.embedding)
-                    except ConfigurationError as error:  # a package that is missing must not lose the other rows
-                        run.refuse(rows, name, error.in_full)
-                        continue
                     with connect(value) as kg:
+                        try:
+                            kg.embedder()
+                        except ConfigurationError as error:  # a package that is missing must not lose the other rows
+                            run.refuse(rows, name, error.in_full)
+                            continue
                         where = data.collection(value.embedder, settings.max_file_mb, value.indexing, paper)
                         if value.embedder == settings.embedder:  # rows that have another have their own
                             where = args.collection or where
