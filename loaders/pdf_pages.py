@@ -178,10 +178,9 @@ class Pdf:
     def page(self, number: int) -> dict[str, Any]:
         """Return the lines of the page with that number, from 1, and its tables, in reading order.
 
-        `blocks`: for each flow a list of lines [text, x0, x1, top, bottom, size, bold, pitch] and of tables
-        {"cells", "box", "title"}. `left_out`: how much stands beside the text, by kind. `figures`: see figures.py.
-        A page without text is recognised: it has a `confidence`, and its `words`, [text, x0, y0, x1, y1], as shares of
-        the page.
+        `blocks`: for each flow a list of lines [text, x0, x1, top, bottom, size, bold, pitch] and of tables {"cells",
+        "box", "title"}. `left_out`: how much stands beside the text, by kind. `figures`: see figures.py. A page without
+        text is recognised: it has a `confidence`, and its `words`, [text, x0, y0, x1, y1], as shares of the page.
         """
         page = Page(self._pdf, self._pages[number - 1], number)
         try:

@@ -39,8 +39,7 @@ class Outcome:
     Attributes:
         ranking: the passages, best first.
         evidence: what the answer is read from: so many of the ranking, or items (the ids of a passage, or of several
-            that are
-            read together as a path; or a summary); None: by the options of answering.
+            that are read together as a path; or a summary); None: by the options of answering.
         facts: remembered facts, which are shown to the reader, too.
         text: the strategy's own answer, in place of the reader's; None: the reader answers.
         reply: an answer that the reader gave already; None: it gave none.

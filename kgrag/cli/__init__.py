@@ -231,9 +231,8 @@ def _version(ctx: click.Context, _: click.Parameter, value: bool) -> None:
 def main(ctx: click.Context, debug: bool, verbose: bool) -> None:
     """Turn documents into a graph in Neo4j and search it by many hops.
 
-    Begin with `kgrag demo`; `kgrag COMMAND --help` has examples. Exit codes: 0 success, 1 error, 2 usage, 3
-    database, 4 not found, 5 input, 6 embedder, 7 model, 8 refused Cypher, 9 key, 12 files unread, 13 rows
-    cut, 130 interrupted.
+    Begin with `kgrag demo`; `kgrag COMMAND --help` has examples. Exit codes: 0 success, 1 error, 2 usage, 3 database, 4
+    not found, 5 input, 6 embedder, 7 model, 8 refused Cypher, 9 key, 12 files unread, 13 rows cut, 130 interrupted.
     """
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, TextIOWrapper):

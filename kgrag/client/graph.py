@@ -137,8 +137,7 @@ class KnowledgeGraph(Connection):
             columns: those of rows' keys, titles and texts; None: detected.
             root: a folder to which files' keys are relative; None: keys are absolute paths.
             replace_database: whether the contents of the database may be replaced; a dump of them is kept, and restored
-                if the
-                load fails.
+                if the load fails.
             settings: None: those of the environment, .env and kgrag.toml.
             progress: receives (stage, done, total).
 
@@ -301,8 +300,7 @@ class KnowledgeGraph(Connection):
 
         Args:
             names: a name, or several with commas between, "manuals, notes". An existing collection whose name has a
-                comma
-                comes first.
+                comma comes first.
 
         Returns:
             A Collection, or a Federation of several.

@@ -107,8 +107,7 @@ class Experiment:
         perturb: how questions are misspelt (see `variants.PERTURBATIONS`); None: they are not.
         vary: a sweep, such as "branch=1..10"; None: none.
         per_question: so many documents are the corpus of each question, its gold and others at random, which
-            `collection`
-            holds one after the other (see `question_graphs`); None: all share one corpus.
+            `collection` holds one after the other (see `question_graphs`); None: all share one corpus.
         seed: that of the resampling, the misspellings and these documents.
         at: the ranks where recall and perfect are cut; empty: the default ones.
         anyway: whether to measure what lacks a required layer of the graph, such as triples; else the result names it.

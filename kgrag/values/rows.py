@@ -94,8 +94,7 @@ class Rows:
     Attributes:
         columns: names.
         values: a tuple a row, of None, bool, int, float, str, list, dict, Node, Edge or Path; dates, times, durations
-            and
-            points are text.
+            and points are text.
         cut: why rows are missing, None if none are.
         seconds: duration, as the caller saw it.
         notes: names of the statement that do not occur in the database.

@@ -1,3 +1,4 @@
+import pickle
 import subprocess
 import sys
 import time
@@ -61,6 +62,7 @@ def test_rows_wait_on_disk(tmp_path: Path) -> None:
     for i in range(5):
         spill.add([i, "é"])
     assert [list(spill), list(spill)] == [[[i, "é"] for i in range(5)]] * 2
+    assert pickle.loads(pickle.dumps(spill.stored(3)))() == spill[3] == [3, "é"]  # another process reads it, too
     parts = Partitions(tmp_path, "parts")
     rows = [(f"{i:08x}", i) for i in range(10)] * 2
     for start in range(0, 20, 2):

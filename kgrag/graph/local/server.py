@@ -98,10 +98,9 @@ class LocalServer:
     def ensure_running(self, *, plugins: Sequence[str] = (), progress: Progress | None = None) -> Endpoint:
         """Set up whatever is missing, start the server unless it runs, and return when it answers.
 
-        `plugins` ("gds") are remembered for later starts; a running server without them is restarted.
-        Raises LocalServerError with a remedy if it cannot be started, ConfigurationError if Java, a plugin of
-        that name or the extra `local` is missing, MismatchError if the data are of another line of Neo4j than the
-        settings name.
+        `plugins` ("gds") are remembered for later starts; a running server without them is restarted. Raises
+        LocalServerError with a remedy if it cannot be started, ConfigurationError if Java, a plugin of that name or the
+        extra `local` is missing, MismatchError if the data are of another line of Neo4j than the settings name.
         """
         line = self.line()
         if self._settings.version not in (None, line.name):

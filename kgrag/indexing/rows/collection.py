@@ -297,7 +297,7 @@ class CollectionRows:
             self._tables.lines,
             write,
         )
-        sources: Iterable[Any] = self._in_memory_rows or (partial(self._passages.__getitem__, n) for n in count())
+        sources: Iterable[Any] = self._in_memory_rows or map(self._passages.stored, count())
         for (start, _), related in self._second.each(relate, zip(starts[:-1], sources, strict=False)):
             self._tables.take(related.lines)
             self._tables.checkpoint()

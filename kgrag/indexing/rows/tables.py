@@ -2,7 +2,8 @@
 
 import pickle
 from array import array
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import IO, Any, Protocol, Self
 
@@ -37,9 +38,11 @@ class Spill:
         self._file.flush()
 
     def __getitem__(self, number: int) -> Any:
-        with self._path.open("rb") as file:
-            file.seek(self._places[number])
-            return pickle.load(file)
+        return self.stored(number)()
+
+    def stored(self, number: int) -> Callable[[], Any]:
+        """Return what reads a value, in another process, too."""
+        return partial(_read, self._path, self._places[number])
 
     def __iter__(self) -> Iterator[Any]:
         self.flush()
@@ -51,6 +54,12 @@ class Spill:
         """Forget the values."""
         self._file.close()
         self._path.unlink(missing_ok=True)
+
+
+def _read(path: Path, place: int) -> Any:
+    with path.open("rb") as file:
+        file.seek(place)
+        return pickle.load(file)
 
 
 def pickled(value: object) -> bytes:
