@@ -104,10 +104,7 @@ def _trade(number: int, chance: random.Random) -> tuple[dict[str, list[Row]], Ed
     return nodes, edges, "MATCH (f:BenchProduct)-[:SUPPLIED_BY]->(p)-[:SEATED_IN]->(t) RETURN f.name AS a, t.name AS b"
 
 
-_ASKED = {
-    "films": "In which town was the director of {} born?",
-    "trade": "In which town is the supplier of {} seated?",
-}
+_ASKED = {"films": "In which town was the director of {} born?", "trade": "In which town is the supplier of {} seated?"}
 
 
 def _make(kg: KnowledgeGraph, nodes: dict[str, list[Row]], edges: Edges) -> None:

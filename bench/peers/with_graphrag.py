@@ -14,11 +14,7 @@ from graphrag.api import build_index
 from graphrag.config.embeddings import entity_description_embedding
 from graphrag.config.models.graph_rag_config import GraphRagConfig
 from graphrag.query.factory import get_local_search_engine
-from graphrag.query.indexer_adapters import (
-    read_indexer_entities,
-    read_indexer_relationships,
-    read_indexer_text_units,
-)
+from graphrag.query.indexer_adapters import read_indexer_entities, read_indexer_relationships, read_indexer_text_units
 from graphrag.utils.api import get_embedding_store
 from graphrag_llm.embedding import LLMEmbedding, register_embedding
 from graphrag_llm.utils import create_embedding_response

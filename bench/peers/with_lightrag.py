@@ -7,10 +7,7 @@ import tasks
 from lightrag import LightRAG, QueryParam
 from lightrag.utils import EmbeddingFunc, Tokenizer
 
-LACKS = {
-    "explain": "no: passages alone have no score and no path",
-    "only": "no: queries take no filter",
-}
+LACKS = {"explain": "no: passages alone have no score and no path", "only": "no: queries take no filter"}
 
 
 async def _embed(texts: list[str], **_: Any) -> Any:

@@ -61,9 +61,7 @@ GROUPS = {
         "Settings", "What each means, and its variable: [Settings](../settings.md).", ("kgrag.settings",)
     ),
     "errors": Group(
-        "Errors",
-        "Each has a `message` and a `remedy`: [all of them](../errors.md).",
-        ("kgrag.values.errors",),
+        "Errors", "Each has a `message` and a `remedy`: [all of them](../errors.md).", ("kgrag.values.errors",)
     ),
 }
 

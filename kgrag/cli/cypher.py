@@ -259,12 +259,7 @@ def _write_favourites(file: str, pairs: Pairs, collection: str | None) -> None:
 
 
 def _run_saved(
-    name: str,
-    pairs: Pairs,
-    collection: str | None,
-    question: str | None,
-    embeddings: bool,
-    plan: "PlanKind | None",
+    name: str, pairs: Pairs, collection: str | None, question: str | None, embeddings: bool, plan: "PlanKind | None"
 ) -> "Rows":
     from kgrag.graph.saved import find_query, from_text
 

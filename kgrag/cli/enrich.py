@@ -5,13 +5,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from kgrag.cli.connect import (
-    as_json,
-    choose_collection,
-    collection_argument,
-    collection_option,
-    connect,
-)
+from kgrag.cli.connect import as_json, choose_collection, collection_argument, collection_option, connect
 from kgrag.cli.connect import as_json as json_option
 from kgrag.cli.console import changed, load_settings, note, number, print_json, print_table, progress_bars
 from kgrag.cli.outcome import end, end_stopped, interruptible, resumable, usage_line
@@ -63,13 +57,7 @@ def _option(parameter: "Parameter") -> click.Option:
 @click.option("--dry-run", is_flag=True, help="Say what it would take and cost, and ask nothing.")
 @click.option("--budget", type=click.FloatRange(0), metavar="X", help="Stop before it costs more than this.")
 @as_json
-def extract(
-    collection: str | None,
-    dry_run: bool,
-    budget: float | None,
-    as_json: bool,
-    **options: Any,
-) -> None:
+def extract(collection: str | None, dry_run: bool, budget: float | None, as_json: bool, **options: Any) -> None:
     """Have a language model extract facts (triples) from the passages of a collection.
 
     Each passage is asked for once: its named entities, and what it states as subject, predicate and object. The
@@ -140,13 +128,7 @@ def _extraction(report: "ExtractionReport", collection: str) -> str:
 @click.option("--local", is_flag=True, help="Ask no server: link to the titles of the collection's own documents.")
 @click.option("--dry-run", is_flag=True, help="Say how many passages are left, and ask nothing.")
 @as_json
-def tag(
-    collection: str | None,
-    local: bool,
-    dry_run: bool,
-    as_json: bool,
-    **options: Any,
-) -> None:
+def tag(collection: str | None, local: bool, dry_run: bool, as_json: bool, **options: Any) -> None:
     """Have TAGME name the Wikipedia articles that the passages of a collection speak of.
 
     They become mentions of entities, also where a text calls them by another name; passages that share one are tied by

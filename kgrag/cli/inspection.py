@@ -40,14 +40,7 @@ _MARKS = {"error": ("✗", "bold red"), "warning": ("!", "bold yellow"), "note":
 @click.option("--digest", "hashes", is_flag=True, help="Print hashes of what it holds, and nothing else.")
 @click.option("--all", "whole", is_flag=True, help="With --digest: of vectors, times, runs and all properties, too.")
 @as_json
-def inspect(
-    collection: str | None,
-    near: float,
-    report: Path | None,
-    hashes: bool,
-    whole: bool,
-    as_json: bool,
-) -> None:
+def inspect(collection: str | None, near: float, report: Path | None, hashes: bool, whole: bool, as_json: bool) -> None:
     """Look a collection over: its counts, its shape and its health.
 
     Shown are how many nodes and edges of each kind there are; how many passages have mentions, keywords, triples,

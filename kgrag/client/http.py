@@ -39,8 +39,7 @@ class Http:
             import httpx
         except ImportError as error:
             raise ConfigurationError(
-                "A server is reached by httpx, which is not installed.",
-                f"Install it: {install_hint('remote')}",
+                "A server is reached by httpx, which is not installed.", f"Install it: {install_hint('remote')}"
             ) from error
         url = url.rstrip("/")
         self.url = without_login(url)
@@ -69,10 +68,7 @@ class Http:
     def events(self, method: str, path: str, body: Any = None) -> Iterator[tuple[str, Json]]:
         """Yield the events that the server sends, with their names, as they arrive. Raises as `request` does."""
         accept = {"Accept": "text/event-stream"}
-        with (
-            _translated(self.url),
-            self._client.stream(method, path, json=body, headers=accept) as response,
-        ):
+        with _translated(self.url), self._client.stream(method, path, json=body, headers=accept) as response:
             if not response.is_success:
                 raise _error(response.status_code, response.read(), response.headers)
             name = ""

@@ -171,11 +171,7 @@ def noted(report: IngestReport, scan: Scan | None) -> IngestReport:
     if scan is None:
         return report
     return replace(
-        report,
-        skipped=scan.skipped,
-        converted=scan.converted,
-        unsettled=scan.unsettled,
-        left_out=scan.left_out,
+        report, skipped=scan.skipped, converted=scan.converted, unsettled=scan.unsettled, left_out=scan.left_out
     )
 
 

@@ -399,10 +399,7 @@ class RemoteCollection(RemoteSearching):
             raise InputError("There was nothing to read.", "Name files, or folders that hold some.")
         for job in jobs:
             part = from_json(IngestReport, self.kg.finished(job, progress or no_progress).result)
-            report = replace(
-                report,
-                **{name: getattr(report, name) + getattr(part, name) for name in _SUMMED},
-            )
+            report = replace(report, **{name: getattr(report, name) + getattr(part, name) for name in _SUMMED})
         return report
 
     def submit(self, kind: str, parameters: Mapping[str, Any] | None = None) -> Job:

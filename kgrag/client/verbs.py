@@ -126,12 +126,7 @@ class Verbs:
             )  # fmt: skip
 
     def estimate_extraction(
-        self,
-        *,
-        limit: int | None = None,
-        linked: bool = False,
-        batch: bool = False,
-        progress: Progress | None = None,
+        self, *, limit: int | None = None, linked: bool = False, batch: bool = False, progress: Progress | None = None
     ) -> "Estimate":
         """Estimate the most that `extract` takes, without a call of a language model.
 

@@ -82,8 +82,7 @@ def _check_free(graph: Graph, header: Header) -> None:
     if unfinished is None:
         if registry.find_collection(graph, name) is not None:
             raise MismatchError(
-                f"There is a collection {name!r} already.",
-                f"Delete it first: kgrag delete --collection {name}",
+                f"There is a collection {name!r} already.", f"Delete it first: kgrag delete --collection {name}"
             )
     elif unfinished[1] != header.export:
         raise MismatchError(

@@ -247,8 +247,7 @@ def check_name(name: str) -> None:
     """
     if not name or len(name) > 200 or any(ord(c) < 32 or c in "/\\" for c in name) or name in (".", ".."):
         raise ConfigurationError(
-            f"{name!r} cannot be the name of a collection.",
-            "Use 1 to 200 characters without line breaks, / and \\.",
+            f"{name!r} cannot be the name of a collection.", "Use 1 to 200 characters without line breaks, / and \\."
         )
 
 

@@ -21,9 +21,7 @@ from neo4j.exceptions import (
     SessionExpired,
     WriteServiceUnavailable,
 )
-from neo4j.exceptions import (
-    ConfigurationError as DriverConfigurationError,
-)
+from neo4j.exceptions import ConfigurationError as DriverConfigurationError
 from pydantic import SecretStr
 
 from kgrag.graph.queries import Query, catalogue

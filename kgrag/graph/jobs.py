@@ -97,11 +97,7 @@ def no_job(id: str) -> NotFoundError:
 
 
 def list_jobs(
-    graph: Graph,
-    collections: Sequence[str] = (),
-    state: State | None = None,
-    limit: int = 50,
-    kind: str | None = None,
+    graph: Graph, collections: Sequence[str] = (), state: State | None = None, limit: int = 50, kind: str | None = None
 ) -> list[Job]:
     """Return jobs, the newest first: of these collections, none for all, in this state, and of this kind."""
     rows = graph.run("jobs/list", id=None, collections=list(collections), state=state, kind=kind, limit=limit)

@@ -197,8 +197,7 @@ _FOR_NOW = re.compile(
     r"per.?(second|minute)|\b[rt]pm\b|(retry|again) (in|after)|requests? limit|too many", re.IGNORECASE
 )
 TOO_LONG = re.compile(
-    r"context.{0,20}(length|window|size)|too (long|large)|(at most|maximum|too many).{0,30}\btokens",
-    re.IGNORECASE,
+    r"context.{0,20}(length|window|size)|too (long|large)|(at most|maximum|too many).{0,30}\btokens", re.IGNORECASE
 )
 """That a text is longer than a model reads."""
 NO_MODEL = re.compile(

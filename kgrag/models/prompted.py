@@ -254,8 +254,7 @@ class PromptedModel:
             text = spoken(reply.text)
         if not text:
             raise ModelError(
-                f"The model {reply.model!r} replied nothing to {task!r}.",
-                LONGER if reply.cut else "Try another model.",
+                f"The model {reply.model!r} replied nothing to {task!r}.", LONGER if reply.cut else "Try another model."
             )
         if whole and reply.cut:
             raise ModelError(f"The reply of the model {reply.model!r} to {task!r} is not whole: {_CUT}.", LONGER)

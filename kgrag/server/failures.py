@@ -80,11 +80,7 @@ def status_of(error: KgragError) -> int:
 
 def form_of(error: KgragError) -> dict[str, str]:
     """Return an error as a reply states it, without the login of an address."""
-    return {
-        "error": without_login(error.message),
-        "remedy": without_login(error.remedy),
-        "kind": type(error).__name__,
-    }
+    return {"error": without_login(error.message), "remedy": without_login(error.remedy), "kind": type(error).__name__}
 
 
 def for_reader(text: str) -> str:

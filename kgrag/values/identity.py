@@ -90,10 +90,7 @@ def content_hash(document: Document) -> str:
             "tables": [(t.caption, t.rows, t.page, t.last_page) for t in document.tables],
         }
     if document.figures:
-        content = {
-            **content,
-            "figures": [(f.sha, f.caption, f.page, f.box, f.description) for f in document.figures],
-        }
+        content = {**content, "figures": [(f.sha, f.caption, f.page, f.box, f.description) for f in document.figures]}
     return hashlib.blake2b(
         json.dumps(content, sort_keys=True, default=str).encode("utf-8", "surrogatepass"), digest_size=16
     ).hexdigest()

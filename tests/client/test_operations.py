@@ -101,11 +101,7 @@ def test_the_other_clients_have_the_verb(verb: Operation) -> None:
 
 @pytest.mark.long
 def test_a_new_verb_is_at_every_door_by_its_declaration_alone(
-    kg: KnowledgeGraph,
-    collection_name: str,
-    neo4j_env: dict[str, str],
-    monkeypatch: pytest.MonkeyPatch,
-    tmp_path: Path,
+    kg: KnowledgeGraph, collection_name: str, neo4j_env: dict[str, str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.setattr(Verbs, "count_long", operation("long")(count_long), raising=False)
     texts = ("One two.", "One two three.", "One two three four five.")

@@ -26,10 +26,7 @@ _MANUALS = (
     "usr/share/doc/debian-policy/policy.pdf*",
     "usr/share/doc/gnuplot/gnuplot.pdf*",
 )
-_PAGES = (
-    "usr/share/doc/python3.11/html/library/[c-j]*.html",
-    "usr/share/doc/git-doc/git-[a-c]*.html",
-)
+_PAGES = ("usr/share/doc/python3.11/html/library/[c-j]*.html", "usr/share/doc/git-doc/git-[a-c]*.html")
 _PACKAGES = (
     "r-cran-lme4 r-cran-survival texlive-publishers-doc bash-doc debian-policy gnuplot-doc python3.11-doc git-doc"
 )

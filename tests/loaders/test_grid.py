@@ -32,11 +32,7 @@ from kgrag.values.documents import Table
 
 
 def test_spans_are_laid_out() -> None:
-    rows = [
-        [Cell("a", down=2), Cell("b", across=2)],
-        [Cell("c"), Cell("d", down=5)],
-        [Cell("e", across=2)],
-    ]
+    rows = [[Cell("a", down=2), Cell("b", across=2)], [Cell("c"), Cell("d", down=5)], [Cell("e", across=2)]]
     laid = [[cell.text if cell else "" for cell in row] for row in lay_out(rows)]
     assert laid == [["a", "b", "b"], ["a", "c", "d"], ["e", "e", "d"]]
     endless = lay_out([[Cell("x", down=65534, across=1000)] for _ in range(500)])

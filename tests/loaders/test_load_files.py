@@ -176,11 +176,7 @@ def test_deep_lists_are_not_cut(tmp_path: Path) -> None:
 
 def test_a_heading_over_nothing_is_not_lost(tmp_path: Path) -> None:
     document = one(tmp_path / "a.md", "# A\n## B\n### C\n## D\ntext\n## E")
-    assert document.sections == (
-        Section("C", "A > B > C"),
-        Section("text", "A > D"),
-        Section("E", "A > E"),
-    )
+    assert document.sections == (Section("C", "A > B > C"), Section("text", "A > D"), Section("E", "A > E"))
 
 
 def test_front_matter(tmp_path: Path) -> None:
@@ -336,10 +332,7 @@ def test_titles_of_signs_and_of_manual_pages(tmp_path: Path) -> None:
     page = "<h1>NAME</h1><p>fram, gjoa - sail north</p><h1>USE</h1><p>Go.</p><h2>˜ ˜ ˜</h2><p>Come back.</p>"
     document = one(tmp_path / "a.html", page)
     assert document.title == "fram, gjoa"
-    assert document.sections == (
-        Section("fram, gjoa - sail north", "NAME"),
-        Section("Go.\n\nCome back.", "USE"),
-    )
+    assert document.sections == (Section("fram, gjoa - sail north", "NAME"), Section("Go.\n\nCome back.", "USE"))
     assert one(tmp_path / "fram.md", "# Name\n\nNo names.\n").title == "fram"
 
 

@@ -47,13 +47,7 @@ def test_a_folder_of_ones_own_wins(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     "text",
-    [
-        WORDS.replace("$passages", "them"),
-        WORDS + "$more",
-        WORDS + "It costs $5.",
-        WORDS.removeprefix("[system]\n"),
-        "",
-    ],
+    [WORDS.replace("$passages", "them"), WORDS + "$more", WORDS + "It costs $5.", WORDS.removeprefix("[system]\n"), ""],
 )
 def test_one_that_cannot_be_used_says_what_it_lacks(tmp_path: Path, text: str) -> None:
     (tmp_path / "read.txt").write_text(text)

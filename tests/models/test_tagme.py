@@ -13,12 +13,7 @@ from kgrag.models.tagme import Annotation, Tagme
 from kgrag.settings import TagmeSettings
 from kgrag.values.errors import ConfigurationError, ModelError, UnavailableError
 
-SPOTS = {
-    "ship": ["Ship", 0.05],
-    "Fram": ["Fram (ship)", 0.6],
-    "Æger 🚢": ["AT&amp;T", 0.4],
-    "nothing": ["", 0.9],
-}
+SPOTS = {"ship": ["Ship", 0.05], "Fram": ["Fram (ship)", 0.6], "Æger 🚢": ["AT&amp;T", 0.4], "nothing": ["", 0.9]}
 
 
 @pytest.fixture(scope="module")

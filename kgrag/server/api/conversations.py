@@ -194,12 +194,7 @@ async def conversation(caller: Called, id: Id) -> Reply:
         if not all(_seen(caller, turn.collections) for turn in turns):
             raise NotFoundError("There is no such conversation.", "It may be about collections that you may not see.")
         mine = turns[0].owner == caller.access.key
-        return {
-            "id": id,
-            "mine": mine,
-            "collections": turns[-1].collections,
-            "turns": _rows_of(caller, turns),
-        }
+        return {"id": id, "mine": mine, "collections": turns[-1].collections, "turns": _rows_of(caller, turns)}
 
     return Reply(await caller.work(load))
 

@@ -162,10 +162,7 @@ def _store_files(
     """
     uploads, options = _open(caller, collection), caller.serving.options
     if len(files) > UPLOAD_FILES:
-        raise TooLargeError(
-            f"{len(files):,} files at once are more than {UPLOAD_FILES:,}.",
-            "Send them in parts.",
-        )
+        raise TooLargeError(f"{len(files):,} files at once are more than {UPLOAD_FILES:,}.", "Send them in parts.")
     names = [checked_name(name) for name, _, _ in files]  # all of them, before any is kept
     uploads.check_room(sum(size for _, size, _ in files), options.held_mb * 1_000_000)
     for name, (_, _, chunks) in zip(names, files, strict=True):

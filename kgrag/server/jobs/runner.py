@@ -116,12 +116,7 @@ class Jobs(AbstractContextManager["Jobs"]):
             thread.join(max(0.0, until - time.monotonic()))
 
     def submit(
-        self,
-        kind: str,
-        collection: str,
-        parameters: Mapping[str, Any] | None = None,
-        owner: str = "",
-        seconds: int = 0,
+        self, kind: str, collection: str, parameters: Mapping[str, Any] | None = None, owner: str = "", seconds: int = 0
     ) -> Job:
         """Ask for a job, which begins after so many seconds. See `work.checked_options` for what is raised."""
         options = work.checked_options(self.kg, self.uploads, kind, collection, dict(parameters or {}))

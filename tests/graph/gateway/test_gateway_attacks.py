@@ -58,9 +58,7 @@ def _running(driver: neo4j.Driver) -> list[str]:
 
 @pytest.fixture(scope="module")
 def attacked(
-    gateway_graph: KnowledgeGraph,
-    gateway_digest: Callable[[], str],
-    gateway_traps: tuple[int, list[str]],
+    gateway_graph: KnowledgeGraph, gateway_digest: Callable[[], str], gateway_traps: tuple[int, list[str]]
 ) -> Iterator[KnowledgeGraph]:
     """The graph; when all tests are through, it is as it was, nothing outside was touched, and nothing runs on."""
     _, touched = gateway_traps
