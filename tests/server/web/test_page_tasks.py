@@ -10,14 +10,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-from pages import QUESTION, SHIPS, Application, Visit, Visitor
+from pages import QUESTION, SHIPS, Visit, Visitor
 from scripted import Scripted
 
 from kgrag import KnowledgeGraph
 from kgrag.values.documents import Document, Section
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Browser
+    from playwright.sync_api import Route
 
 pytestmark = pytest.mark.browser
 
@@ -122,17 +122,21 @@ def test_a_dropped_folder_is_read(visit: Visit, kg: KnowledgeGraph, tmp_path: Pa
 
 
 def test_a_folder_is_sent_in_as_many_parts_as_it_takes(
-    chromium: Browser, neo4j_env: dict[str, str], kg: KnowledgeGraph, collection_name: str, tmp_path: Path
+    visit: Visit, kg: KnowledgeGraph, collection_name: str, tmp_path: Path
 ) -> None:
     for number in range(5):
         (tmp_path / f"{number}.txt").write_text(f"Ship {number} was built in Larvik.")
-    environment = {**neo4j_env, "KGRAG_HOME": str(tmp_path / "home"), "KGRAG_SERVE__UPLOAD_FILES": "2"}
-    with Application(environment) as served, Visitor(chromium, served.url) as visitor:
-        page, sent = visitor.page, []
-        page.on("request", lambda asked: sent.append(asked.url) if asked.method == "POST" else None)
-        visitor.upload(collection_name, *sorted(tmp_path.glob("*.txt")))
-        _is_done(visitor, "5 files read")
-        assert len([url for url in sent if url.endswith("/documents")]) == 3
+    page, sent = (visitor := visit()).page, []
+
+    def two_at_once(route: Route) -> None:
+        response = route.fetch()
+        route.fulfill(response=response, json={**response.json(), "upload_files": 2})
+
+    page.route("**/api/v1/start", two_at_once)
+    page.on("request", lambda asked: sent.append(asked.url) if asked.method == "POST" else None)
+    visitor.upload(collection_name, *sorted(tmp_path.glob("*.txt")))
+    _is_done(visitor, "5 files read")
+    assert len([url for url in sent if url.endswith("/documents")]) == 3
     assert {its.key for its in kg[collection_name].documents()} == {f"{number}.txt" for number in range(5)}
 
 

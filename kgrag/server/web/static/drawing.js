@@ -954,7 +954,7 @@ function read(value) {
 
 /** What is known of a node, but its name and its text. @param {Spot} spot */
 function properties({ node, title }) {
-  const entries = Object.entries(node.properties).filter(([name, value]) => name !== "text" && name !== "id" && value !== title);
+  const entries = Object.entries(node.properties).filter(([name, value]) => !["text", "id", "normal"].includes(name) && value !== title);
   return entries.length > 0 && h("dl", { class: "graph-properties" },
     entries.flatMap(([name, value]) => [h("dt", {}, name), h("dd", {}, read(value))]));
 }
