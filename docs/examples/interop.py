@@ -20,7 +20,7 @@ import py2neo
 from py2neo.ogm import Model, Property, RelatedFrom, RelatedTo
 
 from kgrag import KnowledgeGraph
-from kgrag.graph.local.server import LocalServer
+from kgrag.adapters.py2neo import connect, neighbourhood
 from kgrag.settings import GatewaySettings, Settings
 from kgrag.values.rows import Edge, Node, Path, Rows
 
@@ -110,17 +110,6 @@ def sentences(graph: py2neo.Graph, collection: str, name: str) -> py2neo.cypher.
     )
 
 
-def open_with_py2neo(settings: Settings) -> py2neo.Graph:
-    """py2neo's connection to the server that the settings name, or else to this machine's own."""
-    if settings.neo4j_uri is None:
-        endpoint = LocalServer(settings).ensure_running()
-        uri, user, password, database = endpoint.uri, endpoint.user, endpoint.password, endpoint.database
-    else:
-        uri, user, database = settings.neo4j_uri, settings.neo4j_user, settings.neo4j_database
-        password = settings.neo4j_password
-    return py2neo.Graph(uri, auth=(user, password.get_secret_value() if password else ""), name=database)
-
-
 def main(collection: str = "demo") -> None:
     """Print what each library makes of a collection."""
     settings = Settings(gateway=GatewaySettings(rows=1_000_000, megabytes=500))  # a warning says if it is cut
@@ -133,13 +122,15 @@ def main(collection: str = "demo") -> None:
             print(f"{score:.3f}  {name}")
     if not between:
         return
-    graph = open_with_py2neo(settings)
+    graph = connect(settings)
     name = between[0][0]
     print(f"\npy2neo: what stands together with {name}\n")
     for other, number in neighbours(graph, collection, name):
         print(f"{number:>5}  {other}")
     print(f"\npy2neo: where {name} is named\n")
     print(sentences(graph, collection, name).to_table())
+    around = neighbourhood(graph, collection, name)
+    print(f"\npy2neo: {len(around.nodes)} nodes and {len(around.relationships)} relationships surround it")
     graph.service.connector.close()
 
 

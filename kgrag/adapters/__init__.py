@@ -1,7 +1,8 @@
 """kgrag inside other frameworks: a retriever and an answering component for each, in its own idiom.
 
 Each module needs its framework alone: `kgrag.adapters.langchain` (langchain-core), `kgrag.adapters.llama_index`
-(llama-index-core), `kgrag.adapters.haystack` (haystack-ai), `kgrag.adapters.neo4j_graphrag` (neo4j-graphrag).
+(llama-index-core), `kgrag.adapters.haystack` (haystack-ai), `kgrag.adapters.neo4j_graphrag` (neo4j-graphrag);
+`kgrag.adapters.py2neo` gives results as its subgraphs.
 """
 
 from collections.abc import Mapping

@@ -10,9 +10,11 @@ import py2neo
 import pytest
 
 from kgrag import KnowledgeGraph
+from kgrag.adapters.py2neo import connect, neighbourhood, subgraph
 from kgrag.settings import Settings
 from kgrag.values.documents import Document, Section
 from kgrag.values.errors import NotFoundError
+from kgrag.values.events import Answer, Citation
 
 pytestmark = pytest.mark.long
 
@@ -44,8 +46,8 @@ def fleet(fill: Callable[..., str]) -> str:
 
 
 @pytest.fixture(scope="module")
-def graph(example: ModuleType, graph_settings: Settings) -> Iterator[py2neo.Graph]:
-    graph = example.open_with_py2neo(graph_settings)
+def graph(graph_settings: Settings) -> Iterator[py2neo.Graph]:
+    graph = connect(graph_settings)
     yield graph
     graph.service.connector.close()
 
@@ -88,6 +90,32 @@ def test_py2neo(example: ModuleType, graph: py2neo.Graph, kg: KnowledgeGraph, fl
     assert [row[0] for row in table] == ["Fridtjof Nansen", "Roald Amundsen"]
     node = graph.nodes.match("Entity", collection=fleet, normal="fram").first()
     assert node["df"] == 4 and "Entity" in node.labels
+
+
+def test_results_are_subgraphs_that_lose_nothing_when_they_are_pushed(
+    graph: py2neo.Graph, kg: KnowledgeGraph, fleet: str
+) -> None:
+    ranking = kg[fleet].search("Who designed the Fram?", k=2)
+    found = subgraph(graph, ranking)
+    passages = {node["id"]: node for node in found.nodes if node.has_label("Passage")}
+    assert set(passages) == {hit.passage.id for hit in ranking} and len(ranking) == 2
+    names = {node["name"] for node in found.nodes if node.has_label("Entity")}
+    assert {"Fram", "Colin Archer"} <= names and not names & {"Maud", "Larvik"}  # what both name
+    assert found.types() >= {"HAS_PASSAGE", "MENTIONS"} and graph.exists(found)
+    passage = ranking[0].passage
+    answer = Answer(
+        question="?", text="", found=True, system="", ranking=ranking, citations=(Citation(1, ranking[1].passage),)
+    )
+    cited = [node["id"] for node in subgraph(graph, answer).nodes if node.has_label("Passage")]
+    assert cited == [ranking[1].passage.id]
+    passages[passage.id]["remark"] = "read"
+    graph.push(passages[passage.id])
+    stored = "MATCH (p:Passage {id: $id}) RETURN p.remark, size(p.embedding)"
+    rows = kg.cypher(stored, {"id": passage.id}).values
+    assert rows == (("read", kg[fleet].info().dimension),)
+    around = neighbourhood(graph, fleet, "Fram")
+    assert {"Fram", "Roald Amundsen"} <= {node["name"] for node in around.nodes}
+    assert not neighbourhood(graph, fleet, "Nobody").nodes
 
 
 def test_as_a_program(
