@@ -1,4 +1,4 @@
-// Return a row if the texts of a collection were being read again when that was interrupted.
+// Return a row if a first load or the reading of the texts of a collection again was interrupted.
 // mode: read
 // $collection: STRING - name of the collection
 // -> rereading: BOOLEAN - always true

@@ -1,5 +1,6 @@
-// Note that the words and names of a collection are being written, which takes several transactions.
+// Note that the words and names of a collection are being written, which takes several transactions: a killed load has
+// its texts read again.
 // mode: write
 // $collection: STRING - name of the collection
 MATCH (c:Collection {name: $collection})
-SET c.counting = true
+SET c.stemmer = ''

@@ -15,7 +15,7 @@ from kgrag.indexing.figure_descriptions import described
 from kgrag.indexing.figure_files import FigureFiles
 from kgrag.indexing.removal import find_gone, known_files, too_many
 from kgrag.indexing.repair import discard_old_vectors
-from kgrag.indexing.rereading import change_language, resume
+from kgrag.indexing.rereading import change_language, read_again
 from kgrag.loaders.source import Items, Source, first_document, items_of
 from kgrag.models.embed import DeferredEmbedder, Embedder, load_embedder
 from kgrag.settings import Settings
@@ -69,7 +69,8 @@ def ingest(
             return noted(IngestReport(problems=problems), scan)  # nothing to make a collection for
     empty = existing is None
     if existing is not None:
-        resume(graph, name)
+        if existing.rereading:
+            read_again(graph, existing, progress)
         model = _embedder_of(kg, existing, embedder)
         existing, items = _in_known_language(kg, existing, items, settings, progress)
         registry.check_indexing(existing, settings.indexing)

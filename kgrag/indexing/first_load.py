@@ -1,8 +1,8 @@
 """The first documents of a collection: read in memory, and written as rows in their final form.
 
 A few documents are one transaction. Of more, each transaction holds whole documents, with the marks that have the
-corpus-wide stages finish them; then the words, names and relationships of all follow, while the collection says that it
-is `counting`. Killed before, an ingest goes on with the documents that are missing; killed then, all is counted again.
+corpus-wide stages finish them; then the words, names and relationships of all follow, while the collection names no
+stemmer. Killed before, an ingest goes on with the documents that are missing; killed then, the texts are read again.
 """
 
 import tempfile
@@ -21,12 +21,12 @@ from kgrag.graph import schema
 from kgrag.graph.collections import Collection, index_labels
 from kgrag.graph.connection import Graph, Transaction
 from kgrag.indexing.document_writer import check_there
-from kgrag.indexing.finish import STAGES
 from kgrag.indexing.rows.collection import CollectionRows, Totals
 from kgrag.indexing.rows.tables import EDGES, NODES, TYPES, property_names
 from kgrag.models.embed import Embedder, Vectors
 from kgrag.runtime.document_progress import at
 from kgrag.settings import Settings
+from kgrag.text.languages import STEMMER
 from kgrag.values.documents import Document, Problem, Scan, Unchanged
 from kgrag.values.errors import DatabaseError
 from kgrag.values.events import Progress
@@ -99,18 +99,6 @@ def first_load(
             finished = totals.finished
         left += list(rows.deferred)
     return rows.counts(), chain(left, stream), finished
-
-
-def recount(graph: Graph, collection: str) -> None:
-    """Have the corpus-wide stages count a collection again, if its first load was killed while it counted.
-
-    Can be killed and run again.
-    """
-    if graph.run("stages/counting", collection=collection):
-        graph.run("write/uncount_words", collection=collection)
-        graph.run("write/uncount_names", collection=collection)
-        graph.run("write/count_anew", collection=collection, stages=list(STAGES))
-        graph.run("write/end_counting", collection=collection, totals={})
 
 
 def _first(
@@ -264,7 +252,7 @@ class _Transactions:
         record = {
             "passages": totals.passages, "class": totals.corpus_class,
             "density": totals.density, "density0": totals.density0,
-            "linked": totals.linked,
+            "linked": totals.linked, "stemmer": STEMMER,
         }  # fmt: skip
         waiting = len(self._queue)
         for left in range(waiting, 0, -1):

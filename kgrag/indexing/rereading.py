@@ -1,4 +1,4 @@
-"""Reading the texts of a collection again: after another stemmer, or when its language changes.
+"""Reading the texts of a collection again: after another stemmer, a change of its language, or a killed first load.
 
 Passages keep their texts, vectors and facts. Their words, the names of titles, headings and facts, and all that is
 counted or linked by these is made again. The collection names no stemmer until that is done, so a killed run is
@@ -13,7 +13,6 @@ from kgrag.graph.collections import Collection, open_collection
 from kgrag.graph.connection import Graph, Transaction
 from kgrag.indexing.document_writer import Batch, Row, settle_entities, write_batch
 from kgrag.indexing.documents import ExistingDocument, Plan, add_names, add_passage_names, entity_row
-from kgrag.indexing.first_load import recount
 from kgrag.text.languages import STEMMER, check_language
 from kgrag.text.tokenised import TokenisedPassage
 from kgrag.text.tokens import normalise
@@ -51,7 +50,6 @@ def change_language(graph: Graph, name: str, code: str, progress: Progress, *, a
 
 def resume(graph: Graph, name: str) -> None:
     """Complete what a killed first load or change of language left: counts and words of a collection."""
-    recount(graph, name)
     if graph.run("stages/rereading", collection=name):
         read_again(graph, open_collection(graph, name), no_progress)
 
