@@ -1,9 +1,10 @@
 from .agents.auto import Auto as Auto
 from .agents.bdtr import Bdtr as Bdtr
-from .agents.gcot import Gcot as Gcot
 from .agents.gear import Gear as Gear
 from .agents.gears import Gears as Gears
 from .agents.global_search import GlobalSearch as GlobalSearch
+from .agents.interleaved import Gcot as Gcot
+from .agents.interleaved import Tog as Tog
 from .agents.ircot import Ircot as Ircot
 from .agents.iter_retgen import IterRetgen as IterRetgen
 from .agents.rgnn import Rgnn as Rgnn
@@ -15,7 +16,6 @@ from .agents.strategy import Outcome as Outcome
 from .agents.strategy import QuestionContext as QuestionContext
 from .agents.strategy import StepQuery as StepQuery
 from .agents.strategy import Strategy as Strategy
-from .agents.tog import Tog as Tog
 from .client.aio import AsyncCollection as AsyncCollection
 from .client.aio import AsyncKnowledgeGraph as AsyncKnowledgeGraph
 from .client.collection import Collection as Collection

@@ -1,4 +1,4 @@
-"""What IRCoT, ToG and GCoT share: after each retrieval the model writes something, which is the next query.
+"""IRCoT's loop, and ToG and GCoT in it: after each retrieval the model writes something, which is the next query.
 
 They differ in what it is asked to write. Over any retriever; a passage's score is the best that any query gave it. The
 reply that begins "So the answer is" ends the search, and the common reader answers from the best passages.
@@ -91,3 +91,35 @@ class _Interleaved(Episode):
     def finalise(self) -> list[Scored]:
         """See Episode."""
         return self.candidates.ranking()
+
+
+class Gcot(Interleaved):
+    """After each retrieval the model names the missing facts, which are the next query.
+
+    Source: BDTR, section 4.1 and figure 12.
+
+    Example:
+        >>> system = Gcot(PathRank(collection.context), steps=2)
+        >>> print(system.ask("Where was the designer of the Fram born?").text)
+    """
+
+    name = "gcot"
+    summary = "says what is missing, and searches for that; GCoT as a prompt"
+    paper = "BDTR, section 4.1 and figure 12"
+    task = "gcot"
+
+
+class Tog(Interleaved):
+    """The model judges the passages after each retrieval; the missing facts are the next query.
+
+    Source: BDTR, section 4.1 and figure 11. The ToG that it is named after walks a graph, which this does not.
+
+    Example:
+        >>> system = Tog(PathRank(collection.context), steps=2)
+        >>> print(system.ask("Where was the designer of the Fram born?").text)
+    """
+
+    name = "tog"
+    summary = "judges whether the passages suffice, and searches for what they lack; ToG as a prompt"
+    paper = "BDTR, section 4.1 and figure 11"
+    task = "tog"

@@ -7,7 +7,7 @@ import pytest
 ROOT = Path(__file__).parents[2]
 PRODUCT = ("kgrag", "loaders", "cypher")
 LIMITS = {
-    "lines of product": (PRODUCT, (".py", ".cypher"), 83_300),
+    "lines of product": (PRODUCT, (".py", ".cypher"), 83_290),
     "lines of tests": (("tests",), (".py",), 56_970),
     "lines of JavaScript and CSS": (("kgrag/server/web",), (".js", ".css"), 6_600),
 }
@@ -26,4 +26,4 @@ def test_lines_stay_within_the_limit(what: str) -> None:
 
 
 def test_modules_stay_within_the_limit() -> None:
-    assert len(_files(PRODUCT, (".py",))) <= 405
+    assert len(_files(PRODUCT, (".py",))) <= 404
