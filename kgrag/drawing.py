@@ -1,7 +1,7 @@
-"""Results as graphs to look at in a notebook: rankings, answers, and what Cypher gives back.
+"""Results as graphs in a notebook: rankings, answers and rows of Cypher.
 
-What is drawn is worked out here as plain nodes and edges; `visualise` hands them to neo4j-viz, an optional package that
-is under GPLv3 and is imported nowhere else.
+This module makes plain nodes and edges; `visualise` hands them to neo4j-viz, an optional package under GPLv3 that no
+other module imports.
 """
 
 import re

@@ -1,7 +1,7 @@
-"""Engines: where the work is done that follows from its item alone: here, in processes of this machine, or on Ray.
+"""Engines run independent items of work in this process, in a pool of processes, or on Ray.
 
-Whoever has work asks the graph what is due, gives an engine its items one after another, and writes what comes back:
-the graph stays the only record of what is done. A worker that is lost costs what it was doing, which is done again.
+The caller asks the graph for pending items, hands them to an engine one by one, and writes the results: the graph is
+the only record of finished work. A lost worker costs its present item, which another worker does again.
 """
 
 import multiprocessing
@@ -43,7 +43,7 @@ class Engine(ABC):
         self.close()
 
     def close(self) -> None:
-        """Give back what it holds."""
+        """Release its resources."""
         return  # most hold nothing
 
     @abstractmethod
@@ -170,7 +170,7 @@ class Processes(Engine):
 
 
 def _take_back(running: "deque[_Parcel[Any]]") -> None:
-    """Take back what was under way as a process was lost, to be done again. Raises EngineError after some times."""
+    """Take back the items under way of a lost process, to be done again. Raises EngineError after several attempts."""
     for task in running:
         if task.future is None or not task.future.done() or isinstance(task.future.exception(), BrokenProcessPool):
             task.future = None
@@ -208,7 +208,7 @@ class _Entry:
 
 
 class Worker:
-    """What an actor is."""
+    """The class of an actor."""
 
     def __init__(self, parcel: Parcel) -> None:
         self._parcel = parcel

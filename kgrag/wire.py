@@ -1,4 +1,4 @@
-"""JSON forms of what leaves the process: rankings, answers, events, rows, reports. `kgrag … --json` prints them.
+"""JSON forms of results: rankings, answers, events, rows, reports. `kgrag … --json` prints them.
 
 A form is versioned: an object at the top has `version`, which changes when a key is removed or changes its meaning.
 Keys may be added at any time, and a reader ignores unknown keys. Times are ISO 8601, durations are

@@ -1,4 +1,4 @@
-"""What every format needs: opening and decoding files, and cleaning text so that the graph can hold it."""
+"""Shared parts of all formats: opening and decoding files, and cleaning text for the graph."""
 
 import codecs
 import hashlib
@@ -463,7 +463,7 @@ SUMMED = (
 
 
 def tell(source: Source, left_out: Mapping[str, int]) -> None:
-    """Note what was left out of a file, by kind, where its problems and the sums of a load are kept."""
+    """Note the parts of a file that were left out, by kind, beside its problems and the sums of a load."""
     counts = ", ".join(counted(left_out[kind], kind) for kind in TOLD if left_out.get(kind))
     if counts:
         source.problems.append(f"holds {counts}, left out")

@@ -246,7 +246,7 @@ def folder_prefix(path: Path, root: str | Path | None) -> str:
 
 
 def add_to(counts: dict[str, int], kind: str, number: int = 1) -> None:
-    """Add a number to that of its kind."""
+    """Add a number to the count of its kind."""
     if number:
         counts[kind] = counts.get(kind, 0) + number
 

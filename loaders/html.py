@@ -312,7 +312,7 @@ def _leads_on(tag: Tag) -> bool:
 
 
 def _number(tag: Tag, name: str, default: int) -> int:
-    """Return an attribute that is a number; `default` if it is none."""
+    """Return an attribute as a number; `default` if it is not one."""
     text = str(tag.get(name) or "").strip()
     return int(text) if re.fullmatch(r"-?\d{1,9}", text) else default
 

@@ -58,7 +58,7 @@ class Images:
             return _on_white(ImageOps.exif_transpose(self._image), mode)
 
     def page(self, number: int) -> dict[str, Any]:
-        """Return what is recognised on a page, from 1, as that of a PDF; its size is taken for that of a sheet."""
+        """Return the recognised text of a page, from 1, in the form of a PDF's page of the size of a sheet."""
         import numpy as np
 
         from kgrag.loaders.pdf_pages import recognised

@@ -241,7 +241,7 @@ def load_benchmark(corpus: Source, triples: Source, columns: Columns) -> Iterato
 
 
 class TripleIndex:
-    """Where in a file the triples of each passage stand: some 40 bytes for each run of lines about one passage."""
+    """The places of the triples of each passage in a file: some 40 bytes for each run of lines about one passage."""
 
     def __init__(self, file: BinaryIO, source: Source) -> None:
         self._file = file

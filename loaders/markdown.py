@@ -406,7 +406,7 @@ def markdown_document(
 
 
 def read_into(outline: Outline, body: str) -> list[str]:
-    """Put Markdown into an outline; returns what it links to. Raises BadInput."""
+    """Put Markdown into an outline; return its links. Raises BadInput."""
     try:
         tokens = parser().parse(body)
     except Exception as error:  # a parser's failure on one file must not end the rest

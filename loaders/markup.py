@@ -1,4 +1,4 @@
-"""What is done to an HTML page before its text is read: frames, hidden parts, what its folder has in common."""
+"""Preparation of an HTML page for reading: frames, hidden parts, and parts that its folder repeats."""
 
 import re
 from collections import Counter
@@ -29,7 +29,7 @@ _SEPARATORS = (" — ", " – ", " | ", " - ", " :: ", " · ")
 
 @dataclass(frozen=True, slots=True)
 class Boilerplate:
-    """The blocks that pages begin with, those that they end with, and what their titles end with."""
+    """The blocks at the start and the end of pages, and the endings of their titles."""
 
     head: frozenset[str] = frozenset()
     tail: frozenset[str] = frozenset()
@@ -112,7 +112,7 @@ _LABEL = re.compile(r"\[?(?:note |n )?\w{1,4}\]?|[*†‡§]{1,3}", re.IGNORECAS
 
 
 def prepare(soup: BeautifulSoup, outline: Outline) -> None:
-    """Take out of a page what is no text of it, and put plain text where it needs more than its tags."""
+    """Remove the parts of a page that are not text, and insert plain text where its tags do not suffice."""
     for tag in soup.find_all(_is_struck):
         outline.left_out["deleted piece"] += not _is_gone(tag) and bool(tag.get_text().strip())
         tag.decompose()

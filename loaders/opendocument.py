@@ -341,7 +341,7 @@ class _Reader:
         return cells
 
     def _sheet(self, sheet: Element) -> None:
-        """Add the tables of a sheet, which empty rows part, without what is hidden."""
+        """Add the tables of a sheet, which empty rows separate, without hidden parts."""
         rows: list[list[Cell]] = []
         hidden_rows: set[int] = set()
         for row, _ in _rows(sheet):

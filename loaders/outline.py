@@ -100,7 +100,7 @@ class PagedOutline(_Sections):
             joint = "" if _is_cjk(text[-1]) else " "
 
     def note(self, text: str, page: int, *, tight: bool = False) -> None:
-        """Add text to a page alone: a heading, or what is said again elsewhere."""
+        """Add text to a page alone: a heading, or text that stands elsewhere, too."""
         if page:
             on_page = self._pages.setdefault(page, [])
             on_page.append(("\n" if tight else "\n\n") if on_page else "")

@@ -111,7 +111,7 @@ class Drawer:
 def _marks(
     page: Any, tables: Sequence[Box], visible: Box, with_text: bool, left_out: Any
 ) -> Iterator[tuple[Box, dict[str, Any] | None]]:
-    """Yield what is drawn on a page: boxes, with the picture of those that are one."""
+    """Yield the drawings of a page: boxes, with the picture of each box that is one."""
     area = (visible[2] - visible[0]) * (visible[3] - visible[1])
     marks = [
         *((i, i) for i in page.images),
@@ -131,7 +131,7 @@ def _marks(
 
 
 def _clusters(marks: list[tuple[Box, dict[str, Any] | None]], visible: Box) -> list[_Cluster]:
-    """Return what is drawn in cells of the page that touch."""
+    """Return the drawings in cells of the page that touch."""
     across = int((visible[2] - visible[0]) / _CELL) + 2
     owner: dict[int, int] = {}  # cell -> mark
     parent = list(range(len(marks)))

@@ -68,7 +68,7 @@ class Grid:
 
 @dataclass(slots=True)
 class PageLines:
-    """What was read of a page: its flows in reading order, or the problem that there was."""
+    """The result of reading a page: its flows in reading order, or its problem."""
 
     number: int
     flows: list[list[Line | Grid]] = field(default_factory=list)
@@ -130,7 +130,7 @@ class Segment:
 
     @property
     def box(self) -> Box:
-        """Where it stands."""
+        """Its place on the page."""
         return self.x0, self.top, self.x1, self.bottom
 
     @property

@@ -45,7 +45,7 @@ def remedy(settings: LoadingSettings, otherwise: str = "ocrmypdf") -> str:
 
 
 class Recognised:
-    """What was recognised of one file: answers of a reading process, by the number of the page."""
+    """The recognised pages of one file: answers of a reading process, by the number of the page."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder

@@ -81,7 +81,7 @@ class Scan:
 
     @property
     def bbox(self) -> Box:
-        """Where it lies."""
+        """Its place on the page."""
         return 0.0, 0.0, self.width, self.height
 
     def find_tables(self) -> list[Any]:

@@ -165,7 +165,7 @@ def _code(character: str) -> str:
 
 
 def _plain(text: str) -> tuple[str, Counter[str]]:
-    """Return text without those marks, and the counts of what was left out."""
+    """Return text without those marks, and the counts of the parts left out."""
     line = Inline()
     left_out: Counter[str] = Counter()
     open_: list[str] = []

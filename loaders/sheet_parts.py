@@ -196,12 +196,12 @@ class _Marks:
     named: set[tuple[int, int]] = field(default_factory=set)
     """Cells of the header rows of filters and of tables."""
     texts: dict[tuple[int, int], str] = field(default_factory=dict)
-    """Of cells whose text stands in them with raised or lowered parts."""
+    """Cells whose text has raised or lowered parts."""
 
 
 @dataclass(slots=True)
 class _Counts:
-    """How many cells may still be read, and what was left out, or stands for something else."""
+    """How many more cells may be read, and the parts that were left out or replaced."""
 
     cells: int = _MAX_CELLS
     formulas: int = 0

@@ -1,4 +1,4 @@
-"""What may be given to be read, paths or Documents, as one stream of Documents."""
+"""Sources of a load, paths or Documents, as one stream of Documents."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import chain

@@ -124,7 +124,7 @@ def _part_class(kind: str, relation: str) -> Any:
 
 
 def docx_blocks(data: bytes, depth: int) -> tuple[list[Block], Counter[str]]:
-    """Return the blocks of an embedded document, so many deep, and the counts of what was left out of it."""
+    """Return the blocks of an embedded document, so many deep, and the counts of its parts that were left out."""
     import docx
 
     word = _Word(docx.Document(io.BytesIO(data)).part, depth)

@@ -30,7 +30,7 @@ def main() -> None:
 
 
 class _Reader:
-    """What is open."""
+    """The open file."""
 
     def __init__(self, memory_mb: int) -> None:
         self._memory = MEMORY.format(memory_mb)

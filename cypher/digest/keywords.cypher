@@ -1,4 +1,4 @@
-// What a digest of a collection takes in of its keywords.
+// The content of keywords in a digest of a collection.
 // mode: read
 // $collection: STRING - name of the collection
 // -> id: STRING - node id

@@ -1,4 +1,4 @@
-// What a digest of a collection takes in of the nodes of a label that has no query of its own for that.
+// The content of nodes in a digest of a collection, of a label without a statement of its own.
 // mode: read
 // label: held
 // $collection: STRING - name of the collection

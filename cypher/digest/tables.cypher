@@ -1,4 +1,4 @@
-// What a digest of a collection takes in of its tables.
+// The content of tables in a digest of a collection.
 // mode: read
 // $collection: STRING - name of the collection
 // -> id: STRING - node id

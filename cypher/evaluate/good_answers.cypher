@@ -1,4 +1,4 @@
-// What people called good answers, with the passages that these cite: questions to measure on.
+// Answers that people called good, with the passages that they cite: questions to measure on.
 // mode: read
 // $collection: STRING - name of the collection
 // -> id: STRING - id of the run

@@ -1,4 +1,4 @@
-// What a language model read that a collection's schema of facts does not hold, the most frequent first.
+// Types and predicates that a language model read beyond a collection's schema of facts, the most frequent first.
 // mode: read
 // $collection: STRING - name of the collection
 // $limit: INTEGER = 5 - rows wanted

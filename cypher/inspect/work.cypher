@@ -1,4 +1,4 @@
-// What the corpus-wide stages have yet to do in a collection.
+// The pending work of the corpus-wide stages in a collection.
 // mode: read
 // each: worked
 // $collection: STRING - name of the collection

@@ -1,4 +1,4 @@
-// What is known of the picture of a figure.
+// The hash and the media type of the picture of a figure.
 // mode: read
 // $collection: STRING - name of the collection
 // $id: STRING - id of the figure

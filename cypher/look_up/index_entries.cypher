@@ -1,4 +1,4 @@
-// What passages are found by: their words and their vector.
+// The words and the vector by which indexes find passages.
 // mode: read
 // $ids: LIST<STRING> - passage ids
 // $embedding: STRING - property that holds the vector

@@ -1,4 +1,4 @@
-// What the passages of a collection are found by.
+// The words by which indexes find the passages of a collection.
 // mode: read
 // $collection: STRING - name of the collection
 // -> id: STRING - passage id

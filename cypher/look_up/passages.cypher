@@ -1,4 +1,4 @@
-// Passages by their ids, with what a reader wants to know of their documents.
+// Passages by their ids, with the properties of their documents that readers see.
 // mode: read
 // $ids: LIST<STRING> - passage ids
 // -> rows: LIST<MAP> - {id, passage ({title, text, ordinal, section, page, last_page, figures}), document (its properties but for the time of its ingest)}

@@ -1,4 +1,4 @@
-// What changes whenever a document of a collection does.
+// A state that changes whenever a document of a collection does.
 // mode: read
 // $collection: STRING - name of the collection
 // -> state: STRING - how many documents there are, and when one was last written

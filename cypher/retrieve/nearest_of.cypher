@@ -1,4 +1,4 @@
-// Those of some passages that are nearest to a vector.
+// The nearest of some passages to a vector.
 // mode: read
 // $ids: LIST<STRING> - passage ids
 // $embedding: STRING - property that holds vectors

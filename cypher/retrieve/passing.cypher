@@ -1,4 +1,4 @@
-// Those of some passages whose documents pass a filter.
+// The passages of a list whose documents pass a filter.
 // mode: read
 // $ids: LIST<STRING> - passage ids
 // $where: LIST<LIST<ANY>> = [] - [metadata key, values]: the document has one of these texts, numbers or booleans under the key

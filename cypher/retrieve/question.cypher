@@ -1,4 +1,4 @@
-// What the graph knows of a question: the entities among its word sequences, the counts of its words, the corpus size.
+// A question in the graph: the entities among its word sequences, the counts of its words, the size of the corpus.
 // mode: read
 // $collection: STRING - name of the collection
 // $names: LIST<STRING> - ids of entities, one for each word sequence of the question

@@ -1,4 +1,4 @@
-// What the server is, for a report of a measurement.
+// The version of the server, for a report of a measurement.
 // mode: schema
 // -> version: STRING - its version, as it names it
 CALL dbms.components() YIELD name, versions

@@ -1,4 +1,4 @@
-// What reports on communities are made from.
+// The sources of reports on communities.
 // mode: read
 // $ids: LIST<STRING> - community ids
 // $facts: INTEGER = 40 - facts of each at most

@@ -1,4 +1,4 @@
-// What the vectors of nodes are made of.
+// The properties that make up the texts of the vectors of nodes.
 // mode: read
 // label: embedded
 // $ids: LIST<STRING> - ids of the nodes

@@ -1,4 +1,4 @@
-// Those of some entities that are names looked for in texts: of titles, and phrases of two passages or more.
+// The entities of a list whose names are searched for in texts: names of titles, and phrases of two passages or more.
 // mode: read
 // $ids: LIST<STRING> - entity ids
 // -> name: STRING - normal form

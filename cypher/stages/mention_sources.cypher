@@ -1,4 +1,4 @@
-// What mentions are made of: texts, titles and the entities of the triples that a passage states.
+// The sources of mentions: texts, titles and the entities of the triples that a passage states.
 // mode: read
 // $ids: LIST<STRING> - passage ids
 // -> id: STRING - passage id

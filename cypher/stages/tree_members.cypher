@@ -1,4 +1,4 @@
-// What is summed up: all passages, or the summaries of a level, with their vectors.
+// The members of a level of the tree with their vectors: all passages, or the summaries of the level below.
 // mode: read
 // label: embedded
 // $collection: STRING - name of the collection

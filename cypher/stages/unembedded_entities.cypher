@@ -1,4 +1,4 @@
-// Those of some entities that have no vector in a slot, with what it is made of.
+// The entities of a list that have no vector in a slot, with the text of that vector.
 // mode: read
 // $ids: LIST<STRING> - entity ids
 // $embedding: STRING - the slot's property

@@ -1,4 +1,4 @@
-// Record that a collection is being embedded again, and with what.
+// Record that a collection is being embedded again, and the embedder.
 // mode: write
 // $name: STRING - name of the collection
 // $embedder: STRING - name of the new embedder

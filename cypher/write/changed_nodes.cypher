@@ -1,4 +1,4 @@
-// Set properties and vectors of nodes, by what the server calls these; a property of no value goes.
+// Set properties and vectors of nodes by element id; a property with the value null is removed.
 // mode: write
 // $rows: LIST<LIST> - of each node: element: STRING (element id); properties: MAP; vectors: LIST<MAP> of name and numbers
 UNWIND $rows AS row

@@ -1,4 +1,4 @@
-// Mark a collection as being removed, so that nobody opens what is left of it.
+// Mark a collection as being removed, so that nobody opens its remaining nodes.
 // mode: write
 // $collection: STRING - name of the collection
 // $indexed: LIST<STRING> - labels whose indexes stay, for another collection

@@ -24,7 +24,7 @@ from kgrag.values.results import Item, Passage, Summary
 
 _END = re.compile(r"(?<=[.!?])\s+(?![a-z])|(?<=[。！？])|\s*\n\s*")
 _TITLE, _FIRST = 1.5, 1.0
-"""What a title named and being the first weigh, beside one shared word."""
+"""Weights of a title that is named, and of the first place, beside one shared word."""
 
 
 def nearest_sentences(items: Sequence[Item], question: str, most: int) -> list[Item]:
@@ -58,10 +58,10 @@ _EFFORTS = {"low": (0.5, 3, False, 3), "high": (1.5, 8, True, 0)}
 """Effort -> share of the usual steps, passages that the answer is read from, whether it is worked out in sentences, and
 how many sentences of a passage are shown."""
 UNCITED = "(No passage is cited for this.)"
-"""What is said after an answer that cites nothing, though it should."""
+"""A remark after an answer that lacks citations."""
 
 _LAST = re.compile(r"\banswer\W{0,3}:\W*([^\n]+)", re.IGNORECASE)
-"""The answer, after what it was worked out in."""
+"""The final answer, which follows the reasoning."""
 _LABEL = re.compile(r"^(?:the )?answer(?: is)?:\s*", re.IGNORECASE)
 
 

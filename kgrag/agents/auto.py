@@ -95,7 +95,7 @@ class _Auto(Episode):
         self._now.absorb(query, ranking)
 
     def done(self) -> bool:
-        """See Episode. The first time the reader tries; what it cannot answer goes to the other strategy."""
+        """See Episode. The reader tries first; a question that it cannot answer goes to the other strategy."""
         if self._now is self._then:
             return self._then.done()
         conclusion = self._now.conclude()

@@ -58,7 +58,7 @@ class Outcome:
 
 @dataclass(frozen=True, slots=True)
 class QuestionContext:
-    """A question with what a strategy works with.
+    """A question, and the resources of the strategy that answers it.
 
     Attributes:
         question: the question.

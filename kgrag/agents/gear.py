@@ -2,7 +2,7 @@
 
 GEAR, section 5. Each step retrieves by SyncGE (`retrieval.sync_ge`) over the base retriever, reads what it found into
 the memory (5.1), and reasons whether the memory answers the question (5.2); if not, the question is rewritten (5.3).
-In the end the facts of the memory are linked to passages and fused with what all steps found (5.4).
+In the end the facts of the memory are linked to passages, and these are fused with the hits of all steps (5.4).
 """
 
 from collections.abc import Sequence
@@ -123,7 +123,7 @@ class _Gear(Episode):
         self._verdict: Verdict | None = None
 
     def next_queries(self) -> Sequence[str]:
-        """See Episode; the question itself, then what it is rewritten to (section 5.3, equation 7)."""
+        """See Episode. The query is the question, then its rewritten form (section 5.3, equation 7)."""
         if not self.rankings:
             return [self.inquiry.question.text]
         reply = self.inquiry.llm.text(

@@ -85,12 +85,12 @@ class _Gears(Episode):
         self._next = inquiry.question.text
 
     def next_queries(self) -> Sequence[str]:
-        """See Episode; the question, then what it is rewritten to."""
+        """See Episode. The query is the question, then its rewritten form."""
         self.queries.append(self._next)
         return [self._next]
 
     def retrieve(self, query: Query) -> list[Scored]:
-        """Return the passages for a query, with those that facts of the graph lead to (equations 1 to 4)."""
+        """Return the passages of a query and the passages that facts of the graph lead to (equations 1 to 4)."""
         base = base_ranking(self.inquiry.retriever, query, self.settings.passages)
         self.rankings.append(base)
         triples = read(self.inquiry.llm, query.wording, self.inquiry.passages(base))

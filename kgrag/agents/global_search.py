@@ -34,7 +34,7 @@ class GlobalOptions(AnswerOptions):
 
 
 class Point(BaseModel):
-    """A point; `score`: its worth, 0 to 100; `reports`: the numbers of those that say it."""
+    """A point of an answer. `score` is its importance, 0 to 100; `reports` has the numbers of its reports."""
 
     text: str
     score: float
@@ -130,7 +130,7 @@ class _GlobalSearch(Episode):
     def _reports(self) -> list[Mapping[str, Any]]:
         """Return reports, the nearest to the question first.
 
-        A filter removes those that rest on no matching document.
+        A filter removes the reports that rest on no matching document.
         """
         context, query = self.inquiry.retriever.context, self.inquiry.question
         collection = context.reader.collection

@@ -1,6 +1,6 @@
 """IRCoT's loop, and ToG and GCoT in it: after each retrieval the model writes something, which is the next query.
 
-They differ in what it is asked to write. Over any retriever; a passage's score is the best that any query gave it. The
+They differ in their prompts and work over any retriever. The score of a passage is its best over all queries. The
 reply that begins "So the answer is" ends the search, and the common reader answers from the best passages.
 """
 
@@ -34,7 +34,7 @@ class InterleavedOptions(AnswerOptions):
 
 
 class Interleaved(Strategy):
-    """Thinks after each retrieval; what it thinks is the next query. `task`: its prompt, by which calls are counted."""
+    """Thinks after each retrieval; the thought is the next query. `task` names its prompt, and counts its calls."""
 
     calls = (1, 1)
     options = InterleavedOptions

@@ -90,7 +90,7 @@ class _IterRetgen(Episode):
         return self.candidates.ranking()
 
     def conclude(self) -> Outcome:
-        """See Episode; with `answer=own` the answer is that of one more reply, to all that was found."""
+        """See Episode. With `answer=own`, one more reply, which reads all candidates, is the answer."""
         if self.settings.answer == "reader":
             return Outcome(self.finalise())
         if not self._repeated:

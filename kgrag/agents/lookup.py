@@ -33,7 +33,7 @@ _Reading = tuple[str, Step, str | None]  # a passage's id, what holds it, and th
 
 
 class Place(NamedTuple):
-    """What was looked up; `text`: what stands there, empty where it was only counted."""
+    """A structure that was looked up. `text` is its text, empty if it was only counted."""
 
     kind: str
     name: str
@@ -41,7 +41,7 @@ class Place(NamedTuple):
 
 
 class _Finding(NamedTuple):
-    """What is said of one thing that is asked for, and the passages that hold it; without a place it is missing."""
+    """The answer to one request, and the passages that hold it. Without a place the structure is missing."""
 
     text: str
     place: Place | None = None
@@ -50,7 +50,7 @@ class _Finding(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Lookup:
-    """What a structural question led to.
+    """The result of a structural question.
 
     `text` is what stands there, or says what is missing (then it is not `found`); with `content` it is not the answer:
     the passages of `hits` are to be read for it. `places`: what was looked up.
@@ -64,7 +64,7 @@ class Lookup:
 
 
 class _Reply(BaseModel):
-    """What the language model makes of a question."""
+    """A language model's reading of a question."""
 
     kind: Kind | Literal["content"] | None = None
     ask: Ask = "text"
@@ -75,7 +75,7 @@ class _Reply(BaseModel):
 
 
 class _Document:
-    """A document that a question may mean; `name` is what it is called in an answer."""
+    """A document that a question may mean. An answer calls it `name`."""
 
     def __init__(self, row: Row) -> None:
         self.id: str = row["id"]
@@ -137,7 +137,7 @@ def look_up(context: SearchContext, query: Query, llm: PromptedModel | None = No
 def _candidates(
     context: SearchContext, query: Query, question: Question, headings: Sequence[PartRequest]
 ) -> list[_Document]:
-    """Return the candidate documents with pages, tables or headings, those that the question names first."""
+    """Return the candidate documents with pages, tables or headings; documents that the question names come first."""
     language = context.reader.collection.language
     words, parts_of_question = name_words(tokens(query.text, language), language), query.text.split()
     names = {join_name(words[i:j]) for j in range(1, len(words) + 1) for i in range(max(0, j - _MOST_WORDS), j)}
@@ -234,7 +234,7 @@ def _answer(
 def _findings(
     context: SearchContext, request: PartRequest, document: _Document, *, content: bool
 ) -> Iterator[_Finding]:
-    """Yield the text or the count that a document has for a request; then what is missing."""
+    """Yield the text or the count that a document has for a request, then the missing parts."""
     kind, on = request.kind, ""
     if request.ask == "count" and not request.on:
         yield _Finding(

@@ -11,7 +11,7 @@ from kgrag.retrieval.compose import reciprocal_rank_fusion
 from kgrag.values.errors import ModelError
 from kgrag.values.events import Asked, Failed, Ranked, Retrieved
 
-_RRF = 60.0  # of what was found, where an episode cannot be finalised
+_RRF = 60.0  # fuses the rankings of an episode that cannot be finalised
 
 
 def run(episode: Episode, trace: Trace) -> tuple[Outcome, str]:

@@ -1,4 +1,4 @@
-"""What a reply of a language model says: what it cites, in whatever form models write that, and whether it answers."""
+"""Read a reply of a language model: its citations, in every form that models write, and whether it answers."""
 
 import re
 from collections.abc import Iterable, Sequence
@@ -55,12 +55,12 @@ CITED = re.compile(
 )
 _CODE = re.compile(r"```.*?(?:```|\Z)|`[^`\n]+`", re.DOTALL)
 _INDEXED = re.compile(r"(?<![\w\]])([A-Za-z_]\w*)(?:\[\d+\])+")
-"""What may be code without being marked as such: x[0][1]."""
+"""Text that may be code without a mark: x[0][1]."""
 _ROUND = re.compile(rf"(?<=[\w\"'”»)])\s?\(({_NUMBERS})\)")
 _BEHIND = re.compile(r"([.!?])((?:\s?\[\d{1,3}\])+)(?=\s|\Z)")
-"""What is cited behind the end of a sentence."""
+"""Citations behind the end of a sentence."""
 _MARKER = re.compile(r"\A\s*(?:\d{1,2}[.)]|[-*•])\s+")
-"""Of an item of a list."""
+"""The mark of an item of a list."""
 
 
 def says_not_found(text: str) -> bool:
@@ -127,7 +127,7 @@ def cited(text: str, items: Sequence[Item]) -> ModelAnswer:
     Of a summary these are the passages that it rests on.
 
     Understood are [1], [1, 2], [1-3], [^1], [Passage 1], 【1】, (Passage 1), and (1) in a text without any of these;
-    what is an index in code is none of them.
+    an index in code is not a citation.
     """
     used: dict[int, None] = {}
     places = citing(text)

@@ -1,4 +1,4 @@
-"""Self-Ask: the model asks itself follow-up questions, each is answered from what is found for it, until it can answer.
+"""Self-Ask: the model asks itself follow-up questions, and each is answered from its own passages.
 
 As RGNN-Ret compares with (section 4.1 and appendix I.4).
 """

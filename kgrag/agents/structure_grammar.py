@@ -1,6 +1,6 @@
 """Which pages, tables and sections a question names: a small grammar of numbers, labels and headings.
 
-It reads the wording alone, and only what is certain; a language model, where there is one, decides on the rest.
+It reads the wording alone and decides only certain cases; a language model, if there is one, decides the rest.
 Source: KGP, section 4 (questions on the structure of documents).
 """
 
@@ -74,14 +74,14 @@ class Part(NamedTuple):
 
     @property
     def called(self) -> str:
-        """What a question calls it."""
+        """The word of a question for it."""
         last = {number: word for word, number in reversed(_FROM_THE_END.items())}
         return f'"{self.label}"' if self.heading else self.label or last.get(self.number) or str(self.number)
 
 
 @dataclass(frozen=True, slots=True)
 class PartRequest:
-    """What a question asks for: the text of `parts` (all where there are none), or how many there are.
+    """The request of a question: the text of `parts` (of all, if it names none), or their number.
 
     `on`: the pages that tables stand on. `spans`: where the question says so, in characters. `beside`: another part
     that is asked for with it ("page 1 and table 1").
@@ -193,7 +193,7 @@ def part_of(text: str) -> Part:
 
 
 def heading_number(heading: str) -> str:
-    """Return the number or letter that a heading begins with, in digits; empty if there is none."""
+    """Return the number or letter at the start of a heading, in digits; empty if it has neither."""
     match = _HEADING_NUMBER.match(heading)
     return number_of(match[1]) if match else ""
 

@@ -1,4 +1,4 @@
-"""Single questions on the way to an answer: each is searched for, and answered from what is found for it alone."""
+"""Sub-questions of a question: each has a search of its own, and is answered from its passages alone."""
 
 from collections.abc import Sequence
 from typing import Literal
@@ -36,7 +36,7 @@ class SubQuestions(Episode):
         self.answered: list[tuple[str, str]] = []
 
     def absorb(self, query: str, ranking: Sequence[Scored]) -> None:
-        """See Episode; the single question is answered from what was found for it."""
+        """See Episode. The sub-question is answered from its own passages."""
         best = ranking[: self.settings.passages]
         self.candidates.add(best)
         passages = self.shown(best, len(best)) or "(nothing was found)"

@@ -1,6 +1,6 @@
 """Text to Cypher: a language model writes one statement that reads, which is run with the trust of whoever asks.
 
-It is shown what is in the graph, and saved queries that resemble the question. If the statement is refused or
+The prompt describes the graph and shows saved queries like the question. If the statement is refused or
 fails, the model is shown the reason once.
 """
 
@@ -78,7 +78,7 @@ def ask_cypher(
     `trust`: on whose behalf the statement is run. `run` False: the statement only. `listener` receives each call of the
     model.
 
-    Raises ModelError when the second statement does not do either, naming it and what is wrong with it.
+    Raises ModelError when the second statement fails, too; the error has the statement and its fault.
     """
     meter = _Meter(listener)
     heard = llm.with_listener(meter.add)

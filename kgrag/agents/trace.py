@@ -9,7 +9,7 @@ from kgrag.values.results import Usage
 
 @dataclass(slots=True)
 class Trace:
-    """Collects events. `step` is that of the loop now; `listener` receives every event as it happens."""
+    """Collects events. `step` is the current step of the loop; `listener` receives every event as it happens."""
 
     listener: Listener | None = None
     step: int = 0

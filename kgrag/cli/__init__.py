@@ -24,7 +24,7 @@ SECTIONS = {
     "Collections": ("collections", "inspect", "cypher", "browser", "delete", "export", "import"),
     "Servers": ("up", "down", "doctor", "serve", "keys", "mcp", "completion"),
 }
-"""The commands as `kgrag --help` lists them, those that are used first first; what packages add comes last."""
+"""The commands in the order of `kgrag --help`: the most used first, commands of packages last."""
 
 ENRICH = "enrich"
 """The group that also has each verb of the client that has no command of its own."""
@@ -47,7 +47,7 @@ GROUPS = {
         ("collections", "retrievers", "systems", "prompts", "settings", "runs"),
     ),
 }
-"""Commands of a group: what it is for, and their names."""
+"""Groups of commands: the purpose of each, and the names of its commands."""
 
 _ALONE = frozenset(name for names in SECTIONS.values() for name in names)
 _GROUPED = {name: f"{group} {name}" for group, (_, names) in GROUPS.items() for name in names if name not in _ALONE}
@@ -84,7 +84,7 @@ class Group(click.Group):
         return list(self._names)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        """Import and return a command, None if there is none of that name."""
+        """Import and return a command, None if the name is unknown."""
         return given_once(COMMANDS[cmd_name]) if cmd_name in self._names else None
 
     def resolve_command(
@@ -131,7 +131,7 @@ class Main(Group):
         return sorted({*(name for name in COMMANDS if name not in _GROUPED), *GROUPS})
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        """Import and return a command or group, None if there is none of that name."""
+        """Import and return a command or group, None if the name is unknown."""
         if cmd_name in GROUPS:
             summary, names = GROUPS[cmd_name]
             kind = Enrich if cmd_name == ENRICH else Group
@@ -151,7 +151,7 @@ class Main(Group):
         self.format_commands(ctx, formatter)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """List the commands by what they are for."""
+        """List the commands by their purpose."""
         placed = {name for names in SECTIONS.values() for name in names} | set(GROUPS)
         others = tuple(name for name in self.list_commands(ctx) if name not in placed)
         sections = {**SECTIONS, "Groups of commands": tuple(GROUPS), "Of other packages": others}

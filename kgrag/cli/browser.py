@@ -122,7 +122,7 @@ def _show(answer: dict[str, Any], no_open: bool, as_json: bool) -> None:
 
 
 def _open(address: str) -> bool:
-    """Return whether a browser was opened. There is none without a display: one in the terminal does not count."""
+    """Return whether a browser was opened. Without a display none opens: a browser in the terminal does not count."""
     try:
         controller = webbrowser.get()
     except webbrowser.Error:

@@ -1,4 +1,4 @@
-"""What the commands that work on the graph share: the connection, the choice of a collection, the options."""
+"""Shared parts of the commands on the graph: the connection, the choice of a collection, the options."""
 
 import re
 import sys

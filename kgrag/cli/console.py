@@ -1,4 +1,4 @@
-"""What every command shares: the consoles, progress bars, JSON on standard output, settings with readable errors."""
+"""Shared parts of all commands: consoles, progress bars, JSON on standard output, settings with readable errors."""
 
 import logging
 import re

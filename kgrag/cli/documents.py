@@ -291,7 +291,7 @@ def print_hand_over(report: "HandOver", database: str, collection: str) -> None:
 
 
 def print_changes(report: "IngestReport", prune: bool = False) -> None:
-    """Print on standard error what is gone, came from elsewhere, was passed over or converted."""
+    """Print on standard error the files that are gone, came from elsewhere, were skipped or converted."""
     from kgrag.loaders.images import IMAGE
 
     if report.gone and not prune:
@@ -322,7 +322,7 @@ def _tally(counts: Mapping[str, int]) -> str:
 
 
 def _confirm_pruning(report: "IngestReport", collection: str) -> bool:
-    """Show what is gone, and ask whether to delete it; without a terminal nobody can say so, and it stays."""
+    """Show the files that are gone, and ask whether to delete their documents; without a terminal they stay."""
     absent = report.gone
     print_list(f"{number(len(absent), 'document')} of {collection} whose file or row is no longer there:", absent)
     whole = len(absent) + report.added + report.changed + report.unchanged

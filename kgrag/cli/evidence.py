@@ -259,7 +259,7 @@ class LiveTrace:
 
 
 def print_answer(answer: Answer) -> None:
-    """Print an answer with what it cites; where it is not in the evidence, the evidence, ranked."""
+    """Print an answer with its citations; if the evidence does not hold it, print the evidence, ranked."""
     text = readable(answer.text)
     if text:
         console = stdout_console()

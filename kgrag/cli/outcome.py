@@ -1,4 +1,4 @@
-"""What commands share that take long: how they stop, what they would cost, what failed, and Ctrl-C that is not lost."""
+"""Shared parts of long commands: how they stop, their estimates and failures, and Ctrl-C that is not lost."""
 
 import signal
 import sys
@@ -141,7 +141,7 @@ def end(
 
 
 def end_stopped(stopped: "ModelError | None", left: int, item: str) -> None:
-    """End with the error that stopped the work early, if one did, and say what is left."""
+    """End with the error that stopped the work early, if one did, and print the remaining work."""
     if stopped is not None:
         print_error(stopped)
         note(f"{number(left, item)} left; run the same command again to go on.")

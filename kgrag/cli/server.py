@@ -281,7 +281,7 @@ def _status_json(state: "ServerStatus", home: Path) -> dict[str, Any]:
 
 
 def _follow(path: Path, position: int) -> None:
-    """Print what is added to `path` from `position` on; begins again when the server begins a new file."""
+    """Print the lines added to `path` from `position` on; begins again when the server begins a new file."""
     while True:
         size = path.stat().st_size if path.exists() else 0
         if size < position:

@@ -39,7 +39,7 @@ def unknown_argument(call: str, name: str, names: list[str]) -> ConfigurationErr
 
 
 def check_asked(question: Any, k: Any) -> None:
-    """Raise ConfigurationError for a question that is no text or empty, and for a number of passages that is none."""
+    """Raise ConfigurationError for a question that is empty or not a text, and for an invalid number of passages."""
     if not isinstance(question, str):
         raise ConfigurationError(f"A question is a text, not {_kind(question)}.", "Give it as a str.")
     if not question.strip():
@@ -51,7 +51,7 @@ def check_asked(question: Any, k: Any) -> None:
 
 
 def check_part(part: Any, kind: type[object], name: str) -> None:
-    """Raise ConfigurationError for what is neither the name of a retriever or system, nor one itself."""
+    """Raise ConfigurationError unless the value is a retriever, a system, or the name of one."""
     if not isinstance(part, str | kind):
         raise ConfigurationError(
             f"The {name} is {_kind(part)}.",

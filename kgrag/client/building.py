@@ -1,4 +1,4 @@
-"""What makes a collection, changes it and removes it: documents, the schema of its facts, vectors."""
+"""Make, change and remove a collection: documents, the schema of its facts, vectors."""
 
 import threading
 from collections.abc import Iterable, Mapping
@@ -58,7 +58,7 @@ class Building(Verbs):
 
         Args:
             source: a path, several paths, or Documents and Problems.
-            embedder: that of a new collection; None: that of the settings.
+            embedder: the embedder of a new collection; None: the one of the settings.
             language: of a new collection, an ISO 639-1 code; None: detected from the first documents.
             columns: those of rows' keys, titles and texts; None: detected.
             root: a folder to which files' keys are relative; None: keys are absolute paths.
@@ -101,14 +101,14 @@ class Building(Verbs):
         Args:
             mapping: labels, properties and relationships, or the path of a TOML or JSON file with them; None: what the
                 collection is attached to, else what `propose_attachment` proposes.
-            labels: those that a proposal is to be made for; None: all.
+            labels: the labels that the proposal covers; None: all.
             progress: receives (stage, done, total).
 
         Returns:
             Counts; `gone` are the keys of documents whose nodes went.
 
         Raises:
-            InputError: the mapping does not fit that graph, or there is none.
+            InputError: the mapping does not fit that graph, or is missing.
             MismatchError: the collection holds other documents.
         """
         from kgrag.client.ingestion import attach

@@ -300,14 +300,14 @@ class Collection(Building, LocalSearching):
         """Return the facts of a schema about an entity, with since and until when each holds.
 
         Args:
-            name: what it is called.
+            name: the name of the entity.
             as_of: a date such as 1912, 1912-03 or 1912-03-07, to have only what held then; empty: all.
 
         Returns:
             A row a fact: subject, predicate, object, valid_from, valid_to, ended_by, stated_at, passages.
 
         Raises:
-            InputError: the date is none.
+            InputError: the date is not valid.
         """
         return self.saved_query("history", entity=name, as_of=checked_date(as_of), limit=_FACTS)
 

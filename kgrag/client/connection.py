@@ -123,7 +123,7 @@ class Models:
         return tuple(self._embedders)
 
     def embedder(self, embedder: str | Embedder | None = None) -> Embedder:
-        """Return an embedder by its name, by default that of the settings; each is loaded once."""
+        """Return an embedder by its name, by default the one of the settings. Each is loaded once."""
         with self._lock:
             if embedder is not None and not isinstance(embedder, str):
                 self._embedders[embedder.name] = embedder
@@ -235,7 +235,7 @@ class Connection:
             The passage.
 
         Raises:
-            NotFoundError: there is none, or several collections have one.
+            NotFoundError: no collection has it, or several do.
         """
         matches = reader.find_passages(self.graph, text, collection)
         if not matches:
@@ -299,7 +299,7 @@ class Connection:
         """Return an embedder, loaded once for all callers.
 
         Args:
-            embedder: its name, or an Embedder, which is returned as it is; None: that of the settings.
+            embedder: its name, or an Embedder, which is returned as it is; None: the one of the settings.
 
         Returns:
             The embedder.

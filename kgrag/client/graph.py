@@ -132,7 +132,7 @@ class KnowledgeGraph(Connection):
         Args:
             source: paths, or Documents and Problems.
             collection: the name of the collection.
-            embedder: its name, or an Embedder; None: that of the settings.
+            embedder: its name, or an Embedder; None: the one of the settings.
             language: an ISO 639-1 code; None: detected from the first documents.
             columns: those of rows' keys, titles and texts; None: detected.
             root: a folder to which files' keys are relative; None: keys are absolute paths.
@@ -183,7 +183,7 @@ class KnowledgeGraph(Connection):
             source: paths, or Documents and Problems.
             folder: the empty folder; it is made if it does not exist.
             collection: the name of the collection.
-            embedder: its name, or an Embedder; None: that of the settings.
+            embedder: its name, or an Embedder; None: the one of the settings.
             language: an ISO 639-1 code; None: detected from the first documents.
             columns: those of rows' keys, titles and texts; None: detected.
             root: a folder to which files' keys are relative; None: keys are absolute paths.

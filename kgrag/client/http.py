@@ -1,4 +1,4 @@
-"""HTTP to `kgrag serve`: what it replies as JSON, its events as they come, and its errors as the same errors here."""
+"""HTTP to `kgrag serve`: its replies as JSON, its events as they arrive, its errors as the same errors here."""
 
 import json
 from collections.abc import Iterator, Mapping

@@ -44,7 +44,7 @@ FILES_AT_ONCE, BYTES_AT_ONCE = 100, 32 * 1024 * 1024  # of uploads that are sent
 
 
 def named_files(paths: Iterable[str | Path], root: str | Path | None) -> Iterator[tuple[str, Path]]:
-    """Yield files with their names; of a folder those that some loader reads.
+    """Yield files with their names; a folder yields the files that a loader reads.
 
     Raises InputError for a path that does not exist.
     """

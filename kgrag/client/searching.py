@@ -292,7 +292,7 @@ class LocalSearching(Searching):
 
     def _rank(self, query: Query, k: int, retriever: str | Retriever) -> Ranking:
         searcher = with_bridges(self.retriever(retriever), query.knowledge)
-        if isinstance(retriever, Retriever):  # only its maker knows what it depends on
+        if isinstance(retriever, Retriever):  # its dependencies are unknown
             return retrieve_folded(searcher, query, k)
         return self.rankings.ranking(searcher, query, k)
 

@@ -1,4 +1,4 @@
-"""Verbs of a collection: what it gains after its documents. Each is declared here once, for every door.
+"""Verbs of a collection: the layers that it gains after its documents. Each is declared once, for every door.
 
 Imports nothing heavy: the help of the command line reads the methods.
 """
@@ -252,7 +252,7 @@ class Verbs:
             pairs: pairs of `resolve`.
 
         Returns:
-            For each pair a sentence with the first name, and one with the other; empty if there is none.
+            For each pair a sentence with the first name and one with the other; empty if no pair is left.
         """
         from kgrag.indexing.resolution.resolve import contexts
 

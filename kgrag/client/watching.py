@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 _TICK = 200  # milliseconds between two looks at what has changed
-_LONGEST = 30.0  # seconds of changes without a pause after which what is quiet is read
+_LONGEST = 30.0  # seconds of constant changes after which files at rest are read
 
 
 def watch(
@@ -27,7 +27,7 @@ def watch(
 
     A file is read when nothing has changed for `quiet` seconds, never while it is written. Documents of files that are
     gone are deleted, unless `prune` is False; `options` are those of `Collection.ingest`. It can be interrupted at any
-    moment, and resumes. Raises InputError for what is no folder, or no longer there.
+    moment, and resumes. Raises InputError if a path is not a folder or no longer exists.
     """
     tops = [Path(os.path.realpath(folder)) for folder in folders]
     for top in tops:
@@ -69,7 +69,7 @@ def looks(
     )  # fmt: skip
     next(ticks, None)  # from here on nothing is missed
     yield read()
-    first = last = time.monotonic()  # of the changes since; what was too new is looked at again
+    first = last = time.monotonic()  # of the changes since; files that were too new are checked again
     waiting = True
     for changes in ticks:
         now = time.monotonic()

@@ -1,4 +1,4 @@
-"""The demo corpus: articles on polar ships, the people who built and sailed them, and where those came from."""
+"""The demo corpus: articles on polar ships, on the people who built and sailed them, and on their home towns."""
 
 import json
 from collections.abc import Iterator

@@ -1,1 +1,1 @@
-"""Out and back: collections as JSON Lines, read back node by node and edge by edge; GraphML goes out only."""
+"""Export and import: collections as JSON Lines in both directions, and GraphML for export alone."""

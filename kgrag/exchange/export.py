@@ -1,4 +1,4 @@
-"""A collection -> files, streamed: what is held in memory does not grow with the collection."""
+"""Write a collection to files as a stream: memory does not grow with the collection."""
 
 import time
 import uuid
@@ -19,7 +19,7 @@ STEP = 1000  # nodes and edges between reports
 
 @dataclass(frozen=True, slots=True)
 class ExportReport:
-    """What an export holds; `left_out`: edges that lead out of the collection; `bytes`: None for a stream."""
+    """The contents of an export. `left_out` counts edges that leave the collection; `bytes` is None for a stream."""
 
     collection: str
     path: str

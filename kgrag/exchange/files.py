@@ -1,4 +1,4 @@
-"""Where exports go and come from, and in which form: JSON Lines in a file, a compressed file, a stream.
+"""Sources and targets of exports: JSON Lines in a file, a compressed file or a stream.
 
 Under its final name there is a whole export, or none.
 """
@@ -29,7 +29,7 @@ VERSION = 1
 
 @dataclass(frozen=True, slots=True)
 class Header:
-    """Where an export comes from. `export` is its own id; `embeddings`: whether it has the vectors."""
+    """The source of an export. `export` is its own id; `embeddings` tells whether it has the vectors."""
 
     collection: str
     schema_version: int

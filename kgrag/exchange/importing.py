@@ -115,7 +115,7 @@ def read_through(reader: JsonLinesReader, progress: Progress) -> Fingerprint:
 
 
 class Import:
-    """One import; what is written is noted on the Collection node in the same transaction."""
+    """One import. The Collection node records its progress in the transaction of each batch."""
 
     def __init__(
         self, graph: Graph, reader: JsonLinesReader, fingerprint: Fingerprint, progress: Progress, unused_seconds: float

@@ -108,7 +108,7 @@ def find_import(graph: Graph, name: str) -> tuple[Collection, str, int] | None:
 
 
 def open_collection(graph: Graph, name: str) -> Collection:
-    """Return the collection of that name. Raises NotFoundError with the existing names, if there is none."""
+    """Return the collection of that name. Raises NotFoundError, with the existing names, if it does not exist."""
     collection = find_collection(graph, name)
     if collection is None:
         names = ", ".join(c.name for c in list_collections(graph)) or "none yet"

@@ -66,7 +66,7 @@ _BITS = 128
 
 @dataclass(frozen=True, slots=True)
 class NodeRecord:
-    """A node: a Collection's `id` is its name; `labels`: those that were given by hand besides `label`."""
+    """A node. The `id` of a Collection is its name; `labels` are the labels that users gave it besides `label`."""
 
     label: str
     id: str

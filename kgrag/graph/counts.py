@@ -19,7 +19,7 @@ COUNTED = ("Passage", "Triple", "Entity")
 
 @dataclass(frozen=True, slots=True)
 class Heap:
-    """The heap of the server in bytes; `live`: what was left when garbage was collected last."""
+    """The heap of the server in bytes. `live` is its size after the last collection of garbage."""
 
     used: int
     live: int

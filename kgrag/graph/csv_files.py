@@ -82,7 +82,7 @@ class Table(Lines):
         self.multiline = self.multiline or lines.multiline
 
     def close(self) -> None:
-        """Write what is left, and the header."""
+        """Write the remaining rows, and the header."""
         self._file.close()
         self.header.write_text(",".join(self.columns) + "\n", encoding="utf-8")
 

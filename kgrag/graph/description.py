@@ -60,7 +60,7 @@ class NodeKind:
 
     @property
     def plural(self) -> str:
-        """What several are called: entities."""
+        """The plural of the label in words: entities."""
         name = self.label.lower()
         return f"{name[:-1]}ies" if name.endswith("y") else f"{name}s"
 

@@ -45,7 +45,7 @@ MODES = ("read", "write", "auto", "schema")
 
 @dataclass(frozen=True, slots=True)
 class Parameter:
-    """A parameter of a query: its Cypher type, its default as Cypher text (or None), and what it means."""
+    """A parameter of a query: its Cypher type, its default as Cypher text (or None), and its meaning."""
 
     name: str
     type: str

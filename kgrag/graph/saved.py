@@ -40,7 +40,7 @@ def saved_queries() -> dict[str, Query]:
 
 
 def find_query(name: str) -> Query:
-    """Return the saved query of that name. Raises NotFoundError with the nearest names, if there is none."""
+    """Return the saved query of that name. Raises NotFoundError, with the nearest names, if it does not exist."""
     queries = saved_queries()
     short = name.removeprefix(_FOLDER).replace("-", "_").lower()
     if short in queries:

@@ -185,7 +185,7 @@ def collection_indexes(number: int, embedding: str, labels: Collection[str] | No
 
 
 def index_states(graph: Graph, number: int, embedding: str, labels: Collection[str]) -> dict[str, dict[str, Any]]:
-    """Return the indexes that a collection needs for nodes of these labels, and those that all share.
+    """Return the indexes that a collection needs for nodes of these labels, and the indexes that all collections share.
 
     Name -> row of `cypher/inspect/indexes.cypher`, {} if missing.
     """

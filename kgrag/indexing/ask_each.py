@@ -61,7 +61,7 @@ def ask_each(
     report: Callable[[int, int], None],
     threads: int,
 ) -> AskingResult:
-    """Ask about each of `total` sources (passages, with id, document and title), and write what is said.
+    """Ask about each of `total` sources (passages, with id, document and title), and write the replies.
 
     `write` is given replies by id, some at a time, in the caller's thread; `report` how many there are so far, and of
     how many. No further one is begun once the budget is used up, the server is out of reach, or

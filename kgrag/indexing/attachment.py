@@ -24,7 +24,7 @@ _KEYS = re.compile(r"(^|_)(u?id|key|code|slug|[ug]uid|isbn|sku)$|[a-z](Id|ID|Key
 
 
 class AttachedLabel(BaseModel):
-    """What of a label's nodes is read.
+    """The properties of a label's nodes that are read.
 
     `name`: the property that becomes the title; `key`: one that no two nodes share, empty: the element id; `texts` are
     read as they are, `facts` in a line each; `version`: when a node was changed, which is kept beside the text alone.
@@ -232,7 +232,7 @@ def _relationships(graph: Graph, labels: Iterable[str]) -> dict[str, AttachedRel
 
 
 def _length(values: Sequence[Any]) -> float | None:
-    """Return how many characters values have on average; None for what is no text: bytes, embeddings."""
+    """Return the mean length of values in characters; None for values that are not texts: bytes, embeddings."""
     if any(
         isinstance(value, bytes | bytearray) or (isinstance(value, list) and len(value) > _LIST) for value in values
     ):

@@ -47,7 +47,7 @@ class BatchRecord:
 
 @dataclass(slots=True)
 class _Tally:
-    """What came back."""
+    """The replies of a batch."""
 
     passages: int = 0
     failures: list[FailedPassage] = field(default_factory=list)
@@ -71,7 +71,7 @@ class BatchedExtraction:
     def run(
         self, *, limit: int | None = None, linked: bool = False, cancel: bool = False, engine: Engine = IN_PROCESS
     ) -> ExtractionReport:
-        """Go on with the batches that are under way; if there are none, send what is due, `limit` passages at most.
+        """Go on with the batches under way; without any, send the pending passages, `limit` at most.
 
         Waits for all of them, and writes what each gave as soon as it ends. `cancel`: have those under way end now, and
         send nothing. Raises MismatchError for batches of another server, ConfigurationError, DatabaseError.
@@ -117,7 +117,7 @@ class BatchedExtraction:
         self._graph.run("write/batches", collection=self._collection.name, batches=rows)
 
     def _send(self, server: BatchServer, limit: int | None, linked: bool) -> list[BatchRecord]:
-        """Upload what is due, as far as the budget goes, and record it."""
+        """Upload the pending passages, as far as the budget goes, and record it."""
         form = form_of(self._collection, self._settings.chat.prompts, linked)
         due = unread(self._graph, self._collection, "extracted", form.version)[:limit]
         schema = reply_schema(form.shape)
@@ -214,7 +214,7 @@ class BatchedExtraction:
         ]
 
     def _form(self, batch: BatchRecord) -> Form:
-        """Return the form of what was sent, by the collection's schema of today and the version of then."""
+        """Return the form of a request, by the collection's schema of today and the version of then."""
         linked = batch.prompt == LINKED
         return replace(form_of(self._collection, self._settings.chat.prompts, linked), version=batch.version)
 

@@ -106,7 +106,7 @@ class ImportToolSink(Tables):
 
 @dataclass(frozen=True, slots=True)
 class BulkReport(IngestReport):
-    """What a bulk load did; `stages`: seconds by stage; `dump`: the folder that holds the database it replaced."""
+    """The result of a bulk load. `stages`: seconds by stage; `dump`: the folder of the database that it replaced."""
 
     stages: dict[str, float] = field(default_factory=dict)
     dump: Path | None = None
@@ -242,7 +242,7 @@ def write_files(
 def _with_language(
     source: Iterable[Document | Problem], settings: Settings
 ) -> tuple[Iterable[Document | Problem], Settings]:
-    """Return the settings with a language: their own, or that of the first documents."""
+    """Return the settings with a language: their own, or the language of the first documents."""
     if settings.indexing.language is not None:
         return source, settings
     source, language = first_language(source)

@@ -153,7 +153,7 @@ def build(
     size: int = SIZE,
     tokens: int = TOKENS,
 ) -> WritingReport:
-    """Find the communities of a collection, or bring them up to date; with `llm` a model writes what it did not yet.
+    """Find the communities of a collection, or update them; with `llm` a model writes the missing reports.
 
     `size`: most members of one that is not parted again; `tokens`: most that a report is made from. When the budget is
     used up or the server is out of reach, what was received is written. Raises ConfigurationError when

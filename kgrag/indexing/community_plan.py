@@ -1,4 +1,4 @@
-"""Which communities there are to be: those that the graph has, with new names in them, or all found again."""
+"""Plan the communities: those of the graph with new names added, or all found again."""
 
 import hashlib
 import importlib

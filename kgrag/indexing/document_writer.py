@@ -23,7 +23,7 @@ _ROWS = 1000  # a statement
 
 @dataclass(slots=True)
 class PageRows:
-    """What a transaction writes of pages, tables and figures; rows as in the headers of `cypher/write`.
+    """The rows of pages, tables and figures in one transaction, as in the headers of `cypher/write`.
 
     `documents` are those that hold no others afterwards.
     """
@@ -96,7 +96,7 @@ def add_pages(rows: PageRows, collection: str, id: str, document: Document, pass
 
 
 def write_pages(tx: Transaction, rows: PageRows) -> None:
-    """Write them within a transaction, after the passages; what is gone of them is removed."""
+    """Write the rows within a transaction, after the passages, and remove parts that the document no longer has."""
     if rows.documents:
         tx.run("write/remove_pages", rows=rows.documents)
     for query, parts in (
@@ -123,7 +123,7 @@ _SPARE = 50  # removed collections whose indexes stay
 
 @dataclass(slots=True)
 class Batch:
-    """What one transaction writes. Rows are plain maps, their keys as in the headers of `cypher/write`.
+    """The rows of one transaction: plain maps, their keys as in the headers of `cypher/write`.
 
     `rewritten`, `renamed`: documents and passages that were there before, with the entities that they stay about.
     `sealed`: documents whose last part this is; `stale_*`: ids of what they no longer hold.
@@ -198,7 +198,7 @@ def write_batch(graph: Graph, collection: Collection, batch: Batch) -> None:
 
 
 def settle_entities(tx: Transaction, lost: Set[str], typed: Set[str] = frozenset()) -> None:
-    """Bring entities that lost something in step, and those that facts of a schema are now about (`typed`)."""
+    """Update entities that lost a mention or a title, and entities that facts of a schema are now about (`typed`)."""
     rows: list[dict[str, Any]] = []
     for ids, fresh in ((lost - typed, False), (typed, True)):
         if ids:

@@ -18,7 +18,7 @@ from kgrag.values.documents import Document, Triple
 
 @dataclass(slots=True)
 class ExistingDocument:
-    """What the graph holds of a document already: the ids of its passages and triples; `known`: whether it does."""
+    """The ids of a document's passages and triples in the graph. `known` tells whether the graph has the document."""
 
     known: bool = False
     passages: set[str] = field(default_factory=set)
@@ -27,7 +27,7 @@ class ExistingDocument:
 
 @dataclass(slots=True)
 class Plan:
-    """A document that must be written: its passages in order, each with its words, and what is `held` of it."""
+    """A document to be written: its passages in order, each with its words, and the ids that the graph has of it."""
 
     document: Document
     id: str

@@ -1,4 +1,4 @@
-"""What a language model says that a passage states: the form of its reply, and the rows of the graph made from it.
+"""The facts of a passage by a language model: the form of a reply, and the rows of the graph made from it.
 
 They follow from one passage and one reply alone, so the order in which passages are done leaves no trace.
 """
@@ -290,7 +290,7 @@ class FactRows:
         text: str = "",
         schema: FactSchema | None = None,
     ) -> None:
-        """Take in what is extracted from a passage, but for what says nothing.
+        """Add the facts of a passage, without facts that say nothing.
 
         `prompt`: the text of what was asked with; `text`: of what was shown. Dropped are triples with an empty part,
         with a bare pronoun or what is no name at an end, without any of the passage's named entities (GEAR, section 3),
@@ -397,7 +397,7 @@ Fact = dict[str, str]
 
 
 def _dates(triple: Triple, text: str) -> Fact:
-    """Return the dates of a triple whose years stand in what was given; none where it would end before it begins."""
+    """Return the dates of a triple whose years stand in its passage; no dates if it would end before it begins."""
     dates = {key: date for key in _DATED if (date := getattr(triple, key, ""))}
     dates = {key: date for key, date in dates.items() if not text or date[:4] in text}
     return dates if len(dates) < len(_DATED) or may_precede(*dates.values()) else {}
@@ -501,7 +501,7 @@ def _is_pronoun(surface: str) -> bool:
 
 
 def _is_no_name(surface: str) -> bool:
-    """Return whether the text says that there is none, or is markup of another form of reply."""
+    """Return whether the text says that there are no facts, or is markup of another form of reply."""
     return normalise(surface) in NONE or bool(_MARKUP.search(surface))
 
 

@@ -45,7 +45,7 @@ _WRITTEN = {"extract": 450, "extract-linked": 550, "extract-typed": 500}
 
 @dataclass(frozen=True, slots=True)
 class ExtractionReport:
-    """What an extraction did.
+    """The result of an extraction.
 
     `passages` were extracted, which gave `triples`; `dropped`: reason -> triples that were left out. `cut`: replies
     that were cut off, of which what was whole was used. `left`: passages that still wait, the `failures` among them.
@@ -65,7 +65,7 @@ class ExtractionReport:
 
 @dataclass(frozen=True, slots=True)
 class Form:
-    """What is asked of a passage: the prompt, the form of its replies, and the schema that these are held to.
+    """The request for a passage: the prompt, the form of its replies, and the schema that these are held to.
 
     `version`: of prompt and schema.
     """
@@ -86,7 +86,7 @@ def prompt_values(source: Mapping[str, Any]) -> dict[str, str]:
 
 
 def form_of(collection: Collection, prompts: Path | None, linked: bool = False) -> Form:
-    """Return what is asked of a collection's passages; `prompts`: a folder of one's own.
+    """Return the request for the passages of a collection; `prompts` is a folder of your own prompts.
 
     `linked`: Wikipedia titles, too, for which a collection with a schema is not asked. Raises ConfigurationError.
     """
@@ -202,7 +202,7 @@ def estimate(
 
 
 class FactWriter:
-    """Writes what was extracted with a version, some passages a transaction; not what the prompt's example holds.
+    """Writes extracted facts with a version, some passages a transaction, without the facts of the prompt's example.
 
     `triples` counts those kept, `dropped` the others, `cut` the replies that were cut off.
     """

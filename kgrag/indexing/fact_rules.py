@@ -178,7 +178,7 @@ class _Reading:
         self._aliases: dict[str, set[str]] = {}
 
     def extraction(self) -> Extraction:
-        """Return what was found."""
+        """Return the facts that the rules found."""
         return _extraction(list(self._triples), self._aliases)
 
     def pairs(self, text: str) -> None:

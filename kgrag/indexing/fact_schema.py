@@ -86,7 +86,7 @@ class FactSchema(BaseModel):
 
     @property
     def version(self) -> str:
-        """12 hexadecimal digits that change with what the schema says, not with the order of its parts."""
+        """12 hexadecimal digits that change with the schema, not with the order of its parts."""
         return hashlib.blake2b(self.to_json().encode(), digest_size=6).hexdigest()
 
     def to_json(self) -> str:
@@ -99,11 +99,11 @@ class FactSchema(BaseModel):
         return to_toml(self)
 
     def entity_type(self, name: str) -> str | None:
-        """Return the type of that name or synonym, None if there is none."""
+        """Return the type of that name or synonym, None if the schema has no such type."""
         return self._types.get(_words(name))
 
     def predicate(self, name: str) -> str | None:
-        """Return the predicate of that name or synonym, None if there is none."""
+        """Return the predicate of that name or synonym, None if the schema has no such predicate."""
         return self._predicates.get(_words(name))
 
     def prompt_values(self) -> Mapping[str, str]:

@@ -87,7 +87,7 @@ def finish(
 
 
 def _forget(graph: Graph, collection: Collection, stale: int, passages: int) -> None:
-    """Rid the full-text indexes of what was removed, which Lucene counts until it merges the segment that held it."""
+    """Merge removed texts out of the full-text indexes: Lucene counts a text until it merges its segment."""
     if passages <= REFILLED:
         refill_fulltext_indexes(graph, collection.name, collection.indexed)
     elif stale > passages * SHARE:

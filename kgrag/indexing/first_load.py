@@ -134,7 +134,7 @@ class _Rows:
 
 @dataclass(slots=True)
 class _Writing:
-    """What one transaction writes: nodes by id, relationships (kind, start, end, values), changed properties by id."""
+    """The rows of one transaction: nodes by id, relationships (kind, start, end, values), changed properties by id."""
 
     nodes: dict[str, Row]
     edges: list[tuple[object, ...]]
@@ -248,7 +248,7 @@ class _Transactions:
             self._submit()
 
     def close(self, totals: Totals, progress: Progress) -> None:
-        """Write what is left, and what the collection records of itself."""
+        """Write the remaining rows, and the collection's record of itself."""
         record = {
             "passages": totals.passages, "class": totals.corpus_class,
             "density": totals.density, "density0": totals.density0,

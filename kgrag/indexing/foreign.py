@@ -74,7 +74,7 @@ def _key(row: Row) -> str:
 
 
 def _ends(kind: Row, facts: Iterable[str]) -> str:
-    """Return the names of ends with what their relationships say, and how many there are besides."""
+    """Return the names of ends with the words of their relationships, and the number of further ends."""
     names = dict.fromkeys(f"{end['name']}{_about(end['properties'], facts)}" for end in kind["ends"])
     left = kind["number"] - len(kind["ends"])
     return ", ".join(names) + (f" and {left:,} more" if left > 0 else "")

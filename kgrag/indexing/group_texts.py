@@ -129,7 +129,7 @@ _BATCH = 200  # texts written at once
 
 
 class Due(Protocol):
-    """What a text is due about; `changed`: it rests on something else than the text that is there."""
+    """The members that a text is due about. `changed` tells whether the present text rests on other members."""
 
     @property
     def id(self) -> str:
@@ -138,7 +138,7 @@ class Due(Protocol):
 
     @property
     def changed(self) -> bool:
-        """Whether its text no longer says what it should."""
+        """Whether its text is stale."""
         ...
 
 

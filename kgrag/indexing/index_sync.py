@@ -17,7 +17,7 @@ _STAGE = "passage index"
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """Ids of passages that an index lacks, and of those that it has and the graph has not."""
+    """Ids of passages that an index lacks, and ids of passages that only the index has."""
 
     missing: list[str]
     stale: list[str]

@@ -215,7 +215,7 @@ def _mentions(
 
 @dataclass(frozen=True, slots=True)
 class Facts:
-    """What the triples of one passage are about: their subjects and objects, and the names of the passage itself.
+    """The entities of the triples of one passage: their subjects and objects, and the names of the passage itself.
 
     All in normal form, between spaces, so that whole words are compared.
     """

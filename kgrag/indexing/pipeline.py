@@ -34,7 +34,7 @@ from kgrag.values.results import IngestReport
 
 @dataclass(frozen=True, slots=True)
 class PendingDocument:
-    """A document, by its id, that is new or has changed; `replaced`: what it takes the place of."""
+    """A new or changed document by its id. `replaced` is the version that it replaces."""
 
     id: str
     document: Document
@@ -44,7 +44,7 @@ class PendingDocument:
 
 @dataclass(frozen=True, slots=True)
 class Prepared:
-    """What one transaction writes, how many vectors were computed for it, and what has none.
+    """The rows of one transaction, the number of vectors computed for it, and the texts without a vector.
 
     `alone`: it holds a part of a long document, and these must be committed in order, since the last one seals it; or
     it takes something back, and so changes words and entities wherever it comes upon them. `of`: of a long document,
@@ -60,7 +60,7 @@ class Prepared:
 
 @dataclass(frozen=True, slots=True)
 class Preparing:
-    """Cuts documents into passages, finds names in them and embeds what is new. `size`: passages of a transaction."""
+    """Cuts documents into passages, finds names in them and embeds new passages. `size`: passages of a transaction."""
 
     collection: str
     indexing: IndexingSettings
@@ -93,7 +93,7 @@ _LOG = logging.getLogger(__name__)
 Items = Iterable[Document | Problem | Unchanged]
 
 SMALL_BATCH = 64
-"""Passages of a batch below which a first load is none: who sets so few wants them written as they come."""
+"""With a smaller `batch_passages` the first load is skipped, and documents are written as they arrive."""
 _GROUP = 256  # documents whose hashes are asked for at once
 _GROUP_CHARS = 16_000_000  # that they have together at most, but for the last
 _PASSAGE_CHARS = 1000  # of a passage, about: what counts is that a batch is neither tiny nor huge

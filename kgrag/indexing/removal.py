@@ -82,7 +82,7 @@ def lies_in(file: str, place: str) -> bool:
 
 
 def is_gone(scan: Scan, file: str, fingerprint: str | None) -> bool:
-    """Whether what a collection holds of a file is no longer there."""
+    """Whether the file behind documents of a collection is gone."""
     if file in scan.files:
         return scan.files[file] not in ("", fingerprint)  # a row that the file no longer has
     return not _hidden(scan, file)

@@ -105,7 +105,7 @@ def _discard(graph: Graph, old: Collection, settings: Settings) -> None:
 def add_vectors(
     graph: Graph, name: str, label: str, slot: str, embedder: Embedder, progress: Progress
 ) -> tuple[int, list[Problem]]:
-    """Embed the nodes of a label that have no vector in a slot; returns how many, and those that get none."""
+    """Embed the nodes of a label that have no vector in a slot; return how many, and the texts that get none."""
     added, problems = 0, list[Problem]()
     ids = without_vector(graph, name, label, slot)
     parts = list(describe().node(label).embedded)
@@ -134,7 +134,7 @@ _BATCH = 5000
 
 
 def repair(graph: Graph, name: str, embedder: Embedder | None, settings: Settings, progress: Progress) -> RepairReport:
-    """Make the indexes and vectors that are missing, and finish what was interrupted; touches nothing that is whole.
+    """Make missing indexes and vectors, and complete interrupted work; sound parts stay untouched.
 
     An interrupted run resumes. `embedder` is the collection's own,
     None of one without vectors, of which only the indexes are looked after.

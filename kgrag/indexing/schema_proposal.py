@@ -57,7 +57,7 @@ def propose(graph: Graph, collection: Collection, llm: PromptedModel, sample: in
 
 
 def usable(proposal: Proposal) -> FactSchema:
-    """Return the parts of a proposal that make a valid schema. Raises ModelError when these are none."""
+    """Return the parts of a proposal that make a valid schema. Raises ModelError if no part is valid."""
     types: dict[str, Any] = {}
     predicates: dict[str, Any] = {}
     for part in proposal.types:

@@ -142,7 +142,7 @@ SMALL = 20_000  # vectors that are compared all the same: that is exact
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """What is compared: the nodes of a label. At most `k` neighbours are kept, all of at least the score `least`."""
+    """The nodes of a label to be compared. At most `k` neighbours are kept, each of at least the score `least`."""
 
     label: str
     k: int
@@ -150,12 +150,12 @@ class Kind:
 
     @property
     def plural(self) -> str:
-        """What the nodes are called."""
+        """The plural of the nodes in words."""
         return describe().node(self.label).plural
 
 
 def link_similar(work: StageContext) -> None:
-    """Write the nearest neighbours of the passages that are marked, and of those that a new passage comes close to."""
+    """Write the nearest neighbours of the marked passages, and of every passage that gains one of them."""
     due = work.due("Passage", "similar")
     if not due:
         return
@@ -166,7 +166,7 @@ def link_similar(work: StageContext) -> None:
 
 
 def link_nearest(work: StageContext, kind: Kind, due: Sequence[str], count: Callable[[], int]) -> None:
-    """Write the neighbours of the nodes `due`, and of those that one of them comes close to; `count`s all vectors."""
+    """Write the neighbours of the nodes in `due`, and of every node that gains one of them; `count`s all vectors."""
     total = count()
     size = total * work.collection.dimension * 4
     few = total > max(SMALL, SEARCHES * len(due))
@@ -263,7 +263,7 @@ _SHORTEST = 3  # letters, as HippoRAG has it
 
 
 def link_synonyms(work: StageContext) -> None:
-    """Write the names nearest to those that are marked, and to those that a new name comes close to.
+    """Write the nearest names of the marked names, and of every name that gains one of them as a neighbour.
 
     Without an embedder, names that have no vector yet keep their mark.
     """

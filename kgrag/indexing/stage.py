@@ -1,4 +1,4 @@
-"""What the corpus-wide stages share: the nodes marked for a stage (`todo`), in batches, and taking the mark off."""
+"""Shared work of the corpus-wide stages: nodes marked for a stage (`todo`) in batches, and removal of the marks."""
 
 import logging
 import time

@@ -72,7 +72,7 @@ class Terms:
 
 
 def terms(passage: TokenisedPassage) -> Terms:
-    """Return the content words of a passage's title and text that may be keywords; numbers and months are none."""
+    """Return the content words of a passage that may be keywords; numbers and months are left out."""
     language = passage.language
     noise = keyword_noise(language)
     tokens = [*passage.title, *passage.text]

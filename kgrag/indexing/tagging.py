@@ -56,7 +56,7 @@ class _Spot:
 
 
 class Titles:
-    """The titles of documents, and what is counted to link to them."""
+    """The titles of documents, and the counts that links to them need."""
 
     def __init__(self, sources: Iterable[Mapping[str, Any]], language: Language = ENGLISH) -> None:
         """Index the titles.
@@ -172,7 +172,7 @@ Row = dict[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class TaggingReport:
-    """What a tagging did.
+    """The result of a tagging.
 
     `passages` were tagged, which gave `mentions`. `left`: passages that still wait, the `failures` among them.
     `stopped`: why it ended early, if it did.

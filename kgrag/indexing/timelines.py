@@ -41,7 +41,7 @@ class Period:
         self.stated_at += [date for date in other.stated_at if date not in self.stated_at]
 
     def properties(self) -> dict[str, Any]:
-        """Return the properties of its relationship, those that are known."""
+        """Return the known properties of its relationship."""
         properties = {
             "valid_from": self.valid_from,
             "valid_to": self.valid_to,

@@ -147,7 +147,7 @@ _SHARPNESS = 20.0  # how fast the weight of a cluster falls with its distance, f
 
 @dataclass(slots=True)
 class _Level:
-    """What is summed up: ids, unit vectors [n, d], what each says it rests on, and the summaries that it is in."""
+    """The nodes of a level: ids, unit vectors [n, d], the texts that each rests on, and their summaries."""
 
     label: str
     ids: list[str]
@@ -178,7 +178,7 @@ def build(
     threads: int = 8,
     size: int = SIZE,
 ) -> WritingReport:
-    """Make the tree of a collection, or bring it up to date; with `llm` a model writes what it did not write yet.
+    """Make the tree of a collection, or update it; with `llm` a model writes the summaries that it has not written.
 
     `size`: members of a summary on average, where a level is laid; one of so few or fewer has no other above it.
     When the budget is used up or the server is out of reach, what was received is written and the rest keeps the text
@@ -262,7 +262,7 @@ class _Builder:
         return _Summaries(self.graph, self.collection, self.embedder, level, below)
 
     def _lay(self, level: int, below: _Level) -> int:
-        """Cluster what is below, and write the clusters with sentences of theirs; then the level is there.
+        """Cluster the level below, and write the clusters with their sentences; then the level exists.
 
         Returns how many there are.
         """
@@ -291,7 +291,7 @@ class _Builder:
         return _Group(id, members, _rests_on(below, members), weights=cluster.weights)
 
     def _place(self, level: int, below: _Level) -> None:
-        """Put what is in no cluster yet into those whose middles are nearest to it."""
+        """Put nodes without a cluster into the clusters with the nearest middles."""
         new = [i for i, parents in enumerate(below.parents) if not parents]
         members = _members(below)
         if not new or not members:

@@ -1,4 +1,4 @@
-"""Vectors of what is written; what the embedder gives none for is written without, named, and left to a repair."""
+"""Vectors of texts. A text that the embedder refuses is written without one, reported, and left to repair."""
 
 import logging
 from collections.abc import Mapping, Sequence
@@ -13,7 +13,7 @@ _LOG = logging.getLogger(__name__)
 def embedded(
     embedder: Embedder, texts: Sequence[str], places: Sequence[str]
 ) -> tuple[list[list[float] | None], list[Problem]]:
-    """Return the vector of each text, None where there is none, and these texts by their `places`.
+    """Return the vector of each text, None if it has none, and these texts by their `places`.
 
     Raises ModelError when the embedder gives none at all.
     """
@@ -30,7 +30,7 @@ def unembedded(texts: Sequence[str], places: Sequence[str], reasons: Mapping[int
 
 
 def embedded_or_logged(embedder: Embedder, texts: Sequence[str], kind: str) -> list[list[float] | None]:
-    """Return the vector of each text, None where there is none, which only the log reports.
+    """Return the vector of each text, None if it has none; only the log reports these.
 
     `kind`: that of the texts.
     """

@@ -1,1 +1,1 @@
-"""What a collection looks like: its counts, its shape, what it lacks, and what to do about that."""
+"""Inspection of a collection: its counts, its shape, its gaps, and the remedy for each gap."""

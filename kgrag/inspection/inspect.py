@@ -1,4 +1,4 @@
-"""Inspecting a collection: statements that count, and what is wrong or worth a look, each with its remedy."""
+"""Inspect a collection: statements that count, and findings, each with its remedy."""
 
 import heapq
 import shlex
@@ -269,7 +269,7 @@ def _alike(graph: Graph, collection: Collection, near: float, texts: int) -> Ite
 
 
 class Largest:
-    """Counts what it is given, and keeps the few with the largest weights; of equal ones those that come first."""
+    """Counts items, and keeps the few of the largest weights; ties keep their order."""
 
     def __init__(self) -> None:
         self.number = 0

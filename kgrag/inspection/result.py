@@ -1,4 +1,4 @@
-"""What an inspection finds: plain values, for the terminal, for a report and for scripts."""
+"""The result of an inspection: plain values for the terminal, a report and scripts."""
 
 import re
 from collections.abc import Iterable, Mapping
@@ -82,7 +82,7 @@ class Reading:
 
     @property
     def name(self) -> str:
-        """What was done, in words."""
+        """The completed work, in words."""
         done = "extracted" if self.kind == "extract" else "tagged by TAGME"
         if not self.version:
             return f"passages not {done}"
@@ -92,7 +92,7 @@ class Reading:
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """Something to know of a collection, with what to do about it; `examples` name some of the nodes."""
+    """A finding on a collection, with its remedy; `examples` name some of the nodes."""
 
     name: str
     level: Level

@@ -30,7 +30,7 @@ _GRACE = 2.0  # seconds
 
 
 class Answering(Protocol):
-    """What is asked; every kgrag.agents.strategy.Strategy is one."""
+    """A system that answers questions; every kgrag.agents.strategy.Strategy is one."""
 
     def ask(
         self,

@@ -24,7 +24,7 @@ class Chain:
 
     @property
     def steps(self) -> list[tuple[str, str]]:
-        """For each fact what is asked (the question and the facts before it), and the fact's own text."""
+        """The query of each fact (the question and the facts before it), and the fact's own text."""
         return [(so_far(self.question, self.facts[:i]), text_of(fact)) for i, fact in enumerate(self.facts)]
 
 

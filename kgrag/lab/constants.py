@@ -37,7 +37,7 @@ class RgnnTraining(GnnRetTraining):
 
 
 class GfmTraining(_Constants):
-    """Constants of the training of GFM-RAG (section 3.2; what it leaves open is as in its official code)."""
+    """Constants of the training of GFM-RAG (section 3.2; its official code fills the gaps)."""
 
     width: int = Field(512, ge=1, description="Length of an entity's vector.")
     layers: int = Field(6, ge=1, description="Layers of message passing.")

@@ -1,4 +1,4 @@
-"""What is measured on: questions with their gold, and the corpus in which it is to be found."""
+"""Data sets: questions with their gold, and the corpus that holds the answers."""
 
 import hashlib
 import os
@@ -29,7 +29,7 @@ MAX_FILE_MB = 64
 
 
 class Corpus:
-    """What is searched: documents that are read again each time, and a digest of them.
+    """The corpus: documents that are read again each time, and a digest of them.
 
     `read` is called with the greatest size of a file, in MB. `files`: the folder of PDF and other files that the
     documents are made of, where there is one: it takes long to read.
@@ -113,7 +113,7 @@ class GoldText:
 
 @dataclass(frozen=True, slots=True)
 class Ingested:
-    """What an ingest of a data set did. `others`: documents of the collection that the corpus does not have."""
+    """The result of an ingest of a data set. `others`: documents of the collection that the corpus lacks."""
 
     collection: "Collection"
     report: IngestReport

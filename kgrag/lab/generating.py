@@ -89,7 +89,7 @@ class _Checked(BaseModel):
 
 @dataclass(frozen=True, slots=True)
 class GenerationReport:
-    """What was made.
+    """The result of a generation.
 
     `questions` are in the set, `by_type` of each answer type; `dropped`: reason -> drafts that were not taken. `left`:
     questions that are missing. `failures`: draws that the model gave nothing usable for; `stopped`: why it ended early,

@@ -102,7 +102,7 @@ class SaidAnswer:
 
     @property
     def digest(self) -> str:
-        """What tells it from the same answer in other words, or on other texts."""
+        """A key that differs for the same answer in other words, or on other texts."""
         content = json.dumps([self.question, self.said, self.known, self.shown], ensure_ascii=False)
         return hashlib.blake2b(content.encode("utf-8", "surrogatepass"), digest_size=8).hexdigest()
 
@@ -120,7 +120,7 @@ class Marks:
 
 
 class AnswerGrader(Protocol):
-    """Marks answers. `by`: what it is, with the version of its prompts."""
+    """Grades answers. `by` names the grader, with the version of its prompts."""
 
     by: str
 
@@ -275,7 +275,7 @@ def _by(llm: PromptedModel, *names: str) -> str:
 
 
 def _surely(text: str, answers: Sequence[str]) -> bool | None:
-    """Return whether an answer is correct, where no model is needed to tell: there is none, or it is a known one."""
+    """Return whether an answer is correct if that needs no model: the answer is missing, or is a known one."""
     return bool(text.strip()) if not text.strip() or exact_match(text, answers) else None
 
 
@@ -289,7 +289,7 @@ def _supported(claims: int, unsupported: int) -> float | None:
 
 @dataclass(frozen=True, slots=True)
 class GradeReport:
-    """What was marked, `by` what.
+    """The marks of a grading, and the grader.
 
     `means`: mark -> its mean over the answers that have it; `agreement`: mark -> with the marks made by hand, over the
     answers that both marked. `failures`: answers that the model gave nothing usable for; `left`: how many are not

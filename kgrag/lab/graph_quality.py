@@ -189,7 +189,7 @@ def _mean(qualities: Sequence[Quality]) -> Quality:
 
 
 class _Setting:
-    """What is found over one kind of edges at one density, question by question."""
+    """The result of a walk over one kind of edges at one density, question by question."""
 
     def __init__(
         self,
@@ -213,7 +213,7 @@ class _Setting:
         self.clear()
 
     def clear(self) -> None:
-        """Forget what was measured."""
+        """Delete the measurements."""
         self.ways: list[set[str]] = []
         self._degrees: list[int] = []
         self._times: list[float] = []

@@ -39,7 +39,7 @@ def distinct_documents(ranking: Ranking) -> tuple[str, ...]:
 
 
 def answer_rank(ranking: Ranking, answers: Iterable[str]) -> int | None:
-    """Return the rank of the first passage with an answer, its title included; None if there is none.
+    """Return the rank of the first passage with an answer, its title included; None if no passage has one.
 
     An answer stands where its tokens follow each other: words and single marks, in lower case. The share of questions
     with a rank of at most k is the top-k accuracy of Karpukhin et al., Dense Passage Retrieval (2020), section 5.
@@ -131,7 +131,7 @@ def perfect_at(ranks: Ranks, k: int) -> bool:
 
 
 def reciprocal_rank(ranks: Ranks) -> float:
-    """Return 1 / rank of the first gold, 0 if there is none; its mean is MRR. Raises ValueError without gold."""
+    """Return 1 / rank of the first gold, 0 if none is ranked; its mean is MRR. Raises ValueError without gold."""
     rank = _ranks_to(ranks)
     return 1 / min(rank) if rank else 0.0
 

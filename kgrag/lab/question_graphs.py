@@ -1,4 +1,4 @@
-"""A graph for each question, of few documents: those that hold its answer, and others drawn at random.
+"""A graph for each question, of few documents: the documents that hold its answer, and others drawn at random.
 
 Source: KGP, section 3 and appendix A.1: someone has a folder of about a dozen documents, and asks about some of them.
 """

@@ -381,7 +381,7 @@ def _gap_chains(reader: Reader, sources: Sources, lot: random.Random) -> Iterato
 
 @dataclass(frozen=True, slots=True)
 class _Gap:
-    """A sentence of a passage, what it is about, the sentence with a gap, and the name that fills it."""
+    """A sentence of a passage, its subject, the sentence with a gap, and the name that fills the gap."""
 
     passage: str
     about: str

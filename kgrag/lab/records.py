@@ -1,4 +1,4 @@
-"""What is kept of experiments: files that grow by a line, so that an interrupted run resumes, and ranks to publish.
+"""Records of experiments: files that grow by a line, so that an interrupted run resumes, and ranks to publish.
 
 A folder holds a JSON Lines file for each system and what it was measured on. The first line says what that is; each
 further line is one question's record, written as soon as it is made; of two lines of a question the later one counts.
@@ -281,7 +281,7 @@ _AT_ONCE = 100  # questions
 def write_samples(
     folder: Path, records: Iterable[Record], data: Dataset, collection: Collection
 ) -> tuple[list[Path], int]:
-    """Write the records of each system to a file of JSON Lines in `folder`, where they replace what was there.
+    """Write the records of each system to a file of JSON Lines in `folder`, and replace a file that is there.
 
     The columns are `user_input`, `retrieved_contexts` with `retrieved_context_ids` (the passages that were ranked),
     `reference_contexts` with `reference_context_ids` (those of the gold), `reference` (the first known answer), and of

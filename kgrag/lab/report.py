@@ -214,7 +214,7 @@ class Sheet:
 
 @dataclass(frozen=True, repr=False)
 class Result:
-    """What an experiment showed. In a notebook it shows its tables, as does `print`.
+    """The results of an experiment. `print` shows its tables, as does a notebook.
 
     `rows`: system -> measure -> value. `groups`: type, hops or density -> group -> such rows. `differences`: system ->
     measure -> difference from the `baseline` with its 95 % interval. `errors` and `problems`: system -> question ->
@@ -419,7 +419,7 @@ def matrix_sheet(rows: Rows) -> Sheet | None:
 
 
 def machine(neo4j: str = "") -> str:
-    """Return the machine in a line: cores, memory, versions; `neo4j`: that of the server, where there is one."""
+    """Return the machine in a line: cores, memory, versions; `neo4j` is the version of the server, if known."""
     import psutil
 
     try:

@@ -65,7 +65,7 @@ class Reproduced:
 
     @property
     def measured(self) -> list[str]:
-        """What each row is a measurement of, in a line."""
+        """The measurement of each row, in a line."""
         return [
             f"{label}: {', '.join(dict.fromkeys(name for names in sets.values() for name in names))}"
             for label, sets in self.systems.items()
@@ -73,7 +73,7 @@ class Reproduced:
 
     @property
     def spent(self) -> str:
-        """What the calls took, in a sentence."""
+        """The usage of the calls, in a sentence."""
         total = self.usage + self.marking
         cost = "cost unknown" if total.cost is None else f"cost {total.cost:.4f}"
         failed = f" {self.errors} questions failed." if self.errors else ""
@@ -143,13 +143,13 @@ class Reproduction:
 
     @property
     def inputs(self) -> dict[str, str]:
-        """What the rows of the table take from the user -> what that is."""
+        """The inputs of the rows of the table, each with its meaning."""
         names = {name for row in self.table.rows for name in _inputs_of(row)}
         return {name: what for name, (what, _) in self.paper.inputs.items() if name in names}
 
     @property
     def values(self) -> dict[str, str]:
-        """What rows take -> its value: given, or the one that is taken where nothing is given."""
+        """The inputs of the rows with their values: the given ones, or the defaults."""
         return {name: own for name, (_, own) in self.paper.inputs.items() if own is not None} | dict(self.given)
 
     @property

@@ -1,4 +1,4 @@
-"""What is kept of an experiment, a record a question and system; and retrievers are asked the questions, one by one.
+"""The records of an experiment, one for each question and system, and retrievers that answer questions one by one.
 
 Systems that answer are asked in `ask_systems`; their answers are part of the records.
 """
@@ -33,7 +33,7 @@ class Retrieving(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Iteration:
-    """A step of an agent's loop: what was found up to then, and what the step asked of the language model.
+    """A step of an agent's loop: the hits up to then, and its calls to the language model.
 
     `ranks`: for each gold of the question its best rank in any retrieval of this step or an earlier one, or None.
     `ranked`: its rank in the final ranking that there would be if this step were the last; as `ranks` where the system
@@ -56,7 +56,7 @@ class Grade:
 
 @dataclass(frozen=True, slots=True)
 class AnswerRecord:
-    """What a system answered; `text` is empty where it found no answer.
+    """The answer of a system; `text` is empty without an answer.
 
     `began`: when it was asked, seconds since 1970. `problem`: what failed, although there is an answer. `structure`:
     the texts of the pages, tables and sections that were looked up. `grade`: None where nobody marked it.
@@ -73,7 +73,7 @@ class AnswerRecord:
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """What a system found for a question, in so many seconds.
+    """The ranking of a system for a question, with its seconds.
 
     `documents`: the keys of the documents found, best first, distinct unless gold is measured by its text. `ranks`: for
     each gold of the question its rank, or None; without gold, the rank of the first passage with an answer. `error`:
@@ -93,7 +93,7 @@ class Record:
 
 
 class Log(Protocol):
-    """Where the records of one system are kept."""
+    """The file of the records of one system."""
 
     def find(self, question: Question) -> Record | None:
         """Return the earlier record of a question."""

@@ -191,7 +191,7 @@ def table(records: Iterable[Record], depth: int = DEPTH, at: Sequence[int] = ())
 def tables_by(
     records: Sequence[Record], group: Mapping[str, Group], depth: int = DEPTH, at: Sequence[int] = ()
 ) -> dict[str, Rows]:
-    """Return the table for each group of questions, given by question id; without wall time, which is that of all."""
+    """Return the table for each group of questions, given by question id, without the wall time, which all share."""
     groups: dict[Group, list[Record]] = {}
     for record in records:
         groups.setdefault(group[record.question.id], []).append(record)
@@ -330,7 +330,7 @@ def _agreement(record: Record) -> list[float]:
 
 
 def _mark(record: Record) -> float | None:
-    """Return 100 if the answer was marked as correct, 0 if not, or if there is none; None if it was not marked."""
+    """Return 100 for an answer marked as correct, 0 for a wrong or missing one, None without a mark."""
     if record.answer is None or not record.question.answers:
         return None
     if record.error:

@@ -1,4 +1,4 @@
-"""What kinds of questions there are: who asks, in which form, with or without a premise, and for what.
+"""Kinds of questions: the asker, the form, the premise and the subject.
 
 Source: Millions of GEAR-s, section 5.1 and table 1, after DataMorgana (Filice et al., 2025). The eight formulations
 have 10 % each there, which sums to 80 %: weights are normalised. What a kind means is said here in own words.
@@ -64,7 +64,7 @@ ANSWER_TYPES: Sequence[Category] = (
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """What a question is to be like."""
+    """The properties of a question to be made."""
 
     user: Category
     formulation: Category

@@ -43,7 +43,7 @@ class Example:
 
 @dataclass(frozen=True, slots=True)
 class Trained:
-    """What was learned: `a` for each layer, the mean loss at it, and in which iteration it was found.
+    """The learned `a` of each layer, the mean loss at it, and the iteration that found it.
 
     `active`: how many questions of GNN-Ret had a loss at the beginning; only from those something can be learned.
     `beta`: of RGNN-Ret.
@@ -164,7 +164,7 @@ def cross_validate(
     progress: Progress,
     seed: int = 0,
 ) -> tuple[list[Record], list[Trained]]:
-    """Rank each question with what was learned from the other folds, and untrained; records by system, and each fold.
+    """Rank each question with the weights of the other folds, and untrained; return records by system, and each fold.
 
     Raises InputError when there are fewer questions than folds.
     """

@@ -278,7 +278,7 @@ def fine_tuning(
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """What a model is shown, and the reply that it is to learn."""
+    """The input of a model, and the reply that it learns."""
 
     shown: tuple[Message, ...]
     reply: str

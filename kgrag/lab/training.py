@@ -1,4 +1,4 @@
-"""What the trainers share: examples, what is held out, and how what was learned is saved."""
+"""Shared parts of the trainers: examples, held-out questions, and the saving of weights."""
 
 import json
 import random
@@ -105,7 +105,7 @@ def check_out(out: Path) -> None:
 
 
 def keep(out: Path, learned: Mapping[str, object]) -> None:
-    """Write what was learned, for the option. Raises InputError when it cannot be."""
+    """Write the learned weights for the option. Raises InputError if they cannot be written."""
     with user_file(out):
         out.parent.mkdir(parents=True, exist_ok=True)
         out.write_text(json.dumps(learned, indent=2, ensure_ascii=False), encoding="utf-8")

@@ -58,7 +58,7 @@ class BatchServer:
 
     @property
     def address(self) -> str:
-        """Where it is, as it may be shown."""
+        """Its address, without secrets."""
         return self._endpoint.address
 
     def upload(self, requests: Mapping[str, Mapping[str, Any]]) -> str:
@@ -68,7 +68,7 @@ class BatchServer:
             return self._client.files.create(file=("requests.jsonl", lines), purpose="batch").id
 
     def find(self, file: str) -> str:
-        """Return the id of the batch of a file, empty if there is none."""
+        """Return the id of the batch of a file, empty without one."""
         with self._translated():
             return next((b.id for b in self._client.batches.list(limit=100) if b.input_file_id == file), "")
 

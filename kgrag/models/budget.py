@@ -1,4 +1,4 @@
-"""What calls cost, what they would take before any is made, and a budget that they never cross."""
+"""The cost of calls, an estimate before any is made, and a budget that they never cross."""
 
 import math
 import threading
@@ -19,7 +19,7 @@ FEWEST = 2.0
 
 
 class Budget:
-    """Counts what is spent; before a call, the most that it can cost is set aside. Safe to share between threads.
+    """Counts the cost of calls; before a call, its highest cost is set aside. Safe to share between threads.
 
     What a server charges for replies that are lost on the way is not known, and not counted.
     """
@@ -41,7 +41,7 @@ class Budget:
 
     @property
     def spent(self) -> float:
-        """What the calls so far cost; those whose price is not known count nothing."""
+        """The cost of the calls so far; calls without a known price count nothing."""
         return self._spent
 
     def cost(self, model: str, read: int, completion: int) -> float | None:
@@ -79,7 +79,7 @@ class Budget:
 
 
 class Spending:
-    """What a call did cost."""
+    """The actual cost of a call."""
 
     cost = 0.0
 
@@ -92,7 +92,7 @@ _TEMPLATE = 16
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
-    """What calls would take if none fails. `model` and `cost` are None where they are not known.
+    """An estimate of calls if none fails. `model` and `cost` are None if they are unknown.
 
     Tokens and cost are (least, most), since tokenizers and the length of replies differ.
     """

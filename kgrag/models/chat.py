@@ -75,7 +75,7 @@ class ReplyCache:
         return hashlib.blake2b(form.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
 
     def get(self, key: str) -> CachedReply | None:
-        """Return the cached reply to a request; None when there is none, or it cannot be read."""
+        """Return the cached reply to a request, None if there is none or it cannot be read."""
         try:
             row = self._file.execute("SELECT reply FROM replies WHERE key = ?", (key,)).fetchone()
             return CachedReply(**json.loads(row[0])) if row else None
@@ -105,7 +105,7 @@ class ReplyCache:
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """A message of a conversation; `picture`: what is shown with it, as a data URL."""
+    """A message of a conversation; `picture` is an image beside it, as a data URL."""
 
     role: Literal["system", "user", "assistant"]
     content: str
@@ -114,7 +114,7 @@ class Message:
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """What a model answered; `cut`: whether it ended because it grew too long; `served`: as the server calls the model.
+    """A reply of a model. `cut`: it reached its limit; `served`: the server's name of the model.
 
     `served` is empty where the server does not say.
     """

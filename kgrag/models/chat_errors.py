@@ -1,4 +1,4 @@
-"""What goes wrong with a language model's server, what to do about it, and what the server takes of the protocol."""
+"""Errors of a language model's server with their remedies, and the parts of the protocol that it accepts."""
 
 import json
 import logging
@@ -46,7 +46,7 @@ _ROOM = 512
 
 
 class Dialect:
-    """What one model of a server does not take. Safe to share between threads."""
+    """The parameters that a model of a server refuses. Safe to share between threads."""
 
     def __init__(self) -> None:
         self._refused: set[str] = set()
@@ -208,7 +208,7 @@ NO_MODEL = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Server:
-    """What is asked, for messages: a `model` at an `address`; `group` of the settings that name it; how often tried."""
+    """The origin of an error: a `model` at an `address`, the `group` of its settings, and the number of attempts."""
 
     model: str
     address: str
@@ -241,7 +241,7 @@ class Server:
 
 
 class LostReply(Exception):
-    """The server answered, but what it sent is no whole reply; `slow`: because it took too long.
+    """The server sent an incomplete reply; `slow`: it took too long.
 
     `body`: of an error that it sent as a reply; `written`: what there was of a reply.
     """
@@ -252,7 +252,7 @@ class LostReply(Exception):
 
 
 class WithheldError(LostReply):
-    """The server keeps the reply back, for what it says; asking again will not help."""
+    """The server withholds the reply because of its content; another attempt will not help."""
 
 
 def server_error(error: Exception, server: Server) -> ModelError:
@@ -327,7 +327,7 @@ def reason_of(body: str) -> str:
 
 
 def _message_of(value: Any) -> str:
-    """Return the text of an error's object: that of the first of its usual names."""
+    """Return the text of an error's object, from the first of its usual names."""
     if isinstance(value, str):
         return value
     if isinstance(value, list):

@@ -1,4 +1,4 @@
-"""What a server sends back, read leniently: a reply in one piece or in events, and how many tokens it took."""
+"""Read the reply of a server leniently: in one piece or in events, with its number of tokens."""
 
 import json
 import logging
@@ -215,7 +215,7 @@ def _model(value: Mapping[str, Any]) -> str:
 
 
 def _count(usage: Mapping[str, Any], names: tuple[str, ...]) -> int:
-    """Return a number of tokens in any notation; -1 where there is none."""
+    """Return a number of tokens in any notation; -1 without one."""
     for name in names:
         try:
             return max(int(float(usage[name])), -1)

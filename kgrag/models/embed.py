@@ -27,7 +27,7 @@ _SHOWN = 60
 
 
 class NoVectorError(ModelError):
-    """An embedder gives no vector for some texts: it refuses them, or what it gives is none.
+    """An embedder gives no vector for some texts: it refuses them, or its vector is invalid.
 
     `vectors`: of all texts, rows of zeros for these; `reasons`: why there is none, by their places.
     """
@@ -260,7 +260,7 @@ def sentence_transformer(name: str) -> Any:
 
 
 class OpenAIEmbedder:
-    """An embedding model behind any OpenAI-compatible server: that of the settings, else of OPENAI_BASE_URL."""
+    """An embedding model behind any OpenAI-compatible server: the one of the settings, else of OPENAI_BASE_URL."""
 
     def __init__(self, name: str, settings: EmbeddingSettings | None = None) -> None:
         """Ask for the vector of a word, which tells the dimension. Raises ConfigurationError when that fails."""
@@ -318,7 +318,7 @@ def checked_vectors(
 
 
 def embed_each(embedder: Embedder, texts: Sequence[str]) -> tuple[Vectors, dict[int, ModelError]]:
-    """Return the vectors of texts, a row of zeros where there is none, and the reasons by the places of the texts.
+    """Return the vectors of texts, a row of zeros for a text without one, and the reasons by the places of the texts.
 
     Raises ModelError when the embedder gives none at all.
     """

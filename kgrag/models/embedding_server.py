@@ -1,4 +1,4 @@
-"""What is asked of an embedding server: a vector of each text, or why it has none.
+"""Requests to an embedding server: the vector of each text, or the reason that it has none.
 
 A server that refuses some texts together is asked for each half of them, and so on: either there were too many, which
 is remembered, or the one that it refuses is found, and the others have their vectors.
@@ -138,7 +138,7 @@ class EmbeddingServer:
         return len(row)
 
     def _call(self, texts: Sequence[str], retries: int | None = None) -> list[Row | str]:
-        """Return the results of one call for each text; a str: what is wrong with its vector.
+        """Return the results of one call for each text; a str is the fault of its vector.
 
         Raises _RefusedError when that may be the fault of the texts, unless `retries` are given, and ModelError.
         """
@@ -216,7 +216,7 @@ def _read(body: str, number: int, dimension: int | None) -> tuple[list[Row | str
 
 
 def _vector(value: Any, dimension: int | None) -> Row | str:
-    """Return a vector in numbers or in base64; a str: what is wrong with it."""
+    """Return a vector in numbers or in base64; a str is its fault."""
     if value is None:
         return "the server sends null in place of a vector."
     try:

@@ -1,4 +1,4 @@
-"""Where a server of OpenAI's protocol is, how it is talked to, and how many requests it is sent."""
+"""The address of a server of OpenAI's protocol, the connection to it, and the limit of its requests."""
 
 import os
 import socket
@@ -91,7 +91,7 @@ _WINDOW = 61.0
 
 @dataclass(slots=True)
 class Turn:
-    """A request that was let through; `tokens` is what it may take, later what it took."""
+    """A request under way. `tokens` is its estimate, later its actual number."""
 
     at: float
     tokens: int
@@ -157,7 +157,7 @@ _SECRET = 8
 
 @dataclass(frozen=True, slots=True)
 class Endpoint:
-    """A server: its whole address, and what is sent to be let in, which is never shown."""
+    """A server: its whole address, and its credentials, which are never shown."""
 
     base_url: str
     key: str = field(repr=False)

@@ -24,7 +24,7 @@ TRIPLES: Mapping[str, Any] = {
 
 
 class Facts(BaseModel):
-    """A reply that lists triples, each in one of the forms that `triple_of` reads; those that it cannot are left out.
+    """A reply that lists triples, each in one of the forms that `triple_of` reads; other items are left out.
 
     It is refused (ValueError) when it lists none at all in any of these forms.
     """

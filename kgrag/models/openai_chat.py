@@ -93,7 +93,7 @@ class OpenAIChat:
 
     @property
     def spent(self) -> float:
-        """What the calls so far cost; those whose price is not known count nothing."""
+        """The cost of the calls so far; calls without a known price count nothing."""
         return self._budget.spent
 
     def name(self, task: str) -> str:
@@ -101,7 +101,7 @@ class OpenAIChat:
         return self._settings.models.get(task, self._model)
 
     def json_form(self, task: str) -> str:
-        """Return the parameters that request replies in JSON, by what the server has accepted so far."""
+        """Return the parameters that request replies in JSON, as far as the server has accepted them."""
         return self._dialect(self.name(task)).json_form(self._settings.json_mode)
 
     def _dialect(self, model: str) -> Dialect:

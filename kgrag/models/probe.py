@@ -1,4 +1,4 @@
-"""What `kgrag doctor` asks the servers of models: whether they answer, in JSON too, how quickly; how much they read."""
+"""The checks of model servers by `kgrag doctor`: replies, JSON, speed and the length of the context."""
 
 import time
 from collections.abc import Iterator

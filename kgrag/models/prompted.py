@@ -1,4 +1,4 @@
-"""What a language model is asked to do: a prompt with values and passages, and the form in which its reply is read."""
+"""Tasks of a language model: a prompt with values and passages, and the form of its reply."""
 
 import json
 import logging
@@ -131,7 +131,7 @@ def _repaired(part: str) -> Iterator[Any]:
 
 
 def _lowered(value: Any) -> Any:
-    """Return the value with all keys in lower case, but for those that are names: models write "Triples" as well."""
+    """Return the value with its keys in lower case, except keys that are names: models write "Triples" as well."""
     if isinstance(value, dict):
         lowered = {str(key).strip().lower(): item for key, item in value.items()}
         return {
@@ -333,7 +333,7 @@ class PromptedModel:
 
 
 def reply_schema(shape: type[BaseModel]) -> Mapping[str, Any]:
-    """Return the JSON schema of the replies for a shape: its `REPLY`, or that of its fields, all of them required."""
+    """Return the JSON schema of the replies for a shape: its `REPLY`, or all its fields as required."""
     own: Mapping[str, Any] | None = getattr(shape, "REPLY", None)
     if own is not None:
         return own

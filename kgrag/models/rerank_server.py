@@ -1,4 +1,4 @@
-"""What is asked of a server that ranks: how relevant each of some texts is to a question.
+"""Requests to a server that ranks: the relevance of each text to a question.
 
 There are two protocols: that of Cohere and Jina, which vLLM and llama.cpp speak, too (`documents`, `relevance_score`),
 and that of Text Embeddings Inference (`texts`, `score`). Which one a server speaks, how many texts it takes at once and

@@ -1,4 +1,4 @@
-"""Passage indexes outside the graph: what `bm25` and `dense` search, in place of Neo4j's own indexes.
+"""Passage indexes outside the graph, which `bm25` and `dense` search in place of Neo4j's own.
 
 The graph is the ledger: it holds every passage with its words and vector, and an index here is a copy of these that can
 be made again at any time (`kgrag.indexing.index_sync`). A passage's id hashes its text, so that the ids tell all.

@@ -1,1 +1,1 @@
-"""Questions -> rankings: one retriever a module, and what they are composed of."""
+"""Questions -> rankings: one retriever a module, and operators that compose them."""

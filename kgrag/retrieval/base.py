@@ -126,7 +126,7 @@ class Scored:
     """The score of a passage.
 
     Attributes:
-        id: that of the passage.
+        id: the id of the passage.
         score: comparable only within its ranking.
         why: the trail that led to the passage.
 
@@ -151,7 +151,7 @@ class Topic:
 
 
 Evidence = Sequence[str] | Topic
-"""What is read under one number: the ids of one passage or of several, or a summary."""
+"""The content of one number of the evidence: the ids of one passage or of several, or a summary."""
 
 
 class VectorOptions(Options):
@@ -193,8 +193,8 @@ class Retriever(ABC):
         over: the names of the default retrievers that it works on; empty when it works on none.
         several: whether it takes any number of them.
         paper: its source.
-        uses: what it and its parts work with.
-        needs: what it requires besides the graph.
+        uses: the resources of the retriever and its parts.
+        needs: its requirements besides the graph.
         calls: the most calls of a language model in one search.
         scale: that of its scores, which compares several queries: "cosine" (0 to 1), "share" (of a walk's probability),
             "relevance" (0 to 1, as a model judges it), or "rank" (no more than an order).
@@ -220,13 +220,13 @@ class Retriever(ABC):
     scale: Scale = "rank"
 
     constants: ClassVar[Any] = None
-    """What no option changes, as a dataclass; records depend on it."""
+    """Its fixed configuration as a dataclass, which no option changes; records depend on it."""
     settings: Options
     """The options in force."""
 
     expression: Expression
     parts: tuple["Retriever", ...]
-    """What it works on."""
+    """The collection that it searches."""
 
     def __init__(self, *on: Searchable, **options: Any) -> None:
         """Make the retriever over a collection, or over other retrievers."""
@@ -466,7 +466,7 @@ class Retriever(ABC):
 
 
 def _restore(query: Query, memory: Mapping[Retriever, Any]) -> None:
-    """Have a query's memory be what it was before a ranking that is made again."""
+    """Restore the memory of a query as it was before a ranking that runs again."""
     query.memory.clear()
     query.memory.update(memory)
 
@@ -478,7 +478,7 @@ def _nothing(name: str) -> SearchContext:
 def make_retriever(expression: str | Expression, context: SearchContext) -> Retriever:
     """Make the retriever of an expression: a name, or a composition such as `rrf(hybrid, pathrank(cap=20))`.
 
-    Raises NotFoundError for a name that does not exist, ConfigurationError for an expression or option that is none.
+    Raises NotFoundError for an unknown name, ConfigurationError for an invalid expression or option.
     """
     parsed = parse(expression) if isinstance(expression, str) else expression
     kind = RETRIEVERS.find(parsed.name)

@@ -107,7 +107,7 @@ def expand(
 ) -> list[Scored]:
     """Return a ranking fused with the source passages of the best chains (GEAR, section 4.2, equation 3).
 
-    The chains begin as in `beam_search`. Where there are none, the ranking is left as it is.
+    The chains begin as in `beam_search`. Without a chain, the ranking stays as it is.
     """
     ranking = source_passages(beam_search(context, query, settings, passages=passages, triples=triples))
     if query.filter and ranking:

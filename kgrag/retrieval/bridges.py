@@ -59,7 +59,7 @@ class KnowledgeOptions(ChainOptions):
 
 @dataclass(frozen=True, slots=True)
 class Linked:
-    """A fact that was read, and that of the graph which it is linked to; `score`: their cosine."""
+    """A fact that the model read, and the fact of the graph that it is linked to; `score` is their cosine."""
 
     fact: Triple
     id: str
@@ -243,7 +243,7 @@ def passages_of(
 ) -> list[Scored]:
     """Return the passage that shares most words with each fact of the beams, breadth-first, each once.
 
-    `name`: that of the facts' collection.
+    `name`: the name of the collection of facts.
 
     Millions of GEAR-s, section 4.1: the soft alignment of facts with passages.
     """
@@ -313,7 +313,7 @@ class BridgesOptions(KnowledgeOptions):
 
 
 class Bridges(Retriever):
-    """Another retriever's passages, fused with those that facts of a knowledge graph lead to from names.
+    """Fuses the passages of a retriever with the passages that facts of a knowledge graph lead to from names.
 
     Source: Millions of GEAR-s, section 4.1, without its model.
 
@@ -346,7 +346,7 @@ class Bridges(Retriever):
 
 
 def named(knowledge: Sequence[str]) -> Sequence[str]:
-    """Return the names of the further collections. Raises ConfigurationError when there is none."""
+    """Return the names of the further collections. Raises ConfigurationError if the list is empty."""
     if not knowledge:
         raise ConfigurationError(
             "Which knowledge? No collection of facts is named.",

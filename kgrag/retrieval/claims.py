@@ -52,7 +52,7 @@ _FRAMING = frozenset(
     "according passage passages document documents text source sources evidence answer states stated mentioned "
     "mentions total about approximately around called named known also question based therefore thus however".split()
 )
-"""Words by which an answer refers to what it was read from, and others that claim nothing."""
+"""Words by which an answer refers to its sources, and other words that claim nothing."""
 _PREPOSITIONS = frozenset(
     "because despite due in on at after before during from since until under over with by for".split()
 )
@@ -149,7 +149,7 @@ def _has_verb(words: list[_Word]) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class _Context:
-    """What a sentence stands in: forms of the `title` and of the sentence `before`, its own words, the passage's."""
+    """The context of a sentence: forms of the `title` and of the sentence `before`, its own words, the passage's."""
 
     title: set[str]
     before: set[str]
@@ -237,13 +237,13 @@ def _has_other_agent(clause: list[_Word], ours: set[str]) -> bool:
 
 
 def _overlap(part: list[_Word], verb: int, clause: list[_Word]) -> float:
-    """Return how much of a claim's clause a clause has; what is before the verb counts half."""
+    """Return the share of a claim's clause in a clause; words before the verb count half."""
     forms = _forms_of(clause)
     return sum((1.0 if place >= verb else 0.5) * _in(w.form, forms) for place, w in enumerate(part) if w.kind != "f")
 
 
 def _same_subject(subject: list[_Word], ours: set[str], own: str | None, number: int, context: _Context) -> bool:
-    """Return whether a clause has the subject of a claim, itself or by what stands around it."""
+    """Return whether a clause, or the text around it, has the subject of a claim."""
     words = [word for word in subject if word.kind != "f" and word.text not in _FRAMING]
     clause = context.clauses[number]
     there = _forms_of(clause)

@@ -87,7 +87,7 @@ def open_index(folder: Path, state: str, listed: Callable[[], Sequence[str]], en
 
 
 def _load(folder: Path) -> tuple[str, TokenIndex] | None:
-    """Return the state that the index was made for, and the index; None when there is none."""
+    """Return the index and the state of the collection that it was made for; None without an index."""
     try:
         about = json.loads((folder / "index.json").read_text(encoding="utf-8"))
         vectors = np.load(folder / about["vectors"], mmap_mode="r")

@@ -189,7 +189,7 @@ class Common(Rrf):
 
 
 class Concat(Retriever):
-    """The passages of one retriever, then those that only the next one finds; also `a ^ b`.
+    """The passages of one retriever, then the passages that only the next one finds; also `a ^ b`.
 
     Example:
         >>> then = Bm25(collection.context) ^ Dense(collection.context)

@@ -1,4 +1,4 @@
-"""What retrievers work on: an open collection with its embedder and models."""
+"""The context of a search: an open collection with its embedder and models."""
 
 import logging
 import threading
@@ -30,7 +30,7 @@ _T = TypeVar("_T")
 
 
 class SearchContext:
-    """What retrievers work on: an open collection, its embedder, a language model if there is one, and defaults.
+    """The context of a search: an open collection, its embedder, a language model if there is one, and defaults.
 
     `defaults`: option -> value, for every retriever that has the option, and retriever -> {option: value}; `agents`:
     strategy -> {option: value}, under "answer" for all. `load`: makes an embedder by its name. `cache`: a folder for
@@ -164,5 +164,5 @@ class Searchable(Protocol):
 
     @property
     def context(self) -> SearchContext:
-        """What retrievers work on."""
+        """The context of its searches."""
         ...

@@ -99,7 +99,7 @@ class EntityGraph:
         return np.array([ranks[i] for i in range(len(self.node))])
 
     def paths(self, reset: Mapping[int, float], damping: float, targets: Sequence[int]) -> list[list[int]]:
-        """Return the most probable path of the walk from a restart to each target; an empty list where there is none.
+        """Return the most probable path of the walk from a restart to each target; an empty list without a path.
 
         Its probability is the product of the restart's share and those of its steps.
         """

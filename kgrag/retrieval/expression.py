@@ -33,7 +33,7 @@ class Expression:
 
 
 def parse(text: str) -> Expression:
-    """Read an expression. Raises ConfigurationError, naming what is wrong, when it is none."""
+    """Read an expression. Raises ConfigurationError, with the fault, if it is not valid."""
     try:
         named = _KEYWORD.sub(r"\1_", text.strip())
         tree = ast.parse(_HYPHEN.sub(lambda m: m[1] or "_", named), mode="eval").body

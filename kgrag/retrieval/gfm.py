@@ -1,9 +1,9 @@
-"""GFM-RAG: a graph neural network that was trained to find, from a question's entities, those that answer it.
+"""GFM-RAG: a graph neural network trained to find the entities that answer a question from the entities in it.
 
 The network (`kgrag.models.gfm`) passes the question's vector along the triples, which it knows by their predicates,
 and says how relevant each entity is. A passage ranks by the most relevant entities that it mentions, the rarer the
 more. Source: GFM-RAG (Luo et al., 2025), sections 3.2 and 3.3; what the paper leaves open is as in its official code.
-Entities are those that kgrag finds named in the question (the paper asks a language model). The statements are
+kgrag finds the entities of the question by their names (the paper asks a language model). The statements are
 `cypher/retrieve/gfm*.cypher`.
 """
 
@@ -117,7 +117,7 @@ class SeededQuery:
 
 
 class Surroundings:
-    """What surrounds the entities of questions, or the whole graph."""
+    """The neighbourhood of the entities of questions, or the whole graph."""
 
     def __init__(self, context: SearchContext, settings: GfmOptions) -> None:
         self.context, self.settings = context, settings
@@ -285,7 +285,7 @@ _ONWARD = 0.5  # share of a walk that goes on at each step: a trail is its most 
 
 
 def load(context: SearchContext, path: str, embedder: str = "") -> Loaded:
-    """Load the network of a file, with the embedder of that name, or else that of the weights or the collection.
+    """Load the network of a file, with the embedder of that name, or else of the weights or the collection.
 
     Raises ConfigurationError when torch is not installed, the file holds no network, or the embedder does not fit it.
     """

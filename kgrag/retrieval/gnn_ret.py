@@ -90,7 +90,7 @@ def propagate(
 
 @dataclass(frozen=True, slots=True)
 class Memory:
-    """What the steps so far add up to: a passage v has the distance 1 - v . `vector` + `moved[v]`.
+    """The sum of the steps so far: the distance of a passage v is 1 - v . `vector` + `moved[v]`.
 
     `vector` [d]: that of the questions; `moved`: by how much messages changed distances, 0 of all other passages.
     `states`: what last happened to those, for their trails.
@@ -207,7 +207,7 @@ class GnnRetOptions(VectorOptions):
 
 
 class GnnRet(Retriever):
-    """Dense retrieval whose nearness spreads over adjacent passages and those that share names or keywords.
+    """Dense retrieval whose distances pass along adjacent passages and passages that share names or keywords.
 
     Source: GNN-Ret, section 3.2; RGNN-Ret, section 3.3.
 

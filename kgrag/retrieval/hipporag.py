@@ -31,7 +31,7 @@ from kgrag.values.results import Step
 
 
 class Names(BaseModel):
-    """A reply that lists names; what is no text is left out."""
+    """A reply that lists names; values that are not texts are left out."""
 
     names: list[str]
 
@@ -64,7 +64,7 @@ class HippoRagOptions(Options):
 
 
 class HippoRag(Retriever):
-    """PageRank over entities alone, from those that a model finds in the question.
+    """PageRank over entities alone, which restarts at the entities that a model finds in the question.
 
     The whole graph is read at the first question, once for all retrievers of a collection that live at the same time.
 

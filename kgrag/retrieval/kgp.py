@@ -42,7 +42,7 @@ _ALL = 2**31 - 1  # no cap
 
 @dataclass(frozen=True, slots=True)
 class Path:
-    """Passages that lead from one to the next, with the trail; `score`: how well the last one fits what was wanted."""
+    """A path of passages with its trail; `score` is the similarity of the last passage to the wanted evidence."""
 
     passages: tuple[str, ...]
     why: tuple[Step, ...]
@@ -109,7 +109,7 @@ class KgpOptions(Options):
 
 
 class Kgp(Retriever):
-    """Paths of passages from those that another retriever finds; ranked in the order of the visits, or path by path.
+    """Paths of passages from the hits of another retriever, ranked in the order of the visits, or path by path.
 
     Source: KGP, section 4 and algorithm 1.
 

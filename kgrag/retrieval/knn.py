@@ -33,7 +33,7 @@ class KnnOptions(FusionOptions, VectorOptions):
 
 
 class Knn(Retriever):
-    """Reciprocal rank fusion of the embedding's ranking with that of a fuzzy comparison of texts.
+    """Reciprocal rank fusion of the embedding's ranking with the ranking of a fuzzy comparison of texts.
 
     Source: KGP, section 5.1.2 and appendix A.2.3.
 

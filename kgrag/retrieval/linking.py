@@ -197,7 +197,7 @@ def _titled_within(
     language: Language,
     uncased: bool,
 ) -> list[Link]:
-    """Return the link of the longest title of several words within a name that is none: "King George VI"."""
+    """Return the link of the longest title of several words within a name that is not a title: "King George VI"."""
     start, end = span
     for length in range(end - start - 1, 1, -1):
         for inner in ((i, i + length) for i in range(start, end - length + 1)):

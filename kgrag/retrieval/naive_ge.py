@@ -17,7 +17,7 @@ class NaiveGeOptions(BeamOptions):
 
 
 class NaiveGe(Retriever):
-    """The base retriever's passages, fused with those that chains of triples lead to from them.
+    """Fuses the passages of the base retriever with the passages that chains of triples lead to from them.
 
     Source: GEAR, section 6.2.
 

@@ -394,7 +394,7 @@ def _faded(question: LinkedQuestion, link: Link, few: float) -> Link:
 
 
 def _bonuses(link: Link, rows: Sequence[Mapping[str, Any]], cap: int, c: PathRankConstants) -> list[tuple[str, float]]:
-    """Return a link's bonus for its passages: the best few of its title, or of those that mention it."""
+    """Return the bonus of a link for its passages: the best few with its title, or the best few that mention it."""
     titled = []
     for row in rows:
         weight = max((o["weight"] for o in row["own"] if o["id"] == link.entity), default=0.0)

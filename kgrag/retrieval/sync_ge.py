@@ -39,7 +39,7 @@ class SyncGeOptions(BeamOptions, VectorOptions):
 
 
 class SyncGe(Retriever):
-    """The base retriever's passages, fused with those that chains of triples lead to from facts that a model read.
+    """Fuses the passages of the base retriever with the passages that chains of triples lead to from read facts.
 
     Source: GEAR, sections 4.1 and 4.2.
 

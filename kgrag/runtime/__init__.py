@@ -1,1 +1,1 @@
-"""What everything else runs on: options, plugins, limits and spans; files, locks, downloads and child processes."""
+"""Foundations of everything else: options, plugins, limits, spans, files, locks, downloads and child processes."""

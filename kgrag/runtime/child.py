@@ -31,7 +31,7 @@ class Child:
     """A process that runs `main` of a module. Safe to share between threads, but for `receive`."""
 
     def __init__(self, module: str, *, silent: bool = False) -> None:
-        """Start it; `silent`: what it writes to standard error is lost."""
+        """Start it; `silent` discards its standard error."""
         self._process = subprocess.Popen(
             [sys.executable, "-P", "-c", f"from {module} import main; main()"],
             stdin=subprocess.PIPE,

@@ -96,7 +96,7 @@ class JarStore:
         ]
 
     def ensure(self, jars: Iterable[Jar], *, stage: str, progress: Progress | None = None) -> None:
-        """Fetch whatever of `jars` is missing; what is complete is not fetched again.
+        """Fetch the missing files of `jars`; complete files are not fetched again.
 
         Raises LocalServerError if the disk or the repository fails or a file has the wrong hash,
         ConfigurationError if the extra `local` is not installed.

@@ -16,7 +16,7 @@ _BARE = re.compile(r"[A-Za-z0-9_-]+")
 
 
 def read_model(path: Path, model: type[Model], remedy: str) -> Model:
-    """Read a TOML or JSON file. Raises InputError with what is wrong, and where, and the remedy."""
+    """Read a TOML or JSON file. Raises InputError with the fault, its place and the remedy."""
     try:
         text = path.read_text(encoding="utf-8-sig")
         plain: Any = json.loads(text) if path.suffix.lower() == ".json" else tomllib.loads(text)

@@ -1,1 +1,1 @@
-"""Doors for other programs, over the same Collection objects as the command line."""
+"""Servers for other programs, over the same Collection objects as the command line."""

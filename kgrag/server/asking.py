@@ -60,7 +60,7 @@ class _Live:
 
 
 class Asking:
-    """What is being answered by one server. Of one event loop."""
+    """The questions that one server answers now. It belongs to one event loop."""
 
     def __init__(self, conversations: Conversations, answers: Workers, searches: Workers) -> None:
         self.conversations = conversations

@@ -45,7 +45,7 @@ _STATUS: tuple[tuple[type[KgragError], int], ...] = (  # the first that fits
 
 
 class ErrorReply(BaseModel):
-    """What is wrong, what to do about it, and the kind of error."""
+    """An error for people: its message, its remedy and its kind."""
 
     error: str
     remedy: str
@@ -84,7 +84,7 @@ def form_of(error: KgragError) -> dict[str, str]:
 
 
 def for_reader(text: str) -> str:
-    """Return what is said of a failure without addresses within the server's network and without its settings."""
+    """Return the message of a failure without addresses within the server's network and without its settings."""
     plain = _ADDRESS.sub(lambda match: "" if match[1] else "the service", _OPERATORS.sub("", text))
     plain = " ".join(plain.split()).replace(" ,", ",").replace(" .", ".")
     return plain[:1].upper() + plain[1:] or "Ask the operator of this server."

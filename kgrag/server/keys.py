@@ -33,7 +33,7 @@ _LONGEST = 64  # characters of a name
 
 @dataclass(frozen=True, slots=True)
 class Access:
-    """What a caller may do. `collections`: those that it may see, none for all; `key`: a hash of the key's token."""
+    """The rights of a caller. `collections`: the ones that it may see, empty for all; `key`: a hash of its token."""
 
     name: str
     role: Role
@@ -89,7 +89,7 @@ class Key(BaseModel):
 
     @property
     def access(self) -> Access:
-        """What it allows."""
+        """The rights of its role."""
         return Access(self.name, self.role, self.collections, self.sha256)
 
 

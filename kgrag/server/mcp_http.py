@@ -1,4 +1,4 @@
-"""The tools of `kgrag mcp` over HTTP, at /mcp: each request is answered for itself, with what its key allows."""
+"""The tools of `kgrag mcp` over HTTP, at /mcp: each request stands alone, with the rights of its key."""
 
 import asyncio
 import threading

@@ -1,4 +1,4 @@
-"""What a server may run out of, for Prometheus: asked of the database whenever the metrics are."""
+"""Metrics of a server's resources for Prometheus, read from the database at each request."""
 
 from collections.abc import Iterable
 
@@ -17,7 +17,7 @@ _PATIENCE = 5.0  # seconds that the database has to tell its part
 
 
 class Gauges(Collector):
-    """What there is now, in the database of `kg` itself.
+    """The present state of the database of `kg`.
 
     Where that does not answer, kgrag_database_up is 0 and what it would tell is missing. `held_mb`: for uploads.
     """

@@ -1,4 +1,4 @@
-"""What is replied to clients of OpenAI's API, in its forms."""
+"""Replies to clients of OpenAI's API, in its forms."""
 
 from typing import Any, Literal
 
@@ -22,7 +22,7 @@ class Models(BaseModel):
 
 
 class UrlCitation(BaseModel):
-    """What the text cites from one character to another."""
+    """A citation of the text between two characters."""
 
     start_index: int
     end_index: int
@@ -56,7 +56,7 @@ class Choice(BaseModel):
 
 
 class Tokens(BaseModel):
-    """What an answer took."""
+    """The usage of an answer."""
 
     prompt_tokens: int
     completion_tokens: int
@@ -75,7 +75,7 @@ class Completion(BaseModel):
 
 
 class Wrong(BaseModel):
-    """What is wrong, and what to do about it; `code`: the kind of error."""
+    """An error and its remedy; `code` is its kind."""
 
     message: str
     type: str

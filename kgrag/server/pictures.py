@@ -106,7 +106,7 @@ class Pictures:
         return header, answer
 
     def _recognised(self, path: Path, number: int, form: str, layer: list[Any]) -> dict[str, Any]:
-        """Return the words of a page: those that were recognised of it, else those of its text layer."""
+        """Return the words of a page: the recognised ones, else the words of its text layer."""
         settings = self._readers.settings
         recognised = Recognised.of(self._readers.cache, path, settings)
         seen = None if recognised is None else recognised.find(number)

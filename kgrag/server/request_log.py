@@ -54,7 +54,7 @@ class Metrics:
 
 
 class Record:
-    """The outermost layer: notes a request, and answers it if what is inside fails."""
+    """The outermost layer: notes a request, and replies if an inner layer fails."""
 
     def __init__(self, app: ASGIApp, metrics: Metrics, tracing: Tracing) -> None:
         self._app = app

@@ -87,7 +87,7 @@ class Workers:
     async def _start(
         self, call: Callable[[], T], seconds: float, waiting: Callable[[int], None] | None = None
     ) -> "_Running[T]":
-        """Begin a call, once there is a place, with what is left of its seconds."""
+        """Begin a call once there is a place, with its remaining seconds."""
         cancelled = threading.Event()
         until = time.monotonic() + seconds
         await self._place(None if waiting else min(seconds, _PATIENCE), waiting)

@@ -1,4 +1,4 @@
-"""What the routes of a server work with, and what they ask of it first: whether the caller may."""
+"""The context of the routes of a server, and their first check: the rights of the caller."""
 
 import json
 from collections import Counter
@@ -59,7 +59,7 @@ def _check_once(keys: Iterable[str]) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Serving:
-    """What one application serves; `pages`: the web application, too.
+    """The state of one application; `pages`: it serves the web application, too.
 
     `asks` answer questions, and `statements` run Cypher, so that neither keeps searches and pages waiting.
     `conversations` are kept, `asking` answers what is asked in them.
@@ -85,7 +85,7 @@ def serving_of(request: Request) -> Serving:
 
 
 class Caller:
-    """A request with what its key allows: every route begins here."""
+    """A request with the rights of its key: every route begins here."""
 
     def __init__(self, request: Request) -> None:
         self.request = request

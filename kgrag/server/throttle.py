@@ -1,4 +1,4 @@
-"""What one caller may take of a server: requests a minute, and how large and how slow a request may be."""
+"""Limits of one caller: requests a minute, and the size and the speed of a request."""
 
 import asyncio
 import re
@@ -93,7 +93,7 @@ class Throttle:
 
 
 class _Body:
-    """The body of a request as it comes; `failed`: what is wrong with it."""
+    """The body of a request as it arrives; `failed` is its fault."""
 
     def __init__(self, receive: Receive, limit: int, seconds: float, *, in_parts: bool) -> None:
         self._receive = receive

@@ -57,7 +57,7 @@ class WatchedFolders(AbstractContextManager["WatchedFolders"]):
             self._ending.wait(_AGAIN)
 
     def _read(self, collection: str) -> Job:
-        """Have the folder read, and wait for the end, or for that of the server."""
+        """Start a reading of the folder, and wait until it ends or the server does."""
         queued = self._jobs.list([collection], "queued", 1, "watched")
         job = queued[0] if queued else self._jobs.submit("watched", collection, owner="the watched folder")
         while not job.over and not self._ending.wait(_OFTEN):

@@ -85,7 +85,7 @@ class TokenisedPassage:
         return f" {' '.join([*self.word_stems, *stems(self.headings, self.language), *self.symbols, *single])} "
 
     def title_stems(self) -> str:
-        """Return the stems of the title: a second field of what is searched, where its words count once more."""
+        """Return the stems of the title: a second field of the search, in which its words count once more."""
         return " ".join(self.word_stems[: len(self.title_words)])
 
     def sentences(self) -> str:

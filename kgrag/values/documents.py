@@ -177,7 +177,7 @@ class FileState:
 
     @property
     def path(self) -> str:
-        """Where it lay."""
+        """Its place in the source."""
         return f"{self.root}/{self.key}" if self.root else self.key
 
 
@@ -234,7 +234,7 @@ class Unchanged:
 
 @dataclass(slots=True)
 class Scan:
-    """What a load has seen of files and folders, complete when the load is through.
+    """The files and folders of a load, complete once the load has ended.
 
     `files`: every file that is there by its key -> the fingerprint with which it was read whole, else "". `folders`:
     those that were walked, by the beginning of their files' keys, and `empty` those without any file; `unreadable`:

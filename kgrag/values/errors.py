@@ -5,7 +5,7 @@ from typing import Self
 
 
 class KgragError(Exception):
-    """Base of every error that kgrag raises on purpose; its `exit_code` is that of the command line.
+    """Base of every error that kgrag raises on purpose; the command line ends with its `exit_code`.
 
     Args:
         message: what happened.

@@ -198,7 +198,7 @@ class Read(Event):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Recognised(Event):
-    """Of the facts that sound like the question, those that the model kept, and those that it dropped."""
+    """The facts like the question that the model kept, and the facts that it dropped."""
 
     kept: tuple[Triple, ...]
     dropped: tuple[Triple, ...] = ()
@@ -231,7 +231,7 @@ class Remembered(Event):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Judged(Event):
-    """Whether what is known answers the question: the answer, or why it does not yet."""
+    """The judgement of a step: the evidence answers the question, or lacks something."""
 
     answerable: bool
     answer: str = ""
@@ -252,14 +252,14 @@ class Thought(Event):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rewritten(Event):
-    """What is asked next."""
+    """The next query."""
 
     query: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SubAnswered(Event):
-    """A single question on the way to the answer was answered from what was found for it."""
+    """A sub-question was answered from its own passages."""
 
     _line = ("answer", "{0.question} {0.answer}")
     question: str
@@ -307,7 +307,7 @@ class Filtered(Event):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Noted(Event):
-    """What the model noted of some reports for the question: points, each with its worth, 0 to 100."""
+    """The model's notes on some reports for the question: points, each with its importance, 0 to 100."""
 
     reports: int
     points: tuple[tuple[str, float], ...]
@@ -406,7 +406,7 @@ class Answer:
 
     @property
     def doubt(self) -> str:
-        """A warning for the reader of unsupported statements, in a sentence; empty if there are none."""
+        """A sentence that warns the reader of unsupported statements; empty if all are supported."""
         if not self.unsupported:
             return ""
         more = len(self.unsupported) - _LISTED

@@ -1,4 +1,4 @@
-"""Commands that install what is missing: an extra, or a newer version of kgrag.
+"""Commands that install a missing extra, or a newer version of kgrag.
 
 No package index holds kgrag yet, so the command depends on where kgrag runs: in the environment that `make` sets up in
 a clone, or as an installed package, whose extras pip resolves from what is installed.

@@ -1,4 +1,4 @@
-"""What comes out of a graph: passages, rankings and reports, and the filter that is asked with; frozen dataclasses."""
+"""Values that come out of a graph: passages, rankings and reports, and the filter of a search; frozen dataclasses."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -51,11 +51,11 @@ class Passage:
         ordinal: its place in its document, from 0.
         section: the path of headings, or empty.
         source: the path or address that the document came from, or empty.
-        metadata: that of its document.
+        metadata: the metadata of its document.
         page: where it begins, None in a document without pages.
         last_page: where it ends, None in a document without pages.
         collection: the name of its collection.
-        figures: those that it refers to, or whose captions it holds.
+        figures: the figures that it refers to, or whose captions it holds.
 
     Example:
         >>> passage = collection.search("Who designed the Fram?", k=1)[0].passage
@@ -123,7 +123,7 @@ class Step:
         via: the edge or index, in words.
         label: the label of the node.
         name: its short name.
-        score: that of the edge or index, None where it has none.
+        score: the score of the edge or index, None if it has no score.
         edge: the type of the edge in the graph, such as MENTIONS; empty where none was followed.
 
     Example:
@@ -403,8 +403,8 @@ class CollectionInfo:
     Attributes:
         name: its name.
         embedder: the name of its embedder.
-        dimension: that of its vectors.
-        schema_version: that of the kgrag that made it.
+        dimension: the dimension of its vectors.
+        schema_version: the schema version of the kgrag release that made it.
         counts: label or relationship type -> number.
         finished: whether all corpus-wide stages are complete.
         kind: "documents" or "knowledge".
@@ -435,7 +435,7 @@ class DocumentTable:
 
 @dataclass(frozen=True, slots=True)
 class DocumentContents:
-    """What a document holds, in its order: passages, of which there are `number` in all, tables and figures."""
+    """The contents of a document in order: passages, of which there are `number` in all, tables and figures."""
 
     key: str
     number: int

@@ -1,4 +1,4 @@
-"""What a Cypher statement gives back: rows of plain values, with nodes, edges and paths of the graph among them."""
+"""The result of a Cypher statement: rows of plain values, with nodes, edges and paths of the graph among them."""
 
 import json
 import re

@@ -1,4 +1,4 @@
-"""What the commands that measure share: their options, notes on a question set, and its corpus in the graph."""
+"""Shared parts of the commands that measure: options, notes on a question set, and its corpus in the graph."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -90,7 +90,7 @@ def _parameter(name: str, field: FieldInfo) -> Callable[[F], F]:
 
 
 class CommandOptions(BaseModel):
-    """What is given to a command."""
+    """The options of a command."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -98,7 +98,7 @@ class CommandOptions(BaseModel):
 
 
 class Asking(CommandOptions):
-    """What is given to a command that asks language models."""
+    """The options of a command that asks language models."""
 
     threads: int = Field(8, ge=1, le=256, description="How many questions are asked, or answers marked, at once.")
     budget: float | None = Field(None, ge=0, description="What the language models may cost, at most.")
@@ -111,7 +111,7 @@ class Asking(CommandOptions):
 
 
 class Compared(CommandOptions):
-    """What is given to a command that prints tables of measures."""
+    """The options of a command that prints tables of measures."""
 
     baseline: str | None = Field(None, title="EXPR", description="Compare the others with this one; say what is noise.")
     at: tuple[PositiveInt, ...] = Field((), title="K", description="Give R@K and perfect@K; repeatable.")
@@ -120,7 +120,7 @@ class Compared(CommandOptions):
 
 
 class OnQuestions(CommandOptions):
-    """What is given to a command that works on a question set."""
+    """The options of a command that works on a question set."""
 
     dataset: Path
     format: str | None = Field(None, description="Read the data as this format, whatever it looks like.")
@@ -134,7 +134,7 @@ class OnQuestions(CommandOptions):
 
 
 class OnCollection(OnQuestions):
-    """What is given to a command that works on the collection of a question set, which a paper may shape."""
+    """The options of a command that works on the collection of a question set, which a paper may shape."""
 
     collection: str | None = Field(
         None, title="-c", description="Where its corpus is, or is to be ingested.  [default: one of its own]"
@@ -151,7 +151,7 @@ class OnCollection(OnQuestions):
 
 
 class OnSample(OnCollection):
-    """What is given to a command that measures on a sample of a question set."""
+    """The options of a command that measures on a sample of a question set."""
 
     seed: int = Field(0, description="Of all that is drawn.")
     sample: int | None = Field(None, ge=1, description="Only N questions, drawn by --seed from all of them.")
@@ -171,7 +171,7 @@ class OnSample(OnCollection):
 
 
 def print_notes(data: "Dataset") -> None:
-    """Print on standard error what was left out of the data, and which gold or answers cannot be found."""
+    """Print on standard error the parts of the data that were left out, and gold or answers that cannot be found."""
     from kgrag.lab.measures import unanswerable
 
     for text in data.notes:
@@ -199,7 +199,7 @@ def whole_articles(data: "Dataset", extract: Path | None) -> "Dataset":
 def ingest(
     kg: "KnowledgeGraph", data: "Dataset", collection: str | None, embedder: str | None, progress: Progress
 ) -> "Collection":
-    """Bring the collection up to date with the corpus, by default the corpus's own; say what is wrong with it."""
+    """Update the collection by the corpus, by default the corpus's own; report its faults."""
     done = data.ingest(kg, collection=collection, embedder=embedder, progress=progress)
     if done.report.problems:
         print_list("What could not be read:", [f"{p.place}: {p.message}" for p in done.report.problems])
@@ -213,7 +213,7 @@ def ingest(
 
 
 def print_sheet(sheet: "Sheet") -> None:
-    """Print a table on standard output; what is noise is dimmed."""
+    """Print a table on standard output; differences within noise are dimmed."""
     from kgrag.lab.report import NAMED
 
     print_table(sheet.head, sheet.rows, left=NAMED, title=sheet.title, dimmed="noise")

@@ -1,4 +1,4 @@
-"""What the commands share that set everything as a paper has it: the option --paper, and what it set."""
+"""The option --paper of commands that set everything as a paper has it, and the settings that it made."""
 
 import json
 from typing import TYPE_CHECKING, Any

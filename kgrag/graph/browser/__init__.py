@@ -1,4 +1,4 @@
-"""What Neo4j Browser is given: the style of the graph, a guide that walks through it, and the address that connects.
+"""Files for Neo4j Browser: the style of the graph, a guide through it, and the address that connects.
 
 The local server holds both files beside Browser itself (`local.home`), so that Browser may fetch them.
 """

@@ -209,7 +209,7 @@ def _unknown(summary: neo4j.ResultSummary) -> tuple[str, ...]:
 def read_rows(
     result: neo4j.Result, limits: GatewaySettings, embeddings: bool
 ) -> tuple[tuple[str, ...], tuple[tuple[Any, ...], ...], str | None]:
-    """Read columns and rows of a result within the limits; and say what was left out."""
+    """Read the columns and rows of a result within the limits, and report what they cut."""
     columns = tuple(result.keys())
     values: list[tuple[Any, ...]] = []
     size = 0

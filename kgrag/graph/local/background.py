@@ -1,4 +1,4 @@
-"""What the cache gets once the first server runs: an archive of Java's classes, and a prepared database.
+"""Fill the cache once the first server runs: an archive of Java's classes, and a prepared database.
 
 A process of its own makes both when the machine has nothing else to do: python -m kgrag.graph.local.background
 """
@@ -31,7 +31,7 @@ _SPACE = 600_000_000  # bytes that have to be free on the disk; an archive takes
 
 
 def make(store: JarStore, line: Line, java: Java, settings: Settings) -> None:
-    """Make what is missing, unless somebody does, or memory or disk are short. Raises KgragError, OSError."""
+    """Make the missing parts, unless another process does, or memory or disk are short. Raises KgragError, OSError."""
     archive, prepared = Archive(store, line, java), PreparedStore(store, line)
     with suppress(Timeout), FileLock(archive.folder / ".lock", timeout=0):
         if psutil.virtual_memory().available < _MEMORY or free_bytes(archive.folder) < _SPACE:

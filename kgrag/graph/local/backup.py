@@ -73,7 +73,7 @@ _SMALLER = 4  # times, at least, that a dump is smaller than what it holds
 
 @dataclass(frozen=True, slots=True)
 class BackupReport:
-    """Where a backup is, its size, and the size of what it holds, in bytes."""
+    """The path of a backup, its size, and the size of its contents, in bytes."""
 
     path: Path
     bytes: int
@@ -83,7 +83,7 @@ class BackupReport:
 
 @dataclass(frozen=True, slots=True)
 class RestoreReport:
-    """What is in the database now. `dump`: the folder that holds what it held before, None if it was empty."""
+    """The contents of the database after a restore. `dump`: the folder of the former contents, None without any."""
 
     collections: tuple[str, ...]
     dump: Path | None
@@ -143,7 +143,7 @@ def check_backup(source: Path) -> None:
 
 
 def restore(server: LocalServer, database: str, source: Path, progress: Progress) -> RestoreReport:
-    """Replace the database by what a backup holds; the server runs afterwards.
+    """Replace the database by the contents of a backup; the server runs afterwards.
 
     What was there is kept in a dump, and put back if anything fails. Raises InputError for what is no backup,
     MismatchError if a kgrag of another schema wrote it, LocalServerError if it cannot be loaded.
@@ -179,7 +179,7 @@ def restore(server: LocalServer, database: str, source: Path, progress: Progress
 def _replace(
     server: LocalServer, admin: bulk.Admin, database: str, source: Path, dump: Path | None, progress: Progress
 ) -> None:
-    """Load the backup; what was there is kept in `dump`, and the note says how to put it back."""
+    """Load the backup. The former contents stay in `dump`, and the note tells how to restore them."""
     home = server.home
     with _as_dump(home.root / "restore", database, source) as folder:
         size = _size_of(admin, database, folder, source)
@@ -204,7 +204,7 @@ def occupants(server: LocalServer, progress: Progress) -> list[str]:
 
 
 def _checked(server: LocalServer, dump: Path | None, started: float, progress: Progress) -> RestoreReport:
-    """Start the server on what was loaded. Raises MismatchError if this kgrag cannot use it."""
+    """Start the server on the restored data. Raises MismatchError if this kgrag cannot use them."""
     endpoint = server.ensure_running(progress=progress)
     with Graph(endpoint.uri, endpoint.user, endpoint.password, endpoint.database) as graph:
         try:

@@ -83,7 +83,7 @@ class Note:
 def import_files(
     admin: Admin, home: Home, database: str, files: Files, progress: Progress, *, dump: Path | None = None
 ) -> None:
-    """Replace the database by what the files hold; the server must be down, the home folder locked.
+    """Replace the database by the contents of the files; the server must be down, the home folder locked.
 
     With `dump` the old database is kept in that folder first. Whatever ends the import early, the old state is put
     back. Raises LocalServerError.

@@ -1,4 +1,4 @@
-"""What `kgrag doctor` looks at: each check says what it found and, where it fails, what to do."""
+"""The checks of `kgrag doctor`: each returns its result and, if it fails, a remedy."""
 
 import importlib.util
 import platform

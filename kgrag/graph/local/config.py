@@ -34,7 +34,7 @@ class Ports:
 
 
 def choose_ports(settings: LocalSettings) -> Ports:
-    """Return the preferred ports, or the next free ones. Raises LocalServerError if there is none near them."""
+    """Return the preferred ports, or the next free ones. Raises LocalServerError if no port near them is free."""
     bolt = free_port(settings.bolt_port)
     return Ports(bolt, free_port(settings.http_port, but=bolt))
 

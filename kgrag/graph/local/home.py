@@ -72,7 +72,7 @@ _SMALL_HEAP = 2 << 30  # bytes; up to it the parallel collector's pauses are sho
 
 
 class Home:
-    """Where a server keeps everything but its jars. `server` is Neo4j's own home."""
+    """The folder that holds everything of a server but its jars. `server` is Neo4j's own home."""
 
     def __init__(self, root: Path, settings: LocalSettings, jars: JarStore) -> None:
         self._settings = settings
@@ -95,7 +95,7 @@ class Home:
         return (self.server / "data" / "databases" / "system").exists()
 
     def line(self) -> Line | None:
-        """Return the line of Neo4j that wrote the data, None if there are none.
+        """Return the line of Neo4j that wrote the data, None without data.
 
         Raises ConfigurationError for a line that this kgrag does not know.
         """

@@ -75,7 +75,7 @@ def run_java(
     timeout: float,
     tick: Callable[[int], None] | None = None,
 ) -> tuple[int, str]:
-    """Run Java to its end: its exit code and what it printed. Raises LocalServerError if it cannot be run.
+    """Run Java to its end; return its exit code and its output. Raises LocalServerError if it cannot run.
 
     `tick` is called about once a second with the seconds that have passed. If it, or Ctrl-C, ends the wait, so does
     Java.

@@ -53,7 +53,7 @@ class PreparedStore:
 
 
 def make_soon(store: JarStore, line: Line, java: Java) -> None:
-    """Have what is not in the cache yet made in the background."""
+    """Start a background process that makes what the cache lacks."""
     archive = Archive(store, line, java)
     if archive.is_settled and PreparedStore(store, line).path.exists():
         return

@@ -101,7 +101,7 @@ class Running:
 
     @property
     def ports(self) -> Ports:
-        """Where it listens."""
+        """The address where it listens."""
         return Ports(self.bolt_port, self.http_port)
 
     def process(self) -> psutil.Process | None:

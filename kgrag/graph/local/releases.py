@@ -67,7 +67,7 @@ def line_named(name: str) -> Line:
 
 
 def other_line(home: Path, current: Line, target: str) -> MismatchError:
-    """Return the error for data of another line than that of the settings, with the remedy."""
+    """Return the error for data of another line of Neo4j than the settings name, with the remedy."""
     if current.older(line_named(target)):
         return MismatchError(
             f"The data in {home} are of Neo4j {current.name}, and {target} is asked for.",

@@ -134,7 +134,7 @@ class LocalServer:
             return self._stop_locked(force=True)
 
     def line(self) -> Line:
-        """Return the line of Neo4j that wrote the data; without data that of the settings, or the default."""
+        """Return the line of Neo4j that wrote the data; without data the line of the settings, or the default."""
         return self.home.line() or (line_named(self._settings.version) if self._settings.version else DEFAULT)
 
     def died(self) -> bool:
@@ -191,7 +191,7 @@ class LocalServer:
             yield partial(self._run_admin, java, timeout=_ADMIN_TIMEOUT)
 
     def download(self, line: Line, plugins: Sequence[str] = (), progress: Progress | None = None) -> None:
-        """Fetch the jars of a line and of its plugins, those that are missing. Raises as `JarStore.ensure` does."""
+        """Fetch the missing jars of a line and of its plugins. Raises as `JarStore.ensure` does."""
         for name in (SERVER, *plugins):
             stage = "Downloading Neo4j" if name == SERVER else f"Downloading {name}"
             self.jars.ensure(lock_groups(line)[name], stage=stage, progress=progress)

@@ -51,7 +51,7 @@ FORMATS = {
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """What is taken of a source. `languages`: of names, the first that there is; `properties`: only these, all if none.
+    """The selection of a source. `languages`: a name comes in the first that exists; `properties`: empty for all.
 
     `ids`: only statements on these entities (Q42); `classes`: on those that are of these classes or below (P31, P279);
     `about`: on what the names of this collection of documents stand for. `hops`: and on what is within so many
@@ -78,7 +78,7 @@ class Selection:
 
 @dataclass(frozen=True, slots=True)
 class KnowledgeReport:
-    """What an import did. `counts`: what was read and left out, in words; `stages`: seconds by stage.
+    """The result of an import. `counts` has items read and left out, in words; `stages` has seconds by stage.
 
     `unnamed`: facts left out because an end has no name; `known`: this very import was complete before.
     """
@@ -160,7 +160,7 @@ def format_of(path: Path) -> str:
 def read_source(
     path: Path, format: str, selection: Selection, language: Language, store: Store, progress: Progress
 ) -> Counter[str]:
-    """Read the source into the store, from where that ends; returns what was read and left out."""
+    """Read the source into the store, from where the store ends; return the items read and left out."""
     counts = store.counts
     if store.read:
         return counts

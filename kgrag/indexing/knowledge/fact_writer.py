@@ -110,7 +110,7 @@ def _write_entities(graph: Graph, collection: Collection, rows: Iterator[dict[st
 def write_transactions(
     graph: Graph, collection: Collection, store: Store, progress: Progress, *, part: bool
 ) -> tuple[int, int]:
-    """Write names and facts in transactions, those that an interrupted run wrote only once; returns how many."""
+    """Write names and facts in transactions, without those of an interrupted run; return how many."""
     name, language = collection.name, collection.language
     entities, facts = store.prepare(part=part)
     done = store.written

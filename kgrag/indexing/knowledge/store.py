@@ -1,4 +1,4 @@
-"""What was read of a source, on disk: names and facts by key, until they are written into the graph.
+"""The names and facts of a source by key, on disk until they are written into the graph.
 
 One SQLite file. How far the source is read stands in the same transaction as what it gave: killed at any moment, the
 reading goes on there. Memory is bounded by the cache.
@@ -24,7 +24,7 @@ ALIAS = "alias"
 
 
 class Named(NamedTuple):
-    """An entity with its names. `rank`: of several names that of the lowest is taken; `unit`: key of a value's unit."""
+    """An entity with its names. The name of the lowest `rank` wins; `unit` is the key of a value's unit."""
 
     key: str
     name: str
@@ -45,7 +45,7 @@ class Fact(NamedTuple):
 
 @dataclass(slots=True)
 class Entry:
-    """What one line of a source gives; `redirects`: keys of objects and predicates that stand for another."""
+    """The entities and facts of one line of a source; `redirects`: keys of objects and predicates that mean another."""
 
     named: list[Named] = field(default_factory=list)
     facts: list[Fact] = field(default_factory=list)
@@ -174,7 +174,7 @@ class Store:
 
     @property
     def counts(self) -> Counter[str]:
-        """What was read and left out so far."""
+        """The items read and left out so far."""
         return Counter(json.loads(self._note("counts") or "{}"))
 
     def add(self, entries: Iterable[Entry], lines: int, counts: Counter[str]) -> None:

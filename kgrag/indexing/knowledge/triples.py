@@ -131,7 +131,7 @@ class NTriplesReader:
     counts: Counter[str] = field(default_factory=Counter)
 
     def __call__(self, line: bytes) -> Entry | None:
-        """Return the entry of a line; None if there is none."""
+        """Return the entry of a line, None for a line without one."""
         text = line.decode("utf-8", "replace").strip().lstrip("\ufeff")
         if not text or text.startswith("#"):
             return None
@@ -211,7 +211,7 @@ class CsvReader:
         return False
 
     def __call__(self, line: bytes) -> Entry | None:
-        """Return the entry of a row; None if there is none."""
+        """Return the entry of a row, None for a row without one."""
         text = line.decode("utf-8", "replace").strip("\r\n").lstrip("\ufeff")
         if not text.strip():
             return None

@@ -30,7 +30,7 @@ class Same(BaseModel):
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """Two names with what texts say of each."""
+    """Two names with sentences about each."""
 
     one: str
     other: str

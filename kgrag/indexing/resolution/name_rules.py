@@ -1,4 +1,4 @@
-"""Whether two names may be those of one entity: by their words, and by what the passages say that hold both.
+"""Decide whether two names may mean one entity, by their words and by the passages that hold both.
 
 Rules in the order of how much they say: the same words, another spelling or order, a person's initials and middle
 names, a short form of a longer name. What contradicts is decided apart from them, so that groups can be held to it.
@@ -140,7 +140,7 @@ def _only_word(name: Name) -> bool:
 
 
 def _little(name: Name) -> list[str]:
-    """Return the words in between that say how things belong together; an initial article is none."""
+    """Return the words between two names that tell how they belong together, without an initial article."""
     return [w for w in name.plain.split() if w in ("of", "in", "at", "on", "for")]
 
 

@@ -1,4 +1,4 @@
-"""Which pairs of names are worth a comparison: those that share a key, so that not all pairs are tried.
+"""Find the pairs of names that are worth a comparison: the pairs that share a key.
 
 Blocking, as in Christen, Data Matching (2012), chapter 4: a name has a few keys, each for one way in which two names of
 an entity differ. A block that is too large is split by the first words of its names.

@@ -66,7 +66,7 @@ class NamePair:
 
 @dataclass(frozen=True, slots=True)
 class Resolution:
-    """What entity resolution found in a collection, and what it wrote.
+    """The likenesses that entity resolution found in a collection, and the merges that it wrote.
 
     `names` were compared; `same` are pairs of one entity, in `groups` groups; `doubtful` are left out, and `apart` are
     pairs of which a model or somebody said that they are of two. `estimate`:
@@ -90,7 +90,7 @@ class Resolution:
 
 @dataclass(slots=True)
 class _Decision:
-    """What is known so far: `found` likenesses by pair, `judged` verdicts of models and people.
+    """The state of a resolution: `found` likenesses by pair, `judged` verdicts of models and people.
 
     `ties`: the edges that these left, with their evidence.
     """
@@ -419,7 +419,7 @@ _END = re.compile(r"[.!?][\"'”’)]*\s|[。!?]")
 
 
 def contexts(graph: Graph, pairs: Sequence[NamePair]) -> list[tuple[str, str]]:
-    """Return for each pair a sentence with the first name, and one with the other; empty where there is none."""
+    """Return for each pair a sentence with the first name and one with the other; empty without one."""
     ids = sorted({id for pair in pairs for id in pair.ids})
     rows = graph.run("resolve/texts", ids=ids, most=_TEXTS)
     texts = {row["id"]: [passage["text"] for passage in row["passages"]] for row in rows}

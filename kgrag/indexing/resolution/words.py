@@ -1,4 +1,4 @@
-"""What a name's words are: titles, abbreviations, numbers, initials and words that name no one by themselves."""
+"""The words of a name: titles, abbreviations, numbers, initials, and words that name no one by themselves."""
 
 import re
 from collections.abc import Callable
@@ -117,7 +117,7 @@ class Name:
 
     @property
     def gender(self) -> str:
-        """What its titles say: m, f, or nothing."""
+        """The sex that its titles tell: m, f, or nothing."""
         return "f" if self.titles & _FEMALE else "m" if self.titles & _MALE else ""
 
 

@@ -1,4 +1,4 @@
-"""Documents -> the rows of a new collection, in two passes: what is in each document, then what the corpus says of it.
+"""Documents -> the rows of a new collection in two passes: the documents alone, then the counts of the corpus.
 
 The graph is the one that an ingest of one document after the other makes. What grows with the corpus waits on disk
 unless it is `in_memory`, for a collection of some thousand passages; else in memory are 64 bits for each name,
@@ -52,7 +52,7 @@ _HERE = ("words", "mentions", "keywords", "similar")  # stages whose work is don
 
 @dataclass(frozen=True, slots=True)
 class Totals:
-    """What a collection records of itself when all its rows are made: passages, their log2, and the density of names.
+    """The record of a collection once all its rows are made: passages, their log2, and the density of names.
 
     `density0`: without the mentions that are known from triples alone. `linked`: true if documents have links, else
     None. `finished`: whether the corpus-wide stages have nothing left to do.
@@ -122,7 +122,7 @@ class CollectionRows:
         return self._vectors.rows
 
     def counts(self) -> dict[str, Any]:
-        """Return what was read, by the fields of an IngestReport."""
+        """Return the counts of the documents read, by the fields of an IngestReport."""
         counts = {"added": self.added, "unchanged": self.unchanged, "passages": self.passages}
         embedded = {"embedded": self.embedded, "embedded_batches": self.batches}
         return counts | embedded | {"problems": tuple(self.problems)}
@@ -270,7 +270,7 @@ class CollectionRows:
     # The second pass.
 
     def relate(self, progress: Progress) -> Totals:
-        """Find the mentions, keywords and nearest neighbours of every passage, and write what is left."""
+        """Find the mentions, keywords and nearest neighbours of every passage, and write the remaining rows."""
         with ThreadPoolExecutor(1, thread_name_prefix="kgrag-neighbours") as pool:
             return self._relate(pool if self._in_memory else None, progress)
 

@@ -1,4 +1,4 @@
-"""What is in documents, for a new collection: rows of passages, names and triples, one group of documents at a time."""
+"""Rows of passages, names and triples for a new collection, one group of documents at a time."""
 
 from array import array
 from collections import defaultdict

@@ -1,4 +1,4 @@
-"""What the corpus says of passages, for a new collection: mentions, keywords, counts by id, nearest neighbours."""
+"""Relations of passages that need the whole corpus: mentions, keywords, counts by id, nearest neighbours."""
 
 from array import array
 from collections.abc import Callable, Iterable, Mapping
@@ -69,7 +69,7 @@ class Similar:
 
 
 class Counts:
-    """Numbers by 64 bits of an id; 0 for what is not there."""
+    """Numbers by 64 bits of an id; 0 for an unknown id."""
 
     def __init__(self, keys: NDArray[np.uint64], numbers: NDArray[np.int64]) -> None:
         self._keys = keys
@@ -151,7 +151,7 @@ class Related:
 
 @dataclass(frozen=True, slots=True)
 class Relating:
-    """Finds the mentions and keywords of passages by what the corpus says of names and words.
+    """Finds the mentions and keywords of passages by the corpus's counts of names and words.
 
     `rare`: entities of one passage alone, 64 bits of each; `classes`, `corpus_class`, `keep`: see `top_terms`; `lines`:
     makes a place for rows of one table; `write_passages`: gives the rows of passages with the number of the first,

@@ -34,7 +34,7 @@ class Spill:
         self._end += self._file.write(value)
 
     def flush(self) -> None:
-        """Let other processes see what was added."""
+        """Flush the file, so that other processes see every value."""
         self._file.flush()
 
     def __getitem__(self, number: int) -> Any:
@@ -213,14 +213,14 @@ class Lines(Protocol):
     """Rows of one table, held in memory until `Tables` takes them. They can be sent to another process."""
 
     def write(self, *values: object) -> None:
-        """Add a row of a node; what is missing at its end is nothing."""
+        """Add a row of a node; missing values at its end are null."""
 
     def link(self, start: str, end: str, *values: object) -> None:
         """Add a row of a relationship between the nodes of two ids."""
 
 
 class Tables(Protocol):
-    """Where the rows of a collection go: files that Neo4j imports, or transactions."""
+    """The target of a collection's rows: files that Neo4j imports, or transactions."""
 
     two_steps: bool
     """Whether passages and names are written as they are read, and completed by `amend` when all is read."""
@@ -242,7 +242,7 @@ class Tables(Protocol):
         return
 
     def checkpoint(self) -> None:
-        """Note that what was taken so far is whole documents, and may be written."""
+        """Note that all rows so far belong to whole documents, and may be written."""
         return
 
     def release(self, table: str) -> None:
@@ -250,7 +250,7 @@ class Tables(Protocol):
         return
 
     def begin_relations(self) -> None:
-        """Note that all documents are read: what is taken from now on is complete only when all of it is."""
+        """Note that all documents are read: later rows are complete only together."""
         return
 
     def metadata(self, properties: Mapping[str, object]) -> list[object] | None:

@@ -34,7 +34,7 @@ class PaperSetting:
 
 @dataclass(frozen=True, slots=True)
 class PaperRow:
-    """A row of a table. `numbers`: for each data set those of its measures, None where there is none.
+    """A row of a table. `numbers`: for each data set its measures, None for a missing one.
 
     `system`: what measures it, with `{k}` for the k of a recall, the table's values, and what the user gives (see
     `inputs` of a Paper); None where kgrag has no such system, which `missing` explains. `settings`: what has another
@@ -79,7 +79,7 @@ class PaperTable:
 
 @dataclass(frozen=True, slots=True)
 class Paper:
-    """A paper. `section`: where it describes its `system`; `model`: what it was measured with.
+    """A paper. `section` describes its `system`; `model` is the model of its experiments.
 
     `inputs`: what rows of its tables take from the user -> what that is, and what is taken else (None: such
     rows are not measured). `differs`: what kgrag does otherwise, whatever the settings.
@@ -112,7 +112,7 @@ class Paper:
 
     @property
     def indexing(self) -> IndexingSettings:
-        """What shapes the graph, as the paper has it."""
+        """The settings that shape the graph, as the paper has them."""
         return IndexingSettings(**{s.path[1]: s.value for s in self.settings if s.path[0] == "indexing"})
 
     def table(self, number: str) -> PaperTable:

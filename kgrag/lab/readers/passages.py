@@ -1,4 +1,4 @@
-"""What the readers share: rows of large files one by one, passages without repeats, errors that name the place."""
+"""Shared parts of the readers: rows of large files, passages without repeats, errors that name the place."""
 
 import csv
 import hashlib
@@ -220,14 +220,14 @@ def context_dataset(
 
 
 def checked(questions: Iterable[Question], path: Path, form: str) -> tuple[Question, ...]:
-    """Check questions. Raises InputError when there are none, or an id occurs twice."""
+    """Check questions. Raises InputError if the list is empty, or an id occurs twice."""
     all_questions = tuple(questions)
     distinct([q.id for q in all_questions], path, form)
     return all_questions
 
 
 def distinct(ids: Sequence[str], path: Path, form: str) -> frozenset[str]:
-    """Return the ids as a set. Raises InputError when there are none, or one occurs twice."""
+    """Return the ids as a set. Raises InputError if the list is empty, or an id occurs twice."""
     if not ids:
         raise InputError(f"{path} is empty.", form)
     unique = frozenset(ids)
@@ -246,7 +246,7 @@ def text_of(place: str, record: dict[str, Any], name: str, form: str) -> str:
 
 
 def question_of(place: str, record: dict[str, Any], form: str, name: str = "question") -> str:
-    """Return the words of a question. Raises InputError when there are none."""
+    """Return the words of a question. Raises InputError if it has no words."""
     text = text_of(place, record, name, form)
     if not text.strip():
         raise InputError(f"{place}: {name} is empty.", form)

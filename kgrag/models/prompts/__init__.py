@@ -1,4 +1,4 @@
-"""The prompts, one file each, NAME.txt: what is said to a model, with $names where values go.
+"""The prompts, one file each, NAME.txt: the messages to a model, with $names for values.
 
 A line [system] or [user] begins each message. A prompt's version is the hash of its text, so that what was made with
 another one is known as such. A folder of one's own may hold files that replace these.

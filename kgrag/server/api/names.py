@@ -1,4 +1,4 @@
-"""Routes of names: those that begin as somebody types, and pairs that may be one entity's, which somebody decides."""
+"""Routes of names: completions of a prefix, and pairs that may mean one entity, for people to decide."""
 
 from typing import Annotated, Any, Literal
 
@@ -20,7 +20,7 @@ _PAIR: Any = create_model(
 
 
 class Decision(RequestForm):
-    """What somebody says of two names: that they are one entity's (`same`), or not; null takes a decision back."""
+    """A person's decision on two names: they mean one entity (`same`), or not; null takes a decision back."""
 
     one: Name
     other: Name

@@ -1,4 +1,4 @@
-"""Routes of passages: one of them with what stands around it, and its page as a picture."""
+"""Routes of passages: one of them with its context, and its page as a picture."""
 
 import base64
 from typing import Annotated, Any

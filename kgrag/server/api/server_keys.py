@@ -20,7 +20,7 @@ KeyName = Annotated[str, Path(min_length=1, max_length=64, description="name of 
 
 
 class KeyRequest(RequestForm):
-    """A key to be made. `collections`: those that it may see, none for all."""
+    """A key to be made. `collections`: the ones that it may see, empty for all."""
 
     name: Annotated[str, Field(min_length=1, max_length=64)]
     role: Role

@@ -1,4 +1,4 @@
-"""The route that tells a page what it needs to begin: who its visitor is, what can be asked, how things look."""
+"""The route of the first request of a page: its visitor, the choices of a question, the looks of the graph."""
 
 from typing import Any
 

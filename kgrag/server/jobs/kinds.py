@@ -1,4 +1,4 @@
-"""The kinds of jobs: the options of each, checked when it is asked for, and what it does with the collection."""
+"""The kinds of jobs: the options of each, checked on request, and its work on the collection."""
 
 import os
 from collections.abc import Callable, Iterator, Mapping
@@ -47,7 +47,7 @@ class DeleteOptions(Options):
 
 @dataclass(frozen=True, slots=True)
 class JobOutcome:
-    """What came of a job, as JSON can hold it, and what went wrong, if anything."""
+    """The result of a job in JSON, and its errors."""
 
     result: Mapping[str, Any]
     error: KgragError | None = None
@@ -55,7 +55,7 @@ class JobOutcome:
 
 @dataclass(frozen=True, slots=True)
 class Work:
-    """What a job works on and with; `again`: it was begun before."""
+    """The resources of a job. `again`: the job was begun before."""
 
     kg: KnowledgeGraph
     uploads: Uploads
@@ -71,7 +71,7 @@ class Work:
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """A kind of job. `new`: the collection need not exist; `ready`: raises the error of what it would lack."""
+    """A kind of job. `new`: the collection need not exist; `ready` raises the error of a missing requirement."""
 
     options: type[Options]
     run: Callable[[Work, Any], JobOutcome]

@@ -1,4 +1,4 @@
-"""Jobs of a server: threads that begin what is next, each in a process of its own, which is ended to stop its job."""
+"""Jobs of a server: threads that take the next job, each in a process of its own, which ends with its job."""
 
 import ctypes
 import gc
@@ -37,7 +37,7 @@ class _Stopped(Exception):
 
 
 class _Running:
-    """A job that a thread works on: what it reports, and the process that does it."""
+    """A job of a thread: its reports, and the process that does it."""
 
     def __init__(self, job: Job, process: JobProcess, seconds: float) -> None:
         """Make the job's handle; `seconds`: its time limit."""
@@ -105,7 +105,7 @@ class Jobs(AbstractContextManager["Jobs"]):
         return self
 
     def __exit__(self, *_: object) -> None:
-        """Stop at the next step; what is not done is resumed by the next worker."""
+        """Stop at the next step; the next worker resumes the rest."""
         self._ending.set()
         self._request.set()
         for running in list(self._running.values()):
@@ -136,7 +136,7 @@ class Jobs(AbstractContextManager["Jobs"]):
         return kept.list_jobs(self.kg.graph, collections, state, limit, kind)
 
     def cancel(self, id: str) -> Job:
-        """Cancel a job: what it has written stays, and `retry` goes on there. Raises NotFoundError."""
+        """Cancel a job; its writes stay, and `retry` continues from there. Raises NotFoundError."""
         self.get(id)
         kept.cancel_job(self.kg.graph, id)
         if (running := self._running.get(id)) is not None:
@@ -274,7 +274,7 @@ class Jobs(AbstractContextManager["Jobs"]):
         return JobProcess(self.kg.settings.model_copy(update={"neo4j_retry_seconds": _RETRY}))
 
     def _beat(self) -> None:
-        """Keep what runs for this process, and hear what is to be cancelled."""
+        """Record the running jobs of this process, and cancel jobs on request."""
         while self._running or not self._ending.is_set():
             time.sleep(jobs.BEAT)
             for id, running in list(self._running.items()):

@@ -1,4 +1,4 @@
-"""Addresses of pages, so that what is looked at can be shared."""
+"""Addresses of pages, so that people can share what they see."""
 
 from urllib.parse import quote, urlencode
 
