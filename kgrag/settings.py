@@ -13,7 +13,7 @@ from pydantic_settings import PydanticBaseSettingsSource as Source
 
 
 class ServeOptions(BaseModel):
-    """Where the server listens, and what one request, one key and all of them together may take."""
+    """The address of the server, and the limits of one request, of one key and of all together."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -78,7 +78,7 @@ class ChatSettings(BaseModel):
 
 
 class _ServerSettings(BaseModel):
-    """What says who asks a server of a model."""
+    """The credentials for a model's server."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -156,7 +156,7 @@ DENSITY_SAMPLE = 100_000
 
 
 class EngineSettings(BaseModel):
-    """What cuts, reads and embeds documents, and looks for names and words in passages, while ingesting."""
+    """The engine of an ingest: it cuts, reads and embeds documents, and looks for names and words in passages."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -226,7 +226,7 @@ class LoadingSettings(BaseModel):
 
 
 class IndexingSettings(BaseModel):
-    """What shapes a collection's graph; kept with the collection when it is made, and fixed from then on."""
+    """Settings that shape a collection's graph; the collection keeps them from its first ingest on."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 

@@ -345,7 +345,7 @@ def _declared(name: str | None) -> list[str]:
 _SHARE = 0.01  # of all bytes: with more it is another encoding, or no text
 
 MARK = "\ufffd"
-"""What stands for a byte that is no character."""
+"""The sign in place of a byte that is not a character."""
 
 
 def repaired(data: bytes, encoding: str = "utf-8") -> tuple[str, str]:

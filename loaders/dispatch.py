@@ -74,7 +74,7 @@ READERS: Plugins[Format] = Plugins("kgrag.readers", "reader")
 """Readers of other programs by name: each takes its extensions from the formats where a load names it."""
 
 Known = Callable[[Sequence[str]], Mapping[str, Sequence[FileState]]]
-"""What a collection holds already of files, by their keys: only those whose documents are all there."""
+"""The files of a collection by their keys: only files whose documents are all there."""
 
 _OLE = (
     "is an office file encrypted with a password, or of a format from before 2007; save it without a password as "

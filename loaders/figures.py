@@ -17,10 +17,10 @@ from kgrag.text.figure_labels import caption_label
 from kgrag.values.documents import SHOWN, Figure
 
 Pictures = Callable[[str], bytes | None]
-"""What finds the picture of an address in a document; None where there is none to be had."""
+"""Finds the picture of an address in a document; returns None if there is no such picture."""
 
 DECORATION = "decoration"
-"""What pictures that say nothing are counted as."""
+"""The kind under which decorative pictures are counted."""
 POINTS = 24.0
 """Sides of a picture on paper that are an icon's."""
 SMALLEST = 40

@@ -17,7 +17,7 @@ from kgrag.values.documents import Problem, Scan
 from kgrag.values.errors import InputError
 
 ALWAYS = ("node_modules/", ".git/", ".venv/", "__pycache__/")
-"""What holds the work of others, or of machines."""
+"""Folders of other people's work, or of machines."""
 _NAME = ".gitignore"
 OF_PROGRAM = "locks and settings of programs"
 """The name under which skipped files of programs are counted."""

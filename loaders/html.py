@@ -22,7 +22,7 @@ from kgrag.values.documents import Document
 
 _DROPPED = ["script", "style", "noscript", "template", "nav", "footer", "iframe", "title"]
 _FRAME = {"nav": "navigation bar", "footer": "page foot"}
-"""What of it is counted."""
+"""The dropped elements that are counted, by kind."""
 _BLOCKS = frozenset(
     """address article aside blockquote body caption center dd details dialog div dl dt fieldset figcaption figure form
     header hr html legend li main ol option p section select summary table tbody td textarea tfoot th thead tr

@@ -10,7 +10,7 @@ from kgrag.loaders.reading import Format, Readers
 from kgrag.loaders.recognised import is_on, remedy
 
 FORM = "kgrag.loaders.images:Images"
-"""What reads them in another process."""
+"""The class that reads pictures in another process."""
 _DAMAGED = "is damaged, or no picture"
 _MOST = 100_000_000  # pixels of a picture: 400 MB in colours
 _MOST_PAGES = 5_000

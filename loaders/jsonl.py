@@ -148,7 +148,7 @@ def _holds_objects(value: Any) -> bool:
 
 
 BLANK = object()
-"""What `parse_line` makes of a line without anything in it."""
+"""The result of `parse_line` for an empty line."""
 
 
 def _mended(line: bytes | None) -> tuple[bytes | None, str]:

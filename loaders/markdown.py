@@ -62,7 +62,7 @@ _MATHS = (  # how mathematics within a line begins and ends
 )
 _DISPLAY = {"$$": "$$", "\\[": "\\]"}  # a line begins with it -> a line ends with it
 _FORMULA = re.compile(r"(?<!\\)[=+^<>{}]|\w[*_][\w{]|\s[-*/]\s|\\[A-Za-z\\{},;|! ]")
-"""What tells a formula, "\\[a = b\\]", from brackets that a program wrote with backslashes, "\\[1\\]"."""
+"""Formulas, "\\[a = b\\]", in contrast to brackets that a program wrote with backslashes, "\\[1\\]"."""
 _HEADING_LINE = re.compile(r"#{1,6}\s")
 _ENVIRONMENT = re.compile(r"\\begin\{([a-zA-Z]+\*?)\}")
 _WIKI_LINK = re.compile(r"(!?)\[\[([^\[\]|\n]*[^\[\]|\n\\])(?:\\?\|([^\[\]\n]*))?\]\](?![(\[])")
@@ -71,7 +71,7 @@ _CITATION = re.compile(r"\d{1,3}")
 _MARKED = re.compile(r"==(?=[^\s=])(?:[^=\n]|=(?!=))*(?<=[^\s=])==(?![\w=])")
 _ATTRIBUTE_NAME = r"(?:[#.][\w:.-]+|[\w:-]+=(?:\"[^\"{}]*\"|[^\s\"{}]+)|-)"
 _ATTRIBUTES = re.compile(rf"\{{:?\s*{_ATTRIBUTE_NAME}(?:\s+{_ATTRIBUTE_NAME})*\s*\}}")
-"""What a heading is linked to by, and looks like, as Pandoc and others have it: "{#kilns .wide}"."""
+"""The anchor and the classes of a heading, as Pandoc and others write them: "{#kilns .wide}"."""
 _ATTRIBUTE_LINE = re.compile(r"\{:(?![:/])[^{}]*\}")
 """How a block of kramdown looks."""
 _FENCE = re.compile(r"(`{3,}|~{3,})")
@@ -325,11 +325,11 @@ def _attribute_line(state: StateBlock, start: int, end: int, silent: bool) -> bo
 
 _CALLOUT = re.compile(r"\[!([A-Za-z]+)\][+-]?[ \t]*")
 _BLOCK_ID = re.compile(r"(?<=\S) \^[a-z0-9]{6}$")
-"""What a note of Obsidian is linked to by."""
+"""A link to a note of Obsidian."""
 _RELATIVE = re.compile(r"(?![a-z][a-z0-9+.-]*:|/)[^?#]+", re.IGNORECASE)
 """The path of a link that has no scheme and does not begin at a root."""
 _ATTRIBUTED = ("image", "link_close", "code_inline", "strong_close", "em_close")
-"""What may have attributes after it, "{ .md-button }"."""
+"""Tokens that attributes may follow, "{ .md-button }"."""
 _SIGNS = {"sup": "^", "sub": "_"}
 _LEFT_OUT = {
     **dict.fromkeys(("del", "s", "strike"), "deleted piece"), "rt": "reading of characters", "rp": "",
@@ -423,7 +423,7 @@ class _Renderer:
         self._outline = outline
         self._attributes = ""  # of the block that comes next
         self.links: dict[str, None] = {}
-        """What it links to: notes by their names, files by their paths, which begin with a point."""
+        """Its links: notes by their names, files by their paths, which begin with a point."""
 
     def run(self, tokens: list[Token]) -> None:
         position = 0

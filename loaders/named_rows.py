@@ -212,7 +212,7 @@ def _as_text(value: object) -> str:
 
 
 Row = tuple[object, int, str]
-"""What a row holds, the number of its line (or item), and where it is."""
+"""A row's values, the number of its line (or item), and its place."""
 
 
 def read_rows(source: Source, columns: Columns, rows: Iterator[Row | Problem]) -> Iterator[Item]:

@@ -28,7 +28,7 @@ _FRAMES = {
     **dict.fromkeys(("header", "header-left", "header-first"), "running head"),
     **dict.fromkeys(("footer", "footer-left", "footer-first"), "running foot"),
 }
-"""What stands on every page of a style, and what it is counted as."""
+"""Parts that a style repeats on every page, and the kind under which they are counted."""
 _RUNNING = frozenset(("header", "footer", "date-time", "page-number"))
 """Classes of frames that stand on all slides."""
 _CODE = re.compile(r"Preformatted|Code|Listing|Verbatim")
@@ -82,7 +82,7 @@ class _Styles:
     hidden: set[str]
     lists: dict[str, dict[int, tuple[int, str] | None]]
     shown: dict[str, dict[int, tuple[str, str, int]]]
-    """Of each level of a list: what stands before and after its number, and how many levels are shown."""
+    """For each level of a list: the text before and after its number, and how many levels are shown."""
     parents: dict[str, str]
     unnumbered: set[str]
     bold: set[str]

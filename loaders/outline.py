@@ -133,7 +133,7 @@ def _is_cjk(char: str) -> bool:
 
 
 _NAMES = frozenset(("name", "nom", "nome", "nombre", "naam", "bezeichnung"))
-"""What the first heading of a manual page says, whatever it is of."""
+"""The first heading of a manual page in several languages."""
 _NAMED = re.compile(r"([\w.+:-]+(?:, [\w.+:-]+)*)\s+[-–—]{1,2}\s")
 
 

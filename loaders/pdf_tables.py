@@ -109,7 +109,7 @@ def _trim(cells: Cells) -> Cells | None:
 
 @dataclass(frozen=True, slots=True)
 class Signs:
-    """What makes a table of aligned cells: the horizontal rules of a page (x0, x1, y) and its captions."""
+    """The evidence for a table of aligned cells: the horizontal rules of a page (x0, x1, y) and its captions."""
 
     rules: tuple[tuple[float, float, float], ...]
     captions: tuple[Segment, ...]

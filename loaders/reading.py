@@ -100,7 +100,7 @@ class Readers:
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """What a load was given besides its files: the names of `columns`, and `readers`, processes for untrusted files.
+    """The options of a load: the names of `columns`, and `readers`, processes for untrusted files.
 
     `boilerplate`: what was found of folders of HTML pages, once for each.
     """

@@ -20,7 +20,7 @@ from kgrag.values.installing import install_hint
 VERSION = 1
 DPI = 150
 """Dots an inch at which pages are recognised: fewer lose small print, more take longer and find no more."""
-"""Of what is read of a picture; a higher one makes pages be recognised again."""
+"""Version of recognition; a higher one has pages recognised again."""
 UNSURE = 0.8
 """Confidence below which a page is told of."""
 

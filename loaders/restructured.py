@@ -95,7 +95,7 @@ def _take_all(text: str) -> None:
     from docutils.parsers.rst.directives.body import MathBlock
 
     class Block(Directive):
-        """What stands in it; its argument is a line of its own."""
+        """The content of the directive; its argument is a line of its own."""
 
         optional_arguments, final_argument_whitespace, has_content, option_spec = 1, True, True, _AnyOption()
 

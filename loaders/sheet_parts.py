@@ -187,7 +187,7 @@ class _Marks:
     columns: list[tuple[int, int]] = field(default_factory=list)
     unknown: set[tuple[int, int]] = field(default_factory=set)
     zero: set[tuple[int, int]] = field(default_factory=set)
-    """Of formulas whose stored value is 0; what else they have is `known`."""
+    """Formulas whose stored value is 0; `known` has their other properties."""
     known: int = 0
     heads: int = 0
     """Heads and feet that are printed on every page."""

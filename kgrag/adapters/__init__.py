@@ -14,7 +14,7 @@ from kgrag.values.results import Hit, Passage, Ranking
 
 
 class Source(Protocol):
-    """What is asked: a Collection, here or on a server."""
+    """A collection to be asked, here or on a server."""
 
     name: str
 

@@ -75,7 +75,7 @@ def says_not_found(text: str) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class ModelAnswer:
-    """What a model answered; `found`: whether the passages hold it; `unsupported`: what of it stands in none."""
+    """A reply of a model. `found`: the passages hold the answer; `unsupported`: its parts that no passage states."""
 
     text: str
     found: bool

@@ -49,7 +49,7 @@ class Attempt:
 
 @dataclass(frozen=True, slots=True)
 class CypherAnswer:
-    """What a question became: the statement that was run, its parameters and its rows (None: it was not to be run).
+    """The Cypher for a question: the statement, its parameters and its rows (None: it was not to be run).
 
     `attempts`: every statement that the model wrote, the one that was run last.
     """

@@ -24,7 +24,7 @@ from kgrag.values.errors import InputError
 from kgrag.values.installing import update_hint
 
 VERSION = 1
-"""Of the formats."""
+"""Version of the formats."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,7 +24,7 @@ Row = dict[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class ImportReport:
-    """What an import brought; `resumed`: how much of it an earlier one had brought; `digest`: that of the export."""
+    """The result of an import. `resumed` counts nodes of an earlier attempt; `digest` is the digest of the export."""
 
     collection: str
     nodes: int

@@ -39,7 +39,7 @@ from kgrag.values.events import Progress
 from kgrag.values.results import IngestReport
 
 NUMBER = 1
-"""Of the only collection in a database that was just imported."""
+"""The number of the only collection in an imported database."""
 
 
 class ImportToolSink(Tables):

@@ -17,7 +17,7 @@ _PARAGRAPH = re.compile(r"\n\s*\n")
 
 
 DESCRIPTION = "[Description of the picture]"
-"""What a passage begins with that a model has written, behind the caption."""
+"""The start of a passage that a model has written, behind the caption."""
 
 
 @dataclass(frozen=True, slots=True)

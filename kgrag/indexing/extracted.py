@@ -26,7 +26,7 @@ from kgrag.values import identity
 from kgrag.values.documents import Triple
 
 NONE = frozenset(("", "none", "null", "n a", "unknown", "unspecified", "undefined"))
-"""What models write in place of a name."""
+"""Words that models write in place of a name."""
 LONGEST = 300  # characters: a longer subject, object or name is no name
 _LISTS = {"entities": ("entities", "named_entities"), "triples": ("triples", "facts", "relations")}
 _ESCAPED = re.compile(r"&(?:#\d+|#[xX][\da-fA-F]+|\w+);")
@@ -393,7 +393,7 @@ def _holder(source: str, language: Language) -> Callable[[str], bool]:
 
 _DATED = ("valid_from", "valid_to")
 Fact = dict[str, str]
-"""What a schema of facts adds to a triple: its relation, valid_from and valid_to."""
+"""The properties that a schema of facts adds to a triple: its relation, valid_from and valid_to."""
 
 
 def _dates(triple: Triple, text: str) -> Fact:

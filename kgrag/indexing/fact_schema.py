@@ -25,7 +25,7 @@ _INDEXED = re.compile(r"[A-Z][A-Za-z]*_c\d+")
 """A collection's own labels, such as Passage_c7."""
 _REMEDY = "A schema is a TOML or JSON file: types are named like Person, predicates like BORN_IN; see docs/schema.md."
 _DATE = re.compile(rf"[\d\W_]+|(?:\d{{1,2}} )?(?:{ENGLISH.months})(?: \d{{1,2}})?,? \d{{4}}", re.IGNORECASE)
-"""What is no entity of a predicate's type unless a reply says so: 1832, 22 July 1832."""
+"""Values that are not entities of a predicate's type unless a reply says so: 1832, 22 July 1832."""
 _MOST = 100
 """Types, and predicates: all of them stand in every prompt."""
 

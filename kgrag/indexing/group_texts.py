@@ -27,7 +27,7 @@ from kgrag.values.results import Usage
 
 TASK = "summarise"
 EXTRACTED = "sentences"
-"""What `made` says of a summary that no model wrote."""
+"""The value of `made` of a summary that no model wrote."""
 _TELLING = 10  # members nearest to the middle whose sentences are looked at
 _FIRST = 3  # sentences of each
 _SENTENCES = 5  # of a summary (RAPTOR, appendix C: summaries have some 130 tokens)

@@ -101,7 +101,7 @@ _PASSAGE_CHARS = 1000  # of a passage, about: what counts is that a batch is nei
 
 @dataclass(slots=True)
 class _Tally:
-    """What was done. `seen`: 64 bits of the id of each document that is being written; `again`: others of these ids."""
+    """The counts of an ingest. `seen`: 64 bits of the id of each document under way; `again`: others of these ids."""
 
     added: int = 0
     changed: int = 0

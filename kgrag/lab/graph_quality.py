@@ -43,7 +43,7 @@ that have it among their best; a word those that hold it, if it is among the bes
 """
 
 USUAL = tuple(kind for kind in KINDS if not kind.startswith("word") and kind != "named+next")
-"""What is measured unless kinds are named: words are looked for in every passage, which takes long in many."""
+"""The default measurements. Words are searched for in every passage, which takes long in a large collection."""
 
 _OPTIONS = {
     "keyword": "keywords",

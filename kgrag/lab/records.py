@@ -39,7 +39,7 @@ from kgrag.values.forms import read
 from kgrag.values.results import Passage
 
 _KEYS = {"identity", "documents", "ranks", "seconds"}
-"""What the line of a record has at least."""
+"""The required keys of a line of a record."""
 
 _UNPLAIN = re.compile(r"[^\w.]+")
 _VERSION = 1  # of a file of ranks

@@ -27,7 +27,7 @@ _LEAST = 0.05  # ms: what is rounded to 0 has no place on a logarithmic axis
 _MARKERS = "osD^vP"  # a new one when the colours begin again
 
 Series = Mapping[str, Sequence[tuple[str | float, float]]]
-"""What is drawn -> its points, by what stands below and what beside the axes."""
+"""A name -> its points on the two axes."""
 
 
 def check_plot(path: Path) -> None:

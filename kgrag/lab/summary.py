@@ -151,7 +151,7 @@ Overlaps = dict[str, dict[str, float | str]]
 _WAYS = {"both": (True, True), "it alone": (True, False), "baseline alone": (False, True), "neither": (False, False)}
 
 Group = tuple[int, str]
-"""Where a group stands among others, and its name."""
+"""The rank of a group among others, and its name."""
 
 
 def measures(depth: int = DEPTH, *, gold: bool = True, at: Sequence[int] = ()) -> dict[str, Callable[[Ranks], float]]:

@@ -16,7 +16,7 @@ from kgrag.values.errors import ModelError
 
 MOST_REQUESTS = 50_000
 MOST_BYTES = 100_000_000
-"""Of one batch; the protocol allows twice as many bytes."""
+"""Bytes of one batch; the protocol allows twice as many."""
 _ENDPOINT: Final = "/v1/chat/completions"
 _ENDED = ("completed", "failed", "expired", "cancelled")
 _UNDONE = ("batch_expired", "batch_cancelled")

@@ -342,7 +342,7 @@ def beginning(text: str) -> str:
 
 
 EMBEDDERS: Plugins[Callable[[str], Embedder]] = Plugins("kgrag.embedders", "embedder")
-"""What makes an embedder of its whole name, by the part of the name before a colon."""
+"""Makers of embedders from a whole name, by the part of the name before a colon."""
 
 
 def load_embedder(name: str, settings: EmbeddingSettings | None = None) -> Embedder:

@@ -32,7 +32,7 @@ _PROMPTS = {
     "e5": {"query": "query: ", "document": "passage: "},
     "bge": {"query": "Represent this sentence for searching relevant passages: "},
 }
-"""What goes before a text where the model does not say it itself, by a part of its name."""
+"""Prefixes of texts, by a part of the model's name, for models whose folder does not name them."""
 _TOKENS = 256
 """A longer text is cut; as sentence-transformers has it for all-MiniLM-L6-v2."""
 _THREADS = 8

@@ -141,7 +141,7 @@ def _lowered(value: Any) -> Any:
 
 
 _TAG = re.compile(r"[<＜﹤](?=\s*/?\s*(?:passage|text)\b)|<(?=\|)|(?<=\|)>", re.IGNORECASE)
-"""What could end the frame around a passage or a text, or is a sign of a chat template."""
+"""Signs that could end the frame around a passage or a text, or belong to a chat template."""
 _NUMBER = re.compile(r"^([ \t]*)\[(\d+)\]", re.MULTILINE)
 _NEXT = re.compile(r"(?<=</passage>)\n\n(?=\[\d+\]\n<passage>)")
 
@@ -208,7 +208,7 @@ _LOG = logging.getLogger(__name__)
 _SURELY = 0.95
 """Part of what a context is said to have room for that is used: tokens are estimated by characters."""
 LONGER = "Raise KGRAG_CHAT__MAX_TOKENS, or switch off the model's thinking by KGRAG_CHAT__EXTRA_BODY."
-"""What to do about replies that were cut off because they grew too long."""
+"""The remedy for replies that reached their limit."""
 MOST_FACTS = 100
 """Facts that are taken from one reply; a model that repeats itself gives more."""
 _CUT = "it was cut off because it grew too long"

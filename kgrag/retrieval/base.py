@@ -52,7 +52,7 @@ _DEPTHS = (1, 8, 8, 64)
 _LOG = logging.getLogger(__name__)
 Scale = Literal["cosine", "share", "relevance", "rank"]
 Layer = Literal["triples", "keywords", "TAGME", "tree", "communities"]
-"""What is made of passages later on, by commands of its own."""
+"""Layers that later commands add to passages."""
 LAYERS: dict[Layer, tuple[str, str, str]] = {
     "triples": ("triples", "kgrag enrich extract", "Triple"),
     "keywords": ("keywords of a language model", "kgrag enrich extract", "Keyword"),
@@ -60,7 +60,7 @@ LAYERS: dict[Layer, tuple[str, str, str]] = {
     "tree": ("tree of summaries", "kgrag enrich tree", "Summary"),
     "communities": ("communities", "kgrag enrich communities", "Community"),
 }
-"""What they are called, the command that makes them, and the label of their steps in a trail."""
+"""The names of the layers, the commands that make them, and the labels of their steps in a trail."""
 Use = Literal["words", "vectors", "names", "triples", "mentions of TAGME", "a language model"]
 
 

@@ -20,7 +20,7 @@ CITATION = re.compile(r"\s?\[\d+\]")
 _WORD = re.compile(r"\d+(?:[.,:]\d+)*(?![^\W_])|[^\W_]+(?:['’-][^\W_]+)*")
 _RELATIVE = frozenset("who which that whose where when".split())
 _CLAUSE = re.compile(r"([,;:()–—]\s*(?:(?:and|but|or|while|whereas)\b)?|\b(?:and|but|or|while|whereas)\b)")
-"""Where a sentence is parted into clauses."""
+"""The ends of clauses within a sentence."""
 _SPACED = re.compile(r"(?<=\d)[,.](?=\d{3}\b)")  # 1,340 and 1.340
 _UNITS = (
     "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen"

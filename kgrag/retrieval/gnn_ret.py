@@ -281,7 +281,7 @@ OVER = {
     "title": (("MENTIONS", "Entity"), "ABOUT"),
     "titled": (("ABOUT", "Entity"), "MENTIONS"),
 }
-"""What ties two passages over a node -> (edge to it, its label), the edge from it."""
+"""The shared node of two passages -> (edge to it, its label), the edge from it."""
 
 
 def _steps(id: str, state: State, names: Mapping[str, str], start: Mapping[str, float]) -> tuple[Step, ...]:

@@ -1,4 +1,4 @@
-"""What a walk over names knows: a question's clauses, the passages on its way, the trail, the order as a set."""
+"""The state of a walk over names: a question's clauses, the passages on its way, the trail, the order as a set."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -171,7 +171,7 @@ Numbers = NDArray[np.float64]
 
 @dataclass(frozen=True, slots=True)
 class Candidates:
-    """What is known of n passages and of the m words of a question.
+    """The features of n passages and of the m words of a question.
 
     `alone` [n]: what each is worth by itself; `end` [n]: how well it answers what is asked in the end; `words` [n, m]:
     which words each has; `mass` [m]: what each word is worth; `names` [n, names]: which names each mentions;
@@ -238,7 +238,7 @@ _CLAUSE_COSINE, _CLAUSE_SENTENCE, _FAR = 0.6, 0.4, 0.2
 
 @dataclass(slots=True)
 class Visited:
-    """What the walk knows of a passage; `parent`: the hop that the best path came by."""
+    """The state of a passage in the walk. `parent` is the hop of its best path."""
 
     base: float
     score: float
@@ -250,7 +250,7 @@ class Visited:
 
 @dataclass(frozen=True, slots=True)
 class Outer:
-    """What the last step wants to know of a passage: title, cosine with the outer clause, sentences in stems."""
+    """The features of a passage for the last step: title, cosine with the outer clause, sentences in stems."""
 
     title: str
     cosine: float
@@ -259,7 +259,7 @@ class Outer:
 
 @dataclass(slots=True)
 class Walk:
-    """What is known of a question and of the passages on its way.
+    """The state of a question and of the passages on its way.
 
     `strength`: how far the list is a set, 0 to 1. `embedded`: unit vectors [d] of parts of the question; `outer`: of
     each passage in the PageRank what orders it; `ties` [n, names]: which of the `top` [n] mention which name; `unread`:

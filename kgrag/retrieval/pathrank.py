@@ -70,7 +70,7 @@ class PathRankOptions(Options):
 
 @dataclass(frozen=True, slots=True)
 class PathRankConstants:
-    """What no user would set, in groups as the steps of PathRank.
+    """Constants of PathRank that are not options, in groups as its steps.
 
     Seeds. `candidates`: the vector index is asked for so many, which are scored again exactly; `titled`: passages of a
     long document that its title reaches; bonus of a passage whose title the question names (`title`), with the k-th of

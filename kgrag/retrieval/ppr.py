@@ -31,7 +31,7 @@ _TRUST = 3
 
 @dataclass(slots=True)
 class _Seeds:
-    """Where the walk restarts: weights of entities and passages by id, and the steps that lead to an entity.
+    """The restart of the walk: weights of entities and passages by id, and the steps that lead to an entity.
 
     `stated`: the share of the nearest passages that state triples.
     """

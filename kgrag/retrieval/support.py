@@ -25,7 +25,7 @@ _SHORT = re.compile(
 )
 _MONTH = re.compile("jan|feb|mär|mar|apr|mai|may|jun|jul|aug|sep|o[kc]t|nov|de[zc]", re.IGNORECASE)
 _SUBJECT, _HEADING = 0.25, 0.3
-"""What a word of the title counts beside any other, and what a heading does."""
+"""Weights of a word of the title and of a heading, beside any other word."""
 _FEW = 6  # words of a line without an end that is a heading
 
 _ENGLISH = frozenset("the of and is by with from has were an are had at on".split())

@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from kgrag.values.results import Hit, Step
 
 ORIGIN = "question"
-"""Where a path through the graph begins."""
+"""The start of a path through the graph."""
 
 
 _PHRASES = {

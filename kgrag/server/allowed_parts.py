@@ -1,4 +1,4 @@
-"""What others may name when they search or ask: retrievers and systems, whose options are numbers and fixed words.
+"""The parts that guests may name in a question: retrievers and systems whose options are numbers and fixed words.
 
 An option that is free text may name a file, an address or another collection: `rerank(url=...)`, `gfm(weights=...)`,
 `bridges(knowledge=...)`. The operator sets these (KGRAG_RERANKER__BASE_URL), never a caller.

@@ -1,4 +1,4 @@
-"""What is noted of each request, and what each answer carries: an id, a line in the log, metrics, headers for browsers.
+"""The record of each request, and the id and headers of each reply: a line in the log, metrics, headers for browsers.
 
 Neither keys nor questions are noted: paths without what follows them.
 """

@@ -17,7 +17,7 @@ from kgrag.text.letters import Memo, fold
 from kgrag.values.errors import ConfigurationError
 
 STEMMER = f"PyStemmer {Stemmer.version()}"
-"""What makes stems here: others may make others."""
+"""The stemmer with its version; another version may make other stems."""
 
 _THREAD = local()
 
@@ -85,7 +85,7 @@ _DETERMINER = re.compile(
     r"d(?:er|ie|as|en|em|es)|(?:k?ein|mein|dein|sein|ihr|unser|dies|jen|jed|welch|manch|all|viel|mehrer|einig)(?:e[mnrs]?)?"
     r"|im|am|zum|zur|vom|beim|ins|ans|aufs|zwei|drei|vier|funf|sechs|sieben|acht|neun|zehn"
 )
-"""What German nouns stand behind, folded, and names mostly do not."""
+"""Words before German nouns, folded, which seldom stand before names."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -54,7 +54,7 @@ CASELESS = "\u0590-\u109f\u1200-\u139f\u1400-\u1c7f\ua000-\ua63f\ua800-\uab2f\ua
 
 
 class Memo(dict[K, V], Generic[K, V]):
-    """What a function gives for each argument, looked up without a call; emptied when it holds too much.
+    """The cached results of a function by its argument, without a call; emptied at its limit.
 
     A long string is made again each time: text without spaces is one word.
     """
@@ -142,7 +142,7 @@ def _latin() -> dict[int, str]:
 
 _HYPHENS = str.maketrans({"−": "-", "–": "-", "‐": "-", "‑": "-"})
 _NUMBERS = ".'’"
-"""What within a word counts beside a digit: "1.5" is not "15"."""
+"""Signs within a word that count beside a digit: "1.5" is not "15"."""
 _CURRENCIES = "".join(c for c in map(chr, range(0x24, 0x20D0)) if unicodedata.category(c) == "Sc")
 _AFTER = f"+−#%‰*°′″§♯♭&{_CURRENCIES}⁺⁻₊₋±"
 """Signs that belong to the word before them: "C++", "C#", "5%", "Na⁺"."""

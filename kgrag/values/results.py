@@ -112,7 +112,7 @@ class Summary:
 
 
 Item = Sequence[Passage] | Summary
-"""What a reader is shown under one number: a passage, several that are read together, or a summary in their place."""
+"""The evidence under one number: a passage, several that are read together, or a summary in their place."""
 
 
 @dataclass(frozen=True, slots=True)

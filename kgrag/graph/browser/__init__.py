@@ -14,7 +14,7 @@ from kgrag.graph.schema import label_of
 
 STYLE = "kgrag/kgrag.grass"
 GUIDE = "kgrag/guide.html"
-"""Where the two files are below the address of what serves them: the local server's Browser, or `kgrag browser`."""
+"""The path of the two files below the address of their server: the local server's Browser, or `kgrag browser`."""
 
 _AHEAD = range(1, 100)
 _NODE = {

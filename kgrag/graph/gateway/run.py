@@ -25,9 +25,9 @@ from kgrag.values.errors import KgragError, RefusedError, StatementError
 from kgrag.values.rows import Edge, Node, Path, Rows
 
 Trust = Literal["owner", "guest"]
-"""Whose statement it is: of whoever runs kgrag, or of somebody who reaches it over a server."""
+"""The author of a statement: the person who runs kgrag, or a guest who reaches it over a server."""
 PlanKind = Literal["explain", "profile"]
-"""What the server says of a statement: how it would run it, or how it did, with the rows and accesses of each step."""
+"""The server's plan of a statement; with "profile" also the rows and accesses of each step of its run."""
 
 _COLUMNS = ("operator", "details", "estimated rows", "rows", "database hits")
 

@@ -60,7 +60,7 @@ def _holds(copy: Path, entries: Mapping[str, bytes]) -> bool:
 
 _REACHED = ("java.nio", "java.io", "sun.nio.ch", "java.util.concurrent")
 _OPENED = [f"--add-opens=java.base/{name}=ALL-UNNAMED" for name in _REACHED]
-"""What Neo4j reaches into of Java, as its own scripts have it; on Java 25 no import works without."""
+"""The parts of Java that Neo4j accesses, as in its own scripts; on Java 25 no import works without them."""
 
 _THRESHOLDS = {"Invocation": 5000, "MinInvocation": 600, "Compile": 15000, "BackEdge": 40000}
 _LATER = [f"-XX:Tier4{name}Threshold={4 * count}" for name, count in _THRESHOLDS.items()]

@@ -22,11 +22,11 @@ from kgrag.graph.local.releases import SERVER, Line, lock_groups
 from kgrag.runtime.jars import JarStore
 
 DIMENSION = 256
-"""Of the default embedder, for whose vectors the spare indexes are."""
+"""The dimension of the default embedder, for which the spare indexes are made."""
 DELAY = 60.0  # seconds; what is done first with a new server has the processors to itself
 _DATABASE = "neo4j"
 PARTS = (Path("transactions") / _DATABASE, Path("databases") / _DATABASE)
-"""What a database is of the folder `data`; users are in another, which the first start makes."""
+"""The folders of the database within `data`. Users are in another one, which the first start makes."""
 
 
 class PreparedStore:

@@ -15,7 +15,7 @@ from kgrag.settings import IndexingSettings, Settings
 from kgrag.values.errors import ConfigurationError, NotFoundError
 
 EVALUATION = "evaluation"
-"""Where the settings stand that are no settings of kgrag, but of an evaluation: sample, depth."""
+"""The group of settings that belong to an evaluation, not to kgrag: sample, depth."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,7 +21,7 @@ from kgrag.values.errors import InputError
 BLOCK = 1 << 16  # bytes read at once
 _LONGEST = 1 << 28  # characters of one column
 Place = tuple[str, dict[str, Any]]
-"""Where an object stands, "path:line" or "path#number", and the object."""
+"""The place of an object, "path:line" or "path#number", and the object."""
 
 
 def json_lines(path: Path, form: str) -> Iterator[Place]:

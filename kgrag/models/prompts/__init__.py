@@ -18,7 +18,7 @@ from kgrag.values.errors import ConfigurationError
 _ROLE = re.compile(r"^\[(system|user|assistant)\][ \t]*$", re.MULTILINE)
 _SUFFIX = ".txt"
 SETTING = "KGRAG_CHAT__PROMPTS"
-"""What names the folder of one's own prompts."""
+"""The setting that names the folder of your own prompts."""
 
 
 @dataclass(frozen=True, slots=True)

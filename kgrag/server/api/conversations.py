@@ -116,7 +116,7 @@ class TurnRequest(RequestForm):
 
 
 class TitleRequest(RequestForm):
-    """What a conversation is called in its asker's list; empty for its first question."""
+    """The title of a conversation in its asker's list; empty for its first question."""
 
     title: Annotated[str, Field(max_length=200)]
 
