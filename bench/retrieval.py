@@ -1,7 +1,7 @@
 """Recall of retrievers on many question sets in one table, and what each option of one of them does there.
 
     python bench/retrieval.py bench/musique-gold bench/hotpot-gold --embedder wordllama --embedder minilm --out runs/
-    python bench/retrieval.py bench/*-gold --out runs/ --vary tie=0,0.3,0.6 --vary "width=(10,10),(20,20)"
+    python bench/retrieval.py bench/*-gold --out runs/ --vary shared_name=0,0.3,0.6 --vary "width=(10,10),(20,20)"
 
 The first prints for each set, embedder and retriever the recall in per cent among the first 2, 5 and 10 passages and
 the share of questions with all gold among the first 5 and 10; where a set knows no gold passages, the share of

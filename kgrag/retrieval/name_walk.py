@@ -187,24 +187,26 @@ class Candidates:
     parents: Sequence[int]
 
 
-def covering(c: Candidates, places: int, tie: float, led: float, ends: int, end_place: int) -> list[int]:
+def select_as_set(
+    c: Candidates, places: int, shared_name: float, on_path: float, finalists: int, finalist_place: int
+) -> list[int]:
     """Return the places of the candidates, best first: `places` of them by coverage, the rest by their worth.
 
-    A passage adds the mass of its words that are new, `tie` times the rarity of the rarest name shared with one chosen
-    (1 - ln k / ln 2n, where k of the n have it; 0 under one title), and `led` if one chosen was reached through it.
-    From place `end_place` on the first `ends` by `end` that are not in yet come first: a list never loses its end to
-    the path there.
+    A passage adds the mass of its new words, `shared_name` times the rarity of the rarest name shared with a chosen one
+    (1 - ln k / ln 2n, where k of the n have it; 0 under one title), and `on_path` if a chosen one was reached through
+    it. From `finalist_place` on, the best `finalists` by `end` that are not chosen come first, so that a path never
+    pushes its own end out of the list.
     """
     n = len(c.alone)
     counts = c.names.sum(0)
     rarity = 1 - np.log(np.maximum(counts, 1)) / np.log(2 * max(1, n))
-    last = np.argsort(-c.end, kind="stable")[:ends]
+    last = np.argsort(-c.end, kind="stable")[:finalists]
     missing, words = c.mass.copy(), c.words.astype(float)
-    near, on_path, free = np.zeros(n), np.zeros(n), np.ones(n, bool)
+    near, leads, free = np.zeros(n), np.zeros(n), np.ones(n, bool)
     order: list[int] = []
     while len(order) < min(n, places):
-        last_free = [int(i) for i in last if free[i]] if len(order) >= end_place else []
-        gain = c.alone + words @ missing + tie * near + led * on_path
+        last_free = [int(i) for i in last if free[i]] if len(order) >= finalist_place else []
+        gain = c.alone + words @ missing + shared_name * near + on_path * leads
         best = last_free[0] if last_free else int(np.where(free, gain, -np.inf).argmax())
         order.append(best)
         free[best] = False
@@ -213,7 +215,7 @@ def covering(c: Candidates, places: int, tie: float, led: float, ends: int, end_
         seen = {best}
         while (best := c.parents[best]) >= 0 and best not in seen:
             seen.add(best)
-            on_path[best] = 1.0
+            leads[best] = 1.0
     return order + [int(i) for i in np.argsort(-c.alone, kind="stable") if free[i]]
 
 
@@ -249,7 +251,7 @@ class Visited:
 
 
 @dataclass(frozen=True, slots=True)
-class Outer:
+class LastClause:
     """The features of a passage for the last step: title, cosine with the outer clause, sentences in stems."""
 
     title: str
@@ -261,9 +263,9 @@ class Outer:
 class Walk:
     """The state of a question and of the passages on its way.
 
-    `strength`: how far the list is a set, 0 to 1. `embedded`: unit vectors [d] of parts of the question; `outer`: of
-    each passage in the PageRank what orders it; `ties` [n, names]: which of the `top` [n] mention which name; `unread`:
-    passages whose names an ingest has yet to find, so that nothing leads to them.
+    `strength`: how far the list is a set, 0 to 1. `embedded`: unit vectors [d] of parts of the question; `last_clause`:
+    the features of each passage in the PageRank; `ties` [n, names]: the names that each of the `top` [n] mentions;
+    `unread`: passages whose names an ingest has yet to find, so that no name leads to them.
     """
 
     question: LinkedQuestion
@@ -278,7 +280,7 @@ class Walk:
     details: dict[str, Mapping[str, Any]] = field(default_factory=dict)
     names: dict[str, str] = field(default_factory=dict)
     embedded: dict[str, NDArray[np.float32]] = field(default_factory=dict)
-    outer: dict[str, Outer] = field(default_factory=dict)
+    last_clause: dict[str, LastClause] = field(default_factory=dict)
     unread: set[str] = field(default_factory=set)
     top: list[str] = field(default_factory=list)
     ties: NDArray[np.bool_] = field(default_factory=lambda: np.zeros((0, 0), bool))
@@ -362,6 +364,6 @@ def rest_weights(walk: Walk, dropped: frozenset[int], outer: float) -> dict[str,
 
 def answers_clause(walk: Walk, x: str) -> float:
     """Return how well passage x answers the outer clause."""
-    outer, parent = walk.outer[x], walk.passages[x].parent
+    outer, parent = walk.last_clause[x], walk.passages[x].parent
     far = parent is not None and walk.passages[parent[0]].parent is not None
     return _CLAUSE_COSINE * outer.cosine + _CLAUSE_SENTENCE * walk.clause.best_sentence(outer.sentences) + _FAR * far

@@ -26,14 +26,14 @@ from kgrag.retrieval.base import BRIDGE_CAP, Query, Retriever, Scored
 from kgrag.retrieval.linking import Link, LinkedQuestion, link_question, prefixes
 from kgrag.retrieval.name_walk import (
     Candidates,
-    Outer,
+    LastClause,
     Visited,
     Walk,
     answers_clause,
-    covering,
     outer_clause,
     pagerank,
     rest_weights,
+    select_as_set,
     spent_words,
     trail_to,
 )
@@ -42,7 +42,7 @@ from kgrag.text.names import number_or_date
 from kgrag.text.tokens import name_words, tokens
 from kgrag.values.results import Step
 
-# What PathRank may be told, and the constants that it was given by cross-validation over question sets.
+# Options of PathRank, and its constants, which were chosen by cross-validation over question sets.
 #
 # `bench/retrieval.py SET ... --vary NAME=VALUE,...` measures both.
 
@@ -70,58 +70,48 @@ class PathRankOptions(Options):
 
 @dataclass(frozen=True, slots=True)
 class PathRankConstants:
-    """Constants of PathRank that are not options, in groups as its steps.
+    """Constants of PathRank that are not options, in the order of its steps; bench/MISSES.md has what each is worth."""
 
-    Seeds. `candidates`: the vector index is asked for so many, which are scored again exactly; `titled`: passages of a
-    long document that its title reaches; bonus of a passage whose title the question names (`title`), with the k-th of
-    one title k to the power of minus `crowding` of it, that mentions a name without a title (`mention`), or a triple of
-    which is about one (`fact`). Hops. Weights of a name's rarity, of a question word `near` it, of it being the
-    target's title (`is_title`) or part of it (`in_title`), and of a triple of the source being `about` it; `rivals`:
-    cost, in collections of more than `large` passages, of a hop to one of many passages that mention a name. Few names.
-    Below this `density` of names words count more and paths less, by `slack`, and names of triples lead on; `lexical`:
-    weight of BM25 there. The outer clause has at least the share `clause` of the unnamed words' weight, each word
-    `decay` of the one before; `clause_vector`: its weight beside the rest of the question, `clause_words`: its share of
-    the weight of words. The list as a set begins to count with `order_words[0]` unnamed words, and counts in full with
-    `order_words[1]`. Weights of the question's words that no passage before has (`cover`), of a rare name shared with
-    one before (`tie`), of being on the path to one before (`led`), of what answers the outer clause (`outer`); the
-    `ends` that answer it best have a place kept after `end_place`. PageRank is over `pagerank_passages`, reset to
-    `pagerank_seeds` of them and to the names of the question.
-    """
+    # Seeds: the passages from which the walk starts, and the bonuses of links.
+    candidates: int = 120  # passages that the vector index is asked for; they are scored again exactly
+    titled: int = 5  # passages of a long document that its title reaches
+    title: float = 1.0  # bonus of a passage whose title the question names
+    crowding: float = 0.5  # the k-th passage of one title has k ** -crowding of that bonus
+    mention: float = 0.4  # bonus of a passage that mentions a name without a title
+    fact: float = 0.8  # bonus of a passage with a triple about that name
 
-    candidates: int = 120
-    titled: int = 5
-    title: float = 1.0
-    crowding: float = 0.5
-    mention: float = 0.4
-    fact: float = 0.8
+    # Hops: the weights of one step over a name.
+    rarity: float = 0.5  # weight of the rarity of the name
+    near: float = 0.1  # weight of a question word near the name
+    is_title: float = 0.3  # weight of a name that is the title of the target
+    in_title: float = 0.1  # weight of a name that is part of that title
+    about: float = 0.1  # weight of a triple of the source about the name
+    rivals: float = 0.15  # cost of a hop to one of many passages that mention the name
+    large: int = 10_000  # passages of a collection from which on that cost counts
 
-    rarity: float = 0.5
-    near: float = 0.1
-    is_title: float = 0.3
-    in_title: float = 0.1
-    about: float = 0.1
-    rivals: float = 0.15
-    large: int = 10_000
+    # Few names: in texts below this density of names, words count more and paths less.
+    density: float = 0.7  # names of triples lead on below it
+    slack: float = 1.5  # how much less paths count there
+    lexical: float = 1.0  # weight of BM25 there
 
-    density: float = 0.7
-    slack: float = 1.5
-    lexical: float = 1.0
+    # The last clause: the end of the question, which the last passage of a path answers.
+    clause: float = 0.25  # its least share of the weight of the unnamed words
+    decay: float = 0.6  # weight of each word relative to the word before
+    clause_vector: float = 0.6  # weight of its vector beside the rest of the question
+    clause_words: float = 0.6  # its share of the weight of words
 
-    clause: float = 0.25
-    decay: float = 0.6
-    clause_vector: float = 0.6
-    clause_words: float = 0.6
+    # The list as a set: a passage counts by what it adds to the passages before it.
+    order_words: tuple[int, int] = (3, 6)  # unnamed words with which this begins to count, and counts in full
+    cover: float = 3.4  # weight of the question's words that no passage before has
+    shared_name: float = 0.3  # weight of a rare name shared with a passage before
+    on_path: float = 0.15  # weight of a passage on the path to one before
+    last_clause: float = 0.35  # weight of an answer to the last clause
+    finalists: int = 3  # passages with the best answers to it, which keep a place
+    finalist_place: int = 4  # the place from which on they come first
 
-    order_words: tuple[int, int] = (3, 6)
-    cover: float = 3.4
-    tie: float = 0.3
-    led: float = 0.15
-    outer: float = 0.35
-    ends: int = 3
-    end_place: int = 4
-
-    pagerank_passages: int = 120
-    pagerank_seeds: int = 5
+    # PageRank over the passages at hand.
+    pagerank_passages: int = 120  # its passages
+    pagerank_seeds: int = 5  # passages that it restarts at, beside the names of the question
 
 
 class PathRank(Retriever):
@@ -308,7 +298,7 @@ class PathRank(Retriever):
             if unread:
                 walk.unread.add(x)
             if ordered:
-                walk.outer[x] = Outer(title, cosine, sentences or "")
+                walk.last_clause[x] = LastClause(title, cosine, sentences or "")
             rows += [node[x]] * (len(mentioned) + len(own))
             numbers += mentioned + [number for number, _ in own]
             borne += [0.0] * len(mentioned) + [weight for _, weight in own]
@@ -355,7 +345,7 @@ class PathRank(Retriever):
         """
         s, c = self.settings, self.constants
         ranked = sorted(final, key=lambda x: (-final[x], x))
-        best = [x for x in ranked if x in walk.outer]
+        best = [x for x in ranked if x in walk.last_clause]
         if not best:
             return {x: final[x] for x in ranked}
         place, at = ({x: i for i, x in enumerate(ids)} for ids in (best, walk.top))
@@ -364,16 +354,16 @@ class PathRank(Retriever):
         scores = np.array([final[x] for x in best])
         mass = {term["stem"]: term["weight"] for term in walk.question.terms()}
         candidates = Candidates(
-            alone=scores + walk.strength * c.outer * answers,
+            alone=scores + walk.strength * c.last_clause * answers,
             end=scores + walk.strength * answers,
-            words=np.array([[stem in walk.outer[x].sentences for stem in mass] for x in best], bool),
+            words=np.array([[stem in walk.last_clause[x].sentences for stem in mass] for x in best], bool),
             mass=walk.strength * c.cover * np.array(list(mass.values())),
             names=walk.ties[[at[x] for x in best]],
-            titles=np.unique([walk.outer[x].title for x in best], return_inverse=True)[1],
+            titles=np.unique([walk.last_clause[x].title for x in best], return_inverse=True)[1],
             parents=parents,
         )
-        tie, led = walk.strength * c.tie, walk.strength * c.led
-        again = [best[i] for i in covering(candidates, s.places, tie, led, c.ends, c.end_place)]
+        shared, on_path = walk.strength * c.shared_name, walk.strength * c.on_path
+        again = [best[i] for i in select_as_set(candidates, s.places, shared, on_path, c.finalists, c.finalist_place)]
         falling = dict(zip(again, sorted(candidates.alone.tolist(), reverse=True), strict=True))
         least = falling[again[-1]]
         return falling | {x: min(final[x], least) for x in ranked if x not in falling}

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kgrag.retrieval.name_walk import Candidates, covering
+from kgrag.retrieval.name_walk import Candidates, select_as_set
 
 
 def candidates(
@@ -33,9 +33,9 @@ def candidates(
 def test_words_count_once() -> None:
     """The second has the words of the first, the third the other word."""
     c = candidates([1.0, 0.9, 0.5], words=[(0,), (0,), (1,)], mass=[1.0, 0.5])
-    assert covering(c, 3, 0, 0, 0, 0) == [0, 2, 1]
-    assert covering(c, 0, 0, 0, 0, 0) == [0, 1, 2]  # by their worth alone
-    assert covering(c, 1, 0, 0, 0, 0) == [0, 1, 2]  # the first as a set, the rest alone
+    assert select_as_set(c, 3, 0, 0, 0, 0) == [0, 2, 1]
+    assert select_as_set(c, 0, 0, 0, 0, 0) == [0, 1, 2]  # by their worth alone
+    assert select_as_set(c, 1, 0, 0, 0, 0) == [0, 1, 2]  # the first as a set, the rest alone
 
 
 def test_the_rarest_name_ties() -> None:
@@ -44,33 +44,33 @@ def test_the_rarest_name_ties() -> None:
     gap = rare - common
     for less, expected in ((gap - 0.01, [0, 2, 1]), (gap + 0.01, [0, 1, 2])):
         c = candidates([2.0, 1.0, 1.0 - less], names=[(0, 1, 2), (0, 2)])
-        assert covering(c, 3, 1, 0, 0, 0) == expected
+        assert select_as_set(c, 3, 1, 0, 0, 0) == expected
     c = candidates([2.0, 1.0, 0.9], names=[(0, 2)], titles=["a", "b", "a"])
-    assert covering(c, 3, 1, 0, 0, 0) == [0, 1, 2]
+    assert select_as_set(c, 3, 1, 0, 0, 0) == [0, 1, 2]
 
 
 def test_what_led_there_comes_up() -> None:
     """The last was reached through the second, and that through the third; a circle of parents ends."""
     c = candidates([0.1, 0.2, 0.3, 2.0], parents=[-1, 2, -1, 1])
-    assert covering(c, 4, 0, 1, 0, 0) == [3, 2, 1, 0]
+    assert select_as_set(c, 4, 0, 1, 0, 0) == [3, 2, 1, 0]
     c = candidates([0.1, 0.2, 0.3, 2.0], parents=[3, -1, -1, 0])
-    assert covering(c, 4, 0, 1, 0, 0) == [3, 0, 2, 1]
+    assert select_as_set(c, 4, 0, 1, 0, 0) == [3, 0, 2, 1]
 
 
 def test_places_are_kept_for_ends() -> None:
     """From the third place on the two best ends come first, the better one before the other."""
     c = candidates([5.0, 4.0, 3.0, 2.0, 1.0], end=[0.0, 0.0, 0.0, 1.0, 2.0])
-    assert covering(c, 5, 0, 0, 2, 2) == [0, 1, 4, 3, 2]
-    assert covering(c, 5, 0, 0, 1, 0) == [4, 0, 1, 2, 3]
-    assert covering(c, 2, 0, 0, 2, 2) == [0, 1, 2, 3, 4]  # no place is left that is filled as a set
+    assert select_as_set(c, 5, 0, 0, 2, 2) == [0, 1, 4, 3, 2]
+    assert select_as_set(c, 5, 0, 0, 1, 0) == [4, 0, 1, 2, 3]
+    assert select_as_set(c, 2, 0, 0, 2, 2) == [0, 1, 2, 3, 4]  # no place is left that is filled as a set
 
 
 def test_nothing_to_order() -> None:
-    assert covering(candidates([]), 5, 1, 1, 3, 4) == []
-    assert covering(candidates([1.0, 1.0]), 5, 1, 1, 3, 4) == [0, 1]  # alike: as they came
+    assert select_as_set(candidates([]), 5, 1, 1, 3, 4) == []
+    assert select_as_set(candidates([1.0, 1.0]), 5, 1, 1, 3, 4) == [0, 1]  # alike: as they came
 
 
-def _by_the_letter(c: Candidates, places: int, tie: float, led: float, ends: int, end_place: int) -> list[int]:
+def _by_the_letter(c: Candidates, places: int, tie: float, led: float, ends: int, finalist_place: int) -> list[int]:
     """The same, word by word from its description, without matrices."""
     n, m = len(c.alone), len(c.mass)
 
@@ -91,7 +91,7 @@ def _by_the_letter(c: Candidates, places: int, tie: float, led: float, ends: int
     last = sorted(range(n), key=lambda x: -c.end[x])[:ends]
     chosen: list[int] = []
     while len(chosen) < min(n, places):
-        kept = [x for x in last if x not in chosen] if len(chosen) >= end_place else []
+        kept = [x for x in last if x not in chosen] if len(chosen) >= finalist_place else []
 
         def gain(x: int) -> float:
             covered = {t for t in range(m) for y in chosen if c.words[y, t]}
@@ -122,6 +122,6 @@ def _drawn(draw: st.DrawFn) -> Candidates:
 
 @pytest.mark.hypothesis
 @given(_drawn(), st.integers(0, 8), st.integers(0, 4), st.integers(0, 5))
-def test_as_by_the_letter(c: Candidates, places: int, ends: int, end_place: int) -> None:
-    found = covering(c, places, 0.37, 0.23, ends, end_place)
-    assert found == _by_the_letter(c, places, 0.37, 0.23, ends, end_place)
+def test_as_by_the_letter(c: Candidates, places: int, ends: int, finalist_place: int) -> None:
+    found = select_as_set(c, places, 0.37, 0.23, ends, finalist_place)
+    assert found == _by_the_letter(c, places, 0.37, 0.23, ends, finalist_place)

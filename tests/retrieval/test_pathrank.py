@@ -106,7 +106,7 @@ def test_a_long_question_is_listed_as_a_set(kg: KnowledgeGraph, coast: str, cons
         return {h.passage.title: h.score for h in kg[coast].search(_QUESTION, retriever=retriever, k=20)}
 
     walked = scores("pathrank(places=0)")
-    constants(cover=0, tie=0, led=0, ends=0)
+    constants(cover=0, shared_name=0, on_path=0, finalists=0)
     listed = scores("pathrank")
     constants()
     assert list(listed.values()) == sorted(listed.values(), reverse=True)
@@ -132,7 +132,7 @@ def test_what_a_set_says_again_comes_later(kg: KnowledgeGraph, collection_name: 
         return [h.passage.title for h in kg[collection_name].search(question, retriever=retriever, k=4)]
 
     listed = titles("pathrank")
-    constants(cover=0, tie=0, led=0, ends=0)
+    constants(cover=0, shared_name=0, on_path=0, finalists=0)
     alone = titles("pathrank")
     assert alone.index("Quay road") < alone.index("Solheim")
     assert listed.index("Solheim") < listed.index("Quay road")
