@@ -15,9 +15,9 @@ from kgrag.engines import IN_PROCESS, Engine
 from kgrag.graph.collections import Collection
 from kgrag.graph.connection import Graph
 from kgrag.indexing.ask_each import FailedPassage, passage_sources, unread
-from kgrag.indexing.extracted import Extraction
+from kgrag.indexing.corpus_stages import run_corpus_stages
 from kgrag.indexing.extraction import LINKED, TASK, ExtractionReport, FactWriter, Form, form_of
-from kgrag.indexing.finish import finish
+from kgrag.indexing.fact_rows import Extraction
 from kgrag.models.batches import BatchServer, parts
 from kgrag.models.chat import CachedReply, Reply
 from kgrag.models.embed import Embedder
@@ -87,7 +87,7 @@ class BatchedExtraction:
                 self._wait(server, batches)
             except ModelError as error:
                 self._tally.stopped = error
-        finish(self._graph, self._collection, self._settings, self._progress, self._embedder, engine=engine)
+        run_corpus_stages(self._graph, self._collection, self._settings, self._progress, self._embedder, engine=engine)
         tally, writers = self._tally, self._writers.values()
         version = form_of(self._collection, self._settings.chat.prompts, linked).version
         return ExtractionReport(

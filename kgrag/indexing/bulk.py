@@ -26,9 +26,9 @@ from kgrag.graph.local import bulk
 from kgrag.graph.local.bulk import ARGUMENTS, Files, import_arguments
 from kgrag.graph.local.server import LocalServer
 from kgrag.indexing.detection import first_language, in_language
+from kgrag.indexing.new_collection.collection import CollectionRows, Totals
+from kgrag.indexing.new_collection.tables import EDGES, NODES, TYPES, Columns, Tables
 from kgrag.indexing.pipeline import ingest
-from kgrag.indexing.rows.collection import CollectionRows, Totals
-from kgrag.indexing.rows.tables import EDGES, NODES, TYPES, Columns, Tables
 from kgrag.models.embed import Embedder, Vectors
 from kgrag.runtime.files import disk_errors, locked
 from kgrag.settings import Settings
@@ -45,7 +45,7 @@ NUMBER = 1
 class ImportToolSink(Tables):
     """The tables of nodes and of relationships, each a file in a folder, or with `part` files of about that size.
 
-    `nodes`, `edges`: their columns, as in `kgrag.indexing.rows.tables`.
+    `nodes`, `edges`: their columns, as in `kgrag.indexing.new_collection.tables`.
     """
 
     two_steps = False

@@ -15,7 +15,7 @@ from pydantic import BaseModel, Field
 from kgrag.graph.collections import Collection
 from kgrag.graph.connection import Graph
 from kgrag.indexing.community_plan import SIZE, Network, Planned, digest, plan, read_network
-from kgrag.indexing.finish import finish
+from kgrag.indexing.corpus_stages import run_corpus_stages
 from kgrag.indexing.group_texts import (
     EXTRACTED,
     GroupText,
@@ -162,7 +162,7 @@ def build(
     name = collection.name
     writing = Writing(llm, threads, progress)
     version = llm.prompt(TASK).version if llm is not None else None
-    finish(graph, collection, settings, progress, embedder)
+    run_corpus_stages(graph, collection, settings, progress, embedder)
     progress("communities", 0, None)
     laid = int(graph.run("stages/communities_laid", collection=name)[0]["names"])
     network = read_network(graph, collection)

@@ -9,8 +9,8 @@ from kgrag.graph import schema
 from kgrag.graph.collections import Collection
 from kgrag.graph.connection import Graph, Transaction
 from kgrag.graph.description import describe
+from kgrag.indexing.corpus_stages import STAGES
 from kgrag.indexing.figure_references import figure_references
-from kgrag.indexing.finish import STAGES
 from kgrag.indexing.statistics import difference, statistics, tokenised, write_statistics
 from kgrag.indexing.timelines import timeline
 from kgrag.text.tokens import caption

@@ -19,12 +19,12 @@ from kgrag.engines import IN_PROCESS, Engine
 from kgrag.graph.collections import Collection
 from kgrag.graph.connection import Graph, Transaction
 from kgrag.indexing.ask_each import FailedPassage, Meter, ask_each, passage_sources, unread
+from kgrag.indexing.corpus_stages import run_corpus_stages
 from kgrag.indexing.document_writer import settle_entities
-from kgrag.indexing.extracted import Extraction, FactRows, LinkedExtraction, typed_extraction
+from kgrag.indexing.fact_rows import Extraction, FactRows, LinkedExtraction, typed_extraction
 from kgrag.indexing.fact_rules import VERSION as RULES
 from kgrag.indexing.fact_rules import facts_by_rules, facts_of_table, table_rows
 from kgrag.indexing.fact_schema import FactSchema, fact_schema
-from kgrag.indexing.finish import finish
 from kgrag.indexing.vectors import embedded_or_logged
 from kgrag.models.budget import Estimate, estimate_calls
 from kgrag.models.embed import Embedder
@@ -140,7 +140,7 @@ def extract(
     waiting = unread(graph, collection, "extracted", writer.version)
     due = waiting[:limit]
     outcome = ask_each(passage_sources(graph, due), len(due), ask, writer.write, partial(progress, _STAGE), threads)
-    finish(graph, collection, settings, progress, embedder, engine=engine)
+    run_corpus_stages(graph, collection, settings, progress, embedder, engine=engine)
     return ExtractionReport(
         passages=outcome.written,
         triples=writer.triples,

@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from kgrag.indexing.chunking import row_text
-from kgrag.indexing.extracted import NONE, CellTriple, Extraction, NamedEntity
+from kgrag.indexing.fact_rows import NONE, CellTriple, Extraction, NamedEntity
 from kgrag.text.aliases import title_aliases, without_parenthesis
 from kgrag.text.languages import ENGLISH, Language
 from kgrag.text.names import begins_sentence, names_something

@@ -21,8 +21,8 @@ from kgrag.graph import schema
 from kgrag.graph.collections import Collection, index_labels
 from kgrag.graph.connection import Graph, Transaction
 from kgrag.indexing.document_writer import check_there
-from kgrag.indexing.rows.collection import CollectionRows, Totals
-from kgrag.indexing.rows.tables import EDGES, NODES, TYPES, property_names
+from kgrag.indexing.new_collection.collection import CollectionRows, Totals
+from kgrag.indexing.new_collection.tables import EDGES, NODES, TYPES, property_names
 from kgrag.models.embed import Embedder, Vectors
 from kgrag.runtime.document_progress import at
 from kgrag.settings import Settings

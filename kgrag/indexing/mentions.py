@@ -141,7 +141,7 @@ def _proper(work: StageContext, single: Sequence[str]) -> Iterator[str]:
         yield from (name for name, word in zip(part, words, strict=True) if word in proper)
 
 
-def bits(id: str) -> int:
+def id64(id: str) -> int:
     """Return the first 64 bits of a node's id."""
     return int(id[:16], 16)
 

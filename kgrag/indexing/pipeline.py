@@ -16,9 +16,9 @@ from kgrag.engines import IN_PROCESS, Engine
 from kgrag.graph.collections import Collection, index_labels
 from kgrag.graph.connection import Graph
 from kgrag.indexing import documents as local
+from kgrag.indexing.corpus_stages import run_corpus_stages
 from kgrag.indexing.document_writer import Batch, write_batch
 from kgrag.indexing.documents import ExistingDocument
-from kgrag.indexing.finish import finish
 from kgrag.indexing.first_load import first_load
 from kgrag.indexing.index_sync import synchronise
 from kgrag.indexing.vectors import embedded
@@ -185,7 +185,7 @@ def ingest(
     if finished and tally.documents == before:
         synchronise(graph, collection, settings, progress)
     else:
-        finish(graph, collection, settings, progress, embedder, engine=engine)
+        run_corpus_stages(graph, collection, settings, progress, embedder, engine=engine)
     return IngestReport(
         added=tally.added,
         changed=tally.changed,

@@ -8,8 +8,8 @@ from kgrag.graph.collections import Collection, open_collection, recorded
 from kgrag.graph.connection import Graph
 from kgrag.graph.counts import count_nodes
 from kgrag.indexing import document_writer as writer
+from kgrag.indexing.corpus_stages import run_corpus_stages
 from kgrag.indexing.figure_files import FigureFiles
-from kgrag.indexing.finish import finish
 from kgrag.indexing.index_sync import index_of
 from kgrag.settings import Settings
 from kgrag.values.documents import FileState, Scan
@@ -119,7 +119,7 @@ def delete_documents(
         progress("removal", number, len(present))
         removed += writer.remove_document(graph, collection, id)
     FigureFiles(settings.home, collection.name).sweep(graph)
-    finish(graph, collection, settings, progress, removed=True)
+    run_corpus_stages(graph, collection, settings, progress, removed=True)
     return removed
 
 

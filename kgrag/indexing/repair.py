@@ -10,7 +10,7 @@ from kgrag.graph.collections import Collection, needed_labels, open_collection
 from kgrag.graph.connection import Graph
 from kgrag.graph.counts import count_nodes
 from kgrag.graph.description import describe
-from kgrag.indexing.finish import finish
+from kgrag.indexing.corpus_stages import run_corpus_stages
 from kgrag.indexing.index_sync import index_of, synchronise
 from kgrag.indexing.rereading import change_language, read_again
 from kgrag.indexing.similar import is_fit
@@ -56,7 +56,7 @@ def reembed(graph: Graph, name: str, embedder: Embedder, settings: Settings, pro
         graph.run("write/swap_embedding", name=name)
         swapped = time.monotonic()
         collection = open_collection(graph, name)
-    finish(graph, collection, settings, progress, embedder)
+    run_corpus_stages(graph, collection, settings, progress, embedder)
     if swapped is not None:
         _wait(swapped + settings.old_vectors_seconds, progress)
         discard_old_vectors(graph, collection, settings)
@@ -71,7 +71,7 @@ def relanguage(
     Passages, vectors and facts stay. An interrupted run resumes. Returns the collection as it is afterwards.
     """
     collection = change_language(graph, name, language, progress, always=True)
-    finish(graph, collection, settings, progress, embedder)
+    run_corpus_stages(graph, collection, settings, progress, embedder)
     return open_collection(graph, name)
 
 
@@ -170,7 +170,7 @@ def repair(graph: Graph, name: str, embedder: Embedder | None, settings: Setting
     if collection.stemmer != STEMMER or collection.rereading:
         read_again(graph, collection, progress)
     unfinished = graph.run("stages/unfinished", collection=name)[0]["number"]
-    finish(graph, collection, settings, progress, embedder)
+    run_corpus_stages(graph, collection, settings, progress, embedder)
     if names and collection.indexing.synonyms:
         vectors["names"] = len(set(names).difference(_names(graph, name, slot)))
     return RepairReport(

@@ -24,7 +24,7 @@ _STAGE = "texts read again"
 
 
 def change_language(graph: Graph, name: str, code: str, progress: Progress, *, always: bool = False) -> Collection:
-    """Read the texts of a collection in another language; the corpus-wide stages are left to `finish`.
+    """Read the texts of a collection in another language; the corpus-wide stages are left to `run_corpus_stages`.
 
     A collection in that language already is read again only if `always` is set.
 

@@ -19,7 +19,7 @@ from kgrag.engines import IN_PROCESS, Engine
 from kgrag.graph.collections import Collection
 from kgrag.graph.connection import Graph, Transaction
 from kgrag.indexing.ask_each import FailedPassage, Source, ask_each, passage_sources, unread
-from kgrag.indexing.finish import finish
+from kgrag.indexing.corpus_stages import run_corpus_stages
 from kgrag.models.embed import Embedder
 from kgrag.models.tagme import TITLES, Annotation, Tagme, address
 from kgrag.settings import Settings, TagmeSettings
@@ -244,7 +244,7 @@ def tag(
         mentions += graph.write(lambda tx: _write(tx, collection, version, tagged))
 
     outcome = ask_each(passage_sources(graph, due), len(due), ask, write, partial(progress, _STAGE), threads)
-    finish(graph, collection, settings, progress, embedder, engine=engine)
+    run_corpus_stages(graph, collection, settings, progress, embedder, engine=engine)
     return TaggingReport(
         passages=outcome.written,
         mentions=mentions,

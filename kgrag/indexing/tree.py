@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from kgrag.graph.collections import Collection
 from kgrag.graph.connection import Graph
-from kgrag.indexing.finish import finish
+from kgrag.indexing.corpus_stages import run_corpus_stages
 from kgrag.indexing.group_texts import (
     EXTRACTED,
     TASK,
@@ -236,7 +236,7 @@ class _Builder:
         """Build the tree level by level, from the passages up."""
         writing = Writing(llm, threads, self.progress)
         version = llm.prompt(TASK).version if llm is not None else None
-        finish(self.graph, self.collection, self.settings, self.progress, self.embedder)
+        run_corpus_stages(self.graph, self.collection, self.settings, self.progress, self.embedder)
         laid = _laid(self.graph, self.collection)
         removed = _remove(self.graph, self.collection, laid)  # what a level that was not laid whole has left
         levels: list[int] = []

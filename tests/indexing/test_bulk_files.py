@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 
 from kgrag.graph.csv_files import FoundColumns, Table, floats
-from kgrag.indexing.rows.tables import Partitions, Spill, partition
+from kgrag.indexing.new_collection.tables import Partitions, Spill, partition
 
 
 def test_vectors_keep_their_numbers() -> None:

@@ -146,7 +146,7 @@ def test_a_name_leads_elsewhere_when_another_bears_it(kg: KnowledgeGraph, collec
 def test_without_links_nothing_is_looked_for(
     kg: KnowledgeGraph, collection_name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("kgrag.indexing.finish.link_documents", None)
+    monkeypatch.setattr("kgrag.indexing.corpus_stages.link_documents", None)
     kg[collection_name].ingest([note("a.md"), note("b.md")])
     kg[collection_name].ingest([note("c.md")])
     kg[collection_name].delete(["a.md"])

@@ -10,7 +10,7 @@ from scripted import Scripted
 
 from kgrag import KnowledgeGraph
 from kgrag.graph.contents import digest
-from kgrag.indexing.rows import collection as collection_rows
+from kgrag.indexing.new_collection import collection as collection_rows
 from kgrag.settings import EngineSettings
 from kgrag.values.documents import Document, Section
 from kgrag.values.results import IngestReport

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from kgrag.indexing.extracted import Extraction, FactRows
+from kgrag.indexing.fact_rows import Extraction, FactRows
 from kgrag.models.chat import Reply
 from kgrag.models.prompted import shaped
 from kgrag.models.prompts import load_prompt

@@ -11,7 +11,7 @@ from kgrag.graph.collections import open_collection
 from kgrag.graph.contents import digest
 from kgrag.indexing import mentions
 from kgrag.indexing import similar as similar_stage
-from kgrag.indexing.rows.relations import Mentioned
+from kgrag.indexing.new_collection.relations import Mentioned
 from kgrag.indexing.stage import StageContext
 from kgrag.indexing.statistics import record_density, sample_bound
 from kgrag.values.documents import Document

@@ -9,7 +9,7 @@ from neighbours import overlap, similar
 from kgrag import KnowledgeGraph
 from kgrag.graph import collections
 from kgrag.graph.counts import collection_info
-from kgrag.indexing.finish import finish
+from kgrag.indexing.corpus_stages import run_corpus_stages
 from kgrag.settings import IndexingSettings, Settings
 from kgrag.values.documents import Document, Section, Triple
 from kgrag.values.events import no_progress
@@ -78,7 +78,7 @@ def test_without_an_embedder_new_names_wait(kg: KnowledgeGraph, collection_name:
         " SET e.embedding = CASE WHEN e.normal = 'portugal' THEN e.embedding END",
         name=collection_name,
     )
-    finish(kg.graph, found, graph_settings, no_progress)
+    run_corpus_stages(kg.graph, found, graph_settings, no_progress)
     assert [r["id"] for r in kg.graph.run("stages/todo", label="Entity", collection=collection_name, stage="similar")]
     assert not collection_info(kg.graph, found).finished
     kg[collection_name].ingest([_stating("Portuguese", "Portugal")])

@@ -11,7 +11,7 @@ from kgrag.agents.global_search import Points
 from kgrag.agents.lookup import _Reply as Structure
 from kgrag.agents.rgnn import Critique
 from kgrag.indexing.communities import Report
-from kgrag.indexing.extracted import Extraction, LinkedExtraction, typed_extraction
+from kgrag.indexing.fact_rows import Extraction, LinkedExtraction, typed_extraction
 from kgrag.indexing.fact_schema import FactSchema
 from kgrag.indexing.group_texts import Summary
 from kgrag.indexing.resolution.judge import Same

@@ -13,7 +13,7 @@ import pytest
 from habits import BAD, GOOD, Response, Weak, events, reply
 
 from kgrag.agents.answering import AnswerOptions, answer
-from kgrag.indexing.extracted import Extraction, FactRows
+from kgrag.indexing.fact_rows import Extraction, FactRows
 from kgrag.models.chat import Message
 from kgrag.models.embed import load_embedder
 from kgrag.models.openai_chat import OpenAIChat

@@ -8,7 +8,7 @@ import pytest
 from kgrag import KnowledgeGraph
 from kgrag.graph.collections import open_collection
 from kgrag.graph.reader import Reader, names_like
-from kgrag.indexing import finish
+from kgrag.indexing import corpus_stages
 from kgrag.values.documents import Document, Section, Triple
 from kgrag.values.errors import NotFoundError
 
@@ -93,8 +93,8 @@ def test_facts_that_were_removed_count_no_more(kg: KnowledgeGraph, two: tuple[st
 def test_large_collections_are_indexed_anew_once_a_share_was_removed(
     kg: KnowledgeGraph, collection_name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(finish, "REFILLED", 5)
-    monkeypatch.setattr(finish, "SHARE", 0.2)
+    monkeypatch.setattr(corpus_stages, "REFILLED", 5)
+    monkeypatch.setattr(corpus_stages, "SHARE", 0.2)
 
     def stale() -> int | None:
         return kg.graph.run("look_up/collections", name=collection_name)[0]["collection"].get("stale")

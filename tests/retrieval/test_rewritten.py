@@ -8,7 +8,7 @@ import pytest
 from kgrag import KnowledgeGraph
 from kgrag.graph.collections import open_collection
 from kgrag.graph.reader import Reader
-from kgrag.indexing import finish, pipeline
+from kgrag.indexing import corpus_stages, pipeline
 from kgrag.retrieval.base import Query
 from kgrag.retrieval.bm25 import Bm25
 from kgrag.values.documents import Document, Section
@@ -189,14 +189,14 @@ def test_passages_whose_names_are_still_to_be_found_fill_the_list(
     """Nothing ties them to one another yet, so that PageRank leaves them no score."""
     kg[collection_name].ingest(_voyages("old"))
     seen: list[str] = []
-    stage = finish.STAGES["mentions"]
+    stage = corpus_stages.STAGES["mentions"]
 
     def before(work: Any) -> None:
         asked = "Which carpenter bought copper in Bergen?"  # words and vectors are no evidence here
         seen.extend(_versions(kg, collection_name, "pathrank", asked=asked))
         stage(work)
 
-    monkeypatch.setitem(finish.STAGES, "mentions", before)  # type: ignore[arg-type]
+    monkeypatch.setitem(corpus_stages.STAGES, "mentions", before)  # type: ignore[arg-type]
     kg[collection_name].ingest(_voyages("new"))
     assert seen == ["new"] * 10
 

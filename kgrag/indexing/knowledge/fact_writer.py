@@ -14,7 +14,7 @@ from kgrag.graph.csv_files import ARRAY_DELIMITER, CsvField
 from kgrag.graph.local.bulk import Files
 from kgrag.indexing.bulk import NUMBER, ImportToolSink
 from kgrag.indexing.knowledge.store import EntityRow, FactRow, Store
-from kgrag.indexing.rows.tables import EDGES
+from kgrag.indexing.new_collection.tables import EDGES
 from kgrag.settings import IndexingSettings
 from kgrag.text.languages import Language
 from kgrag.text.tokens import caption, known_by, normalise

@@ -16,7 +16,7 @@ from typing import Any, Literal
 from kgrag.graph.collections import Collection
 from kgrag.graph.connection import Graph
 from kgrag.indexing.ask_each import Meter
-from kgrag.indexing.mentions import bits
+from kgrag.indexing.mentions import id64
 from kgrag.indexing.resolution import judge
 from kgrag.indexing.resolution.judge import Question, batched, spread
 from kgrag.indexing.resolution.name_rules import (
@@ -318,7 +318,7 @@ def _rows(graph: Graph, ids: Sequence[str]) -> Iterator[Mapping[str, Any]]:
 
 def _seen(row: Mapping[str, Any]) -> Seen:
     documents, alone, titles, company = (
-        frozenset(map(bits, row[key])) for key in ("documents", "alone", "titles", "company")
+        frozenset(map(id64, row[key])) for key in ("documents", "alone", "titles", "company")
     )
     return Seen(titles | documents, alone, titles, company)
 

@@ -8,8 +8,8 @@ from typing import Any
 
 from kgrag.indexing import documents as local
 from kgrag.indexing.document_writer import Batch, PageRows, Row
-from kgrag.indexing.mentions import bits
-from kgrag.indexing.rows.tables import Lines, partition, pickled, property_names
+from kgrag.indexing.mentions import id64
+from kgrag.indexing.new_collection.tables import Lines, partition, pickled, property_names
 from kgrag.indexing.statistics import statistics
 from kgrag.indexing.vectors import unembedded
 from kgrag.models.embed import Embedder, Vectors, embed_each
@@ -129,15 +129,15 @@ def _add_about(
         document, entity = row["id"], row["entity"]
         part.lines["ABOUT"].link(document, entity, row["weight"], row["text"])
         about.setdefault(document, []).append(entity)
-        entities.append(bits(entity))
-        named_by.append(bits(keyword_id("", titles[document])))
+        entities.append(id64(entity))
+        named_by.append(id64(keyword_id("", titles[document])))
     documents = {row["id"]: row["document"] for row in batch.passages}
     for row in batch.passages_about:
         document, entity = documents[row["id"]], row["entity"]
         part.lines["PASSAGE_ABOUT"].link(row["id"], entity, row["weight"], row["text"])
         if entity not in about.get(document, ()):  # as write/count_names has it
-            entities.append(bits(entity))
-            named_by.append(bits(document))
+            entities.append(id64(entity))
+            named_by.append(id64(document))
 
 
 def _add_passages(

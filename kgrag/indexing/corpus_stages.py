@@ -53,7 +53,7 @@ STAGES: Mapping[str, Callable[[StageContext], None]] = {
 """The stages in their order, by the mark that every new passage has for each."""
 
 
-def finish(
+def run_corpus_stages(
     graph: Graph,
     collection: Collection,
     settings: Settings,

@@ -23,13 +23,21 @@ from numpy.typing import NDArray
 from kgrag.engines import IN_PROCESS, Engine, InProcess, Processes
 from kgrag.graph.property_values import to_properties
 from kgrag.indexing import documents as local
+from kgrag.indexing.corpus_stages import STAGES
 from kgrag.indexing.document_writer import Row
-from kgrag.indexing.finish import STAGES
 from kgrag.indexing.links import linked
-from kgrag.indexing.mentions import Gazetteer, bits, is_sure_name, word_stems
-from kgrag.indexing.rows.documents import Group, Part, Prepared, Reading
-from kgrag.indexing.rows.relations import Counts, Mentioned, Nearest, Relating, Similar, passage_lines, passage_values
-from kgrag.indexing.rows.tables import MemoryRows, Partitions, Spill, Tables, VectorFile
+from kgrag.indexing.mentions import Gazetteer, id64, is_sure_name, word_stems
+from kgrag.indexing.new_collection.documents import Group, Part, Prepared, Reading
+from kgrag.indexing.new_collection.relations import (
+    Counts,
+    Mentioned,
+    Nearest,
+    Relating,
+    Similar,
+    passage_lines,
+    passage_values,
+)
+from kgrag.indexing.new_collection.tables import MemoryRows, Partitions, Spill, Tables, VectorFile
 from kgrag.indexing.similar import is_fit
 from kgrag.models.embed import Embedder, Vectors, embed_each
 from kgrag.models.parallel import in_parallel
@@ -190,7 +198,7 @@ class CollectionRows:
                 self.problems.append(item)
                 continue
             id = document_id(self.name, item.key)
-            key, content = bits(id), bits(content_hash(item))
+            key, content = id64(id), id64(content_hash(item))
             if self._seen.get(key) == content:
                 self.unchanged += 1
                 continue
@@ -250,7 +258,7 @@ class CollectionRows:
             self._tables.write("Passage", *passage_values(passage, vector, None, list(STAGES)))
         titled = set(part.titles[0])
         for id, row in part.entities.items():
-            is_title, was_title = bits(id) in titled, self._titled.get(id)
+            is_title, was_title = id64(id) in titled, self._titled.get(id)
             todo = ["similar", "titles", "spread"] if is_title else ["similar"]
             if was_title is None:
                 self._tables.write(
@@ -345,7 +353,7 @@ class CollectionRows:
                 if word_class > 0:
                     classes[stem] = word_class
                 if upper > lower:
-                    proper.add(bits(id))
+                    proper.add(id64(id))
         self._words.close()
         return classes, proper
 
@@ -369,14 +377,14 @@ class CollectionRows:
             names.update(normal for id, normal in looked_for if id in sure)
             single = [normal for id, normal in looked_for if id not in sure]
             for normal, stem in zip(single, word_stems(single, self._language), strict=True):
-                if bits(word_id(self.name, stem)) in proper:
+                if id64(word_id(self.name, stem)) in proper:
                     names.add(normal)
             once = [(id, e[0]) for id, e in total.items() if e[2] == 1]
             for (id, normal), stem in zip(
                 once, word_stems([normal for _, normal in once], self._language), strict=True
             ):
-                if is_sure_name(normal, False, self._language) or bits(word_id(self.name, stem)) in proper:
-                    rare.append(bits(id))
+                if is_sure_name(normal, False, self._language) or id64(word_id(self.name, stem)) in proper:
+                    rare.append(id64(id))
             self._entities.add([(id, *e) for id, e in total.items()])
         self._names.close()
         return Gazetteer(self.name, names, title_names, self._settings.indexing.pipeline, self._language), np.sort(
@@ -415,7 +423,7 @@ class CollectionRows:
             counted: defaultdict[str, Counter[str]] = defaultdict(Counter)
             for id, text in spellings:
                 counted[id][text] += 1
-            keys = np.array([bits(row[0]) for row in rows], np.uint64)
+            keys = np.array([id64(row[0]) for row in rows], np.uint64)
             vectors = near[0] if near else self._name_vectors(rows)[1]
             for number, (row, mentioned, titled) in enumerate(zip(rows, df.get(keys), titles.get(keys), strict=True)):
                 if number % _CHECKED == 0:

@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kgrag.indexing.document_writer import Row
-from kgrag.indexing.mentions import Gazetteer, add_rare, bits, mentions, tokenised_source
-from kgrag.indexing.rows.tables import Lines, Tables, partition
+from kgrag.indexing.mentions import Gazetteer, add_rare, id64, mentions, tokenised_source
+from kgrag.indexing.new_collection.tables import Lines, Tables, partition
 from kgrag.indexing.similar import nearest
 from kgrag.indexing.statistics import sample_bound, terms, top_terms
 from kgrag.models.embed import Vectors
@@ -94,7 +94,7 @@ def among(keys: NDArray[np.uint64], ids: Iterable[str]) -> set[str]:
     candidates = list(ids)
     if not len(keys):
         return set()
-    hashes = np.array([bits(id) for id in candidates], np.uint64)
+    hashes = np.array([id64(id) for id in candidates], np.uint64)
     mask = keys[np.minimum(np.searchsorted(keys, hashes), len(keys) - 1)] == hashes
     return {id for id, hit in zip(candidates, mask.tolist(), strict=True) if hit}
 
@@ -110,8 +110,8 @@ class Mentioned:
     def add(self, passage: str, entities: Iterable[str]) -> None:
         """Add a passage's."""
         before = len(self.entities)
-        self.passages.append(bits(passage))
-        self.entities.extend(map(bits, entities))
+        self.passages.append(id64(passage))
+        self.entities.extend(map(id64, entities))
         self.sizes.append(len(self.entities) - before)
 
     def extend(self, other: "Mentioned") -> None:
