@@ -142,7 +142,7 @@ def test_a_changed_document_leaves_others_unvisited(
     changed = Document("d0", (Section(f"{same} 0. Then came the Fjord Queen again, with a kiln."),))
     kg[collection_name].ingest([Document("d0", (Section(f"{same} 0."),)), other := Document("d1", (Section(same),))])
     with monkeypatch.context() as patch:
-        patch.setattr(pipeline, "finish", lambda *args, **options: None)
+        patch.setattr(pipeline, "run_corpus_stages", lambda *args, **options: None)
         assert kg[collection_name].ingest([changed]).changed == 1
     read = "MATCH (n {collection: $name}) UNWIND n.todo AS stage RETURN labels(n)[0] + ' ' + stage AS mark"
     marks = [row["mark"] for row in kg.graph.driver.execute_query(read, name=collection_name).records]
