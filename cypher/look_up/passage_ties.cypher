@@ -1,5 +1,5 @@
-// Passages with what ties them, to be drawn: their documents, the edges between two of them, the names and keywords that
-// two share, and the triples that they state.
+// Draw passages and the ties between them: their documents, the triples that they state, the edges between two of them,
+// and the names and keywords that two share.
 // mode: read
 // $ids: LIST<STRING> - passage ids
 // -> path: PATH - an edge, or two over what two passages share

@@ -1,7 +1,7 @@
 """Results as subgraphs of py2neo, whose nodes and relationships are bound to the graph (package py2neo).
 
-py2neo is no longer developed; many notebooks hold it. Its last release speaks Bolt 4.4, so it reads a property of type
-VECTOR as nothing, and it knows the ids of Neo4j 4: a node that is deleted may leave its id to another.
+py2neo is no longer developed, but many notebooks use it. It identifies nodes by the numbers of Neo4j 4, which a server
+may reuse after a deletion.
 
 >>> graph = connect()
 >>> found = subgraph(graph, kg["notes"].search("Who designed the Fram?"))
@@ -13,8 +13,8 @@ from typing import Any
 import py2neo  # type: ignore[import-untyped]
 from py2neo.data import Subgraph  # type: ignore[import-untyped]
 
+from kgrag.graph.connection import lookup
 from kgrag.graph.local.server import LocalServer
-from kgrag.graph.queries import catalogue
 from kgrag.settings import Settings
 from kgrag.values.events import Answer
 from kgrag.values.results import Ranking
@@ -46,8 +46,8 @@ def subgraph(graph: py2neo.Graph, result: Ranking | Answer) -> Subgraph:
 
     Args:
         graph: from `connect`.
-        result: a ranking, whose best PASSAGES are taken, or an answer, of which those that it cites are; if it cites
-            none, the best of its ranking.
+        result: a ranking, or an answer. The passages are the citations of an answer; of a ranking, and of an answer
+            without citations, they are the best PASSAGES.
 
     Returns:
         The nodes with all properties, embeddings among them, so that `graph.push` of one loses none.
@@ -74,5 +74,5 @@ def neighbourhood(graph: py2neo.Graph, collection: str, entity: str, edges: int 
 
 
 def _drawn(graph: py2neo.Graph, statement: str, **parameters: Any) -> Subgraph:
-    cursor = graph.run(catalogue()[statement].text, parameters, readonly=True)
+    cursor = graph.run(lookup(statement, parameters).text, parameters, readonly=True)
     return cursor.to_subgraph() or Subgraph()

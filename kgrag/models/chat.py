@@ -75,7 +75,7 @@ class ReplyCache:
         return hashlib.blake2b(form.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
 
     def get(self, key: str) -> CachedReply | None:
-        """Return the cached reply to a request, None if there is none or it cannot be read."""
+        """Return the cached reply to a request, or None if the cache has no readable reply."""
         try:
             row = self._file.execute("SELECT reply FROM replies WHERE key = ?", (key,)).fetchone()
             return CachedReply(**json.loads(row[0])) if row else None

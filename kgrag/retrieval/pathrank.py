@@ -100,7 +100,7 @@ class PathRankConstants:
     clause_vector: float = 0.6  # weight of its vector beside the rest of the question
     clause_words: float = 0.6  # its share of the weight of words
 
-    # The list as a set: a passage counts by what it adds to the passages before it.
+    # The list as a set: each place goes to the passage with the most new evidence.
     order_words: tuple[int, int] = (3, 6)  # unnamed words with which this begins to count, and counts in full
     cover: float = 3.4  # weight of the question's words that no passage before has
     shared_name: float = 0.3  # weight of a rare name shared with a passage before

@@ -118,7 +118,7 @@ class Conversations:
         return _turn(rows[0][0])
 
     def result(self, id: str) -> Answer | Ranking | None:
-        """Return the result of a turn, None if there is none or it cannot be read."""
+        """Return the result of a turn, or None if it has no readable result."""
         rows = self._rows("SELECT result FROM turns WHERE id = ?", id)
         if not rows or rows[0][0] is None:
             return None

@@ -435,7 +435,7 @@ class DocumentTable:
 
 @dataclass(frozen=True, slots=True)
 class DocumentContents:
-    """The contents of a document in order: passages, of which there are `number` in all, tables and figures."""
+    """The passages, tables and figures of a document in order. `number` counts all its passages."""
 
     key: str
     number: int
