@@ -76,7 +76,7 @@ def keywords(call: ast.Call) -> tuple[frozenset[str], bool]:
 
 
 def helpers(trees: Iterable[ast.AST]) -> dict[str, set[Helper]]:
-    """Return by name what takes a query: `run` and `stream` of a Graph, `lookup`, and every function that calls these."""
+    """Return by name what takes a query: `run` and `stream` of a Graph, `lookup`, and the functions that call them."""
     found: dict[str, set[Helper]] = defaultdict(set, {name: {Helper(0)} for name in ("run", "stream", "lookup")})
     functions = []
     for function in (node for tree in trees for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)):
