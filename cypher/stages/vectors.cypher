@@ -1,11 +1,13 @@
 // The vectors of every node of a label in a collection that has one, with the score of its last neighbour.
+// Many nodes are one row: a driver takes longer over a row than over its numbers.
 // mode: read
 // label: embedded
 // $collection: STRING - name of the collection
 // $embedding: STRING - property that holds the vector
-// -> id: STRING - id of a node
-// -> vector: LIST<FLOAT> - vector
-// -> floor: FLOAT - score of the last neighbour kept, null when there are fewer than wanted
+// -> nodes: LIST<LIST<ANY>> - [id, vector, floor]; floor: score of the last neighbour, null when there are too few
 MATCH (n:{label} {collection: $collection})
 WHERE n[$embedding] IS NOT NULL
-RETURN n.id AS id, n[$embedding] AS vector, n.similar_floor AS floor ORDER BY id
+WITH n ORDER BY n.id
+WITH collect(n) AS every
+UNWIND range(0, size(every) - 1, 500) AS start
+RETURN [n IN every[start..start + 500] | [n.id, n[$embedding], n.similar_floor]] AS nodes

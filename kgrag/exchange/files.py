@@ -19,7 +19,7 @@ from typing import IO, Any, Protocol
 
 from kgrag.graph.contents import EdgeRecord, Fingerprint, Item, NodeRecord, vectors_of
 from kgrag.graph.property_values import VECTOR, from_json, kind, text, to_json, vector_text
-from kgrag.runtime.files import user_file
+from kgrag.runtime.files import scratch_folder, user_file
 from kgrag.values.errors import InputError
 from kgrag.values.installing import update_hint
 
@@ -361,10 +361,8 @@ def received(source: str) -> Iterator[str]:
     if source != STREAM:
         yield source
         return
-    import tempfile
-
-    with tempfile.TemporaryDirectory(prefix="kgrag-import-") as folder:
-        path = Path(folder) / "standard input"
+    with scratch_folder() as folder:
+        path = folder / "standard input"
         with path.open("wb") as file:
             shutil.copyfileobj(sys.stdin.buffer, file, 1 << 20)
         yield str(path)

@@ -11,8 +11,9 @@ from kgrag.graph.connection import Graph, Transaction
 from kgrag.graph.description import describe
 from kgrag.indexing.corpus_stages import STAGES
 from kgrag.indexing.figure_references import figure_references
-from kgrag.indexing.statistics import difference, statistics, tokenised, write_statistics
+from kgrag.indexing.statistics import difference, statistics, write_statistics
 from kgrag.indexing.timelines import timeline
+from kgrag.text.tokenised import tokenised
 from kgrag.text.tokens import caption
 from kgrag.values import identity
 from kgrag.values.documents import Document
@@ -240,8 +241,8 @@ def remove_passages(
     texts = tx.run("look_up/counted_texts", ids=list(ids))
     new_texts = tx.run("write/take_uncounted", ids=list(successors)) if successors else []
     name, pipeline, language = collection.name, collection.indexing.pipeline, collection.language
-    removed = statistics(name, tokenised(texts, language), -1, pipeline, language)
-    added = statistics(name, tokenised(new_texts, language), 1, pipeline, language)
+    removed = statistics(name, [tokenised(row, language) for row in texts], -1, pipeline, language)
+    added = statistics(name, [tokenised(row, language) for row in new_texts], 1, pipeline, language)
     words, phrases = difference(removed, added)
     write_statistics(tx, collection, words, phrases)
     tx.run("write/remove_unused_words", ids=[row["id"] for row in words])

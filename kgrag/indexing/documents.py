@@ -10,7 +10,7 @@ from kgrag.indexing.document_writer import Batch, Row, add_pages
 from kgrag.settings import IndexingSettings
 from kgrag.text.aliases import passage_aliases, telling_headings, title_aliases
 from kgrag.text.languages import ENGLISH, Language
-from kgrag.text.tokenised import TokenisedPassage
+from kgrag.text.tokenised import cut
 from kgrag.text.tokens import caption, embedding_text, known_by, normalise, passage_name
 from kgrag.values import identity
 from kgrag.values.documents import Document, Triple
@@ -47,7 +47,7 @@ def plan(collection: str, document: Document, settings: IndexingSettings, langua
         content = "\x1f".join((document.title, section, part.text))
         passage = identity.passage_id(document_id, content, seen[content])
         seen[content] += 1
-        tokenised = TokenisedPassage(document.title, part.text, section, language)
+        words = cut(document.title, part.text, section, language)
         properties: Row = {
             "id": passage,
             "collection": collection,
@@ -55,11 +55,11 @@ def plan(collection: str, document: Document, settings: IndexingSettings, langua
             "section": section,
             "text": part.text,
             "tokens": part.tokens,
-            "stems": tokenised.stems(),  # one string: quick to look into
-            "title_stems": tokenised.title_stems(),
-            "sentences": tokenised.sentences(),
+            "stems": words.stems(),  # one string: quick to look into
+            "title_stems": words.title_stems(),
+            "sentences": words.sentences(),
         }
-        row: Row = {"id": passage, "document": document_id, "properties": properties, "tokenised": tokenised}
+        row: Row = {"id": passage, "document": document_id, "properties": properties, "tokenised": words}
         place = {"page": part.page, "last_page": part.last_page, "table": part.table, "figure": part.figure}
         passages.append(row | place)
     for number, properties in enumerate((row["properties"] for row in passages), 1):

@@ -5,7 +5,6 @@ corpus-wide stages finish them; then the words, names and relationships of all f
 stemmer. Killed before, an ingest goes on with the documents that are missing; killed then, the texts are read again.
 """
 
-import tempfile
 import time
 from collections import ChainMap, deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -25,6 +24,7 @@ from kgrag.indexing.new_collection.collection import CollectionRows, Totals
 from kgrag.indexing.new_collection.tables import EDGES, NODES, TYPES, property_names
 from kgrag.models.embed import Embedder, Vectors
 from kgrag.runtime.document_progress import at
+from kgrag.runtime.files import scratch_folder
 from kgrag.settings import Settings
 from kgrag.text.languages import STEMMER
 from kgrag.values.documents import Document, Problem, Scan, Unchanged
@@ -85,12 +85,10 @@ def first_load(
     settings = settings.model_copy(update={"indexing": collection.indexing})
     stream = iter(source)
     left: list[Document | Problem | Unchanged] = []
-    with (
-        tempfile.TemporaryDirectory(prefix="kgrag-") as folder,
-        _Transactions(graph, collection, settings.batch_passages) as tables,
-    ):
-        name, scratch = collection.name, Path(folder)
-        rows = CollectionRows(name, embedder, settings, tables, scratch, in_memory=True, scan=scan, engine=engine)
+    with scratch_folder() as scratch, _Transactions(graph, collection, settings.batch_passages) as tables:
+        rows = CollectionRows(
+            collection.name, embedder, settings, tables, scratch, in_memory=True, scan=scan, engine=engine
+        )
         rows.read(_first(stream, left, progress), progress, total)
         finished = False
         if rows.passages:
@@ -127,9 +125,7 @@ class _Rows:
         """See Lines."""
         self.rows.append(values)
 
-    def link(self, start: str, end: str, *values: object) -> None:
-        """See Lines."""
-        self.rows.append((start, end, *values))
+    link = write
 
 
 @dataclass(slots=True)
@@ -203,8 +199,6 @@ class _Transactions:
             _, properties_so_far, vectors = self._next.nodes[id]
             changed, new_vectors = self._row(properties)
             properties_so_far |= changed
-            for key in [key for key, value in changed.items() if value is None]:
-                del properties_so_far[key]
             vectors += new_vectors
         else:
             self._next.changes[id] = list(self._row(properties))

@@ -27,7 +27,7 @@ from kgrag.text.names import (
     owned_names,
     whole_names,
 )
-from kgrag.text.tokenised import TokenisedPassage
+from kgrag.text.tokenised import TokenisedPassage, tokenised
 from kgrag.text.tokens import Words, name_stems, normalise, stems, tokens
 from kgrag.values.identity import entity_id, word_id
 
@@ -76,7 +76,7 @@ class Gazetteer:
         tried = _Tried()
         recorder = cls(work.name, tried, (), work.collection.indexing.pipeline, work.collection.language)
         for source in sources:
-            mentions(source, tokenised_source(source, work.collection.language), recorder)
+            mentions(source, tokenised(source, work.collection.language), recorder)
         ids = [entity_id(work.name, name) for name in sorted(tried.names)]
         rows = work.graph.run("stages/gazetteer_of", ids=ids)
         return cls(work.name, *_searchable(work, rows), recorder.pipeline, recorder.language)
@@ -208,8 +208,8 @@ def _mentions(
     gazetteer = own or whole
     assert gazetteer is not None
     for source in sources:
-        passage = tokenised_source(source, gazetteer.language)
-        rows[source["id"]], phrases[source["id"]] = mentions(source, passage, gazetteer)
+        words = tokenised(source, gazetteer.language)
+        rows[source["id"]], phrases[source["id"]] = mentions(source, words, gazetteer)
     return rows, phrases
 
 
@@ -242,11 +242,6 @@ class Facts:
         name = f" {name} "
         around = [own for own in self.own if name in own]
         return any(name in end and not any(own in end or end in own for own in around) for end in self.ends)
-
-
-def tokenised_source(source: Mapping[str, Any], language: Language) -> TokenisedPassage:
-    """Cut the passage of a row of `cypher/stages/mention_sources.cypher` into words."""
-    return TokenisedPassage(source["title"], source["text"], language=language)
 
 
 def mentions(

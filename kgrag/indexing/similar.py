@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -183,10 +184,10 @@ def link_exactly(work: StageContext, kind: Kind, due: Sequence[str], total: int)
     floors = np.full(total, kind.least, np.float32)
     slot = work.collection.embedding
     stream = work.graph.stream("stages/vectors", label=kind.label, collection=work.name, embedding=slot)
-    for i, record in enumerate(stream):
-        ids.append(record["id"])
-        vectors[i] = record["vector"]
-        floors[i] = kind.least if record["floor"] is None else record["floor"]
+    for i, (id, vector, floor) in enumerate(chain.from_iterable(record["nodes"] for record in stream)):
+        ids.append(id)
+        vectors[i] = vector
+        floors[i] = kind.least if floor is None else floor
         if i % 10_000 == 0:
             work.progress(f"similar {kind.plural}", 0, len(due))  # not how many there are to compare with
     vectors, floors = vectors[: len(ids)], floors[: len(ids)]

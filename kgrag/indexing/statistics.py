@@ -7,7 +7,7 @@ removes it; its share follows from its title, headings and text alone.
 import math
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache, partial
 from typing import Any
@@ -20,7 +20,7 @@ from kgrag.settings import BRIDGE_CAP, DENSITY_SAMPLE
 from kgrag.text.languages import ENGLISH, Language, keyword_noise
 from kgrag.text.letters import is_number
 from kgrag.text.names import common_nouns
-from kgrag.text.tokenised import TokenisedPassage
+from kgrag.text.tokenised import TokenisedPassage, tokenised
 from kgrag.text.tokens import Token, content_stems, folded_name, is_content
 from kgrag.values.identity import entity_id, keyword_id, word_id
 
@@ -107,7 +107,7 @@ def _is_nominal(tokens: Sequence[Token], place: int) -> bool:
 
 def _terms(language: Language, batch: tuple[list[str], list[Row]]) -> dict[str, Terms]:
     """Return the content words of the passages of a batch."""
-    return {row["id"]: terms(TokenisedPassage(row["title"], row["text"], language=language)) for row in batch[1]}
+    return {row["id"]: terms(tokenised(row, language)) for row in batch[1]}
 
 
 def top_terms(terms: Terms, df_classes: Mapping[str, int], corpus_class: int, n: int) -> list[tuple[str, float]]:
@@ -193,12 +193,7 @@ def count_statistics(work: StageContext) -> None:
 
 def _counted(collection: str, pipeline: str | None, language: Language, batch: tuple[list[str], list[Row]]) -> Counted:
     """Return the counts that the passages of a batch add."""
-    return statistics(collection, tokenised(batch[1], language), pipeline=pipeline, language=language)
-
-
-def tokenised(rows: Iterable[Mapping[str, Any]], language: Language) -> Iterator[TokenisedPassage]:
-    """Cut passages into words: maps with title, text and section."""
-    return (TokenisedPassage(row["title"], row["text"], row["section"], language) for row in rows)
+    return statistics(collection, (tokenised(row, language) for row in batch[1]), 1, pipeline, language)
 
 
 def write_statistics(tx: Transaction, collection: Collection, words: list[Row], phrases: list[Row]) -> None:

@@ -4,8 +4,9 @@ import errno
 import os
 import shutil
 import tempfile
+import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from filelock import FileLock, Timeout
@@ -14,6 +15,7 @@ from kgrag.values.errors import InputError, LocalServerError
 from kgrag.values.events import Progress
 
 _FULL = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
+_NEW = 60  # seconds: a folder this young may not hold its lock yet
 _REFUSED = {errno.EACCES, errno.EPERM, errno.EROFS}
 _OF_FILES = (
     {errno.ENOENT, errno.EEXIST, errno.EISDIR, errno.ENOTDIR, errno.ENOTEMPTY, errno.ENAMETOOLONG, errno.ELOOP}
@@ -100,6 +102,18 @@ def locked(path: Path, progress: Progress | None) -> Iterator[None]:
         yield
     finally:
         lock.release()
+
+
+@contextmanager
+def scratch_folder() -> Iterator[Path]:
+    """Make a temporary folder for the block; the folders of killed processes go, too."""
+    for lock in Path(tempfile.gettempdir()).glob("kgrag-*/.lock"):
+        with suppress(Timeout, OSError):
+            if time.time() - lock.stat().st_mtime > _NEW:
+                with FileLock(lock, timeout=0):
+                    shutil.rmtree(lock.parent, ignore_errors=True)
+    with tempfile.TemporaryDirectory(prefix="kgrag-") as name, FileLock(Path(name, ".lock")):
+        yield Path(name)
 
 
 def require_space(place: Path, needed: int, setting: str) -> None:

@@ -1,6 +1,8 @@
 """A passage cut into words once: its stems, sentences, names and counts are all made from that."""
 
-from functools import cached_property
+from collections.abc import Mapping
+from functools import cached_property, lru_cache
+from typing import Any
 
 from kgrag.text.languages import ENGLISH, Language
 from kgrag.text.names import Phrase, capitalised_phrases
@@ -92,3 +94,14 @@ class TokenisedPassage:
         """Return the sentences of the text in stems, as one string (kgrag.text.sentences)."""
         of_title = len(self.title_words)
         return join_sentences(self.text, self.word_stems[of_title:], self.word_stems[:of_title])
+
+
+@lru_cache(maxsize=512)  # passages of one batch of a stage: the next stages visit most of them again
+def cut(title: str, text: str, section: str, language: Language) -> TokenisedPassage:
+    """Return a passage cut into words, the same object for a passage that was asked for a moment ago."""
+    return TokenisedPassage(title, text, section, language)
+
+
+def tokenised(row: Mapping[str, Any], language: Language) -> TokenisedPassage:
+    """Return the words of a passage that is given as a row with title, text and section."""
+    return cut(row["title"], row["text"], row["section"], language)

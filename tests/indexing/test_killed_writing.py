@@ -59,7 +59,7 @@ def test_killed_at_five_moments_nothing_is_asked_twice(
 ) -> None:
     section = {"communities": "communities", "tree": "summaries"}[command]
     halves = digest(kg.graph, collection)[section]
-    words = [sys.executable, "-m", "kgrag", command, collection, "--threads", str(_THREADS)]
+    words = [sys.executable, "-m", "kgrag", "enrich", command, collection, "--threads", str(_THREADS)]
     env = {**os.environ, **neo4j_env, **scripted.env(prices=_PRICES, cache=True), "KGRAG_CACHE": str(tmp_path)}
     subprocess.run([*words, "--remove"], env=env, check=True, capture_output=True)
     began = time.monotonic()

@@ -29,7 +29,7 @@ def manual(kg: KnowledgeGraph, fill: Callable[..., str]) -> str:
 def test_the_nearest_are_found_for_every_question(kg: KnowledgeGraph, manual: str) -> None:
     collection = open_collection(kg.graph, manual)
     stream = kg.graph.stream("stages/vectors", label="Passage", collection=manual, embedding=collection.embedding)
-    ids, vectors = zip(*((record["id"], record["vector"]) for record in stream), strict=True)
+    ids, vectors = zip(*((id, vector) for record in stream for id, vector, _ in record["nodes"]), strict=True)
     matrix = np.array(vectors, np.float64)
     pages = [page.read_text(encoding="utf-8") for page in sorted((_ROOT / "docs").glob("*.md"))]
     lines = [line.strip("# ") for page in pages for line in page.splitlines() if line.startswith("##")]

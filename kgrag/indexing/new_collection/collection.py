@@ -7,7 +7,7 @@ document and mention, the words of two passages or more, and keywords.
 
 from array import array
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextvars import copy_context
 from dataclasses import dataclass
@@ -55,7 +55,6 @@ _GROUP = 128  # documents that are read at once; rows of files are put away by t
 _GROUP_IN_MEMORY = 512
 _GROUP_CHARS = 512_000  # that they have together, about
 _CHECKED = 1000  # rows that are taken between two looks whether enough wait to be written
-_HERE = ("words", "mentions", "keywords", "similar")  # stages whose work is done here
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,9 +115,9 @@ class CollectionRows:
         self._passages = Spill(scratch / "passages.rows")  # or on disk
         self._sizes: list[int] = []  # of the values in these
         self._vectors = VectorFile(scratch / "vectors.f32", embedder.dimension)
-        self._words = MemoryRows() if in_memory else Partitions(scratch, "words")
-        self._names = MemoryRows() if in_memory else Partitions(scratch, "names")
-        self._spellings = MemoryRows() if in_memory else Partitions(scratch, "spellings")
+        self._words, self._names, self._spellings = (
+            MemoryRows() if in_memory else Partitions(scratch, name) for name in ("words", "names", "spellings")
+        )
         self._entities = Spill(scratch / "entities.rows")
         self._documents = Spill(scratch / "documents.rows")
         self._linked: bool | None = None
@@ -268,7 +267,7 @@ class CollectionRows:
             elif is_title and not was_title:  # a triple named it before
                 self._tables.amend("Entity", id, todo=todo)
             self._titled[id] = is_title or was_title or False
-        slim = {"id", "title", "text", "own", "stated", "tokenised"}
+        slim = {"id", "title", "section", "text", "own", "stated", "tokenised"}
         part.kept = [{key: value for key, value in row.items() if key in slim} for row in part.kept]
 
     def _passage_rows(self, number: int) -> list[Row]:
@@ -295,16 +294,8 @@ class CollectionRows:
         mentioned, apart = Mentioned(), Mentioned()
         keywords: defaultdict[str, Counter[str]] = defaultdict(Counter)  # stem -> spellings
         write = None if self._tables.two_steps else partial(passage_lines, self._tables, similar)
-        relate = Relating(
-            self.name,
-            gazetteer,
-            rare,
-            classes,
-            corpus_class,
-            self._settings.indexing.keywords,
-            self._tables.lines,
-            write,
-        )
+        keep, lines = self._settings.indexing.keywords, self._tables.lines
+        relate = Relating(self.name, gazetteer, rare, classes, corpus_class, keep, lines, write)
         sources: Iterable[Any] = self._in_memory_rows or map(self._passages.stored, count())
         for (start, _), related in self._second.each(relate, zip(starts[:-1], sources, strict=False)):
             self._tables.take(related.lines)
@@ -324,8 +315,8 @@ class CollectionRows:
         self._tables.release("MENTIONS")
         self._passages.close()
         self._link_documents()
-        finished = near and not similar.todo
-        return Totals(self.passages, corpus_class, mentioned.density(), apart.density(), self._linked, finished)
+        density, density0, finished = mentioned.density(), apart.density(), near and not similar.todo
+        return Totals(self.passages, corpus_class, density, density0, self._linked, finished)
 
     def _link_documents(self) -> None:
         if self._linked:
@@ -367,29 +358,31 @@ class CollectionRows:
             titles: set[str] = set()
             for id, normal, named, n, is_title in part:
                 entity = total.setdefault(id, [normal, named, 0])
-                entity[1] = _smaller(entity[1], named)
+                entity[1] = min(filter(None, (entity[1], named)), default=None)
                 entity[2] += n
                 if is_title:
                     titles.add(id)
                     title_names.add(normal)
-            looked_for = [(id, e[0]) for id, e in total.items() if id in titles or e[2] > 1]
-            sure = {id for id, normal in looked_for if is_sure_name(normal, id in titles, self._language)}
-            names.update(normal for id, normal in looked_for if id in sure)
-            single = [normal for id, normal in looked_for if id not in sure]
-            for normal, stem in zip(single, word_stems(single, self._language), strict=True):
-                if id64(word_id(self.name, stem)) in proper:
-                    names.add(normal)
-            once = [(id, e[0]) for id, e in total.items() if e[2] == 1]
-            for (id, normal), stem in zip(
-                once, word_stems([normal for _, normal in once], self._language), strict=True
-            ):
-                if is_sure_name(normal, False, self._language) or id64(word_id(self.name, stem)) in proper:
-                    rare.append(id64(id))
+            candidates = {id: e[0] for id, e in total.items() if id in titles or e[2] > 1}
+            names.update(candidates[id] for id in self._searchable(candidates, titles, proper))
+            once = {id: e[0] for id, e in total.items() if e[2] == 1}
+            rare.extend(map(id64, self._searchable(once, (), proper)))
             self._entities.add([(id, *e) for id, e in total.items()])
         self._names.close()
-        return Gazetteer(self.name, names, title_names, self._settings.indexing.pipeline, self._language), np.sort(
-            np.frombuffer(rare, np.uint64)
-        )
+        gazetteer = Gazetteer(self.name, names, title_names, self._settings.indexing.pipeline, self._language)
+        return gazetteer, np.sort(np.frombuffer(rare, np.uint64))
+
+    def _searchable(self, names: Mapping[str, str], titles: Container[str], proper: set[int]) -> Iterator[str]:
+        """Yield the ids of the names (normal forms by id) that texts are searched for."""
+        single = {}
+        for id, normal in names.items():
+            if is_sure_name(normal, id in titles, self._language):
+                yield id
+            else:
+                single[id] = normal
+        for id, stem in zip(single, word_stems([*single.values()], self._language), strict=True):
+            if id64(word_id(self.name, stem)) in proper:
+                yield id
 
     def _near_passages(self) -> Nearest | None:
         """Return the nearest neighbours of passages; None where the index must find them among so many vectors."""
@@ -402,12 +395,11 @@ class CollectionRows:
     def _similar(self, near: Nearest | None, progress: Progress) -> Similar:
         """Write the nearest neighbours of passages."""
         vectors = self._vectors.read()
-        left = [stage for stage in STAGES if stage not in _HERE]
         if near is None:
-            return Similar(vectors, {}, [*left, "similar"])
+            return Similar(vectors, {}, ["similar"])
         floors = near.link(self._tables, "SIMILAR", lambda done: progress("neighbours", done, len(near.ids)))
         progress("neighbours", len(near.ids), len(near.ids))
-        return Similar(vectors, floors, left)
+        return Similar(vectors, floors, [])
 
     def _write_keywords(self, keywords: Mapping[str, Counter[str]]) -> None:
         for stem, spellings in keywords.items():
@@ -475,7 +467,3 @@ def _in_background(pool: ThreadPoolExecutor | None, work: Callable[[], T]) -> Ca
 def _commonest(spellings: Counter[str]) -> str:
     """Return the spelling of most passages, the last of ties, as `write/count_names` has it."""
     return max((n, text) for text, n in spellings.items())[1]
-
-
-def _smaller(one: str | None, other: str | None) -> str | None:
-    return other if one is None else one if other is None else min(one, other)

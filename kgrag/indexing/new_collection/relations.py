@@ -9,12 +9,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kgrag.indexing.document_writer import Row
-from kgrag.indexing.mentions import Gazetteer, add_rare, id64, mentions, tokenised_source
+from kgrag.indexing.mentions import Gazetteer, add_rare, id64, mentions
 from kgrag.indexing.new_collection.tables import Lines, Tables, partition
 from kgrag.indexing.similar import nearest
 from kgrag.indexing.statistics import sample_bound, terms, top_terms
 from kgrag.models.embed import Vectors
 from kgrag.settings import BRIDGE_CAP, DENSITY_SAMPLE
+from kgrag.text.tokenised import tokenised
 from kgrag.values.identity import keyword_id
 
 _TOLD = 1000  # nodes between two signs of progress
@@ -178,12 +179,12 @@ class Relating:
         link_mention, link_keyword = related.lines["MENTIONS"].link, related.lines["HAS_KEYWORD"].link
         rows: dict[str, dict[str, Row]] = {}
         phrases: dict[str, dict[str, Row]] = {}
-        tokenised = [p.get("tokenised") or tokenised_source(p, self.gazetteer.language) for p in passages]
-        for p, its_words in zip(passages, tokenised, strict=True):
+        cut = [p.get("tokenised") or tokenised(p, self.gazetteer.language) for p in passages]
+        for p, its_words in zip(passages, cut, strict=True):
             rows[p["id"]], phrases[p["id"]] = mentions(p, its_words, self.gazetteer)
         candidates = {row["entity"] for counts in phrases.values() for row in counts.values()}
         add_rare(rows, phrases, among(self.rare, candidates))
-        for p, its_words in zip(passages, tokenised, strict=True):
+        for p, its_words in zip(passages, cut, strict=True):
             id = p["id"]
             for entity, row in rows[id].items():
                 link_mention(id, entity, row["via"], row["positions"], row["text"], row["stated"], row["about"])
