@@ -1,6 +1,6 @@
 // title: Entity: its facts in the order of time
-// What a schema of facts says of an entity, with since and until when; a later value of a predicate that has one at a time
-// ends the one before it. With a date only what held then, or may have held, as far as the dates are precise.
+// What a schema of facts says of an entity, with since and until when as texts say it; a later beginning of a predicate
+// that has one value at a time ends the one before. With a date only what may have held then, as far as dates are precise.
 // mode: read
 // $collection: STRING = 'default' - name of the collection
 // $entity: STRING = 'Roald Amundsen' - name of the entity
@@ -18,11 +18,11 @@ MATCH (c:Collection {name: $collection})
 CALL db.index.fulltext.queryNodes('entity_name_c' + c.number, '"' + replace($entity, '"', ' ') + '"', {limit: 20}) YIELD node AS e, score
 WITH e ORDER BY toLower(e.name) = toLower($entity) DESC, e.types IS NOT NULL DESC, score DESC, e.df DESC LIMIT 1
 MATCH (e)-[r]-(:Entity) WHERE r.facts IS NOT NULL
-WITH DISTINCT r, CASE WHEN r.valid_from IS NULL AND NOT r.valid_to < r.stated_at OR r.valid_to IS NULL THEN coalesce(r.valid_from, r.stated_at) ELSE r.valid_from END AS begins
+WITH DISTINCT r
 WHERE $as_of = ''
-   OR ((begins IS NULL OR left(begins, size($as_of)) <= left($as_of, size(begins)))
+   OR ((r.valid_from IS NULL OR left(r.valid_from, size($as_of)) <= left($as_of, size(r.valid_from)))
        AND (r.valid_to IS NULL OR left($as_of, size(r.valid_to)) <= left(r.valid_to, size($as_of)))
        AND (r.ended_by IS NULL OR size(r.valid_to) < 10 OR $as_of <> r.valid_to))
 RETURN startNode(r).name AS subject, type(r) AS predicate, endNode(r).name AS object, r.valid_from AS valid_from,
        r.valid_to AS valid_to, r.ended_by AS ended_by, r.stated_at AS stated_at, r.passages AS passages
-ORDER BY subject, predicate, coalesce(begins, ''), object LIMIT toInteger($limit)
+ORDER BY subject, predicate, coalesce(r.valid_from, r.stated_at, ''), object LIMIT toInteger($limit)

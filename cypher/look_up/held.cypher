@@ -12,9 +12,9 @@ UNWIND $passages AS id
 MATCH (:Passage {id: id})-[:STATES]->(t:Triple)-[:SUBJECT]->(s:Entity) WHERE t.relation IS NOT NULL
 MATCH (t)-[:OBJECT]->(o:Entity)
 MATCH (s)-[r]->(o) WHERE t.id IN r.facts AND (r.valid_from IS NOT NULL OR r.valid_to IS NOT NULL)
-WITH s, r, o, CASE WHEN r.valid_from IS NULL AND NOT r.valid_to < r.stated_at OR r.valid_to IS NULL THEN coalesce(r.valid_from, r.stated_at) ELSE r.valid_from END AS begins
+WITH s, r, o
 WHERE $as_of = ''
-   OR ((begins IS NULL OR left(begins, size($as_of)) <= left($as_of, size(begins)))
+   OR ((r.valid_from IS NULL OR left(r.valid_from, size($as_of)) <= left($as_of, size(r.valid_from)))
        AND (r.valid_to IS NULL OR left($as_of, size(r.valid_to)) <= left(r.valid_to, size($as_of)))
        AND (r.ended_by IS NULL OR size(r.valid_to) < 10 OR $as_of <> r.valid_to))
 RETURN DISTINCT s.name AS subject, type(r) AS relation, o.name AS object, r.valid_from AS valid_from, r.valid_to AS valid_to, r.ended_by AS ended_by

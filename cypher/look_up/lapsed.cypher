@@ -5,8 +5,7 @@
 // -> ids: LIST<STRING> - ids of these passages
 MATCH (:Entity {collection: $collection})-[r:!SIMILAR]->(:Entity)
 WHERE r.facts IS NOT NULL AND (r.valid_from IS NOT NULL OR r.valid_to IS NOT NULL)
-WITH r, CASE WHEN r.valid_from IS NULL AND NOT r.valid_to < r.stated_at OR r.valid_to IS NULL THEN coalesce(r.valid_from, r.stated_at) ELSE r.valid_from END AS begins
-WITH r, (begins IS NULL OR left(begins, size($as_of)) <= left($as_of, size(begins)))
+WITH r, (r.valid_from IS NULL OR left(r.valid_from, size($as_of)) <= left($as_of, size(r.valid_from)))
     AND (r.valid_to IS NULL OR left($as_of, size(r.valid_to)) <= left(r.valid_to, size($as_of)))
     AND (r.ended_by IS NULL OR size(r.valid_to) < 10 OR $as_of <> r.valid_to) AS holds
 UNWIND r.passages AS id

@@ -144,7 +144,7 @@ def show(
     with connect() as kg:
         if history:
             name = choose_collection(kg, collection)
-            _print_history(kg[name].history(passage, as_of=as_of or ""), passage, name, as_json)
+            _print_history(kg[name].history(passage, as_of=as_of or ""), passage, name, as_of, as_json)
             return
         match = kg.passage(passage, collection)
         if figures:
@@ -172,14 +172,15 @@ def _print_figures(kg: "KnowledgeGraph", of: "Passage", as_json: bool) -> None:
     print_table(("figure", "page", "caption", "picture"), cells, left=("caption", "picture"))
 
 
-def _print_history(rows: "Rows", name: str, collection: str, as_json: bool) -> None:
+def _print_history(rows: "Rows", name: str, collection: str, as_of: str | None, as_json: bool) -> None:
     """Print the facts about a name, one a line, with since and until when."""
     records = list(rows)
     if as_json:
         print_json({"collection": collection, "name": name, "facts": records})
         return
     if not records:
-        note(f"Nothing is known of {name} there; facts with time come by `kgrag enrich schema` and `extract`.")
+        more = "leave out --as-of for the whole history" if as_of else "`kgrag enrich schema` and `extract` find facts"
+        note(f"Nothing is known of {name} {f'as of {as_of}' if as_of else 'there'}; {more}.")
         return
 
     def until(record: Mapping[str, Any]) -> str:
@@ -187,7 +188,7 @@ def _print_history(rows: "Rows", name: str, collection: str, as_json: bool) -> N
         return (record["valid_to"] or "") + (f" (then {ended_by})" if ended_by else "")
 
     def since(record: Mapping[str, Any]) -> str:
-        return record["valid_from"] or (f"known {record['stated_at']}" if record["stated_at"] else "")
+        return record["valid_from"] or (f"stated {record['stated_at']}" if record["stated_at"] else "")
 
     head = ("subject", "predicate", "object", "since", "until", "passages")
     print_table(

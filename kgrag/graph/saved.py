@@ -18,6 +18,7 @@ from kgrag.graph.gateway import PlanKind, run_read
 from kgrag.graph.queries import Parameter, Query, catalogue
 from kgrag.graph.reader import escape
 from kgrag.settings import GatewaySettings
+from kgrag.text.dates import checked_date
 from kgrag.values.errors import ConfigurationError, NotFoundError
 from kgrag.values.rows import Rows
 
@@ -100,7 +101,8 @@ def fill(query: Query, arguments: Mapping[str, Any]) -> dict[str, Any]:
     missing = [p.name for p in query.parameters if p.default is None and p.name not in arguments]
     if missing:
         raise _wrong(query, f"needs a value for {', '.join(missing)}")
-    return {**defaults([query]), **arguments}
+    dates = {"as_of": checked_date(arguments["as_of"])} if arguments.get("as_of") else {}
+    return {**defaults([query]), **arguments, **dates}
 
 
 def defaults(queries: Iterable[Query]) -> dict[str, Any]:

@@ -19,7 +19,7 @@ from kgrag.indexing.document_writer import Row
 from kgrag.indexing.fact_schema import FactSchema
 from kgrag.models.facts import TRIPLES, repeats_example, triple_of
 from kgrag.models.prompted import json_in
-from kgrag.text.dates import may_precede, partial_date
+from kgrag.text.dates import as_told, may_precede, written_date
 from kgrag.text.languages import ENGLISH, Language
 from kgrag.text.tokens import caption, content_stems, known_by, normalise, search_form, stems, words_of
 from kgrag.values import identity
@@ -220,7 +220,7 @@ def _triple(item: Any) -> Triple | None:
     parts = triple_of(item)
     if parts is None:
         return None
-    dates_read = [partial_date(str(date)) if isinstance(date, str | int) else "" for date in dates]
+    dates_read = [written_date(str(date)) if isinstance(date, str | int) else "" for date in dates]
     return DatedTriple(*map(_clean, parts), *dates_read)
 
 
@@ -296,7 +296,7 @@ class FactRows:
         with a bare pronoun or what is no name at an end, without any of the passage's named entities (GEAR, section 3),
         those that say again what another one said, those of the prompt's example, and those of whose subject or object
         more than a quarter of the words does not stand in what was given. With a schema, what it does not hold is
-        dropped, too, and listed in `outside`; a date whose year does not stand in what was given is left out.
+        dropped, too, and listed in `outside`; a date is as precise as what was given tells it.
         """
         holds = _holder(text, language)
         named = [e for e in extraction.entities if not repeats_example((e.name,), prompt, text)]
@@ -321,7 +321,9 @@ class FactRows:
             elif not reason and text and not all(any(map(holds, names)) for names in surfaces):
                 reason = "not in the passage"
             fact: Fact = {}
-            if schema is not None and not reason:
+            if schema is None:  # a model that tells types unasked gives no labels
+                ends = [replace(end, type="") for end in ends]
+            elif not reason:
                 types = [schema.entity_type(end.type) for end in ends]
                 fits = schema.conform(triple, types)
                 if fits is None:
@@ -330,7 +332,7 @@ class FactRows:
                     self.outside.setdefault(passage, []).append(f"({subject})-[{triple.predicate}]->({object})")
                 else:
                     ends = [replace(end, type=kind or "") for end, kind in zip(ends, fits[1], strict=True)]
-                    fact = {"relation": fits[0], **_dates(triple, text)}
+                    fact = {"relation": fits[0], **_dates(triple, text, language)}
                     triple = replace(triple, predicate=_words_of(triple.predicate, fits[0]))
                     fact_key = (ends[0].normal, fits[0], ends[1].normal, *fact.values())
                     reason = "repeated" if fact_key in seen else ""
@@ -396,10 +398,11 @@ Fact = dict[str, str]
 """The properties that a schema of facts adds to a triple: its relation, valid_from and valid_to."""
 
 
-def _dates(triple: Triple, text: str) -> Fact:
-    """Return the dates of a triple whose years stand in its passage; no dates if it would end before it begins."""
-    dates = {key: date for key in _DATED if (date := getattr(triple, key, ""))}
-    dates = {key: date for key, date in dates.items() if not text or date[:4] in text}
+def _dates(triple: Triple, text: str, language: Language) -> Fact:
+    """Return the dates of a triple as its passage tells them; no dates if it would end before it begins."""
+    written = {key: date for key in _DATED if (date := getattr(triple, key, ""))}
+    told = {key: as_told(date, text, language.months) if text else date for key, date in written.items()}
+    dates = {key: date for key, date in told.items() if date}
     return dates if len(dates) < len(_DATED) or may_precede(*dates.values()) else {}
 
 

@@ -16,7 +16,7 @@ from kgrag.text.sentences import sentences
 from kgrag.text.tokens import normalise, tokens
 from kgrag.values.documents import Triple
 
-VERSION = "rules.2"
+VERSION = "rules.3"
 """Raised with each change of the patterns, so that passages are read again."""
 _LONGEST_VALUE = 100  # characters: a longer cell or value is prose
 _LONGEST_SENTENCE = 1000  # characters: more have no full stops, such as a list of names
@@ -75,9 +75,12 @@ _LIFE = re.compile(rf"(?:{_PLACE}, )?({_DATE})(?:(?: in|,) {_PLACE})?")
 _BIRTH = re.compile(rf"born(?: {_NAME},?)?(?: on| in)? ({_DATE})(?:(?: in|,) {_PLACE})?")
 _SPAN = re.compile(r"\s+-{1,2}\s+|\s*[–—]\s*")
 _DOUBT = re.compile(
-    r"\b(?:not|never|no|nor|neither|without|may|might|could|would|should|perhaps|possibly|probably|allegedly|if|"
-    r"supposedly|reportedly|claimed|whether|believed|thought|considered|regarded|rumou?red|unlikely|disputed)\b|n['’]t\b"
+    r"\b(?:not|never|no|nor|neither|without|may|might|could|would|should|claimed|believed|thought|considered|regarded|rumou?red|unlikely|disputed)\b|n['’]t\b"
 )
+_CONDITION = re.compile(
+    r"\b(?:if|unless|whether|suppose|supposing|assuming|perhaps|maybe|possibly|probably|allegedly|reportedly|supposedly)\b",
+    re.IGNORECASE,
+)  # wherever it stands in a sentence, nothing is certain there
 _ABSTRACT = frozenset(  # nouns that say nothing of what they are said of, or only with what follows
     """bit case decision fact feat few first form job kind known list little lot means month move name number oil one
     pair part period place position practice process range rarity record result role second set sign sort step task
@@ -195,7 +198,7 @@ class _Reading:
 
     def sentence(self, sentence: str) -> None:
         """Read a sentence."""
-        if sentence.endswith("?") or len(sentence) > _LONGEST_SENTENCE:
+        if sentence.endswith("?") or len(sentence) > _LONGEST_SENTENCE or _CONDITION.search(sentence):
             self._pronoun = False
             return
         for match in _APPOSITION.finditer(sentence):
@@ -323,4 +326,5 @@ def _telling(noun: str) -> bool:
 
 
 def _people(names: str) -> Iterator[str]:
-    return iter(re.split(r",? and |, (?!(?:Jr|Sr|Inc|Ltd|LLC|Co)\b)", names))
+    firm = r"(?:Sons?|Daughters|Brothers|Bros|Partners|Associates|Company|Co)\b"  # which a name has before it
+    return iter(re.split(rf",? and (?!{firm})|, (?!(?:Jr|Sr|Inc|Ltd|LLC|Co)\b)", names))

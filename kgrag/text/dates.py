@@ -5,6 +5,7 @@ import re
 
 from kgrag.values.errors import InputError
 
+_WRITTEN = re.compile(r"(?:[^\W\d]+\.? )?(\d{3,4})((?:-\d\d?){0,2})")
 _DATE = re.compile(r"(\d{4})(?:-(\d\d?)(?:-(\d\d?))?)?(?:[T ].*)?")
 
 
@@ -19,6 +20,31 @@ def partial_date(text: str) -> str:
     except ValueError:
         return ""
     return "-".join([match[1], *(f"{number:02}" for number in numbers[1:])])
+
+
+def written_date(text: str) -> str:
+    """Return a date as models write it: as `partial_date` does, with a word before ("in 1893") or a year of 476."""
+    match = _WRITTEN.fullmatch(text.strip())
+    return partial_date(match[1].zfill(4) + match[2]) if match else partial_date(text)
+
+
+def as_told(date: str, text: str, months: str) -> str:
+    """Return a date as precisely as a text tells it, empty where its year does not stand there.
+
+    `months`: the names of the months in its language, with bars between.
+    """
+    year, *rest = date.split("-")
+    written = rf"(?<!\d){int(year)}(?!\d)"
+    known = year if re.search(written, text) else ""
+    if known and rest:
+        month, name = rest[0].lstrip("0"), months.split("|")[int(rest[0]) - 1][:3]
+        numeral = rf"{written}\W0?{month}(?!\d)|(?<!\d)0?{month}\W{written}"
+        if re.search(rf"{numeral}|{written}.{{0,9}}\b{name}|\b{name}\w*.{{0,9}}{written}", text, re.IGNORECASE):
+            known = f"{year}-{rest[0]}"
+            day = rf"(?<!\d)0?{rest[-1].lstrip('0')}(?!\d)"
+            if rest[1:] and re.search(rf"{day}.{{0,15}}{written}|{written}.{{0,15}}{day}", text):
+                known = date
+    return known
 
 
 def checked_date(text: str) -> str:
