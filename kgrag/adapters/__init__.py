@@ -10,7 +10,7 @@ from typing import Any, Protocol
 
 from kgrag.retrieval.trail import trail
 from kgrag.values.events import Answer
-from kgrag.values.results import Hit, Passage, Ranking
+from kgrag.values.results import Filter, Hit, Passage, Ranking
 
 
 class Source(Protocol):
@@ -18,10 +18,10 @@ class Source(Protocol):
 
     name: str
 
-    def search(self, query: str, /, *, k: int = ..., retriever: str = ...) -> Ranking:
+    def search(self, query: str, /, *, k: int = ..., retriever: str = ..., filter: Filter | None = ...) -> Ranking:
         """Return the `k` best passages for a question."""
 
-    def ask(self, question: str, /, *, system: str = ...) -> Answer:
+    def ask(self, question: str, /, *, system: str = ..., filter: Filter | None = ...) -> Answer:
         """Answer a question."""
 
 

@@ -4,6 +4,7 @@
 >>> pipeline.add_component("answerer", KgragAnswerer(kg["notes"]))
 """
 
+from functools import partial
 from typing import Any
 
 from haystack import Document, GeneratedAnswer, component
@@ -13,48 +14,46 @@ from kgrag.agents.system import DEFAULT_SYSTEM
 from kgrag.client.aio import in_thread
 from kgrag.retrieval.base import DEFAULT_RETRIEVER
 from kgrag.values.events import Answer
-from kgrag.values.results import Ranking
+from kgrag.values.results import Filter, Ranking
 
 
 @component
 class KgragRetriever:
     """query -> documents: the `top_k` best passages of a collection, best first; `meta` has title, pages and trail."""
 
-    def __init__(self, collection: Source, *, top_k: int = 8, retriever: str = DEFAULT_RETRIEVER) -> None:
-        self.collection = collection
+    def __init__(
+        self, collection: Source, *, top_k: int = 8, retriever: str = DEFAULT_RETRIEVER, filter: Filter | None = None
+    ) -> None:
         self.top_k = top_k
-        self.retriever = retriever
+        self._search = partial(collection.search, retriever=retriever, filter=filter)
 
     @component.output_types(documents=list[Document])
     def run(self, query: str, top_k: int | None = None) -> dict[str, list[Document]]:
         """Return the best passages for a question."""
-        return _documents(self.collection.search(query, k=top_k or self.top_k, retriever=self.retriever))
+        return _documents(self._search(query, k=top_k or self.top_k))
 
     @component.output_types(documents=list[Document])
     async def run_async(self, query: str, top_k: int | None = None) -> dict[str, list[Document]]:
         """Return the best passages for a question, without blocking the loop."""
-        return _documents(
-            await in_thread(self.collection.search, query, k=top_k or self.top_k, retriever=self.retriever)
-        )
+        return _documents(await in_thread(self._search, query, k=top_k or self.top_k))
 
 
 @component
 class KgragAnswerer:
     """query -> answers: one GeneratedAnswer, whose documents are what it cites."""
 
-    def __init__(self, collection: Source, *, system: str = DEFAULT_SYSTEM) -> None:
-        self.collection = collection
-        self.system = system
+    def __init__(self, collection: Source, *, system: str = DEFAULT_SYSTEM, filter: Filter | None = None) -> None:
+        self._ask = partial(collection.ask, system=system, filter=filter)
 
     @component.output_types(answers=list[GeneratedAnswer])
     def run(self, query: str) -> dict[str, list[GeneratedAnswer]]:
         """Answer a question."""
-        return _answers(self.collection.ask(query, system=self.system))
+        return _answers(self._ask(query))
 
     @component.output_types(answers=list[GeneratedAnswer])
     async def run_async(self, query: str) -> dict[str, list[GeneratedAnswer]]:
         """Answer a question, without blocking the loop."""
-        return _answers(await in_thread(self.collection.ask, query, system=self.system))
+        return _answers(await in_thread(self._ask, query))
 
 
 def _documents(ranking: Ranking) -> dict[str, list[Document]]:

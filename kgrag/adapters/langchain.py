@@ -18,39 +18,40 @@ from kgrag.agents.system import DEFAULT_SYSTEM
 from kgrag.client.aio import in_thread
 from kgrag.retrieval.base import DEFAULT_RETRIEVER
 from kgrag.values.events import Answer
-from kgrag.values.results import Ranking
+from kgrag.values.results import Filter, Ranking
 
 
 class KgragRetriever(BaseRetriever):
     """The `k` best passages of a collection, best first; `metadata` has title, pages, score and trail."""
 
-    model_config = ConfigDict(arbitrary_types_allowed=True)
+    model_config = ConfigDict(arbitrary_types_allowed=True, extra="forbid")
 
     collection: Any
     k: int = 8
     retriever: str = DEFAULT_RETRIEVER
+    filter: Filter | None = None
 
     def _get_relevant_documents(self, query: str, *, run_manager: CallbackManagerForRetrieverRun) -> list[Document]:
-        return _documents(self._source.search(query, k=self.k, retriever=self.retriever))
+        return self._search(query)
 
     async def _aget_relevant_documents(
         self, query: str, *, run_manager: AsyncCallbackManagerForRetrieverRun
     ) -> list[Document]:
-        return _documents(await in_thread(self._source.search, query, k=self.k, retriever=self.retriever))
+        return await in_thread(self._search, query)
 
-    @property
-    def _source(self) -> Source:
+    def _search(self, query: str) -> list[Document]:
         source: Source = self.collection
-        return source
+        return _documents(source.search(query, k=self.k, retriever=self.retriever, filter=self.filter))
 
 
 class KgragAnswer(RunnableSerializable[str, dict[str, Any]]):
     """A question -> {answer, documents (what it cites), found, system, problem, calls, tokens}."""
 
-    model_config = ConfigDict(arbitrary_types_allowed=True)
+    model_config = ConfigDict(arbitrary_types_allowed=True, extra="forbid")
 
     collection: Any
     system: str = DEFAULT_SYSTEM
+    filter: Filter | None = None
 
     def invoke(self, input: str, config: RunnableConfig | None = None, **kwargs: Any) -> dict[str, Any]:
         """Answer a question."""
@@ -68,7 +69,7 @@ class KgragAnswer(RunnableSerializable[str, dict[str, Any]]):
 
     def _answer(self, question: str) -> dict[str, Any]:
         source: Source = self.collection
-        answer: Answer = source.ask(question, system=self.system)
+        answer: Answer = source.ask(question, system=self.system, filter=self.filter)
         documents = [
             Document(c.passage.text, id=c.passage.id, metadata={**described(c.passage), "citation": c.number})
             for c in answer.citations

@@ -4,6 +4,7 @@
 >>> print(KgragQueryEngine(kg["notes"]).query("Who designed the Fram?"))
 """
 
+from functools import partial
 from typing import Any
 
 from llama_index.core.base.base_query_engine import BaseQueryEngine
@@ -17,39 +18,43 @@ from kgrag.agents.system import DEFAULT_SYSTEM
 from kgrag.client.aio import in_thread
 from kgrag.retrieval.base import DEFAULT_RETRIEVER
 from kgrag.values.events import Answer
-from kgrag.values.results import Passage, Ranking
+from kgrag.values.results import Filter, Passage, Ranking
 
 
 class KgragRetriever(BaseRetriever):
     """The `k` best passages of a collection, best first; `metadata` has the title, the pages and the trail."""
 
-    def __init__(self, collection: Source, *, k: int = 8, retriever: str = DEFAULT_RETRIEVER, **options: Any) -> None:
-        self._collection = collection
-        self._k = k
-        self._retriever = retriever
+    def __init__(
+        self,
+        collection: Source,
+        *,
+        k: int = 8,
+        retriever: str = DEFAULT_RETRIEVER,
+        filter: Filter | None = None,
+        **options: Any,
+    ) -> None:
+        self._search = partial(collection.search, k=k, retriever=retriever, filter=filter)
         super().__init__(**options)
 
     def _retrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
-        return _nodes(self._collection.search(query_bundle.query_str, k=self._k, retriever=self._retriever))
+        return _nodes(self._search(query_bundle.query_str))
 
     async def _aretrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
-        searched = in_thread(self._collection.search, query_bundle.query_str, k=self._k, retriever=self._retriever)
-        return _nodes(await searched)
+        return _nodes(await in_thread(self._search, query_bundle.query_str))
 
 
 class KgragQueryEngine(BaseQueryEngine):
     """Answers of a system; `source_nodes` are what they cite."""
 
-    def __init__(self, collection: Source, *, system: str = DEFAULT_SYSTEM) -> None:
-        self._collection = collection
-        self._system = system
+    def __init__(self, collection: Source, *, system: str = DEFAULT_SYSTEM, filter: Filter | None = None) -> None:
+        self._ask = partial(collection.ask, system=system, filter=filter)
         super().__init__(CallbackManager())
 
     def _query(self, query_bundle: QueryBundle) -> RESPONSE_TYPE:
-        return _response(self._collection.ask(query_bundle.query_str, system=self._system))
+        return _response(self._ask(query_bundle.query_str))
 
     async def _aquery(self, query_bundle: QueryBundle) -> RESPONSE_TYPE:
-        return _response(await in_thread(self._collection.ask, query_bundle.query_str, system=self._system))
+        return _response(await in_thread(self._ask, query_bundle.query_str))
 
     def _get_prompt_modules(self) -> dict[str, Any]:
         return {}

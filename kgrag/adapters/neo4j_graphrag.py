@@ -12,6 +12,7 @@ from neo4j_graphrag.types import RawSearchResult, RetrieverResult, RetrieverResu
 from kgrag.adapters import Source, answered, described, metadata_of
 from kgrag.agents.system import DEFAULT_SYSTEM
 from kgrag.retrieval.base import DEFAULT_RETRIEVER
+from kgrag.values.results import Filter
 
 
 class KgragRetriever(Retriever):
@@ -19,14 +20,15 @@ class KgragRetriever(Retriever):
 
     VERIFY_NEO4J_VERSION = False
 
-    def __init__(self, collection: Source, *, retriever: str = DEFAULT_RETRIEVER) -> None:
+    def __init__(self, collection: Source, *, retriever: str = DEFAULT_RETRIEVER, filter: Filter | None = None) -> None:
         # no super().__init__: it wants a driver for queries of its own, and the collection has one
         self.collection = collection
         self.retriever = retriever
+        self.filter = filter
 
     def get_search_results(self, query_text: str, top_k: int = 8) -> RawSearchResult:
         """Return the `top_k` best passages for a question."""
-        ranking = self.collection.search(query_text, k=top_k, retriever=self.retriever)
+        ranking = self.collection.search(query_text, k=top_k, retriever=self.retriever, filter=self.filter)
         rows = [{"content": hit.passage.text, "metadata": {**metadata_of(hit), "score": hit.score}} for hit in ranking]
         records = [neo4j.Record(row) for row in rows]  # type: ignore[no-untyped-call]
         return RawSearchResult(records=records, metadata={"retriever": ranking.retriever})
@@ -39,13 +41,14 @@ class KgragRetriever(Retriever):
 class KgragRAG:
     """Answers of a system in the form of `GraphRAG.search`; with `return_context`, what they cite, too."""
 
-    def __init__(self, collection: Source, *, system: str = DEFAULT_SYSTEM) -> None:
+    def __init__(self, collection: Source, *, system: str = DEFAULT_SYSTEM, filter: Filter | None = None) -> None:
         self.collection = collection
         self.system = system
+        self.filter = filter
 
     def search(self, query_text: str, *, return_context: bool = True) -> RagResultModel:
         """Answer a question."""
-        answer = self.collection.ask(query_text, system=self.system)
+        answer = self.collection.ask(query_text, system=self.system, filter=self.filter)
         items = [
             RetrieverResultItem(content=c.passage.text, metadata={**described(c.passage), "citation": c.number})
             for c in answer.citations

@@ -49,6 +49,7 @@ def test_a_framework_finds_and_answers_what_kgrag_does(
     found: dict[str, Any] = json.loads(run.stdout.splitlines()[-1])
     ranking = kg[ships].search(_QUESTION, k=2)
     assert found["titles"] == [hit.passage.title for hit in ranking]
+    assert found["filtered"] == 0
     assert set(found["titles"]) == {"Fjord Queen", "Ole Brandvik"}  # both steps, by one search
     assert found["texts"] == [hit.passage.text for hit in ranking]
     told = found["told"]

@@ -9,8 +9,10 @@ from haystack.components.builders import PromptBuilder
 
 from kgrag import KnowledgeGraph
 from kgrag.adapters.haystack import KgragAnswerer, KgragRetriever
+from kgrag.values.results import Filter
 
 collection, question = sys.argv[1:]
+peru = Filter({"country": "Peru"})  # which no document has
 with KnowledgeGraph.connect() as kg:
     found = KgragRetriever(kg[collection], top_k=2).run(query=question)["documents"]
     later = asyncio.run(KgragRetriever(kg[collection], top_k=2).run_async(query=question))["documents"]
@@ -25,6 +27,7 @@ with KnowledgeGraph.connect() as kg:
     answerer = KgragAnswerer(kg[collection])
     answer = answerer.run(query=question)["answers"][0]
     print(json.dumps({
+        "filtered": len(KgragRetriever(kg[collection], filter=peru).run(query=question)["documents"]),
         "titles": [d.meta["title"] for d in found],
         "texts": [d.content for d in found],
         "told": {**found[0].meta, "score": found[0].score},

@@ -8,8 +8,10 @@ from langchain_core.runnables import RunnableLambda, RunnableParallel, RunnableP
 
 from kgrag import KnowledgeGraph
 from kgrag.adapters.langchain import KgragAnswer, KgragRetriever
+from kgrag.values.results import Filter
 
 collection, question = sys.argv[1:]
+peru = Filter({"country": "Peru"})  # which no document has
 with KnowledgeGraph.connect() as kg:
     retriever = KgragRetriever(collection=kg[collection], k=2)
     found = retriever.invoke(question)
@@ -19,6 +21,7 @@ with KnowledgeGraph.connect() as kg:
     answerer = KgragAnswer(collection=kg[collection])
     answer = (answerer | RunnableLambda(lambda reply: reply)).invoke(question)
     print(json.dumps({
+        "filtered": len(KgragRetriever(collection=kg[collection], filter=peru).invoke(question)),
         "titles": [d.metadata["title"] for d in found],
         "texts": [d.page_content for d in found],
         "told": found[0].metadata,

@@ -9,8 +9,10 @@ from llama_index.core.query_engine import RetrieverQueryEngine
 
 from kgrag import KnowledgeGraph
 from kgrag.adapters.llama_index import KgragQueryEngine, KgragRetriever
+from kgrag.values.results import Filter
 
 collection, question = sys.argv[1:]
+peru = Filter({"country": "Peru"})  # which no document has
 with KnowledgeGraph.connect() as kg:
     retriever = KgragRetriever(kg[collection], k=2)
     found = retriever.retrieve(question)
@@ -19,6 +21,7 @@ with KnowledgeGraph.connect() as kg:
     answer = engine.query(question)
     own = RetrieverQueryEngine.from_args(retriever, llm=MockLLM())  # the framework's own reader over our passages
     print(json.dumps({
+        "filtered": len(KgragRetriever(kg[collection], filter=peru).retrieve(question)),
         "titles": [n.metadata["title"] for n in found],
         "texts": [n.text for n in found],
         "told": {**found[0].metadata, "score": found[0].score},

@@ -8,8 +8,10 @@ from neo4j_graphrag.llm import OpenAILLM
 
 from kgrag import KnowledgeGraph
 from kgrag.adapters.neo4j_graphrag import KgragRAG, KgragRetriever
+from kgrag.values.results import Filter
 
 collection, question = sys.argv[1:]
+peru = Filter({"country": "Peru"})  # which no document has
 with KnowledgeGraph.connect() as kg:
     retriever = KgragRetriever(kg[collection])
     found = retriever.search(query_text=question, top_k=2).items
@@ -18,6 +20,7 @@ with KnowledgeGraph.connect() as kg:
     rag = GraphRAG(retriever=retriever, llm=llm)
     answer = KgragRAG(kg[collection]).search(question)
     print(json.dumps({
+        "filtered": len(KgragRetriever(kg[collection], filter=peru).search(query_text=question).items),
         "titles": [i.metadata["title"] for i in found],
         "texts": [i.content for i in found],
         "told": found[0].metadata,
