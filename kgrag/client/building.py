@@ -137,7 +137,7 @@ class Building(Verbs):
             The schema that is in force now.
 
         Raises:
-            InputError: the file cannot be read, or is no schema.
+            InputError: the file cannot be read, or is no schema, or a type is a label of nodes that are no entities.
         """
         from kgrag.indexing.fact_schema import read_fact_schema, set_fact_schema
 

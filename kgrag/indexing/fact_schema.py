@@ -16,6 +16,7 @@ from kgrag.runtime.model_files import parse_model, read_model, to_toml
 from kgrag.text.languages import ENGLISH
 from kgrag.text.tokens import stems, words_of
 from kgrag.values.documents import Triple
+from kgrag.values.errors import InputError
 
 Label = Annotated[str, Field(pattern=r"^[A-Z][A-Za-z0-9_]{0,60}$")]
 """A label as Neo4j's users write them: Person."""
@@ -161,7 +162,14 @@ def fact_schema(collection: Collection) -> FactSchema | None:
 
 
 def set_fact_schema(graph: Graph, collection: Collection, schema: FactSchema | None) -> None:
-    """Record a collection's schema, or that it has none; the next extraction reads all passages again."""
+    """Record a collection's schema, or that it has none; the next extraction reads all passages again.
+
+    Raises InputError where a type is the label of nodes of others, whose program would count these entities, too.
+    """
+    taken = graph.run("inspect/foreign_labels", labels=sorted(schema.types)) if schema else []
+    if taken:
+        names = ", ".join(row["label"] for row in taken)
+        raise InputError(f"{names}: other nodes of this database have this label.", "Name the type otherwise.")
     one = sorted(name for name, each in schema.predicates.items() if each.one) if schema else []
     graph.run("write/fact_schema", collection=collection.name, schema=schema.to_json() if schema else "", one=one)
 

@@ -1,6 +1,7 @@
 """A schema of facts: what is outside is dropped and counted, what is inside is typed, whatever comes and goes."""
 
 import json
+import tomllib
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -53,7 +54,13 @@ _SAID = {
         "entities": [_ARCHER, {"name": "Larvik", "type": "Place"}, {"name": "Stavern", "type": "Place"}],
         "triples": [
             {"subject": "Colin Archer", "predicate": "was born in", "object": "Larvik", "from": None, "to": None},
-            {"subject": "Colin Archer", "predicate": "LIVES_IN", "object": "Stavern", "from": "1861-07-14", "to": "in 1865"},
+            {
+                "subject": "Colin Archer",
+                "predicate": "LIVES_IN",
+                "object": "Stavern",
+                "from": "1861-07-14",
+                "to": "in 1865",
+            },
             ["Larvik", "is older than", "Stavern"],
         ],
     },
@@ -180,6 +187,20 @@ def test_the_order_of_documents_leaves_no_trace(scripted: Scripted, connect: Con
     assert kg["schema-order"].fact_schema() is not None
     kg["schema-order"].delete()
     assert digests[0] == digests[1] == digests[2]
+
+
+def test_a_type_is_no_label_of_others(kg: KnowledgeGraph, collection_name: str) -> None:
+    kg[collection_name].ingest(_DOCUMENTS)
+    page = (Path(__file__).parents[2] / "docs" / "schema.md").read_text(encoding="utf-8")
+    schema = parse_fact_schema(tomllib.loads(page.partition("```toml\n")[2].partition("```")[0]), "the page")
+    kg[collection_name].set_fact_schema(schema)
+    kg.graph.driver.execute_query("CREATE (:Office {name: 'theirs'})")
+    try:
+        with pytest.raises(InputError, match="^Office: other nodes"):
+            kg[collection_name].set_fact_schema(schema)
+        assert kg[collection_name].fact_schema() == schema
+    finally:
+        kg.graph.driver.execute_query("MATCH (n:Office) DELETE n")
 
 
 def test_linked_goes_without_a_schema(collection_name: str, connect: Connect, tmp_path: Path) -> None:
