@@ -127,20 +127,10 @@ class TagmeSettings(BaseModel):
 
 
 __all__ = [
-    "BRIDGE_CAP",
-    "DENSITY_SAMPLE",
-    "ChatSettings",
-    "EmbeddingSettings",
-    "EngineSettings",
-    "GatewaySettings",
-    "IndexingSettings",
-    "LoadingSettings",
-    "LocalSettings",
-    "RerankerSettings",
-    "ServeOptions",
-    "Settings",
+    "BRIDGE_CAP", "DENSITY_SAMPLE", "ChatSettings", "EmbeddingSettings", "EngineSettings", "GatewaySettings",
+    "IndexingSettings", "LoadingSettings", "LocalSettings", "RerankerSettings", "ServeOptions", "Settings",
     "TagmeSettings",
-]
+]  # fmt: skip
 
 
 IN_FILE = ("retrieval", "agents")

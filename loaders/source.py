@@ -36,6 +36,8 @@ def items_of(
     """
     if isinstance(source, str | Path):
         source = [source]
+    if isinstance(source, Mapping) or hasattr(source, "columns"):
+        raise _no_document(source)
     total = len(source) if isinstance(source, list | tuple) else None
     stream = iter(source)
     first = next(stream, None)
@@ -52,14 +54,21 @@ def items_of(
             cache=settings.cache,
         )  # fmt: skip
         return items, None, items.scan
-    return chain([] if first is None else [first], _documents(stream)), total, None
+    return _documents(stream if first is None else chain([first], stream)), total, None
 
 
 def _documents(items: Iterator[str | Path | Document | Problem]) -> Iterator[Document | Problem]:
     for item in items:
         if isinstance(item, str | Path):
             raise _mixed(item)
+        if not isinstance(item, Document | Problem | Unchanged):
+            raise _no_document(item)
         yield item
+
+
+def _no_document(item: object) -> InputError:
+    remedy = "Make one of each row: Document(key, (Section(text),), title, metadata={...}); see docs/howto.md."
+    return InputError(f"An object of type {type(item).__name__} is no document.", remedy)
 
 
 def _mixed(item: object) -> InputError:

@@ -26,6 +26,8 @@ def suggest_keywords(method: Callable[P, R]) -> Callable[P, R]:
         for name in kwargs:
             if name not in parameters:
                 raise unknown_argument(f"{method.__name__}()", name, [each for each in parameters if each != "self"])
+        if not isinstance(kwargs.get("filter"), Filter | None):
+            raise ConfigurationError(f"The filter is {_kind(kwargs['filter'])}.", "Give a Filter(where={...}).")
         return method(*args, **kwargs)
 
     return called

@@ -3,7 +3,7 @@
 import threading
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from kgrag.client.verbs import Verbs, exclusive
 from kgrag.graph.collections import KNOWLEDGE
@@ -127,11 +127,12 @@ class Building(Verbs):
         return fact_schema(self._documents())
 
     @exclusive("schema")
-    def set_fact_schema(self, schema: "FactSchema | str | Path | None") -> "FactSchema | None":
+    def set_fact_schema(self, schema: "FactSchema | Mapping[str, Any] | str | Path | None") -> "FactSchema | None":
         """Hold the facts of the collection to a schema; the next `extract` reads its passages again by it.
 
         Args:
-            schema: types and predicates, or the path of a TOML or JSON file with them; None: no schema any more.
+            schema: types and predicates, also as a dictionary, or the path of a TOML or JSON file with them; None: no
+                schema any more.
 
         Returns:
             The schema that is in force now.
@@ -139,10 +140,11 @@ class Building(Verbs):
         Raises:
             InputError: the file cannot be read, or is no schema, or a type is a label of nodes that are no entities.
         """
-        from kgrag.indexing.fact_schema import read_fact_schema, set_fact_schema
+        from kgrag.indexing.fact_schema import parse_fact_schema, read_fact_schema, set_fact_schema
 
         record = self._documents()
         schema = read_fact_schema(Path(schema)) if isinstance(schema, str | Path) else schema
+        schema = parse_fact_schema(schema, "the schema") if isinstance(schema, Mapping) else schema
         set_fact_schema(self.kg.graph, record, schema)
         return schema
 

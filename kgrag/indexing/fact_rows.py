@@ -400,9 +400,9 @@ Fact = dict[str, str]
 
 def _dates(triple: Triple, text: str, language: Language) -> Fact:
     """Return the dates of a triple as its passage tells them; no dates if it would end before it begins."""
-    written = {key: date for key in _DATED if (date := getattr(triple, key, ""))}
-    told = {key: as_told(date, text, language.months) if text else date for key, date in written.items()}
-    dates = {key: date for key, date in told.items() if date}
+    dates = {key: date for key in _DATED if (date := getattr(triple, key, ""))}
+    if text:
+        dates = {k: date for k in dates if (date := as_told(dates[k], text, language.months))}
     return dates if len(dates) < len(_DATED) or may_precede(*dates.values()) else {}
 
 

@@ -166,9 +166,9 @@ def set_fact_schema(graph: Graph, collection: Collection, schema: FactSchema | N
 
     Raises InputError where a type is the label of nodes of others, whose program would count these entities, too.
     """
-    taken = graph.run("inspect/foreign_labels", labels=sorted(schema.types)) if schema else []
-    if taken:
-        names = ", ".join(row["label"] for row in taken)
+    labels = graph.run("inspect/foreign_labels", labels=sorted(schema.types)) if schema else []
+    if labels:
+        names = ", ".join(row["label"] for row in labels)
         raise InputError(f"{names}: other nodes of this database have this label.", "Name the type otherwise.")
     one = sorted(name for name, each in schema.predicates.items() if each.one) if schema else []
     graph.run("write/fact_schema", collection=collection.name, schema=schema.to_json() if schema else "", one=one)

@@ -22,26 +22,10 @@ from kgrag.values.errors import ConfigurationError, InputError
 from kgrag.values.results import Filter, Hit, Passage, Ranking, Step
 
 __all__ = [
-    "BRIDGE_CAP",
-    "DEFAULT_RETRIEVER",
-    "LAYERS",
-    "PAUSES",
-    "RETRIEVERS",
-    "Evidence",
-    "FusionOptions",
-    "Layer",
-    "Query",
-    "Retriever",
-    "Scale",
-    "Scored",
-    "SummaryOptions",
-    "Topic",
-    "Use",
-    "VectorOptions",
-    "check_defaults",
-    "check_retriever",
-    "make_retriever",
-]
+    "BRIDGE_CAP", "DEFAULT_RETRIEVER", "LAYERS", "PAUSES", "RETRIEVERS", "Evidence", "FusionOptions", "Layer",
+    "Query", "Retriever", "Scale", "Scored", "SummaryOptions", "Topic", "Use", "VectorOptions", "check_defaults",
+    "check_retriever", "make_retriever",
+]  # fmt: skip
 RETRIEVERS: "Plugins[type[Retriever]]" = Plugins("kgrag.retrievers", "retriever")
 """By name; adding one is a module and an entry point."""
 DEFAULT_RETRIEVER = "pathrank"

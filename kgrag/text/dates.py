@@ -34,17 +34,17 @@ def as_told(date: str, text: str, months: str) -> str:
     `months`: the names of the months in its language, with bars between.
     """
     year, *rest = date.split("-")
-    written = rf"(?<!\d){int(year)}(?!\d)"
-    known = year if re.search(written, text) else ""
-    if known and rest:
+    in_text = rf"(?<!\d){int(year)}(?!\d)"
+    date_told = year if re.search(in_text, text) else ""
+    if date_told and rest:
         month, name = rest[0].lstrip("0"), months.split("|")[int(rest[0]) - 1][:3]
-        numeral = rf"{written}\W0?{month}(?!\d)|(?<!\d)0?{month}\W{written}"
-        if re.search(rf"{numeral}|{written}.{{0,9}}\b{name}|\b{name}\w*.{{0,9}}{written}", text, re.IGNORECASE):
-            known = f"{year}-{rest[0]}"
+        numeral = rf"{in_text}\W0?{month}(?!\d)|(?<!\d)0?{month}\W{in_text}"
+        if re.search(rf"{numeral}|{in_text}.{{0,9}}\b{name}|\b{name}\w*.{{0,9}}{in_text}", text, re.IGNORECASE):
+            date_told = f"{year}-{rest[0]}"
             day = rf"(?<!\d)0?{rest[-1].lstrip('0')}(?!\d)"
-            if rest[1:] and re.search(rf"{day}.{{0,15}}{written}|{written}.{{0,15}}{day}", text):
-                known = date
-    return known
+            if rest[1:] and re.search(rf"{day}.{{0,15}}{in_text}|{in_text}.{{0,15}}{day}", text):
+                date_told = date
+    return date_told
 
 
 def checked_date(text: str) -> str:

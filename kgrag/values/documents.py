@@ -5,6 +5,8 @@ from dataclasses import dataclass, field
 from pathlib import PurePath
 from typing import Any
 
+from kgrag.values.errors import InputError
+
 
 @dataclass(frozen=True, slots=True)
 class Section:
@@ -214,6 +216,12 @@ class Document:
     tables: tuple[Table, ...] = ()
     figures: tuple[Figure, ...] = ()
     file: FileState | None = field(default=None, compare=False)
+
+    def __post_init__(self) -> None:
+        """Raise InputError for a key that is no text, and for a text in place of sections."""
+        if not isinstance(self.key, str) or isinstance(self.sections, str):
+            wrong = f"The key {self.key!r} is no text." if not isinstance(self.key, str) else "Its sections are a text."
+            raise InputError(f"This is no document: {wrong}", 'Write Document("key", (Section("The text."),)).')
 
     @property
     def text(self) -> str:

@@ -38,19 +38,15 @@ def boats(fill: Callable[..., str]) -> str:
         ('What does the section "Rowing and sculling" contain?', "Rowing and sculling"),
         ("what does the section on rowing and sculling say", "Rowing and sculling"),
         ("the ROWING AND SCULLING section of Boats, please", "Rowing and sculling"),
-        ("What does the Findings section say?", "3.2 Findings"),
-        ("section 3.2 Findings", "3.2 Findings"),
+        ("What does the Findings section say?", "3.2 Findings"), ("section 3.2 Findings", "3.2 Findings"),
         ("What does the section on Résumé of the year say?", "Résumé of the year"),
-        ("What does the section on Resume of the year say?", "Resume of the year"),
-        ("SECTION ΡΌΤΣΑ", "Ρότσα"),
-        ("the section on 研究概要", "研究概要"),
-        ("the chapter titled Tar", "Chapter One: Tar"),
-        ("show chapter “Tar”", "Chapter One: Tar"),
-        ("chapter one of boats.md", "Chapter One: Tar"),
+        ("What does the section on Resume of the year say?", "Resume of the year"), ("SECTION ΡΌΤΣΑ", "Ρότσα"),
+        ("the section on 研究概要", "研究概要"), ("the chapter titled Tar", "Chapter One: Tar"),
+        ("show chapter “Tar”", "Chapter One: Tar"), ("chapter one of boats.md", "Chapter One: Tar"),
         ("What does appendix A say?", "Appendix A: Knots"),
         ("What is under the heading Varnish?", "Care of oars > Varnish"),
     ],
-)
+)  # fmt: skip
 def test_a_heading_is_found_by_its_words(kg: KnowledgeGraph, boats: str, question: str, path: str) -> None:
     found = kg[boats].look_up(question)
     assert found is not None

@@ -2,12 +2,13 @@
 
 from typing import Any
 
+import pandas as pd
 import pytest
 
 from kgrag import KnowledgeGraph, RemoteKnowledgeGraph
 from kgrag.settings import Settings
 from kgrag.values.documents import Document, Section
-from kgrag.values.errors import ConfigurationError, DatabaseError
+from kgrag.values.errors import ConfigurationError, DatabaseError, InputError
 
 
 @pytest.mark.parametrize(
@@ -46,6 +47,21 @@ def test_a_retriever_or_system_that_is_none(kg: KnowledgeGraph, part: Any) -> No
         if part is not None:
             with pytest.raises(ConfigurationError, match="kgrag list systems"):
                 searched.ask("Who?", system=part)
+
+
+def test_rows_are_refused_by_name_and_nothing_is_made(kg: KnowledgeGraph) -> None:
+    row = {"id": "a", "text": "The Fram sailed."}
+    for rows, kind in (([row], "dict"), (row, "dict"), (pd.DataFrame([row]), "DataFrame"), ([1], "int")):
+        with pytest.raises(InputError, match=f"{kind} is no document") as caught:
+            kg["rows"].ingest(rows)  # type: ignore[arg-type]
+        assert "Section(text)" in caught.value.remedy
+    with pytest.raises(InputError, match="1 is no text"):
+        Document(1, (Section("The Fram sailed."),))  # type: ignore[arg-type]
+    with pytest.raises(InputError, match="sections are a text"):
+        Document("a", "The Fram sailed.")  # type: ignore[arg-type]
+    with pytest.raises(ConfigurationError, match="filter is an object of type dict"):
+        kg["rows"].search("Fram", filter={"owner": "ann"})  # type: ignore[arg-type]
+    assert "rows" not in [each.name for each in kg.collections()]
 
 
 def test_what_an_ingest_is_given(kg: KnowledgeGraph) -> None:

@@ -202,26 +202,22 @@ def test_documents_name_files_that_are_there() -> None:
 @pytest.mark.parametrize(
     ("source", "fault"),
     [
-        ("graph.run('inspect/ping')", ""),
-        ("graph.run('inspect/pnig')", "there is no query"),
+        ("graph.run('inspect/ping')", ""), ("graph.run('inspect/pnig')", "there is no query"),
         ("graph.run('serach/ping')", "there is no query"),
         ("graph.run('inspect/gnip' if x else 'inspect/ping')", "there is no query"),
         ("for query in ('write/pagse',): tx.run(query, rows=r)", "there is no query"),
         ("catalogue()['look_up/rnu']", "there is no query"),
         ("'''Rows of `cypher/write/nothing.cypher`.'''", "there is no query"),
-        ("reader.row('look_up/passages', ids=ids)", ""),
-        ("reader.row('look_up/passages', id=ids)", "takes ['ids']"),
-        ("reader.row('look_up/passages')", "takes ['ids']"),
-        ("reader.row('look_up/passages', **given)", ""),
+        ("reader.row('look_up/passages', ids=ids)", ""), ("reader.row('look_up/passages', id=ids)", "takes ['ids']"),
+        ("reader.row('look_up/passages')", "takes ['ids']"), ("reader.row('look_up/passages', **given)", ""),
         ("reader.row('look_up/passages', id=ids, **given)", "takes ['ids']"),
-        ("graph.run('inspect/ping', **{'ids': ids})", "takes []"),
-        ("work.rows('look_up/texts', ids)", ""),
+        ("graph.run('inspect/ping', **{'ids': ids})", "takes []"), ("work.rows('look_up/texts', ids)", ""),
         ("partial(work.rows, 'look_up/texts')", ""),
         ("partial(work.rows, 'look_up/passages', limit=1)", "takes ['ids']"),
         ("graph.run('write/clear', collection=c)", "takes ['collection', 'label'"),
         ("graph.run('write/clear', collection=c, label='Word')", ""),
     ],
-)
+)  # fmt: skip
 def test_what_is_found(source: str, fault: str, known: Helpers) -> None:
     found = faults({"x": ast.parse(source)}, known)
     assert len(found) == bool(fault)

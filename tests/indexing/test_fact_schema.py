@@ -196,7 +196,7 @@ def test_a_type_is_no_label_of_others(kg: KnowledgeGraph, collection_name: str) 
     kg[collection_name].set_fact_schema(schema)
     kg.graph.driver.execute_query("CREATE (:Office {name: 'theirs'})")
     try:
-        with pytest.raises(InputError, match="^Office: other nodes"):
+        with pytest.raises(InputError, match=r"^Office: other nodes"):
             kg[collection_name].set_fact_schema(schema)
         assert kg[collection_name].fact_schema() == schema
     finally:

@@ -202,12 +202,8 @@ def test_what_two_get_right() -> None:
     ]
     row = overlaps(records, "two")["one"]
     assert (row["by"], row["both"], row["it alone"], row["baseline alone"], row["neither"]) == (
-        "EM",
-        33.3,
-        33.3,
-        0.0,
-        33.3,
-    )
+        "EM", 33.3, 33.3, 0.0, 33.3,
+    )  # fmt: skip
     marked = [
         Record(r.system, r.question, (), r.ranks, 0.1, "", AnswerRecord("y", grade=Grade(True, "a model")))
         for r in records

@@ -13,26 +13,17 @@ from kgrag.values.documents import Table
 @pytest.mark.parametrize(
     ("markup", "text"),
     [
-        ("10<sup>24</sup> kg", "10^24 kg"),
-        ("10<sup>-3</sup>", "10^-3"),
-        ("5 m<sup>2</sup>.", "5 m^2."),
-        ("x<sup>n+1</sup>", "x^(n+1)"),
-        ("2<sup>10</sup>3", "2^10 3"),
-        ("H<sub>2</sub>O", "H2O"),
-        ("Ca(OH)<sub>2</sub>", "Ca(OH)2"),
-        ("SO<sub>4</sub><sup>2-</sup>", "SO4^2-"),
-        ("x<sub>i</sub><sup>2</sup>", "x_i^2"),
-        ("log<sub>10</sub>x", "log10 x"),
-        ("101<sub>2</sub>", "101_2"),
+        ("10<sup>24</sup> kg", "10^24 kg"), ("10<sup>-3</sup>", "10^-3"), ("5 m<sup>2</sup>.", "5 m^2."),
+        ("x<sup>n+1</sup>", "x^(n+1)"), ("2<sup>10</sup>3", "2^10 3"), ("H<sub>2</sub>O", "H2O"),
+        ("Ca(OH)<sub>2</sub>", "Ca(OH)2"), ("SO<sub>4</sub><sup>2-</sup>", "SO4^2-"),
+        ("x<sub>i</sub><sup>2</sup>", "x_i^2"), ("log<sub>10</sub>x", "log10 x"), ("101<sub>2</sub>", "101_2"),
         ("the 19<sup>th</sup> and XIX<sup>e</sup>", "the 19th and XIXe"),
         ("45<sup>[3]</sup> million", "45 [3] million"),
         ("45<sup>3</sup> million in 1990<sup>2</sup>.", "45 [3] million in 1990 [2]."),
-        ("12<sup>2</sup> = 144", "12^2 = 144"),
-        ("3 + 45<sup>2</sup>", "3 + 45^2"),
-        ("100<sup>2</sup>", "100^2"),
+        ("12<sup>2</sup> = 144", "12^2 = 144"), ("3 + 45<sup>2</sup>", "3 + 45^2"), ("100<sup>2</sup>", "100^2"),
         ("one<br>two<br/>three", "one\ntwo\nthree"),
     ],
-)
+)  # fmt: skip
 def test_raised_and_lowered(tmp_path: Path, name: str, markup: str, text: str) -> None:
     assert read(tmp_path / name, f"<p>{markup}</p>" if name == "a.html" else f"It is {markup}")[0].text.endswith(text)
 
@@ -40,20 +31,13 @@ def test_raised_and_lowered(tmp_path: Path, name: str, markup: str, text: str) -
 @pytest.mark.parametrize(
     "text",
     [
-        "Replace <your-api-key> and <region> in <dir>.",
-        "List<String> and Map<K, V> and a<b and c>d",
-        "<think>first</think> and </think>",
-        "<think>\nfirst\n</think>",
-        "<title> is the name",
-        "2*3*4 and 2**3**4 and b_{j}^{*} or c_{k}^{*}",
-        "a*b*c is a product",
-        r"$a_{i}*b_{i} \\ c$ and $x*y*z$",
-        r"\(a*b*c\) and \[a \\ b\]",
-        "$$\na \\\\ b\n- c\n$$",
-        "\\begin{align}\na &= b \\\\\n+ c*d*e\n\\end{align}",
+        "Replace <your-api-key> and <region> in <dir>.", "List<String> and Map<K, V> and a<b and c>d",
+        "<think>first</think> and </think>", "<think>\nfirst\n</think>", "<title> is the name",
+        "2*3*4 and 2**3**4 and b_{j}^{*} or c_{k}^{*}", "a*b*c is a product", r"$a_{i}*b_{i} \\ c$ and $x*y*z$",
+        r"\(a*b*c\) and \[a \\ b\]", "$$\na \\\\ b\n- c\n$$", "\\begin{align}\na &= b \\\\\n+ c*d*e\n\\end{align}",
         "no note [^here]",
     ],
-)
+)  # fmt: skip
 def test_what_is_no_markup_stays(tmp_path: Path, text: str) -> None:
     found = read(tmp_path / "a.md", f"The start.\n\n{text}\n")[0].text
     assert found.split("\n\n", 1)[1].split() == text.split()

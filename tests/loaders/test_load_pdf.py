@@ -117,15 +117,11 @@ def test_hyphenation_is_mended(tmp_path: Path) -> None:
     maker = Maker(tmp_path / "a.pdf")
     maker.lines(
         [
-            "The committee spoke of the long-term plan for the har-",
-            "bour, which is a matter of con-",
-            "siderable weight. It is a well-",
-            "known matter and well-known to all, a long-",
-            "term matter of North-",
-            "Eastern ports in 1914-",
-            "1918.",
+            "The committee spoke of the long-term plan for the har-", "bour, which is a matter of con-",
+            "siderable weight. It is a well-", "known matter and well-known to all, a long-", "term matter of North-",
+            "Eastern ports in 1914-", "1918.",
         ]
-    )
+    )  # fmt: skip
     maker.save()
     assert text_of(read(tmp_path / "a.pdf")) == (
         "The committee spoke of the long-term plan for the harbour, which is a matter of considerable weight. "

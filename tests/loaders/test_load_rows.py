@@ -166,14 +166,9 @@ def test_json_list(tmp_path: Path) -> None:
 def test_csv(tmp_path: Path, delimiter: str, newline: str, encoding: str) -> None:
     path = tmp_path / "ships.csv"
     lines = [
-        ["id", "title", "text", "year", ""],
-        ["a", "Fram", '"One,; ""quoted""|', "", ""],
-        ['two\tlines"', "1892", "x"],
-        [],
-        ["", "Gj\u00f8a", "T", "1872"],
-        ["", "", "", "", ""],
-        ["c", "short", "C"],
-    ]
+        ["id", "title", "text", "year", ""], ["a", "Fram", '"One,; ""quoted""|', "", ""],
+        ['two\tlines"', "1892", "x"], [], ["", "Gj\u00f8a", "T", "1872"], ["", "", "", "", ""], ["c", "short", "C"],
+    ]  # fmt: skip
     content = newline.join(delimiter.join(line) for line in lines[:2])
     content = content.removesuffix(delimiter * 2) + newline + delimiter.join(lines[2]) + newline
     content += newline.join(delimiter.join(line) for line in lines[3:])

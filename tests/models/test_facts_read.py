@@ -21,13 +21,9 @@ def tasks(*listed: Any) -> Any:
 def test_facts_that_are_known_or_say_nothing_are_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
     known = Triple("Fram", "built by", "Colin Archer")
     listed = (
-        ["Fram", "built by", "Colin Archer"],
-        ["FRAM", "Built  by", "colin archer"],
-        ["Fram", "built in", " Larvik\n"],
-        ["", "built in", "Oslo"],
-        ["Fram", "sank", " "],
-        ["Fram", "", "ship"],
-    )
+        ["Fram", "built by", "Colin Archer"], ["FRAM", "Built  by", "colin archer"],
+        ["Fram", "built in", " Larvik\n"], ["", "built in", "Oslo"], ["Fram", "sank", " "], ["Fram", "", "ship"],
+    )  # fmt: skip
     new = (Triple("Fram", "built in", "Larvik"), Triple("Fram", "", "ship"))
     assert read(tasks(*listed), "Who?", PASSAGES, [known]) == new
     assert read(tasks(*listed), "Who?", PASSAGES) == (Triple("FRAM", "Built by", "colin archer"), *new)

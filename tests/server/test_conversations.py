@@ -342,17 +342,12 @@ def test_a_conversation_is_renamed(served: Served, anna: httpx.Client, scripted:
 
 
 _STEPS = [
-    "kgrag.server.conversations.Conversations.result",
-    "kgrag.server.api.conversations.result_form",
-    "kgrag.server.asking.step_form",
-    "kgrag.server.asking.sources_form",
-    "kgrag.server.asking.markdown",
-    "kgrag.agents.strategy.answer",
-    "kgrag.agents.loop.reciprocal_rank_fusion",
-    "kgrag.retrieval.pathrank.PathRank.rank",
-    "kgrag.models.openai_chat.OpenAIChat.chat",
+    "kgrag.server.conversations.Conversations.result", "kgrag.server.api.conversations.result_form",
+    "kgrag.server.asking.step_form", "kgrag.server.asking.sources_form", "kgrag.server.asking.markdown",
+    "kgrag.agents.strategy.answer", "kgrag.agents.loop.reciprocal_rank_fusion",
+    "kgrag.retrieval.pathrank.PathRank.rank", "kgrag.models.openai_chat.OpenAIChat.chat",
     "kgrag.server.api.conversations.still_held",
-]
+]  # fmt: skip
 
 
 @pytest.mark.parametrize("error", [StopIteration, ZeroDivisionError, RecursionError])
