@@ -213,9 +213,9 @@ def _described(kind: "type[Retriever]") -> dict[str, Any]:
 
 def _print_paper(name: str, *, as_json: bool) -> None:
     """Print every setting as a paper has it, the value in force, and where the paper says so."""
-    from kgrag.cli.profiles import find_profile
+    from kgrag.cli.profiles import PROFILES
 
-    profile = find_profile(name)
+    profile = PROFILES.find(name)
     about = profile.about(profile.apply(load_settings()))
     if as_json:
         print_json(about)

@@ -1,7 +1,6 @@
 """Profiles: settings that belong together, such as those of a paper. The option --paper chooses one."""
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING
 
 import click
 
@@ -9,38 +8,16 @@ from kgrag.cli.console import note, print_list
 from kgrag.runtime.plugins import Plugins
 
 if TYPE_CHECKING:
-    from kgrag.settings import Settings
+    from kgrag.settings import Profile, Settings
 
 PAPER_HELP = "Set indexing, retrieval, strategy and reader as this paper has them: `kgrag list systems --paper NAME`."
 paper_option = click.option("--paper", metavar="NAME", help=PAPER_HELP)
 
 
-class Profile(Protocol):
-    """A set of settings. Your own settings win over them."""
-
-    @property
-    def system(self) -> str:
-        """Its strategy over a retriever."""
-        ...
-
-    def apply(self, settings: "Settings") -> "Settings":
-        """Return the settings with those of the profile where they were not set otherwise."""
-        ...
-
-    def about(self, settings: "Settings") -> dict[str, Any]:
-        """Return its description for JSON. `settings` has a row each: setting, paper, value, source."""
-        ...
+PROFILES: "Plugins[Profile]" = Plugins("kgrag.profiles", "paper")
 
 
-PROFILES: "Plugins[Callable[[str], Profile]]" = Plugins("kgrag.profiles", "kind of profile")
-
-
-def find_profile(paper: str) -> Profile:
-    """Return the profile of a paper. Raises NotFoundError with the known ones."""
-    return PROFILES.find("paper")(paper)
-
-
-def apply_profile(settings: "Settings", profile: Profile, *, quiet: bool = False) -> "Settings":
+def apply_profile(settings: "Settings", profile: "Profile", *, quiet: bool = False) -> "Settings":
     """Return the settings of a profile; unless `quiet` standard error names it and the settings that differ."""
     settings = profile.apply(settings)
     if not quiet:

@@ -186,6 +186,13 @@ def _text(value: Any) -> str:
     return value if isinstance(value, str) else json.dumps(value)
 
 
+def __getattr__(name: str) -> Paper:
+    """Return a paper, under its name with underscores: the target of its entry point."""
+    if (paper := name.replace("_", "-")) not in papers():
+        raise AttributeError(name)
+    return find_paper(paper)
+
+
 def value_of(settings: Settings, path: Sequence[str]) -> Any:
     """Return the value of a setting; None for an option that is not set."""
     value: Any = settings
