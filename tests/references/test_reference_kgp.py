@@ -5,6 +5,7 @@ import random
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import pytest
 from corpus import Hashed, best, cosine, ingested, passages, vector
@@ -19,7 +20,7 @@ from kgrag.values.documents import Document, Section
 pytestmark = pytest.mark.long
 WALKS, CHAINS = 60, 60  # cases of each of the four collections, the former of each of two walks
 _WORDS = ("kelp", "lamp", "wool", "reed", "gull", "rope", "mast", "clay", "moss", "fern", "salt", "tide")
-_SPOTS = {
+_SPOTS: dict[str, list[Any]] = {
     "kelp": ["Ship", 0.6],
     "lamp": ["Ship", 0.2],
     "wool": ["Ship", 0.4],
@@ -171,10 +172,8 @@ def _drawn(corpus: Corpus, chance: random.Random, case: int) -> tuple[Walk, str]
     walk = Walk(corpus, f"Which {case}?", ties(corpus, edges, cap=cap, rho=rho, **counts), seeds, branch, guide)
     how = ", ".join(f"{name}={count}" for name, count in counts.items())
     over = "".join(f"{edge}, " for edge in edges)
-    return (
-        walk,
-        f"dense, guide={guide}, similarity=vector, edges=({over}), {how}, cap={cap}, rho={rho}, seeds={seeds}, branch={branch}",
-    )
+    limits = f"cap={cap}, rho={rho}, seeds={seeds}, branch={branch}"
+    return walk, f"dense, guide={guide}, similarity=vector, edges=({over}), {how}, {limits}"
 
 
 def _ids(found: Sequence[Scored]) -> list[str]:
