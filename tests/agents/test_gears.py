@@ -228,15 +228,6 @@ def test_what_the_filter_says(talking: KnowledgeGraph, scripted: Scripted, both:
     assert shown.count("<passage>") == kept and "captain of" in shown  # with None, from the facts alone
 
 
-def test_windows_of_the_filter(talking: KnowledgeGraph, scripted: Scripted, both: str) -> None:
-    _two_steps(scripted)
-    scripted.say("filter", "[1]", "None", "[2] > [1]")
-    system = f"gears(passages=6, steps=1, window=2, knowledge=({WORLD},))+bm25"
-    answer = talking[both].ask("Which merchant of a port sold wool?", system=system, short=True)
-    (filtered,) = (e for e in answer.trace if isinstance(e, Filtered))
-    assert len(filtered.kept) == 3 and len(filtered.dropped) == 3
-
-
 @pytest.mark.parametrize("task", ["read", "rewrite-or-stop", "filter", "answer"])
 def test_a_fault_at_each_call(talking: KnowledgeGraph, scripted: Scripted, both: str, task: str) -> None:
     _two_steps(scripted)

@@ -142,7 +142,8 @@ def test_whole_episodes_of_gear(corpus: Corpus, base: str) -> None:
     chance = random.Random(f"{base} {len(corpus.facts)}")
     triples, retriever = {t: fact.text for t, fact in corpus.facts.items()}, make_retriever(base, corpus.context)
     for _ in range(MEMORIES):
-        k, steps, again = chance.choice([1, 2, 5]), chance.randint(1, 4), chance.random() < 0.5
+        k, steps, gist = chance.choice([1, 2, 5]), chance.randint(1, 4), chance.choice([0, 3])
+        again, expanded = chance.random() < 0.5, chance.random() < 0.5
         question, mine = f"Which of {' '.join(chance.sample(_NAMES, 2))}?", Talker(_reply)
         memory: dict[str, None] = {}
         asked, rankings, seen = question, list[list[str]](), set[str]()
@@ -157,8 +158,8 @@ def test_whole_episodes_of_gear(corpus: Corpus, base: str) -> None:
             rankings.append(list(equation_3(corpus, found, chains)) if linked else found)
             seen.update(found)
             memory |= dict.fromkeys(facts if step == 1 or not again else ())
-            if step > 1:
-                fresh = [id for id in rankings[-1] if again or id not in seen]
+            if step > 1 or expanded:
+                fresh = [id for id in rankings[-1][: gist or None] if again or id not in seen]
                 seen.update(fresh)
                 memory |= dict.fromkeys(mine.read(question, [corpus.texts[id] for id in fresh], memory))
             if step < steps and memory and mine.asked(Call("reason", question, (), tuple(memory)))["answerable"]:
@@ -168,7 +169,8 @@ def test_whole_episodes_of_gear(corpus: Corpus, base: str) -> None:
             near = dict.fromkeys(corpus.facts[t].passage for t in _ranked(base, fact, triples)[:k])
             links.append(list(rrf(_ranked(base, fact, corpus.texts)[:k], near))[:k])
         corpus.context.llm = theirs = Talker(_reply)  # type: ignore[assignment]
-        options = {"steps": steps, "link": k, "reread": again, "fusion": "all", "gist": 0, "structure": False}
+        options = {"steps": steps, "link": k, "reread": again, "fusion": "all", "gist": gist, "structure": False}
+        options["first_read"] = "expanded" if expanded else "base"
         answer = Gear(retriever, **options).ask(question, short=True, depth=50)
         agree([Scored(hit.passage.id, hit.score) for hit in answer.ranking], rrf(*links, *rankings))
         read = tuple(corpus.texts[hit.passage.id] for hit in answer.ranking[:5])
