@@ -19,8 +19,7 @@ from kgrag.models.facts import key
 from kgrag.models.prompted import framed
 from kgrag.retrieval.base import Query, Scored
 from kgrag.retrieval.gnn_ret import GnnRet, GnnRetOptions, Memory, State, nearest
-from kgrag.retrieval.kgp import Kgp, KgpOptions, Path
-from kgrag.retrieval.naive_ge import NaiveGe, NaiveGeOptions
+from kgrag.retrieval.kgp import Kgp, KgpOptions
 from kgrag.retrieval.sync_ge import SyncGe, SyncGeOptions
 from kgrag.settings import Settings
 from kgrag.values.documents import Triple
@@ -106,19 +105,6 @@ def test_equation_9_of_gear_sums_over_all_lists() -> None:
     assert [x.id for x in best] == ["c", "a", "b"]
 
 
-def test_naive_ge_begins_with_all_base_passages(monkeypatch: pytest.MonkeyPatch) -> None:
-    begun: dict[str, Any] = {}
-
-    def expand(context: object, query: Query, base: list[Scored], settings: object, **begin: Any) -> list[Scored]:
-        begun.update(begin)
-        return base
-
-    monkeypatch.setattr("kgrag.retrieval.naive_ge.expand", expand)
-    retriever = made(NaiveGe, parts=(Base(*"abcd"),), settings=NaiveGeOptions(passages=3), context=None)
-    assert [x.id for x in retriever.rank(Query("Who?"), 2)] == ["a", "b"]
-    assert begun == {"passages": ["a", "b", "c"]}
-
-
 def test_sync_ge_reads_the_first_passages_and_ranks_all() -> None:
     seen: list[list[str]] = []
     retriever = made(SyncGe, parts=(Base(*"abcd"),), settings=SyncGeOptions(passages=2))
@@ -151,15 +137,6 @@ def test_a_single_question_is_answered_from_what_is_found_for_it_alone(kind: Any
     shown = [given["passages"] for given in llm.given if "passages" in given]
     assert [[id for id in "abx" if f"Text of {id}." in text] for text in shown] == [["a"], ["b"]]
     assert [x.id for x in agent.finalise()] == ["a", "b"]
-
-
-def test_a_path_of_kgp_that_leads_nowhere_stays_short() -> None:
-    """KGP, appendix A.2.3; only a leads on."""
-    kgp, query = made(Kgp, settings=KgpOptions(hops=2)), Query("Who?")
-    kgp._level = lambda query, paths, seen: [[Path(("a", "c"), (), 0.5)] if p.passages == ("a",) else [] for p in paths]
-    found = kgp._follow(query, [Path((id,), (), 1.0) for id in "ab"], 2)
-    assert [x.id for x in found] == ["a", "c", "b"]
-    assert kgp.evidence(query) == [("a", "c"), ("b",)]
 
 
 def test_equation_4_of_rgnn_looks_behind_what_moved_away() -> None:

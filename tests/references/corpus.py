@@ -62,12 +62,13 @@ class Model:
 
 @dataclass(frozen=True)
 class Call:
-    """What a language model is shown: the texts of passages and the facts, each in its order."""
+    """What a language model is shown: the texts of passages and the facts, each in its order, and what else."""
 
     task: str
     question: str
     texts: tuple[str, ...] = ()
     facts: tuple[str, ...] = ()
+    besides: str = ""
 
 
 class Talker(Model):
@@ -96,10 +97,10 @@ class Talker(Model):
         return str(self.asked(_call(task, **values)))
 
 
-def _call(task: str, question: str, passages: str = "", facts: str = "", **_: str) -> Call:
+def _call(task: str, question: str, passages: str = "", facts: str = "", **others: str) -> Call:
     texts = re.findall(r"<passage>\n(?:Title: .*\n)?(.*)\n</passage>", passages)
     shown = [" ".join(json.loads(line)) for line in f"{facts}\n{passages}".splitlines() if line.startswith('["')]
-    return Call(task, question, tuple(texts), tuple(shown))
+    return Call(task, question, tuple(texts), tuple(shown), others.get("why", "") + others.get("rewrites", ""))
 
 
 @lru_cache(maxsize=1 << 16)

@@ -131,7 +131,7 @@ def _reply(call: Call) -> Any:
     facts = [(chance.choice(_NAMES), f"links{chance.randint(0, 9)}", chance.choice(_NAMES)) for _ in range(3)]
     return {
         "read": {"triples": facts[: chance.randint(0, 3)]},
-        "reason": {"answerable": chance.random() < 0.1},
+        "reason": {"answerable": chance.random() < 0.1, "why": f"Missing: {chance.choice(_NAMES)}"},
         "rewrite": f"Which of {' '.join(chance.sample(_NAMES, 2))}?",
     }.get(call.task, "Ash")
 
@@ -146,11 +146,11 @@ def test_whole_episodes_of_gear(corpus: Corpus, base: str) -> None:
         again, expanded = chance.random() < 0.5, chance.random() < 0.5
         question, mine = f"Which of {' '.join(chance.sample(_NAMES, 2))}?", Talker(_reply)
         memory: dict[str, None] = {}
-        asked, rankings, seen = question, list[list[str]](), set[str]()
+        asked, rankings, seen, why = question, list[list[str]](), set[str](), ""
         begun = Search(question, beams=10, length=2, gamma=20, diverse=True, exact=False)
         for step in range(1, steps + 1):
             if rankings:
-                asked = mine.asked(Call("rewrite", question, (), tuple(memory)))
+                asked = mine.asked(Call("rewrite", question, (), tuple(memory), why))
             found = _ranked(base, asked, corpus.texts)[:10]
             facts = mine.read(asked, [corpus.texts[id] for id in found])
             linked = dict.fromkeys(nearest(fact, triples)[0] for fact in facts)
@@ -162,8 +162,12 @@ def test_whole_episodes_of_gear(corpus: Corpus, base: str) -> None:
                 fresh = [id for id in rankings[-1][: gist or None] if again or id not in seen]
                 seen.update(fresh)
                 memory |= dict.fromkeys(mine.read(question, [corpus.texts[id] for id in fresh], memory))
-            if step < steps and memory and mine.asked(Call("reason", question, (), tuple(memory)))["answerable"]:
-                break
+            why = "Nothing that helps was found yet."
+            if step < steps and memory:
+                verdict = mine.asked(Call("reason", question, (), tuple(memory)))
+                why = verdict["why"]
+                if verdict["answerable"]:
+                    break
         links = []
         for fact in memory:
             near = dict.fromkeys(corpus.facts[t].passage for t in _ranked(base, fact, triples)[:k])

@@ -104,7 +104,7 @@ def test_scores_of_raptor(corpus: Corpus) -> None:
 
 
 def test_ranks_of_local_search_over_communities(corpus: Corpus) -> None:
-    """Three rankings are fused: passages of the names, of the nearest communities above these, and all by vectors."""
+    """Passages of the names, of the nearest communities above these, and all by vectors: fused, or by their mean."""
     chance, parts, both = random.Random(2), 0, 0
     for _ in range(CASES):
         question, followed = f"Where did {' and '.join(chance.sample(_NAMES, 2))} meet?", chance.choice([1, 2, 8])
@@ -117,11 +117,17 @@ def test_ranks_of_local_search_over_communities(corpus: Corpus) -> None:
         above = {c for entity in weights for finest in corpus.above[entity] for c in corpus.over(finest)}
         both += len(weights) > 1
         parts += any(c in corpus.above for c in above)
-        nearest = best(_near({c: corpus.groups[c] for c in above}, question))[:followed]
+        near = _near({c: corpus.groups[c] for c in above}, question)
+        nearest = best(near)[:followed]
         joined = {id: dense[id] for c in nearest for id in corpus.below[c]}
         by_names = sorted(named, key=lambda id: (-named[id], -dense[id], id))
-        found = make_retriever(f"communities(communities={followed})", corpus.context).rank(Query(question), 60)
-        agree(found, rrf(by_names, best(joined), best(dense)))
+        reports = {id: max(near[c] for c in nearest if id in corpus.below[c]) for id in joined}
+        summed = {id: (dense[id] + reports.get(id, 0) + named.get(id, 0) / sum(weights.values())) / 3 for id in dense}
+        fused = rrf(by_names, best(joined), best(dense))
+        for score, scale, scores in (("ranks", "rank", fused), ("sum", "cosine", summed)):
+            retriever = make_retriever(f"communities(communities={followed}, score={score})", corpus.context)
+            agree(retriever.rank(Query(question), 60), scores)
+            assert retriever.scale == scale
     assert min(parts, both) > CASES / 2
 
 
