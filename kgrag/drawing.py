@@ -17,9 +17,9 @@ from kgrag.graph.runs import step_rows
 from kgrag.retrieval.quoted_trail import names_of
 from kgrag.retrieval.snippet import crop
 from kgrag.text.tokens import caption as shortened
-from kgrag.values.errors import ConfigurationError, InputError
+from kgrag.values.errors import InputError
 from kgrag.values.events import Answer, Linked, Retrieved
-from kgrag.values.installing import install_hint
+from kgrag.values.installing import require_extra
 from kgrag.values.results import Passage, Ranking, Scalar
 from kgrag.values.rows import Edge, Node, Path, Rows
 
@@ -100,13 +100,8 @@ def visualise(drawing: Drawing) -> "VisualizationGraph":
 
     Raises ConfigurationError when neo4j-viz is not installed.
     """
-    try:
+    with require_extra("viz", "Drawing needs neo4j-viz, which is not installed (its licence is GPLv3)."):
         import neo4j_viz
-    except ImportError as error:
-        raise ConfigurationError(
-            "Drawing needs neo4j-viz, which is not installed (its licence is GPLv3).",
-            f"Install it: {install_hint('viz')}",
-        ) from error
     degrees = Counter(end for edge in drawing.edges.values() for end in (edge.start, edge.end))
     largest = sorted(drawing.nodes, key=lambda id: -degrees[id])[:_CAPTIONS]
     # All nodes are shown at once, so that each of many is small: the largest grow with the number of nodes.

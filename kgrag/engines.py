@@ -22,7 +22,7 @@ from typing import Any, Generic, Self, TypeVar
 from kgrag.runtime.child import end_with_parent
 from kgrag.settings import EngineSettings
 from kgrag.values.errors import ConfigurationError, EngineError
-from kgrag.values.installing import install_hint
+from kgrag.values.installing import require_extra
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -230,12 +230,8 @@ class Ray(Engine):
     def __init__(self, settings: EngineSettings) -> None:
         """Set up the engine; nothing is started yet. Raises ConfigurationError without the package."""
         os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")  # it is read as the package is imported
-        try:
+        with require_extra("ray", "The engine ray needs the package Ray.", "Install it here and on every node: {}"):
             import ray
-        except ImportError as error:
-            raise ConfigurationError(
-                "The engine ray needs the package Ray.", f"Install it here and on every node: {install_hint('ray')}"
-            ) from error
         self._ray: Any = ray
         self._settings = settings
         self._ours = False

@@ -4,7 +4,7 @@ Nested groups use two underscores: KGRAG_INDEXING__PASSAGE_TOKENS=300.
 """
 
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, Protocol
 
 import platformdirs
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, SecretStr
@@ -128,7 +128,7 @@ class TagmeSettings(BaseModel):
 
 __all__ = [
     "BRIDGE_CAP", "DENSITY_SAMPLE", "ChatSettings", "EmbeddingSettings", "EngineSettings", "GatewaySettings",
-    "IndexingSettings", "LoadingSettings", "LocalSettings", "RerankerSettings", "ServeOptions", "Settings",
+    "IndexingSettings", "LoadingSettings", "LocalSettings", "Profile", "RerankerSettings", "ServeOptions", "Settings",
     "TagmeSettings",
 ]  # fmt: skip
 
@@ -346,3 +346,35 @@ class Settings(BaseSettings):
         if unknown := ", ".join(sorted(file().keys() - cls.model_fields.keys())):
             raise SettingsError(f"{_FILE} names {unknown}, which is no setting")
         return sources["init_settings"], *variables, file
+
+
+class Profile(Protocol):
+    """Settings that belong together, such as those of a paper. Your own settings win over them."""
+
+    @property
+    def system(self) -> str:
+        """Its strategy over a retriever."""
+        ...
+
+    def apply(self, settings: Settings) -> Settings:
+        """Return the settings with those of the profile where they were not set otherwise.
+
+        Args:
+            settings: your settings.
+
+        Returns:
+            Settings of both.
+        """
+        ...
+
+    def about(self, settings: Settings) -> dict[str, Any]:
+        """Return the description of the profile for JSON.
+
+        Args:
+            settings: the settings in force.
+
+        Returns:
+            The texts paper (its name), title, section, system and model; the lists differs, tables and figures; and
+            settings, whose rows have the texts setting, paper, value and source.
+        """
+        ...

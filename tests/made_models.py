@@ -46,7 +46,7 @@ def pair_scorer(folder: Path, texts: Iterable[str]) -> Path:
     torch.manual_seed(0)
     tokenizer = _tokenizer(texts, encoder=True)
     shape = {"hidden_size": 32, "num_hidden_layers": 1, "num_attention_heads": 2, "intermediate_size": 64}
-    config = BertConfig(vocab_size=len(tokenizer), num_labels=1, **shape)
+    config = BertConfig(vocab_size=len(tokenizer), num_labels=1, **shape)  # type: ignore[call-arg, unused-ignore]
     model = BertForSequenceClassification(config)
     torch.nn.init.normal_(model.classifier.weight, std=2.0)  # so that scores differ
     model.save_pretrained(folder)
@@ -66,7 +66,7 @@ def generator(folder: Path, texts: Iterable[str], kind: str, says: str = "") -> 
     model: Any
     if kind == "t5":
         shape = {"d_model": 32, "d_kv": 16, "d_ff": 64, "num_layers": 1, "num_heads": 2}
-        config = T5Config(vocab_size=size, decoder_start_token_id=pad, **shape, **ends)
+        config = T5Config(vocab_size=size, decoder_start_token_id=pad, **shape, **ends)  # type: ignore[call-arg, unused-ignore]
         model = T5ForConditionalGeneration(config)
     else:
         shape = {"hidden_size": 32, "intermediate_size": 64, "num_hidden_layers": 1, "num_attention_heads": 2}

@@ -14,7 +14,7 @@ from kgrag.cli.connect import (
     question_argument,
 )
 from kgrag.cli.console import load_settings, note, number, print_json
-from kgrag.cli.lab.papers import as_paper, paper_option
+from kgrag.cli.profiles import PROFILES, apply_profile, paper_option
 from kgrag.cli.runs import print_drawing
 from kgrag.values.errors import ConfigurationError, KgragError, ModelError
 
@@ -83,7 +83,9 @@ def ask(
     from kgrag.retrieval.base import Query
     from kgrag.values.results import Filter
 
-    settings, published = as_paper(load_settings(), paper, quiet=quiet)
+    settings, published = load_settings(), PROFILES.find(paper) if paper is not None else None
+    if published is not None:
+        settings = apply_profile(settings, published, quiet=quiet)
     if effort is not None:
         shared = {**settings.agents.get("answer", {}), "effort": effort}
         settings = settings.model_copy(update={"agents": {**settings.agents, "answer": shared}})

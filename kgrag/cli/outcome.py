@@ -3,20 +3,17 @@
 import signal
 import sys
 import threading
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from types import FrameType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 import click
 
 from kgrag.cli.console import note, number, print_error, print_json, print_list, progress_bars
 
 if TYPE_CHECKING:
-    from kgrag.indexing.extraction import ExtractionReport
-    from kgrag.indexing.group_texts import WritingReport
-    from kgrag.indexing.tagging import TaggingReport
-    from kgrag.lab.generating import GenerationReport
+    from kgrag.indexing.ask_each import FailedPassage
     from kgrag.values.errors import ModelError
     from kgrag.values.events import Progress
     from kgrag.values.results import Check, Usage
@@ -112,12 +109,26 @@ def end_with_checks(checks: Iterable["Check"], as_json: bool) -> None:
         click.get_current_context().exit(1)
 
 
-def end(
-    report: "ExtractionReport | GenerationReport | TaggingReport | WritingReport",
-    collection: str,
-    text: str | None,
-    item: str = "passage",
-) -> None:
+class Report(Protocol):
+    """The result of work on many items, such as an extraction."""
+
+    @property
+    def failures(self) -> "Sequence[FailedPassage]":
+        """Items that failed."""
+        ...
+
+    @property
+    def left(self) -> int:
+        """Items that are missing."""
+        ...
+
+    @property
+    def stopped(self) -> "ModelError | None":
+        """The error that stopped the work early, if one did."""
+        ...
+
+
+def end(report: Report, collection: str, text: str | None, item: str = "passage") -> None:
     """Print a report as `text`, without it as JSON, and what failed; end with an exit code where something did."""
     if text is None:
         from kgrag.wire import to_json

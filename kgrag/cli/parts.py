@@ -213,25 +213,23 @@ def _described(kind: "type[Retriever]") -> dict[str, Any]:
 
 def _print_paper(name: str, *, as_json: bool) -> None:
     """Print every setting as a paper has it, the value in force, and where the paper says so."""
-    from kgrag.cli.lab.papers import rows
-    from kgrag.lab.papers import find_paper
+    from kgrag.cli.profiles import PROFILES
 
-    paper = find_paper(name)
-    listed = rows(paper, paper.apply(load_settings()))
+    profile = PROFILES.find(name)
+    about = profile.about(profile.apply(load_settings()))
     if as_json:
-        about = {"paper": name, "title": paper.title, "section": paper.section, "system": paper.system}
-        more = {"model": paper.model, "settings": listed, "differs": list(paper.differs), "tables": list(paper.tables)}
-        print_json({**about, **more})
+        print_json(about)
         return
-    click.echo(f"{paper.title}. System: {paper.system} ({paper.section}). The paper's model: {paper.model}.")
+    click.echo("{title}. System: {system} ({section}). The paper's model: {model}.".format(**about))
     head = ("setting", "value", "in the paper", "where")
-    lines = [(r["setting"], r["value"], "" if r["value"] == r["paper"] else r["paper"], r["source"]) for r in listed]
+    rows = about["settings"]
+    lines = [(r["setting"], r["value"], "" if r["value"] == r["paper"] else r["paper"], r["source"]) for r in rows]
     print_table(head, lines, left=head)
-    for text in paper.differs:
+    for text in about["differs"]:
         click.echo(f"- {text}")
-    if paper.tables:
-        figures = f"; figures: {', '.join(paper.figures)}" if paper.figures else ""
-        click.echo(f"Its tables here: {', '.join(paper.tables)}{figures} (`kgrag lab reproduce {name}`).")
+    if about["tables"]:
+        figures = f"; figures: {', '.join(about['figures'])}" if about["figures"] else ""
+        click.echo(f"Its tables here: {', '.join(about['tables'])}{figures} (`kgrag lab reproduce {name}`).")
 
 
 def _print_options(about: Mapping[str, Any], options: "type[Options]", as_json: bool) -> None:

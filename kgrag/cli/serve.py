@@ -8,8 +8,7 @@ import click
 from kgrag.cli.connect import as_json, connect
 from kgrag.cli.console import changed, load_settings, log_on_stderr, note, print_json, print_table
 from kgrag.cli.outcome import end_with_checks
-from kgrag.values.errors import ConfigurationError
-from kgrag.values.installing import install_hint
+from kgrag.values.installing import require_extra
 
 if TYPE_CHECKING:
     from kgrag.server.keys import Key, Keys, Role
@@ -39,13 +38,8 @@ def mcp(collections: tuple[str, ...], characters: int | None, deadline: float, b
     kgrag mcp -c notes -c manuals                 these alone
     {"mcpServers": {"kgrag": {"command": "kgrag", "args": ["mcp", "-c", "notes"]}}}
     """
-    try:
+    with require_extra("mcp", "The Model Context Protocol needs the package mcp, which is not installed."):
         from kgrag.server.mcp import CHARACTERS, Tools, mcp_server
-    except ImportError as error:
-        raise ConfigurationError(
-            "The Model Context Protocol needs the package mcp, which is not installed.",
-            f"Install it: {install_hint('mcp')}",
-        ) from error
     with connect() as kg:
         for name in collections:
             kg[name].info()  # a name that does not exist fails now, not when the model asks
@@ -171,14 +165,9 @@ def serve(host: str | None, port: int | None, check: bool, quiet: bool, as_json:
     kgrag keys add laptop --role admin && kgrag serve --host 0.0.0.0 --port 9000
     curl -H "Authorization: Bearer $KEY" http://localhost:9000/api/v1/collections
     """
-    try:
+    with require_extra("serve", "The server needs the package {}, which is not installed."):
         from kgrag.server.app import check_locked, config_of, create_app, run_server, serving_checks
         from kgrag.server.web.mount import mount
-    except ImportError as error:
-        raise ConfigurationError(
-            f"The server needs the package {error.name}, which is not installed.",
-            f"Install it: {install_hint('serve')}",
-        ) from error
     from kgrag.graph.local.server import supervised
     from kgrag.server.keys import Keys
 

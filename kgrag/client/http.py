@@ -16,7 +16,7 @@ from kgrag.values.errors import (
     tls_hint,
     without_login,
 )
-from kgrag.values.installing import install_hint
+from kgrag.values.installing import require_extra
 
 if TYPE_CHECKING:
     import httpx
@@ -35,12 +35,8 @@ class Http:
 
         Raises ConfigurationError without httpx, or for an invalid address.
         """
-        try:
+        with require_extra("remote", "A server is reached by httpx, which is not installed."):
             import httpx
-        except ImportError as error:
-            raise ConfigurationError(
-                "A server is reached by httpx, which is not installed.", f"Install it: {install_hint('remote')}"
-            ) from error
         url = url.rstrip("/")
         self.url = without_login(url)
         if not url.startswith(("http://", "https://")):

@@ -11,9 +11,8 @@ from numpy.typing import NDArray
 
 from kgrag.graph.collections import Collection
 from kgrag.graph.connection import Graph
-from kgrag.values.errors import ConfigurationError
 from kgrag.values.identity import node_id
-from kgrag.values.installing import install_hint
+from kgrag.values.installing import require_extra
 
 # The network that communities are found in: entities, tied by the passages that name both and by their facts.
 #
@@ -113,12 +112,8 @@ def _incidence(rows: list[list[int]], count: int) -> Any:
 
 
 def _scipy(module: str) -> Any:
-    try:
+    with require_extra("communities", "Communities are found with scipy, which is not installed."):
         return importlib.import_module(f"scipy.{module}")
-    except ImportError as error:
-        raise ConfigurationError(
-            "Communities are found with scipy, which is not installed.", f"Install it: {install_hint('communities')}"
-        ) from error
 
 
 # Hierarchical Leiden: a weighted graph is parted into communities, and those that are large again.
@@ -167,13 +162,8 @@ def _leiden(ties: Any, resolution: float, seed: int) -> NDArray[np.int64]:
     count = ties.shape[0]
     if not ties.nnz:
         return np.arange(count)
-    try:
+    with require_extra("communities", "Communities are found by graspologic-native, which is not installed."):
         native: Any = importlib.import_module("graspologic_native")
-    except ImportError as error:
-        raise ConfigurationError(
-            "Communities are found by graspologic-native, which is not installed.",
-            f"Install it: {install_hint('communities')}",
-        ) from error
     _, mapped = native.leiden_csr(
         ties.indptr.astype(np.int64), ties.indices.astype(np.int32), ties.data, count, resolution=resolution, seed=seed
     )

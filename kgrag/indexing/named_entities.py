@@ -7,7 +7,7 @@ from typing import Any
 from kgrag.text.languages import ENGLISH, Language
 from kgrag.text.tokens import is_unspaced, normalise
 from kgrag.values.errors import ConfigurationError
-from kgrag.values.installing import install_hint
+from kgrag.values.installing import require_extra
 
 _NO_NAMES = frozenset("DATE TIME PERCENT MONEY QUANTITY ORDINAL CARDINAL".split())
 
@@ -37,14 +37,9 @@ def _names(text: str, pipeline: str, language: Language) -> Mapping[str, str]:
 
 @cache
 def _trained(pipeline: str) -> Any:
-    try:
+    remedy = f"Run `{{}}` and `python -m spacy download {pipeline}`, or unset KGRAG_INDEXING__PIPELINE."
+    with require_extra("spacy", f"The pipeline {pipeline!r} needs spaCy, which is not installed.", remedy):
         import spacy
-    except ImportError as error:
-        raise ConfigurationError(
-            f"The pipeline {pipeline!r} needs spaCy, which is not installed.",
-            f"Run `{install_hint('spacy')}` and `python -m spacy download {pipeline}`, "
-            "or unset KGRAG_INDEXING__PIPELINE.",
-        ) from error
     try:
         return spacy.load(pipeline, exclude=["parser", "lemmatizer"])  # neither finds names, and they take longest
     except (OSError, ImportError, ValueError) as error:

@@ -41,10 +41,9 @@ from kgrag.models.prompted import PromptedModel
 from kgrag.models.prompts import load_prompt
 from kgrag.settings import ChatSettings, Settings
 from kgrag.text.tokens import caption
-from kgrag.values.errors import ConfigurationError
 from kgrag.values.events import Progress
 from kgrag.values.identity import node_id
-from kgrag.values.installing import install_hint
+from kgrag.values.installing import require_extra
 
 # Soft clusters of vectors, as RAPTOR makes them: Gaussian mixtures, their number by the information criterion.
 #
@@ -128,12 +127,8 @@ def _mixture(vectors: Matrix, size: float, seed: int) -> list[Cluster]:
 
 
 def _sklearn(module: str) -> Any:
-    try:
+    with require_extra("tree", "Clusters are made by scikit-learn, which is not installed."):
         return importlib.import_module(f"sklearn.{module}")
-    except ImportError as error:
-        raise ConfigurationError(
-            "Clusters are made by scikit-learn, which is not installed.", f"Install it: {install_hint('tree')}"
-        ) from error
 
 
 LEVELS = 5

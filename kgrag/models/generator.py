@@ -13,7 +13,7 @@ from typing import Any
 
 from kgrag.models.chat import Message
 from kgrag.values.errors import ConfigurationError
-from kgrag.values.installing import install_hint
+from kgrag.values.installing import require_extra
 
 _NEW_TOKENS = 128  # of a reply, at most: a passage is a sentence or two
 _SHOWN_TOKENS = 1024
@@ -71,13 +71,8 @@ def prompt_tokens(messages: Sequence[Message], tokenizer: Any, encoder_decoder: 
 @cache
 def load_generator(name: str) -> Generator:
     """Load the generator of that name or folder, once. Raises ConfigurationError when it cannot be."""
-    try:
+    with require_extra("train", "A generator needs packages that are not installed ({})."):
         return Generator(*load_model(name))
-    except ImportError as error:
-        raise ConfigurationError(
-            f"A generator needs packages that are not installed ({error.name}).",
-            f"Install them: {install_hint('train')}",
-        ) from error
 
 
 def load_model(name: str) -> tuple[Any, Any, bool]:

@@ -15,7 +15,7 @@ from kgrag.models.embed import Vectors, checked_vectors
 from kgrag.runtime.jars import Jar, JarStore
 from kgrag.settings import Settings
 from kgrag.values.errors import ConfigurationError, LocalServerError
-from kgrag.values.installing import install_hint
+from kgrag.values.installing import require_extra
 
 MINILM = Jar(
     "dev.langchain4j",
@@ -51,13 +51,9 @@ class OnnxEmbedder:
 
     def __init__(self, name: str) -> None:
         self.name = name
-        try:
+        with require_extra("minilm", f"Embedder {name!r} needs {{}}."):
             import onnxruntime
             from tokenizers import Tokenizer
-        except ImportError as error:
-            raise ConfigurationError(
-                f"Embedder {name!r} needs {error.name}.", f"Install it: {install_hint('minilm')}"
-            ) from error
         try:
             model, tokenizer, config = _files(name)
             options = onnxruntime.SessionOptions()

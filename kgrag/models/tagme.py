@@ -20,7 +20,7 @@ from urllib3.exceptions import HTTPError, MaxRetryError, NewConnectionError, Rea
 from kgrag.models.chat import CachedReply, ReplyCache
 from kgrag.settings import Settings, TagmeSettings
 from kgrag.values.errors import ConfigurationError, ModelError, UnavailableError
-from kgrag.values.installing import install_hint
+from kgrag.values.installing import require_extra
 
 TITLES = "titles"
 """The address that stands for no server: the titles of the collection's own documents."""
@@ -73,13 +73,9 @@ class Tagme:
                 f"{address(settings)!r} is no address of a server.",
                 "Write KGRAG_TAGME__ENDPOINT as https://HOST/tagme/tag.",
             )
-        try:
+        problem = "TAGME's replies are read by the package tagme, which is not installed."
+        with require_extra("tagme", problem, "Install it: {}; or do without a server: kgrag enrich tag --local."):
             import tagme
-        except ImportError as error:
-            raise ConfigurationError(
-                "TAGME's replies are read by the package tagme, which is not installed.",
-                f"Install it: {install_hint('tagme')}; or do without a server: kgrag enrich tag --local.",
-            ) from error
         # Python 3.9 took away what the package calls for the titles of pairs.
         tagme.HTML_PARSER.unescape = html.unescape
         self._package: Any = tagme

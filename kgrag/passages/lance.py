@@ -8,8 +8,8 @@ from typing import Any
 
 from kgrag.passages import Scores, best
 from kgrag.settings import Settings
-from kgrag.values.errors import ConfigurationError, DatabaseError, MismatchError
-from kgrag.values.installing import install_hint
+from kgrag.values.errors import DatabaseError, MismatchError
+from kgrag.values.installing import require_extra
 
 _COLUMNS = ("stems", "title_stems")
 _BATCH = 4096  # rows read at once
@@ -116,12 +116,8 @@ class LanceIndex:
             return self._table
 
     def _connect(self) -> Any:
-        try:
+        with require_extra("lancedb", "KGRAG_PASSAGE_INDEX=lancedb needs LanceDB."):
             import lancedb
-        except ImportError as error:
-            raise ConfigurationError(
-                "KGRAG_PASSAGE_INDEX=lancedb needs LanceDB.", f"Install it: {install_hint('lancedb')}"
-            ) from error
         return lancedb.connect(self._folder, read_consistency_interval=timedelta(0))
 
     def _schema(self) -> Any:

@@ -8,7 +8,7 @@ from typing import Any
 from kgrag.passages import Scores, best
 from kgrag.settings import Settings
 from kgrag.values.errors import ConfigurationError, DatabaseError, MismatchError, without_login
-from kgrag.values.installing import install_hint
+from kgrag.values.installing import require_extra
 
 SECONDS = 30  # that a request may take
 _TIES = 10  # read more than wanted, since ties are ordered here
@@ -28,12 +28,8 @@ class OpenSearchIndex:
                 "KGRAG_PASSAGE_INDEX=opensearch needs the address of an OpenSearch.",
                 "Set KGRAG_OPENSEARCH_URI=http://localhost:9200, or https://USER:PASSWORD@HOST:9200.",
             )
-        try:
+        with require_extra("opensearch", "KGRAG_PASSAGE_INDEX=opensearch needs opensearch-py."):
             from opensearchpy import OpenSearch
-        except ImportError as error:
-            raise ConfigurationError(
-                "KGRAG_PASSAGE_INDEX=opensearch needs opensearch-py.", f"Install it: {install_hint('opensearch')}"
-            ) from error
         uri = settings.opensearch_uri.get_secret_value()
         self._uri, self._name, self._dimension = without_login(uri), f"kgrag_{name}", dimension
         self._client = OpenSearch(uri, timeout=SECONDS, max_retries=1, retry_on_timeout=False)

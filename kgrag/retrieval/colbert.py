@@ -25,7 +25,7 @@ from kgrag.retrieval.base import Query, Retriever, Scored
 from kgrag.retrieval.compose import ONE_AT_A_TIME, rank_again, rank_step, text_of
 from kgrag.runtime.options import Options
 from kgrag.values.errors import ConfigurationError, InputError
-from kgrag.values.installing import install_hint
+from kgrag.values.installing import require_extra
 
 # The token vectors of all passages of a collection on disk, so that late interaction can rank all of them, exactly.
 #
@@ -230,12 +230,8 @@ def max_sim(model: str, question: str, texts: list[str]) -> list[float]:
 
 @cache
 def _loaded(name: str) -> Any:
-    try:
+    with require_extra("colbert", "The retriever colbert needs sentence-transformers 6 or later."):
         from sentence_transformers import MultiVectorEncoder
-    except ImportError as error:
-        raise ConfigurationError(
-            "The retriever colbert needs sentence-transformers 6 or later.", f"Install it: {install_hint('colbert')}"
-        ) from error
     try:
         encoder = MultiVectorEncoder(name)
         if not _was_trained_for_it(name):

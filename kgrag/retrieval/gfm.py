@@ -27,7 +27,7 @@ from kgrag.retrieval.linking import link_question
 from kgrag.retrieval.trail import follow
 from kgrag.runtime.options import Count, Options
 from kgrag.values.errors import ConfigurationError
-from kgrag.values.installing import install_hint
+from kgrag.values.installing import require_extra
 from kgrag.values.results import Step
 
 if TYPE_CHECKING:
@@ -312,8 +312,6 @@ def new(embedder: Embedder, width: int, layers: int, seed: int) -> Loaded:
 
 def network_module() -> Any:
     """Import `kgrag.models.gfm`. Raises ConfigurationError when torch is not installed."""
-    try:
+    with require_extra("gfm", "GFM-RAG needs torch."):
         from kgrag.models import gfm
-    except ImportError as error:
-        raise ConfigurationError("GFM-RAG needs torch.", f"Install it: {install_hint('gfm')}") from error
     return gfm

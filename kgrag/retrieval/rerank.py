@@ -17,7 +17,7 @@ from kgrag.retrieval.compose import ONE_AT_A_TIME, rank_again
 from kgrag.retrieval.context import Searchable
 from kgrag.runtime.options import Count, Options
 from kgrag.values.errors import ConfigurationError
-from kgrag.values.installing import install_hint
+from kgrag.values.installing import require_extra
 
 KEY = "RERANK_API_KEY"
 """The variable of the environment that holds the key of a server that an option names."""
@@ -113,14 +113,11 @@ def read_beside(model: str, question: str, texts: Sequence[str], batch: int) -> 
 
 @cache
 def _load(name: str) -> tuple[Any, Any]:
-    try:
+    problem = "The retriever rerank needs sentence-transformers, or the address of a server."
+    server = "Install it: `{}`; or name a server: KGRAG_RERANKER__BASE_URL=http://HOST:PORT/v1."
+    with require_extra("sbert", problem, server):
         from sentence_transformers import CrossEncoder
         from torch.nn import Sigmoid
-    except ImportError as error:
-        raise ConfigurationError(
-            "The retriever rerank needs sentence-transformers, or the address of a server.",
-            f"Install it: `{install_hint('sbert')}`; or name a server: KGRAG_RERANKER__BASE_URL=http://HOST:PORT/v1.",
-        ) from error
     remedy = "Name a cross-encoder or give the path of a saved one: rerank(pathrank, model='BAAI/bge-reranker-base')."
     try:
         encoder = CrossEncoder(name)

@@ -16,7 +16,7 @@ from urllib.parse import urlsplit
 from kgrag.runtime.files import disk_errors, locked, require_space
 from kgrag.values.errors import ConfigurationError, LocalServerError
 from kgrag.values.events import Progress
-from kgrag.values.installing import install_hint
+from kgrag.values.installing import require_extra
 
 if TYPE_CHECKING:
     import httpx
@@ -194,17 +194,13 @@ def open_source(repository: str | None) -> Source:
                 "Name a Maven repository by its address, or a folder with the layout of one.",
             )
         return lambda path, target, add: _copy(root / path, target, add)
-    try:
+    with require_extra("local", "The package {} is needed to download what kgrag runs on.", "{}"):
         import httpx
 
         if repository is None:
             from jgo.maven import MavenContext
 
             repository = next(iter(MavenContext().remote_repos.values()))
-    except ImportError as error:
-        raise ConfigurationError(
-            f"The package {error.name} is needed to download what kgrag runs on.", install_hint("local")
-        ) from error
     base = repository.rstrip("/")
     client = httpx.Client(timeout=httpx.Timeout(30.0, connect=10.0), follow_redirects=True)
     return lambda path, target, add: _download(client, base, path, target, add)

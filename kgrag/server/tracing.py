@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING
 
 from kgrag import __version__
 from kgrag.runtime.spans import Value, span, traced
-from kgrag.values.errors import ConfigurationError
-from kgrag.values.installing import install_hint
+from kgrag.values.installing import require_extra
 
 if TYPE_CHECKING:
     from opentelemetry.sdk.trace import TracerProvider
@@ -28,16 +27,12 @@ class Tracing:
         self._provider: TracerProvider | None = None
         if not any(map(os.environ.get, _WANTED)):
             return
-        try:
+        problem = f"{_WANTED[0]} is set, and OpenTelemetry is not installed."
+        with require_extra("otel", problem, "Run `{}`, or unset it."):
             from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
             from opentelemetry.sdk import trace
             from opentelemetry.sdk.resources import Resource
             from opentelemetry.sdk.trace.export import BatchSpanProcessor
-        except ImportError as error:
-            raise ConfigurationError(
-                f"{_WANTED[0]} is set, and OpenTelemetry is not installed.",
-                f"Run `{install_hint('otel')}`, or unset it.",
-            ) from error
         named = {"service.name": os.environ.get("OTEL_SERVICE_NAME") or "kgrag", "service.version": __version__}
         self._provider = trace.TracerProvider(resource=Resource.create(named), shutdown_on_exit=False)
         self._provider.add_span_processor(BatchSpanProcessor(OTLPSpanExporter()))

@@ -5,7 +5,11 @@ a clone, or as an installed package, whose extras pip resolves from what is inst
 """
 
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+
+from kgrag.values.errors import ConfigurationError
 
 _SOURCE = Path(__file__).parents[2]
 
@@ -22,6 +26,25 @@ def install_hint(*extras: str) -> str:
     """
     names = ",".join(extras)
     return f"make extra EXTRA={names}" if runs_in_clone() else f"pip install 'kgrag[{names}]'"
+
+
+@contextmanager
+def require_extra(extra: str, problem: str, remedy: str = "Install it: {}") -> Iterator[None]:
+    """Guard imports of packages that an extra brings.
+
+    Args:
+        extra: its name.
+        problem: the message of an error; {} stands for the name of the missing package.
+        remedy: the remedy; {} stands for the command that installs the extra.
+
+    Raises:
+        ConfigurationError: a package is missing.
+    """
+    try:
+        yield
+    except ImportError as error:
+        problem = problem.replace("{}", error.name or "")
+        raise ConfigurationError(problem, remedy.replace("{}", install_hint(extra))) from error
 
 
 def update_hint() -> str:

@@ -7,10 +7,9 @@ from contextlib import suppress
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any
 
-from kgrag.values.errors import ConfigurationError
 from kgrag.values.forms import read
 from kgrag.values.html_table import html_table
-from kgrag.values.installing import install_hint
+from kgrag.values.installing import require_extra
 
 if TYPE_CHECKING:
     import pandas as pd  # type: ignore[import-untyped]
@@ -145,10 +144,8 @@ class Rows:
         Raises:
             ConfigurationError: pandas is not installed.
         """
-        try:
+        with require_extra("interop", "Data frames need pandas."):
             import pandas as pd
-        except ImportError as error:
-            raise ConfigurationError("Data frames need pandas.", f"Install it: {install_hint('interop')}") from error
         rows = [dict(pair for one in row.items() for pair in (_expanded(*one) if expand else (one,))) for row in self]
         table = pd.DataFrame(rows, columns=list(dict.fromkeys(key for row in rows for key in row) or self.columns))
         for column in table if parse_dates else ():

@@ -1,14 +1,11 @@
 """GEAR against a scripted model: what it asks, remembers, rewrites, and how it ranks in the end."""
 
-import re
-
 import pytest
 from harbour import FACTS, documents
 from scripted import Scripted
 
 from kgrag import KnowledgeGraph
 from kgrag.agents.gear import balanced
-from kgrag.lab.papers import find_paper
 from kgrag.retrieval.base import Scored
 from kgrag.retrieval.compose import reciprocal_rank_fusion
 from kgrag.values.documents import Triple
@@ -54,63 +51,6 @@ def test_two_steps(talking: KnowledgeGraph, scripted: Scripted, coast: str) -> N
     assert rewritten.query == "Where did Ole Brandvik grow up?"
 
 
-def test_what_the_model_is_shown(talking: KnowledgeGraph, scripted: Scripted, coast: str) -> None:
-    _two_steps(scripted)
-    talking[coast].ask(QUESTION, system="gear(passages=3)+bm25", short=True)
-    sync, reason, rewrite, again, gist, _, reader = (
-        "\n".join(message["content"] for message in call["messages"] if message["role"] == "user")
-        for call in scripted.calls
-    )
-    assert sync.count("Title: ") == 3
-    assert "Title: Fjord Queen\nThe Fjord Queen was a steamer" in sync
-    assert QUESTION in sync
-    assert '["Ole Brandvik", "captain of", "Fjord Queen"]' in reason
-    assert "Where he grew up is missing." in rewrite
-    assert "Where did Ole Brandvik grow up?" in again and QUESTION not in again
-    assert QUESTION in gist and '["Ole Brandvik", "captain of", "Fjord Queen"]' in gist
-    titles = [set(re.findall("^(?:\\[\\d+\\] )?Title: (.*)$", shown, re.MULTILINE)) for shown in (sync, again, gist)]
-    assert titles[2] and not titles[2] & (titles[0] | titles[1])  # what the graph led to, and was not read before
-    assert reader.startswith(
-        'Known facts:\n["Ole Brandvik", "captain of", "Fjord Queen"]\n["Nordvika", "lies at", "Stilla"]\n'
-    )
-    assert reader.count("Title: ") == 5
-
-
-def test_the_memory_answers_what_the_passages_do_not(talking: KnowledgeGraph, scripted: Scripted, coast: str) -> None:
-    _two_steps(scripted)
-    answer = talking[coast].ask(QUESTION, system="gear(passages=3, evidence=1)+bm25", short=True)
-    shown = scripted.calls[-1]["messages"][-1]["content"]
-    assert shown.count("Title: ") == 1 and '["Stilla", "famous for", "salmon"]' in shown
-    assert answer.text == "salmon"
-
-
-def test_what_is_read_first_and_again(talking: KnowledgeGraph, scripted: Scripted, coast: str) -> None:
-    _two_steps(scripted)
-    talking[coast].ask(QUESTION, system="gear(passages=1, steps=1, first_read=expanded)+bm25", short=True)
-    assert scripted.tasks == ["read", "read", "answer"]
-    base, expanded = (call["messages"][-1]["content"] for call in scripted.calls[:2])
-    assert "Known:" in expanded and "Title: Fjord Queen" in base and "Title: Fjord Queen" not in expanded
-    _two_steps(scripted)
-    answer = talking[coast].ask(QUESTION, system="gear(passages=1, reread=true)+bm25", short=True)
-    gist = scripted.calls[7]["messages"][-1]["content"]
-    assert "Title: Brandvik family" in gist  # all that the step ranks, its base passage too
-    remembered = [event.triples for event in answer.trace if isinstance(event, Remembered)]
-    assert remembered == [(Triple(*_CAPTAIN),), (Triple(*_HOME), Triple(*_RIVER), Triple(*_FISH))]
-
-
-def test_all_that_a_step_ranks_is_read_where_the_paper_has_it(
-    talking: KnowledgeGraph, scripted: Scripted, coast: str
-) -> None:
-    for gist, count in (("", 15), (", gist=3", 3), (f", gist={find_paper('gear').setting('agents.gear.gist')}", 21)):
-        _two_steps(scripted)
-        before = len(scripted.calls)
-        answer = talking[coast].ask(QUESTION, system=f"gear(passages=20, steps=2, reread=true{gist})+dense", k=40)
-        reads = [call["messages"][-1]["content"] for call in scripted.calls[before:] if call["task"] == "read"]
-        assert reads[-1].count("Title: ") == count
-        found = [event.hits for event in answer.trace if isinstance(event, Retrieved)][-1]
-        assert len(found) == 21
-
-
 def test_the_facts_are_linked_to_the_graph(talking: KnowledgeGraph, scripted: Scripted, coast: str) -> None:
     scripted.say("read", {"triples": [_CAPTAIN, ["Stilla", "famous for", "its salmon"]]})
     scripted.say("answer", "salmon")
@@ -121,17 +61,6 @@ def test_the_facts_are_linked_to_the_graph(talking: KnowledgeGraph, scripted: Sc
     assert not [event for event in answer.trace if isinstance(event, Judged)]  # nothing follows from it
     why = {hit.passage.title: [step.name for step in hit.why] for hit in answer.ranking}
     assert "Ole Brandvik grew up in Nordvika" in why["Brandvik family"]
-
-
-def test_it_stops_after_its_steps(talking: KnowledgeGraph, scripted: Scripted, coast: str) -> None:
-    scripted.say("read", {"triples": []})
-    scripted.say("rewrite", "Who was the captain?")
-    scripted.say("answer", "Not in the evidence.")
-    answer = talking[coast].ask(QUESTION, system="gear(steps=3)+bm25")
-    assert (answer.found, answer.text, answer.citations) == (False, "Not in the evidence.", ())
-    assert [event.step for event in answer.trace if isinstance(event, Retrieved)] == [1, 2, 3]
-    assert "reason" not in scripted.tasks  # there is nothing to reason from
-    assert len(answer.ranking) > 3
 
 
 @pytest.mark.parametrize("task", ["read", "reason", "rewrite"])

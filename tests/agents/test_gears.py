@@ -179,19 +179,6 @@ def test_it_goes_as_printed(talking: KnowledgeGraph, scripted: Scripted, both: s
     assert reader.count("<passage>") == 2 and '["Ole Brandvik", "place of birth", "Nordvika"]' in reader
 
 
-def test_what_the_model_is_shown_by_gears(talking: KnowledgeGraph, scripted: Scripted, both: str) -> None:
-    _two_steps(scripted)
-    scripted.say("rewrite-or-stop", "{No} {Where did Ole Brandvik grow up?}", "{No} {Tell me of the coast}")
-    talking[both].ask(QUESTION, system=SYSTEM.replace("passages=2", "passages=2, steps=3"))
-    asked = [c["messages"][-1]["content"] for c in scripted.calls if c["task"] == "rewrite-or-stop"]
-    assert "(none yet)" in asked[0] and QUESTION in asked[0] and "captain of" in asked[0]
-    assert "1. Where did Ole Brandvik grow up?" in asked[1]
-    second = [c["messages"][-1]["content"] for c in scripted.calls if c["task"] == "read"][1]
-    assert "Where did Ole Brandvik grow up?" in second and QUESTION not in second  # the current query, no memory
-    shown = next(c["messages"][-1]["content"] for c in scripted.calls if c["task"] == "filter")
-    assert '["Ole Brandvik", "captain of", "Fjord Queen"]' in shown and "[1]\n<passage>" in shown
-
-
 @pytest.mark.parametrize(
     ("said", "answerable"),
     [
@@ -226,15 +213,6 @@ def test_what_the_filter_says(talking: KnowledgeGraph, scripted: Scripted, both:
     assert len(answer.ranking) == 2  # what was dropped is ranked last
     shown = scripted.calls[-1]["messages"][-1]["content"]
     assert shown.count("<passage>") == kept and "captain of" in shown  # with None, from the facts alone
-
-
-def test_windows_of_the_filter(talking: KnowledgeGraph, scripted: Scripted, both: str) -> None:
-    _two_steps(scripted)
-    scripted.say("filter", "[1]", "None", "[2] > [1]")
-    system = f"gears(passages=6, steps=1, window=2, knowledge=({WORLD},))+bm25"
-    answer = talking[both].ask("Which merchant of a port sold wool?", system=system, short=True)
-    (filtered,) = (e for e in answer.trace if isinstance(e, Filtered))
-    assert len(filtered.kept) == 3 and len(filtered.dropped) == 3
 
 
 @pytest.mark.parametrize("task", ["read", "rewrite-or-stop", "filter", "answer"])

@@ -17,11 +17,12 @@ from kgrag.lab.datasets import Format as QuestionFormat
 from kgrag.loaders import Format
 from kgrag.models.embed import Embedder
 from kgrag.passages import PassageIndex
+from kgrag.settings import Profile
 
 ROOT = Path(__file__).parents[2]
 CONTRACTS: dict[str, type] = {
     "kgrag.commands": click.Command, "kgrag.datasets": QuestionFormat, "kgrag.embedders": Embedder,
-    "kgrag.loaders": Format, "kgrag.passage_indexes": PassageIndex, "kgrag.readers": Format,
+    "kgrag.loaders": Format, "kgrag.passage_indexes": PassageIndex, "kgrag.profiles": Profile, "kgrag.readers": Format,
     "kgrag.retrievers": Retriever, "kgrag.strategies": Strategy,
 }  # fmt: skip
 PUBLIC = {

@@ -227,28 +227,6 @@ def test_local_search_follows_the_communities_of_names(kg: KnowledgeGraph, colle
     is_filtered_and_repaired(kg, collection, "communities", found, len(lost))
 
 
-def test_scores_of_several_questions_can_be_compared(kg: KnowledgeGraph, collection: str) -> None:
-    """By ranks any question has so many passages over BDTR's bar; by relevances as many as stand out (equation 6)."""
-    kg[collection].build_communities(size=10)
-    name = "communities(score=sum)"
-    assert [kg[collection].retriever(x).scale for x in (name, "communities")] == ["cosine", "rank"]
-    texts = ("Which place was built near Banor Banor?", "what is known for being ruled?", "Banor Dunor", "the coast")
-    over: dict[str, list[int]] = {name: [], "communities": []}
-    for text in texts:
-        near = {hit.passage.id: hit.score for hit in kg[collection].search(text, k=200, retriever="dense")}
-        found = kg[collection].search(text, k=50, retriever=name)
-        for hit in found:
-            report = max((step.score or 0.0 for step in hit.why if step.label == "Community"), default=0.0)
-            named = any(step.via == "names" for step in hit.why)
-            assert hit.score == pytest.approx((near[hit.passage.id] + report + named) / 3)
-        for system, counts in over.items():
-            scores = [hit.score for hit in kg[collection].search(text, k=50, retriever=system)]
-            if system == "communities":  # as the pool of several queries has them
-                scores = [1 / (60 + rank) for rank in range(1, len(scores) + 1)]
-            counts.append(sum(score >= np.mean(scores) + np.std(scores) for score in scores))
-    assert set(over["communities"]) <= {10, 11} and len(set(over[name]) - {10, 11}) > 1, over
-
-
 @pytest.mark.parametrize("retriever", ["communities", "raptor(share=0)"])
 def test_summaries_are_read_and_cited_by_their_passages(
     kg: KnowledgeGraph, collection: str, scripted: Scripted, connect: Callable[..., KnowledgeGraph], retriever: str

@@ -10,7 +10,6 @@ import pytest
 from kgrag.agents.bdtr import BdtrOptions, _Bdtr
 from kgrag.agents.episode import QuestionContext
 from kgrag.agents.gear import GearOptions, _Gear, balanced
-from kgrag.agents.gears import GearsOptions, _Gears
 from kgrag.agents.iter_retgen import IterRetgenOptions, _IterRetgen
 from kgrag.agents.rgnn import RgnnOptions, _Rgnn
 from kgrag.agents.self_ask import SelfAskOptions, _SelfAsk
@@ -19,10 +18,8 @@ from kgrag.lab.reproduction import Reproduction, measured_from
 from kgrag.models.facts import key
 from kgrag.models.prompted import framed
 from kgrag.retrieval.base import Query, Scored
-from kgrag.retrieval.compose import Rrf, RrfOptions
 from kgrag.retrieval.gnn_ret import GnnRet, GnnRetOptions, Memory, State, nearest
-from kgrag.retrieval.kgp import Kgp, KgpOptions, Path
-from kgrag.retrieval.naive_ge import NaiveGe, NaiveGeOptions
+from kgrag.retrieval.kgp import Kgp, KgpOptions
 from kgrag.retrieval.sync_ge import SyncGe, SyncGeOptions
 from kgrag.settings import Settings
 from kgrag.values.documents import Triple
@@ -108,29 +105,6 @@ def test_equation_9_of_gear_sums_over_all_lists() -> None:
     assert [x.id for x in best] == ["c", "a", "b"]
 
 
-def test_equation_10_of_gear_links_by_passages_and_by_triples() -> None:
-    agent = gear(settings=GearOptions(link=5))
-    agent._stating = lambda texts, k: [ranked("t2", "t1")[:k]]
-    (linked,) = agent._linked(FACTS[:1])
-    assert scores(linked) == pytest.approx({"t2": 1 / 61 + 1 / 62, "p": 1 / 61, "t1": 1 / 62})
-    agent.settings = GearOptions(link=1)
-    (linked,) = agent._linked(FACTS[:1])
-    assert [x.id for x in linked] == ["p"]
-
-
-def test_naive_ge_begins_with_all_base_passages(monkeypatch: pytest.MonkeyPatch) -> None:
-    begun: dict[str, Any] = {}
-
-    def expand(context: object, query: Query, base: list[Scored], settings: object, **begin: Any) -> list[Scored]:
-        begun.update(begin)
-        return base
-
-    monkeypatch.setattr("kgrag.retrieval.naive_ge.expand", expand)
-    retriever = made(NaiveGe, parts=(Base(*"abcd"),), settings=NaiveGeOptions(passages=3), context=None)
-    assert [x.id for x in retriever.rank(Query("Who?"), 2)] == ["a", "b"]
-    assert begun == {"passages": ["a", "b", "c"]}
-
-
 def test_sync_ge_reads_the_first_passages_and_ranks_all() -> None:
     seen: list[list[str]] = []
     retriever = made(SyncGe, parts=(Base(*"abcd"),), settings=SyncGeOptions(passages=2))
@@ -154,63 +128,6 @@ def test_what_kgp_wants_next_is_told_by_the_question_and_the_path() -> None:
     assert llm.given == [{"question": "Who?", "evidence": framed("A: Text of a.\n\nB: Text of b.")}]
 
 
-def test_kgp_asks_the_graph_for_what_its_options_say(monkeypatch: pytest.MonkeyPatch) -> None:
-    asked: dict[str, Any] = {}
-
-    def row(name: str, **parameters: Any) -> dict[str, Any]:
-        asked.update(parameters)
-        return {"rows": []}
-
-    reader = SimpleNamespace(collection=SimpleNamespace(embedding="embedding"), captions=lambda *_: {})
-    monkeypatch.setattr("kgrag.retrieval.kgp.question_terms", lambda *_: ["term"])
-    options = KgpOptions(rho=0.4, branch=7, keywords=8, similar=9, edges=("tagme",), cap=0)
-    kgp = made(Kgp, settings=options, context=SimpleNamespace(row=row, reader=reader))
-    kgp._level(Query("Who?"), [SimpleNamespace(passages=("a",), why=())], ["a"])
-    assert {name: asked[name] for name in ("rho", "keep", "keywords", "similar", "edges", "cap", "terms", "seen")} == {
-        "rho": 0.4, "keep": 7, "keywords": 8, "similar": 9, "edges": ["tagme"], "cap": 2**31 - 1, "terms": ["term"],
-        "seen": ["a"],
-    }  # fmt: skip
-
-
-def test_equations_3_and_4_of_gears_link_the_facts_of_the_step_and_fuse_the_base_too(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    read, linked = iter((FACTS[:1], FACTS[1:])), []
-
-    def expanded(name: str, query: Query, facts: Sequence[Triple]) -> list[Scored]:
-        linked.append(facts)
-        return ranked("x", "b")
-
-    monkeypatch.setattr("kgrag.agents.gears.read", lambda *_: next(read))
-    agent = made(
-        _Gears, inquiry=inquiry(Base("a", "b"), Told()), settings=GearsOptions(graph_from=2), graphs=("world",),
-        facts={}, rankings=[], context=Base.context,
-    )  # fmt: skip
-    agent._expanded = expanded
-    assert scores(agent.retrieve(Query("Who?"))) == {"a": 1, "b": 1}  # no graph in the first step
-    found = agent.retrieve(Query("Who?"))
-    assert scores(found) == pytest.approx({"b": 2 / 62, "a": 1 / 61, "x": 1 / 61})
-    assert agent.rankings[-1] == found
-    assert linked == [FACTS[1:]] and list(agent.facts.values()) == list(FACTS)
-
-
-def test_equation_1_of_gears_fuses_the_best_k_of_each() -> None:
-    parts = (Base("c", "b", "a"), Base("a", "b"))
-    for depth, best in ((1, ["b", "a"]), (100, ["a", "b"])):
-        assert [x.id for x in made(Rrf, parts=parts, settings=RrfOptions(depth=depth)).rank(Query("Who?"), 2)] == best
-    assert find_paper("gears").system == "gears+rrf(depth=1)"
-
-
-def test_passages_of_a_step_are_appended_to_the_memory_of_gears() -> None:
-    steps = [ranked("a", "b", "c"), ranked("d", "c")]
-    orders = {}
-    for order in ("fused", "appended"):
-        agent = made(_Gears, inquiry=inquiry(Base()), settings=GearsOptions(order=order), rankings=steps)
-        orders[order] = [x.id for x in agent.finalise()]
-    assert orders == {"fused": ["c", "a", "d", "b"], "appended": ["a", "b", "c", "d"]}
-    assert find_paper("gears").setting("agents.gears.order") == "appended"
-
-
 @pytest.mark.parametrize(("kind", "options"), [(_SelfAsk, SelfAskOptions), (_Rgnn, RgnnOptions)])
 def test_a_single_question_is_answered_from_what_is_found_for_it_alone(kind: Any, options: Any) -> None:
     llm = Told({"enough": False})
@@ -220,15 +137,6 @@ def test_a_single_question_is_answered_from_what_is_found_for_it_alone(kind: Any
     shown = [given["passages"] for given in llm.given if "passages" in given]
     assert [[id for id in "abx" if f"Text of {id}." in text] for text in shown] == [["a"], ["b"]]
     assert [x.id for x in agent.finalise()] == ["a", "b"]
-
-
-def test_a_path_of_kgp_that_leads_nowhere_stays_short() -> None:
-    """KGP, appendix A.2.3; only a leads on."""
-    kgp, query = made(Kgp, settings=KgpOptions(hops=2)), Query("Who?")
-    kgp._level = lambda query, paths, seen: [[Path(("a", "c"), (), 0.5)] if p.passages == ("a",) else [] for p in paths]
-    found = kgp._follow(query, [Path((id,), (), 1.0) for id in "ab"], 2)
-    assert [x.id for x in found] == ["a", "c", "b"]
-    assert kgp.evidence(query) == [("a", "c"), ("b",)]
 
 
 def test_equation_4_of_rgnn_looks_behind_what_moved_away() -> None:

@@ -97,6 +97,18 @@ def test_a_passage_index_is_two_files_of_another_package(installed: Installed, s
     assert (found("bm25"), found("dense")) == ([], ["Gauss"])
 
 
+def test_a_profile_is_two_files_of_another_package(installed: Installed, ships: str) -> None:
+    asked = ("ask", "Who designed the Fram?", "-c", ships, "--json", "--paper", "thrifty")
+    assert "There is no paper 'thrifty'." in installed.kgrag(*asked).stderr
+    installed.install(package("kgrag.profiles"))
+    run = installed.kgrag(*asked)
+    assert json.loads(run.stdout)["system"] == "single+bm25"
+    assert "Everything is set as thrifty has it" in run.stderr
+    listed = installed.kgrag("list", "systems", "--paper", "thrifty").stdout
+    assert "Few passages. System: single+bm25 (one call)" in listed
+    assert "agents.answer.evidence" in listed
+
+
 def test_queries_are_three_files_of_another_package(installed: Installed, ships: str) -> None:
     installed.install(package("kgrag.queries"))
     assert "Documents with long titles" in installed.kgrag("cypher", "--list").stdout

@@ -4,9 +4,12 @@ A reference is written from a paper's text alone and calls nothing of kgrag for 
 the product, which works on a real Neo4j, and both have to give the same ids in the same order and the same scores.
 """
 
+import json
 import math
+import re
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import lru_cache
 from itertools import pairwise
 from types import SimpleNamespace
@@ -55,6 +58,49 @@ class Model:
     def structured(self, task: str, kind: Any, prompt: str = "", **values: object) -> Any:
         """What it was told, as a reply to that task."""
         return kind.model_validate({"triples": self.facts, "names": self.names, "kept": list(range(1, 100))})
+
+
+@dataclass(frozen=True)
+class Call:
+    """What a language model is shown: the texts of passages and the facts, each in its order, and what else."""
+
+    task: str
+    question: str
+    texts: tuple[str, ...] = ()
+    facts: tuple[str, ...] = ()
+    besides: str = ""
+
+
+class Talker(Model):
+    """A language model whose replies follow from what it is shown alone; it keeps its calls."""
+
+    def __init__(self, reply: Callable[[Call], Any]) -> None:
+        super().__init__()
+        self.reply, self.calls = reply, list[Call]()
+
+    def asked(self, call: Call) -> Any:
+        """The reply to a call."""
+        self.calls.append(call)
+        return self.reply(call)
+
+    def read(self, question: str, texts: Sequence[str], known: Iterable[str] = ()) -> list[str]:
+        """The facts beyond the known ones that it reads in texts, each once; in none it is not asked for any."""
+        reply = self.asked(Call("read", question, tuple(texts), tuple(known))) if texts else {"triples": []}
+        return [fact for fact in dict.fromkeys(map(" ".join, reply["triples"])) if fact not in known]
+
+    def structured(self, task: str, kind: Any, prompt: str = "", **values: Any) -> Any:
+        """Its reply as that kind."""
+        return kind.model_validate(self.asked(_call(task, **values)))
+
+    def text(self, task: str, prompt: str = "", **values: Any) -> str:
+        """Its reply."""
+        return str(self.asked(_call(task, **values)))
+
+
+def _call(task: str, question: str, passages: str = "", facts: str = "", **others: str) -> Call:
+    texts = re.findall(r"<passage>\n(?:Title: .*\n)?(.*)\n</passage>", passages)
+    shown = [" ".join(json.loads(line)) for line in f"{facts}\n{passages}".splitlines() if line.startswith('["')]
+    return Call(task, question, tuple(texts), tuple(shown), others.get("why", "") + others.get("rewrites", ""))
 
 
 @lru_cache(maxsize=1 << 16)

@@ -1,18 +1,18 @@
-"""GEAR, Algorithm 1 and equations 2 and 3 (SyncGE, NaiveGE) in memory, beside `sync-ge` and `naive-ge` on a graph."""
+"""GEAR, Algorithm 1, equations 2 and 3, and whole episodes in memory, beside the retrievers and `gear` on a graph."""
 
 import random
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import pytest
 from beams import Beams, Fact, Search, algorithm_1, flattened
-from corpus import Model, agree, ingested, nearest, passages, rrf, sparse
+from corpus import Call, Model, Talker, agree, ingested, nearest, passages, rrf, sparse
 from naming import own
 
 from kgrag import KnowledgeGraph
-from kgrag.agents.episode import QuestionContext
 from kgrag.agents.gear import Gear
-from kgrag.retrieval.base import Query, make_retriever
+from kgrag.retrieval.base import Query, Scored, make_retriever
 from kgrag.retrieval.beam import BeamOptions, beam_search
 from kgrag.retrieval.context import SearchContext
 from kgrag.values.documents import Document, Section, Triple
@@ -125,26 +125,57 @@ def _ranked(base: str, asked: str, texts: Mapping[str, str]) -> list[str]:
     return nearest(asked, texts) if base == "dense" else sparse(asked, texts)
 
 
+def _reply(call: Call) -> Any:
+    """Facts that are read, a verdict, another question, or an answer: by what is shown alone."""
+    chance = random.Random(repr(call))
+    facts = [(chance.choice(_NAMES), f"links{chance.randint(0, 9)}", chance.choice(_NAMES)) for _ in range(3)]
+    return {
+        "read": {"triples": facts[: chance.randint(0, 3)]},
+        "reason": {"answerable": chance.random() < 0.1, "why": f"Missing: {chance.choice(_NAMES)}"},
+        "rewrite": f"Which of {' '.join(chance.sample(_NAMES, 2))}?",
+    }.get(call.task, "Ash")
+
+
 @pytest.mark.parametrize("base", ["dense", "bm25", "rrf"])
-def test_equations_8_to_10_of_gear(corpus: Corpus, base: str) -> None:
-    """Each remembered fact is linked to passages by passages and triples like it; all lists are fused."""
+def test_whole_episodes_of_gear(corpus: Corpus, base: str) -> None:
+    """Equations 1 to 10: each call with its passages and facts, the passages of all steps and facts, and the reader."""
     chance = random.Random(f"{base} {len(corpus.facts)}")
-    triples = {t: fact.text for t, fact in corpus.facts.items()}
+    triples, retriever = {t: fact.text for t, fact in corpus.facts.items()}, make_retriever(base, corpus.context)
     for _ in range(MEMORIES):
-        k, question = chance.choice([1, 2, 5]), f"Which of {' '.join(chance.sample(_NAMES, 2))}?"
-        drawn = [(chance.choice(_NAMES), f"links{chance.randint(0, 9)}", chance.choice(_NAMES)) for _ in range(3)]
-        corpus.model.facts = drawn[: chance.randint(1, 3)]
-        retriever = make_retriever(base, corpus.context)
-        inquiry = QuestionContext(Query(question), retriever, 50, lambda event: None, corpus.model)  # type: ignore[arg-type]
-        episode = Gear(retriever, steps=1, fusion="all", link=k).begin(inquiry)
-        found = _ranked(base, question, corpus.texts)[:10]
-        memory = list(dict.fromkeys(map(" ".join, corpus.model.facts))) if found else []  # what is read in nothing
-        linked = dict.fromkeys(nearest(fact, triples)[0] for fact in memory)
+        k, steps, gist = chance.choice([1, 2, 5]), chance.randint(1, 4), chance.choice([0, 3])
+        again, expanded = chance.random() < 0.5, chance.random() < 0.5
+        question, mine = f"Which of {' '.join(chance.sample(_NAMES, 2))}?", Talker(_reply)
+        memory: dict[str, None] = {}
+        asked, rankings, seen, why = question, list[list[str]](), set[str](), ""
         begun = Search(question, beams=10, length=2, gamma=20, diverse=True, exact=False)
-        step = equation_3(corpus, found, algorithm_1(corpus.facts, list(linked), begun))
+        for step in range(1, steps + 1):
+            if rankings:
+                asked = mine.asked(Call("rewrite", question, (), tuple(memory), why))
+            found = _ranked(base, asked, corpus.texts)[:10]
+            facts = mine.read(asked, [corpus.texts[id] for id in found])
+            linked = dict.fromkeys(nearest(fact, triples)[0] for fact in facts)
+            chains = algorithm_1(corpus.facts, list(linked), begun.asking(asked))
+            rankings.append(list(equation_3(corpus, found, chains)) if linked else found)
+            seen.update(found)
+            memory |= dict.fromkeys(facts if step == 1 or not again else ())
+            if step > 1 or expanded:
+                fresh = [id for id in rankings[-1][: gist or None] if again or id not in seen]
+                seen.update(fresh)
+                memory |= dict.fromkeys(mine.read(question, [corpus.texts[id] for id in fresh], memory))
+            why = "Nothing that helps was found yet."
+            if step < steps and memory:
+                verdict = mine.asked(Call("reason", question, (), tuple(memory)))
+                why = verdict["why"]
+                if verdict["answerable"]:
+                    break
         links = []
         for fact in memory:
             near = dict.fromkeys(corpus.facts[t].passage for t in _ranked(base, fact, triples)[:k])
             links.append(list(rrf(_ranked(base, fact, corpus.texts)[:k], near))[:k])
-        episode.absorb(question, episode.retrieve(Query(question)))
-        agree(episode.finalise(), rrf(*links, step))
+        corpus.context.llm = theirs = Talker(_reply)  # type: ignore[assignment]
+        options = {"steps": steps, "link": k, "reread": again, "fusion": "all", "gist": gist, "structure": False}
+        options["first_read"] = "expanded" if expanded else "base"
+        answer = Gear(retriever, **options).ask(question, short=True, depth=50)
+        agree([Scored(hit.passage.id, hit.score) for hit in answer.ranking], rrf(*links, *rankings))
+        read = tuple(corpus.texts[hit.passage.id] for hit in answer.ranking[:5])
+        assert theirs.calls == [*mine.calls, *[Call("answer", question, read, tuple(memory))] * bool(read or memory)]

@@ -1,23 +1,24 @@
-"""Millions of GEAR-s, equations 1, 3 and 4 with BM25 in memory, beside `gears` and `rrf(depth=1)` on two graphs."""
+"""Millions of GEAR-s, equation 1 and whole episodes with BM25, beside `gears` and `rrf(depth=1)` on two graphs."""
 
 import random
+import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from typing import Any
 
 import pytest
 from beams import Fact, Search, algorithm_1, flattened
-from corpus import Model, agree, ingested, nearest, passages, rrf, sparse
+from corpus import Call, Talker, ingested, nearest, passages, rrf, sparse
 from naming import own
 
 from kgrag import KnowledgeGraph
-from kgrag.agents.episode import QuestionContext
 from kgrag.agents.gears import Gears
-from kgrag.retrieval.base import Query, make_retriever
+from kgrag.retrieval.base import make_retriever
 from kgrag.retrieval.context import SearchContext
 from kgrag.values.documents import Document, Section
 
 pytestmark = pytest.mark.long
-FUSIONS, EPISODES = 100, 100  # cases of each of the two collections
+EPISODES = 100  # cases of each of the two collections
 _NAMES = ("ash", "birch", "cedar", "elm", "fir", "hazel", "larch", "maple", "oak", "pine", "rowan", "willow")
 _VERBS = ("feeds", "hides", "joins", "marks")
 
@@ -30,7 +31,6 @@ class Corpus:
     texts: Mapping[str, str]
     world: str
     facts: Mapping[str, Fact]
-    model: Model = field(default_factory=Model)
 
 
 @pytest.fixture(scope="module", params=[1, 20])
@@ -68,36 +68,62 @@ def _asked(chance: random.Random) -> str:
     return " ".join(chance.choices(_NAMES + _VERBS, k=chance.randint(1, 4)))
 
 
-def test_equation_1_of_gears(corpus: Corpus) -> None:
-    chance = random.Random(len(corpus.texts))
-    for _ in range(FUSIONS):
-        asked, k = _asked(chance), chance.choice([1, 2, 5, 50])
-        found = make_retriever("rrf(depth=1)", corpus.context).rank(Query(asked), k)
-        agree(found, hybrid(asked, corpus.texts, k), k)
+def _reply(call: Call) -> Any:
+    """Facts that are read, yes or another question, numbers of passages, or an answer: by what is shown alone."""
+    chance = random.Random(repr(call))
+    facts = [[chance.choice(_NAMES), chance.choice(_VERBS), chance.choice(_NAMES)] for _ in range(chance.randint(0, 3))]
+    numbers = [f"[{number}]" for number in range(1, len(call.texts) + 1) if chance.random() < 0.6]
+    return {
+        "read": {"triples": facts},
+        "rewrite-or-stop": f"no {_asked(chance)}" if chance.random() < 0.9 else "yes",
+        "filter": " ".join(numbers) or "none",
+    }.get(call.task, "ash")
 
 
-def test_equations_3_and_4_of_gears(corpus: Corpus) -> None:
-    """Two steps, of which the second links, expands and aligns; its passages are appended to those of the first."""
+def test_whole_episodes_of_gears(corpus: Corpus) -> None:
+    """Equations 1 to 7: from step 2 on facts are linked, expanded and aligned; the reader is shown all facts."""
     chance, texts = random.Random(300 + len(corpus.texts)), {id: fact.text for id, fact in corpus.facts.items()}
     for _ in range(EPISODES):
-        s, k = Search.drawn(chance), chance.choice([1, 3, 10])
-        retriever = make_retriever("rrf(depth=1)", corpus.context)
-        options = {name: getattr(s, name) for name in ("beams", "length", "gamma", "diverse", "exact")}
-        strategy = Gears(retriever, knowledge=(corpus.world,), passages=k, hub=10_000, order="appended", **options)
-        inquiry = QuestionContext(Query("?"), retriever, 10, lambda event: None, corpus.model)  # type: ignore[arg-type]
-        episode = strategy.begin(inquiry)
-        memory: dict[str, None] = {}
-        for step in (1, 2):
-            asked = _asked(chance)
-            read = [[chance.choice(_NAMES), chance.choice(_VERBS), chance.choice(_NAMES)] for _ in range(3)]
-            corpus.model.facts = read if chance.random() < 0.9 else []
-            expected = hybrid(asked, corpus.texts, k)
-            if step == 2 and corpus.model.facts:
-                linked = dict.fromkeys(id for fact in read for id in sparse(" ".join(fact), texts)[:1])
-                chains = algorithm_1(corpus.facts, list(linked), s.asking(asked))
+        s, k, steps, window = (
+            Search.drawn(chance),
+            chance.choice([1, 3, 10]),
+            chance.randint(1, 4),
+            chance.choice([2, 20]),
+        )
+        question, mine = _asked(chance), Talker(_reply)
+        asked = [question]
+        memory, facts = dict[str, None](), dict[str, None]()
+        while True:
+            expected = hybrid(asked[-1], corpus.texts, k)
+            read = mine.read(asked[-1], [corpus.texts[id] for id in expected])
+            facts |= dict.fromkeys(read)
+            if len(asked) > 1 and read:
+                linked = dict.fromkeys(id for fact in read for id in sparse(fact, texts)[:1])
+                chains = algorithm_1(corpus.facts, list(linked), s.asking(asked[-1]))
                 aligned = (sparse(texts[t], corpus.texts)[:1] for t in flattened(chains))
-                soft = dict.fromkeys(id for ids in aligned for id in ids)
-                expected = rrf(soft, expected)
-            agree(episode.retrieve(Query(asked)), expected)
+                expected = rrf(dict.fromkeys(id for ids in aligned for id in ids), expected)
             memory |= dict.fromkeys(expected)
-        assert [x.id for x in episode.finalise()] == list(memory)
+            if len(asked) == steps:
+                break
+            rewrites = "\n".join(f"{n}. {text}" for n, text in enumerate(asked[1:], 1)) or "(none yet)"
+            reply = mine.asked(Call("rewrite-or-stop", question, (), tuple(facts), rewrites))
+            verdict, _, following = reply.partition(" ")
+            if verdict == "yes" or following in asked:
+                break
+            asked.append(following)
+        ranking, kept = list(memory), list[str]()
+        for start in range(0, len(ranking), window):
+            part = ranking[start : start + window]
+            numbers = mine.asked(Call("filter", question, tuple(corpus.texts[id] for id in part), tuple(facts)))
+            kept += [part[int(number) - 1] for number in re.findall(r"\d+", numbers)]
+        if kept or facts:
+            mine.asked(Call("answer", question, tuple(corpus.texts[id] for id in kept), tuple(facts)))
+        corpus.context.llm = theirs = Talker(_reply)  # type: ignore[assignment]
+        options = {name: getattr(s, name) for name in ("beams", "length", "gamma", "diverse", "exact")}
+        options |= {"steps": steps, "passages": k, "window": window, "structure": False}
+        retriever = make_retriever("rrf(depth=1)", corpus.context)
+        system = Gears(retriever, knowledge=(corpus.world,), hub=10_000, order="appended", **options)
+        answer = system.ask(question, short=True, depth=50)
+        assert theirs.calls == mine.calls
+        dropped = [id for id in ranking if id not in kept]
+        assert [hit.passage.id for hit in answer.ranking] == [*kept, *dropped]

@@ -5,10 +5,12 @@ import random
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import pytest
-from corpus import best, cosine, ingested, passages, vector
+from corpus import Hashed, best, cosine, ingested, passages, vector
 from naming import own
+from tagging import LocalTagme
 
 from kgrag import KnowledgeGraph
 from kgrag.retrieval.base import Query, Scored, make_retriever
@@ -18,6 +20,14 @@ from kgrag.values.documents import Document, Section
 pytestmark = pytest.mark.long
 WALKS, CHAINS = 60, 60  # cases of each of the four collections, the former of each of two walks
 _WORDS = ("kelp", "lamp", "wool", "reed", "gull", "rope", "mast", "clay", "moss", "fern", "salt", "tide")
+_SPOTS: dict[str, list[Any]] = {
+    "kelp": ["Ship", 0.6],
+    "lamp": ["Ship", 0.2],
+    "wool": ["Ship", 0.4],
+    "reed": ["Mill", 0.5],
+    "gull": ["Mill", 0.1],
+}
+"""Words -> what TAGME takes them for, and how certain it is."""
 _ALL = 10_000
 Path = tuple[str, ...]
 
@@ -66,6 +76,11 @@ def corpus(request: pytest.FixtureRequest, kg: KnowledgeGraph) -> Iterator[Corpu
         similar=100,
         keywords=100,
     )
+    with LocalTagme(_SPOTS) as server:
+        settings = kg.settings.model_copy(update={"tagme": server.settings()})
+        with KnowledgeGraph.connect(settings=settings) as client:
+            client[name].ingest([], embedder=Hashed())
+            client[name].tag()
     ids = passages(kg, context)
     rows = kg.cypher("MATCH (w:Keyword {collection: $name}) RETURN w.stem AS stem, w.id AS id", {"name": name})
     yield Corpus(
@@ -81,7 +96,12 @@ def corpus(request: pytest.FixtureRequest, kg: KnowledgeGraph) -> Iterator[Corpu
     kg[name].delete()
 
 
-def ties(c: Corpus, edges: Sequence[str], keywords: int, similar: int, cap: int) -> dict[str, list[str]]:
+def _tagged(words: Mapping[str, int], rho: float) -> set[str]:
+    """What TAGME finds in a passage with that certainty."""
+    return {name for word, (name, certain) in _SPOTS.items() if word in words and certain >= rho}
+
+
+def ties(c: Corpus, edges: Sequence[str], keywords: int, similar: int, cap: int, rho: float) -> dict[str, list[str]]:
     """Section 3: what each passage is tied to. `keywords` and `similar`: how many of a passage's count.
 
     Two passages are tied that have a keyword in common, or hold a word that is a keyword of any (W); nearest passages;
@@ -91,6 +111,8 @@ def ties(c: Corpus, edges: Sequence[str], keywords: int, similar: int, cap: int)
     best_of = {id: set(_keywords(c, words, df)[:keywords]) for id, words in c.words.items()}
     space = set().union(*best_of.values())
     rare = {word for word in df if df[word] <= cap}
+    names = Counter(name for words in c.words.values() for name in _tagged(words, 0))
+    sure = {id: {name for name in _tagged(words, rho) if names[name] <= cap} for id, words in c.words.items()}
     nearest = {}
     for id, text in c.texts.items():
         nearest[id] = best({other: near for other, near in c.near(text).items() if other != id})[:similar]
@@ -100,6 +122,7 @@ def ties(c: Corpus, edges: Sequence[str], keywords: int, similar: int, cap: int)
             ("document" in edges and c.document[one] == c.document[other])
             or ("keyword" in edges and bool(rare & best_of[one] & best_of[other]))
             or ("word" in edges and bool(rare & space & {*c.words[one]} & {*c.words[other]}))
+            or ("tagme" in edges and bool(sure[one] & sure[other]))
             or ("similar" in edges and (other in nearest[one] or one in nearest[other]))
         )
 
@@ -141,17 +164,16 @@ class Walk:
 
 def _drawn(corpus: Corpus, chance: random.Random, case: int) -> tuple[Walk, str]:
     """A walk, and the options that ask for it."""
-    edges = chance.sample(["keyword", "word", "similar", "document"], chance.randint(1, 2))
+    edges = chance.sample(["keyword", "word", "similar", "document", "tagme"], chance.randint(1, 2))
     counts = {"keywords": chance.choice([1, 2, 100]), "similar": chance.choice([1, 3, 100])}
-    cap, guide = chance.choice([2, 5, _ALL]), chance.choice(["encoder", "words"])
+    rho = chance.choice([0.0, 0.15, 0.3, 0.5])
+    cap, guide = chance.choice([2, 5, 0]), chance.choice(["encoder", "words"])
     seeds, branch = chance.choice([1, 3, 50]), chance.choice([1, 3, 40])
-    walk = Walk(corpus, f"Which {case}?", ties(corpus, edges, cap=cap, **counts), seeds, branch, guide)
+    walk = Walk(corpus, f"Which {case}?", ties(corpus, edges, cap=cap or _ALL, rho=rho, **counts), seeds, branch, guide)
     how = ", ".join(f"{name}={count}" for name, count in counts.items())
     over = "".join(f"{edge}, " for edge in edges)
-    return (
-        walk,
-        f"dense, guide={guide}, similarity=vector, edges=({over}), {how}, cap={cap}, seeds={seeds}, branch={branch}",
-    )
+    limits = f"cap={cap}, rho={rho}, seeds={seeds}, branch={branch}"
+    return walk, f"dense, guide={guide}, similarity=vector, edges=({over}), {how}, {limits}"
 
 
 def _ids(found: Sequence[Scored]) -> list[str]:

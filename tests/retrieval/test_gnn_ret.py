@@ -9,7 +9,7 @@ from queries_run import queries_of
 
 from kgrag import KnowledgeGraph
 from kgrag.retrieval.base import Query, check_retriever
-from kgrag.retrieval.gnn_ret import Edge, GnnRet, distance, nearest, neighbours_of, propagate
+from kgrag.retrieval.gnn_ret import Edge, GnnRet, distance, neighbours_of, propagate
 from kgrag.values.documents import Document, Section
 from kgrag.values.errors import ConfigurationError
 from kgrag.values.results import Filter
@@ -34,50 +34,6 @@ def edges(*ties: tuple[str, str, float]) -> dict[str, list[Edge]]:
     for sender, receiver, own in ties:
         by_sender.setdefault(sender, []).append(Edge(sender, receiver, own, "next"))
     return by_sender
-
-
-def test_one_layer_by_hand() -> None:
-    ties = edges(("a", "c", 0.9), ("b", "c", 0.9), ("b", "d", 1.0), ("a", "b", 0.3), ("b", "a", 0.2))
-    asked: list[Sequence[str]] = []
-
-    def neighbours(senders: Sequence[str]) -> list[Edge]:
-        asked.append(senders)
-        return [edge for sender in senders for edge in ties.get(sender, [])]
-
-    states = propagate({"a": 0.2, "b": 0.3, "e": 0.8}, (0.5,), 2, neighbours)
-    assert asked == [["a", "b"]]
-    assert {id: round(s.distance, 9) for id, s in states.items()} == {
-        "a": 0.25,  # also a sender receives, from the other
-        "b": 0.25,
-        "c": 0.55,  # of both senders the nearer one counts
-        "d": 0.65,
-        "e": 0.8,  # who receives nothing keeps its distance
-    }
-    assert states["c"].trail == (Edge("a", "c", 0.9, "next"),)
-    assert nearest(states) == ["a", "b", "c", "d", "e"]
-
-
-def neighbours_in(ties: dict[str, list[Edge]]) -> Callable[[Sequence[str]], list[Edge]]:
-    return lambda senders: [edge for sender in senders for edge in ties.get(sender, [])]
-
-
-def test_the_mean_message_by_hand() -> None:
-    ties = edges(("a", "c", 0.9), ("b", "c", 0.9), ("b", "d", 1.0))
-    states = propagate({"a": 0.2, "b": 0.4}, (0.5,), 2, neighbours_in(ties), "mean")
-    assert states["c"].distance == pytest.approx(0.5 * 0.9 + 0.5 * 0.3)
-    assert states["d"].distance == pytest.approx(0.5 * 1.0 + 0.5 * 0.4)
-    assert states["c"].gradient == pytest.approx((0.9 - 0.3,))
-    assert states["c"].trail[-1].sender == "a"
-
-
-def test_the_second_layer_sends_what_the_first_made() -> None:
-    ties = edges(("a", "b", 1.0), ("b", "c", 1.2))
-    one = propagate({"a": 0.2, "x": 0.9}, (0.5,), 2, neighbours_in(ties))
-    assert "c" not in one
-    two = propagate({"a": 0.2, "x": 0.9}, (0.5, 0.25), 2, neighbours_in(ties))
-    assert two["b"].distance == pytest.approx(0.25 * 0.6 + 0.75 * 0.2)
-    assert two["c"].distance == pytest.approx(0.25 * 1.2 + 0.75 * 0.6)
-    assert [e.receiver for e in two["c"].trail] == ["b", "c"]
 
 
 def test_the_single_questions_of_a_question_add_up(kg: KnowledgeGraph, coast: str) -> None:

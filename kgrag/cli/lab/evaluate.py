@@ -14,13 +14,13 @@ from kgrag.cli.lab.measuring import (
     Asking,
     Compared,
     OnSample,
+    as_paper,
     ingest,
     options,
     print_notes,
     print_sheet,
     whole_articles,
 )
-from kgrag.cli.lab.papers import as_paper
 from kgrag.values.errors import ConfigurationError, KgragError
 
 if TYPE_CHECKING:

@@ -8,8 +8,7 @@ from pydantic import Field
 
 from kgrag.cli.connect import connect
 from kgrag.cli.console import load_settings, note, print_json, progress_bars
-from kgrag.cli.lab.measuring import OnSample, ingest, options, print_notes, print_sheet, whole_articles
-from kgrag.cli.lab.papers import as_paper
+from kgrag.cli.lab.measuring import OnSample, as_paper, ingest, options, print_notes, print_sheet, whole_articles
 
 if TYPE_CHECKING:
     from kgrag.lab.graph_quality import Quality

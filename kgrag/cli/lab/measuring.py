@@ -16,15 +16,26 @@ from pydantic.fields import FieldInfo
 
 from kgrag.cli.connect import connect
 from kgrag.cli.console import changed, load_settings, note, print_list, print_table, progress_bars
-from kgrag.cli.lab.papers import PAPER_HELP, as_paper
+from kgrag.cli.profiles import PAPER_HELP, apply_profile
 from kgrag.values.events import Progress
 
 if TYPE_CHECKING:
     from kgrag.client.collection import Collection
     from kgrag.client.graph import KnowledgeGraph
     from kgrag.lab.datasets import Dataset
+    from kgrag.lab.papers import Paper
     from kgrag.lab.report import Sheet
     from kgrag.settings import Settings
+
+
+def as_paper(settings: "Settings", name: str | None) -> "tuple[Settings, Paper | None]":
+    """Return the settings of a paper, and the paper; standard error names it. Raises NotFoundError."""
+    if name is None:
+        return settings, None
+    from kgrag.lab.papers import find_paper
+
+    paper = find_paper(name)
+    return apply_profile(settings, paper), paper
 
 
 F = TypeVar("F", bound=Callable[..., Any])

@@ -9,7 +9,7 @@ from pydantic import Field
 from kgrag.cli.connect import connect
 from kgrag.cli.console import load_settings, note, print_json, print_list, print_pairs, progress_bars
 from kgrag.cli.lab.measuring import Asking, ingest, options, print_notes, print_sheet, whole_articles
-from kgrag.cli.lab.papers import as_paper
+from kgrag.cli.profiles import apply_profile
 from kgrag.values.errors import ConfigurationError
 
 if TYPE_CHECKING:
@@ -96,31 +96,24 @@ def reproduce(args: _Options) -> None:
     elif not args.prepare:
         _list(source, as_json=args.as_json)
         return
-    settings, paper = as_paper(load_settings(), args.paper)
-    assert paper is not None
-    settings = args.apply(settings).model_copy(update={"embedder": args.embedder or settings.embedder})
+    settings = args.apply(apply_profile(load_settings(), source))
+    settings = settings.model_copy(update={"embedder": args.embedder or settings.embedder})
     names = [text.partition("=")[0] for text in args.data]
     if part is None:
         prices = set[tuple[str, str]]()
         for table in (*source.tables.values(), *source.figures.values()):
             if set(names) & set(table.data):
                 sets = tuple(text for text in args.data if text.partition("=")[0] in table.data)
-                _run(
-                    paper,
-                    table,
-                    settings,
-                    args.model_copy(update={"data": sets, "set_": ()}),
-                    measure=False,
-                    prices=prices,
-                )
+                own = args.model_copy(update={"data": sets, "set_": ()})
+                _run(source, table, settings, own, measure=False, prices=prices)
         return
-    run = _run(paper, part, settings, args, measure=not args.dry_run)
+    run = _run(source, part, settings, args, measure=not args.dry_run)
     if args.dry_run:
         return
     result = run.result(settings, settings.embedder)
     for name, results in run.results.items() if part.drawn else ():
         if args.plot is not None and results[0].rows:
-            draw(part, results[0], f"{paper.name}, figure {part.number}: {part.caption} ({name})", args.plot)
+            draw(part, results[0], f"{source.name}, figure {part.number}: {part.caption} ({name})", args.plot)
             note(f"Drawn: {args.plot}")
     if args.as_json:
         shown_too = {

@@ -3,6 +3,7 @@
 One file of TOML a paper. A profile sets what nobody has set otherwise: the environment and the command line win.
 """
 
+import json
 import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -138,6 +139,17 @@ class Paper:
         applied: Settings = _under(settings, values)
         return applied
 
+    def about(self, settings: Settings) -> dict[str, Any]:
+        """Return the paper for JSON: every setting as text, its value in `settings`, and where the paper says so."""
+        rows = []
+        for setting in self.settings:
+            value = setting.value if setting.path[0] == EVALUATION else value_of(settings, setting.path)
+            row = {"setting": setting.name, "paper": _text(setting.value), "value": _text(value)}
+            rows.append({**row, "source": setting.source})
+        about = {"paper": self.name, "title": self.title, "section": self.section, "system": self.system}
+        lists = {"differs": list(self.differs), "tables": list(self.tables), "figures": list(self.figures)}
+        return {**about, "model": self.model, "settings": rows, **lists}
+
 
 def papers() -> list[str]:
     """Return the names of the papers."""
@@ -167,6 +179,18 @@ def find_paper(name: str) -> Paper:
         {number: _table(number, table) for number, table in read.get("tables", {}).items()},
         {number: _figure(number, entry) for number, entry in read.get("figures", {}).items()},
     )
+
+
+def _text(value: Any) -> str:
+    """Return a value as an environment variable would hold it."""
+    return value if isinstance(value, str) else json.dumps(value)
+
+
+def __getattr__(name: str) -> Paper:
+    """Return a paper, under its name with underscores: the target of its entry point."""
+    if (paper := name.replace("_", "-")) not in papers():
+        raise AttributeError(name)
+    return find_paper(paper)
 
 
 def value_of(settings: Settings, path: Sequence[str]) -> Any:

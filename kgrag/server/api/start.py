@@ -20,9 +20,7 @@ router = APIRouter(tags=["start"])
 FAST = "single+pathrank"
 """The system that reads once; the usual one goes on until it knows the answer."""
 
-_PARTS = ("bridges", "common", "concat", "top")
-"""Retrievers that only make sense over others, which are named with them."""
-_PART: Any = create_model("PartMeaning", name=str, meaning=str, alone=bool)
+_PART: Any = create_model("PartMeaning", name=str, meaning=str)
 _START = create_model(
     "Start", version=str, name=str, role=Role, all=bool, locked=bool, model=str, fast=str, thorough=str, search=str,
     systems=list[_PART], retrievers=list[_PART], collections=list[str], looks=dict[str, str], upload_files=int,
@@ -50,14 +48,8 @@ async def start(caller: Called) -> Reply:
             "fast": FAST,
             "thorough": DEFAULT_SYSTEM,
             "search": DEFAULT_RETRIEVER,
-            "systems": [
-                {"name": check_system(name), "meaning": entry.summary, "alone": True}
-                for name, entry in STRATEGIES.items()
-            ],
-            "retrievers": [
-                {"name": name, "meaning": entry.summary, "alone": name not in _PARTS}
-                for name, entry in RETRIEVERS.items()
-            ],
+            "systems": [{"name": check_system(n), "meaning": entry.summary} for n, entry in STRATEGIES.items()],
+            "retrievers": [{"name": name, "meaning": entry.summary} for name, entry in RETRIEVERS.items()],
             "collections": sorted(names),
             "looks": looks(),
             "upload_files": UPLOAD_FILES,

@@ -97,7 +97,7 @@ def _page(next: str, problem: str = "", status: int = 200) -> HTMLResponse:
     return HTMLResponse(_PAGE.substitute(problem=message, next=escape(inside(next))), status)
 
 
-PAGES = ("", "ask", "library", "document", "passage", "graph", "lab", "admin")
+PAGES = ("", "ask", "library", "document", "passage", "graph", "admin")
 """First parts of the addresses of pages."""
 _FRESH = {"Cache-Control": "no-cache"}  # kept, and asked for again: a new release is there at once
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
@@ -26,28 +25,21 @@ _PLACES = {
     "work": f"/library?collection={_C}&tab=work", "names": f"/library?collection={_C}&tab=names",
     "collections": "/library?tab=collections", "document": f"/document/{_P}/{{document}}",
     "passage": f"/passage/{_P}/{{passage}}", "map": f"/graph?collection={_C}",
-    "graph": f"/graph?collection={_C}&name=Ingrid+Solheim", "beside": f"/lab?collection={_C}",
-    "queries": f"/lab?collection={_C}&tab=queries",
-    "query": f"/lab?collection={_C}&tab=queries&query=names&p_name=Ingrid&run=1",
-    "kept": f"/lab?collection={_C}&tab=kept", "keys": "/admin", "jobs": "/admin?tab=jobs",
+    "graph": f"/graph?collection={_C}&name=Ingrid+Solheim", "keys": "/admin", "jobs": "/admin?tab=jobs",
     "health": "/admin?tab=health", "opinions": "/admin?tab=opinions", "spending": "/admin?tab=spending",
     "login": "/login", "nothing": "/nothing",
 }  # fmt: skip
 
-_EMPTY = (
-    "/", "/library", "/library?tab=names", "/library?tab=work", "/library?tab=collections", "/graph", "/lab",
-    "/lab?tab=queries", "/lab?tab=kept",
-)  # fmt: skip
+_EMPTY = ("/", "/library", "/library?tab=names", "/library?tab=work", "/library?tab=collections", "/graph")
 
 
 @pytest.fixture(scope="module")
-def made(kg: KnowledgeGraph, application: Application, scripted_server: Scripted) -> Iterator[dict[str, str]]:
-    """What addresses are made of: an answer, what a search found, a kept run, a passage."""
+def made(kg: KnowledgeGraph, application: Application, scripted_server: Scripted) -> dict[str, str]:
+    """Parts of addresses: an answer, a search, a passage and its document."""
     import httpx
 
     scripted_server.say("answer", "**In Molde** [1], in `1861` [1].\n\n| a | b |\n|---|---|\n| c [1] | d |")
     ranking = kg[SHIPS].search(QUESTION)
-    run = kg[SHIPS].save(ranking)
     talks = []
     with httpx.Client(base_url=application.url, trust_env=False, timeout=60) as client:
         for how in ({"system": "single+pathrank"}, {"retriever": "pathrank"}):
@@ -55,11 +47,8 @@ def made(kg: KnowledgeGraph, application: Application, scripted_server: Scripted
             client.get(f"/api/v1/turns/{turn['id']}/events")
             talks.append(turn["conversation"])
     passage = next(hit.passage for hit in ranking if DESIGNED in hit.passage.text)
-    yield {
-        "talk": talks[0], "found": talks[1], "run": run, "passage": passage.id,
-        "document": quote(passage.document, safe=""),
-    }  # fmt: skip
-    kg.delete_runs([run])
+    document = quote(passage.document, safe="")
+    return {"talk": talks[0], "found": talks[1], "passage": passage.id, "document": document}
 
 
 def _wrong(page: Any, axe: Any, name: str) -> list[Any]:

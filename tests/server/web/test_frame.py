@@ -19,7 +19,7 @@ pytestmark = pytest.mark.browser
 
 
 def test_nothing_runs_but_what_the_server_sends(application: Application) -> None:
-    for place in ("/", "/ask/x", "/library", "/graph", "/lab", "/admin", "/login", "/nothing"):
+    for place in ("/", "/ask/x", "/library", "/graph", "/admin", "/login", "/nothing"):
         reply = httpx.get(f"{application.url}{place}", trust_env=False)
         policy = reply.headers["content-security-policy"]
         assert "unsafe" not in policy and "script-src 'self'" in policy, place

@@ -1,5 +1,6 @@
 """The drawing: it is found in, expanded, filtered and pinned, and can be read when it is full."""
 
+import json
 import re
 from itertools import combinations, product
 from pathlib import Path
@@ -67,7 +68,9 @@ def test_three_hundred_nodes_can_be_read(
     documents = [Document(own, (Section(f"{own} met {one} and {other}."),), own) for own, one, other in texts]
     kg[collection_name].ingest(documents)
     page = (visitor := visit()).page
-    visitor.go(f"/lab?collection={collection_name}&tab=queries&query=map&run=1&p_limit=1000&p_names=200")
+    whole = json.dumps({"parameters": {"limit": 1000, "names": 200}})
+    page.route("**/drawings/queries/map", lambda route: route.continue_(post_data=whole))
+    visitor.go(f"/graph?collection={collection_name}")
     page.get_by_text("Only 300 nodes are drawn").wait_for()
     counts = page.locator(".graph-kinds .graph-count")
     assert sum(int(text) for text in counts.all_inner_texts()) == 300

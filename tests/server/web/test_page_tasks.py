@@ -204,18 +204,6 @@ def _tied(kg: KnowledgeGraph, collection: str) -> int:
     return int(next(iter(kg.cypher(statement, {"collection": collection})))["ties"])
 
 
-def test_two_systems_beside_each_other(visit: Visit, scripted: Scripted) -> None:
-    scripted.say("answer", "In Molde [1].")
-    page = (visitor := visit()).page
-    visitor.go(f"/lab?collection={SHIPS.replace('&', '%26')}")
-    page.get_by_label("One way").wait_for()
-    with task(visitor, "two systems beside each other"):
-        page.get_by_label("Question").fill(QUESTION)
-        page.get_by_role("button", name="Ask both").click()
-        page.locator(".answer", has_text="In Molde").wait_for()
-        page.locator(".found li").first.wait_for()
-
-
 def test_an_expensive_job_is_stopped_before_it_begins(
     visit: Visit, slow: Scripted, kg: KnowledgeGraph, collection_name: str
 ) -> None:

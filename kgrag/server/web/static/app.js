@@ -6,7 +6,7 @@ import { attempt, button, empty, fill, h, icon, loading, place, problem, select 
  * What a page begins with; see GET /api/v1/start.
  * @typedef {{version: string, name: string, role: "read" | "write" | "admin", all: boolean, locked: boolean, model: string,
  *   fast: string, thorough: string, search: string, systems: {name: string, meaning: string}[],
- *   retrievers: {name: string, meaning: string, alone: boolean}[], collections: string[], looks: Record<string, string>,
+ *   retrievers: {name: string, meaning: string}[], collections: string[], looks: Record<string, string>,
  *   upload_files: number, upload_bytes: number}} Start
  */
 
@@ -27,7 +27,6 @@ const PAGES = [
   ["ask", "Ask", "ask", () => import("./ask.js")],
   ["library", "Library", "library", () => import("./library.js")],
   ["graph", "Graph", "graph", () => import("./graph.js")],
-  ["lab", "Lab", "lab", () => import("./lab.js")],
   ["admin", "Admin", "admin", () => import("./admin.js")],
 ];
 /** @type {Record<string, () => Promise<{show: Show}>>} */
@@ -63,7 +62,7 @@ function keep(name) {
 /** An address of a page with the collection that it is about. @param {string} to */
 function whole(to) {
   const target = new URL(to, location.origin), name = chosen();
-  if (!/^\/(ask|library|graph|lab|admin)?$/.test(target.pathname) || target.searchParams.has("collection") || !name) return to;
+  if (!/^\/(ask|library|graph|admin)?$/.test(target.pathname) || target.searchParams.has("collection") || !name) return to;
   target.searchParams.set("collection", name);
   return target.pathname + target.search + target.hash;
 }
@@ -176,7 +175,7 @@ function dayOf(moment) {
 /** Look at another collection, on the same page. @param {string} name */
 function choose(name) {
   const first = location.pathname.split("/")[1] || "", tab = new URLSearchParams(location.search).get("tab");
-  const to = ["library", "graph", "lab", "admin"].includes(first) ? `/${first}` : "/";
+  const to = ["library", "graph", "admin"].includes(first) ? `/${first}` : "/";
   go(`${to}?${new URLSearchParams({ ...(tab ? { tab } : {}), collection: name })}`);
 }
 
