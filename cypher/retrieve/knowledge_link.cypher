@@ -12,7 +12,7 @@ CALL (number) {
   WITH number, collect({node: node, score: score}) AS top
   CALL (number, top) {
     WITH * WHERE size(top) > $limit AND top[-1].score = top[-2].score
-    CALL db.index.fulltext.queryNodes($index, $queries[number]) YIELD node, score WHERE score >= top[-1].score
+    CALL db.index.fulltext.queryNodes($index, $queries[number], {limit: 1000 * ($limit / 1000 + 1)}) YIELD node, score WHERE score >= top[-1].score
     WITH node, score ORDER BY score DESC, node.id LIMIT $limit
     RETURN collect({node: node, score: score}) AS tied
   }

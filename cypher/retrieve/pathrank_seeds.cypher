@@ -24,7 +24,7 @@ CALL () {
   WITH query, collect({node: node, score: score}) AS top
   CALL (query, top) {
     WITH * WHERE size(top) > $seeds AND top[-1].score = top[-2].score
-    CALL db.index.fulltext.queryNodes($text_index, query) YIELD node, score WHERE score >= top[-1].score
+    CALL db.index.fulltext.queryNodes($text_index, query, {limit: 1000 * ($seeds / 1000 + 1)}) YIELD node, score WHERE score >= top[-1].score
     WITH node, score ORDER BY score DESC, node.id LIMIT $seeds
     RETURN collect({node: node, score: score}) AS tied
   }

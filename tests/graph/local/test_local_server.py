@@ -11,13 +11,13 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-import neo4j
 import psutil
 import pytest
+from own_server import query
 
 from kgrag.graph.local import config, process
 from kgrag.graph.local.java import find_java
-from kgrag.graph.local.server import Endpoint, LocalServer
+from kgrag.graph.local.server import LocalServer
 from kgrag.settings import Settings
 from kgrag.values.errors import ConfigurationError, DatabaseError, LocalServerError
 
@@ -25,12 +25,6 @@ pytestmark = pytest.mark.long
 
 MakeSettings = Callable[..., Settings]
 NO_NETWORK = "http://127.0.0.1:9"
-
-
-def query(endpoint: Endpoint, text: str) -> object:
-    auth = (endpoint.user, endpoint.password.get_secret_value())
-    with neo4j.GraphDatabase.driver(endpoint.uri, auth=auth) as driver:
-        return driver.execute_query(text).records[0][0]
 
 
 def server_process(settings: Settings) -> psutil.Process:
