@@ -80,7 +80,7 @@ def test_facts_that_were_removed_count_no_more(kg: KnowledgeGraph, two: tuple[st
 
     def scores(name: str) -> list[float]:
         index = open_collection(kg.graph, name).index("triple_text")
-        found = kg.graph.run("retrieve/knowledge_link", index=index, queries=["quartz sandstone"], limit=10)
+        found = kg.graph.run("retrieve/fulltext_each", index=index, queries=["quartz sandstone"], limit=10)
         return [round(hit["score"], 6) for hit in found[0]["rows"][0]]
 
     assert scores(two[0]) == scores(two[1]) != []
@@ -132,14 +132,14 @@ def test_equal_scores_of_several_texts_facts_and_names_have_one_order(kg: Knowle
     stems, facts = collection.index("passage_stems"), collection.index("triple_text")
     unit = [1.0] + [0.0] * (collection.dimension - 1)
 
-    def rows(name: str, index: str, text: str, limit: int) -> list[str]:
-        found = reader.row(f"retrieve/{name}", index=index, queries=[text, ""], limit=limit)["rows"]
+    def rows(index: str, text: str, limit: int) -> list[str]:
+        found = reader.row("retrieve/fulltext_each", index=index, queries=[text, ""], limit=limit)["rows"]
         assert found[1] == []
         return [hit["id"] for hit in found[0]]
 
     asks: list[Callable[[int], list[str]]] = [
-        lambda k: rows("fulltext_each", stems, query, k),
-        lambda k: rows("knowledge_link", facts, "lantern", k),
+        lambda k: rows(stems, query, k),
+        lambda k: rows(facts, "lantern", k),
         lambda k: [hit["id"] for hit in reader.similar_triples([unit], ["lantern"], k, 200)[1][0]],
         lambda k: [name for name, _ in names_like(kg.graph, collection, "lant", k)],
     ]
