@@ -7,8 +7,8 @@
 // $index: STRING - its full-text index
 // $query: STRING - Lucene query, special characters escaped
 // $limit: INTEGER = 10 - rows wanted
-// $embedding: STRING = null - property that holds the vector
-// $vector: LIST<FLOAT> = null - the question's vector
+// $embedding: STRING = '' - property that holds the vector; empty: no cosines
+// $vector: LIST<FLOAT> = [] - the question's vector; empty: no cosines
 // -> hits: LIST<LIST<ANY>> - [passage id, BM25 score, (1 + cosine) / 2 or null]
 CALL db.index.fulltext.queryNodes($index, $query, {limit: $limit + 1}) YIELD node, score
 WITH node.id AS id, score, vector.similarity.cosine(node[$embedding], $vector) AS nearness ORDER BY score DESC, id

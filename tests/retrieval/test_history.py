@@ -155,6 +155,6 @@ def test_equal_scores_cost_the_same_in_a_larger_collection(kg: KnowledgeGraph, m
     passages = f"CREATE (:Passage:{collection.label('Passage')} {{id: randomUUID(), stems: ' lantern '}})"
     for _ in range(2):
         kg.graph.driver.execute_query(f"UNWIND range(1, 1500) AS i {passages}")
-        hits.append(db_hits(kg.graph, "retrieve/fulltext", **asked, embedding=None, vector=None))
+        hits.append(db_hits(kg.graph, "retrieve/fulltext", **asked, embedding="", vector=[]))
     kg.graph.driver.execute_query(f"MATCH (p:{collection.label('Passage')}) WHERE p.collection IS NULL DELETE p")
     assert hits[0] == hits[1]
