@@ -75,7 +75,8 @@ def form(value: Any) -> Any:
         return _as(RankingForm, value, hits=hits, hops=tuple(told_trail(value.hits, value.query)))
     if isinstance(value, Answer):
         own = _own_passages(value)
-        only = {id: passage for id, passage in _passages(_traced(value)).items() if id not in own}
+        traced = (hit for event in value.trace if isinstance(event, Retrieved | Ranked) for hit in event.hits)
+        only = {id: passage for id, passage in _passages(traced).items() if id not in own}
         seconds, ranking = round(value.seconds, _SECONDS), form(value.ranking)
         return _as(AnswerForm, value, seconds=seconds, ranking=ranking, passages=tuple(only.values()))
     return value
@@ -116,10 +117,6 @@ def from_json(kind: type[T], form: Any) -> T:
 def _as(kind: type[T], value: Any, **changes: Any) -> T:
     """Return the value as a subclass of its class."""
     return kind(**{field.name: getattr(value, field.name) for field in fields(value)} | changes)
-
-
-def _traced(answer: Answer) -> Iterable[Hit]:
-    return (hit for event in answer.trace if isinstance(event, Retrieved | Ranked) for hit in event.hits)
 
 
 def _passages(items: Iterable[Any]) -> dict[str, Passage]:

@@ -1,8 +1,11 @@
-"""Settings of a Neo4j of a test's own."""
+"""Settings of a Neo4j of a test's own, and what it holds."""
 
 import socket
 from pathlib import Path
 
+import neo4j
+
+from kgrag.graph.local.server import Endpoint
 from kgrag.settings import LocalSettings, Settings
 
 
@@ -18,3 +21,10 @@ def own_server(home: Path) -> Settings:
     """Settings of a small server in `home`."""
     local = LocalSettings(**free_ports(), heap="512m", page_cache="64m")  # type: ignore[arg-type]
     return Settings(_env_file=None, home=home, local=local)  # type: ignore[call-arg]
+
+
+def query(endpoint: Endpoint, text: str) -> object:
+    """The first value that a server answers to a statement."""
+    auth = (endpoint.user, endpoint.password.get_secret_value())
+    with neo4j.GraphDatabase.driver(endpoint.uri, auth=auth) as driver:
+        return driver.execute_query(text).records[0][0]

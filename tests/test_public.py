@@ -56,18 +56,14 @@ def members(kind: type) -> Iterator[tuple[str, Any]]:
         if not home.__module__.startswith("kgrag.") or (name.startswith("_") and name not in SPOKEN):
             continue
         value = inspect.getattr_static(kind, name, None)
-        told = name in inspect.get_annotations(home) and not _is_record(kind)
+        record = dataclasses.is_dataclass(kind) or issubclass(kind, BaseModel)  # its fields are arguments
+        told = name in inspect.get_annotations(home) and not record
         if isinstance(value, METHODS) or told:
             yield name, value
 
 
 def _has(kind: type) -> set[str]:
     return {*dir(kind), *(name for base in kind.__mro__ for name in inspect.get_annotations(base))}
-
-
-def _is_record(kind: type) -> bool:
-    """Whether its fields are arguments of its constructor."""
-    return dataclasses.is_dataclass(kind) or issubclass(kind, BaseModel)
 
 
 def signature(value: Any) -> str:

@@ -10,9 +10,9 @@
 // $headings: LIST<STRING> - the same headings, in lower case
 // $where: LIST<LIST<ANY>> = [] - [metadata key, values]: the document has one of these texts, numbers or booleans under the key
 // $between: LIST<LIST<ANY>> = [] - [metadata key, least, most], the ends both numbers or both texts
-// $source: STRING = null - part of the document's source
-// $since: DATETIME = null - documents that are dated at or after this time; those without a date by their ingest
-// $day: STRING = null - the same as documents are dated: a day as it stands, a moment with an offset in UTC
+// $source: STRING = '' - part of the document's source; empty: any
+// $since: DATETIME - documents that are dated at or after this time; those without a date by their ingest
+// $day: STRING = '' - the same as documents are dated: a day as it stands, a moment with an offset in UTC; empty: of any time
 // $reach: INTEGER = 51 - documents of one kind that are looked at
 // $limit: INTEGER = 51 - documents at most
 // -> id: STRING - document id
@@ -57,8 +57,8 @@ WHERE (pages + tables > 0 OR ('section' IN $kinds AND d.outline IS NOT NULL))
   AND all(one IN $where WHERE any(value IN [] + d['meta_' + one[0]] WHERE value IN one[1]))
   AND all(one IN $between WHERE any(value IN [] + d['meta_' + one[0]] WHERE one[1] <=
     CASE WHEN one[1] IS :: FLOAT NOT NULL THEN toFloatOrNull(CASE WHEN toString(value) =~ '\\d{4}-\\d\\d.*' THEN left(toString(value), 4) ELSE toString(value) END) ELSE toString(value) END <= one[2]))
-  AND ($source IS NULL OR d.source CONTAINS $source)
-  AND ($since IS NULL OR CASE WHEN d.dated IS NULL THEN d.updated >= $since ELSE d.dated >= $day END)
+  AND ($source = '' OR d.source CONTAINS $source)
+  AND ($day = '' OR CASE WHEN d.dated IS NULL THEN d.updated >= $since ELSE d.dated >= $day END)
 WITH d, pages, tables ORDER BY rank, d.key LIMIT toInteger($limit)
 RETURN d.id AS id, d.key AS key, d.title AS title, d.source AS source, pages, tables,
        CASE WHEN 'section' IN $kinds THEN split(coalesce(d.outline, ''), '\n') ELSE [] END AS outline

@@ -29,7 +29,7 @@ CALL (entities) {
   WITH hubs, collect({node: node, score: score}) AS top
   CALL (hubs, top) {
     WITH * WHERE size(top) > $hub_triples AND top[-1].score = top[-2].score
-    CALL db.index.fulltext.queryNodes($index, $query) YIELD node, score WHERE score >= top[-1].score
+    CALL db.index.fulltext.queryNodes($index, $query, {limit: 1000 * ($hub_triples / 1000 + 1)}) YIELD node, score WHERE score >= top[-1].score
     WITH node, score ORDER BY score DESC, node.id LIMIT $hub_triples
     RETURN collect({node: node, score: score}) AS tied
   }

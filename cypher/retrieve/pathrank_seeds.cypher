@@ -13,7 +13,7 @@
 // $word_weight: FLOAT = 0.25 - weight of shared words
 // $lexical: FLOAT = 0.0 - what the passage of the best BM25 score is raised by; others by their share of that score
 // $seeds: INTEGER = 30 - passages of each index
-// $candidates: INTEGER = 120 - over-fetch of the vector index
+// $candidates: INTEGER = 200 - over-fetch of the vector index
 // $few: INTEGER = 20000 - passages of a collection up to which the index of passages is asked for more: see `retrieve/vector`
 // $titled: INTEGER = 5 - passages of a document that its title reaches
 // $most: INTEGER = 50 - documents or passages that a name reaches
@@ -24,7 +24,7 @@ CALL () {
   WITH query, collect({node: node, score: score}) AS top
   CALL (query, top) {
     WITH * WHERE size(top) > $seeds AND top[-1].score = top[-2].score
-    CALL db.index.fulltext.queryNodes($text_index, query) YIELD node, score WHERE score >= top[-1].score
+    CALL db.index.fulltext.queryNodes($text_index, query, {limit: 1000 * ($seeds / 1000 + 1)}) YIELD node, score WHERE score >= top[-1].score
     WITH node, score ORDER BY score DESC, node.id LIMIT $seeds
     RETURN collect({node: node, score: score}) AS tied
   }
@@ -33,7 +33,7 @@ CALL () {
 }
 CALL (worded) {
   OPTIONAL MATCH (c:Collection {name: $collection})
-  WITH coalesce(c.passages, 0) AS passages, CASE WHEN c.passages <= $few THEN $candidates + 700 ELSE $candidates END AS reach,
+  WITH coalesce(c.passages, 0) AS passages, CASE WHEN c.passages > $few OR c.reached = $embedding + ' ' + c.passages THEN $candidates ELSE $candidates + 700 END AS reach,
        CASE WHEN c.passages <= $few THEN $seeds + 50 ELSE $candidates END AS exact
   CALL db.index.vector.queryNodes($vector_index, reach, $vector) YIELD node
   WITH passages, reach, exact, collect(node) AS near

@@ -10,7 +10,7 @@ CALL (i) {
   WITH i, collect({node: node, score: score}) AS top
   CALL (i, top) {
     WITH * WHERE size(top) > 5 * $limit AND top[-1].score = top[-2].score
-    CALL db.index.fulltext.queryNodes($index, $queries[i]) YIELD node, score WHERE score >= top[-1].score
+    CALL db.index.fulltext.queryNodes($index, $queries[i], {limit: 1000 * ($limit / 200 + 1)}) YIELD node, score WHERE score >= top[-1].score
     WITH node, score ORDER BY score DESC, node.id LIMIT 5 * $limit
     RETURN collect({node: node, score: score}) AS tied
   }

@@ -28,7 +28,7 @@ CALL (vector, words, stated) {
   WITH vector, words, collect({node: node, score: score}) AS top
   CALL (vector, words, top) {
     WITH * WHERE size(top) > $limit AND top[-1].score = top[-2].score
-    CALL db.index.fulltext.queryNodes($text_index, words) YIELD node, score WHERE score >= top[-1].score
+    CALL db.index.fulltext.queryNodes($text_index, words, {limit: 1000 * ($limit / 1000 + 1)}) YIELD node, score WHERE score >= top[-1].score
     WITH node, score ORDER BY score DESC, node.id LIMIT $limit
     RETURN collect({node: node, score: score}) AS tied
   }

@@ -1,6 +1,6 @@
-// Dense: the passages nearest to a vector; the index over-fetches, exact cosines decide. Of a collection of few passages
-// it is asked for 700 more, of which the first are scored exactly: the index of Neo4j 5.26 does not
-// reach every passage from everywhere. Those of its passages that it does not reach at all are scored, too.
+// Dense: the passages nearest to a vector; the index over-fetches, exact cosines decide. The index of Neo4j does not reach every
+// passage from everywhere. So in a collection of few passages it is asked for 700 more, unless `write/reached` has shown that it
+// finds the nearest without them. Passages that it does not reach at all are scored, too.
 // mode: read
 // $index: STRING - the collection's vector index
 // $collection: STRING - name of the collection
@@ -13,7 +13,7 @@
 // -> hits: LIST<LIST<ANY>> - [passage id, (1 + cosine) / 2]
 // -> unsure: BOOLEAN - whether the index may be blind: most are as near as each other, as where many vectors are copies that lead to each other alone
 OPTIONAL MATCH (c:Collection {name: $collection})
-WITH coalesce(c.passages, 0) AS passages, CASE WHEN c.passages <= $few THEN $candidates + 700 ELSE $candidates END AS reach,
+WITH coalesce(c.passages, 0) AS passages, CASE WHEN c.passages > $few OR c.reached = $embedding + ' ' + c.passages THEN $candidates ELSE $candidates + 700 END AS reach,
      CASE WHEN c.passages <= $few THEN $limit + 50 ELSE $candidates END AS exact
 CALL (reach) {
   CALL db.index.vector.queryNodes($index, reach, $vector) YIELD node

@@ -81,7 +81,7 @@ def find_collection(graph: Graph, name: str) -> Collection | None:
 
     Raises MismatchError for another schema version, or a collection whose import or removal is not finished.
     """
-    records = _recorded(graph, name)
+    records = _recorded(graph, name) if name else []
     if not records:
         return None
     properties = records[0]
@@ -100,7 +100,7 @@ def find_collection(graph: Graph, name: str) -> Collection | None:
 
 def find_import(graph: Graph, name: str) -> tuple[Collection, str, int] | None:
     """Return a collection with an unfinished import, the export's id, and the counts of imported nodes and edges."""
-    records = graph.run("look_up/collections", name=name)
+    records = graph.run("look_up/collections", name=name) if name else []
     properties = records[0]["collection"] if records else {}
     if properties.get("removing") or not properties.get("importing"):
         return None
@@ -283,7 +283,7 @@ def needed_labels(collection: Collection, present: Iterable[str]) -> tuple[str, 
     return tuple(label for label in dict.fromkeys(names) if describe().node(label).indexed)
 
 
-def _recorded(graph: Graph, name: str | None = None) -> list[dict[str, Any]]:
+def _recorded(graph: Graph, name: str = "") -> list[dict[str, Any]]:
     """Return the properties of every collection, or of the one of that name.
 
     Raises MismatchError for another schema version.

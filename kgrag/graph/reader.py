@@ -5,7 +5,7 @@ What a search needs comes as one record that holds a list: a hundred records are
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from datetime import UTC
+from datetime import UTC, datetime
 from math import inf
 from typing import Any
 
@@ -90,6 +90,7 @@ _SCANNED = 100_000  # passages of a collection that are scanned where the vector
 FEW = 20_000
 """Passages of a collection up to which its vector index is asked for more: there it takes little longer."""
 _NAMES = 1000  # names that fit what was typed, of which those of most passages are given
+_ALWAYS = datetime(1, 1, 1, tzinfo=UTC)  # instead of a null, with which Neo4j plans a statement again
 _NUMBER = re.compile(r"-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?")  # as JSON has it: 007 and 1_000 are texts
 _DIGITS = 19  # of a whole number that has 64 bits in any case
 _NEEDED = {"key", "name", "collection"}  # of a document, by those who read its passages
@@ -151,7 +152,7 @@ class Reader:
             scores = self._passing(lambda n: outside.words(terms, TITLE, n), limit, limit, only)
             return scores, {} if vector is None else dict(self.nearest_of([id for id, _ in scores], vector, limit))
         parameters: dict[str, Any] = {"index": self.collection.index("passage_stems"), "query": query, "limit": limit}
-        near: dict[str, Any] = {"embedding": None, "vector": None}  # a vector that is not compared is not read
+        near: dict[str, Any] = {"embedding": "", "vector": []}  # a vector that is not compared is not read
         if vector is not None:
             near = {"embedding": self.collection.embedding, "vector": list(vector)}
         if only:
@@ -435,9 +436,9 @@ def filter_parameters(only: Filter) -> dict[str, Any]:
     return {
         "where": [[key, _equals(value)] for key, value in only.conditions if not isinstance(value, tuple | list)],
         "between": [[key, *_ends(*value)] for key, value in only.conditions if isinstance(value, tuple | list)],
-        "source": only.source,
-        "since": since,
-        "day": moment and day_or_moment(moment),
+        "source": only.source or "",
+        "since": since or _ALWAYS,
+        "day": "" if moment is None else day_or_moment(moment),
     }
 
 

@@ -121,7 +121,7 @@ def _texts(node: NodeKind) -> dict[str, str]:
 
 def collections_held(graph: Graph) -> list[dict[str, Any]]:
     """Return the properties of the collections, without those under deletion."""
-    names = [record["collection"] for record in graph.run("look_up/collections", name=None)]
+    names = [record["collection"] for record in graph.run("look_up/collections", name="")]
     return [collection for collection in names if not collection.get("removing")]
 
 

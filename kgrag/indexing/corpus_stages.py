@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping
 from kgrag.engines import IN_PROCESS, Engine
 from kgrag.graph.collections import Collection
 from kgrag.graph.connection import Graph
+from kgrag.graph.reader import FEW
 from kgrag.graph.schema import await_collection_indexes, refill_fulltext_indexes, renew_fulltext_indexes
 from kgrag.indexing.index_sync import synchronise
 from kgrag.indexing.links import link_documents
@@ -79,11 +80,18 @@ def run_corpus_stages(
         with StageContext(graph, collection, settings, progress, embedder, engine) as work:
             for stage in STAGES.values():
                 stage(work)
+        record_reach(graph, collection)
     if left["unlinked"]:
         link_documents(graph, collection.name, progress)
     if left["stale"]:
         _forget(graph, collection, left["stale"], left["passages"])
     synchronise(graph, collection, settings, progress)
+
+
+def record_reach(graph: Graph, collection: Collection) -> None:
+    """Record whether the vector index finds the nearest passages: see `cypher/write/reached.cypher`."""
+    index, slot = collection.vector_index("Passage"), collection.embedding
+    graph.run("write/reached", collection=collection.name, index=index, embedding=slot, few=FEW, pairs=40)
 
 
 def _forget(graph: Graph, collection: Collection, stale: int, passages: int) -> None:

@@ -38,12 +38,9 @@ def _place(figure: Figure, texts: Sequence[str], passages: Sequence[dict[str, An
     if not beginning:
         return None
     holding = [i for i, text in enumerate(texts) if beginning in text and not passages[i].get("figure")]
-    near = [i for i in holding if passages[i]["page"] and _is_on(passages[i], figure.page)] or holding
+    pages = {i: (passages[i]["page"], passages[i]["last_page"] or passages[i]["page"]) for i in holding}
+    near = [i for i, (first, last) in pages.items() if first and first <= figure.page <= last] or holding
     return (near[-1], texts[near[-1]].rindex(beginning), figure.number) if near else None
-
-
-def _is_on(passage: dict[str, Any], page: int) -> bool:
-    return bool(passage["page"] <= page <= (passage["last_page"] or passage["page"]))
 
 
 def _pointed(

@@ -124,12 +124,9 @@ def is_sure_name(normal: str, is_title: bool, language: Language) -> bool:
 
 def word_stems(names: Sequence[str], language: Language) -> list[str]:
     """Return the stems in texts for names of one word, given in normal form."""
-    words = [name if name.isascii() and name.isalnum() else _searched(name, language) for name in names]
+    plain = [name.isascii() and name.isalnum() for name in names]
+    words = [n if ok else "".join(w.norm for w in tokens(n, language)) for n, ok in zip(names, plain, strict=True)]
     return words if language.inflects else stems(words, language)
-
-
-def _searched(name: str, language: Language) -> str:
-    return "".join([word.norm for word in tokens(name, language)])
 
 
 def _proper(work: StageContext, single: Sequence[str]) -> Iterator[str]:

@@ -16,7 +16,7 @@ from kgrag.engines import IN_PROCESS, Engine
 from kgrag.graph.collections import Collection, index_labels
 from kgrag.graph.connection import Graph
 from kgrag.indexing import documents as local
-from kgrag.indexing.corpus_stages import run_corpus_stages
+from kgrag.indexing.corpus_stages import record_reach, run_corpus_stages
 from kgrag.indexing.document_writer import Batch, write_batch
 from kgrag.indexing.documents import ExistingDocument
 from kgrag.indexing.first_load import first_load
@@ -183,6 +183,7 @@ def ingest(
     seconds = time.monotonic() - started
     _LOG.info("documents: %d, with %d new passages, in %.1f s", tally.documents, tally.passages, seconds)
     if finished and tally.documents == before:
+        record_reach(graph, collection)
         synchronise(graph, collection, settings, progress)
     else:
         run_corpus_stages(graph, collection, settings, progress, embedder, engine=engine)

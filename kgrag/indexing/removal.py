@@ -85,11 +85,7 @@ def is_gone(scan: Scan, file: str, fingerprint: str | None) -> bool:
     """Whether the file behind documents of a collection is gone."""
     if file in scan.files:
         return scan.files[file] not in ("", fingerprint)  # a row that the file no longer has
-    return not _hidden(scan, file)
-
-
-def _hidden(scan: Scan, file: str) -> bool:
-    return any(file.startswith(folder) for folder in scan.unreadable)
+    return not any(file.startswith(folder) for folder in scan.unreadable)
 
 
 def delete_documents(

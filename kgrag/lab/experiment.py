@@ -255,7 +255,9 @@ class Experiment:
                 "threads": self.threads,
                 "seed": self.seed,
                 "perturb": self.perturb,
-                "machine": machine("" if searched is None else _neo4j(searched)),
+                "machine": machine(
+                    "" if searched is None else searched.kg.graph.run("schema/server_version")[0]["version"]
+                ),
             },
             marking=None if grader is None else grader.meter.total,
             sweep=self.sweep,
@@ -429,10 +431,6 @@ def _named(system: Named | str) -> tuple[str, tuple[bool, Any]]:
         return name, (True, None)
     standard, answers = layers.spelt(name)
     return standard, (answers, None)
-
-
-def _neo4j(searched: Collection) -> str:
-    return str(searched.kg.graph.run("schema/server_version")[0]["version"])
 
 
 def _needed(searched: Collection | None, what: str) -> Collection:

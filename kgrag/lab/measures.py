@@ -91,14 +91,10 @@ def text_ranks(
     for rank, hit in enumerate(ranking, 1):
         here = [k for k in missing if k not in ranks and texts[k].document == hit.passage.document]
         for key in here:
-            missing[key] -= _runs(hit.passage.text, _length(texts[key].text))
+            missing[key] -= _runs(hit.passage.text, min(WORDS, len(tokens(texts[key].text))))
             if len(missing[key]) <= allowed[key]:
                 ranks[key] = rank
     return tuple(ranks.get(key) for key in gold)
-
-
-def _length(text: str) -> int:
-    return min(WORDS, len(tokens(text)))
 
 
 def _runs(text: str, length: int | None = None) -> set[tuple[str, ...]]:

@@ -315,7 +315,9 @@ def _cells(reader: Reader, sources: Sources, lot: random.Random) -> Iterator[Dra
             if len(cells) != len(head) or not cells[0] or names.count(cells[0]) > 1:
                 continue
             columns = [i for i in range(1, len(head)) if head[i] and 0 < len(cells[i]) <= _CELL]
-            gold = [p.id for p in passages.values() if all(cell in _plain(p.text) for cell in cells if cell)]
+            gold = [
+                p.id for p in passages.values() if all(cell in p.text.replace("\\|", "|") for cell in cells if cell)
+            ]
             if columns and len(gold) == 1:
                 column = lot.choice(columns)
                 where = f"{row['title']}, {row['table']}"
@@ -326,10 +328,6 @@ def _cells(reader: Reader, sources: Sources, lot: random.Random) -> Iterator[Dra
 def _split(line: str) -> list[str]:
     cells = line.strip().strip("|").replace("\\|", "\0").split("|")
     return [cell.replace("\0", "|").strip() for cell in cells]
-
-
-def _plain(text: str) -> str:
-    return text.replace("\\|", "|")
 
 
 def _gaps(reader: Reader, sources: Sources, lot: random.Random) -> Iterator[Draft]:

@@ -449,7 +449,9 @@ def _table(sheet: Sheet) -> str:
     named = {i for i, name in enumerate(sheet.head) if name in NAMED}
     lines = [sheet.head, tuple("---" if i in named or i == 0 else "---:" for i in range(len(sheet.head)))]
     for row in sheet.rows:
-        lines.append(tuple(f"`{cell}`" if sheet.head[i] in WHO else _plain(cell) for i, cell in enumerate(row)))
+        lines.append(
+            tuple(f"`{cell}`" if sheet.head[i] in WHO else cell.replace("|", "\\|") for i, cell in enumerate(row))
+        )
     return "\n".join(f"| {' | '.join(line)} |" for line in lines)
 
 
@@ -464,7 +466,3 @@ def _html(sheet: Sheet) -> str:
     grey = ' style="color: grey"'
     rows = "".join(f"<tr{grey if row[-1] == 'noise' else ''}>{line(row, 'td')}</tr>" for row in sheet.rows)
     return f"<table><caption>{escape(sheet.title)}</caption><tr>{line(sheet.head, 'th')}</tr>{rows}</table>"
-
-
-def _plain(cell: str) -> str:
-    return cell.replace("|", "\\|")

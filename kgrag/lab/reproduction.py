@@ -244,7 +244,8 @@ class Reproduction:
         self._unwritten |= dict.fromkeys(unwritten(map(str, systems.values()), collection))
         each = round(result.about.get("passages") or 0)  # where each question has a graph of its own
         self._sets[name] = data, each if self.per_question else collection.info().counts.get("Passage", 0)
-        self._spent.append((_usage(result), result.marking or Usage(), sum(map(len, result.errors.values()))))
+        usage = sum((r.usage if r.answer is None else r.answer.usage for r in result.records), Usage())
+        self._spent.append((usage, result.marking or Usage(), sum(map(len, result.errors.values()))))
 
     def _options(self) -> dict[str, Any]:
         """Return further options of the table's experiment."""
@@ -358,10 +359,6 @@ def _quoted(text: str) -> str:
     except (ValueError, SyntaxError):
         return repr(text)
     return text
-
-
-def _usage(result: Result) -> Usage:
-    return sum((r.usage if r.answer is None else r.answer.usage for r in result.records), Usage())
 
 
 def _text(number: float | None) -> str:

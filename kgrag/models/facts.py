@@ -106,7 +106,10 @@ def read(
     reply = llm.structured("read", Facts, prompt=prompt, **values)
     example, material = llm.prompt(prompt).text, "\n".join(values.values())
     before = {key(fact) for fact in facts_so_far}
-    facts = {key(fact): fact for fact in (Triple(*map(_squeezed, parts)) for parts in reply.triples[:MOST_FACTS])}
+    facts = {
+        key(fact): fact
+        for fact in (Triple(*(" ".join(part.split()) for part in parts)) for parts in reply.triples[:MOST_FACTS])
+    }
     return tuple(
         fact
         for id, fact in facts.items()
@@ -126,7 +129,3 @@ def lines(facts: Iterable[Triple]) -> str:
 def key(fact: Triple) -> tuple[str, ...]:
     """Return the identity of a fact: its words, whatever their case."""
     return tuple(part.casefold() for part in (fact.subject, fact.predicate, fact.object))
-
-
-def _squeezed(text: str) -> str:
-    return " ".join(text.split())

@@ -116,7 +116,7 @@ class Knowledge:
         if not texts:
             return []
         matches = self.reader.row(
-            "retrieve/knowledge_link", index=self._index, queries=list(map(escape, texts)), limit=1 if sure else _TRIED
+            "retrieve/fulltext_each", index=self._index, queries=list(map(escape, texts)), limit=1 if sure else _TRIED
         )["rows"]
         linked: dict[str, Linked] = {}
         language = self.reader.collection.language
@@ -266,7 +266,7 @@ def passages_of(
     for text, rows in zip(texts, matches, strict=True):
         row = next((row for row in rows if allowed is None or row["id"] in allowed), None)
         if row is not None:
-            why = (*_trail(name, links[text]), Step("in the words of", "Passage", row["title"]))
+            why = (*_trail(name, links[text]), Step("in the words of", "Passage", row["name"]))
             passages.setdefault(row["id"], Scored(row["id"], links[text][-1].cosine, why))
     return list(passages.values())
 

@@ -277,7 +277,8 @@ class Kgp(Retriever):
             return [query.text for _ in read]
         if self.settings.guide == "encoder":
             return [so_far(query.text, [(p.title, p.text) for p in path]) for path in read]
-        evidence = ["\n\n".join(_text(p) for p in path)[:_LETTERS] for path in read]
+        texts = [[f"{p.title}: {p.text}" if p.title else p.text for p in path] for path in read]
+        evidence = ["\n\n".join(path)[:_LETTERS] for path in texts]
         queries = (
             self._generated(query, evidence) if self.settings.guide == "generator" else self._imagined(query, evidence)
         )
@@ -325,7 +326,3 @@ def _steps(row: Mapping[str, Any], names: Mapping[str, str]) -> tuple[Step, ...]
         return (follow(kind.upper(), "Passage", name, score),)
     out, last = _OVER[kind]
     return follow(*out, row["name"]), follow(last, "Passage", name, score)
-
-
-def _text(passage: Passage) -> str:
-    return f"{passage.title}: {passage.text}" if passage.title else passage.text

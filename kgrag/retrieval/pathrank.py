@@ -73,7 +73,7 @@ class PathRankConstants:
     """Constants of PathRank that are not options, in the order of its steps; bench/MISSES.md has what each is worth."""
 
     # Seeds: the passages from which the walk starts, and the bonuses of links.
-    candidates: int = 120  # passages that the vector index is asked for; they are scored again exactly
+    candidates: int = 200  # passages that the vector index is asked for; they are scored again exactly
     titled: int = 5  # passages of a long document that its title reaches
     title: float = 1.0  # bonus of a passage whose title the question names
     crowding: float = 0.5  # the k-th passage of one title has k ** -crowding of that bonus

@@ -25,13 +25,9 @@ def documents(facts: dict[str, list[tuple[str, str, str]]]) -> list[Document]:
             (Section(text),),
             title,
             metadata={"n": len(title)},
-            triples=tuple(map(_triple, facts.get(title, []))),
+            triples=tuple(Triple(*parts) for parts in facts.get(title, [])),
         )
         for title, text in TEXTS.items()
     ]
     letters = ((f"Letter {i}", f"The merchant of port {i} sold wool for {i} crowns.") for i in range(30))
     return found + [Document(title, (Section(text),), title, metadata={"n": 0}) for title, text in letters]
-
-
-def _triple(parts: tuple[str, str, str]) -> Triple:
-    return Triple(*parts)

@@ -4,7 +4,6 @@ import json
 import random
 from collections import Counter
 from pathlib import Path
-from typing import Any
 
 import pytest
 from scripted import Scripted
@@ -27,11 +26,8 @@ def _ask_all(settings: Settings, questions: list[str], coast: str) -> dict[str, 
 
 def _received(scripted: Scripted) -> Counter[str]:
     """What was asked and answered with something that can be used, and how often."""
-    return Counter(json.dumps([call["task"], call["messages"]]) for call in scripted.calls if _usable(call))
-
-
-def _usable(call: dict[str, Any]) -> bool:
-    return call.get("fault") not in ("empty", "truncated", "bad-json")
+    usable = [call for call in scripted.calls if call.get("fault") not in ("empty", "truncated", "bad-json")]
+    return Counter(json.dumps([call["task"], call["messages"]]) for call in usable)
 
 
 def _run(scripted: Scripted, graph_settings: Settings, coast: str, cache: Path, questions: int, faults: int) -> None:

@@ -11,8 +11,7 @@ from kgrag.graph.queries import MODES, Query, catalogue, parse
 _SAMPLES = {
     "STRING": "x", "INTEGER": 1, "FLOAT": 0.5, "BOOLEAN": True, "MAP": {}, "DATETIME": None,
     "LIST<STRING>": [], "LIST<FLOAT>": [0.5], "LIST<LIST<FLOAT>>": [[0.5]], "LIST<LIST<STRING>>": [["x"]],
-    "LIST<LIST<ANY>>": [["x", 1]],
-    "LIST<MAP>": [], "LIST<LIST>": [], "LIST<INTEGER>": [],
+    "LIST<LIST<ANY>>": [["x", 1]], "LIST<MAP>": [], "LIST<LIST>": [], "LIST<INTEGER>": [],
 }  # fmt: skip
 _QUERY_TYPES = {"read": {"r"}, "write": {"w", "rw"}, "auto": {"r", "w", "rw"}, "schema": {"s"}}
 

@@ -59,12 +59,9 @@ def texts(beams: Sequence[Beam]) -> list[tuple[str, ...]]:
 
 
 def passages(index: SearchContext, *keys: str) -> list[str]:
-    found = {p.document: id for id, p in index.reader.passages(_ids(index)).items()}
+    ids = [id for id, _ in index.reader.vector(at(1.0), 10_000, 10_000)]
+    found = {p.document: id for id, p in index.reader.passages(ids).items()}
     return [found[key] for key in keys]
-
-
-def _ids(index: SearchContext) -> list[str]:
-    return [id for id, _ in index.reader.vector(at(1.0), 10_000, 10_000)]
 
 
 # Two initial triples share Ann. Bob leads from the first one to two others, Dan from the second one to a third.

@@ -41,13 +41,11 @@ _TEXTS: dict[str, tuple[str, tuple[tuple[str, str, str], ...]]] = {
 
 def _documents() -> list[Document]:
     return [
-        Document(title, (Section(text),), title, metadata={"letter": title[0]}, triples=tuple(map(_triple, triples)))
+        Document(
+            title, (Section(text),), title, metadata={"letter": title[0]}, triples=tuple(Triple(*t) for t in triples)
+        )
         for title, (text, triples) in _TEXTS.items()
     ]
-
-
-def _triple(parts: tuple[str, str, str]) -> Triple:
-    return Triple(*parts)
 
 
 @pytest.fixture(scope="module")

@@ -1,9 +1,10 @@
 """Rankings do not tell what a collection held before, nor in which order it came."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 
 import pytest
+from queries_run import db_hits
 
 from kgrag import KnowledgeGraph
 from kgrag.graph.collections import open_collection
@@ -52,14 +53,10 @@ def test_what_was_removed_counts_no_more(kg: KnowledgeGraph, two: tuple[str, str
 
 
 def test_what_was_replaced_and_put_back_counts_once(kg: KnowledgeGraph, two: tuple[str, str]) -> None:
-    texts = [
-        f"Keeper {i} of the lighthouse counts {'gulls ' * (i % 3)}and {'seals ' * (i % 5)}at dawn." for i in range(40)
-    ]
-    documents = _documents("k", texts)
+    counts = [f"counts {'gulls ' * (i % 3)}and {'seals ' * (i % 5)}at dawn." for i in range(40)]
+    documents = _documents("k", [f"Keeper {i} of the lighthouse {text}" for i, text in enumerate(counts)])
     kg[two[0]].ingest(documents)
-    kg[two[0]].ingest(
-        [Document(d.key, (Section(f"Seals, again seals, and seals of {d.key}."),)) for d in documents[::3]]
-    )
+    kg[two[0]].ingest([Document(d.key, (Section(f"Seals, again seals: {d.key}."),)) for d in documents[::3]])
     kg[two[0]].ingest(documents[::3])
     kg[two[1]].ingest(documents)
     for question in ("gulls and seals", "Which keeper counts seals?", "lighthouse"):
@@ -68,10 +65,9 @@ def test_what_was_replaced_and_put_back_counts_once(kg: KnowledgeGraph, two: tup
 
 def test_facts_that_were_removed_count_no_more(kg: KnowledgeGraph, two: tuple[str, str]) -> None:
     def stated(kind: str, texts: list[str], *fact: str) -> list[Document]:
-        subject, predicate, object = fact
         return [
             Document(
-                f"{kind}{i}", (Section(text),), f"{kind} {i}", triples=(Triple(f"{subject} {i}", predicate, object),)
+                f"{kind}{i}", (Section(text),), f"{kind} {i}", triples=(Triple(f"{fact[0]} {i}", fact[1], fact[2]),)
             )
             for i, text in enumerate(texts)
         ]
@@ -84,7 +80,7 @@ def test_facts_that_were_removed_count_no_more(kg: KnowledgeGraph, two: tuple[st
 
     def scores(name: str) -> list[float]:
         index = open_collection(kg.graph, name).index("triple_text")
-        found = kg.graph.run("retrieve/knowledge_link", index=index, queries=["quartz sandstone"], limit=10)
+        found = kg.graph.run("retrieve/fulltext_each", index=index, queries=["quartz sandstone"], limit=10)
         return [round(hit["score"], 6) for hit in found[0]["rows"][0]]
 
     assert scores(two[0]) == scores(two[1]) != []
@@ -132,27 +128,33 @@ def test_equal_scores_have_one_order_for_every_k(kg: KnowledgeGraph, markers: st
 
 def test_equal_scores_of_several_texts_facts_and_names_have_one_order(kg: KnowledgeGraph, markers: str) -> None:
     collection = open_collection(kg.graph, markers)
-    reader = Reader(kg.graph, collection)
+    reader, query = Reader(kg.graph, collection), 'stems:"lantern" title_stems:"lantern"^0.5'
     stems, facts = collection.index("passage_stems"), collection.index("triple_text")
+    unit = [1.0] + [0.0] * (collection.dimension - 1)
 
-    def each(limit: int) -> list[str]:
-        query = 'stems:"lantern" title_stems:"lantern"^0.5'
-        found = reader.row("retrieve/fulltext_each", index=stems, queries=[query, ""], limit=limit)["rows"]
+    def rows(index: str, text: str, limit: int) -> list[str]:
+        found = reader.row("retrieve/fulltext_each", index=index, queries=[text, ""], limit=limit)["rows"]
         assert found[1] == []
         return [hit["id"] for hit in found[0]]
 
-    def linked(limit: int) -> list[str]:
-        found = reader.row("retrieve/knowledge_link", index=facts, queries=["lantern"], limit=limit)["rows"]
-        return [hit["id"] for hit in found[0]]
-
-    def worded(limit: int) -> list[str]:
-        vector = [1.0] + [0.0] * (collection.dimension - 1)
-        return [hit["id"] for hit in reader.similar_triples([vector], ["lantern"], limit, 200)[1][0]]
-
-    def named(limit: int) -> list[str]:
-        return [name for name, _ in names_like(kg.graph, collection, "lant", limit)]
-
-    for ask in (each, linked, worded, named):
+    asks: list[Callable[[int], list[str]]] = [
+        lambda k: rows(stems, query, k),
+        lambda k: rows(facts, "lantern", k),
+        lambda k: [hit["id"] for hit in reader.similar_triples([unit], ["lantern"], k, 200)[1][0]],
+        lambda k: [name for name, _ in names_like(kg.graph, collection, "lant", k)],
+    ]
+    for ask in asks:
         whole = ask(80)
         assert len(set(whole)) == 80 and whole == sorted(whole), ask
         assert [ask(k) for k in (1, 3, 10)] == [whole[:k] for k in (1, 3, 10)], ask
+
+
+def test_equal_scores_cost_the_same_in_a_larger_collection(kg: KnowledgeGraph, markers: str) -> None:
+    collection, hits = open_collection(kg.graph, markers), list[int]()
+    asked = {"collection": markers, "index": collection.index("passage_stems"), "query": 'stems:"lantern"', "limit": 10}
+    passages = f"CREATE (:Passage:{collection.label('Passage')} {{id: randomUUID(), stems: ' lantern '}})"
+    for _ in range(2):
+        kg.graph.driver.execute_query(f"UNWIND range(1, 1500) AS i {passages}")
+        hits.append(db_hits(kg.graph, "retrieve/fulltext", **asked, embedding="", vector=[]))
+    kg.graph.driver.execute_query(f"MATCH (p:{collection.label('Passage')}) WHERE p.collection IS NULL DELETE p")
+    assert hits[0] == hits[1]

@@ -216,7 +216,7 @@ def _checked(server: LocalServer, dump: Path | None, started: float, progress: P
             ) from error
         if version not in (None, schema.SCHEMA_VERSION):
             raise schema.version_mismatch("The backup", version)
-        records = graph.run("look_up/collections", name=None)
+        records = graph.run("look_up/collections", name="")
     bulk.forget(server.home)
     names = tuple(r["collection"]["name"] for r in records)
     return RestoreReport(names, dump, time.monotonic() - started)

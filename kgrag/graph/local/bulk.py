@@ -184,7 +184,7 @@ def read_note(home: Home) -> Note | None:
 
 def occupants(graph: Graph) -> list[str]:
     """Return what a replacement of the database destroys: collections by name, or else foreign nodes, if any."""
-    records = graph.run("look_up/collections", name=None)
+    records = graph.run("look_up/collections", name="")
     names = [f"collection {record['collection']['name']!r}" for record in records]
     if not names and (foreign := graph.run("inspect/foreign_nodes")[0]["number"]):
         names.append(f"{foreign:,} nodes that are not kgrag's")

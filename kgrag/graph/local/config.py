@@ -8,6 +8,7 @@ import socket
 import stat
 import string
 import sys
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -22,6 +23,7 @@ from kgrag.values.errors import ConfigurationError, LocalServerError
 HOST = "127.0.0.1"
 USER = "neo4j"
 _PORTS_TRIED = 200
+_ENDING = 5.0  # seconds
 _ROUNDS = 1024  # of the hash, as many as neo4j-admin makes
 
 
@@ -33,8 +35,17 @@ class Ports:
     http: int
 
 
-def choose_ports(settings: LocalSettings) -> Ports:
-    """Return the preferred ports, or the next free ones. Raises LocalServerError if no port near them is free."""
+def choose_ports(settings: LocalSettings, held: Ports | None = None) -> Ports:
+    """Return the preferred ports, or the next free ones. Raises LocalServerError if no port near them is free.
+
+    `held`: the ports of a server that was killed, whose last threads may hold them for a moment: wait for these.
+    """
+    near = range(settings.bolt_port, settings.bolt_port + _PORTS_TRIED)
+    deadline = time.monotonic() + _ENDING
+    while held is not None and held.bolt in near and time.monotonic() < deadline:
+        if port_is_free(held.bolt) and port_is_free(held.http):
+            return held
+        time.sleep(0.05)
     bolt = free_port(settings.bolt_port)
     return Ports(bolt, free_port(settings.http_port, but=bolt))
 

@@ -249,7 +249,8 @@ class LocalServer:
         line = self.line()
         self.download(line, plugins, progress)
         require_space(self.home.root, _START_SPACE, "KGRAG_HOME")
-        ports = config.choose_ports(self._settings)
+        killed = process.read_pid_file(self.home.pid_file)
+        ports = config.choose_ports(self._settings, None if killed is None else killed.ports)
         self.home.prepare(ports, plugins, line)
         password = self.home.password
         if password.exists():
@@ -399,6 +400,7 @@ class Supervisor:
         """Supervise the running server in the settings' home."""
         status = LocalServer(settings).status()
         ports = {"bolt_port": urlsplit(status.uri or "").port, "http_port": urlsplit(status.browser_url or "").port}
+        self._ports = [port for port in ports.values() if port]
         local = settings.local.model_copy(update={name: port for name, port in ports.items() if port})
         self._server = LocalServer(settings.model_copy(update={"local": local}))
         self._ending = threading.Event()
@@ -415,7 +417,8 @@ class Supervisor:
     def _watch(self) -> None:
         starts: deque[float] = deque()
         while not self._ending.wait(_LOOK):
-            if not self._server.died():
+            # On other ports nobody would find it
+            if not (self._server.died() and all(map(config.port_is_free, self._ports))):
                 continue
             while starts and time.monotonic() - starts[0] > _WITHIN:
                 starts.popleft()

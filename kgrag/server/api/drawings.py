@@ -15,7 +15,6 @@ from kgrag.server.api.passages import Id
 from kgrag.server.failures import Reply
 from kgrag.server.route_context import Called, Named
 from kgrag.values.results import Passage
-from kgrag.values.rows import Rows
 
 router = APIRouter(tags=["drawings"])
 
@@ -68,7 +67,9 @@ async def draw_connection(
         rows = saved_rows(caller.kg, "connection", {"entity": name, "other": other}, target.name)
         if not rows:
             return Reply({"nodes": [], "edges": [], "ways": 0, "ties": []})
-        ties = told_connection(map(_way, rows), target.context.reader.passages(list(_passages(rows))))
+        ties = told_connection(
+            map(_way, rows), target.context.reader.passages(list({id for row in rows for id in row["passages"] if id}))
+        )
         picture = drawing(rows)
         nodes, edges = list(picture.nodes.values()), list(picture.edges.values())
         return Reply({"nodes": nodes, "edges": edges, "ways": len(rows), "ties": ties})
@@ -87,10 +88,6 @@ def _way(row: Mapping[str, Any]) -> list[dict[str, Any]]:
         }
         for node, passage in zip(row["path"].nodes, row["passages"], strict=True)
     ]
-
-
-def _passages(rows: Rows) -> set[str]:
-    return {id for row in rows for id in row["passages"] if id}
 
 
 def around(kg: KnowledgeGraph, passage: Passage, edges: int) -> Drawing:

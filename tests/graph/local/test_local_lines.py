@@ -4,13 +4,13 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import get_args
 
-import neo4j
 import pytest
+from own_server import query
 
 from kgrag.cli.server import up
 from kgrag.graph.local.backup import backup, restore, upgrade
 from kgrag.graph.local.releases import LINES, line_named
-from kgrag.graph.local.server import Endpoint, LocalServer
+from kgrag.graph.local.server import LocalServer
 from kgrag.settings import LocalSettings, Settings
 from kgrag.values.errors import ConfigurationError, LocalServerError, MismatchError
 from kgrag.values.events import no_progress
@@ -21,12 +21,6 @@ MakeSettings = Callable[..., Settings]
 OLD, NEW = "5.26", "2026"
 KEEP = "CREATE (n:Thing {name: 'kept'}) RETURN 1"
 KEPT = "MATCH (n:Thing) RETURN collect(n.name)"
-
-
-def query(endpoint: Endpoint, text: str) -> object:
-    auth = (endpoint.user, endpoint.password.get_secret_value())
-    with neo4j.GraphDatabase.driver(endpoint.uri, auth=auth) as driver:
-        return driver.execute_query(text).records[0][0]
 
 
 def asking(settings: Settings, version: str | None, **local: str) -> Settings:

@@ -5,32 +5,27 @@ import socket
 import stat
 import subprocess
 import sys
+import threading
 import time
 import urllib.request
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-import neo4j
 import psutil
 import pytest
+from own_server import query
 
 from kgrag.graph.local import config, process
 from kgrag.graph.local.java import find_java
-from kgrag.graph.local.server import Endpoint, LocalServer
-from kgrag.settings import Settings
+from kgrag.graph.local.server import LocalServer
+from kgrag.settings import LocalSettings, Settings
 from kgrag.values.errors import ConfigurationError, DatabaseError, LocalServerError
 
 pytestmark = pytest.mark.long
 
 MakeSettings = Callable[..., Settings]
 NO_NETWORK = "http://127.0.0.1:9"
-
-
-def query(endpoint: Endpoint, text: str) -> object:
-    auth = (endpoint.user, endpoint.password.get_secret_value())
-    with neo4j.GraphDatabase.driver(endpoint.uri, auth=auth) as driver:
-        return driver.execute_query(text).records[0][0]
 
 
 def server_process(settings: Settings) -> psutil.Process:
@@ -210,7 +205,7 @@ def test_ports_that_another_server_took_on_the_way_up_are_given_up_for_others(
     assert running is not None
     choose = config.choose_ports
     lost = iter([running.ports])
-    monkeypatch.setattr(config, "choose_ports", lambda local: next(lost, None) or choose(local))
+    monkeypatch.setattr(config, "choose_ports", lambda *given: next(lost, None) or choose(*given))
     assert LocalServer(settings).ensure_running().uri.endswith(str(settings.local.bolt_port))
     assert next(lost, None) is None
 
@@ -309,6 +304,13 @@ def test_the_next_free_port_is_found() -> None:
         free = config.free_port(port)
         assert config.free_port(port, but=free) > free
     assert config.port_is_free(port)
+
+
+def test_the_ports_of_a_server_that_was_killed_are_waited_for() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as ending:
+        held = config.Ports(ending.getsockname()[1], config.free_port(20_000))
+        threading.Timer(0.3, ending.close).start()
+        assert config.choose_ports(LocalSettings(bolt_port=held.bolt, http_port=held.http), held) == held
 
 
 @pytest.mark.slow
