@@ -342,6 +342,7 @@ class Reader:
 
 def passage(id: str, properties: dict[str, Any], document: dict[str, Any]) -> Passage:
     """Return a Passage from the properties of its node and of its document's."""
+    figures = (FigureInfo(**row) for row in properties.get("figures", ()))
     return Passage(
         id=id,
         document=document["key"],
@@ -354,12 +355,7 @@ def passage(id: str, properties: dict[str, Any], document: dict[str, Any]) -> Pa
         page=properties.get("page"),
         last_page=properties.get("last_page"),
         collection=document["collection"],
-        figures=tuple(
-            sorted(
-                (FigureInfo(**figure_row) for figure_row in properties.get("figures", ())),
-                key=lambda figure: figure.number,
-            )
-        ),
+        figures=tuple(sorted(figures, key=lambda figure: figure.number)),
     )
 
 

@@ -16,7 +16,7 @@ from kgrag.indexing.timelines import timeline
 from kgrag.text.tokenised import tokenised
 from kgrag.text.tokens import caption
 from kgrag.values import identity
-from kgrag.values.documents import Document
+from kgrag.values.documents import Document, Triple
 from kgrag.values.errors import MismatchError
 
 _ROWS = 1000  # a statement
@@ -211,6 +211,12 @@ def settle_entities(tx: Transaction, lost: Set[str], typed: Set[str] = frozenset
         tx.run("write/fact_relationships", rows=rows)
     if lost:
         tx.run("write/settle_entities", ids=sorted(lost))
+
+
+def triple_properties(id: str, collection: str, triple: Triple) -> Row:
+    """Return the properties of a triple's node, without its vector."""
+    texts = {"subject": triple.subject, "predicate": triple.predicate, "object": triple.object, "text": triple.text}
+    return {"id": id, "name": caption(triple.predicate or triple.text), "collection": collection, **texts}
 
 
 def check_there(tx: Transaction, collection: Collection) -> str:

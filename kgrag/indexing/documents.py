@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 from kgrag.graph.property_values import dated, to_properties
 from kgrag.indexing.chunking import chunk
-from kgrag.indexing.document_writer import Batch, Row, add_pages
+from kgrag.indexing.document_writer import Batch, Row, add_pages, triple_properties
 from kgrag.settings import IndexingSettings
 from kgrag.text.aliases import passage_aliases, telling_headings, title_aliases
 from kgrag.text.languages import ENGLISH, Language
@@ -109,15 +109,7 @@ def _triples(collection: str, triples: Iterable[Triple], passages: list[Row], la
             "subject": identity.entity_id(collection, subject),
             "object": identity.entity_id(collection, obj),
             "names": ((subject, triple.subject), (obj, triple.object)),
-            "properties": {
-                "id": key,
-                "name": caption(triple.predicate or triple.text),
-                "collection": collection,
-                "subject": triple.subject,
-                "predicate": triple.predicate,
-                "object": triple.object,
-                "text": triple.text,
-            },
+            "properties": triple_properties(key, collection, triple),
         }
 
 

@@ -15,13 +15,13 @@ from urllib.parse import unquote
 
 from pydantic import BaseModel, Field, ValidationInfo, model_validator
 
-from kgrag.indexing.document_writer import Row
+from kgrag.indexing.document_writer import Row, triple_properties
 from kgrag.indexing.fact_schema import FactSchema
 from kgrag.models.facts import TRIPLES, repeats_example, triple_of
 from kgrag.models.prompted import json_in
 from kgrag.text.dates import as_told, may_precede, written_date
 from kgrag.text.languages import ENGLISH, Language
-from kgrag.text.tokens import caption, content_stems, known_by, normalise, search_form, stems, words_of
+from kgrag.text.tokens import content_stems, known_by, normalise, search_form, stems, words_of
 from kgrag.values import identity
 from kgrag.values.documents import Triple
 
@@ -417,15 +417,7 @@ def _row(collection: str, passage: str, triple: Triple, ends: Sequence["_End"], 
     subject, obj = (
         {"id": e.id, "aliases": list(e.aliases) or None, "wikipedia": e.wikipedia, "type": e.type or None} for e in ends
     )
-    properties = {
-        "id": id,
-        "name": caption(triple.predicate),
-        "collection": collection,
-        "subject": triple.subject,
-        "predicate": triple.predicate,
-        "object": triple.object,
-        "text": triple.text,
-    }
+    properties = triple_properties(id, collection, triple)
     if cell := getattr(triple, "cell", ""):
         properties["cell"] = cell
     return {"id": id, "passage": passage, "subject": subject, "object": obj, "fact": fact, "properties": properties}

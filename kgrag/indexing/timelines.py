@@ -41,14 +41,9 @@ class Period:
 
     def properties(self) -> dict[str, Any]:
         """Return the known properties of its relationship."""
-        properties = {
-            "valid_from": self.valid_from,
-            "valid_to": self.valid_to,
-            "ended_by": self.ended_by,
-            "stated_at": min(self.stated_at, default=""),
-        }
-        properties = {key: value for key, value in properties.items() if value}
-        return {"facts": sorted(self.facts), "passages": sorted(self.passages), **properties}
+        times = {name: getattr(self, name) for name in ("valid_from", "valid_to", "ended_by") if getattr(self, name)}
+        stated = {"stated_at": min(self.stated_at)} if self.stated_at else {}
+        return {"facts": sorted(self.facts), "passages": sorted(self.passages), **times, **stated}
 
 
 def timeline(facts: Iterable[Mapping[str, Any]], *, one: bool) -> list[Period]:

@@ -161,21 +161,13 @@ def resolve(
         decision.judged |= {open_pairs[place]: verdict for place, verdict in verdicts.same.items()}
         same, doubtful = _decide(decision, sure)
         open_pairs = [p for place, p in enumerate(open_pairs) if place not in verdicts.same]
+    differences = (_pair(decision, p, 0.0, by="decided") for p, is_same in decision.judged.items() if not is_same)
     result = Resolution(
         names=len(decision.ids),
         same=tuple(sorted(same.values(), key=_order)),
         groups=_count(same),
         doubtful=tuple(sorted(doubtful.values(), key=_order)),
-        apart=tuple(
-            sorted(
-                (
-                    _pair(decision, p, 0.0, by="decided")
-                    for p, verdict_of_pair in decision.judged.items()
-                    if not verdict_of_pair
-                ),
-                key=_order,
-            )
-        ),
+        apart=tuple(sorted(differences, key=_order)),
         estimate=judge.estimate(chat, _questions(graph, decision, spread(open_pairs, _SAMPLE)), len(open_pairs)),
         usage=usage,
         failed=verdicts.failed,
