@@ -151,7 +151,8 @@ class Tools:
         collection: Name = None,
     ) -> Json:
         """Return a passage whole, and the names, facts, pages and passages beside it in the graph."""
-        passage = self._collection(collection).passage(id)
+        everywhere = collection is None and not self.scope
+        passage = self.kg.passage(id) if everywhere else self._collection(collection).passage(id)
         edges = self.kg.neighbourhood(passage.id)
         beside = [{"edge": edge["type"], "label": edge["label"], "name": edge["name"] or ""} for edge in edges]
         return {"passage": shortened(passage, self._characters), "neighbours": beside}
@@ -173,7 +174,9 @@ class Tools:
 
     def get_schema(self) -> str:
         """Return every label, relationship and property of the graph, and its meaning. Read it before read-cypher."""
-        return describe().text()
+        documents = [info.name for info in self.kg.collections() if info.kind == "documents"]
+        schemas = {name: schema for name in documents if (schema := self.kg[name].fact_schema())}
+        return "\n\n".join([describe().text(), *(f"In {name}: {each.patterns()}" for name, each in schemas.items())])
 
     def read_cypher(
         self,

@@ -67,8 +67,9 @@ async def _refusal(client: Client, tool: str, **arguments: Any) -> str:
     return " ".join(getattr(part, "text", "") for part in result.content)
 
 
-def test_tools_read_the_graph(serve: Serve, scripted: Scripted) -> None:
+def test_tools_read_the_graph(kg: KnowledgeGraph, serve: Serve, scripted: Scripted) -> None:
     scripted.say("answer", "In Nordvika [2].")
+    kg[_SHIPS].set_fact_schema({"types": {"Seafarer": {}}, "predicates": {"BORN_IN": {"from": ["Seafarer"]}}})
 
     async def calls(client: Client) -> None:
         tools = {tool.name: tool for tool in (await client.list_tools()).tools}
@@ -96,7 +97,7 @@ def test_tools_read_the_graph(serve: Serve, scripted: Scripted) -> None:
         assert second["cut"] and len(second["text"]) <= 600
         whole = await client.read_resource(f"kgrag://{second['collection']}/passage/{second['id']}")
         assert whole.contents[0].text.count("letters home") == 60  # type: ignore[union-attr]
-        opened = await _call(client, "passage", id=first["id"], collection=_SHIPS)
+        opened = await _call(client, "passage", id=first["id"])
         assert {"edge": "MENTIONS", "label": "Entity", "name": "Ole Brandvik"} in opened["neighbours"]
 
         answer = await _call(client, "ask", question=_QUESTION, collection=_SHIPS, system="single+pathrank")
@@ -123,8 +124,11 @@ def test_tools_read_the_graph(serve: Serve, scripted: Scripted) -> None:
         assert "MENTIONS" in schema.contents[0].text  # type: ignore[union-attr]
         described = await _call(client, "get-schema")
         assert described["result"] == schema.contents[0].text  # type: ignore[union-attr]
+        assert f"In {_SHIPS}: By a schema of facts" in described["result"]
+        assert "(:Seafarer)-[:BORN_IN]->(:Entity)" in described["result"]
 
     serve(calls, "--characters", "1000")
+    kg[_SHIPS].set_fact_schema(None)
 
 
 def test_what_goes_wrong_is_said_with_its_remedy(serve: Serve) -> None:
