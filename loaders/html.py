@@ -97,7 +97,8 @@ class _Table:
         if not self.rows:
             self.rows.append([])
         self.in_item = self.after_item = False
-        self.rows[-1].append(Cell("", _number(tag, "rowspan", 1), _number(tag, "colspan", 1), _is_head(tag)))
+        is_head = tag.name == "th" or _is_bold(tag)  # cells that are not closed hold the next
+        self.rows[-1].append(Cell("", _number(tag, "rowspan", 1), _number(tag, "colspan", 1), is_head))
 
     def add(self, text: str) -> None:
         """Add a paragraph to the last cell."""
@@ -107,11 +108,6 @@ class _Table:
 
     def add_to(self, outline: Outline) -> None:
         outline.table([row for row in self.rows if row], self.caption, self.heads)
-
-
-def _is_head(cell: Tag) -> bool:
-    """Return whether a cell is a header, or all of its own text is bold; cells that are not closed hold the next."""
-    return cell.name == "th" or _is_bold(cell)
 
 
 def _is_bold(tag: Tag, depth: int = 0) -> bool:

@@ -58,7 +58,8 @@ def add_rtf(outline: Outline, data: bytes) -> str:
     source = _CODE_PAGE.sub("", source, 2)  # striprtf would take UTF-8 for those that it does not know
 
     def plain(part: str) -> str:
-        return _whole(to_text(part, encoding, errors="replace"))
+        pairs = to_text(part, encoding, errors="replace")  # a character beyond 16 bits is written as two
+        return pairs.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
 
     body = _replaced(_replaced(source, _FIELD_CODE, lambda _: ""), _BOX, _box_text)
     for block in _BLOCKS.split(plain(_marked(_with_notes(body)))):
@@ -83,11 +84,6 @@ def _encoding(source: str) -> str:
         return codecs.lookup(name).name
     except LookupError:
         return "cp1252"
-
-
-def _whole(text: str) -> str:
-    """Return text with characters beyond 16 bits, written as two, as one each."""
-    return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
 
 
 def _replaced(source: str, begin: re.Pattern[str], replacement: Callable[[str], str]) -> str:

@@ -79,18 +79,6 @@ def _in_base64(reply: dict[str, Any]) -> dict[str, Any]:
     return reply
 
 
-def _without_index(reply: dict[str, Any]) -> dict[str, Any]:
-    return {"data": [{"embedding": item["embedding"]} for item in reply["data"]]}
-
-
-def _same_index(reply: dict[str, Any]) -> dict[str, Any]:
-    return {"data": [{**item, "index": 0} for item in reply["data"]]}
-
-
-def _shuffled(reply: dict[str, Any]) -> dict[str, Any]:
-    return reply | {"data": reply["data"][::-1]}
-
-
 def _further(reply: dict[str, Any]) -> dict[str, Any]:
     return reply | {"data": [{**item, "text": "x", "norm": None} for item in reply["data"]], "id": 7, "usage": None}
 
@@ -108,9 +96,9 @@ def _slow(texts: list[str], rows: Rows, before: int) -> Response:
 WRITTEN: dict[str, Habit] = {
     "plain": changed(dict),
     "in base64": changed(_in_base64),
-    "without an index": changed(_without_index),
-    "every index 0": changed(_same_index),
-    "shuffled": changed(_shuffled),
+    "without an index": changed(lambda reply: {"data": [{"embedding": item["embedding"]} for item in reply["data"]]}),
+    "every index 0": changed(lambda reply: {"data": [{**item, "index": 0} for item in reply["data"]]}),
+    "shuffled": changed(lambda reply: reply | {"data": reply["data"][::-1]}),
     "further fields": changed(_further),
     "a bare list": changed(lambda reply: [item["embedding"] for item in reply["data"]]),
     "nested": changed(lambda reply: {"data": [{**i, "embedding": [i["embedding"]]} for i in reply["data"]]}),

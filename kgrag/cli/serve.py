@@ -1,6 +1,7 @@
 """kgrag serve, mcp, keys: the collections for other people and programs, and who may use them."""
 
 import sys
+from threading import Thread
 from typing import TYPE_CHECKING
 
 import click
@@ -183,6 +184,7 @@ def serve(host: str | None, port: int | None, check: bool, quiet: bool, as_json:
     if not quiet:
         context.with_resource(log_on_stderr())
     with connect(settings) as kg, supervised(settings):
+        Thread(target=kg.graph.plan_searches, daemon=True).start()
         app = create_app(kg, keys, options)
         mount(app, app.state.serving)
         config = config_of(app, options)

@@ -323,7 +323,8 @@ def writing(target: str, format: str, header: Header, *, overwrite: bool = False
         part.unlink(missing_ok=True)
         path.parent.mkdir(parents=True, exist_ok=True)
         try:
-            with open(part, "xb", buffering=1 << 20, opener=_for_its_owner) as file:
+            # what few may read in a database is not for all on this machine
+            with open(part, "xb", buffering=1 << 20, opener=lambda name, flags: os.open(name, flags, 0o600)) as file:
                 if path.name.lower().endswith(".gz"):
                     with gzip.GzipFile("", "wb", _LEVEL, file, mtime=0) as stream:
                         yield _writer(stream, format, header, path.parent)  # type: ignore[arg-type]
@@ -333,10 +334,6 @@ def writing(target: str, format: str, header: Header, *, overwrite: bool = False
         except BaseException:
             part.unlink(missing_ok=True)
             raise
-
-
-def _for_its_owner(path: str, flags: int) -> int:  # what few may read in a database is not for all on this machine
-    return os.open(path, flags, 0o600)
 
 
 def reading(source: str) -> JsonLinesReader:

@@ -6,7 +6,7 @@ import threading
 import time
 import uuid
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from types import TracebackType
 from typing import Any, Self, TypeVar
 
@@ -24,7 +24,7 @@ from neo4j.exceptions import (
 from neo4j.exceptions import ConfigurationError as DriverConfigurationError
 from pydantic import SecretStr
 
-from kgrag.graph.queries import Query, catalogue
+from kgrag.graph.queries import Query, catalogue, sample
 from kgrag.runtime import limits
 from kgrag.runtime.spans import span
 from kgrag.values.errors import (
@@ -139,6 +139,10 @@ _ADDRESS = re.compile(r"(bolt|neo4j)(\+s|\+ssc)?://[^/]")
 _LEASE = 60  # seconds
 _LEADERS = 3  # members that a statement is sent to while each no longer leads
 _RENEWAL = 0.1  # seconds within which an index that takes the place of an older one is there
+_SEARCH = [
+    f"retrieve/{name}" for name in ("pathrank", "pathrank_seeds", "pathrank_names", "question", "similar_titles")
+]
+_SEARCH += ["look_up/passages", "look_up/collections"]
 _FETCH_SIZE = 2000  # records that the server sends at once
 
 
@@ -261,6 +265,12 @@ class Graph:
             yield
         finally:
             self.run("write/unlock_schema", holder=holder)
+
+    def plan_searches(self) -> None:
+        """Have Neo4j plan the statements of a search, so that the first one does not wait; end if Neo4j does."""
+        with suppress(DatabaseError):
+            for query in map(catalogue().__getitem__, _SEARCH):
+                self.explain(query, {p.name: sample(p.type) for p in query.parameters})
 
     def explain(self, query: Query, parameters: dict[str, Any]) -> tuple[str, list[str]]:
         """Return the type (r, rw, w or s) and the columns of a query by EXPLAIN."""

@@ -159,7 +159,7 @@ class FoundColumns:
         for key, value in properties.items():
             kind, fields[key] = _typed(value)
             column = self._place.get(key, (len(self._place) + len(place), kind))
-            if column[1] != kind or not kind or not _can_head(key):
+            if column[1] != kind or not kind or any(c in key for c in '{}",\r\n'):
                 return None
             place[key] = column
         if len(self._place.keys() | place.keys()) > _MORE_COLUMNS:
@@ -185,8 +185,3 @@ def _typed(value: object) -> tuple[str, object]:
     kind = _TYPES.get(type(value), "")
     finite = kind not in ("long", "double") or abs(value) < 2**63  # type: ignore[arg-type]
     return kind if finite else "", value
-
-
-def _can_head(key: str) -> bool:
-    """Return whether a column can have that name."""
-    return not any(c in key for c in '{}",\r\n')

@@ -27,11 +27,13 @@ import re
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from datetime import UTC, datetime
 from functools import cache, reduce
 from importlib.metadata import entry_points
 from importlib.resources import files
 from importlib.resources.abc import Traversable
 from itertools import takewhile
+from typing import Any
 
 from kgrag.graph.description import describe
 
@@ -39,6 +41,7 @@ _PARAMETER = re.compile(r"^\$(\w+): ([\w<>| ]+?)(?: = (.+?))? - (.+)$")
 _COLUMN = re.compile(r"^-> (\w+): ([\w<>| ]+?) - (.+)$")
 _OWN = re.compile(r"([A-Z][A-Za-z]*)_c\d+")
 _PLACEHOLDER = re.compile(r"\{(label|properties)\}")
+_SAMPLES = {"STRING": "x", "INTEGER": 1, "FLOAT": 0.5, "BOOLEAN": True, "DATETIME": datetime(1, 1, 1, tzinfo=UTC)}
 _ENTRIES = ("mode", "label", "each", "title", "scan", "source")
 MODES = ("read", "write", "auto", "schema")
 
@@ -90,6 +93,11 @@ class Query:
             raise ValueError(f"{kind} has no properties {', '.join(sorted(unknown))}")
         text = self.text.replace("{label}", label)
         return replace(self, text=text.replace("{properties}", ", ".join(f"n.{name}" for name in properties)))
+
+
+def sample(kind: str) -> Any:
+    """Return a value of a type of Cypher. It is no empty list, which Neo4j takes for a type of its own."""
+    return [sample(kind[5:-1])] if kind.startswith("LIST<") else _SAMPLES.get(kind, {"x": 1})
 
 
 def parse(name: str, content: str) -> Query:

@@ -18,7 +18,7 @@ from typing import Any
 from kgrag.engines import IN_PROCESS, Engine
 from kgrag.graph.collections import Collection
 from kgrag.graph.connection import Graph, Transaction
-from kgrag.indexing.ask_each import FailedPassage, Source, ask_each, passage_sources, unread
+from kgrag.indexing.ask_each import FailedPassage, ask_each, passage_sources, unread
 from kgrag.indexing.corpus_stages import run_corpus_stages
 from kgrag.models.embed import Embedder
 from kgrag.models.tagme import TITLES, Annotation, Tagme, address
@@ -231,7 +231,8 @@ def tag(
     if tagme is not None:
         annotate = tagme.annotate
     elif due:
-        annotate = Titles(_all_sources(graph, collection), collection.language).annotate
+        whole = passage_sources(graph, unread(graph, collection, "tagged", "none has this"))
+        annotate = Titles(whole, collection.language).annotate
 
     def ask(source: Mapping[str, Any]) -> list[Row]:
         matches = annotate(source["text"])
@@ -253,11 +254,6 @@ def tag(
         seconds=time.monotonic() - started,
         stopped=outcome.stopped,
     )
-
-
-def _all_sources(graph: Graph, collection: Collection) -> Iterator[Source]:
-    """Return all passages, document by document."""
-    return passage_sources(graph, unread(graph, collection, "tagged", "none has this"))
 
 
 def _no_article(row: Row) -> Row:

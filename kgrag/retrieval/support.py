@@ -112,7 +112,7 @@ def unsupported(text: str, items: Sequence[Item], question: str, *, short: bool)
     if short:
         texts = [_forms(f"{part.title} {part.text}") for item in items for part in _parts(item)]
         repeated = _forms(question)
-        words = [word for word in _in_order(text) if len(word) >= _LEAST or word.isdigit() or _is_pair(word)]
+        words = [w for w in _in_order(text) if len(w) >= _LEAST or w.isdigit() or (len(w) > 1 and is_unspaced(w))]
         bare = not words or set(words) <= _CHOSEN
         return () if bare or any(their | repeated >= set(words) for their in texts) else (text,)
     return tuple(
@@ -202,11 +202,6 @@ def _parts(item: Item) -> Iterable[Passage | Summary]:
 
 def _in_order(text: str) -> list[str]:
     return words_of(text)
-
-
-def _is_pair(word: str) -> bool:
-    """Return whether a word is two letters of a script without spaces."""
-    return len(word) > 1 and is_unspaced(word)
 
 
 def _forms(text: str) -> frozenset[str]:

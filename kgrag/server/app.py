@@ -171,7 +171,7 @@ def _keys(settings: Settings) -> Check:
     try:
         unlocked = check_locked(keys, settings.serve)
     except KgragError as error:
-        return _failed("Keys", error)
+        return Check("Keys", False, error.message, error.remedy)
     return Check("Keys", True, "none: this machine alone is served, without keys" if unlocked else f"{len(keys)}")
 
 
@@ -203,7 +203,3 @@ def _watched(settings: Settings) -> Iterator[Check]:
 def _model(settings: Settings) -> Check:
     named = settings.chat.model
     return Check("Language model", True, named or "none: searches work, questions are not answered")
-
-
-def _failed(name: str, error: KgragError) -> Check:
-    return Check(name, False, error.message, error.remedy)

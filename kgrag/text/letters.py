@@ -179,7 +179,8 @@ def identity(word: str) -> str:
 
 def searched(word: str) -> str:
     """Return the letters, marks and digits, and the points of numbers, of a folded word in lower case."""
-    return "".join([c for i, c in enumerate(word) if _is_letter(c) or (c == "." and _between_digits(word, i))])
+    points = {i for i in range(1, len(word) - 1) if word[i] == "." and (word[i - 1] + word[i + 1]).isdigit()}
+    return "".join([c for i, c in enumerate(word) if _is_letter(c) or i in points])
 
 
 def _without_signs(word: str) -> str:
@@ -198,10 +199,6 @@ def _is_letter(c: str) -> bool:
 
 def _beside_digit(word: str, place: int) -> bool:
     return word[place - 1 : place].isdigit() or word[place + 1 : place + 2].isdigit()
-
-
-def _between_digits(word: str, place: int) -> bool:
-    return word[place - 1 : place].isdigit() and word[place + 1 : place + 2].isdigit()
 
 
 def is_number(word: str) -> bool:

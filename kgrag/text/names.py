@@ -292,7 +292,9 @@ def _trimmed(words: Sequence[Token], first: int, last: int, language: Language) 
     while first < last and (
         _is_stop(words[first], language)
         or begins_sentence(words[first].norm)
-        or _is_mark(words[first], words[first + 1])
+        or (
+            (len(words[first].norm) == 1 or words[first].raw.isdigit()) and words[first + 1].raw.islower()
+        )  # "Z in the"
         or (words[first].norm in _DAYS and words[first + 1].norm in language.stop_words)  # "every June the Oerol"
         or (words[first].raw.isdigit() and (last == first + 1 or _is_no_part(words, first, language)))
         or words[first].raw[0].islower()
@@ -344,11 +346,6 @@ def _follows_title(words: Sequence[Token], place: int) -> bool:
     """Return whether the title of a person, with its full stop, stands before a word: "Dr. Watson"."""
     before = words[place - 1] if place and words[place].apart else None
     return before is not None and before.norm in _TITLES and before.raw[0].isupper()
-
-
-def _is_mark(word: Token, after: Token) -> bool:
-    """Return whether a word is a sign or a quantity before a common word: "Z in the Cholesky"."""
-    return (len(word.norm) == 1 or word.raw.isdigit()) and after.raw.islower()
 
 
 def common_nouns(words: Sequence[Token], language: Language) -> frozenset[int]:

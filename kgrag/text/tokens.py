@@ -286,7 +286,7 @@ def tokens(text: str, language: Language = ENGLISH) -> Words:
                 result.continue_last(whole, end)
                 last = token
                 continue
-            token = (after_initial if _is_initial(last) else following)[gap][word]
+            token = (after_initial if len(last.norm) == 1 and last.raw.isupper() else following)[gap][word]
         if token is None:
             skipped = gap + word
             continue
@@ -353,10 +353,6 @@ def _unspaced_end(before: str, gap: str, word: str) -> str:
 def is_unspaced(word: str) -> bool:
     """Return whether a word begins with a letter of a script without spaces between words."""
     return not word.isascii() and UNSPACED_LETTER.match(word) is not None
-
-
-def _is_initial(token: Token) -> bool:
-    return len(token.norm) == 1 and token.raw.isupper()
 
 
 def _are_initials(one: Token, two: Token) -> bool:

@@ -1,7 +1,7 @@
 """PathRank on a small graph: the walk, its trail, and names that are misspelt, in lower case, or not there at all."""
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -10,6 +10,8 @@ from coast import TEXTS, coast_documents
 from queries_run import queries_of
 
 from kgrag import KnowledgeGraph
+from kgrag.graph.connection import _SEARCH
+from kgrag.graph.queries import catalogue, sample
 from kgrag.lab.records import in_force
 from kgrag.retrieval.linking import link_question
 from kgrag.retrieval.pathrank import PathRank, PathRankConstants
@@ -247,3 +249,14 @@ def test_names_that_triples_alone_know(kg: KnowledgeGraph, collection_name: str,
     linked, less = (found("Who was Ole Brandvik?", "pathrank", density=0, fact=most) for most in (0.8, 0))
     assert linked["Quay"][1] == ["Ole Brandvik"]
     assert linked["Quay"][0] - less["Quay"][0] == pytest.approx(0.4 / (1 + math.log(2)), abs=0.03)
+
+
+def test_the_statements_of_a_search_are_planned_for_the_types_that_it_sends(kg: KnowledgeGraph, coast: str) -> None:
+    sent: dict[str, Mapping[str, Any]] = {}
+    with kg.graph.listening(sent.__setitem__):
+        kg[coast].search(_QUESTION, k=5)
+    assert "retrieve/pathrank" in sent and sent.keys() <= set(_SEARCH)
+    for name, parameters in sent.items():
+        for each in catalogue()[name].parameters:
+            value = parameters[each.name]
+            assert type(value) is type(sample(each.type)) and value not in ([], None), (name, each.name)

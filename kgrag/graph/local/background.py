@@ -1,6 +1,6 @@
-"""Fill the cache once the first server runs: an archive of Java's classes, and a prepared database.
+"""Have a server plan searches before the first one; fill the cache: an archive of Java's classes, a prepared database.
 
-A process of its own makes both when the machine has nothing else to do: python -m kgrag.graph.local.background
+A process of its own does so when the machine has nothing else to do: python -m kgrag.graph.local.background
 """
 
 import os
@@ -17,17 +17,34 @@ from filelock import FileLock, Timeout
 from kgrag.graph.collections import create_collection
 from kgrag.graph.connection import Graph
 from kgrag.graph.local.archive import Archive
+from kgrag.graph.local.config import PasswordFile
 from kgrag.graph.local.java import Java
 from kgrag.graph.local.prepared import DIMENSION, PARTS, PreparedStore
 from kgrag.graph.local.releases import Line, line_named
-from kgrag.graph.local.server import LocalServer
+from kgrag.graph.local.server import Endpoint, LocalServer
 from kgrag.runtime.files import free_bytes
 from kgrag.runtime.jars import JarStore
 from kgrag.settings import IndexingSettings, Settings
 from kgrag.values.errors import KgragError
 
 _MEMORY = 1_500_000_000  # bytes that have to be available, of which Java takes 850 MB to make an archive
+_QUIET = 2  # looks in a row that find nothing written since the one before
 _SPACE = 600_000_000  # bytes that have to be free on the disk; an archive takes 150 MB
+
+
+def plan(endpoint: Endpoint, patience: float = 900) -> None:
+    """Plan searches once there are passages and nobody has written anything for some seconds.
+
+    Raises DatabaseError when the server ends.
+    """
+    with Graph(endpoint.uri, endpoint.user, endpoint.password, endpoint.database) as graph:
+        state, quiet, deadline = "", 0, time.monotonic() + patience
+        while quiet < _QUIET and time.monotonic() < deadline:
+            time.sleep(2)
+            records = graph.run("look_up/collections", name="")
+            before, state = state, graph.state()
+            quiet = quiet + 1 if state == before and any(r["collection"]["passages"] for r in records) else 0
+        graph.plan_searches()
 
 
 def make(store: JarStore, line: Line, java: Java, settings: Settings) -> None:
@@ -83,19 +100,20 @@ def _within(settings: Settings, home: Path, line: Line) -> Settings:
 
 
 def main() -> None:
-    """Make it when the machine has nothing else to do."""
-    jars, line, java, version, delay = sys.argv[1:]
+    """Do it when the machine has nothing else to do."""
+    jars, line, java, version, delay, uri, user, database, password = sys.argv[1:]
     if sys.platform != "win32":
         os.nice(19)
     if sys.platform == "linux":
         os.sched_setscheduler(0, os.SCHED_IDLE, os.sched_param(0))
-    time.sleep(float(delay))
-    store, settings = JarStore(Path(jars)), Settings()
-    with suppress(KgragError):  # the next start tries again
-        make(
-            store, line_named(line), Java(Path(java), int(version), ""),
-            settings.model_copy(update={"cache": store.folder.parent}),
-        )  # fmt: skip
+    if delay:
+        time.sleep(float(delay))
+        store = JarStore(Path(jars))
+        settings = Settings().model_copy(update={"cache": store.folder.parent})
+        with suppress(KgragError):  # the next start tries again
+            make(store, line_named(line), Java(Path(java), int(version), ""), settings)
+    with suppress(KgragError):  # the server was stopped meanwhile
+        plan(Endpoint(uri, user, PasswordFile(Path(password)).read(), database, ""))
 
 
 if __name__ == "__main__":

@@ -35,16 +35,16 @@ class Ports:
     http: int
 
 
-def choose_ports(settings: LocalSettings, former: Ports | None = None) -> Ports:
+def choose_ports(settings: LocalSettings, last: Ports | None = None) -> Ports:
     """Return the preferred ports, or the next free ones. Raises LocalServerError if no port near them is free.
 
-    `former`: the ports of a server that was killed, whose last threads may hold them for a moment: wait for these.
+    `last`: the ports of a server that was killed, whose last threads may hold them for a moment: wait for these.
     """
     near = range(settings.bolt_port, settings.bolt_port + _PORTS_TRIED)
     deadline = time.monotonic() + _ENDING
-    while former is not None and former.bolt in near and time.monotonic() < deadline:
-        if port_is_free(former.bolt) and port_is_free(former.http):
-            return former
+    while last is not None and last.bolt in near and time.monotonic() < deadline:
+        if port_is_free(last.bolt) and port_is_free(last.http):
+            return last
         time.sleep(0.05)
     bolt = free_port(settings.bolt_port)
     return Ports(bolt, free_port(settings.http_port, but=bolt))

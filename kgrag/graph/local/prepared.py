@@ -8,6 +8,7 @@ import json
 import os
 import shutil
 import sys
+from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 
@@ -52,12 +53,14 @@ class PreparedStore:
             copy.replace(data / part)  # the last one makes it a database
 
 
-def make_soon(store: JarStore, line: Line, java: Java) -> None:
-    """Start a background process that makes what the cache lacks."""
+def make_soon(store: JarStore, line: Line, java: Java, server: Sequence[str]) -> None:
+    """Start a background process that makes what the cache lacks, and has a server plan searches.
+
+    `server`: its address, user, database and password file.
+    """
     archive = Archive(store, line, java)
-    if archive.is_settled and PreparedStore(store, line).path.exists():
-        return
-    arguments = [str(store.folder), line.name, str(java.path), str(java.version), str(DELAY)]
+    delay = "" if archive.is_settled and PreparedStore(store, line).path.exists() else str(DELAY)
+    arguments = [str(store.folder), line.name, str(java.path), str(java.version), delay, *server]
     with suppress(OSError, psutil.Error):  # a start is as good without
         archive.folder.mkdir(parents=True, exist_ok=True)
         start_detached(

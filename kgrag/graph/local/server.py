@@ -231,7 +231,8 @@ class LocalServer:
             # Only now: a plugin with which the server does not start must not spoil later starts.
             self.home.remember(selection)
             if self._settings.archive:
-                make_soon(self.jars, self.line(), java)
+                login = (endpoint.uri, endpoint.user, endpoint.database, str(self.password_path))
+                make_soon(self.jars, self.line(), java, login)
             return endpoint
 
     @contextmanager

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import neo4j
 import pytest
@@ -105,9 +106,12 @@ def test_a_maker_that_is_killed_leaves_no_archive_and_the_next_one_cleans_up(
     kept.folder.mkdir()
     java = find_java(LINES[0].java)
     command = [sys.executable, "-m", "kgrag.graph.local.background", str(server.jars.folder), LINES[0].name]
-    maker = subprocess.Popen([*command, str(java.path), str(java.version), "0"], start_new_session=True)
+    nowhere = ("bolt://127.0.0.1:9", "neo4j", "neo4j", "no-password")
+    maker = subprocess.Popen([*command, str(java.path), str(java.version), "0", *nowhere], start_new_session=True)
     wait_for(lambda: [*kept.folder.glob("making-*/classes")])
-    subprocess.run([*command, str(java.path), str(java.version), "0"], check=True, timeout=20)  # leaves it to the first
+    subprocess.run(
+        [*command, str(java.path), str(java.version), "0", *nowhere], check=True, timeout=20
+    )  # leaves it to the first
     os.killpg(maker.pid, signal.SIGKILL)
     maker.wait()
     assert not kept.path.exists() and not kept.failure.exists()
@@ -197,14 +201,14 @@ def test_a_java_that_fails_is_not_asked_again_and_named(tmp_path: Path, monkeypa
     failing.folder.mkdir()
     failing.make()
     assert failing.failure.read_text() == "no such option\n"
-    started: list[object] = []
+    started: list[Any] = []
     monkeypatch.setattr("kgrag.graph.local.prepared.start_detached", lambda *given, **named: started.append(given))
     PreparedStore(store, LINES[0]).path.mkdir()
-    make_soon(store, LINES[0], Java(java, 17, "PATH"))
-    assert not started and failing.options() == []
+    make_soon(store, LINES[0], Java(java, 17, "PATH"), ["bolt://there"])
+    assert started[0][0][-2:] == ["", "bolt://there"] and failing.options() == []
     failing.failure.unlink()
-    make_soon(store, LINES[0], Java(java, 17, "PATH"))
-    assert len(started) == 1
+    make_soon(store, LINES[0], Java(java, 17, "PATH"), ["bolt://there"])
+    assert float(started[1][0][-2]) > 0  # there is something to make
 
 
 @pytest.mark.parametrize("line", LINES, ids=lambda line: line.name)
