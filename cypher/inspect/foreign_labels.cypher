@@ -1,7 +1,8 @@
-// Labels that other nodes of the database have than entities of collections.
+// The labels of the nodes that are somebody else's: none of their labels is kgrag's.
 // mode: read
-// $labels: LIST<STRING> - labels to look for
-// -> label: STRING - one of them
-CALL db.labels() YIELD label WHERE label IN $labels
-MATCH (n:$(label)) WHERE NOT n:Entity OR n.collection IS NULL
-RETURN DISTINCT label ORDER BY label
+// $own: LIST<STRING> - kgrag's labels
+// -> label: STRING - label
+// -> number: INTEGER - its nodes
+MATCH (n) WHERE none(label IN labels(n) WHERE label IN $own)
+UNWIND labels(n) AS label
+RETURN label, count(*) AS number ORDER BY number DESC, label

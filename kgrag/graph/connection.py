@@ -139,10 +139,10 @@ _ADDRESS = re.compile(r"(bolt|neo4j)(\+s|\+ssc)?://[^/]")
 _LEASE = 60  # seconds
 _LEADERS = 3  # members that a statement is sent to while each no longer leads
 _RENEWAL = 0.1  # seconds within which an index that takes the place of an older one is there
-_SEARCH = [
-    f"retrieve/{name}" for name in ("pathrank", "pathrank_seeds", "pathrank_names", "question", "similar_titles")
-]
-_SEARCH += ["look_up/passages", "look_up/collections"]
+_SEARCH = (
+    "retrieve/pathrank", "retrieve/pathrank_seeds", "retrieve/pathrank_names", "retrieve/question",
+    "retrieve/similar_titles", "look_up/passages", "look_up/collections",
+)  # fmt: skip
 _FETCH_SIZE = 2000  # records that the server sends at once
 
 

@@ -166,9 +166,8 @@ def set_fact_schema(graph: Graph, collection: Collection, schema: FactSchema | N
 
     Raises InputError where a type is the label of nodes of others, whose program would count these entities, too.
     """
-    labels = graph.run("inspect/foreign_labels", labels=sorted(schema.types)) if schema else []
-    if labels:
-        names = ", ".join(row["label"] for row in labels)
+    rows = graph.run("inspect/labels_of_others", labels=sorted(schema.types)) if schema else []
+    if names := ", ".join(row["label"] for row in rows):
         raise InputError(f"{names}: other nodes of this database have this label.", "Name the type otherwise.")
     one = sorted(name for name, each in schema.predicates.items() if each.one) if schema else []
     graph.run("write/fact_schema", collection=collection.name, schema=schema.to_json() if schema else "", one=one)

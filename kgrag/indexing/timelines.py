@@ -59,10 +59,8 @@ def timeline(facts: Iterable[Mapping[str, Any]], *, one: bool) -> list[Period]:
         period.facts, period.passages = [fact["id"]], set(fact["passages"])
         if not since and not until:
             statements.append(period)
-        elif (key := (period.object, since, until)) in dated:
-            dated[key].absorb(period)
-        else:
-            dated[key] = period
+        elif (same := dated.setdefault((period.object, since, until), period)) is not period:
+            same.absorb(period)
     periods = _joined([dated[key] for key in sorted(dated)], one=one)
     if one:
         beginnings = [period for period in periods if period.valid_from and not period.valid_to]
@@ -75,10 +73,8 @@ def timeline(facts: Iterable[Mapping[str, Any]], *, one: bool) -> list[Period]:
         homes = [home for home in periods if home.object == period.object and home.may_hold("".join(period.stated_at))]
         if len(homes) == 1:
             homes[0].absorb(period)
-        elif period.object in undated:
-            undated[period.object].absorb(period)
-        else:
-            undated[period.object] = period
+        elif (same := undated.setdefault(period.object, period)) is not period:
+            same.absorb(period)
     periods += undated.values()
     return sorted(periods, key=lambda each: (each.valid_from or min(each.stated_at, default=""), each.object))
 

@@ -152,7 +152,7 @@ class Tools:
     ) -> Json:
         """Return a passage whole, and the names, facts, pages and passages beside it in the graph."""
         everywhere = collection is None and not self.scope
-        passage = self.kg.passage(id) if everywhere else self._collection(collection).passage(id)
+        passage = (self.kg if everywhere else self._collection(collection)).passage(id)
         edges = self.kg.neighbourhood(passage.id)
         beside = [{"edge": edge["type"], "label": edge["label"], "name": edge["name"] or ""} for edge in edges]
         return {"passage": shortened(passage, self._characters), "neighbours": beside}
