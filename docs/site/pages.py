@@ -148,7 +148,11 @@ def raised(path: Path) -> Iterator[Told]:
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and len(node.args) >= 2:
             kind = getattr(kgrag.values.errors, node.func.id, None)
-            if isinstance(kind, type) and issubclass(kind, kgrag.values.errors.KgragError):
+            if node.func.id == "require_extra" and (message := _text(node.args[1])) != "…":
+                remedy = _text(node.args[2]) if len(node.args) > 2 else "Install it: {}"
+                hint = install_hint(_text(node.args[0]))
+                yield Told("ConfigurationError", message.replace("{}", "…"), remedy.replace("{}", hint))
+            elif isinstance(kind, type) and issubclass(kind, kgrag.values.errors.KgragError):
                 message, remedy = _text(node.args[0]), _text(node.args[1])
                 if message.strip("…. ") and remedy.strip("… "):
                     yield Told(node.func.id, message, remedy)
