@@ -1,9 +1,8 @@
 """The corpus-wide stages, in their order: word counts, mentions, keywords, nearest neighbours and similar names.
 
-Each visits only the nodes that are marked for it (`todo`), and takes its mark off in the transaction that writes its
-result: interrupted at any moment, it resumes. A new name marks the passages that hold it; a word whose
-document frequency passes a power of two marks the passages that hold it. So half of a corpus and then the other half
-give the graph that all of it at once gives.
+Each stage visits only the nodes that are marked for it (`todo`), and takes its mark off in the transaction that writes
+its result, so it resumes after any interruption. A new name marks the passages that hold it. So does a word whose
+document frequency passes a power of two. Ingesting a corpus in two halves therefore gives the same graph as at once.
 """
 
 from collections.abc import Callable, Mapping
@@ -64,12 +63,11 @@ def run_corpus_stages(
     removed: bool = False,
     engine: Engine = IN_PROCESS,
 ) -> None:
-    """Visit everything that is marked; writes nothing when nothing is, unless passages were `removed`.
+    """Visit every marked node. Writes nothing if no node is marked and no passage was `removed`.
 
-    Full-text indexes whose statistics count removed passages are rebuilt, so that these do not influence scores.
-
-    A passage index outside the graph is brought in step last, whether anything was marked or not.
-    Without an embedder, names that have no vector yet keep their mark. `engine`: what reads the texts again.
+    Full-text indexes that still count removed passages are rebuilt, since these would influence scores. A passage index
+    outside the graph is synchronised last in any case. Without an embedder, names without a vector keep their mark.
+    `engine` tokenises the texts.
     """
     left = graph.run("stages/unfinished", collection=collection.name)[0]
     if removed or left["number"]:

@@ -1,8 +1,8 @@
-"""Mentions: which known names each passage holds. The graph is the gazetteer.
+"""Mentions: the entities that each passage names. The graph is the gazetteer.
 
-Names come from titles and from capitalised phrases; a name of one word counts only while the corpus writes that word
-with a capital more often than not. Names of triples are mentioned by the passages that state them, but not looked for
-in texts: the longest name wins there, and "mayor of bergen" would hide "bergen". Source: the PathRank recipe, index, 3
+Names come from titles and from capitalised phrases. A single word is a name only while the corpus capitalises it more
+often than not. A passage mentions the ends of its triples, but other texts are not searched for these: the longest
+name wins in a text, and "mayor of bergen" would hide "bergen". Source: the PathRank recipe, index, 3
 to 5; names of triples apart: our own experiment.
 """
 
@@ -33,14 +33,14 @@ from kgrag.values.identity import entity_id, word_id
 
 _BATCH = 500  # passages a transaction: the server writes one batch while the next is computed
 FEW = 20
-"""When the passages are less than one of so many, their candidates are looked up, and not all names read."""
+"""If fewer than one passage in this many is pending, their candidate names are looked up one by one."""
 
 
 _entity_id = lru_cache(maxsize=1 << 16)(entity_id)  # many passages mention the same names
 
 
 class Gazetteer:
-    """The names of a collection that are looked for in texts."""
+    """The names that texts of a collection are searched for."""
 
     def __init__(
         self,
@@ -69,7 +69,7 @@ class Gazetteer:
 
     @classmethod
     def of_texts(cls, work: StageContext, sources: Iterable[Row]) -> Self:
-        """Return the part of the graph's gazetteer with names that may stand in some passages.
+        """Return the part of the graph's gazetteer that these passages may mention.
 
         `sources`: rows of `cypher/stages/mention_sources.cypher`.
         """
@@ -82,12 +82,12 @@ class Gazetteer:
         return cls(work.name, *_searchable(work, rows), recorder.pipeline, recorder.language)
 
     def entity(self, name: str) -> str:
-        """Return the id of an entity with this normalised name, whether it exists or not."""
+        """Return the id that an entity of this normalised name has or would have."""
         return _entity_id(self._collection, name)
 
 
 class _Tried(Container[str]):
-    """Knows no name, and keeps those that it is asked for: with names known, fewer would be asked for."""
+    """An empty gazetteer that records the names it is asked for. A filled one would be asked for fewer."""
 
     def __init__(self) -> None:
         self.names: set[str] = set()
@@ -114,23 +114,23 @@ def _searchable(work: StageContext, rows: Iterable[Mapping[str, Any]]) -> tuple[
 
 
 def is_sure_name(normal: str, is_title: bool, language: Language) -> bool:
-    """Return whether texts are searched for a name in any spelling of the corpus: one of several words, or "C++".
+    """Return whether texts are searched for a name however the corpus spells it: several words, or signs as in "C++".
 
-    And a title, where capitals do not tell names from other words: they say nothing of "Seeadler" or "上海".
+    Titles are sure, too, in languages whose capitals do not tell names from other words ("Seeadler", "上海").
     """
     sure = " " in normal or SIGNED_LETTER.fullmatch(normal) is not None
     return sure or (is_title and language.capitals != "names")
 
 
 def word_stems(names: Sequence[str], language: Language) -> list[str]:
-    """Return the stems in texts for names of one word, given in normal form."""
+    """Return the stems of single-word names in normal form."""
     plain = [name.isascii() and name.isalnum() for name in names]
     words = [n if ok else "".join(w.norm for w in tokens(n, language)) for n, ok in zip(names, plain, strict=True)]
     return words if language.inflects else stems(words, language)
 
 
 def _proper(work: StageContext, single: Sequence[str]) -> Iterator[str]:
-    """Yield the names of one word that the corpus capitalises more often than not."""
+    """Yield the single-word names that the corpus capitalises more often than not."""
     for start in range(0, len(single), 10_000):
         part = single[start : start + 10_000]
         words = [word_id(work.name, stem) for stem in word_stems(part, work.collection.language)]
@@ -144,7 +144,7 @@ def id64(id: str) -> int:
 
 
 def spread_names(work: StageContext) -> None:
-    """Mark the passages that hold a new name, unless no text is searched for it: a common word, and no title."""
+    """Mark the passages that hold a new name. Texts are not searched for common words, unless they are titles."""
 
     in_stems = partial(name_stems, language=work.collection.language)
 
@@ -156,7 +156,7 @@ def spread_names(work: StageContext) -> None:
 
 
 def link_mentions(work: StageContext) -> None:
-    """Write the mentions of the passages that are marked, and count the passages of each name."""
+    """Write the mentions of the pending passages, and count the passages of each entity."""
     due = work.due("Passage", "mentions")
     if not due:
         return
@@ -183,7 +183,7 @@ def link_mentions(work: StageContext) -> None:
 
 
 def count_names(work: StageContext) -> None:
-    """Count and name the entities whose titles, facts or mentions changed, unless `link_mentions` has done so."""
+    """Recount and rename entities whose titles, facts or mentions changed, if `link_mentions` did not reach them."""
     for ids in work.batches(work.due("Entity", "titles"), _BATCH, "titles"):
 
         def count(tx: Transaction, ids: list[str] = ids) -> None:
@@ -195,9 +195,9 @@ def count_names(work: StageContext) -> None:
 def _mentions(
     whole: Gazetteer | None, batch: tuple[list[str], tuple[list[Row], Gazetteer | None]]
 ) -> tuple[dict[str, dict[str, Row]], dict[str, dict[str, Row]]]:
-    """Return the mentions of the passages of a batch, and their other phrases: passage -> result of `mentions`.
+    """Return the mentions and the other phrases of the passages of a batch: passage -> result of `mentions`.
 
-    A batch has a gazetteer of its own where there is none of all.
+    If `whole` is None, the batch brings a gazetteer of its own.
     """
     rows: dict[str, dict[str, Row]] = {}
     phrases: dict[str, dict[str, Row]] = {}
@@ -212,9 +212,9 @@ def _mentions(
 
 @dataclass(frozen=True, slots=True)
 class Facts:
-    """The entities of the triples of one passage: their subjects and objects, and the names of the passage itself.
+    """The subjects and objects of the triples of one passage, and the names of the passage itself.
 
-    All in normal form, between spaces, so that whole words are compared.
+    Each is in normal form between spaces, so that only whole words match.
     """
 
     ends: tuple[str, ...]
@@ -232,9 +232,9 @@ class Facts:
         return any(f" {name} " in end for end in self.ends)
 
     def stated(self, name: str) -> bool:
-        """Return whether a name is mentioned otherwise than as a part of the passage's own name.
+        """Return whether a triple states a name in its own right, and not only as a part of the passage's own name.
 
-        "Mcdowell County" of the fact that Johnnycake, West Virginia lies there, but not "West Virginia".
+        "Johnnycake, West Virginia lies in Mcdowell County" states "Mcdowell County" but not "West Virginia".
         """
         name = f" {name} "
         around = [own for own in self.own if name in own]
@@ -244,10 +244,9 @@ class Facts:
 def mentions(
     source: Mapping[str, Any], passage: TokenisedPassage, gazetteer: Gazetteer
 ) -> tuple[dict[str, Row], dict[str, Row]]:
-    """Return the mentions of one passage by entity, and by name its other phrases, mentions if they are rare names.
+    """Return the mentions of one passage by entity, and its other phrases by name, which are mentions if they are rare.
 
-    Mentions are names in its text, names within its title, those that spaCy finds, and the names of its triples. A part
-    of a longer name is no mention.
+    Mentions come from its text, its title, spaCy and its triples. A part of a longer name is not a mention.
 
     Args:
         source: A row of `cypher/stages/mention_sources.cypher`.
@@ -316,6 +315,6 @@ def mentions(
 def add_rare(
     mentions: dict[str, dict[str, Row]], phrases: Mapping[str, Mapping[str, Row]], rare: Container[str]
 ) -> None:
-    """Add the mentions of names that one passage alone holds (`rare`); `phrases`: passage -> name -> mention."""
+    """Add the mentions of `rare` names, which one passage alone holds. `phrases`: passage -> name -> mention."""
     for passage, by_name in phrases.items():
         mentions[passage] |= {row["entity"]: row for row in by_name.values() if row["entity"] in rare}

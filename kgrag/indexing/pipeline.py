@@ -1,7 +1,7 @@
-"""Ingestion: documents -> what an engine prepares of them, several transactions side by side -> corpus-wide stages.
+"""Ingestion: an engine prepares documents, parallel transactions write them, and the corpus-wide stages follow.
 
-The graph is the ledger: a document whose content hash is recorded is not touched again, a passage that exists is not
-embedded again, and whatever the corpus-wide stages have yet to visit is marked on the nodes themselves.
+The graph is the ledger. A document with the same content hash is skipped, an existing passage is not embedded again,
+and the nodes themselves carry marks for the stages that are pending.
 """
 
 import logging
@@ -34,7 +34,7 @@ from kgrag.values.results import IngestReport
 
 @dataclass(frozen=True, slots=True)
 class PendingDocument:
-    """A new or changed document by its id. `replaced` is the version that it replaces."""
+    """A new or changed document, and the version that it replaces, if any."""
 
     id: str
     document: Document
@@ -60,7 +60,7 @@ class Prepared:
 
 @dataclass(frozen=True, slots=True)
 class Preparing:
-    """Cuts documents into passages, finds names in them and embeds new passages. `size`: passages of a transaction."""
+    """Splits documents into passages, finds their names and embeds new passages. `size`: passages per transaction."""
 
     collection: str
     indexing: IndexingSettings
@@ -69,7 +69,7 @@ class Preparing:
     size: int
 
     def __call__(self, due: Sequence[PendingDocument]) -> Iterator[Prepared]:
-        """Yield the rows of documents; none of those without text."""
+        """Yield the rows of documents that have text."""
         for parts in local.split(self._plans(due), self.size):
             batch, texts = local.build_batch(self.collection, parts, self.language)
             places = local.places(parts, batch)
@@ -201,7 +201,7 @@ def ingest(
 
 
 def _due(graph: Graph, collection: Collection, source: Items, tally: _Tally, scan: Scan) -> Iterator[PendingDocument]:
-    """Yield the new and changed documents, with their contents in the graph."""
+    """Yield the new and changed documents with the ids that the graph has of them."""
     stream = iter(source)
     while group := _group(stream):
         by_id: dict[str, Document] = {}
@@ -263,7 +263,7 @@ def _some(due: Iterator[PendingDocument], size: int) -> Iterator[list[PendingDoc
 
 
 def _count(item: PendingDocument, is_written: bool, tally: _Tally, scan: Scan) -> None:
-    """Take a document that was prepared into account, or that there was nothing of it to write."""
+    """Count a prepared document, or report that it holds no text."""
     document = item.document
     if not is_written:
         tally.problems.append(Problem(document.source or document.key, "holds no text"))
@@ -303,7 +303,7 @@ def _group(stream: Iterator[Document | Problem | Unchanged]) -> list[Document | 
 
 
 class Writers:
-    """Transactions side by side, never more waiting than there are writers; the first failure is raised."""
+    """Parallel transactions. `submit` blocks while every writer is busy, and the first failure is raised."""
 
     def __init__(self, graph: Graph, collection: Collection, number: int) -> None:
         self._graph = graph
@@ -323,7 +323,7 @@ class Writers:
             self._pool.shutdown(wait=True, cancel_futures=True)
 
     def submit(self, batch: Batch, *, alone: bool) -> None:
-        """Write a batch as soon as a writer is free; `alone`: after all before it and before all after it."""
+        """Write a batch as soon as a writer is free. With `alone`, no other transaction runs meanwhile."""
         self._drain(0 if alone else self._number)
         self._running.add(self._pool.submit(write_batch, self._graph, self._collection, batch))
         if alone:

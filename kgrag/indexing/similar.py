@@ -30,8 +30,8 @@ def nearest(
 
     `vectors`: float32 [n, d], unit length.
 
-    Yields (row, [(other, score), ...]), best first, ties by id; score = (1 + cosine) / 2, as Neo4j gives it, of at
-    least `least`. What is kept at a time is bounded: the cosines of one block and the best few of its rows.
+    Yields (row, [(other, score), ...]), best first, ties by id. score = (1 + cosine) / 2, as in Neo4j, and at least
+    `least`. Memory is bounded: it holds the cosines of one block and the best few of its rows.
     """
     k = min(k, len(vectors) - 1)
     if k < 1:
@@ -52,7 +52,7 @@ def nearest(
 def _narrowed(vectors: Vectors) -> Vectors:
     """Return the first principal components of unit vectors, and the length of the rest: [n, components + 1].
 
-    The product of two is never less than their cosine (Cauchy-Schwarz), so that most pairs need no other.
+    The product of two such rows is an upper bound of their cosine (Cauchy-Schwarz). It rules out most pairs.
     """
     _, axes = np.linalg.eigh(vectors.T @ vectors)
     first = vectors @ axes[:, -_COMPONENTS:]
@@ -87,7 +87,7 @@ def _near(
 ) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
     """Return the vectors of a part that may reach the floors of a block's rows: [place in the block], [other].
 
-    Not all of them, if they are many: those of each row that are nearest in this part.
+    If there are too many, return only the nearest of each row in this part.
     """
     part, least = slice(low, low + _PART), _cosines(floors)[:, None]
     if narrow is not None:
@@ -115,12 +115,12 @@ def _scores(cosines: Vectors) -> Vectors:
 
 
 def _cosines(scores: Vectors) -> Vectors:
-    """Return cosines, rather too small, of scores."""
+    """Return the cosines of scores, rounded down so that no candidate is lost."""
     return 2 * scores - 1 - np.float32(4 * 10.0**-_DIGITS)
 
 
 def displaced(vectors: Vectors, floors: Vectors, new: NDArray[np.intp]) -> NDArray[np.intp]:
-    """Return the rows, `new` ones left out, with one of the `new` vectors nearer than their last neighbour.
+    """Return the rows, without the `new` ones, that gain one of the `new` vectors as a neighbour.
 
     `floors`: score of each row's last neighbour, float32 [n]; -1 where there are fewer neighbours than wanted.
     """
@@ -143,7 +143,7 @@ SMALL = 20_000  # vectors that are compared all the same: that is exact
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """The nodes of a label to be compared. At most `k` neighbours are kept, each of at least the score `least`."""
+    """The nodes of one label that are compared. Each keeps at most `k` neighbours with a score of at least `least`."""
 
     label: str
     k: int
@@ -167,7 +167,7 @@ def link_similar(work: StageContext) -> None:
 
 
 def link_nearest(work: StageContext, kind: Kind, due: Sequence[str], count: Callable[[], int]) -> None:
-    """Write the neighbours of the nodes in `due`, and of every node that gains one of them; `count`s all vectors."""
+    """Update the neighbours of the nodes in `due`, and of nodes that gain one of them. `count` counts all vectors."""
     total = count()
     size = total * work.collection.dimension * 4
     few = total > max(SMALL, SEARCHES * len(due))
@@ -178,7 +178,7 @@ def link_nearest(work: StageContext, kind: Kind, due: Sequence[str], count: Call
 
 
 def link_exactly(work: StageContext, kind: Kind, due: Sequence[str], total: int) -> None:
-    """Link nodes to the nearest of all, by comparing with all."""
+    """Link nodes to their nearest neighbours by brute force."""
     ids: list[str] = []
     vectors = np.empty((total, work.collection.dimension), np.float32)
     floors = np.full(total, kind.least, np.float32)
@@ -211,13 +211,13 @@ def link_exactly(work: StageContext, kind: Kind, due: Sequence[str], total: int)
 
 
 def _by_index(work: StageContext, kind: Kind, due: Sequence[str]) -> None:
-    """Take candidates for many vectors from the vector index, scored exactly on the server."""
+    """Link nodes to candidates from the vector index, which the server scores exactly."""
     displaced = _write_by_index(work, kind, due, spread=True)
     _write_by_index(work, kind, displaced, spread=False)
 
 
 def _write_by_index(work: StageContext, kind: Kind, due: Sequence[str], *, spread: bool) -> list[str]:
-    """Write the neighbours of nodes; with `spread` mark and return those whose own last neighbour is further away."""
+    """Write the neighbours of nodes. With `spread`, mark and return the nodes that gain one of them as a neighbour."""
     displaced: set[str] = set()
     for ids in work.batches(due, 100, f"similar {kind.plural}"):
         records = work.graph.run(
@@ -255,8 +255,8 @@ def _write(work: StageContext, kind: Kind, rows: list[dict[str, Any]]) -> None:
 
 # SIMILAR edges between entities: names that resemble each other, as HippoRAG's synonymy edges (section 2.2).
 #
-# Only names that a title or a triple gives have a vector: others (capitalised phrases) are spelt as the texts spell
-# them. A name with a digit has none either: vectors tell 1876 from 1867, or the 9th century from the 11th, badly.
+# Only names from titles and triples have a vector. Capitalised phrases have none, since they are spelt as in the texts.
+# Names with a digit have none, since vectors hardly tell 1876 from 1867, or the 9th century from the 11th.
 
 
 _NAMES = 2000
@@ -300,5 +300,5 @@ def _count(work: StageContext) -> int:
 
 
 def is_fit(name: str) -> bool:
-    """Return whether a normalised name is worth a vector."""
+    """Return whether a normalised name gets a vector."""
     return len(name) >= _SHORTEST and not any(letter.isdigit() for letter in name)

@@ -1,4 +1,4 @@
-"""Shared work of the corpus-wide stages: nodes marked for a stage (`todo`) in batches, and removal of the marks."""
+"""Shared code of the corpus-wide stages: visit pending nodes (`todo`) in batches, and take their marks off."""
 
 import logging
 import time
@@ -22,9 +22,9 @@ R = TypeVar("R")
 
 
 class StageContext:
-    """A collection whose corpus-wide stages are at work: a context manager.
+    """The state of a collection while its corpus-wide stages run: a context manager.
 
-    One transaction is written in the background while the next batch is prepared.
+    It writes one transaction in the background while the next batch is prepared.
     """
 
     def __init__(
@@ -65,7 +65,7 @@ class StageContext:
         return [r["id"] for r in self.graph.stream("stages/todo", label=label, collection=self.name, stage=stage)]
 
     def batches(self, ids: Sequence[str], size: int, stage: str) -> Iterator[list[str]]:
-        """Yield the ids, `size` at a time, and report progress; at the end all is written."""
+        """Yield the ids, `size` at a time, and report progress. All transactions are written when the iterator ends."""
         started = time.perf_counter()
         for start in range(0, len(ids), size):
             self.progress(stage, start, len(ids))
@@ -80,7 +80,7 @@ class StageContext:
         read: Callable[[list[str]], T],
         compute: Callable[[tuple[list[str], T]], R],
     ) -> Iterator[tuple[list[str], R]]:
-        """Yield each batch of ids with the engine's result and the rows read for it."""
+        """Yield each batch of ids with the result that the engine computes from its rows."""
         started = time.perf_counter()
         done = 0
         parts = (list(ids[start : start + size]) for start in range(0, len(ids), size))
@@ -97,13 +97,13 @@ class StageContext:
             _LOG.info("%s: %d in %.1f s", stage, number, time.perf_counter() - started)
 
     def rows(self, name: str, ids: list[str]) -> list[Row]:
-        """Return the records of a query of nodes' ids, as plain maps, which can be sent to a worker."""
+        """Return the records of a query that takes node ids, as dictionaries that can be sent to a worker."""
         return [dict(record) for record in self.graph.run(name, ids=ids)]
 
     def commit(self, label: str, stage: str, ids: Sequence[str], work: Callable[[Transaction], object]) -> None:
         """Write a result and take the stage's mark off its nodes, in one transaction, after the previous commit.
 
-        Raises what the one before raised.
+        Raises the error of the previous commit, if it failed.
         """
 
         def run(tx: Transaction) -> None:
@@ -114,7 +114,7 @@ class StageContext:
         self._writing = self._writer.submit(self.graph.write, run)
 
     def flush(self) -> None:
-        """Wait until everything is written. Raises what a writer raised."""
+        """Wait until everything is written. Raises the error of the writer, if it failed."""
         if self._writing is not None:
             writing, self._writing = self._writing, None
             writing.result()
@@ -125,23 +125,23 @@ class StageContext:
             self.graph.run("stages/due", label=label, ids=list(ids), stage=stage)
 
     def done(self, label: str, ids: Sequence[str], stage: str) -> None:
-        """Take a stage's mark off nodes of a label that there is nothing to write for."""
+        """Take a stage's mark off nodes that need no write."""
         if ids:
             self.graph.run("stages/done", label=label, ids=list(ids), stage=stage)
 
     @cached_property
     def passages(self) -> int:
-        """How many passages the collection has: counted once, and recorded on it."""
+        """The number of passages, counted once and recorded on the collection."""
         return int(self.graph.run("write/count_passages", collection=self.name)[0]["passages"])
 
     def word_phrases(self, ids: list[str]) -> list[Row]:
-        """Return the phrases of words, by their ids."""
+        """Return the search phrases of words."""
         return [phrase([r["stem"]]) for r in self.graph.run("stages/word_stems", ids=ids)]
 
     def spread(self, label: str, mark: str, phrases: Callable[[list[str]], list[Row]], stage: str) -> None:
-        """Mark for `stage` the passages that hold a word or name marked `mark`; all of them when that is quicker.
+        """Mark for `stage` the passages that hold a word or name marked `mark`.
 
-        `phrases(ids)` gives what `phrase` makes of the stems to look for.
+        Marks every passage if that is faster. `phrases(ids)` returns the search phrases of words or names.
         """
         due = self.due(label, mark)
         if not due:
@@ -167,7 +167,7 @@ def phrase(stems: Sequence[str], initials: int = 0) -> Row:
 
     Args:
         stems: The stems.
-        initials: So many single characters may stand between them.
+        initials: The number of single characters that may stand between them.
     """
     quoted = " ".join(stem.replace("\\", "\\\\").replace('"', '\\"') for stem in stems)
     if initials < 1 or len(stems) < 2:

@@ -1,7 +1,7 @@
-"""Statistics of words and names, kept as counts in the graph, and the keywords and the density that follow from them.
+"""Statistics of words and names, kept as counts in the graph, and the keywords and the density derived from them.
 
-Every passage is counted once, in the transaction that takes its mark off, and taken back in the transaction that
-removes it; its share follows from its title, headings and text alone.
+The transaction that takes off the mark of a passage adds its counts, and the transaction that removes the passage
+subtracts them. The counts depend on its title, headings and text alone.
 """
 
 import math
@@ -26,8 +26,8 @@ from kgrag.values.identity import entity_id, keyword_id, word_id
 
 # The density of names: the share of passages that mention two names or more that can serve as bridges.
 #
-# Of a large collection it is counted on a sample, so that it takes as long whatever the size. Ids are hashes: those
-# that come first are a sample that follows from the documents alone, in whatever order they came.
+# A large collection is sampled, so that the time does not grow with its size. Ids are hashes, so the first ones are a
+# random sample that does not depend on the order of the documents.
 
 
 def record_density(work: StageContext, sample: int = DENSITY_SAMPLE) -> None:
@@ -44,14 +44,14 @@ def sample_bound(passages: int, sample: int = DENSITY_SAMPLE) -> int | None:
 
 # Keywords of a passage: its top TF-IDF terms (KGP, section 3).
 #
-# The idf counts in powers of two: floor(log2(df)). So a passage's keywords follow from its text and a few small
-# numbers, and adding documents changes them only where a word's df, or the number of passages, passes a power of two.
+# The idf uses floor(log2(df)). So new documents change the keywords of a passage only when the df of a word, or the
+# number of passages, passes a power of two.
 
 
 _PASSAGES = 1000  # passages a transaction: the server writes one batch while the next is computed
 
 
-# In English a term is a noun or a name, as its neighbours tell: no text is parsed.
+# In English a term is a noun or a name. Its neighbours decide, so no parser is needed.
 _AFTER_NOUNS = frozenset(
     """and are as at between but by can could did for from had has have if in into is must of on or should since than
     that then through to under until was were when where which while who will with within without would""".split()
@@ -72,7 +72,7 @@ class Terms:
 
 
 def terms(passage: TokenisedPassage) -> Terms:
-    """Return the content words of a passage that may be keywords; numbers and months are left out."""
+    """Return the content words of a passage that may be keywords, without numbers and months."""
     language = passage.language
     noise = keyword_noise(language)
     tokens = [*passage.title, *passage.text]
@@ -126,12 +126,12 @@ def top_terms(terms: Terms, df_classes: Mapping[str, int], corpus_class: int, n:
 
 @lru_cache(maxsize=1 << 14)
 def _weight(count: int, rarity: int) -> float:
-    """Return TF-IDF of a word's frequency in a passage, and of its rarity among passages (log2)."""
+    """Return the TF-IDF weight for a term frequency and a rarity (log2 of passages per passage with the word)."""
     return round((1 + math.log(count)) * (1 + math.log(2) * rarity), 4)
 
 
 def spread_words(work: StageContext) -> int:
-    """Mark the passages whose keywords may change; returns floor(log2(number of passages))."""
+    """Mark the passages whose keywords may change, and return floor(log2(number of passages))."""
     passages = work.passages
     corpus_class = int(math.log2(passages)) if passages else 0
     if work.graph.run("stages/corpus_class", collection=work.name)[0]["class"] != corpus_class:
@@ -143,7 +143,7 @@ def spread_words(work: StageContext) -> int:
 
 
 def link_keywords(work: StageContext, corpus_class: int) -> None:
-    """Write the keywords of the passages that are marked, and count the passages of each keyword."""
+    """Write the keywords of the pending passages, and count the passages of each keyword."""
     due = work.due("Passage", "keywords")
     read, compute = partial(work.rows, "look_up/texts"), partial(_terms, work.collection.language)
     for ids, by_passage in work.computed(due, _PASSAGES, "keywords", read, compute):
@@ -179,7 +179,7 @@ Counted = tuple[list[Row], list[Row]]
 
 
 def count_statistics(work: StageContext) -> None:
-    """Count the words and capitalised phrases of new passages; words that change their case mark their passages."""
+    """Count words and capitalised phrases of new passages, and mark the passages of words that change their case."""
     due, collection = work.due("Passage", "words"), work.collection
     compute = partial(_counted, work.name, collection.indexing.pipeline, collection.language)
     for ids, (words, phrases) in work.computed(due, _BATCH, "words", partial(work.rows, "look_up/texts"), compute):
@@ -192,12 +192,12 @@ def count_statistics(work: StageContext) -> None:
 
 
 def _counted(collection: str, pipeline: str | None, language: Language, batch: tuple[list[str], list[Row]]) -> Counted:
-    """Return the counts that the passages of a batch add."""
+    """Return the counts of the passages of a batch."""
     return statistics(collection, (tokenised(row, language) for row in batch[1]), 1, pipeline, language)
 
 
 def write_statistics(tx: Transaction, collection: Collection, words: list[Row], phrases: list[Row]) -> None:
-    """Add to the counts of words and names, within a transaction."""
+    """Add counts of words and names within a transaction."""
     tx.run("write/count_words", rows=words, collection=collection.name)
     tx.run("write/count_phrases", rows=phrases, collection=collection.name, labels=[collection.label("Entity")])
 
@@ -254,7 +254,7 @@ def statistics(
 
 
 def difference(removed: Counted, added: Counted) -> Counted:
-    """Return the sum of the rows of `statistics` of passages that go and of passages that come, without zeros."""
+    """Return the sum of the counts of removed and of added passages, without zeros."""
     words, names = (_sums([*before, *after]) for before, after in zip(removed, added, strict=True))
     return sorted(words, key=lambda row: str(row["stem"])), sorted(names, key=lambda row: str(row["id"]))
 

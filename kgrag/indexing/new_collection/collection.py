@@ -1,8 +1,7 @@
-"""Documents -> the rows of a new collection in two passes: the documents alone, then the counts of the corpus.
+"""Make the rows of a new collection in two passes: first each document, then everything that needs the whole corpus.
 
-The graph is the one that an ingest of one document after the other makes. What grows with the corpus waits on disk
-unless it is `in_memory`, for a collection of some thousand passages; else in memory are 64 bits for each name,
-document and mention, the words of two passages or more, and keywords.
+The graph equals that of an incremental ingest. Rows wait on disk, unless the collection is small (`in_memory`). Memory
+then holds 64 bits for each name, document and mention, the words of two passages or more, and the keywords.
 """
 
 from array import array
@@ -74,7 +73,7 @@ class Totals:
 
 
 class CollectionRows:
-    """A new collection as rows, which `tables` take: `read` the documents, then `relate` them."""
+    """The rows of a new collection, written to `tables`: `read` the documents, then `relate` them."""
 
     def __init__(
         self,
@@ -129,7 +128,7 @@ class CollectionRows:
         return self._vectors.rows
 
     def counts(self) -> dict[str, Any]:
-        """Return the counts of the documents read, by the fields of an IngestReport."""
+        """Return the counts of an IngestReport so far."""
         counts = {"added": self.added, "unchanged": self.unchanged, "passages": self.passages}
         embedded = {"embedded": self.embedded, "embedded_batches": self.batches}
         return counts | embedded | {"problems": tuple(self.problems)}
@@ -137,10 +136,10 @@ class CollectionRows:
     # The first pass.
 
     def read(self, items: Iterable[Document | Problem], progress: Progress, total: int | None) -> None:
-        """Cut documents into passages, embed them and count their words and names.
+        """Split documents into passages, embed them and count their words and names.
 
-        What cannot stand in the files as the graph would hold it is put into `deferred`: a second version of a
-        document, and metadata of an odd name or of changing types.
+        Documents that the files cannot represent go to `deferred`: second versions, and metadata with odd names or
+        changing types.
         """
         waiting: dict[int, list[tuple[Document, list[object]]]] = {}
         indexing, size, lines = self._settings.indexing, self._settings.batch_passages, self._tables.lines
@@ -163,7 +162,7 @@ class CollectionRows:
         progress("documents", self.added + self.unchanged, total)
 
     def _embed(self, progress: Progress, result: tuple[Group, tuple[list[Prepared], list[Part]]]) -> None:
-        """Embed the parts of a group, telling how far it is with the longest of its documents."""
+        """Embed the parts of a group, and report progress on its longest document."""
         group, (_, parts) = result
         longest = max(group.documents, key=lambda document: len(document.text))
         counts = [0, sum(part.passages for part in parts)]
@@ -175,7 +174,7 @@ class CollectionRows:
     def _groups(
         self, items: Iterable[Document | Problem], waiting: dict[int, list[tuple[Document, list[object]]]]
     ) -> Iterator[Group]:
-        """Yield loaded documents in groups, and put them with the fields of their metadata into `waiting`."""
+        """Yield documents in groups. `waiting` keeps them with the fields of their metadata."""
         stream = self._fresh(items)
         most = min(_GROUP_IN_MEMORY, self._settings.batch_passages) if self._first is IN_PROCESS else _GROUP
         for number in count():
@@ -248,9 +247,9 @@ class CollectionRows:
             all_titles.extend(titles)
 
     def _write_unrelated(self, part: Part, vectors: Sequence[object]) -> None:
-        """Write the passages of a part, and the names of its titles and triples, as an ingest does before its stages.
+        """Write the passages of a part, and the entities of its titles and triples, as an incremental ingest does.
 
-        They have the marks of the stages, which complete what is not done here.
+        They carry the marks of all stages, so a killed load can be resumed.
         """
         assert not isinstance(part.kept, bytes)
         for passage, vector in zip(part.kept, vectors, strict=True):
@@ -277,7 +276,7 @@ class CollectionRows:
     # The second pass.
 
     def relate(self, progress: Progress) -> Totals:
-        """Find the mentions, keywords and nearest neighbours of every passage, and write the remaining rows."""
+        """Compute the mentions, keywords and nearest neighbours of every passage, and write the remaining rows."""
         with ThreadPoolExecutor(1, thread_name_prefix="kgrag-neighbours") as pool:
             return self._relate(pool if self._in_memory else None, progress)
 
@@ -327,7 +326,7 @@ class CollectionRows:
         self._documents.close()
 
     def _write_words(self) -> tuple[dict[str, int], set[int]]:
-        """Write the words; returns the classes of those of two passages or more, and which are proper (64 bits)."""
+        """Write the words. Returns the classes of words of two passages or more, and the proper words (64 bits)."""
         classes: dict[str, int] = {}
         proper: set[int] = set()
         for part in self._words:
@@ -349,7 +348,7 @@ class CollectionRows:
         return classes, proper
 
     def _name_entities(self, proper: set[int]) -> tuple[Gazetteer, NDArray[np.uint64]]:
-        """Add up the names; returns those to be looked for, and (64 bits, sorted) those of one passage alone."""
+        """Add up the names. Returns the gazetteer, and the names of one passage alone (64 bits of ids, sorted)."""
         names: set[str] = set()
         title_names: set[str] = set()
         rare = array("Q")
@@ -385,7 +384,7 @@ class CollectionRows:
                 yield id
 
     def _near_passages(self) -> Nearest | None:
-        """Return the nearest neighbours of passages; None where the index must find them among so many vectors."""
+        """Return the nearest neighbours of passages, or None if the vector index must find them."""
         vectors = self._vectors.read()
         if vectors.nbytes > self._settings.exact_neighbours_mb * 2**20:
             return None
@@ -407,7 +406,7 @@ class CollectionRows:
             self._tables.write("Keyword", keyword_id(self.name, stem), self.name, name, name, stem, n)
 
     def _write_entities(self, df: Counts, near: tuple[dict[str, object], Nearest | None] | None) -> bool:
-        """Write the names; returns whether their neighbours are written, too. `near`: their vectors, and these."""
+        """Write the entities, and their neighbours if `near` holds them. Returns whether it did."""
         pairs = np.unique(np.array([np.frombuffer(a, np.uint64) for a in self._titles]), axis=1)
         titles = Counts(*np.unique(pairs[0], return_counts=True))
         floors = near[1].link(self._tables, "NAME_SIMILAR") if near and near[1] else None
@@ -441,7 +440,7 @@ class CollectionRows:
         return floors is not None
 
     def _name_vectors(self, rows: Iterable[tuple[Any, ...]]) -> tuple[Vectors, dict[str, object]]:
-        """Return the vectors of the names that have one (link_synonyms): as a matrix, and as values by id."""
+        """Return the vectors of names, where they have one (link_synonyms): as a matrix, and as values by id."""
         synonyms = self._settings.indexing.synonyms
         fit = [(row[0], row[1]) for row in rows if row[2] is not None and is_fit(row[1])] if synonyms else []
         vectors = embed_each(self._embedder, [name for _, name in fit])[0]
@@ -450,7 +449,7 @@ class CollectionRows:
         return vectors[there], {fit[i][0]: values[i] for i in there}
 
     def _near_names(self) -> tuple[dict[str, object], Nearest | None]:
-        """Return the vectors of all names that have one, and their neighbours; None where the index must find these."""
+        """Return the vectors of all names that have one, and their neighbours unless the index must find these."""
         vectors, values = self._name_vectors(row for rows in self._entities for row in rows)
         if vectors.nbytes > self._settings.exact_neighbours_mb * 2**20:
             return values, None
@@ -460,7 +459,7 @@ class CollectionRows:
 
 
 def _in_background(pool: ThreadPoolExecutor | None, work: Callable[[], T]) -> Callable[[], T]:
-    """Return a function for the result of work that runs in the background; without a pool, at its call."""
+    """Run work in the background, and return a function for its result. Without a pool the call of that runs it."""
     return work if pool is None else pool.submit(copy_context().run, work).result
 
 
