@@ -1,4 +1,4 @@
-"""Transactions that change documents, with their pages, tables and figures: each is atomic, and can be run again."""
+"""Transactions that write or remove documents, with their pages, tables and figures. Each can be run again."""
 
 from collections.abc import Sequence, Set
 from dataclasses import dataclass, field
@@ -26,7 +26,7 @@ _ROWS = 1000  # a statement
 class PageRows:
     """The rows of pages, tables and figures in one transaction, as in the headers of `cypher/write`.
 
-    `documents` are those that hold no others afterwards.
+    `documents`: documents whose other pages, tables and figures are removed.
     """
 
     documents: list[dict[str, Any]] = field(default_factory=list)
@@ -38,7 +38,7 @@ class PageRows:
 
 
 def add_pages(rows: PageRows, collection: str, id: str, document: Document, passages: Sequence[dict[str, Any]]) -> None:
-    """Add the rows for a document with that id, whose passages know their `page`, `last_page` and `table`."""
+    """Add the rows of a document, whose passages know their `page`, `last_page` and `table`."""
     numbers = {page.number: identity.page_id(id, page.number) for page in document.pages}
     tables = {table.number: identity.table_id(id, table.number) for table in document.tables}
     figures = {figure.number: identity.figure_id(id, figure.number) for figure in document.figures}
@@ -97,7 +97,7 @@ def add_pages(rows: PageRows, collection: str, id: str, document: Document, pass
 
 
 def write_pages(tx: Transaction, rows: PageRows) -> None:
-    """Write the rows within a transaction, after the passages, and remove parts that the document no longer has."""
+    """Write the rows within a transaction, after the passages, and remove what the document no longer has."""
     if rows.documents:
         tx.run("write/remove_pages", rows=rows.documents)
     for query, parts in (
@@ -124,10 +124,10 @@ _SPARE = 50  # removed collections whose indexes stay
 
 @dataclass(slots=True)
 class Batch:
-    """The rows of one transaction: plain maps, their keys as in the headers of `cypher/write`.
+    """The rows of one transaction: dictionaries with the keys of the headers of `cypher/write`.
 
-    `rewritten`, `renamed`: documents and passages that were there before, with the entities that they stay about.
-    `sealed`: documents whose last part this is; `stale_*`: ids of what they no longer hold.
+    `rewritten`, `renamed`: existing documents and passages, with the entities that they stay about. `sealed`: documents
+    whose last part this is. `stale_*`: ids of nodes that they no longer have.
     """
 
     documents: list[Row] = field(default_factory=list)
@@ -147,8 +147,8 @@ class Batch:
 def write_batch(graph: Graph, collection: Collection, batch: Batch) -> None:
     """Write a batch of documents in one transaction. Raises MismatchError when the collection was removed meanwhile.
 
-    What belongs to the documents alone goes first. The entities, which other transactions write, too, are locked after
-    it, all at once and in the order of their ids: transactions wait for one another only then, and never in a circle.
+    Nodes that belong to one document are written first. Other transactions also write the entities, so these are locked
+    last, all at once and in the order of their ids. Transactions can therefore not deadlock.
     """
 
     def work(tx: Transaction) -> None:
@@ -199,7 +199,7 @@ def write_batch(graph: Graph, collection: Collection, batch: Batch) -> None:
 
 
 def settle_entities(tx: Transaction, lost: Set[str], typed: Set[str] = frozenset()) -> None:
-    """Update entities that lost a mention or a title, and entities that facts of a schema are now about (`typed`)."""
+    """Update entities that lost a mention or a title, and entities with new facts of a schema (`typed`)."""
     rows: list[dict[str, Any]] = []
     for ids, fresh in ((lost - typed, False), (typed, True)):
         if ids:
@@ -222,8 +222,8 @@ def triple_properties(id: str, collection: str, triple: Triple) -> Row:
 def check_there(tx: Transaction, collection: Collection) -> str:
     """Return what the server calls the node of a collection, locked until the transaction ends.
 
-    What would be written for a collection that is gone belongs to none, and the next of its name would find it. Raises
-    MismatchError when it is.
+    Rows for a removed collection would belong to no collection, and the next one of its name would find them. Raises
+    MismatchError if the collection is gone.
     """
     rows = tx.run("write/join_collection", name=collection.name)
     if [(c["number"], str(c["created"]), c["removing"]) for c in rows] != [
@@ -239,10 +239,10 @@ def check_there(tx: Transaction, collection: Collection) -> str:
 def remove_passages(
     tx: Transaction, collection: Collection, ids: Sequence[str], successors: Sequence[str] = ()
 ) -> set[str]:
-    """Remove passages within a transaction, taking back their counts; returns the entities to be settled.
+    """Remove passages within a transaction and subtract their counts. Returns the entities to settle.
 
-    `successors`: new passages of the same documents. They are counted here, too: most words and names stand in both,
-    so that their counts stay, and no other passage has to be visited.
+    `successors`: new passages of the same documents, which are counted here, too. Most words and names stand in both,
+    so their counts stay the same and no other passage has to be visited.
     """
     texts = tx.run("look_up/counted_texts", ids=list(ids))
     new_texts = tx.run("write/take_uncounted", ids=list(successors)) if successors else []
@@ -260,10 +260,9 @@ def remove_passages(
 
 
 def remove_document(graph: Graph, collection: Collection, document: str, *, batch: int = 1000) -> int:
-    """Remove a document by its id, its passages some at a time; returns how many passages it had.
+    """Remove a document and its passages in several transactions. Returns the number of passages.
 
-    It is unsealed first, so an interrupted removal leaves a document that is written again or removed again, never one
-    that is taken for whole.
+    The document is unsealed first, so after an interruption it is written or removed again, and never looks complete.
     """
     graph.run("write/unseal", ids=[document])
     passages = [r["passage"] for r in graph.run("look_up/passage_ids", ids=[document])]
@@ -285,10 +284,10 @@ def remove_document(graph: Graph, collection: Collection, document: str, *, batc
 
 
 def remove_collection(graph: Graph, collection: Collection, nodes: int) -> None:
-    """Remove a collection with all it holds, a few thousand nodes a transaction; an interrupted run resumes.
+    """Remove a collection and its nodes, a few thousand in each transaction. An interrupted run resumes.
 
-    The indexes of one of few `nodes` are emptied and left for the next collection; others are dropped first, for nodes
-    are removed faster without them.
+    Indexes of a small collection (few `nodes`) are emptied and kept for the next one. Others are dropped first, since
+    nodes are removed faster without them.
     """
     whole = collection.embedding != schema.SLOTS[1] and collection.reembedding is None and collection.discard is None
     name, indexed = collection.name, list(collection.indexed) if whole and nodes <= EMPTIED else []

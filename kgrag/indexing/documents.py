@@ -1,4 +1,4 @@
-"""The local stage of indexing: documents -> rows of passages, names and triples, each document by itself."""
+"""The local stage of indexing, which needs one document alone: documents -> rows of passages, names and triples."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
@@ -27,7 +27,7 @@ class ExistingDocument:
 
 @dataclass(slots=True)
 class Plan:
-    """A document to be written: its passages in order, each with its words, and the ids that the graph has of it."""
+    """A document to write: its passages in order with their words, and the ids of its nodes in the graph."""
 
     document: Document
     id: str
@@ -38,7 +38,7 @@ class Plan:
 
 
 def plan(collection: str, document: Document, settings: IndexingSettings, language: Language = ENGLISH) -> Plan:
-    """Cut a document into passages and attach its triples to them; nothing is embedded yet."""
+    """Split a document into passages and attach its triples to them, without vectors."""
     document_id = identity.document_id(collection, document.key)
     seen: Counter[str] = Counter()
     passages: list[Row] = []
@@ -75,19 +75,19 @@ def plan(collection: str, document: Document, settings: IndexingSettings, langua
 
 
 def _below_title(section: str, title: str) -> str:
-    """Return a path of headings without a first one that is the document's title."""
+    """Return a path of headings without the document's title at its beginning."""
     first, _, rest = section.partition(" > ")
     return rest if first == title else section
 
 
 def _outline(document: Document) -> str:
-    """Return the paths of headings with text under them, in their order, one a line."""
+    """Return the headings that have text below them, in order, one path per line."""
     paths = (_below_title(s.heading, document.title) for s in document.sections if s.text.strip())
     return "\n".join(dict.fromkeys(path for path in paths if path and "\n" not in path))
 
 
 def _triples(collection: str, triples: Iterable[Triple], passages: list[Row], language: Language) -> Iterator[Row]:
-    """Yield each triple on the passage with most of its subject and object, the first of ties."""
+    """Yield each triple with the passage that holds most of its subject and object. The first passage wins ties."""
     seen: set[str] = set()
     texts = [f"{p['properties']['title']}\n{p['properties']['text']}".lower() for p in passages]
     for triple in triples:
@@ -114,7 +114,7 @@ def _triples(collection: str, triples: Iterable[Triple], passages: list[Row], la
 
 
 def document_name(document: Document) -> str:
-    """Return the name of a document, with which its passages' names end."""
+    """Return the name of a document. The names of its passages end with it."""
     return caption(document.title or document.key)
 
 
@@ -135,7 +135,7 @@ def document_properties(collection: str, document_id: str, document: Document) -
 
 
 def file_properties(document: Document) -> Row:
-    """Return the record of the file of a document; None for missing values."""
+    """Return the properties of a document's file. Missing values are None."""
     file = document.file
     if file is None:
         return dict.fromkeys(("file", "root", "fingerprint", "file_documents", "file_problems"))
@@ -151,9 +151,7 @@ def file_properties(document: Document) -> Row:
 def split(plans: Iterable[Plan], size: int) -> Iterator[list[tuple[Plan, int, int]]]:
     """Yield groups of parts (plan, first passage, end), each of about `size` passages.
 
-    A long document spans several groups.
-
-    Parts of one document stay in order; the one whose end is the document's end is the last.
+    A long document spans several groups. Its parts stay in order, and the last one ends where the document ends.
     """
     group: list[tuple[Plan, int, int]] = []
     count = 0
@@ -176,7 +174,7 @@ def split(plans: Iterable[Plan], size: int) -> Iterator[list[tuple[Plan, int, in
 def build_batch(
     collection: str, parts: list[tuple[Plan, int, int]], language: Language = ENGLISH
 ) -> tuple[Batch, list[str]]:
-    """Return the rows of the parts without vectors, and the texts to embed: of the passages, then of the triples."""
+    """Return the rows of the parts without vectors, and the texts to embed: passages first, then triples."""
     batch = Batch()
     fresh: list[Row] = []
     fresh_triples: list[Row] = []
@@ -205,13 +203,13 @@ def build_batch(
 
 
 def places(parts: list[tuple[Plan, int, int]], batch: Batch) -> list[str]:
-    """Return the place of each embedded text of a batch: of its passages, then of its triples."""
+    """Return the place of each embedded text of a batch: passages first, then triples."""
     sources = {p["id"]: plan.document.source or plan.document.key for plan, _, _ in parts for p in plan.passages}
     return [sources[row["id"]] for row in batch.passages] + [sources[row["passage"]] for row in batch.triples]
 
 
 def add_names(batch: Batch, collection: str, item: Plan, language: Language) -> None:
-    """Add the names that the title and the first words of a document give it."""
+    """Add the names of a document from its title and its first words."""
     lead = item.passages[0]["properties"]["text"][:200] if item.passages else ""
     about = []
     for alias in title_aliases(item.document.title, lead, language):
@@ -223,7 +221,7 @@ def add_names(batch: Batch, collection: str, item: Plan, language: Language) -> 
 
 
 def add_passage_names(batch: Batch, collection: str, item: Plan, part: Sequence[Row], language: Language) -> None:
-    """Name each passage by its own text, where there are several, or headings but no title that names them all."""
+    """Add names from the text of each passage, if the document has several, or has headings and no title."""
     headings = telling_headings({section.heading for section in item.document.sections})
     for passage in part:
         about = []
@@ -249,7 +247,7 @@ def _seal(batch: Batch, collection: str, item: Plan) -> None:
 
 
 def entity_row(rows: dict[str, Row], collection: str, normal: str, surface: str, language: Language) -> str:
-    """Add the row of a named entity, with the smallest of its spellings; returns its id."""
+    """Add the row of an entity with its smallest spelling, and return its id."""
     entity = identity.entity_id(collection, normal)
     before = rows.get(entity)
     if before is None or surface < before["name"]:

@@ -1,9 +1,9 @@
-"""Links between documents: what the metadata `links` of each names, found among the documents of its collection.
+"""Links between documents: the metadata `links` of each document, resolved within its collection.
 
-A link that begins with a point is a path from where its document lies. Any other is the name of a file, with some of
-its folders before it or none, as programs for taking notes write it, or else a title. Case does not count, and the
-extension may be left out. Where several files have the name, the one in the same folder is meant, else the one in the
-fewest folders, else the first by key; a name of a file comes before a title.
+A link that begins with a point is a path relative to its document. Any other link is the name of a file, perhaps with
+folders before it, as note-taking programs write it, or else a title. Case does not count, and the extension is
+optional. If several files have the name, the one in the same folder wins, then the one in the fewest folders, then the
+first by key. File names win over titles.
 """
 
 import re
@@ -25,7 +25,7 @@ _Place = tuple[str | None, str]
 
 
 class _Target(NamedTuple):
-    """A document that a name may mean: the least one is meant."""
+    """A document that a name may mean. The smallest candidate wins."""
 
     titled: bool
     folders: int
@@ -34,9 +34,7 @@ class _Target(NamedTuple):
 
 
 def link_documents(graph: Graph, collection: str, progress: Progress) -> None:
-    """Give the documents of a collection the LINKS_TO edges that they should have, and no others.
-
-    Interrupted and run again, it goes on with those that are not as they should be.
+    """Bring the LINKS_TO edges of a collection in line with the links of its documents. An interrupted run resumes.
     """
     documents = partial(graph.stream, "stages/document_links", collection=collection)
     changed = ({"id": row["id"], "ends": ends} for row, ends in linked(documents) if {*ends} != {*row["ends"]})
@@ -49,13 +47,13 @@ def link_documents(graph: Graph, collection: str, progress: Progress) -> None:
 
 
 def linked(documents: Callable[[], Iterable[Row]]) -> Iterator[tuple[Row, list[str]]]:
-    """Find what each document links to.
+    """Resolve the links of each document.
 
     Args:
-        documents: Gives the documents, the same each time: {id, key, title, links}.
+        documents: Returns the same documents at each call: {id, key, title, links}.
 
     Yields:
-        Each document, and the ids of those that it links to, without its own.
+        Each document, and the ids of the other documents that it links to.
     """
     names = {name for row in documents() for _, name in _links(row)}
     best: dict[_Place, _Target] = {}
@@ -104,7 +102,7 @@ def _links(row: Row) -> Iterator[_Place]:
 
 
 def _names(row: Row) -> dict[str, bool]:
-    """Return the possible names of a document, and whether each is only its title."""
+    """Return the names of a document, each with whether it is only the title."""
     *folders, name = _folded(row["key"]).split("/")
     ends = (name, _EXTENSION.sub("", name))
     files = ("/".join((*folders[start:], end)) for start in range(len(folders) + 1) for end in ends)
@@ -116,5 +114,5 @@ def _folders(row: Row) -> list[str]:
 
 
 def _folded(text: str) -> str:
-    """Return a text in one case, its letters composed in one way."""
+    """Return a text in lower case with composed letters."""
     return unicodedata.normalize("NFC", text.strip().casefold())

@@ -1,4 +1,4 @@
-"""Removal: documents by their keys, of files that are gone, or a whole collection; interrupted, it goes on."""
+"""Removal of documents by key, of documents whose files are gone, and of whole collections. It can be resumed."""
 
 from collections.abc import Collection as Sized
 from collections.abc import Iterable
@@ -22,7 +22,7 @@ _BATCH = 1000  # files
 
 
 def known_files(graph: Graph, collection: Collection, files: list[str]) -> dict[str, list[FileState]]:
-    """Return the files of a collection whose documents all exist, by their keys; several states if they differ."""
+    """Return the recorded states of files by key, if all their documents exist. A file may have several states."""
     states: dict[str, list[FileState]] = {}
     for row in graph.run("look_up/files", collection=collection.name, files=files):
         state = FileState(row["file"], row["root"] or "", row["fingerprint"], row["documents"], row["problems"] or "")
@@ -31,14 +31,12 @@ def known_files(graph: Graph, collection: Collection, files: list[str]) -> dict[
 
 
 def find_gone(graph: Graph, collection: Collection, scan: Scan, *, force: bool = False) -> dict[str, bool]:
-    """Return the keys of the documents whose files, or rows, a complete scan did not see.
+    """Return the keys of documents whose files, or rows, a complete scan did not see, each with whether it is whole.
 
-    Each with whether it is whole: one that is not is what an interrupted removal, or change, has left.
-
-    Only folders and files that were read are compared. A folder without any file is taken for one that was not
-    mounted, unless it is `force`d, and a path that does not exist likewise. Of files that gave problems, or that
-    could not be looked for, everything stays. With a root: those of the same root, and of others that are no longer
-    there and that its files had before (the folder was moved).
+    An interrupted removal or change leaves documents that are not whole. Only folders and files that were read are
+    compared. An empty folder or a missing path counts as not mounted, unless it is `force`d. Documents of files with
+    problems stay, and so do documents of files that could not be looked for. With a root, documents of that root count,
+    and documents of roots that are gone and that its files had before, since the folder was moved.
     """
     roots = [scan.root, *(root for root in scan.moved if not Path(root).is_dir())]
     places = places_of(scan, force)
@@ -61,28 +59,26 @@ def find_gone(graph: Graph, collection: Collection, scan: Scan, *, force: bool =
 
 
 def too_many(absent: Sized[str], report: IngestReport, limit: float) -> bool:
-    """Return whether more than a share of the documents has disappeared.
-
-    Then a folder may be half mounted or copied.
+    """Return whether so many documents have disappeared that the folder may be only half mounted or copied.
     """
     there = report.added + report.changed + report.unchanged + report.unsettled
     return len(absent) > limit * (len(absent) + there)
 
 
 def places_of(scan: Scan, force: bool) -> list[str]:
-    """Return the places of a scan: folders as the beginning of their files' keys, and single files."""
+    """Return the places of a scan: folders as prefixes of their files' keys, and single files."""
     folders = [*scan.folders, *(scan.empty if force else [])]
     alone = [file for file in scan.files if not any(file.startswith(folder) for folder in folders)]
     return [*folders, *alone, *(scan.missing if force else [])]
 
 
 def lies_in(file: str, place: str) -> bool:
-    """Whether a file is a place or lies in it."""
+    """Return whether a file is one of the places or lies in one."""
     return not place or place.endswith("/") or file == place or file.startswith(f"{place}/")
 
 
 def is_gone(scan: Scan, file: str, fingerprint: str | None) -> bool:
-    """Whether the file behind documents of a collection is gone."""
+    """Return whether the file of some documents is gone."""
     if file in scan.files:
         return scan.files[file] not in ("", fingerprint)  # a row that the file no longer has
     return not any(file.startswith(folder) for folder in scan.unreadable)
@@ -97,9 +93,9 @@ def delete_documents(
     *,
     missing_ok: bool = False,
 ) -> int:
-    """Delete documents; returns the passages removed.
+    """Delete documents, and return the number of removed passages.
 
-    Raises NotFoundError for a key that does not exist, before anything is removed; with `missing_ok` it is passed over.
+    Raises NotFoundError before anything is removed if a key does not exist. With `missing_ok` such keys are skipped.
     """
     ids = {document_id(collection.name, key): key for key in keys}
     there = {r["id"] for r in graph.run("look_up/content_hashes", ids=list(ids))}
@@ -120,9 +116,9 @@ def delete_documents(
 
 
 def delete_collection(graph: Graph, name: str, settings: Settings) -> int:
-    """Delete a collection with all it holds; returns the passages removed. Raises NotFoundError, naming those there.
+    """Delete a collection and its nodes, and return the number of removed passages. Raises NotFoundError.
 
-    Its passage index outside the graph goes first, since nothing would name it afterwards.
+    Its passage index outside the graph goes first, since nothing would refer to it afterwards.
     """
     records = graph.run("look_up/collections", name=name)
     if not records:

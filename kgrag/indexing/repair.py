@@ -1,4 +1,4 @@
-"""Repair: make again what a collection should have and has not, and its vectors by another embedder."""
+"""Repair: restore the missing indexes and vectors of a collection, or replace its vectors or its language."""
 
 import logging
 import time
@@ -29,10 +29,10 @@ _VECTORS = 512
 
 
 def reembed(graph: Graph, name: str, embedder: Embedder, settings: Settings, progress: Progress) -> Collection:
-    """Embed every passage, triple and name of a collection with `embedder`; searches use the old vectors until the end.
+    """Embed every passage, triple and name of a collection with `embedder`. Searches use the old vectors until the end.
 
-    These stay for a while, since others open the collection again every few seconds only. Interrupted and run again, it
-    resumes. Returns the collection as it is afterwards.
+    The old vectors stay for some seconds more, since other processes reopen the collection only now and then. An
+    interrupted run resumes. Returns the new state of the collection.
     """
     collection = open_collection(graph, name)
     discard_old_vectors(graph, collection, settings)
@@ -66,9 +66,9 @@ def reembed(graph: Graph, name: str, embedder: Embedder, settings: Settings, pro
 def relanguage(
     graph: Graph, name: str, language: str, embedder: Embedder, settings: Settings, progress: Progress
 ) -> Collection:
-    """Read a collection in another language: words, names, mentions, keywords and counts are made again.
+    """Read a collection in another language: recompute its words, names, mentions, keywords and counts.
 
-    Passages, vectors and facts stay. An interrupted run resumes. Returns the collection as it is afterwards.
+    Passages, vectors and facts stay. An interrupted run resumes. Returns the new state of the collection.
     """
     collection = change_language(graph, name, language, progress, always=True)
     run_corpus_stages(graph, collection, settings, progress, embedder)
@@ -76,7 +76,7 @@ def relanguage(
 
 
 def discard_old_vectors(graph: Graph, collection: Collection, settings: Settings) -> None:
-    """Remove what a swap left behind, with its indexes."""
+    """Remove the vectors that a swap left behind, with their indexes."""
     if collection.discard is None:
         return
     old = replace(collection, embedder=collection.discard_embedder, dimension=collection.discard_dimension)
@@ -85,7 +85,7 @@ def discard_old_vectors(graph: Graph, collection: Collection, settings: Settings
 
 
 def _wait(until: float, progress: Progress) -> None:
-    """Wait until searches that began with the old vectors must have ended (time.monotonic)."""
+    """Wait until the time (time.monotonic) by which searches with the old vectors have ended."""
     start = time.monotonic()
     while (left := until - time.monotonic()) > 0:
         limits.remaining()
@@ -105,7 +105,7 @@ def _discard(graph: Graph, old: Collection, settings: Settings) -> None:
 def add_vectors(
     graph: Graph, name: str, label: str, slot: str, embedder: Embedder, progress: Progress
 ) -> tuple[int, list[Problem]]:
-    """Embed the nodes of a label that have no vector in a slot; return how many, and the texts that get none."""
+    """Embed the nodes of a label that have no vector in a slot. Returns their number, and the failed texts."""
     added, problems = 0, list[Problem]()
     ids = without_vector(graph, name, label, slot)
     parts = list(describe().node(label).embedded)
@@ -134,10 +134,9 @@ _BATCH = 5000
 
 
 def repair(graph: Graph, name: str, embedder: Embedder | None, settings: Settings, progress: Progress) -> RepairReport:
-    """Make missing indexes and vectors, and complete interrupted work; sound parts stay untouched.
+    """Restore missing indexes and vectors, and complete interrupted work. Intact parts stay untouched.
 
-    An interrupted run resumes. `embedder` is the collection's own,
-    None of one without vectors, of which only the indexes are looked after.
+    An interrupted run resumes. `embedder`: the collection's own. If it is None, only the indexes are repaired.
     """
     began = time.monotonic()
     collection = open_collection(graph, name)
@@ -189,7 +188,7 @@ def _names(graph: Graph, name: str, slot: str) -> list[str]:
 
 
 def _indexes(graph: Graph, number: int, slot: str, labels: Sequence[str]) -> list[str]:
-    """Return the missing indexes; of the collection's own, failed and binary ones are dropped first."""
+    """Return the missing indexes. Failed and binary indexes of the collection are dropped first."""
     states = schema.index_states(graph, number, slot, labels)
     for name in schema.collection_indexes(number, slot, labels):
         if states[name] and (states[name]["state"] == "FAILED" or states[name]["quantization"] == "BINARY"):

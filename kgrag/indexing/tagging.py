@@ -1,9 +1,9 @@
-"""Tagging: TAGME is asked once a passage for the Wikipedia articles that it speaks of (KGP, section 3.3).
+"""Tagging: TAGME returns the Wikipedia articles that each passage mentions (KGP, section 3.3).
 
-What it finds are mentions: an article is the entity of its title's normal form, as for extraction with links. A mention
-that the passage holds anyway stays one edge, with the way in which it was found; `tagme` is TAGME's rho in any case.
-The graph is the ledger: a passage carries the settings that it was tagged with, written together with its mentions.
-Interrupted at any moment and run again, the passages that lack it are asked for, and no others.
+These become mentions. An article is the entity of its title in normal form, as in extraction with links. If the passage
+mentions the entity anyway, there is one edge, which keeps how it was found and gets TAGME's rho as `tagme`.
+The graph is the ledger: a passage records the settings that it was tagged with, in the transaction of its mentions.
+An interrupted run resumes with the untagged passages.
 """
 
 import hashlib
@@ -48,7 +48,7 @@ _NEAR = 0.3
 
 @dataclass(slots=True)
 class _Spot:
-    """The titles that a name may mean, how surely, and the documents that hold it, and that write it as a name."""
+    """The titles that a name may mean with their probabilities, and how many documents hold or capitalise it."""
 
     sure: dict[str, float] = field(default_factory=dict)
     held: set[str] = field(default_factory=set)
@@ -61,7 +61,7 @@ class Titles:
     def __init__(self, sources: Iterable[Mapping[str, Any]], language: Language = ENGLISH) -> None:
         """Index the titles.
 
-        `sources`: passages of documents as {document, title, text}, those of one document together.
+        `sources`: passages as {document, title, text}, grouped by document.
         """
         self._language = language
         self._spots: dict[str, _Spot] = {}
@@ -89,7 +89,7 @@ class Titles:
             self._common[words] = {title: count / sum(links.values()) for title, count in links.items()}
 
     def annotate(self, text: str) -> list[Annotation]:
-        """Return the titles in a text, each at every place, without regard to a threshold."""
+        """Return every occurrence of the titles in a text, without a threshold."""
         words = tokens(text, self._language)
         places, at = [], 0
         for word in words:
@@ -118,7 +118,7 @@ class Titles:
         return max((title for title in common if votes[title] >= least), key=lambda title: (common[title], title))
 
     def _vote(self, spot: str, title: str) -> float:
-        """Return how much a spot speaks for a title of another spot."""
+        """Return the vote of a spot for a title of another spot."""
         common = self._common[spot]
         return sum(self._related(other, title) * share for other, share in common.items()) / len(common)
 
@@ -131,7 +131,7 @@ class Titles:
         return max(0.0, 1 - (math.log(max(len(a), len(b))) - math.log(both)) / room)
 
     def _add(self, title: str, lead: str) -> str:
-        """Take in the names of a title; its own words."""
+        """Add the names of a title and its own words."""
         own = ""
         for alias in title_aliases(title, lead, self._language):
             norms = [word.norm for word in tokens(alias.surface, self._language)]
@@ -174,8 +174,8 @@ Row = dict[str, Any]
 class TaggingReport:
     """The result of a tagging.
 
-    `passages` were tagged, which gave `mentions`. `left`: passages that still wait, the `failures` among them.
-    `stopped`: why it ended early, if it did.
+    `passages`: passages tagged. `mentions`: mentions found. `left`: pending passages, among them the `failures`.
+    `stopped`: the reason if it stopped early.
     """
 
     passages: int = 0
@@ -192,7 +192,7 @@ def version(settings: TagmeSettings) -> str:
 
 
 def _version(graph: Graph, collection: Collection, settings: TagmeSettings) -> str:
-    """Return the identity of the settings; with titles as articles, a digest of them, so that new ones are linked."""
+    """Return the identity of the settings. With titles as articles it is a digest of them, so new ones are linked."""
     if settings.endpoint != TITLES:
         return version(settings)
     titles = "\0".join(row["title"] or "" for row in graph.stream("look_up/titles", collection=collection.name))
@@ -217,10 +217,10 @@ def tag(
     limit: int | None = None,
     engine: Engine = IN_PROCESS,
 ) -> TaggingReport:
-    """Tag the passages that were not tagged with these settings yet, `limit` of them at most.
+    """Tag at most `limit` passages that were not tagged with these settings yet.
 
-    `tagme`: None takes the titles of the collection's own documents in its place (see `titles`). A passage that fails
-    is listed. When the server is out of reach or refuses the token, what was received is written and the rest is left.
+    If `tagme` is None, the titles of the collection's own documents take its place (see `titles`). Failed passages are
+    listed. If the server is unreachable or refuses the token, received mentions are written and the rest is left.
     Raises DatabaseError.
     """
     started = time.monotonic()
@@ -257,14 +257,14 @@ def tag(
 
 
 def _no_article(row: Row) -> Row:
-    """Return a mention of a title that is no article of Wikipedia."""
+    """Return a mention of a title that is not a Wikipedia article."""
     return row | {"wikipedia": None, "node": row["node"] | {"wikipedia": None}}
 
 
 def mention_rows(
     collection: str, source: Mapping[str, Any], annotations: Sequence[Annotation], language: Language = ENGLISH
 ) -> list[Row]:
-    """Return the mentions that TAGME found in a passage, one an entity; keys as in `cypher/write/tagged_*`.
+    """Return the mentions that TAGME found in a passage, one per entity, with the keys of `cypher/write/tagged_*`.
 
     Positions are word numbers from 0 in the title followed by the text, as for other mentions.
     """
@@ -285,7 +285,7 @@ def mention_rows(
 
 
 def _write(tx: Transaction, collection: Collection, version: str, tagged: Mapping[str, Sequence[Row]]) -> int:
-    """Write the mentions of passages that are still there; returns how many."""
+    """Write the mentions of passages that still exist, and return their number."""
     there = {r["id"] for r in tx.run("write/tagged", ids=sorted(tagged), version=version)}
     changed = {r["entity"] for r in tx.run("write/remove_tagged", ids=sorted(there))}
     rows = [row for passage in sorted(there) for row in tagged[passage]]
