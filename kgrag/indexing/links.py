@@ -34,8 +34,7 @@ class _Target(NamedTuple):
 
 
 def link_documents(graph: Graph, collection: str, progress: Progress) -> None:
-    """Bring the LINKS_TO edges of a collection in line with the links of its documents. An interrupted run resumes.
-    """
+    """Bring the LINKS_TO edges of a collection in line with the links of its documents. An interrupted run resumes."""
     documents = partial(graph.stream, "stages/document_links", collection=collection)
     changed = ({"id": row["id"], "ends": ends} for row, ends in linked(documents) if {*ends} != {*row["ends"]})
     done = 0

@@ -59,8 +59,7 @@ def find_gone(graph: Graph, collection: Collection, scan: Scan, *, force: bool =
 
 
 def too_many(absent: Sized[str], report: IngestReport, limit: float) -> bool:
-    """Return whether so many documents have disappeared that the folder may be only half mounted or copied.
-    """
+    """Return whether so many documents have disappeared that the folder may be only half mounted or copied."""
     there = report.added + report.changed + report.unchanged + report.unsettled
     return len(absent) > limit * (len(absent) + there)
 
