@@ -55,8 +55,8 @@ class Query:
     Attributes:
         text: at most LONGEST characters, since each word is looked up.
         filter: which documents may match.
-        listener: receives each event of the search; None: nobody does.
-        memory: the state that retrievers keep between the queries of one question: {retriever: state}.
+        listener: receives each event of the search, or None.
+        memory: the state of retrievers across the queries of one question: {retriever: state}.
         knowledge: collections of kind knowledge whose facts may bridge between passages.
 
     Raises:
@@ -87,7 +87,7 @@ class Query:
 
     @property
     def wording(self) -> str:
-        """The text as a model is asked it: with the date of the filter. Raises InputError for an invalid one."""
+        """The text with the date of the filter, for a model. Raises InputError for an invalid date."""
         as_of = checked_date(self.filter.as_of)
         return f"{self.text} (as of {as_of})" if as_of else self.text
 
@@ -127,7 +127,7 @@ class Scored:
 
 @dataclass(frozen=True, slots=True)
 class Topic:
-    """A summary or report that a reader may be shown; `leaves`: ids of the passages that it rests on, nearest first."""
+    """A summary or report for the reader. `leaves`: ids of the passages that it rests on, nearest first."""
 
     title: str
     text: str
@@ -139,19 +139,19 @@ Evidence = Sequence[str] | Topic
 
 
 class VectorOptions(Options):
-    """Options of what asks a vector index."""
+    """Options of retrievers that search a vector index."""
 
     over_fetch: Count = Field(200, description="vector index candidates that are scored again exactly")
 
 
 class FusionOptions(Options):
-    """Options of what fuses rankings."""
+    """Options of retrievers that fuse rankings."""
 
     rrf: float = Field(60.0, gt=0, le=10_000, description="reciprocal rank fusion: 1 / (rrf + rank) (GEAR, section 3)")
 
 
 class SummaryOptions(Options):
-    """Options of what finds summaries besides passages."""
+    """Options of retrievers that rank summaries beside passages."""
 
     shown: Literal["summaries", "leaves"] = Field(
         "summaries", description="what a reader is shown (strategy single): summaries, too, or passages alone"
@@ -160,28 +160,28 @@ class SummaryOptions(Options):
 
 
 class Retriever(ABC):
-    """Ranks the passages of a collection; threads may share it.
+    """Ranks the passages of a collection. Threads may share it.
 
     A retriever is a class with a `name`, a `summary`, its `options` and the method `rank`, registered by an entry point
     of the group `kgrag.retrievers`. Operators as in PyTerrier:
 
-    - `a % 10`: the best ten of a;  `a >> b`: b, working on a;  `a ^ b`: those of a, then the others of b;
-    - `a | b`: what either finds, `a & b`: what both find, each fused by reciprocal ranks. (PyTerrier's `+` and `*`
-      add and scale scores; scores of different retrievers are on different scales, so there are none here.)
+    - `a % 10`: the best ten of a;  `a >> b`: b, working on a;  `a ^ b`: the passages of a, then the others of b;
+    - `a | b`: the union, `a & b`: the intersection, each fused by reciprocal ranks. (PyTerrier also has `+` and `*`,
+      which add and scale scores. Scores of different retrievers are on different scales, so kgrag has neither.)
 
     Args:
         on: a collection's context, or the retrievers that it works on.
-        options: those of the class.
+        options: options of the class.
 
     Attributes:
-        over: the names of the default retrievers that it works on; empty when it works on none.
+        over: the names of the default retrievers that it works on, if any.
         several: whether it takes any number of them.
         paper: its source.
         uses: the resources of the retriever and its parts.
         needs: its requirements besides the graph.
-        calls: the most calls of a language model in one search.
-        scale: that of its scores, which compares several queries: "cosine" (0 to 1), "share" (of a walk's probability),
-            "relevance" (0 to 1, as a model judges it), or "rank" (no more than an order).
+        calls: the maximum of language model calls in one search.
+        scale: the scale of its scores across queries: "cosine" (0 to 1), "share" (of a walk's probability),
+            "relevance" (0 to 1, judged by a model), or "rank" (an order only).
 
     Raises:
         ConfigurationError: an option does not exist or is out of range.
@@ -231,8 +231,8 @@ class Retriever(ABC):
 
         Args:
             options: name -> value.
-            parts: the retrievers that it is to work on.
-            defaults: part -> options, those of a SearchContext.
+            parts: the retrievers to work on.
+            defaults: part -> options, from a SearchContext.
 
         Returns:
             The options, defaults included.
@@ -257,7 +257,7 @@ class Retriever(ABC):
 
         Args:
             query: the question.
-            n: how many.
+            n: the number of passages.
 
         Returns:
             At most `n` passages in descending order of score, ties in a fixed order.
@@ -270,23 +270,23 @@ class Retriever(ABC):
             query: the question.
 
         Returns:
-            Paths or summaries, best first; None: the ranking itself.
+            Paths or summaries, best first, or None if the ranking itself is the evidence.
         """
         return None
 
     def max_model_calls(self) -> int:
-        """Return the most calls of a language model that a search takes.
+        """Return the maximum of language model calls in one search.
 
         Returns:
-            Their number, those of its parts included.
+            Their number, including the calls of its parts.
         """
         return type(self).calls + sum(part.max_model_calls() for part in self.parts)
 
     def is_stateful(self) -> bool:
-        """Return whether it has a state in a query's memory, so that the queries of one question run one after another.
+        """Return whether it keeps state in a query's memory. The queries of one question then run one after another.
 
         Returns:
-            True if it or one of its parts has.
+            True if it or one of its parts does.
         """
         own = type(self).evidence is not Retriever.evidence  # which is of the last query
         return own or any(part.is_stateful() for part in self.parts)
@@ -295,7 +295,7 @@ class Retriever(ABC):
         """Return the layers of the graph that the retriever requires.
 
         Returns:
-            Layers, those of its parts excluded.
+            Layers, excluding the layers of its parts.
         """
         return frozenset()
 
@@ -303,7 +303,7 @@ class Retriever(ABC):
         """Return the required layers that the collection lacks.
 
         Returns:
-            Layers, those of its parts included.
+            Layers, including the layers of its parts.
         """
         own = self.requires()
         missing = own - self.context.reader.layers(own)
@@ -330,8 +330,8 @@ class Retriever(ABC):
     def retrieve(self, query: str | Query, k: int = 8) -> Ranking:
         """Return the best passages with their texts and trails.
 
-        Where a concurrent ingest removes passages, or has not yet wholly written their documents, the ranking is made
-        again, deeper.
+        If a concurrent ingest removes passages, or has not finished their documents, the ranking is repeated with more
+        candidates.
 
         Args:
             query: the question.
@@ -359,7 +359,7 @@ class Retriever(ABC):
         return Ranking(question.text, self.name, hits, notes)
 
     def ranked(self, query: Query, n: int) -> list[Scored]:
-        """Rank passages of the collection as it is now, even if it was replaced or embedded again meanwhile.
+        """Rank passages of the current collection, even if it was replaced or re-embedded since the last search.
 
         Args:
             query: the question.
@@ -408,10 +408,7 @@ class Retriever(ABC):
         return tuple(Hit(passages[s.id], s.score, s.why) for s in scored if s.id in passages)
 
     def _removed_from(self) -> bool:
-        """Return whether indexes may still have removed nodes in place of new ones.
-
-        Then they find nothing.
-        """
+        """Return whether indexes may still hold removed nodes in place of new ones, so that searches find nothing."""
         return any(context.reader.stale() for context in self.contexts)
 
     def on(self, *parts: "Retriever") -> Self:
@@ -444,13 +441,13 @@ class Retriever(ABC):
         return self._join("concat", other)
 
     def _join(self, name: str, other: "Retriever") -> "Retriever":
-        """Return `a | b | c` as rrf(a, b, c): operands that an operator joined already are not nested."""
+        """Return `a | b | c` as rrf(a, b, c), without nesting."""
         flat = self.expression.name == name and self.expression.parts and not self.given
         return RETRIEVERS[name](*(self.parts if flat else (self,)), other)
 
 
 def _restore(query: Query, memory: Mapping[Retriever, Any]) -> None:
-    """Restore the memory of a query as it was before a ranking that runs again."""
+    """Restore the memory of a query before its ranking is repeated."""
     query.memory.clear()
     query.memory.update(memory)
 

@@ -1,8 +1,8 @@
 """Facts of a knowledge graph as bridges between passages, beside another retriever.
 
-From what the question names, chains of facts lead on in a collection of kind knowledge (`knowledge`, Millions of
-GEAR-s, section 4.1), and from each fact to the passage that shares most words with it. These passages are fused with
-those of the other retriever; their trails say which facts led to them, and from where.
+Beams of facts start from the entities of the question in a collection of kind knowledge (`knowledge`, Millions of
+GEAR-s, section 4.1). Each fact leads to the passage that shares most words with it. These passages are fused with the
+ranking of the other retriever, and their trails name the facts and their collection.
 """
 
 import math
@@ -59,7 +59,7 @@ class KnowledgeOptions(ChainOptions):
 
 @dataclass(frozen=True, slots=True)
 class Linked:
-    """A fact that the model read, and the fact of the graph that it is linked to; `score` is their cosine."""
+    """A fact that the model read, and its link to a fact of the graph. `score`: their cosine."""
 
     fact: Triple
     id: str
@@ -68,7 +68,7 @@ class Linked:
 
 
 class TextVectors:
-    """The unit vectors of texts, embedded as they are met; the latest are kept. Safe to share between threads."""
+    """The unit vectors of texts, embedded at first use and cached. Threads may share it."""
 
     def __init__(self, embedder: Embedder, most: int = _KEPT) -> None:
         self._embedder = embedder
@@ -94,7 +94,7 @@ class TextVectors:
 
 
 class Knowledge:
-    """A collection of kind knowledge, as it is asked beside one of documents, whose embedder scores its facts."""
+    """A collection of kind knowledge beside one of documents, whose embedder scores the facts."""
 
     def __init__(self, reader: Reader, vectors: TextVectors) -> None:
         self.reader = reader
@@ -104,13 +104,13 @@ class Knowledge:
 
     @classmethod
     def of(cls, context: SearchContext, name: str) -> "Knowledge":
-        """Open that collection beside the context's own. Raises NotFoundError, MismatchError for one of documents."""
+        """Open a collection of facts beside the context's own. Raises NotFoundError or MismatchError."""
         graph = context.reader.graph
         reader = Reader(graph, check_knowledge(open_collection(graph, name)))  # it may have been made again
         return cls(reader, context.cached(TextVectors, lambda: TextVectors(context.embedder)))
 
     def link(self, facts: Sequence[Triple], options: KnowledgeOptions) -> list[Linked]:
-        """Return the fact of the graph for each fact of the texts, each once (Millions of GEAR-s, equation 3)."""
+        """Link facts of the texts to facts of the graph, without duplicates (Millions of GEAR-s, equation 3)."""
         sure = options.link == "sparse" and not options.floor and not options.shared_name
         texts = [fact.text for fact in facts]
         if not texts:
@@ -139,7 +139,7 @@ class Knowledge:
         return list(linked.values())
 
     def about(self, text: str, options: KnowledgeOptions) -> list[Link]:
-        """Return the facts on the capitalised names of a text, each with its name; of hubs the nearest by words."""
+        """Return the facts about the capitalised names of a text, each with its name. Hubs give their nearest facts."""
         names = names_in(text, self.reader.collection.language)
         if not names:
             return []
@@ -156,7 +156,7 @@ class Knowledge:
         return [Link(row["id"], row["text"], "", "", 0.0, row["entity"]) for row in rows]
 
     def beams(self, query: Query, initial: Sequence[Link], options: KnowledgeOptions) -> list[Beam]:
-        """Return the best chains that begin at the initial facts (GEAR, Algorithm 1); ties by ids."""
+        """Return the best chains from the initial facts (GEAR, Algorithm 1). Ids break ties."""
         question = self.vectors([query.text])[0]
         first = list({link.id: link for link in initial}.values())
         cosines = self._dots((x.text for x in first), question)
@@ -173,7 +173,7 @@ class Knowledge:
         return beams
 
     def _step(self, question: Vectors, text: str, beams: Sequence[Beam], s: KnowledgeOptions) -> list[Beam]:
-        """Return the best successors of the beams with one more fact (Algorithm 1, lines 7 to 20)."""
+        """Return the best extensions of the beams by one fact (Algorithm 1, lines 7 to 20)."""
         rows = self.reader.rows(
             "retrieve/knowledge_step",
             triples=sorted({beam.links[-1].id for beam in beams}),
@@ -210,7 +210,7 @@ class Knowledge:
         s: KnowledgeOptions,
         near: dict[str, float],
     ) -> list[Beam]:
-        """Return the beam's successors, one for each of the facts (id, text, shared name)."""
+        """Return the extensions of a beam, one for each fact (id, text, shared name)."""
         if not tried:
             return []
         own = self.vectors([link.text for link in beam.links]).sum(axis=0)
@@ -228,9 +228,9 @@ class Knowledge:
         ]
 
     def _dots(self, texts: Iterable[str], vector: Vectors) -> list[float]:
-        """Return the scalar product of each text's unit vector with a vector [d]; equal texts have equal ones.
+        """Return the scalar product of each text's unit vector with a vector [d]. Equal texts get equal products.
 
-        The rows of a matrix product may round apart: then something else than ids would decide between equal texts.
+        The rows of a matrix product may round differently, and then ids would not decide between equal texts.
         """
         texts = list(texts)
         distinct = list(dict.fromkeys(texts))
@@ -241,9 +241,9 @@ class Knowledge:
 def passages_of(
     context: SearchContext, name: str, beams: Sequence[Beam], only: Filter, *, limit: int = 100
 ) -> list[Scored]:
-    """Return the passage that shares most words with each fact of the beams, breadth-first, each once.
+    """Return the passage that shares most words with each fact of the beams, breadth-first, without duplicates.
 
-    `name`: the name of the collection of facts.
+    `name`: the collection of facts.
 
     Millions of GEAR-s, section 4.1: the soft alignment of facts with passages.
     """
@@ -272,9 +272,9 @@ def passages_of(
 
 
 def names_in(text: str, language: Language) -> list[str]:
-    """Return possible names of a knowledge graph in a text, in stems: runs of words with capitals at both ends.
+    """Return candidate names in a text, in stems: runs of words with capitals at both ends.
 
-    Where a text has none but its first word's, or its script has none, any run of words.
+    If only the first word has a capital, or the script has none, return any run of words.
     """
     words = tokens(text, language)[:100]
     stemmed = stems(text_words(words), language)
@@ -290,7 +290,7 @@ def names_in(text: str, language: Language) -> list[str]:
 
 
 def _share_a_name(fact: Triple, row: dict[str, Any], language: Language) -> bool:
-    """Return whether subject or object of a fact is one of those of a fact of the graph, or a part of one's words."""
+    """Return whether an end of a fact is an end of a fact of the graph, or a part of one."""
     ours = [set(normalise(part, language).split()) for part in (fact.subject, fact.object)]
     theirs = [set(normalise(part, language).split()) for part in (row["subject"], row["object"])]
     return any(one and other and (one <= other or other <= one) for one in ours for other in theirs)
@@ -313,7 +313,7 @@ class BridgesOptions(KnowledgeOptions):
 
 
 class Bridges(Retriever):
-    """Fuses the passages of a retriever with the passages that facts of a knowledge graph lead to from names.
+    """Fuses the ranking of a retriever with passages that facts of a knowledge graph lead to.
 
     Source: Millions of GEAR-s, section 4.1, without its model.
 
@@ -334,7 +334,7 @@ class Bridges(Retriever):
     settings: BridgesOptions
 
     def rank(self, query: Query, n: int) -> list[Scored]:
-        """See Retriever; the other's ranking where no fact leads to a passage. Raises NotFoundError, MismatchError."""
+        """See Retriever. Without facts it is the other ranking. Raises NotFoundError, MismatchError."""
         s = self.settings
         base = base_ranking(self.parts[0], query, max(n, s.depth))
         rankings = [base]
@@ -356,7 +356,7 @@ def named(knowledge: Sequence[str]) -> Sequence[str]:
 
 
 def with_bridges(retriever: Retriever, knowledge: Sequence[str], **options: Any) -> Retriever:
-    """Return the retriever with bridges of these collections; itself where none is named.
+    """Return the retriever with bridges of these collections, or the retriever itself if there are none.
 
     Raises ConfigurationError for a retriever of several collections.
     """

@@ -1,4 +1,4 @@
-"""Retrievers made of others: fused by ranks or by scores, and what the operators `%`, `&` and `^` make."""
+"""Retrievers composed of others: fused by ranks or by scores, cut, intersected and concatenated."""
 
 import threading
 from collections import defaultdict
@@ -19,10 +19,10 @@ ONE_AT_A_TIME = threading.Lock()
 def rank_again(
     retriever: Retriever, query: Query, depth: int, n: int, score: Callable[[list[str]], Sequence[float]]
 ) -> list[Scored]:
-    """Return the best `n` among the first `depth` passages of the retriever's base, by `score` of their texts.
+    """Return the best `n` among the first `depth` passages of the retriever's base, by the `score` of their texts.
 
-    Passages that are gone meanwhile are left out; a tie goes by the base's order. What led to a passage stays, with its
-    new rank.
+    Passages removed meanwhile are skipped. Ties keep the order of the base. A passage keeps its trail and gets its new
+    rank as a further step.
     """
     ranking = retriever.parts[0].rank(query, depth)
     passages = retriever.context.reader.passages([hit.id for hit in ranking])
@@ -49,7 +49,7 @@ def text_of(passage: Passage) -> str:
 
 
 def reciprocal_rank_fusion(rankings: Sequence[Sequence[Scored]], constant: float) -> list[Scored]:
-    """Fuse rankings (GEAR, section 3): ranks count from 1, ties by id, the trails of all rankings are kept."""
+    """Fuse rankings (GEAR, section 3). Ranks count from 1, ids break ties, and all trails are kept."""
     scores: dict[str, float] = {}
     trails: dict[str, tuple[Step, ...]] = {}
     for ranking in rankings:
@@ -61,7 +61,7 @@ def reciprocal_rank_fusion(rankings: Sequence[Sequence[Scored]], constant: float
 
 
 def concatenate(rankings: Iterable[Sequence[Scored]], most: int | None = None) -> list[Scored]:
-    """Append to each ranking what only the next has, to `most` in all, where no more are read; scores are 1 / rank."""
+    """Append to each ranking the passages that only the next one has, up to `most` passages. Scores are 1 / rank."""
     appended: dict[str, Scored] = {}
     for ranking in rankings:
         for x in ranking:
@@ -78,7 +78,7 @@ class RrfOptions(FusionOptions):
 
 
 class Rrf(Retriever):
-    """The reciprocal rank fusion of other retrievers; also `a | b`.
+    """The reciprocal rank fusion of other retrievers, also written `a | b`.
 
     Source: GEAR, section 3.
 
@@ -97,7 +97,7 @@ class Rrf(Retriever):
     settings: RrfOptions
 
     def rank(self, query: Query, n: int) -> list[Scored]:
-        """See Retriever; each part contributes its best `depth` passages, or n if that is more."""
+        """See Retriever. Each part contributes its best max(`depth`, n) passages."""
         depth = max(n, self.settings.depth)
         return self.fuse([part.rank(query, depth) for part in self.parts])[:n]
 
@@ -121,11 +121,10 @@ class HybridOptions(VectorOptions):
 
 
 class Hybrid(Retriever):
-    """Passages that share words with the question or are near to it, by a weighted sum of both scores.
+    """A weighted sum of BM25 and dense scores.
 
-    BM25 counts as the share of the best score; a vector by how much nearer a passage is than those that share words
-    with the question are on average, as a share of the possible. So nothing needs calibration, whatever range the
-    cosines of an embedder have.
+    BM25 is scaled by its best score. The cosine is scaled between the average of the passages that share words with the
+    question, and the maximum. So no calibration is needed, whatever the range of an embedder's cosines.
 
     Source: Bruch et al., "An Analysis of Fusion Functions for Hybrid Retrieval", 2023, section 4, with another
     normalisation.
@@ -143,7 +142,7 @@ class Hybrid(Retriever):
     settings: HybridOptions
 
     def rank(self, query: Query, n: int) -> list[Scored]:
-        """See Retriever; ties go by id."""
+        """See Retriever. Ids break ties."""
         depth, weight = max(n, self.settings.depth), self.settings.nearness
         reader, vector = self.context.reader, query.vector(self.context.embedder)
         worded, nearness = reader.fulltext_and_nearness(query.text, vector, depth, query.filter)
@@ -171,7 +170,7 @@ class Hybrid(Retriever):
 
 
 class Common(Rrf):
-    """The passages that all of several retrievers find, by reciprocal rank fusion; also `a & b`.
+    """The passages that all of several retrievers find, by reciprocal rank fusion, also written `a & b`.
 
     Example:
         >>> both = Bm25(collection.context) & Dense(collection.context)
@@ -189,7 +188,7 @@ class Common(Rrf):
 
 
 class Concat(Retriever):
-    """The passages of one retriever, then the passages that only the next one finds; also `a ^ b`.
+    """The passages of one retriever, then the passages that only the next one finds, also written `a ^ b`.
 
     Example:
         >>> then = Bm25(collection.context) ^ Dense(collection.context)
@@ -203,7 +202,7 @@ class Concat(Retriever):
     several = True
 
     def rank(self, query: Query, n: int) -> list[Scored]:
-        """See Retriever; scores are 1 / rank."""
+        """See Retriever. Scores are 1 / rank."""
         return concatenate((part.rank(query, n) for part in self.parts), n)
 
 
@@ -214,7 +213,7 @@ class TopOptions(Options):
 
 
 class Top(Retriever):
-    """The best few of another retriever; also `a % k`.
+    """The best few passages of another retriever, also written `a % k`.
 
     Example:
         >>> few = Bm25(collection.context) % 2

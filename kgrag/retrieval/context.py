@@ -30,12 +30,11 @@ _T = TypeVar("_T")
 
 
 class SearchContext:
-    """The context of a search: an open collection, its embedder, a language model if there is one, and defaults.
+    """The context of a search: an open collection, its embedder, an optional language model, and defaults.
 
-    `defaults`: option -> value, for every retriever that has the option, and retriever -> {option: value}; `agents`:
-    strategy -> {option: value}, under "answer" for all. `load`: makes an embedder by its name. `cache`: a folder for
-    what can be made again. `reranker`: the server that ranks passages again, if there is one.
-    Safe to share between threads.
+    `defaults`: option -> value, for every retriever that has the option, and retriever -> {option: value}. `agents`:
+    strategy -> {option: value}, and "answer" for all strategies. `load`: makes an embedder by its name. `cache`: a
+    folder for files that can be recomputed. `reranker`: the reranking server, if any. Threads may share it.
     """
 
     def __init__(
@@ -64,7 +63,7 @@ class SearchContext:
 
     @property
     def context(self) -> Self:
-        """Itself: a retriever is made over a context, or over anything that has one."""
+        """The context itself, so that retrievers take a context or anything that has one."""
         return self
 
     def rows(self, name: str, /, **parameters: Any) -> list[Row]:
@@ -72,11 +71,11 @@ class SearchContext:
         return self.reader.rows(name, **parameters)
 
     def row(self, name: str, /, **parameters: Any) -> Row:
-        """Return the single row of a query that always gives one."""
+        """Return the row of a query that always returns one."""
         return self.reader.row(name, **parameters)
 
     def shared(self, key: object, make: Callable[[], _T]) -> _T:
-        """Return a value that several retrievers share: made by the first of them, held weakly."""
+        """Return a value that several retrievers share. The first one makes it, and it is held weakly."""
         with self._lock:
             value: _T | None = self._shared.get(key)
             if value is None:
@@ -85,7 +84,7 @@ class SearchContext:
             return value
 
     def cached(self, key: object, make: Callable[[], _T]) -> _T:
-        """Return a value that is computed once, and cached until the collection is opened again."""
+        """Return a value that is cached until the collection is reopened."""
         with self._lock:
             if key not in self._cache:
                 self._cache[key] = make()
@@ -93,17 +92,17 @@ class SearchContext:
             return value
 
     def other_embedder(self, name: str) -> Embedder:
-        """Return an embedder besides the collection's own, by its name. Raises NotFoundError, ConfigurationError."""
+        """Return another embedder than the collection's own. Raises NotFoundError, ConfigurationError."""
         if name == self.embedder.name:
             return self.embedder
         return load_embedder(name) if self._load is None else self._load(name)
 
     def current(self, read: Callable[[], _T]) -> _T:
-        """Return a result of the collection as it is now; whatever uses its vectors or indexes goes through here.
+        """Return the result of `read` on the current collection. All use of its vectors and indexes goes through here.
 
-        `read` takes several queries without a common transaction. It runs again if the collection was replaced or
-        embedded again meanwhile, and, with growing pauses, if it fails on removed nodes: a server takes a while to
-        apply a removal.
+        `read` runs several queries without a common transaction. It is repeated if the collection was replaced or
+        re-embedded meanwhile. It is also repeated, with growing pauses, if it fails on removed nodes, since a server
+        takes a while to apply a removal.
         """
         self._keep_up()
         for pause in (*PAUSES, None):
@@ -125,18 +124,18 @@ class SearchContext:
         return result
 
     def _keep_up(self, *, now: bool = False) -> None:
-        """Open the collection again if that was too long ago, or `now`: old vectors do not stay for ever.
+        """Reopen the collection if it was opened too long ago, or `now`, since old vectors are discarded.
 
-        A collection that is being removed or made again is read as it was opened.
+        A collection that is being removed or recreated keeps its opened state.
         """
         if now or time.monotonic() - self._opened > REFRESH_SECONDS:
             with suppress(MismatchError):
                 self.refresh()
 
     def refresh(self) -> None:
-        """Open the collection again, which may have been made again, or embedded again.
+        """Reopen the collection, which may have been recreated or re-embedded.
 
-        Raises NotFoundError when it is gone.
+        Raises NotFoundError if it is gone.
         """
         self._opened = time.monotonic()
         before, now = self.reader.collection, self.reader.record()
@@ -151,7 +150,7 @@ class SearchContext:
 
 
 def unknown_keys(contexts: Sequence[SearchContext], only: Filter) -> tuple[str, ...]:
-    """Return a sentence on each key of a filter that no document of some collections has, with keys that there are."""
+    """Return a sentence on each filter key that no document of the collections has, with the existing keys."""
     candidates = dict.fromkeys(key for key, _ in only.conditions)
     replies = [context.reader.metadata_keys(list(candidates)) for context in contexts] if candidates else []
     unknown = [key for key in candidates if all(key in missing for missing, _ in replies)]

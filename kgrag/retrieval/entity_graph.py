@@ -1,7 +1,7 @@
-"""The graph that personalised PageRank walks over: entities, tied to each other and, mostly, to passages.
+"""The graph for personalised PageRank: entities and, in most systems, passages.
 
-Entities are tied by triples (a weight of 1 for each) and by names that resemble each other (the cosine); HippoRAG,
-section 2.2. Passages are tied to what they name (HippoRAG 2, section 3.2), or are no part of the walk (HippoRAG).
+Triples (weight 1 each) and similar names (weight: cosine) join entities (HippoRAG, section 2.2). Passages are joined to
+the entities that they name (HippoRAG 2, section 3.2), or are not nodes (HippoRAG).
 """
 
 from collections import Counter, defaultdict
@@ -26,11 +26,11 @@ _PRECISION, _ROUNDS = 1e-9, 1000  # of the PageRank
 
 @dataclass(slots=True, eq=False, weakref_slot=True)
 class EntityGraph:
-    """Entities and passages as a weighted graph, in which both directions of a tie are edges.
+    """Entities and passages as a weighted graph. Each tie is two edges.
 
-    `sources` and `weights` [edges]: where an edge begins, and its weight; `kinds`: by a tie's two nodes. `node`:
-    element id in the database -> node; `passages`: id -> node, or a number of its own where passages are not walked
-    over; `named` [n, 3]: passage, entity, how often the passage names it.
+    `sources` and `weights` [edges]: the start of each edge, and its weight. `kinds`: by the two nodes of a tie. `node`:
+    element id in the database -> node. `passages`: id -> node, or another number if passages are not nodes. `named`
+    [n, 3]: passage, entity, number of mentions.
     """
 
     graph: Any
@@ -45,7 +45,7 @@ class EntityGraph:
     def of(
         cls, passages: Iterable[Sequence[Any]], similar: Iterable[Sequence[Any]] = (), *, over_passages: bool = True
     ) -> Self:
-        """Make the graph of passages and pairs of resembling names.
+        """Make the graph from passages and pairs of similar names.
 
         Passages: [id, element id, named, titled, subjects, objects].
         """
@@ -86,7 +86,7 @@ class EntityGraph:
         return cls(graph, dict(node), numbers, sources, weights, kinds, counted)
 
     def shares(self, reset: Mapping[int, float], damping: float) -> NDArray[np.float64]:
-        """Return the shares [nodes] of a walk that restarts at the nodes of `reset`; they add up to 1."""
+        """Return the probabilities [nodes] of a walk that restarts at the nodes of `reset`. They sum to 1."""
         weights: list[float] = self.weights.tolist()
         ranks = rustworkx.pagerank(
             self.graph,
@@ -99,9 +99,9 @@ class EntityGraph:
         return np.array([ranks[i] for i in range(len(self.node))])
 
     def paths(self, reset: Mapping[int, float], damping: float, targets: Sequence[int]) -> list[list[int]]:
-        """Return the most probable path of the walk from a restart to each target; an empty list without a path.
+        """Return the most probable path from a restart to each target, or an empty list.
 
-        Its probability is the product of the restart's share and those of its steps.
+        The probability of a path is the product of its restart and its steps.
         """
         leaving = np.bincount(self.sources, self.weights)
         costs: list[float] = (-np.log(damping * self.weights / leaving[self.sources])).tolist()
@@ -119,7 +119,7 @@ class EntityGraph:
         starts: Mapping[int, tuple[Step, ...]],
         cosines: Mapping[int, float],
     ) -> list[tuple[Step, ...]]:
-        """Return the steps of paths; each begins with those of its first node, or at a passage with such a cosine."""
+        """Return the steps of paths. Each begins with the steps of its first node, or at a passage with its cosine."""
         element = {i: element for element, i in self.node.items()}
         elements = sorted({element[i] for path in paths for i in path})
         names = dict(context.row("retrieve/ppr_names", elements=elements)["names"])
@@ -141,9 +141,9 @@ class EntityGraph:
 
 
 class WholeGraph:
-    """The graph of a whole collection, read at the first question; retrievers that walk over the same one share it.
+    """The graph of a whole collection, read at the first question and shared by retrievers.
 
-    `named`: passages are tied to all that they mention, and to what they are titled; else to the ends of their triples.
+    With `named`, passages are joined to the entities of their mentions and titles, else to the ends of their triples.
     """
 
     def __init__(
@@ -169,7 +169,7 @@ class WholeGraph:
 
 
 def best(context: SearchContext, query: Query, scores: Mapping[str, float], n: int) -> list[tuple[str, float]]:
-    """Return the best `n` passages that pass the question's filter, with their scores; none with a score of 0."""
+    """Return the best `n` passages that pass the question's filter, with their scores above 0."""
     ranked = sorted((x for x in scores if scores[x] > 0), key=lambda x: (-scores[x], x))
     if query.filter:
         allowed = context.reader.matching_filter(ranked, query.filter)

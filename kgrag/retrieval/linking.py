@@ -31,9 +31,10 @@ _NO_INNER_WORDS = frozenset(("or", "is", "are", "was", "did"))
 
 @dataclass(frozen=True, slots=True)
 class Link:
-    """Words start to end (one past) of the question name an entity, with weight 0 to 1; `titles`: how many bear it.
+    """A link from the words start to end (exclusive) of the question to an entity, with a weight of 0 to 1.
 
-    `bearers`: how many documents and passages have such a title; 0 where the name is another than that of the question.
+    `titles`: the number of titles with this name. `bearers`: the number of documents and passages with such a title, or
+    0 if the name differs from the words of the question.
     """
 
     start: int
@@ -47,11 +48,11 @@ class Link:
 
 @dataclass(frozen=True, slots=True)
 class LinkedQuestion:
-    """A question's words with their stems and weights (idf, 0 for those without), its links, and the corpus's size.
+    """The words of a question with their stems and weights (idf, or 0), its links, and the size of the corpus.
 
-    `density`: the share of passages that mention two names or more that can serve as bridges; `density0`: the same
-    without mentions that are known from triples alone. `symbols`: those of its words that hold signs, such as `$@`, as
-    they are counted. `tied`: names of one entity are tied in the graph, and are to be followed.
+    `density`: the share of passages that mention at least two entities that can serve as bridges. `density0`: the same
+    without mentions that are known from triples alone. `symbols`: words with signs such as `$@`, as they are counted.
+    `tied`: whether SAME_AS edges join names of one entity and are followed.
     """
 
     words: tuple[Token, ...]
@@ -66,9 +67,9 @@ class LinkedQuestion:
     language: Language = ENGLISH
 
     def terms(self, without: frozenset[int] = frozenset()) -> list[dict[str, Any]]:
-        """Return the stems of the question's words but some, and its symbols: {stem (between spaces), weight}.
+        """Return the stems of the question without some words, and its symbols: {stem (between spaces), weight}.
 
-        The weights add up to 1.
+        The weights sum to 1.
         """
         counted = [*(s for i, s in enumerate(self.stems) if i not in without), *self.symbols]
         weights = {s: self.idf[s] for s in counted if s in self.idf}
@@ -81,9 +82,9 @@ class LinkedQuestion:
 
 
 def link_question(context: SearchContext, text: str, same_as: bool = True) -> LinkedQuestion:
-    """Find the entities that a question names: longest first, from left to right, then misspelt titles.
+    """Link the entities that a question names: longest first, from left to right, then misspelt titles.
 
-    `same_as`: the same words link to the entity's other names, too.
+    With `same_as`, the same words also link to the other names of the entity.
     """
     reader = context.reader
     collection, language = reader.collection.name, reader.collection.language
@@ -131,7 +132,7 @@ def link_question(context: SearchContext, text: str, same_as: bool = True) -> Li
 
 
 def question_terms(context: SearchContext, text: str) -> list[dict[str, Any]]:
-    """Return the stems of a question's words as {stem (between spaces), weight}, weighted by idf; they add up to 1."""
+    """Return the stems of a question's words as {stem (between spaces), weight}. The weights are idf and sum to 1."""
     reader = context.reader
     collection, language = reader.collection.name, reader.collection.language
     words = tokens(text, language)[:MOST_WORDS]
@@ -158,10 +159,10 @@ def _link(
     language: Language,
     uncased: bool,
 ) -> Link | None:
-    """Return the link of one word sequence, if its words may be a name at all.
+    """Return the link of one word sequence, if it may be a name.
 
-    Without a capital only a title is one: of two content words or more at half its weight, but any in full where the
-    question is `uncased`, typed without capitals.
+    Without a capital it must be a title of two content words or more, which gets half the weight. In an `uncased`
+    question, typed without capitals, any title gets its full weight.
     """
     weight = 1.0
     if (entity is None or not entity["ntit"]) and inflected is not None:
@@ -197,7 +198,7 @@ def _titled_within(
     language: Language,
     uncased: bool,
 ) -> list[Link]:
-    """Return the link of the longest title of several words within a name that is not a title: "King George VI"."""
+    """Return the link of the longest title of several words within a longer name, as in "King George VI"."""
     start, end = span
     for length in range(end - start - 1, 1, -1):
         for inner in ((i, i + length) for i in range(start, end - length + 1)):
@@ -210,9 +211,9 @@ def _titled_within(
 
 
 def _other_names(link: Link, entities: Sequence[Mapping[str, Any]]) -> list[Link]:
-    """Return the links to the names that a SAME_AS edge ties to the linked one, weighted by their certainty.
+    """Return links to the entities that a SAME_AS edge joins to the linked one, weighted by their certainty.
 
-    Where titles bear the linked name, only to others that titles bear.
+    If the linked name is a title, the others must be titles, too.
     """
     others = next((e["same"] for e in entities if e["id"] == link.entity), ())
     return [
@@ -223,7 +224,7 @@ def _other_names(link: Link, entities: Sequence[Mapping[str, Any]]) -> list[Link
 
 
 def _misspelt(context: SearchContext, words: Sequence[Token], links: list[Link], language: Language) -> list[Link]:
-    """Return links of capitalised words that no title covers: the nearest title, if it is near enough."""
+    """Return links from capitalised words without a title to the nearest title, if it is near enough."""
     if language.capitals == "none":
         return links
     named = name_words(words, language)
@@ -251,7 +252,7 @@ def _misspelt(context: SearchContext, words: Sequence[Token], links: list[Link],
 
 
 def _similar_titles(context: SearchContext, names: Sequence[str], limit: int = 20) -> list[list[Mapping[str, Any]]]:
-    """Return for each normalised name the entities with similar titles: a letter apart in each word."""
+    """Return the entities with similar titles for each normalised name: at most one letter differs in each word."""
     if not names:
         return []
     index = context.reader.collection.index("entity_name")
@@ -281,9 +282,9 @@ def _run(words: Sequence[Token], start: int, language: Language) -> int:
 
 
 def prefixes(words: Sequence[Token], language: Language = ENGLISH) -> list[str]:
-    """Return the first five letters of the longer words of a question, opening words left out.
+    """Return the first five letters of the longer words of a question, without its opening words.
 
-    In scripts without spaces, every two letters.
+    In scripts without spaces, return every two letters.
     """
     norms = (w for w in text_words(words) if is_content(w, language) and w not in QUESTION_WORDS)
     return sorted({norm[:5] for norm in norms if len(norm) > 3 or is_unspaced(norm)})

@@ -1,14 +1,14 @@
 """PathRank: multi-hop retrieval without a language model.
 
-Link the names in the question, start from the passages that they lead to, walk over the names that those mention, and
-score each target against the rest of the question: the question without the words that led there. The best path is
-kept, a little personalised PageRank over the passages at hand is added, and the best of a longer question are listed
-as a set, which covers its words and ends with what answers its outermost clause. The twin statements are
-`cypher/retrieve/pathrank*.cypher`; six round trips a question with two hops, the passages' texts included, and one more
-when a name is misspelt.
+It links the names in the question to entities, starts from their passages, and walks over the entities that passages
+mention. Each target is scored against the rest of the question: the question without the words that led there. The
+best path of a passage gives its score, to which a little personalised PageRank over the visited passages is added. The
+best passages of a longer question form a set that covers its words and ends with the answer to its outermost clause.
+The statements are `cypher/retrieve/pathrank*.cypher`. A question with two hops takes six round trips, including the
+texts of the passages, and one more if a name is misspelt.
 
-Where the texts have names enough of their own, names that are known from triples alone are where links lead, but no
-bridges; that a fact of the passage is about a name counts for it, whatever the fact says.
+If the texts have enough names of their own, entities known from triples alone are targets of links but not bridges. A
+fact about an entity raises its passage, whatever the fact says.
 """
 
 import math
@@ -70,7 +70,7 @@ class PathRankOptions(Options):
 
 @dataclass(frozen=True, slots=True)
 class PathRankConstants:
-    """Constants of PathRank that are not options, in the order of its steps; bench/MISSES.md has what each is worth."""
+    """Constants of PathRank that are not options, in the order of its steps. bench/MISSES.md has the effect of each."""
 
     # Seeds: the passages from which the walk starts, and the bonuses of links.
     candidates: int = 200  # passages that the vector index is asked for; they are scored again exactly
@@ -115,7 +115,7 @@ class PathRankConstants:
 
 
 class PathRank(Retriever):
-    """Walks from the names in the question over the names that passages mention.
+    """Walks from the entities in the question over the entities that passages mention.
 
     Example:
         >>> ranking = PathRank(collection.context, cap=20).retrieve("Where was the designer of the Fram born?")
@@ -131,7 +131,7 @@ class PathRank(Retriever):
     settings: PathRankOptions
 
     def rank(self, query: Query, n: int) -> list[Scored]:
-        """See Retriever; the trail is the path of names and passages."""
+        """See Retriever. The trail is the path of entities and passages."""
         s, c = self.settings, self.constants
         question = link_question(self.context, query.text, s.same_as)
         if not question.words:
@@ -260,7 +260,7 @@ class PathRank(Retriever):
                     passage.dropped = dropped[source]
 
     def _vectors(self, walk: Walk, texts: Sequence[str]) -> list[list[float]]:
-        """Return the unit vectors [n, d] of the question's rests; those without some words lean to the outer clause."""
+        """Return the bonus of a link for the best passages with its title, or else for those that mention it."""
         c = self.constants
         outer, whole = walk.clause.text, walk.question.text()
         new = [text for text in dict.fromkeys([*texts, outer]) if text not in walk.embedded]
@@ -339,9 +339,9 @@ class PathRank(Retriever):
         }
 
     def _order(self, walk: Walk, final: Mapping[str, float]) -> dict[str, float]:
-        """Return all passages with their scores, best first; of a long question as a set (kgrag.retrieval.name_walk).
+        """Return all passages with scores, best first, or as a set for a long question (kgrag.retrieval.name_walk).
 
-        Scores fall: the best goes to the first place, and so on.
+        Scores descend: the first place gets the best score, and so on.
         """
         s, c = self.settings, self.constants
         ranked = sorted(final, key=lambda x: (-final[x], x))
@@ -377,14 +377,14 @@ class PathRank(Retriever):
 
 
 def _faded(question: LinkedQuestion, link: Link, few: float) -> Link:
-    """Return a link with less weight where names are few (0 to 1) if even the rarest of its words is common."""
+    """Return a link, with less weight if names are scarce (0 to 1) and even its rarest word is common."""
     stems = question.stems[link.start : link.end]
     rarest = max((question.idf.get(stem, 0.0) for stem in stems), default=0.0) / math.log(question.passages + 2)
     return replace(link, weight=link.weight * min(1.0, 2 * rarest) ** (4 * few))
 
 
 def _bonuses(link: Link, rows: Sequence[Mapping[str, Any]], cap: int, c: PathRankConstants) -> list[tuple[str, float]]:
-    """Return the bonus of a link for its passages: the best few with its title, or the best few that mention it."""
+    """Return the bonus of a link for the best few passages with its title, or else those that mention it."""
     titled = []
     for row in rows:
         weight = max((o["weight"] for o in row["own"] if o["id"] == link.entity), default=0.0)
