@@ -260,7 +260,7 @@ class PathRank(Retriever):
                     passage.dropped = dropped[source]
 
     def _vectors(self, walk: Walk, texts: Sequence[str]) -> list[list[float]]:
-        """Return the bonus of a link for the best passages with its title, or else for those that mention it."""
+        """Return the unit vectors [n, d] of the rests of the question. Shortened rests lean to the outer clause."""
         c = self.constants
         outer, whole = walk.clause.text, walk.question.text()
         new = [text for text in dict.fromkeys([*texts, outer]) if text not in walk.embedded]
