@@ -23,16 +23,15 @@ NO_EMBEDDER = "none"
 
 @dataclass(frozen=True, slots=True)
 class Collection:
-    """A collection as it is recorded in the graph.
+    """The record of a collection in the graph.
 
-    `embedding` is the property that holds its vectors now; `reembedding` names the embedder of vectors that are being
-    made beside them, `discard` the property whose old vectors are to be removed, each with the rest that names an index
-    of them outside the graph; `indexed`: the labels of nodes whose indexes are made; `created`: when, as text: a later
-    collection may have its name and number, not this; `language`: whose words its texts are read with; `stemmer`: what
-    made the stems of these. `kind`: DOCUMENTS, or KNOWLEDGE: facts without passages and vectors, imported from files
-    with the fingerprints `sources`. `fact_schema`: what its facts are held to, as JSON; empty: nothing.
-    `attachment`: which nodes of somebody else's graph it is made of, as JSON; empty: none. `rereading`: its texts are
-    being read again, in another language.
+    `embedding`: the property of its current vectors. `reembedding`: the embedder of vectors that are being computed.
+    `discard`: the property of old vectors that will be removed. Each of the two has fields that name an index outside
+    the graph. `indexed`: the labels with indexes. `created`: the time as text, which tells a later collection of the
+    same name and number apart. `language`: the language of its texts. `stemmer`: the stemmer of its stems. `kind`:
+    DOCUMENTS or KNOWLEDGE, which has facts without passages and vectors, imported from files with the fingerprints
+    `sources`. `fact_schema`: the schema of facts as JSON, or empty. `attachment`: the nodes of another graph that it is
+    made of, as JSON, or empty. `rereading`: its texts are being read in another language.
     """
 
     name: str
@@ -58,7 +57,7 @@ class Collection:
     rereading: bool = False
 
     def label(self, label: str) -> str:
-        """Return the label of nodes of this kind in this collection, besides `label`."""
+        """Return the label that nodes of this kind have in this collection alone."""
         return schema.label_of(label, self.number)
 
     def index(self, kind: str) -> str:
@@ -79,7 +78,7 @@ def list_collections(graph: Graph) -> list[Collection]:
 def find_collection(graph: Graph, name: str) -> Collection | None:
     """Return the collection of that name, in one round trip.
 
-    Raises MismatchError for another schema version, or a collection whose import or removal is not finished.
+    Raises MismatchError for another schema version, and for an unfinished import or removal.
     """
     records = _recorded(graph, name) if name else []
     if not records:
@@ -120,10 +119,7 @@ def open_collection(graph: Graph, name: str) -> Collection:
 
 
 def choose_collection(graph: Graph) -> str:
-    """Return the default collection: "default", else the only one.
-
-    Raises NotFoundError when it is neither.
-    """
+    """Return the default collection: "default", or the only one. Raises NotFoundError if there is neither."""
     records = list_collections(graph)
     names = [c.name for c in records if c.kind == DOCUMENTS] or [c.name for c in records]
     if DEFAULT_COLLECTION in names:
@@ -139,7 +135,7 @@ def choose_collection(graph: Graph) -> str:
 
 
 def check_documents(collection: Collection) -> Collection:
-    """Return the collection. Raises MismatchError for one of facts, without passages, or with another stemmer."""
+    """Return the collection. Raises MismatchError if it holds facts alone, or has another stemmer."""
     if collection.kind == KNOWLEDGE:
         raise MismatchError(
             f"Collection {collection.name!r} holds facts of a knowledge graph, and no passages.",
@@ -156,9 +152,9 @@ def check_documents(collection: Collection) -> Collection:
 
 
 def create_knowledge(graph: Graph, name: str, language: str, unused_seconds: float) -> Collection:
-    """Return the collection of kind knowledge of that name, made if it does not exist (see `create_collection`).
+    """Return the collection of kind knowledge of that name, and create it if necessary (see `create_collection`).
 
-    Raises MismatchError when there is one of documents of that name.
+    Raises MismatchError if it is a collection of documents.
     """
     check_name(name)
     schema.ensure_schema(graph)
@@ -170,7 +166,7 @@ def create_knowledge(graph: Graph, name: str, language: str, unused_seconds: flo
 
 
 def check_knowledge(collection: Collection) -> Collection:
-    """Return the collection. Raises MismatchError when it is one of documents."""
+    """Return the collection. Raises MismatchError if it holds documents."""
     if collection.kind != KNOWLEDGE:
         raise MismatchError(
             f"Collection {collection.name!r} holds documents, not the facts of a knowledge graph.",
@@ -180,7 +176,7 @@ def check_knowledge(collection: Collection) -> Collection:
 
 
 def check_embedder(collection: Collection, embedder: str, dimension: int | None = None) -> None:
-    """Raise MismatchError when the collection was embedded by another embedder or with another dimension."""
+    """Raise MismatchError if the collection has another embedder or another dimension."""
     if collection.embedder != embedder:
         raise MismatchError(
             f"Collection {collection.name!r} was embedded with {collection.embedder!r}, not {embedder!r}.",
@@ -196,7 +192,7 @@ def check_embedder(collection: Collection, embedder: str, dimension: int | None 
 
 
 def check_indexing(collection: Collection, settings: IndexingSettings) -> None:
-    """Raise MismatchError when a setting that was set by hand is not the one that the collection was made with."""
+    """Raise MismatchError if a setting given by the user differs from the collection's."""
     for key in settings.model_fields_set:
         if getattr(settings, key) != getattr(collection.indexing, key):
             if key == "language":
@@ -216,10 +212,10 @@ def check_indexing(collection: Collection, settings: IndexingSettings) -> None:
 def create_collection(
     graph: Graph, name: str, embedder: str, dimension: int, indexing: IndexingSettings, unused_seconds: float
 ) -> Collection:
-    """Return the collection of that name, made with its indexes if it does not exist; of several makers one wins.
+    """Return the collection of that name, and create it with its indexes if necessary. Concurrent creators share one.
 
-    It takes over the indexes of a collection that was removed `unused_seconds` ago or earlier, or that were made ahead.
-    If there are none it makes some ahead, since with every new index Neo4j plans all queries again.
+    It takes over spare indexes, or the indexes of a collection that was removed at least `unused_seconds` ago. If there
+    are none it also creates some spares, since Neo4j replans all queries after every new index.
     """
     check_name(name)
     schema.ensure_schema(graph)
@@ -243,7 +239,7 @@ def create_collection(
 def check_name(name: str) -> None:
     """Raise ConfigurationError if a new collection cannot have that name.
 
-    A name stands in addresses of a server, where proxies and browsers do not leave / and .. as they are.
+    Names are part of URLs, where proxies and browsers change / and ..
     """
     if not name or len(name) > 200 or any(ord(c) < 32 or c in "/\\" for c in name) or name in (".", ".."):
         raise ConfigurationError(
@@ -252,21 +248,21 @@ def check_name(name: str) -> None:
 
 
 def ensure_indexes(graph: Graph, collection: Collection, *labels: str) -> Collection:
-    """Make the indexes that every collection of its kind has, and those over nodes of these labels.
+    """Create the missing indexes of a collection, and of these labels.
 
-    What is not there is made, because its maker was stopped or this kgrag knows another label.
+    Indexes may be missing because their creator was stopped, or because this release knows another label.
     """
     schema.ensure_schema(graph)
     return index_labels(graph, collection, *_FIRST[collection.kind], *labels)
 
 
 def index_labels(graph: Graph, collection: Collection, *labels: str, ahead: Sequence[int] = ()) -> Collection:
-    """Make the indexes over nodes of these labels, the first of which are about to be written.
+    """Create the indexes of these labels before their first nodes are written.
 
-    `ahead`: numbers of collections to come, for which the same are made.
+    `ahead`: numbers of future collections that get the same indexes.
 
-    A search looks into an index only when there are such nodes. An index is made when it is needed, since making or
-    dropping one has Neo4j plan every query again, and each index slows every write.
+    An index is created when it is needed, since Neo4j replans every query after a change of indexes, and each index
+    slows every write.
     """
     own = [label for label in dict.fromkeys(labels) if describe().node(label).indexed]
     missing = tuple(label for label in own if label not in collection.indexed)
@@ -278,13 +274,13 @@ def index_labels(graph: Graph, collection: Collection, *labels: str, ahead: Sequ
 
 
 def needed_labels(collection: Collection, present: Iterable[str]) -> tuple[str, ...]:
-    """Return the labels whose indexes a collection needs, by its record and the labels `present` in it."""
+    """Return the labels whose indexes a collection needs, from its record and the labels `present` in it."""
     names = (*_FIRST[collection.kind], *collection.indexed, *present)
     return tuple(label for label in dict.fromkeys(names) if describe().node(label).indexed)
 
 
 def _recorded(graph: Graph, name: str = "") -> list[dict[str, Any]]:
-    """Return the properties of every collection, or of the one of that name.
+    """Return the properties of every collection, or of one.
 
     Raises MismatchError for another schema version.
     """

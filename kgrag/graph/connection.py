@@ -1,4 +1,4 @@
-"""The connection to Neo4j: queries of the catalogue by name, in the mode of their header; its errors as kgrag's."""
+"""The connection to Neo4j. It runs queries of the catalogue by name and translates errors of the driver."""
 
 import logging
 import re
@@ -43,10 +43,10 @@ _NO_INDEX = re.compile(r"There is no such (?:fulltext|vector) schema index: (\w+
 
 
 class translated:  # noqa: N801 - reads as a verb in `with translated(uri):`
-    """Turns the driver's errors into DatabaseError, UnreachableError where that fits, with a remedy.
+    """Translates errors of the driver into DatabaseError or UnreachableError, with a remedy.
 
-    Ctrl-C in the middle of a message leaves the driver unable to tidy up after it; what it then raises is
-    KeyboardInterrupt still.
+    After Ctrl-C in the middle of a message the driver raises other errors while it cleans up. These become
+    KeyboardInterrupt again.
     """
 
     def __init__(self, uri: str) -> None:
@@ -147,7 +147,7 @@ _FETCH_SIZE = 2000  # records that the server sends at once
 
 
 class Transaction:
-    """A transaction in progress: runs queries by name; all of them are committed together or not at all."""
+    """A transaction in progress, which runs queries by name."""
 
     def __init__(self, transaction: neo4j.ManagedTransaction) -> None:
         self._transaction = transaction
@@ -159,14 +159,14 @@ class Transaction:
 
 
 class Graph:
-    """One database of one Neo4j server. A context manager; safe to share between threads."""
+    """One database of one Neo4j server: a context manager. Threads may share it."""
 
     def __init__(
         self, uri: str, user: str, password: SecretStr | None, database: str = "neo4j", retry_seconds: float = 30
     ) -> None:
         """Connect and check that the server answers. Raises DatabaseError or ConfigurationError.
 
-        `retry_seconds`: for how long a transaction that a server lost is tried again.
+        `retry_seconds`: how long a lost transaction is retried.
         """
         self.uri = without_login(uri)
         self.database = database
@@ -211,12 +211,12 @@ class Graph:
         self.driver.close()
 
     def run(self, name: str, /, **parameters: Any) -> list[neo4j.Record]:
-        """Run a query of the catalogue by name, in the mode of its header, and return its records."""
+        """Run a query by name in the mode of its header, and return its records."""
         query = lookup(name, parameters)
         return self._run(name, query.mode, query.text, parameters)
 
     def stream(self, name: str, /, **parameters: Any) -> Iterator[neo4j.Record]:
-        """Run a read query and yield its records one by one, holding few of them at a time."""
+        """Run a read query and yield its records as they arrive."""
         query = lookup(name, parameters)
         limits.remaining()
         with self.reading(_FETCH_SIZE) as session:
@@ -226,9 +226,9 @@ class Graph:
     def reading(
         self, fetch_size: int, seconds: float | None = None, *, warned: bool = False
     ) -> Iterator[neo4j.Session]:
-        """Open a session in which the server refuses writes; after `seconds` its connection is dropped.
+        """Open a read session. Its connection is dropped after `seconds`, which raises DatabaseError.
 
-        `warned`: the server tells of names that it does not know. Raises DatabaseError when it was.
+        `warned`: the server sends warnings about unknown names.
         """
         with translated(self.uri), self._session(fetch_size, neo4j.READ_ACCESS, warned=warned) as session:
             if seconds is None:
@@ -238,22 +238,22 @@ class Graph:
                 yield session
 
     def write(self, work: Callable[[Transaction], T]) -> T:
-        """Run `work` in one write transaction; it may be called again after a transient error, so it must be pure."""
+        """Run `work` in one write transaction. It may be repeated after a transient error, so it must be pure."""
         with translated(self.uri), self._session() as session:
             return session.execute_write(lambda tx: work(Transaction(tx)))
 
     def state(self) -> str:
-        """Return a text that changes with each transaction that writes into the database, of any client."""
+        """Return a text that changes with each write transaction of any client."""
         with translated(self.uri), self._session(access=neo4j.READ_ACCESS) as session:
             session.run(catalogue()["inspect/ping"].text).consume()
             return " ".join(sorted(session.last_bookmarks().raw_values))
 
     @contextmanager
     def exclusively(self) -> Iterator[None]:
-        """Keep others from making indexes while the `with` block runs: two makers of the same ones deadlock.
+        """Hold the lock for creating indexes, since two creators of the same indexes deadlock.
 
-        The lock is a lease on the Schema node, so that one left by a killed process ends by itself.
-        Raises DatabaseError when somebody else keeps it for two minutes.
+        The lock is a lease on the Schema node, so it expires if its holder is killed. Raises DatabaseError if it is not
+        free within two minutes.
         """
         holder = uuid.uuid4().hex
         deadline = time.monotonic() + 2 * _LEASE
@@ -267,7 +267,7 @@ class Graph:
             self.run("write/unlock_schema", holder=holder)
 
     def plan_searches(self) -> None:
-        """Have Neo4j plan the statements of a search, so that the first one does not wait; end if Neo4j does."""
+        """Have Neo4j plan the statements of a search in advance. Stops silently if Neo4j stops."""
         with suppress(DatabaseError):
             for query in map(catalogue().__getitem__, _SEARCH):
                 self.explain(query, {p.name: sample(p.type) for p in query.parameters})
@@ -283,7 +283,7 @@ class Graph:
     def listening(self, on_query: OnQuery) -> Iterator[None]:
         """Call `on_query` before each query of `run` and `run_schema` within the block, in every thread.
 
-        It counts round trips, or makes a query fail: the driver's own errors are translated as if the server sent them.
+        It can count round trips or make a query fail, since errors of the driver are translated as usual.
         """
         self._listeners += (on_query,)
         try:
@@ -316,10 +316,10 @@ class Graph:
         return records
 
     def _read_at_once(self, query: neo4j.Query, parameters: dict[str, Any]) -> list[neo4j.Record] | None:
-        """Return the records of a read query in one message, where a transaction takes a second to commit.
+        """Return the records of a read query in one message. A transaction would take a second message to commit.
 
-        None where it failed in a way that trying again may mend: while a full-text index takes the place of an older
-        one, there is none of its name for a few milliseconds.
+        Returns None after an error that a retry may fix. For example, while a full-text index replaces an older one,
+        there is no index of its name for a few milliseconds.
         """
         try:
             with self._session(fetch_size=-1, access=neo4j.READ_ACCESS) as session:
@@ -332,9 +332,9 @@ class Graph:
             return None
 
     def _run_at_leader(self, text: str, parameters: dict[str, Any]) -> list[neo4j.Record]:
-        """Run a statement that commits by itself, which the driver does not try again when a cluster's leader changes.
+        """Run an auto-commit statement. Retry it if the leader of the cluster changes, as the driver does not.
 
-        A member that does not lead refuses it before anything is done.
+        A member that is not the leader refuses it before any work.
         """
         tries = _LEADERS
         while True:
@@ -359,10 +359,10 @@ class Graph:
 
 
 class _Unwritten(list[Any]):
-    """A list whose values are not written out.
+    """A list with a short repr.
 
-    The driver makes a text of all parameters for its log, even where nobody logs: for rows with vectors that took as
-    long as the server took to write them. Texts of documents have no place in a log either.
+    The driver formats all parameters for its log, even if nobody logs. For rows with vectors that took as long as the
+    write itself. Texts of documents do not belong in a log either.
     """
 
     def __repr__(self) -> str:
@@ -407,10 +407,10 @@ def _not_an_address(uri: str) -> ConfigurationError:
 
 
 def lookup(name: str, parameters: dict[str, Any]) -> Query:
-    """Return the query of that name, after a check of its parameters. Raises KeyError or TypeError.
+    """Return a query by name after a check of its parameters. Raises KeyError or TypeError.
 
-    `label` and `properties` of a template are given like parameters, and removed from them. Raises ValueError for those
-    that it does not take.
+    `label` and `properties` of a template are passed like parameters, and removed from them. Raises ValueError if the
+    template does not take them.
     """
     query = catalogue()[name]
     expected = {p.name for p in query.parameters} | query.placeholders

@@ -1,7 +1,7 @@
-"""Jobs: work on collections that servers do in the background, kept in the graph, where every process sees it.
+"""Jobs: background work on collections, kept in the graph, where every process sees it.
 
-A job that runs is left to one process for a short time, which that process extends again and again; when it dies, the
-job is there for others. Of each collection one job runs at a time, whatever process it is in.
+A process takes a running job on a lease, which it extends again and again. If the process dies, the lease expires and
+others can take the job. Only one job of a collection runs at a time, in any process.
 """
 
 import json
@@ -35,11 +35,11 @@ LEASE = 20
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """A job as it is now. `stage`, `done`, `total`: how far it is; times are ISO 8601, empty if there is none yet.
+    """The current state of a job. `stage`, `done`, `total`: its progress. Times are ISO 8601, or empty.
 
-    `error` and `remedy` say why it failed, `error_kind` is the class of that error, and `result` what came of it;
-    `attempt`: how often it was begun, `died`: how often a process that worked on it died since it was last asked for;
-    `owner`: who asked for it; `begins`: when it is to begin, if not as soon as it can.
+    `error`, `remedy` and `error_kind`: the reason of a failure. `result`: its outcome. `attempt`: how often it began.
+    `died`: how often a process died on it since the last request. `owner`: the requester. `begins`: the earliest start,
+    if any.
     """
 
     id: str
@@ -71,7 +71,7 @@ class Job:
 def add_job(
     graph: Graph, kind: str, collection: str, parameters: Mapping[str, Any], owner: str = "", seconds: int = 0
 ) -> Job:
-    """Ask for a job, which waits so long. The last 1,000 are kept; what has not ended is kept in any case."""
+    """Request a job, which may have to wait. The last 1,000 finished jobs are kept."""
     properties = {
         "name": caption(f"{kind} {collection}"),
         "collection": collection,
@@ -99,29 +99,29 @@ def no_job(id: str) -> NotFoundError:
 def list_jobs(
     graph: Graph, collections: Sequence[str] = (), state: State | None = None, limit: int = 50, kind: str | None = None
 ) -> list[Job]:
-    """Return jobs, the newest first: of these collections, none for all, in this state, and of this kind."""
+    """Return jobs, newest first, filtered by collections (none: all), state and kind."""
     rows = graph.run("jobs/list", id=None, collections=list(collections), state=state, kind=kind, limit=limit)
     return [job_of(r["job"]) for r in rows]
 
 
 def cancel_job(graph: Graph, id: str) -> None:
-    """Cancel a job, now or when its worker notices; one that has ended is unchanged."""
+    """Cancel a job, at once or when its worker notices. A finished job is unchanged."""
     graph.run("jobs/cancel", id=id)
 
 
 def retry_job(graph: Graph, id: str) -> None:
-    """Have a job that failed or was cancelled done again; another one stays as it is."""
+    """Queue a failed or cancelled job again. Other jobs are unchanged."""
     graph.run("jobs/retry", id=id)
 
 
 def claim_job(graph: Graph, holder: str) -> Job | None:
-    """Begin the job that is next, as `holder`; None if there is nothing to do."""
+    """Begin the next job as `holder`. Returns None if no job is pending."""
     rows = graph.run("jobs/claim", holder=holder, seconds=LEASE)
     return job_of(rows[0]["job"]) if rows else None
 
 
 def beat_job(graph: Graph, holder: str, id: str, stage: str, done: int, total: int | None) -> bool | None:
-    """Keep a job for the holder, and say how far it is: whether it is to be cancelled, None if the lease is lost."""
+    """Extend the lease of a job and record its progress. Returns whether to cancel it, or None if the lease is lost."""
     rows = graph.run("jobs/beat", id=id, holder=holder, seconds=LEASE, stage=stage, done=done, total=total)
     return bool(rows[0]["stop"]) if rows else None
 
@@ -135,7 +135,7 @@ def end_job(
     error: KgragError | None = None,
     result: Mapping[str, Any] | None = None,
 ) -> None:
-    """End a job, or with "queued" give it back; one that is the holder's no more stays as it is."""
+    """End a job, or queue it again. If the holder has lost it, nothing changes."""
     graph.run(
         "jobs/end", id=id, holder=holder, state=state,
         error=error.message if error else None,
@@ -169,7 +169,7 @@ _HELD: ContextVar[str | None] = ContextVar("kgrag_held", default=None)  # the co
 
 @contextmanager
 def within_job(job: Job) -> Iterator[None]:
-    """Let the work in the block on the job's collection count as the job itself."""
+    """Count the work of the block on the job's collection as the job itself."""
     token = _HELD.set(job.collection)
     try:
         yield
@@ -179,11 +179,10 @@ def within_job(job: Job) -> Iterator[None]:
 
 @contextmanager
 def collection_lock(graph: Graph, collection: str, kind: str) -> Iterator[None]:
-    """Lock the collection for the block; `kind`: the work in it.
+    """Lock the collection for the block. `kind`: its work.
 
-    One who gives no sign of life is waited for until its lease ends; a process of this machine that has died is not.
-    Raises BusyError, which says who is at work, and CancelledError when a server was told to cancel this, or when it
-    stood still until somebody else took its place.
+    If the holder is silent, wait until its lease expires. If it was a local process that has exited, take over at once.
+    Raises BusyError, which names the holder, and CancelledError if the work is cancelled or its lease was lost.
     """
     if _HELD.get() == collection:
         yield
@@ -212,7 +211,7 @@ def collection_lock(graph: Graph, collection: str, kind: str) -> Iterator[None]:
 
 
 def check_idle(graph: Graph, collection: str | None = None) -> None:
-    """Raise BusyError while somebody else works on a collection, or without one on any."""
+    """Raise BusyError if another process works on a collection, or on any if none is given."""
     for row in graph.run("jobs/held", collection=collection):
         if row["job"]["collection"] != _HELD.get() and not has_died(row["job"]["holder"]):
             raise busy(job_of(row["job"]))
@@ -251,16 +250,13 @@ def this_place() -> str:
 
 
 def has_died(holder: str) -> bool:
-    """Return whether a holder was a process of this machine that has ended.
-
-    A server's job has another kind of holder.
-    """
+    """Return whether a holder was a process of this machine that has ended. Jobs of servers have other holders."""
     place, _, process = holder.rpartition(" ")
     return place == this_place() and not psutil.pid_exists(int(process))
 
 
 def busy(job: Job) -> BusyError:
-    """Make the error of who comes while a job works."""
+    """Return the error for work that meets a running job."""
     owner = f" for {job.owner}" if job.owner else ""
     return BusyError(
         f"Collection {job.collection!r} is being worked on: {job.kind}{owner}, since {job.started}.",
@@ -270,10 +266,10 @@ def busy(job: Job) -> BusyError:
 
 
 def _keep(graph: Graph, holder: str, id: str, ended: threading.Event, lost: threading.Event) -> None:
-    """Extend the lease, and give it back; `lost` is set when that failed for too long, or somebody says to stop.
+    """Extend the lease, and release it at the end. Sets `lost` if that fails for too long or the work is cancelled.
 
-    In a thread of its own the limits of the work, which may be over, do not hold. A Ctrl-C in the middle of a message
-    leaves the driver a broken connection, which raises anything.
+    It runs in a thread of its own, where the limits of the work do not apply. A Ctrl-C within a message breaks the
+    connection of the driver, so any error may follow.
     """
     beaten = time.monotonic()
     while not ended.wait(_SIGNS):

@@ -14,10 +14,9 @@ _PATIENCE = 24 * 3600  # seconds: of five million vectors an index takes more th
 
 
 def ensure_schema(graph: Graph) -> None:
-    """Make the constraints and indexes of every label, and describe the graph in it, unless that is done.
+    """Create the constraints and indexes of every label, and store the description of the graph, unless that is done.
 
-    A new label of the registry gets its own the next time that somebody writes. Raises MismatchError when the database
-    was written by an older or newer schema.
+    A new label of the registry gets its indexes at the next write. Raises MismatchError for another schema version.
     """
     version, described = stored_state(graph)
     check_version(version)
@@ -28,7 +27,7 @@ def ensure_schema(graph: Graph) -> None:
 
 
 def stored_version(graph: Graph) -> int | None:
-    """Return the schema version of the database, or None when kgrag never wrote to it."""
+    """Return the schema version of the database, or None if kgrag never wrote to it."""
     return stored_state(graph)[0]
 
 
@@ -56,18 +55,18 @@ def keep_description(graph: Graph, described: str | None) -> None:
 
 
 def check_schema(graph: Graph) -> None:
-    """Raise MismatchError when the database was written by an older or newer schema; an empty one is fine."""
+    """Raise MismatchError if the database has an older or newer schema. An empty database is fine."""
     check_version(stored_version(graph))
 
 
 def check_version(version: int | None) -> None:
-    """Raise MismatchError for the version of an older or newer schema; None stands for an empty database."""
+    """Raise MismatchError for an older or newer schema version. None means an empty database."""
     if version is not None and version != SCHEMA_VERSION:
         raise version_mismatch("The database", version)
 
 
 def version_mismatch(what: str, version: int) -> MismatchError:
-    """Return the error for `what` another schema version made: the database, an export, a backup."""
+    """Return the error for a database, an export or a backup (`what`) of another schema version."""
     remedy = f"Update kgrag ({update_hint()})" if version > SCHEMA_VERSION else "Go on with the kgrag that made it"
     return MismatchError(
         f"{what} was made by a kgrag with schema {version}; this one has {SCHEMA_VERSION}.",
@@ -77,7 +76,7 @@ def version_mismatch(what: str, version: int) -> MismatchError:
 
 
 def ensure_shared_indexes(graph: Graph) -> None:
-    """Make the constraints and indexes that all collections share, unless they are there."""
+    """Create the constraints and indexes that all collections share, if they are missing."""
 
     def make(tx: Transaction) -> None:
         for node in describe().nodes:
@@ -92,20 +91,20 @@ def ensure_shared_indexes(graph: Graph) -> None:
 
 
 def await_all(graph: Graph) -> None:
-    """Wait until all indexes of the database answer. Raises DatabaseError if they do not in a day."""
+    """Wait until all indexes of the database are online. Raises DatabaseError after a day."""
     graph.run("schema/await", seconds=_PATIENCE)
 
 
 def unique_key(graph: Graph | Transaction, label: str) -> None:
-    """Make the constraint that no two nodes of a label have the same key, unless it is there."""
+    """Create the uniqueness constraint on the key of a label, if it is missing."""
     key = describe().node(label).key
     graph.run("schema/unique", label=label, properties=[key], index=f"{label.lower()}_{key}")
 
 
 def _ranges(node: NodeKind) -> dict[str, list[str]]:
-    """Return the names and properties of the range indexes over a label; each is named after its last property.
+    """Return the names and properties of the range indexes of a label. Each is named after its last property.
 
-    Where that has a text index, too, which has that name, the range index is called by both.
+    If that property also has a text index of that name, the range index is named after both properties.
     """
     each = [["collection"], *(["collection", name] for name in node.ranges)] if node.held else []
     return {
@@ -115,33 +114,33 @@ def _ranges(node: NodeKind) -> dict[str, list[str]]:
 
 
 def _texts(node: NodeKind) -> dict[str, str]:
-    """Return the names and properties of the text indexes over a label."""
+    """Return the names and properties of the text indexes of a label."""
     return {f"{node.label.lower()}_{name}": name for name in node.texts}
 
 
 def collections_held(graph: Graph) -> list[dict[str, Any]]:
-    """Return the properties of the collections, without those under deletion."""
+    """Return the properties of the collections that are not being deleted."""
     names = [record["collection"] for record in graph.run("look_up/collections", name="")]
     return [collection for collection in names if not collection.get("removing")]
 
 
 def indexed_labels(collection: Mapping[str, Any]) -> tuple[str, ...]:
-    """Return the labels of nodes whose indexes a collection has, from the properties of its node."""
+    """Return the labels whose indexes a collection has, from the properties of its node."""
     return tuple(collection.get("indexed") or ())
 
 
 def index_name(kind: str, number: int) -> str:
-    """Return the name of an index of a collection; `kind` is label and property: passage_text, entity_embedding."""
+    """Return the name of an index of a collection. `kind`: label and property, such as passage_text."""
     return f"{kind}_c{number}"
 
 
 def label_of(label: str, number: int) -> str:
-    """Return the label of the nodes of a kind in one collection, besides `label` itself: Passage_c7."""
+    """Return the label of a kind of nodes in one collection, such as Passage_c7."""
     return f"{label}_c{number}"
 
 
 def labels_of(label: str, number: int) -> list[str]:
-    """Return the labels of a node of a kind in one collection: Passage and Passage_c7, but Document alone."""
+    """Return all labels of a kind of nodes in one collection: Passage and Passage_c7, but only Document."""
     return [label, label_of(label, number)] if describe().node(label).indexed else [label]
 
 
@@ -154,9 +153,9 @@ def ensure_collection_indexes(
     labels: Collection[str],
     ahead: Sequence[int] = (),
 ) -> None:
-    """Make the indexes of a collection over nodes of some labels, unless they are there, and wait until they answer.
+    """Create the missing indexes of a collection on some labels, and wait until they are online.
 
-    `ahead`: the numbers of collections to come, for which the same are made.
+    `ahead`: the numbers of future collections that get the same indexes.
     """
     numbers = (number, *ahead)
 
@@ -174,20 +173,20 @@ def ensure_collection_indexes(
 
 
 def await_collection_indexes(graph: Graph, number: int, embedding: str, labels: Collection[str]) -> None:
-    """Wait until the indexes of a collection answer. Raises DatabaseError if they do not in time."""
+    """Wait until the indexes of a collection are online. Raises DatabaseError after a time-out."""
     graph.run("schema/await_indexes", indexes=collection_indexes(number, embedding, labels), seconds=_PATIENCE)
 
 
 def collection_indexes(number: int, embedding: str, labels: Collection[str] | None = None) -> list[str]:
-    """Return the names of a collection's own indexes over nodes of these labels, or of any."""
+    """Return the names of a collection's own indexes on these labels, or on any."""
     selection = describe().labels("indexed") if labels is None else labels
     return [*_fulltext(number, selection), *_vectors(number, embedding, selection)]
 
 
 def index_states(graph: Graph, number: int, embedding: str, labels: Collection[str]) -> dict[str, dict[str, Any]]:
-    """Return the indexes that a collection needs for nodes of these labels, and the indexes that all collections share.
+    """Return the indexes that a collection needs for these labels, and the shared ones.
 
-    Name -> row of `cypher/inspect/indexes.cypher`, {} if missing.
+    Name -> row of `cypher/inspect/indexes.cypher`, or {} if the index is missing.
     """
     names = [*collection_indexes(number, embedding, labels), *shared_indexes()]
     states = {record["name"]: dict(record) for record in graph.run("inspect/indexes", names=names)}
@@ -224,7 +223,7 @@ def _vectors(number: int, embedding: str, labels: Collection[str]) -> dict[str, 
 
 
 def ensure_fulltext_indexes(graph: Graph | Transaction, number: int, labels: Collection[str]) -> None:
-    """Make the full-text indexes of a collection over nodes of these labels, unless they are there."""
+    """Create the missing full-text indexes of a collection on these labels."""
     for name, (label, index) in _fulltext(number, labels).items():
         graph.run("schema/fulltext", label=label, properties=index.on, index=name, analyzer=index.analyzer)
 
@@ -232,10 +231,10 @@ def ensure_fulltext_indexes(graph: Graph | Transaction, number: int, labels: Col
 def ensure_vector_indexes(
     graph: Graph | Transaction, number: int, dimension: int, embedding: str, labels: Collection[str]
 ) -> None:
-    """Make the vector indexes of a collection over nodes of these labels on the property `embedding`, unless there.
+    """Create the missing vector indexes of a collection on these labels and the property `embedding`.
 
-    One byte a number (SCALAR): one bit (BINARY), the default since 2026, misses a quarter of the ten nearest. Call it
-    after a write: a database that a newer server took over refuses the newer setting until it is written to.
+    They use one byte per number (SCALAR). One bit (BINARY), the default since 2026, misses a fourth of the ten nearest.
+    Call it after a write, since a newer server refuses the newer setting until the database is written to.
     """
     version = graph.run("schema/server_version")[0]["version"]
     typed = int(version.partition(".")[0]) >= 2026
@@ -246,7 +245,7 @@ def ensure_vector_indexes(
 
 
 def refill_fulltext_indexes(graph: Graph, name: str, labels: Collection[str]) -> None:
-    """Index all nodes of a collection again in its full-text indexes."""
+    """Reindex all nodes of a collection in its full-text indexes."""
     for label in labels:
         properties = [name for index in describe().node(label).fulltext for name in index.on]
         for marked in (True, False) if properties else ():
@@ -256,7 +255,7 @@ def refill_fulltext_indexes(graph: Graph, name: str, labels: Collection[str]) ->
 def renew_fulltext_indexes(graph: Graph, number: int, labels: Collection[str]) -> None:
     """Rebuild the full-text indexes of a collection, and wait until they are online.
 
-    Old and new change places in one transaction; a search that comes before the new one is filled waits for it.
+    The new indexes replace the old ones in one transaction. Searches wait until the new ones are filled.
     """
     indexes = list(_fulltext(number, labels))
 
