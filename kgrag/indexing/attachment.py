@@ -1,4 +1,4 @@
-"""An attachment: which nodes of a graph that is not kgrag's become documents, and what of them, as a file or JSON."""
+"""An attachment: the nodes and properties of another graph that become documents, as a file or JSON."""
 
 import json
 import re
@@ -26,8 +26,9 @@ _KEYS = re.compile(r"(^|_)(u?id|key|code|slug|[ug]uid|isbn|sku)$|[a-z](Id|ID|Key
 class AttachedLabel(BaseModel):
     """The properties of a label's nodes that are read.
 
-    `name`: the property that becomes the title; `key`: one that no two nodes share, empty: the element id; `texts` are
-    read as they are, `facts` in a line each; `version`: when a node was changed, which is kept beside the text alone.
+    `name`: the property of the title. `key`: a unique property, or empty for the element id. `texts`: properties
+    that are read as they are. `facts`: properties that become a line each. `version`: the time of a node's last
+    change, which is not part of the text.
     """
 
     model_config = ConfigDict(extra="forbid")
@@ -41,12 +42,12 @@ class AttachedLabel(BaseModel):
 
     @property
     def properties(self) -> list[str]:
-        """The properties that are read, besides name and key."""
+        """The properties to read besides name and key."""
         return list(dict.fromkeys([*self.texts, *self.facts, *filter(None, [self.version])]))
 
 
 class AttachedRelationship(BaseModel):
-    """A type of relationships that is read: the labels of its ends, its properties, and how it is said."""
+    """A relationship type that is read: the labels of its ends, its properties, and its name in words."""
 
     model_config = ConfigDict(extra="forbid", populate_by_name=True)
 
@@ -58,7 +59,7 @@ class AttachedRelationship(BaseModel):
 
 
 class Attachment(BaseModel):
-    """Labels and types of relationships by their names; a node with several of the labels is one of the first.
+    """Labels and relationship types by name. A node with several of the labels counts for the first.
 
     Example:
         >>> films = Attachment.model_validate({"labels": {"Film": {"name": "title", "facts": ["released"]}}})
@@ -105,7 +106,7 @@ def read_attachment(path: Path) -> Attachment:
 
 
 def attachment_of(collection: Collection | None) -> Attachment | None:
-    """Return what a collection is attached to, None if it is to nothing."""
+    """Return the attachment of a collection, or None."""
     recorded = collection.attachment if collection is not None else ""
     return Attachment.model_validate_json(recorded) if recorded else None
 
@@ -113,7 +114,7 @@ def attachment_of(collection: Collection | None) -> Attachment | None:
 def propose_attachment(graph: Graph, labels: Iterable[str] | None = None) -> Attachment:
     """Propose an attachment from counts, and samples of properties.
 
-    Raises InputError for a label that is not there or is kgrag's own, and where no property is a name.
+    Raises InputError for a missing label, for a label of kgrag's own, and if no property is a name.
     """
     labels = None if labels is None else list(labels)
     numbers = check_labels(graph, labels)
@@ -138,7 +139,7 @@ def propose_attachment(graph: Graph, labels: Iterable[str] | None = None) -> Att
 
 
 def check_labels(graph: Graph, labels: Iterable[str] | None) -> dict[str, int]:
-    """Return the labels of somebody else's nodes with their numbers. Raises InputError for others."""
+    """Return the labels of other people's nodes with their counts. Raises InputError for other labels."""
     numbers = {row["label"]: row["number"] for row in graph.run("inspect/foreign_labels", own=own_labels())}
     if own := [label for label in labels or () if label in own_labels()]:
         raise InputError(
@@ -158,7 +159,7 @@ def check_labels(graph: Graph, labels: Iterable[str] | None) -> dict[str, int]:
 
 
 def named(graph: Graph, labels: Mapping[str, AttachedLabel]) -> Sequence[Mapping[str, Any]]:
-    """Return how many nodes of each label have a name and a key: {label, nodes, named, keyed, keys}."""
+    """Return the number of nodes of each label with a name and a key: {label, nodes, named, keyed, keys}."""
     return graph.run("inspect/foreign_names", **label_parameters(labels))
 
 
@@ -187,7 +188,7 @@ def readable(name: str) -> str:
 
 
 def _proposed(label: str, nodes: Sequence[Mapping[str, Any]]) -> AttachedLabel | None:
-    """Return what of a label to read, None if no property is a name."""
+    """Return the properties of a label to read, or None if no property is a name."""
     columns: dict[str, list[Any]] = {}
     for properties in nodes:
         for key in sorted(properties):

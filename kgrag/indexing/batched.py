@@ -1,7 +1,7 @@
-"""Extraction through a Batch API: the passages are sent as files, and the replies fetched when they are there.
+"""Extraction through a Batch API: passages are uploaded as files, and replies are fetched when they are ready.
 
-The graph remembers what was sent, before it can cost anything: a file is recorded as soon as it is uploaded, and its
-batch is looked for before one is made. So whoever runs it again, on any machine, goes on with the same batches.
+The graph records each file as soon as it is uploaded and before it costs anything, and an existing batch is looked for
+before one is created. So a second run on any machine continues with the same batches.
 """
 
 import json
@@ -36,7 +36,7 @@ _SECONDS = 30.0  # between two questions how far a batch is; most take minutes t
 
 @dataclass(frozen=True, slots=True)
 class BatchRecord:
-    """Requests that were sent: to which server, with which prompt; `id`: of the batch, empty until it is made."""
+    """Requests that were sent, with their server and prompt. `id`: the batch, empty until it is created."""
 
     server: str
     file: str
@@ -61,7 +61,7 @@ class BatchedExtraction:
     def __init__(
         self, graph: Graph, collection: Collection, embedder: Embedder, settings: Settings, progress: Progress
     ) -> None:
-        """Set up the extraction. Raises ConfigurationError when no model is set, or a price is missing."""
+        """Set up the extraction. Raises ConfigurationError if no model is set, or a price is missing."""
         self._graph, self._collection, self._embedder = graph, collection, embedder
         self._chat = OpenAIChat(settings.chat)  # it says how a request looks, and what it costs; it asks nothing
         self._settings, self._progress = settings, progress
@@ -71,10 +71,10 @@ class BatchedExtraction:
     def run(
         self, *, limit: int | None = None, linked: bool = False, cancel: bool = False, engine: Engine = IN_PROCESS
     ) -> ExtractionReport:
-        """Go on with the batches under way; without any, send the pending passages, `limit` at most.
+        """Continue with the running batches, or send at most `limit` pending passages if there are none.
 
-        Waits for all of them, and writes what each gave as soon as it ends. `cancel`: have those under way end now, and
-        send nothing. Raises MismatchError for batches of another server, ConfigurationError, DatabaseError.
+        Waits for all batches, and writes the replies of each when it ends. `cancel`: cancel running batches and send
+        nothing. Raises MismatchError for batches of another server, ConfigurationError, DatabaseError.
         """
         started = time.monotonic()
         with BatchServer(self._settings.chat) as server:
@@ -117,7 +117,7 @@ class BatchedExtraction:
         self._graph.run("write/batches", collection=self._collection.name, batches=rows)
 
     def _send(self, server: BatchServer, limit: int | None, linked: bool) -> list[BatchRecord]:
-        """Upload the pending passages, as far as the budget goes, and record it."""
+        """Upload as many pending passages as the budget allows, and record them."""
         form = form_of(self._collection, self._settings.chat.prompts, linked)
         due = unread(self._graph, self._collection, "extracted", form.version)[:limit]
         schema = reply_schema(form.shape)
@@ -150,7 +150,7 @@ class BatchedExtraction:
         return batches
 
     def _cancel(self, server: BatchServer, batches: list[BatchRecord]) -> list[BatchRecord]:
-        """End what was begun, and forget what was not."""
+        """Cancel the batches that have begun, and forget the others."""
         running = [replace(each, id=id) for each in batches if (id := each.id or server.find(each.file))]
         self._record(running)
         for each in running:
@@ -158,7 +158,7 @@ class BatchedExtraction:
         return running
 
     def _wait(self, server: BatchServer, batches: list[BatchRecord]) -> None:
-        """Write what each batch gives when it ends, and forget it."""
+        """Write the replies of each batch when it ends, and forget the batch."""
         while batches:
             states = {each.id: server.state(each.id) for each in batches}
             self._progress(_STAGE, sum(s.done for s in states.values()), sum(s.total for s in states.values()))
@@ -179,7 +179,7 @@ class BatchedExtraction:
                 time.sleep(_SECONDS if left is None else min(_SECONDS, left))
 
     def _take(self, server: BatchServer, batch: BatchRecord) -> None:
-        """Write what a batch gave of passages that still wait; it may have been written in part before."""
+        """Write the replies of a batch for pending passages. Some may have been written before."""
         waiting = set(unread(self._graph, self._collection, "extracted", batch.version))
         group: dict[str, CachedReply | ModelError] = {}
         for id, reply in server.replies(batch.id):
@@ -214,12 +214,12 @@ class BatchedExtraction:
         ]
 
     def _form(self, batch: BatchRecord) -> Form:
-        """Return the form of a request, by the collection's schema of today and the version of then."""
+        """Return the form of a request, from the current schema and the recorded version."""
         linked = batch.prompt == LINKED
         return replace(form_of(self._collection, self._settings.chat.prompts, linked), version=batch.version)
 
     def _read(self, batch: BatchRecord, reply: CachedReply | ModelError) -> Extraction:
-        """Return the contents of a reply, whose cost counts in any case. Raises ModelError."""
+        """Return the contents of a reply, and count its cost in any case. Raises ModelError."""
         if isinstance(reply, ModelError):
             self._tally.usage += Usage(1)
             raise reply

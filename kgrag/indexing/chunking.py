@@ -22,7 +22,7 @@ DESCRIPTION = "[Description of the picture]"
 
 @dataclass(frozen=True, slots=True)
 class Chunk:
-    """The text of a passage, the path of headings that it begins under, its pages; of a table or figure, its number."""
+    """The text of a passage, the headings above it, its pages, and the number of its table or figure, if any."""
 
     text: str
     section: str
@@ -42,11 +42,10 @@ def count_tokens(text: str) -> int:
 
 
 def chunk(document: Document, settings: IndexingSettings) -> list[Chunk]:
-    """Cut a document into chunks: one if it has at most `whole_tokens`, else of at most `passage_tokens` each.
+    """Split a document into one chunk of at most `whole_tokens`, or else chunks of at most `passage_tokens` each.
 
-    Sections are kept apart unless several fit into one chunk together; a sentence is cut only if it is too long alone.
-    With `unit=sentence` each sentence is a chunk. The tables of a document come after its text, by rows,
-    then the descriptions of its figures.
+    Short sections share a chunk if they fit. A sentence is split only if it is too long alone. With `unit=sentence`
+    each sentence is a chunk. Tables come after the text, by rows, and then the descriptions of figures.
     """
     cut = _sentence_chunks if settings.unit == "sentence" else _text_chunks
     limit = settings.passage_tokens
@@ -92,7 +91,7 @@ def _text_chunks(document: Document, settings: IndexingSettings) -> list[Chunk]:
 
 
 class _Pages:
-    """On which pages the parts of a section stand; asked for them in their order."""
+    """Finds the pages of the parts of a section, which must be asked for in order."""
 
     def __init__(self, section: Section, several: bool) -> None:
         text, breaks = section.text, section.breaks
@@ -109,7 +108,7 @@ class _Pages:
         return (self._numbers[0], self._numbers[-1]) if self._numbers else (None, None)
 
     def of(self, part: str) -> tuple[int | None, int | None]:
-        """Return the first and the last page of the next part of its text; white space may differ."""
+        """Return the first and the last page of the next part of the text. White space may differ."""
         if not self._numbers:
             return None, None
         first = bisect_right(self._starts, self._at) - 1
@@ -143,7 +142,7 @@ def table_chunks(document: Document, limit: int) -> Iterator[Chunk]:
 
 
 def figure_chunks(document: Document, limit: int) -> Iterator[Chunk]:
-    """Yield the descriptions of figures, each under its caption, as what a model sees in a picture."""
+    """Yield the descriptions of figures by a model, each under its caption."""
     for figure in document.figures:
         for start, end, _ in _cut(figure.description, limit) if figure.description else ():
             text = "\n".join(filter(None, (figure.caption, f"{DESCRIPTION} {figure.description[start:end]}")))
@@ -159,9 +158,9 @@ def _rows_as_text(table: Table) -> Iterator[str]:
 
 
 def row_text(head: Sequence[str], row: Sequence[str]) -> str:
-    """Return a row of a table as text, "Ship: Fram; Launched: 1892.", empty for one of empty cells.
+    """Return a row of a table as text: "Ship: Fram; Launched: 1892." A row of empty cells gives an empty text.
 
-    Without a header the cells stand alone, "Fram; 1892; Larvik."; the first of two is a label: "Price: 900 kr."
+    Without a header the cells stand alone: "Fram; 1892; Larvik." The first of two cells is a label: "Price: 900 kr."
     """
     if not any(head) and len(row) == 2 and all(row) and row[0][-1] not in ".!?" and len(row[0]) <= _LONGEST_LABEL:
         return f"{row[0].rstrip(' :')}: {row[1]}."
@@ -179,7 +178,7 @@ def _under_heading(section: Section, several: bool) -> str:
 
 
 def _pack(text: str, limit: int, language: str) -> Iterator[tuple[str, int]]:
-    """Yield passages of as many sentences as fit, each as it stands in the text, with its tokens."""
+    """Yield passages of as many sentences as fit, unchanged, with their tokens."""
     begin = last = size = 0
     for start, end, tokens in _sentences(text, limit, language):
         if size and size + tokens > limit:
@@ -192,14 +191,14 @@ def _pack(text: str, limit: int, language: str) -> Iterator[tuple[str, int]]:
 
 
 def _sentences(text: str, limit: int, language: str) -> Iterator[tuple[int, int, int]]:
-    """Yield where each sentence of a text begins and ends, and its tokens; one of more than `limit` in pieces."""
+    """Yield the start, end and tokens of each sentence. A sentence of more than `limit` tokens is split."""
     for start, end in sentence_spans(text, language):
         for first, last, tokens in _cut(text[start:end], limit):
             yield start + first, start + last, tokens
 
 
 def _cut(sentence: str, limit: int) -> Iterator[tuple[int, int, int]]:
-    """Yield where pieces of at most `limit` tokens of a sentence begin and end, and their tokens."""
+    """Yield the start, end and tokens of pieces of at most `limit` tokens of a sentence."""
     starts = [match.start() for match in _TOKEN.finditer(sentence)]
     for i in range(0, len(starts), limit):
         end = starts[i + limit] if i + limit < len(starts) else len(sentence)

@@ -1,4 +1,4 @@
-"""Which language documents are in, by the first of them."""
+"""Detection of the language of documents from the first ones."""
 
 import re
 from collections.abc import Iterable
@@ -37,7 +37,7 @@ _LONG_WORD = 5  # letters a word, of other languages
 def first_language(items: Iterable[T], before: Iterable[str] = ()) -> tuple[Iterable[T], str | None]:
     """Return the items, unchanged, and the language of the first documents among them.
 
-    `before`: texts that the collection holds already. The language is None if it cannot be told yet.
+    `before`: texts that the collection already holds. The language is None if it cannot be detected yet.
     """
     stream = iter(items)
     seen: list[T] = []
@@ -53,9 +53,9 @@ def first_language(items: Iterable[T], before: Iterable[str] = ()) -> tuple[Iter
 
 
 def detect_language(texts: Iterable[str]) -> str | None:
-    """Return the language of most of the texts, an ISO 639-1 code.
+    """Return the language of most of the texts as an ISO 639-1 code, or None if they are too short or too mixed.
 
-    A script that one language alone has tells it at any length. None if the texts are too short or too mixed to tell.
+    A script that only one language uses decides at any length.
     """
     words = _SPOKEN.findall(" ".join(texts)[: 2 * _CHARACTERS])
     sample = " ".join(words)[:_CHARACTERS]
@@ -71,7 +71,7 @@ def detect_language(texts: Iterable[str]) -> str | None:
 
 
 def _by_script(sample: str) -> str | None:
-    """Return the language whose script most of the words of a sample have, if one language alone has it."""
+    """Return the language whose script most words of a sample have, if only one language uses it."""
     if sample.isascii():
         return None
     han, kana = len(_HAN.findall(sample)), len(_KANA.findall(sample))
@@ -87,7 +87,7 @@ def _words(code: str, letters: int) -> float:
 
 
 def _is_plainly_english(words: list[str]) -> bool:
-    """Return whether no model is needed to tell: loading one takes half a second."""
+    """Return whether detection needs no model, which takes half a second to load."""
     return sum(map(_ENGLISH.__contains__, words)) > _ENGLISH_SHARE * len(words)
 
 

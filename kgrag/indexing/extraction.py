@@ -1,10 +1,10 @@
-"""Extraction: a language model is asked once a passage for its entities and triples, jointly (GEAR, section 3).
+"""Extraction: one call of a language model per passage returns its entities and triples jointly (GEAR, section 3).
 
-Or patterns read it, without a model.
+Patterns can read the passages instead, without a model.
 
-The graph is the ledger: a passage carries the version of the prompt, and of the schema of facts, that it was extracted
-with, written together with its triples. Interrupted at any moment and run again, the passages that lack it are asked
-for, and no others; another prompt or schema asks for all again, and takes back what the one before gave.
+The graph is the ledger. A passage records the versions of the prompt and the schema in the transaction of its triples.
+An interrupted run resumes with the passages that lack them. Another prompt or schema reads all passages again and
+replaces the facts of the previous one.
 """
 
 import time
@@ -47,9 +47,9 @@ _WRITTEN = {"extract": 450, "extract-linked": 550, "extract-typed": 500}
 class ExtractionReport:
     """The result of an extraction.
 
-    `passages` were extracted, which gave `triples`; `dropped`: reason -> triples that were left out. `cut`: replies
-    that were cut off, of which what was whole was used. `left`: passages that still wait, the `failures` among them.
-    `stopped`: why it ended early, if it did.
+    `passages`: passages extracted. `triples`: triples written. `dropped`: reason -> number of triples. `cut`: replies
+    that were cut off, of which the complete items were used. `left`: pending passages, among them the `failures`.
+    `stopped`: the reason if it stopped early.
     """
 
     passages: int = 0
@@ -65,9 +65,9 @@ class ExtractionReport:
 
 @dataclass(frozen=True, slots=True)
 class Form:
-    """The request for a passage: the prompt, the form of its replies, and the schema that these are held to.
+    """The request for a passage: the prompt, the form of its reply, and the schema that the reply must follow.
 
-    `version`: of prompt and schema.
+    `version`: the version of prompt and schema.
     """
 
     prompt: Prompt
@@ -81,14 +81,14 @@ class Form:
 
 
 def prompt_values(source: Mapping[str, Any]) -> dict[str, str]:
-    """Return what a model is shown of a passage."""
+    """Return the text of a passage for a model."""
     return {"title": titled(source["title"] or "", source["section"] or ""), "text": harmless(source["text"])}
 
 
 def form_of(collection: Collection, prompts: Path | None, linked: bool = False) -> Form:
-    """Return the request for the passages of a collection; `prompts` is a folder of your own prompts.
+    """Return the request for the passages of a collection. `prompts`: a folder of your own prompts.
 
-    `linked`: Wikipedia titles, too, for which a collection with a schema is not asked. Raises ConfigurationError.
+    `linked`: also ask for Wikipedia titles. Raises ConfigurationError if the collection has a schema of facts.
     """
     schema = fact_schema(collection)
     if schema is None:
@@ -104,7 +104,7 @@ def form_of(collection: Collection, prompts: Path | None, linked: bool = False) 
 
 
 def rules_version(collection: Collection) -> str:
-    """Return what passages carry that patterns read: the version of these, and of the schema."""
+    """Return the version that passages record after patterns: of the patterns and of the schema."""
     schema = fact_schema(collection)
     return f"{RULES} {schema.version}" if schema else RULES
 
@@ -122,11 +122,11 @@ def extract(
     linked: bool = False,
     engine: Engine = IN_PROCESS,
 ) -> ExtractionReport:
-    """Extract the passages that were not extracted with this prompt yet, `limit` of them at most.
+    """Extract at most `limit` passages that were not extracted with this prompt yet.
 
-    `llm`: None has patterns read them. A passage that fails is listed. When the budget is used up or the server is
-    out of reach, what was received is written and the rest is left. Raises ConfigurationError for a prompt that cannot
-    be used, DatabaseError.
+    If `llm` is None, patterns read them. Failed passages are listed. If the budget is used up or the server is
+    unreachable, received replies are written and the rest is left. Raises ConfigurationError for an unusable prompt,
+    DatabaseError.
     """
     started = time.monotonic()
     usage = Meter()
@@ -160,7 +160,7 @@ def _ask(llm: PromptedModel, form: Form, source: Mapping[str, Any]) -> Extractio
 
 
 def _rules(graph: Graph, collection: Collection) -> Callable[[Mapping[str, Any]], Extraction]:
-    """Return what reads a passage by patterns."""
+    """Return the function that reads a passage by patterns."""
 
     @lru_cache(maxsize=16)  # the passages of a table come in any order
     def rows(table: str) -> list[list[str]]:
@@ -184,9 +184,9 @@ def estimate(
     linked: bool = False,
     batch: bool = False,
 ) -> Estimate:
-    """Estimate an extraction, a call a passage, from the usual length of replies; calls no model.
+    """Estimate an extraction of one call per passage from the usual length of replies, without a model.
 
-    `batch`: at the price of calls in a batch.
+    `batch`: use the price of batches.
     """
     form = form_of(collection, chat.prompts, linked)
     prompt = form.prompt
@@ -202,9 +202,9 @@ def estimate(
 
 
 class FactWriter:
-    """Writes extracted facts with a version, some passages a transaction, without the facts of the prompt's example.
+    """Writes extracted facts with a version, several passages per transaction, without facts of the prompt's example.
 
-    `triples` counts those kept, `dropped` the others, `cut` the replies that were cut off.
+    `triples` counts the kept triples, `dropped` the others, `cut` the replies that were cut off.
     """
 
     def __init__(
@@ -223,7 +223,7 @@ class FactWriter:
         self.cut = 0
 
     def write(self, extracted: Mapping[str, Extraction]) -> None:
-        """Write what some passages gave, by their ids."""
+        """Write the facts of some passages, by their ids."""
         facts = FactRows()
         texts = {s["id"]: "\n".join(prompt_values(s).values()) for s in passage_sources(self._graph, list(extracted))}
         name, language = self._collection.name, self._collection.language

@@ -1,7 +1,7 @@
 """Facts that patterns find in passages, without a language model: sentences in English, key-value lines, tables.
 
-Precision comes before recall. A subject is a name, or words that can only mean the title; what a pattern reaches of a
-sentence is free of negation and doubt.
+Precision comes before recall. A subject is a name, or words that can only mean the title. The matched part of a
+sentence must be free of negation and doubt.
 """
 
 import re
@@ -101,7 +101,7 @@ _NO_KEYS = frozenset("note notes see example examples source sources image capti
 
 
 def facts_by_rules(title: str, section: str, text: str, language: Language = ENGLISH) -> Extraction:
-    """Return what patterns find in a passage of prose; in another language than English only key-value lines."""
+    """Return the facts that patterns find in a passage. Only key-value lines are read outside English."""
     reading = _Reading(title, language)
     if not section or normalise(section, language) == normalise(title, language):
         reading.pairs(text)
@@ -114,10 +114,10 @@ def facts_by_rules(title: str, section: str, text: str, language: Language = ENG
 
 
 def facts_of_table(rows: Sequence[Sequence[str]], text: str, language: Language = ENGLISH) -> Extraction:
-    """Return the facts of those rows of a table that a passage holds; the first row names the columns.
+    """Return the facts of the table rows that a passage holds. The first row names the columns.
 
-    A subject is a cell of the first column whose cells are different names; each fact has its cell, "3:2" for the
-    second column of the third row. A table without such a column gives none.
+    Subjects are the cells of the first column that holds distinct names. Each fact records its cell, such as "3:2" for
+    the second column of the third row. A table without such a column gives no facts.
     """
     head, body = rows[0], rows[1:]
     key = next((i for i in range(len(head)) if _is_key([row[i] for row in body], language)), None)
@@ -155,7 +155,7 @@ def _says(cell: str, language: Language) -> bool:
 
 
 def _extraction(triples: list[Triple] | list[CellTriple], aliases: dict[str, set[str]]) -> Extraction:
-    """Return triples as a reply; `aliases`: what a subject is called besides."""
+    """Return triples as a reply. `aliases`: other names of subjects."""
     names = {triple.subject: None for triple in triples}
     names |= {triple.object: None for triple in triples if triple.object[:1].isupper()}
     entities = [NamedEntity(name=name, aliases=sorted(aliases.get(name, ()))) for name in names]
@@ -185,7 +185,7 @@ class _Reading:
         return _extraction(list(self._triples), self._aliases)
 
     def pairs(self, text: str) -> None:
-        """Read lines such as "Capital: Oslo", two of them at least on end."""
+        """Read at least two consecutive lines such as "Capital: Oslo"."""
         run: list[Triple] = []
         for line in [*text.splitlines(), ""]:
             match = _PAIR.fullmatch(line.strip())
@@ -245,7 +245,7 @@ class _Reading:
         return ("" if match[1].split()[0].lower() in ENGLISH.stop_words else match[1]), match.end(), False
 
     def _clause(self, subject: str, rest: str, own: bool) -> int:
-        """Read what a sentence says of its subject; returns where that ends, 0 if nothing was understood."""
+        """Read the statement of a sentence about its subject. Returns its end, or 0 if no pattern matches."""
         place = 0
         copula = _COPULA.match(rest)
         if copula and self._certain(copula[0]):
@@ -262,7 +262,7 @@ class _Reading:
         return self._participles(subject, rest, place)
 
     def _relation(self, subject: str, noun: str, article: str, related: re.Match[str]) -> None:
-        """Add what "of", "in" or "by" says of a noun: the capital of Norway, a town in Norway, a song by Bob Dylan."""
+        """Add the relation after a noun: the capital of Norway, a town in Norway, a song by Bob Dylan."""
         preposition, area, people = related.groups()
         if preposition == "by":
             for name in _people(people or area):
@@ -275,7 +275,7 @@ class _Reading:
             self._add(subject, "located in", area)
 
     def _participles(self, subject: str, rest: str, place: int) -> int:
-        """Read the participles that follow on each other: "directed by Aparna Sen and released in 1989"."""
+        """Read a chain of participles: "directed by Aparna Sen and released in 1989"."""
         while participles := _PARTICIPLES.match(rest, place):
             verbs = re.findall(_VERBS, participles[1])
             there = participles.end()
@@ -294,7 +294,7 @@ class _Reading:
         return place
 
     def _life(self, text: str) -> None:
-        """Read what stands in brackets behind a name: (22 July 1832 - 8 February 1921), (born 1950 in Oslo)."""
+        """Read the brackets behind a name: (22 July 1832 - 8 February 1921), (born 1950 in Oslo)."""
         birth = _BIRTH.search(text)
         spans = [part.strip() for part in _SPAN.split(text.rsplit(";", 1)[-1].strip())]
         sides = [_LIFE.fullmatch(part) for part in spans]

@@ -1,4 +1,4 @@
-"""A schema of facts: the types and predicates that an extraction keeps to, as a file and in the graph."""
+"""A schema of facts: the types and predicates that an extraction must follow, as a file and in the graph."""
 
 import hashlib
 import json
@@ -39,14 +39,14 @@ class _Part(BaseModel):
 
 
 class EntityType(_Part):
-    """A type of entities, which becomes a label; `synonyms`: what a model may call it besides."""
+    """A type of entities, which becomes a label. `synonyms`: other words of models for it."""
 
 
 class Predicate(_Part):
     """A predicate, which becomes a type of relationships.
 
-    `subjects` and `objects`: the types that its ends may have, none: any; `one`: whether a subject has one object at a
-    time, so that a later one ends it.
+    `subjects` and `objects`: the allowed types of its ends, or empty for any. `one`: whether a subject has one object
+    at a time, so that a later beginning ends the earlier fact.
     """
 
     subjects: tuple[Label, ...] = Field((), alias="from")
@@ -87,7 +87,7 @@ class FactSchema(BaseModel):
 
     @property
     def version(self) -> str:
-        """12 hexadecimal digits that change with the schema, not with the order of its parts."""
+        """12 hexadecimal digits that depend on the schema, but not on the order of its parts."""
         return hashlib.blake2b(self.to_json().encode(), digest_size=6).hexdigest()
 
     def to_json(self) -> str:
@@ -100,11 +100,11 @@ class FactSchema(BaseModel):
         return to_toml(self)
 
     def entity_type(self, name: str) -> str | None:
-        """Return the type of that name or synonym, None if the schema has no such type."""
+        """Return the type of a name or synonym, or None."""
         return self._types.get(_words(name))
 
     def predicate(self, name: str) -> str | None:
-        """Return the predicate of that name or synonym, None if the schema has no such predicate."""
+        """Return the predicate of a name or synonym, or None."""
         return self._predicates.get(_words(name))
 
     def prompt_values(self) -> Mapping[str, str]:
@@ -128,10 +128,10 @@ class FactSchema(BaseModel):
         return "\n".join(lines)
 
     def conform(self, triple: Triple, types: Sequence[str | None]) -> tuple[str, tuple[str | None, ...]] | None:
-        """Return the predicate of a triple and the types of its ends, None where the triple is outside the schema.
+        """Return the predicate of a triple and the types of its ends, or None if the triple is outside the schema.
 
-        `types`: those that the reply gives subject and object. An end without one has that of the predicate, if the
-        predicate allows no other and the end is no date: nobody is born in the place 1832.
+        `types`: the types of subject and object in the reply. An end without a type gets the only type that the
+        predicate allows, unless it is a date: nobody is born in the place 1832.
         """
         name = self.predicate(triple.predicate)
         if name is None:
@@ -157,14 +157,14 @@ def parse_fact_schema(plain: Any, place: str) -> FactSchema:
 
 
 def fact_schema(collection: Collection) -> FactSchema | None:
-    """Return the schema of a collection's facts, None if it has none."""
+    """Return the schema of a collection's facts, or None."""
     return FactSchema.model_validate_json(collection.fact_schema) if collection.fact_schema else None
 
 
 def set_fact_schema(graph: Graph, collection: Collection, schema: FactSchema | None) -> None:
-    """Record a collection's schema, or that it has none; the next extraction reads all passages again.
+    """Set or remove a collection's schema. The next extraction reads all passages again.
 
-    Raises InputError where a type is the label of nodes of others, whose program would count these entities, too.
+    Raises InputError if a type is a label of other people's nodes, since their programs would count these entities.
     """
     rows = graph.run("inspect/labels_of_others", labels=sorted(schema.types)) if schema else []
     if names := ", ".join(row["label"] for row in rows):
@@ -174,7 +174,7 @@ def set_fact_schema(graph: Graph, collection: Collection, schema: FactSchema | N
 
 
 def _by_words(parts: Mapping[str, _Part]) -> dict[tuple[str, ...], str]:
-    """Return what each part is called -> its name. Raises ValueError where two are called the same."""
+    """Return the words of each name and synonym -> the name. Raises ValueError if two names share words."""
     names: dict[tuple[str, ...], str] = {}
     for name, part in parts.items():
         for words in {_words(name), *map(_words, part.synonyms)}:
@@ -184,7 +184,7 @@ def _by_words(parts: Mapping[str, _Part]) -> dict[tuple[str, ...], str]:
 
 
 def _words(name: str) -> tuple[str, ...]:
-    """Return the stems of a name in any writing, "was" and the like left out: BORN_IN, born in, was born in."""
+    """Return the stems of a name without auxiliaries, the same for BORN_IN, born in and was born in."""
     parted = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", name.replace("_", " ").replace("-", " "))
     words = tuple(stems(words_of(parted)))
     return tuple(stem for stem in words if stem not in _AUXILIARY) or words

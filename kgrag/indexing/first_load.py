@@ -1,8 +1,8 @@
-"""The first documents of a collection: read in memory, and written as rows in their final form.
+"""The first load of a collection: its first documents are read in memory, and written as final rows.
 
-A few documents are one transaction. Of more, each transaction holds whole documents, with the marks that have the
-corpus-wide stages finish them; then the words, names and relationships of all follow, while the collection names no
-stemmer. Killed before, an ingest goes on with the documents that are missing; killed then, the texts are read again.
+A few documents are one transaction. Otherwise each transaction holds whole documents with the marks of the stages. Then
+the words, names and relationships of all documents follow, while the collection has no stemmer. If it is killed before
+that, the next ingest continues with the missing documents. If it is killed after that, the texts are read again.
 """
 
 import time
@@ -60,27 +60,26 @@ def first_load(
     scan: Scan | None,
     engine: Engine,
 ) -> tuple[dict[str, Any], Iterator[Document | Problem | Unchanged], bool]:
-    """Write the first documents of an empty collection, as many as are kept in memory.
+    """Write the first documents of an empty collection, as many as fit in memory.
 
     Args:
         graph: The database.
         collection: The collection, which holds nothing yet.
-        source: The documents; files that could not be read are passed on into the report.
+        source: The documents, and problems of files, which go into the report.
         embedder: The embedder of the collection.
-        settings: What documents are read with.
-        progress: Told of each step.
-        total: How many documents there are, if known.
-        scan: Of the load that gives the documents; files without text are noted in it.
-        engine: What prepares documents, and relates them to each other.
+        settings: The settings.
+        progress: The listener for progress.
+        total: The number of documents, if known.
+        scan: The scan of the documents, in which files without text are recorded.
+        engine: The engine that prepares and relates documents.
 
     Returns:
-        What was done, by the fields of an IngestReport; the documents that are left: those beyond the bounds, and
-        second versions of one document; and whether the corpus-wide stages have nothing left to do for those that were
-        written.
+        The fields of an IngestReport; the remaining documents: those beyond the bounds and second versions; and whether
+        the corpus-wide stages are complete for the written documents.
 
     Raises:
         MismatchError: The collection was removed meanwhile.
-        DatabaseError: Neo4j went away.
+        DatabaseError: Neo4j is unreachable.
     """
     settings = settings.model_copy(update={"indexing": collection.indexing})
     stream = iter(source)
@@ -102,7 +101,7 @@ def first_load(
 def _first(
     stream: Iterator[Document | Problem | Unchanged], left: list[Document | Problem | Unchanged], progress: Progress
 ) -> Iterator[Document | Problem]:
-    """Yield the documents that fit into memory; the first that does not is put into `left`."""
+    """Yield the documents that fit in memory. The first one that does not goes to `left`."""
     passages = 0
     for item in stream:
         if isinstance(item, Document):
@@ -141,16 +140,16 @@ class _Writing:
 
 
 class _Transactions:
-    """Tables whose rows are written by one thread, a transaction at a time: a context manager.
+    """Tables whose rows one thread writes, one transaction at a time: a context manager.
 
-    What is not written when the block ends with an error is dropped.
+    Rows that are not written when the block ends with an error are dropped.
     """
 
     two_steps = True
     lines = _Rows
 
     def __init__(self, graph: Graph, collection: Collection, batch: int) -> None:
-        """Write whole documents once they have `batch` passages, about, but for a few."""
+        """Write whole documents in transactions of about `batch` passages."""
         self._graph = graph
         self._collection = collection
         self._most = min(NODES_AT_ONCE, _NODES_A_PASSAGE * batch)
@@ -204,7 +203,7 @@ class _Transactions:
             self._next.changes[id] = list(self._row(properties))
 
     def _row(self, properties: dict[str, Any]) -> tuple[dict[str, Any], list[dict[str, Any]]]:
-        """Return the properties of a node, and its vector apart, which is written otherwise."""
+        """Return the properties of a node, and separately its vector, which is written by another procedure."""
         vector = properties.pop("embedding", None)
         return properties, [] if vector is None else [{"name": self._collection.embedding, "numbers": vector}]
 
@@ -242,7 +241,7 @@ class _Transactions:
             self._submit()
 
     def close(self, totals: Totals, progress: Progress) -> None:
-        """Write the remaining rows, and the collection's record of itself."""
+        """Write the remaining rows and the record of the collection."""
         record = {
             "passages": totals.passages, "class": totals.corpus_class,
             "density": totals.density, "density0": totals.density0,
@@ -264,7 +263,7 @@ class _Transactions:
         self._submitted = time.monotonic()
 
     def _wait(self, most: int) -> None:
-        """Wait until at most so many transactions are left to write. Raises what a writer raised."""
+        """Wait until at most this many transactions are pending. Raises the error of the writer, if it failed."""
         while len(self._queue) > most or (self._queue and self._queue[0].done()):
             self._queue.popleft().result()
 

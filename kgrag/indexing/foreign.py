@@ -1,4 +1,4 @@
-"""Somebody else's graph in the same database, as documents: one for each node, read in one stream and never touched."""
+"""Another graph in the same database as documents, one per node. It is read in one stream and never changed."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
@@ -19,7 +19,7 @@ Row = Mapping[str, Any]
 
 
 def check_attachment(graph: Graph, attachment: Attachment) -> list[Problem]:
-    """Return how many nodes have no name. Raises InputError for labels and properties that do not fit the graph."""
+    """Return the number of nodes without a name. Raises InputError for labels and properties that the graph lacks."""
     check_labels(graph, attachment.labels)
     problems = []
     for row in named(graph, attachment.labels):
@@ -87,7 +87,7 @@ def _about(properties: Row, facts: Iterable[str]) -> str:
 
 
 def _as_text(value: Any) -> str:
-    """Return a value as a text has it."""
+    """Return a value as text."""
     if isinstance(value, list):
         left = len(value) - _VALUES
         return ", ".join(map(_as_text, value[:_VALUES])) + (f" and {left:,} more" if left > 0 else "")
@@ -95,7 +95,7 @@ def _as_text(value: Any) -> str:
 
 
 def _plain(value: Any) -> Any:
-    """Return a value as metadata can hold it."""
+    """Return a value as metadata."""
     if isinstance(value, list):
         return [_plain(one) for one in value]
     return value if isinstance(value, str | bool | int | float) else text(value)

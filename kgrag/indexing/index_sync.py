@@ -1,6 +1,6 @@
-"""A passage index outside the graph is brought in step with the graph: what differs is removed and put, and no more.
+"""Synchronisation of a passage index outside the graph: only differences are removed and added.
 
-Interrupted at any moment and run again, it goes on with what still differs. It holds the ids of both sides.
+An interrupted run resumes. Memory holds the ids of both sides.
 """
 
 from dataclasses import dataclass
@@ -24,7 +24,7 @@ class Difference:
 
 
 def index_of(collection: Collection, settings: Settings) -> PassageIndex | None:
-    """Return the index outside the graph of a collection; None where that is Neo4j's own."""
+    """Return the index of a collection outside the graph, or None if Neo4j's own is used."""
     label, slot = collection.label("Passage"), collection.embedding
     return open_index(settings, label, collection.embedder, collection.dimension, slot)
 
@@ -38,7 +38,7 @@ def difference(graph: Graph, collection: Collection, index: PassageIndex) -> Dif
 
 
 def synchronise(graph: Graph, collection: Collection, settings: Settings, progress: Progress) -> None:
-    """Bring the collection's index in step, where it has one outside the graph. Raises DatabaseError."""
+    """Synchronise the collection's index outside the graph, if it has one. Raises DatabaseError."""
     index = index_of(collection, settings)
     if index is None:
         return

@@ -1,8 +1,7 @@
-"""Reading the texts of a collection again: after another stemmer, a change of its language, or a killed first load.
+"""Rereading: recompute the words of a collection after a new stemmer, a change of language or a killed first load.
 
-Passages keep their texts, vectors and facts. Their words, the names of titles, headings and facts, and all that is
-counted or linked by these is made again. The collection names no stemmer until that is done, so a killed run is
-resumed by the next that writes.
+Passages keep their texts, vectors and facts. Their words, their names, and all counts and edges derived from them are
+recomputed. The collection has no stemmer until that is done, so the next writer resumes a killed run.
 """
 
 from collections.abc import Iterator, Sequence
@@ -24,9 +23,9 @@ _STAGE = "texts read again"
 
 
 def change_language(graph: Graph, name: str, code: str, progress: Progress, *, always: bool = False) -> Collection:
-    """Read the texts of a collection in another language; the corpus-wide stages are left to `run_corpus_stages`.
+    """Read the texts of a collection in another language. Call `run_corpus_stages` afterwards.
 
-    A collection in that language already is read again only if `always` is set.
+    A collection already in that language is read again only with `always`.
 
     Raises:
         ConfigurationError: kgrag knows no language of this code.
@@ -49,13 +48,13 @@ def change_language(graph: Graph, name: str, code: str, progress: Progress, *, a
 
 
 def resume(graph: Graph, name: str) -> None:
-    """Complete what a killed first load or change of language left: counts and words of a collection."""
+    """Complete a killed first load or change of language."""
     if graph.run("stages/rereading", collection=name):
         read_again(graph, open_collection(graph, name), no_progress)
 
 
 def read_again(graph: Graph, collection: Collection, progress: Progress) -> None:
-    """Make the words of passages and the names of titles, headings and facts again, and mark all to be counted."""
+    """Recompute the words of passages and the names of titles, headings and facts, and mark all passages."""
     name = collection.name
     graph.run("write/uncount_words", collection=name)
     graph.run("write/uncount_names", collection=name)
@@ -73,7 +72,7 @@ def read_again(graph: Graph, collection: Collection, progress: Progress) -> None
 
 
 def _plans(graph: Graph, collection: Collection) -> Iterator[Plan]:
-    """Yield the documents of a collection with their passages as they are."""
+    """Yield the documents of a collection with their current passages."""
     for row in graph.stream("stages/written_texts", collection=collection.name):
         headings = (row["outline"] or "").split("\n")
         document = Document(row["id"], tuple(Section("", heading) for heading in headings if heading), row["title"])
@@ -117,7 +116,7 @@ def _write(graph: Graph, collection: Collection, group: Sequence[Plan]) -> None:
 
 
 def _tie_facts(graph: Graph, collection: Collection) -> None:
-    """Tie the facts of a collection to the entities that their subjects and objects are known by now."""
+    """Link the facts of a collection to the current entities of their subjects and objects."""
     facts = list(graph.stream("stages/written_facts", collection=collection.name))
     for start in range(0, len(facts), _BATCH):
         entities: dict[str, Row] = {}

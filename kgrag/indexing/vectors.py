@@ -1,4 +1,4 @@
-"""Vectors of texts. A text that the embedder refuses is written without one, reported, and left to repair."""
+"""Vectors of texts. A text that the embedder refuses is written without a vector, reported, and left to repair."""
 
 import logging
 from collections.abc import Mapping, Sequence
@@ -13,9 +13,9 @@ _LOG = logging.getLogger(__name__)
 def embedded(
     embedder: Embedder, texts: Sequence[str], places: Sequence[str]
 ) -> tuple[list[list[float] | None], list[Problem]]:
-    """Return the vector of each text, None if it has none, and these texts by their `places`.
+    """Return the vector of each text or None, and the problems of texts without a vector by their `places`.
 
-    Raises ModelError when the embedder gives none at all.
+    Raises ModelError if no text gets a vector.
     """
     vectors, reasons = embed_each(embedder, texts)
     return listed(vectors), unembedded(texts, places, reasons)
@@ -30,10 +30,7 @@ def unembedded(texts: Sequence[str], places: Sequence[str], reasons: Mapping[int
 
 
 def embedded_or_logged(embedder: Embedder, texts: Sequence[str], kind: str) -> list[list[float] | None]:
-    """Return the vector of each text, None if it has none; only the log reports these.
-
-    `kind`: that of the texts.
-    """
+    """Return the vector of each text or None, which only the log reports. `kind`: the kind of the texts."""
     vectors, problems = embedded(embedder, texts, [kind] * len(texts))
     for problem in problems:
         _LOG.warning("%s: %s", problem.place, problem.message)
