@@ -33,7 +33,7 @@ CALL () {
 }
 CALL (worded) {
   OPTIONAL MATCH (c:Collection {name: $collection})
-  WITH coalesce(c.passages, 0) AS passages, CASE WHEN c.passages > $few OR c.reached = $embedding + ' ' + c.passages THEN $candidates ELSE $candidates + 700 END AS reach,
+  WITH coalesce(c.passages, 0) AS passages, CASE WHEN c.passages > $few OR c.reached = $embedding AND 50 * abs(c.passages - c.reached_passages) <= c.passages THEN $candidates ELSE $candidates + 700 END AS reach,
        CASE WHEN c.passages <= $few THEN $seeds + 50 ELSE $candidates END AS exact
   CALL db.index.vector.queryNodes($vector_index, reach, $vector) YIELD node
   WITH passages, reach, exact, collect(node) AS near

@@ -13,7 +13,7 @@
 // -> hits: LIST<LIST<ANY>> - [passage id, (1 + cosine) / 2]
 // -> unsure: BOOLEAN - whether the index may be blind: most are as near as each other, as where many vectors are copies that lead to each other alone
 OPTIONAL MATCH (c:Collection {name: $collection})
-WITH coalesce(c.passages, 0) AS passages, CASE WHEN c.passages > $few OR c.reached = $embedding + ' ' + c.passages THEN $candidates ELSE $candidates + 700 END AS reach,
+WITH coalesce(c.passages, 0) AS passages, CASE WHEN c.passages > $few OR c.reached = $embedding AND 50 * abs(c.passages - c.reached_passages) <= c.passages THEN $candidates ELSE $candidates + 700 END AS reach,
      CASE WHEN c.passages <= $few THEN $limit + 50 ELSE $candidates END AS exact
 CALL (reach) {
   CALL db.index.vector.queryNodes($index, reach, $vector) YIELD node

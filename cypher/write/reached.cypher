@@ -1,13 +1,16 @@
 // Record on a collection of few passages whether the vector index finds the nearest ones when it is asked for 200. The sum of the
-// vectors of two passages stands for a question: the ten nearest of 900 neighbours are to be the ten nearest of 200.
+// vectors of two passages stands for a question: the ten nearest of 900 neighbours are to be the ten nearest of 200. This is
+// measured again when the number of passages has changed by a fiftieth.
 // mode: write
 // $collection: STRING - name of the collection
 // $index: STRING - its vector index
 // $embedding: STRING - property that holds vectors
 // $few: INTEGER = 20000 - passages of a collection up to which this is measured
 // $pairs: INTEGER = 40 - pairs of passages, by their ids
-// -> reached: STRING - the property and the number of passages for which it does; null: it does not
-MATCH (c:Collection {name: $collection}) WHERE 900 < c.passages <= $few
+// -> reached: STRING - the property for which it does; else "no " and the property
+MATCH (c:Collection {name: $collection})
+WHERE 900 < c.passages <= $few
+  AND NOT (coalesce(c.reached, '') ENDS WITH $embedding AND 50 * abs(c.passages - c.reached_passages) <= c.passages)
 CALL () {
   MATCH (p:Passage {collection: $collection}) WHERE p[$embedding] IS NOT NULL
   WITH p[$embedding] AS vector ORDER BY p.id LIMIT 2 * $pairs
@@ -25,5 +28,5 @@ CALL (vectors) {
   WITH asked, collect(near) AS near
   RETURN all(same IN collect(near[0] = near[1]) WHERE same) AS found
 }
-SET c.reached = CASE WHEN found THEN $embedding + ' ' + c.passages END
+SET c.reached = CASE WHEN found THEN '' ELSE 'no ' END + $embedding, c.reached_passages = c.passages
 RETURN c.reached AS reached
