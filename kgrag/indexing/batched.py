@@ -71,7 +71,7 @@ class BatchedExtraction:
     def run(
         self, *, limit: int | None = None, linked: bool = False, cancel: bool = False, engine: Engine = IN_PROCESS
     ) -> ExtractionReport:
-        """Continue with the running batches, or send at most `limit` pending passages if there are none.
+        """Continue with the running batches. Without running batches send at most `limit` pending passages.
 
         Waits for all batches, and writes the replies of each when it ends. `cancel`: cancel running batches and send
         nothing. Raises MismatchError for batches of another server, ConfigurationError, DatabaseError.

@@ -48,7 +48,7 @@ class ExtractionReport:
     """The result of an extraction.
 
     `passages`: passages extracted. `triples`: triples written. `dropped`: reason -> number of triples. `cut`: replies
-    that were cut off, of which the complete items were used. `left`: pending passages, among them the `failures`.
+    that were cut off, whose complete items were used. `left`: pending passages, among them the `failures`.
     `stopped`: the reason if it stopped early.
     """
 

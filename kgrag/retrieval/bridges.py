@@ -356,7 +356,7 @@ def named(knowledge: Sequence[str]) -> Sequence[str]:
 
 
 def with_bridges(retriever: Retriever, knowledge: Sequence[str], **options: Any) -> Retriever:
-    """Return the retriever with bridges of these collections, or the retriever itself if there are none.
+    """Return the retriever with bridges of these collections. Without collections return it unchanged.
 
     Raises ConfigurationError for a retriever of several collections.
     """
