@@ -214,8 +214,8 @@ def create_collection(
 ) -> Collection:
     """Return the collection of that name, and create it with its indexes if necessary. Concurrent creators share one.
 
-    It takes over spare indexes, or the indexes of a collection that was removed at least `unused_seconds` ago. Without spares
-    it creates some more, since Neo4j replans all queries after every new index.
+    It takes over spare indexes, or the indexes of a collection that was removed at least `unused_seconds` ago. Without
+    spares it creates some more, since Neo4j replans all queries after every new index.
     """
     check_name(name)
     schema.ensure_schema(graph)

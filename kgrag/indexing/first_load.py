@@ -101,7 +101,7 @@ def first_load(
 def _first(
     stream: Iterator[Document | Problem | Unchanged], left: list[Document | Problem | Unchanged], progress: Progress
 ) -> Iterator[Document | Problem]:
-    """Yield the documents that fit in memory. The first document beyond them goes to `left`."""
+    """Yield the documents that fit in memory. The next one goes to `left`."""
     passages = 0
     for item in stream:
         if isinstance(item, Document):
