@@ -1,6 +1,6 @@
 // title: Entity: its facts in the order of time
-// What a schema of facts says of an entity, with since and until when as texts say it; a later beginning of a predicate
-// that has one value at a time ends the one before. With a date only what may have held then, as far as dates are precise.
+// The facts of an entity by its schema, with their validity as the texts state it. If a predicate has one value at a time,
+// a later beginning ends the fact before. With a date: only facts that may be valid then, as far as the dates are precise.
 // mode: read
 // $collection: STRING = 'default' - name of the collection
 // $entity: STRING = 'Roald Amundsen' - name of the entity

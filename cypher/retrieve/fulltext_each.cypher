@@ -4,7 +4,7 @@
 // $index: STRING - the collection's full-text index
 // $queries: LIST<STRING> - Lucene queries, special characters escaped; an empty one finds nothing
 // $limit: INTEGER = 1 - passages or facts for each
-// -> rows: LIST<LIST<MAP>> - for each query its hits: {id, name, text, subject, object, score (BM25)}; passages have no subject
+// -> rows: LIST<LIST<MAP>> - for each query its hits: {id, name, text, subject, object, score (BM25)}; passages have no text and no subject
 // source: Millions of GEAR-s, section 4.1, equation 3
 UNWIND range(0, size($queries) - 1) AS number
 CALL (number) {
@@ -19,7 +19,7 @@ CALL (number) {
   }
   UNWIND CASE WHEN size(tied) > 0 THEN tied ELSE top[..$limit] END AS hit
   WITH hit.node AS node, hit.score AS score ORDER BY score DESC, node.id
-  RETURN collect(node {.id, .name, .text, .subject, .object, score: score}) AS hits
+  RETURN collect(node {.id, .name, .subject, .object, text: CASE WHEN node.subject IS NOT NULL THEN node.text END, score: score}) AS hits
 }
 WITH number, hits ORDER BY number
 RETURN collect(hits) AS rows

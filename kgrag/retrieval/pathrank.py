@@ -384,7 +384,7 @@ def _faded(question: LinkedQuestion, link: Link, few: float) -> Link:
 
 
 def _bonuses(link: Link, rows: Sequence[Mapping[str, Any]], cap: int, c: PathRankConstants) -> list[tuple[str, float]]:
-    """Return the bonus of a link for the best few passages with its title, or else those that mention it."""
+    """Return the bonus of a link for the few best passages with its title. Without a title use its mentions."""
     titled = []
     for row in rows:
         weight = max((o["weight"] for o in row["own"] if o["id"] == link.entity), default=0.0)

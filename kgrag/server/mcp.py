@@ -23,10 +23,11 @@ from kgrag.client.arguments import unknown_argument
 from kgrag.client.collection import Collection
 from kgrag.client.federation import Federation, split_names
 from kgrag.client.graph import KnowledgeGraph
-from kgrag.graph.collections import choose_collection
+from kgrag.graph.collections import choose_collection, list_collections
 from kgrag.graph.description import describe
 from kgrag.graph.gateway import Trust
 from kgrag.graph.saved import saved_queries
+from kgrag.indexing.fact_schema import fact_schema
 from kgrag.retrieval.base import DEFAULT_RETRIEVER
 from kgrag.runtime.spans import span
 from kgrag.server.allowed_parts import check_asked_retriever, check_asked_system, is_of_a_collection, saved_rows
@@ -174,8 +175,8 @@ class Tools:
 
     def get_schema(self) -> str:
         """Return every label, relationship and property of the graph, and its meaning. Read it before read-cypher."""
-        documents = [info.name for info in self.kg.collections() if info.kind == "documents"]
-        schemas = {name: schema for name in documents if (schema := self.kg[name].fact_schema())}
+        collections = list_collections(self.kg.graph)
+        schemas = {each.name: schema for each in collections if (schema := fact_schema(each))}
         return "\n\n".join([describe().text(), *(f"In {name}: {each.patterns()}" for name, each in schemas.items())])
 
     def read_cypher(

@@ -62,7 +62,7 @@ class Model:
 
 @dataclass(frozen=True)
 class Call:
-    """What a language model is shown: the texts of passages and the facts, each in its order, and what else."""
+    """One call of a language model: its task, its question, and its passages and facts in order."""
 
     task: str
     question: str

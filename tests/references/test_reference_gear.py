@@ -126,7 +126,7 @@ def _ranked(base: str, asked: str, texts: Mapping[str, str]) -> list[str]:
 
 
 def _reply(call: Call) -> Any:
-    """Facts that are read, a verdict, another question, or an answer: by what is shown alone."""
+    """Return a reply that depends on the prompt alone: facts, a verdict, another question, or an answer."""
     chance = random.Random(repr(call))
     facts = [(chance.choice(_NAMES), f"links{chance.randint(0, 9)}", chance.choice(_NAMES)) for _ in range(3)]
     return {

@@ -69,7 +69,7 @@ def _asked(chance: random.Random) -> str:
 
 
 def _reply(call: Call) -> Any:
-    """Facts that are read, yes or another question, numbers of passages, or an answer: by what is shown alone."""
+    """Return a reply that depends on the prompt alone: facts, a verdict, numbers of passages, or an answer."""
     chance = random.Random(repr(call))
     facts = [[chance.choice(_NAMES), chance.choice(_VERBS), chance.choice(_NAMES)] for _ in range(chance.randint(0, 3))]
     numbers = [f"[{number}]" for number in range(1, len(call.texts) + 1) if chance.random() < 0.6]

@@ -1,7 +1,7 @@
 """Make the rows of a new collection in two passes: first each document, then everything that needs the whole corpus.
 
-The graph equals that of an incremental ingest. Rows wait on disk, unless the collection is small (`in_memory`). Memory
-then holds 64 bits for each name, document and mention, the words of two passages or more, and the keywords.
+The graph equals that of an incremental ingest. A small collection stays in memory (`in_memory`). The rows of
+a large one wait on disk, and memory holds 64 bits for each name, document and mention, frequent words and keywords.
 """
 
 from array import array
