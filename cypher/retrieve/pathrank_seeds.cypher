@@ -33,7 +33,7 @@ CALL () {
 }
 CALL (worded) {
   OPTIONAL MATCH (c:Collection {name: $collection})
-  WITH coalesce(c.passages, 0) AS passages, CASE WHEN c.passages > $few OR c.reached = $embedding AND 50 * abs(c.passages - c.reached_passages) <= c.passages THEN $candidates ELSE $candidates + 700 END AS reach,
+  WITH coalesce(c.passages, 0) AS passages, CASE WHEN c.passages > $few OR c.reached = $embedding AND 50 * abs(c.passages - c.reached_passages) <= c.passages THEN $candidates ELSE $candidates + 2300 END AS reach,
        CASE WHEN c.passages <= $few THEN $seeds + 50 ELSE $candidates END AS exact
   CALL db.index.vector.queryNodes($vector_index, reach, $vector) YIELD node
   WITH passages, reach, exact, collect(node) AS near
@@ -41,7 +41,7 @@ CALL (worded) {
     UNWIND CASE WHEN any(x IN near[0..exact] WHERE x.ordinal IS NULL) THEN [x IN near WHERE x.ordinal IS NOT NULL] ELSE near[0..exact] END AS x
     RETURN x
     UNION ALL
-    UNWIND CASE WHEN size(near) < reach AND size(near) < passages AND passages <= $few THEN [$collection] ELSE [] END AS unreached // else the planner looks up all passages first
+    UNWIND CASE WHEN size(near) < reach AND size(near) < 900 AND size(near) < passages AND passages <= $few THEN [$collection] ELSE [] END AS unreached // else the planner looks up all passages first
     MATCH (x:Passage {collection: unreached}) WHERE x[$embedding] IS NOT NULL
     WITH near, collect(x) AS all
     UNWIND near + all AS x

@@ -1,5 +1,5 @@
 // Dense: the passages nearest to a vector; the index over-fetches, exact cosines decide. The index of Neo4j does not reach every
-// passage from everywhere. So in a collection of few passages it is asked for 700 more, unless `write/reached` has shown that it
+// passage from everywhere. So in a collection of few passages it is asked for 2,300 more, unless `write/reached` has shown that it
 // finds the nearest without them. Passages that it does not reach at all are scored, too.
 // mode: read
 // $index: STRING - the collection's vector index
@@ -13,7 +13,7 @@
 // -> hits: LIST<LIST<ANY>> - [passage id, (1 + cosine) / 2]
 // -> unsure: BOOLEAN - whether the index may be blind: most are as near as each other, as where many vectors are copies that lead to each other alone
 OPTIONAL MATCH (c:Collection {name: $collection})
-WITH coalesce(c.passages, 0) AS passages, CASE WHEN c.passages > $few OR c.reached = $embedding AND 50 * abs(c.passages - c.reached_passages) <= c.passages THEN $candidates ELSE $candidates + 700 END AS reach,
+WITH coalesce(c.passages, 0) AS passages, CASE WHEN c.passages > $few OR c.reached = $embedding AND 50 * abs(c.passages - c.reached_passages) <= c.passages THEN $candidates ELSE $candidates + 2300 END AS reach,
      CASE WHEN c.passages <= $few THEN $limit + 50 ELSE $candidates END AS exact
 CALL (reach) {
   CALL db.index.vector.queryNodes($index, reach, $vector) YIELD node
@@ -23,7 +23,7 @@ CALL (passages, reach, exact, near) {
   UNWIND near[0..exact] AS p
   RETURN p
   UNION ALL
-  UNWIND CASE WHEN size(near) < reach AND size(near) < passages AND passages <= $scanned THEN [$collection] ELSE [] END AS unreached // else the planner looks up all passages first
+  UNWIND CASE WHEN size(near) < reach AND size(near) < 900 AND size(near) < passages AND passages <= $scanned THEN [$collection] ELSE [] END AS unreached // else the planner looks up all passages first
   MATCH (p:Passage {collection: unreached}) WHERE p[$embedding] IS NOT NULL
   WITH near, collect(p) AS all
   UNWIND near + all AS p

@@ -1,5 +1,5 @@
 // Record on a collection of few passages whether the vector index finds the nearest ones when it is asked for 200. The sum of the
-// vectors of two passages stands for a question: the ten nearest of 900 neighbours are to be the ten nearest of 200. This is
+// vectors of two passages stands for a question: the ten nearest of 2,500 neighbours are to be the ten nearest of 200. This is
 // measured again when the number of passages has changed by a fiftieth.
 // mode: write
 // $collection: STRING - name of the collection
@@ -19,7 +19,7 @@ CALL () {
 CALL (vectors) {
   UNWIND range(0, size(vectors) / 2 - 1) AS i
   WITH [j IN range(0, size(vectors[0]) - 1) | vectors[2 * i][j] + vectors[2 * i + 1][j]] AS asked
-  UNWIND CASE WHEN any(x IN asked WHERE x <> 0) THEN [200, 900] ELSE [] END AS reach
+  UNWIND CASE WHEN any(x IN asked WHERE x <> 0) THEN [200, 2500] ELSE [] END AS reach
   CALL (asked, reach) {
     CALL db.index.vector.queryNodes($index, reach, asked) YIELD node
     WITH vector.similarity.cosine(node[$embedding], asked) AS score ORDER BY score DESC LIMIT 10
