@@ -12,20 +12,10 @@ from kgrag.loaders.reading import Format
 from kgrag.loaders.worker_formats import Content, content, read_apart
 
 _SETTINGS = {
-    "file_insertion_enabled": False,
-    "raw_enabled": False,
-    "report_level": 3,
-    "warning_stream": False,
-    "halt_level": 5,
-    "input_encoding": "unicode",
-    "embed_stylesheet": False,
-    "stylesheet_path": None,
-    "math_output": "LaTeX",
-    "syntax_highlight": "none",
-    "initial_header_level": 2,
-    "doctitle_xform": True,
-    "_disable_config": True,
-}
+    "file_insertion_enabled": False, "raw_enabled": False, "report_level": 3, "warning_stream": False, "halt_level": 5,
+    "input_encoding": "unicode", "embed_stylesheet": False, "stylesheet_path": None, "math_output": "LaTeX",
+    "syntax_highlight": "none", "initial_header_level": 2, "doctitle_xform": True, "_disable_config": True,
+}  # fmt: skip
 _DIRECTIVES = frozenset(  # that docutils has, and reads as they are meant here
     """note attention caution danger error hint important tip warning admonition image figure topic sidebar
     parsed-literal rubric epigraph highlights pull-quote compound container table csv-table list-table contents

@@ -4,13 +4,10 @@ import shutil
 import sys
 
 _NAMES = (
-    "chromium",
-    "chromium-browser",
-    "google-chrome",
-    "google-chrome-stable",
+    "chromium", "chromium-browser", "google-chrome", "google-chrome-stable",
     "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome",
     "/Applications/Chromium.app/Contents/MacOS/Chromium",
-)
+)  # fmt: skip
 MISSING = (
     "No Chromium or Google Chrome on this machine. Install one: `apt-get install chromium` (Debian), "
     "`snap install chromium` (Ubuntu), `brew install --cask google-chrome` (macOS)."

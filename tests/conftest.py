@@ -53,13 +53,10 @@ _TOGETHER = (
 _MOST, _MOST_LONG = 90.0, 240.0  # seconds that a test has on a machine that does much else, and one that is long
 # Whose long tests start, stop, kill and upgrade servers of their own
 _OF_SERVERS = (
-    "tests/graph/local/",
-    "tests/exchange/test_backup_restore.py",
-    "tests/indexing/test_bulk.py",
-    "tests/indexing/test_bulk_hand_over.py",
-    "tests/indexing/test_knowledge_bulk.py",
+    "tests/graph/local/", "tests/exchange/test_backup_restore.py", "tests/indexing/test_bulk.py",
+    "tests/indexing/test_bulk_hand_over.py", "tests/indexing/test_knowledge_bulk.py",
     "tests/passages/test_opensearch.py",
-)
+)  # fmt: skip
 _FLAGS = (
     "--no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking "
     "--disable-component-update --disable-sync"

@@ -94,19 +94,17 @@ def _slow(texts: list[str], rows: Rows, before: int) -> Response:
 
 
 WRITTEN: dict[str, Habit] = {
-    "plain": changed(dict),
-    "in base64": changed(_in_base64),
+    "plain": changed(dict), "in base64": changed(_in_base64),
     "without an index": changed(lambda reply: {"data": [{"embedding": item["embedding"]} for item in reply["data"]]}),
     "every index 0": changed(lambda reply: {"data": [{**item, "index": 0} for item in reply["data"]]}),
-    "shuffled": changed(lambda reply: reply | {"data": reply["data"][::-1]}),
-    "further fields": changed(_further),
+    "shuffled": changed(lambda reply: reply | {"data": reply["data"][::-1]}), "further fields": changed(_further),
     "a bare list": changed(lambda reply: [item["embedding"] for item in reply["data"]]),
     "nested": changed(lambda reply: {"data": [{**i, "embedding": [i["embedding"]]} for i in reply["data"]]}),
     "busy at first": at_first(429, _error("Slow down."), **{"Retry-After": "0"}),
     "down at first": at_first(503, b"<html>Service Unavailable</html>", **{"Retry-After": "0"}),
     "failing at first": at_first(500, b"Internal Server Error", **{"Retry-After": "0"}),
     "empty at first": at_first(200, b""),
-}
+}  # fmt: skip
 """Vectors of all texts come through."""
 
 LIMITED: dict[str, tuple[Habit, int]] = {

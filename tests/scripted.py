@@ -82,13 +82,9 @@ class Scripted(Steered):
     def settings(self, **changes: Any) -> ChatSettings:
         """Settings that name this server, no cache, and a model of its own for each task."""
         values: dict[str, Any] = {
-            "base_url": self.base_url,
-            "api_key": "test",
-            "model": "other",
-            "models": {task: task for task in TASKS},
-            "cache": False,
-            "timeout": 20.0,
-        }
+            "base_url": self.base_url, "api_key": "test", "model": "other", "models": {task: task for task in TASKS},
+            "cache": False, "timeout": 20.0,
+        }  # fmt: skip
         return ChatSettings(**(values | changes))
 
     def env(self, **changes: Any) -> dict[str, str]:

@@ -22,12 +22,8 @@ class LocalTagme(Steered):
     def settings(self, **changes: Any) -> TagmeSettings:
         """Settings that name this server, and no cache."""
         values: dict[str, Any] = {
-            "endpoint": self.endpoint,
-            "token": SecretStr(TOKEN),
-            "cache": False,
-            "timeout": 20.0,
-            "retries": 3,
-        }
+            "endpoint": self.endpoint, "token": SecretStr(TOKEN), "cache": False, "timeout": 20.0, "retries": 3,
+        }  # fmt: skip
         return TagmeSettings(**(values | changes))
 
     def fail(self, *faults: str) -> None:

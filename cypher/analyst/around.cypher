@@ -6,7 +6,7 @@
 // $entity: STRING = 'Roald Amundsen' - name of the entity
 // $edges: INTEGER = 100 - edges in all; at most a quarter are mentions, and a quarter triples
 // -> path: PATH - what leads to it
-MATCH (c:Collection {name: $collection})
+MATCH (c:Kgrag:Collection {id: $collection})
 CALL db.index.fulltext.queryNodes('entity_name_c' + c.number, '"' + replace($entity, '"', ' ') + '"', {limit: 20}) YIELD node AS e, score
 WITH e ORDER BY toLower(e.name) = toLower($entity) DESC, score DESC, e.df DESC LIMIT 1
 CALL (e) {

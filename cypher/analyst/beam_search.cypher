@@ -12,7 +12,7 @@
 // -> facts: LIST<STRING> - the three triples of the chain in words
 // -> chain: LIST<NODE> - triple, entity, triple, entity, triple, to be drawn
 // source: after GEAR, section 4.2, without the discount of Algorithm 1; that is the retriever sync-ge
-MATCH (c:Collection {name: $collection})
+MATCH (c:Kgrag:Collection {id: $collection})
 CALL (c) {
   CALL db.index.fulltext.queryNodes('passage_text_c' + c.number, $query, {limit: 1}) YIELD node
   RETURN coalesce($vector, head(collect(node[c.embedding]))) AS wanted

@@ -9,7 +9,7 @@
 // -> together: INTEGER - passages that mention both
 // -> passages: INTEGER - passages that mention the other one
 // -> weight: FLOAT - together · ln(passages of the collection / passages)
-MATCH (c:Collection {name: $collection})
+MATCH (c:Kgrag:Collection {id: $collection})
 CALL db.index.fulltext.queryNodes('entity_name_c' + c.number, '"' + replace($entity, '"', ' ') + '"', {limit: 20}) YIELD node AS e, score
 WITH c, e ORDER BY toLower(e.name) = toLower($entity) DESC, score DESC, e.df DESC LIMIT 1
 MATCH (e)<-[:MENTIONS]-(:Passage)-[:MENTIONS]->(other:Entity)

@@ -13,7 +13,7 @@
 // -> passages: INTEGER - passages that state one of them
 // -> agreement: FLOAT - (subjects with one object + 1) / (all + 2), of the predicate's subjects with two facts or more
 // -> nodes: LIST<NODE> - the triples, to be drawn
-MATCH (c:Collection {name: $collection})
+MATCH (c:Kgrag:Collection {id: $collection})
 MATCH (t:Triple {collection: $collection}) WHERE toLower(t.predicate) CONTAINS toLower($predicate)
 MATCH (s:Entity)<-[:SUBJECT]-(t)-[:OBJECT]->(o:Entity)
 WITH c, toLower(t.predicate) AS predicate, s, o, collect(t) AS triples

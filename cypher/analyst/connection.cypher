@@ -12,7 +12,7 @@
 // -> path: PATH - one way
 // -> steps: LIST<STRING> - the names along it
 // -> passages: LIST<STRING> - for each node the id of a passage that says it: the first of a document, null of an entity
-MATCH (c:Collection {name: $collection})
+MATCH (c:Kgrag:Collection {id: $collection})
 UNWIND [$entity, $other] AS wanted
 CALL (c, wanted) {
   CALL db.index.fulltext.queryNodes('entity_name_c' + c.number, '"' + replace(wanted, '"', ' ') + '"', {limit: 20}) YIELD node AS e, score

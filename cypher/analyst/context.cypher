@@ -5,7 +5,7 @@
 // $collection: STRING = 'default' - name of the collection
 // $query: STRING = 'ship polar ice' - words, or any Lucene query
 // -> path: PATH - what surrounds it
-MATCH (c:Collection {name: $collection})
+MATCH (c:Kgrag:Collection {id: $collection})
 CALL db.index.fulltext.queryNodes('passage_text_c' + c.number, $query, {limit: 1}) YIELD node AS p
 CALL (p) {
   MATCH path = (p)<-[:HAS_PASSAGE]-(:Document)-[:ABOUT]->(:Entity) RETURN path

@@ -6,7 +6,7 @@
 // -> passages: INTEGER - passages that mention so many
 // -> share: FLOAT - of all, in percent
 // -> tokens: INTEGER - their mean length
-MATCH (c:Collection {name: $collection})
+MATCH (c:Kgrag:Collection {id: $collection})
 MATCH (p:Passage {collection: $collection})
 WITH c, p.tokens AS tokens, COUNT { (p)-[:MENTIONS]->() } AS mentions
 WITH c, tokens, CASE WHEN mentions < 3 THEN mentions WHEN mentions < 5 THEN 3 WHEN mentions < 10 THEN 5 WHEN mentions < 20 THEN 10 WHEN mentions < 50 THEN 20 ELSE 50 END AS least

@@ -12,7 +12,7 @@
 // -> source: STRING - where its document was read
 // -> evidence: PATH - document, passage, triple
 // -> ends: PATH - subject, triple, object
-MATCH (c:Collection {name: $collection})
+MATCH (c:Kgrag:Collection {id: $collection})
 CALL db.index.fulltext.queryNodes('triple_text_c' + c.number, $fact, {limit: toInteger($limit)}) YIELD node AS t, score
 MATCH evidence = (d:Document)-[:HAS_PASSAGE]->(p:Passage)-[:STATES]->(t)
 MATCH ends = (:Entity)<-[:SUBJECT]-(t)-[:OBJECT]->(:Entity)

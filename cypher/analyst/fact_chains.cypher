@@ -8,7 +8,7 @@
 // $limit: INTEGER = 25 - rows wanted
 // -> chain: STRING - the two triples in words
 // -> path: PATH - entity, triple, entity, triple, entity
-MATCH (c:Collection {name: $collection})
+MATCH (c:Kgrag:Collection {id: $collection})
 CALL db.index.fulltext.queryNodes('entity_name_c' + c.number, '"' + replace($entity, '"', ' ') + '"', {limit: 20}) YIELD node AS e, score
 WITH e ORDER BY toLower(e.name) = toLower($entity) DESC, COUNT { (e)<-[:SUBJECT|OBJECT]-() } > 0 DESC, score DESC, e.df DESC LIMIT 1
 MATCH (e)<-[:SUBJECT|OBJECT]-(t:Triple)-[:SUBJECT|OBJECT]->(via:Entity)

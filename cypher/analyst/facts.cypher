@@ -10,7 +10,7 @@
 // -> title: STRING - title of the passage that states it
 // -> path: PATH - passage, triple and object, null where no passage states it
 // -> ends: PATH - subject, triple, object
-MATCH (c:Collection {name: $collection})
+MATCH (c:Kgrag:Collection {id: $collection})
 CALL db.index.fulltext.queryNodes('entity_name_c' + c.number, '"' + replace($entity, '"', ' ') + '"', {limit: 20}) YIELD node AS e, score
 WITH e ORDER BY toLower(e.name) = toLower($entity) DESC, COUNT { (e)<-[:SUBJECT|OBJECT]-() } > 0 DESC, score DESC, e.df DESC LIMIT 1
 MATCH (e)<-[end:SUBJECT|OBJECT]-(t:Triple)

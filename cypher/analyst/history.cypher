@@ -14,7 +14,7 @@
 // -> ended_by: STRING - the later object whose beginning is its end, where no text says one
 // -> stated_at: STRING - the date of the first document that states it
 // -> passages: LIST<STRING> - ids of the passages that state it
-MATCH (c:Collection {name: $collection})
+MATCH (c:Kgrag:Collection {id: $collection})
 CALL db.index.fulltext.queryNodes('entity_name_c' + c.number, '"' + replace($entity, '"', ' ') + '"', {limit: 20}) YIELD node AS e, score
 WITH e ORDER BY toLower(e.name) = toLower($entity) DESC, e.types IS NOT NULL DESC, score DESC, e.df DESC LIMIT 1
 MATCH (e)-[r]-(:Entity) WHERE r.facts IS NOT NULL

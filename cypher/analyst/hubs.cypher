@@ -8,7 +8,7 @@
 // -> share: FLOAT - of all passages, in percent
 // -> titles: INTEGER - documents with this title
 // -> triples: INTEGER - triples about it
-MATCH (c:Collection {name: $collection})
+MATCH (c:Kgrag:Collection {id: $collection})
 MATCH (e:Entity {collection: $collection}) WHERE e.df > 1
 WITH c, e ORDER BY e.df DESC, e.name LIMIT toInteger($limit)
 RETURN e.name AS name, e.df AS passages, round(100.0 * e.df / c.passages, 1) AS share, e.ntit AS titles,

@@ -6,7 +6,7 @@
 // -> index: STRING - name of the index
 // -> kind: STRING - full-text or vector
 // -> label: STRING - what it finds
-MATCH (c:Collection {name: $collection})
+MATCH (c:Kgrag:Collection {id: $collection})
 UNWIND [
   ['passage_text_c', 'full-text', 'Passage'], ['passage_stems_c', 'full-text', 'Passage'],
   ['triple_text_c', 'full-text', 'Triple'],

@@ -10,7 +10,7 @@
 // -> passages: INTEGER - passages that have the other one
 // -> lift: FLOAT - how many times as often as by chance
 // -> path: PATH - keyword, passage, keyword, to be drawn
-MATCH (c:Collection {name: $collection})
+MATCH (c:Kgrag:Collection {id: $collection})
 MATCH (k:Keyword {collection: $collection}) WHERE k.name IN [$keyword, toLower($keyword)] OR k.stem = toLower($keyword)
 MATCH path = (k)<-[:HAS_KEYWORD]-(:Passage)-[:HAS_KEYWORD]->(other:Keyword)
 WITH c, k, other, collect(path) AS paths

@@ -12,7 +12,7 @@
 // -> title: STRING - title of a passage on the one topic
 // -> other: STRING - title of a passage on the other
 // -> path: PATH - passage, name, passage
-MATCH (c:Collection {name: $collection})
+MATCH (c:Kgrag:Collection {id: $collection})
 CALL (c) {
   CALL db.index.fulltext.queryNodes('passage_text_c' + c.number, $query, {limit: toInteger($passages)}) YIELD node
   RETURN collect(node) AS ones

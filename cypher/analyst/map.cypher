@@ -17,5 +17,5 @@ UNWIND names AS a
 MATCH (a)<-[:MENTIONS]-(p:Passage)-[:MENTIONS]->(b:Entity) WHERE b IN names AND a.normal < b.normal
 WITH a, b, count(p) AS together, min(p.id) AS id
 ORDER BY together DESC, a.normal, b.normal LIMIT toInteger($limit)
-MATCH path = (a)<-[:MENTIONS]-(:Passage {id: id})-[:MENTIONS]->(b)
+MATCH path = (a)<-[:MENTIONS]-(:Kgrag:Passage {id: id})-[:MENTIONS]->(b)
 RETURN a.name AS name, b.name AS other, together, path ORDER BY together DESC, name, other

@@ -8,7 +8,7 @@
 // -> title: STRING - title of the passage
 // -> text: STRING - the passage
 // -> path: PATH - the passage between the two
-MATCH (c:Collection {name: $collection})
+MATCH (c:Kgrag:Collection {id: $collection})
 UNWIND [$entity, $other] AS wanted
 CALL (c, wanted) {
   CALL db.index.fulltext.queryNodes('entity_name_c' + c.number, '"' + replace(wanted, '"', ' ') + '"', {limit: 20}) YIELD node AS e, score

@@ -10,7 +10,7 @@
 // -> triples: INTEGER - triples about it
 // -> aliases: LIST<STRING> - what passages call it besides
 // -> score: FLOAT - how well it fits
-MATCH (c:Collection {name: $collection})
+MATCH (c:Kgrag:Collection {id: $collection})
 CALL db.index.fulltext.queryNodes('entity_name_c' + c.number, $name, {limit: toInteger($limit)}) YIELD node AS e, score
 RETURN e.name AS name, e.df AS passages, e.ntit AS titles, COUNT { (e)<-[:SUBJECT|OBJECT]-() } AS triples,
        coalesce(e.aliases, []) AS aliases, score

@@ -10,7 +10,7 @@
 // -> title: STRING - title
 // -> text: STRING - the passage
 // -> passage: NODE - the same, to be drawn
-MATCH (c:Collection {name: $collection})
+MATCH (c:Kgrag:Collection {id: $collection})
 CALL (c) {
   CALL db.index.fulltext.queryNodes('passage_text_c' + c.number, $query, {limit: 1}) YIELD node
   RETURN coalesce($vector, head(collect(node[c.embedding]))) AS wanted

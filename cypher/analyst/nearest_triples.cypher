@@ -11,7 +11,7 @@
 // -> title: STRING - title of the passage that states it
 // -> path: PATH - passage, triple and object, to be drawn
 // -> ends: PATH - subject, triple, object
-MATCH (c:Collection {name: $collection})
+MATCH (c:Kgrag:Collection {id: $collection})
 CALL (c) {
   CALL db.index.fulltext.queryNodes('passage_text_c' + c.number, $query, {limit: 1}) YIELD node
   RETURN coalesce($vector, head(collect(node[c.embedding]))) AS wanted

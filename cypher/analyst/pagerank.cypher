@@ -15,7 +15,7 @@
 // -> text: STRING - the passage
 // -> path: PATH - from the entity to its passage; of another from the seed over the rarest name, to be drawn
 // source: HippoRAG 2, section 3.3
-MATCH (c:Collection {name: $collection})
+MATCH (c:Kgrag:Collection {id: $collection})
 CALL db.index.fulltext.queryNodes('entity_name_c' + c.number, '"' + replace($entity, '"', ' ') + '"', {limit: 20}) YIELD node AS e, score
 WITH e ORDER BY toLower(e.name) = toLower($entity) DESC, score DESC, e.df DESC LIMIT 1
 CALL (e) {

@@ -8,6 +8,6 @@
 // -> title: STRING - title
 // -> text: STRING - the passage
 // -> passage: NODE - the same, to be drawn
-MATCH (c:Collection {name: $collection})
+MATCH (c:Kgrag:Collection {id: $collection})
 CALL db.index.fulltext.queryNodes('passage_text_c' + c.number, $query, {limit: toInteger($limit)}) YIELD node AS p, score
 RETURN round(score, 2) AS score, p.name AS title, p.text AS text, p AS passage ORDER BY score DESC, title

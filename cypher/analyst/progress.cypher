@@ -6,7 +6,7 @@
 // -> what: STRING - what is counted
 // -> version: STRING - version of the prompt, settings of the tagger, or name of the stage
 // -> number: INTEGER - how many
-MATCH (c:Collection {name: $collection})
+MATCH (c:Kgrag:Collection {id: $collection})
 CALL () {
   MATCH (p:Passage {collection: $collection})
   WITH p.extracted AS extracted, p.tagged AS tagged, count(*) AS number

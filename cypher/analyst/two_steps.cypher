@@ -15,7 +15,7 @@
 // -> before: STRING - title of the passage that mentions the name
 // -> text: STRING - the passage that was reached
 // -> path: PATH - passage, name, passage (or its document)
-MATCH (c:Collection {name: $collection})
+MATCH (c:Kgrag:Collection {id: $collection})
 CALL (c) {
   CALL db.index.fulltext.queryNodes('passage_text_c' + c.number, $query, {limit: toInteger($seeds)}) YIELD node
   WITH c, collect(node) AS worded

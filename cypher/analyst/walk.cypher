@@ -12,7 +12,7 @@
 // -> before: STRING - title of the passage that it came from, null in the first hop
 // -> path: PATH - the way of this hop, to be drawn
 // source: after KGP, section 4, without a question that guides it; Algorithm 1 is the retriever kgp
-MATCH (c:Collection {name: $collection})
+MATCH (c:Kgrag:Collection {id: $collection})
 CALL db.index.fulltext.queryNodes('entity_name_c' + c.number, '"' + replace($entity, '"', ' ') + '"', {limit: 20}) YIELD node AS e, score
 WITH e ORDER BY toLower(e.name) = toLower($entity) DESC, score DESC, e.df DESC LIMIT 1
 CALL (e) {

@@ -11,7 +11,7 @@
 // -> neighbours: LIST<STRING> - ids of its neighbours, in no order
 // source: KGP, section 3 and Figure 4
 UNWIND $ids AS id
-MATCH (a:Passage {id: id})
+MATCH (a:Kgrag:Passage {id: id})
 CALL (a) {
   WITH a WHERE $kind IN ['keyword', 'keyword+title']
   MATCH (a)-[h:HAS_KEYWORD]->(w:Keyword)

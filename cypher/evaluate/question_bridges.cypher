@@ -9,7 +9,7 @@
 // -> name: STRING - the name
 // -> other: STRING - id of the other passage
 UNWIND $ids AS id
-MATCH (d:Document)-[:HAS_PASSAGE]->(p:Passage {id: id})
+MATCH (d:Document)-[:HAS_PASSAGE]->(p:Kgrag:Passage {id: id})
 CALL (d, p) {
   MATCH (p)-[:MENTIONS]->(e:Entity)<-[:ABOUT]-(o:Document)
   WHERE o <> d AND e.df <= $most

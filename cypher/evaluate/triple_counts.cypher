@@ -6,6 +6,6 @@
 // -> triples: INTEGER - triples that they state
 // source: GEAR, appendix G (triple density)
 UNWIND $ids AS document
-MATCH (:Document {id: document})-[:HAS_PASSAGE]->(p:Passage)
+MATCH (:Kgrag:Document {id: document})-[:HAS_PASSAGE]->(p:Passage)
 WITH document, p, COUNT { (p)-[:STATES]->(:Triple) } AS stated
 RETURN document, count(p) AS passages, sum(stated) AS triples ORDER BY document

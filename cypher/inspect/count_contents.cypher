@@ -4,7 +4,7 @@
 // $collection: STRING - name of the collection
 // -> number: INTEGER - nodes and edges
 CALL () {
-  MATCH (n:Collection {name: $collection}) RETURN n
+  MATCH (n:Kgrag:Collection {id: $collection}) RETURN n
   UNION ALL
   MATCH (n:{label} {collection: $collection}) RETURN n
 }

@@ -7,7 +7,7 @@
 // -> type: STRING - relationship type
 // -> number: INTEGER - relationships
 CALL () {
-  MATCH (n:Collection {name: $collection})-[r]->() RETURN 'Collection' AS source, type(r) AS type, count(r) AS number
+  MATCH (n:Kgrag:Collection {id: $collection})-[r]->() RETURN 'Collection' AS source, type(r) AS type, count(r) AS number
   UNION ALL
   MATCH (n:{label} {collection: $collection})-[r]->() WHERE NOT '{label}' IN $but RETURN '{label}' AS source, type(r) AS type, count(r) AS number
 }

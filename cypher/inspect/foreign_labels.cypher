@@ -1,8 +1,7 @@
-// The labels of the nodes that are somebody else's: none of their labels is kgrag's.
+// The labels of the nodes that are somebody else's: they do not have the label Kgrag.
 // mode: read
-// $own: LIST<STRING> - kgrag's labels
 // -> label: STRING - label
 // -> number: INTEGER - its nodes
-MATCH (n) WHERE none(label IN labels(n) WHERE label IN $own)
+MATCH (n) WHERE NOT n:Kgrag
 UNWIND labels(n) AS label
 RETURN label, count(*) AS number ORDER BY number DESC, label

@@ -1,7 +1,7 @@
-// Labels that other nodes of the database have than entities of collections.
+// Labels that other nodes of the database have than those of kgrag.
 // mode: read
 // $labels: LIST<STRING> - labels to look for
 // -> label: STRING - one of them
 CALL db.labels() YIELD label WHERE label IN $labels
-MATCH (n:$(label)) WHERE NOT n:Entity OR n.collection IS NULL
+MATCH (n:$(label)) WHERE NOT n:Kgrag
 RETURN DISTINCT label ORDER BY label

@@ -7,7 +7,7 @@
 // $done: INTEGER - how much of that is done
 // $total: INTEGER - of how much, null if that is not known
 // -> stop: BOOLEAN - whether it is to be cancelled; no row when it is no longer theirs
-MATCH (j:Job {id: $id})
+MATCH (j:Kgrag:Job {id: $id})
 SET j.attempt = j.attempt  // its lock: what is read from here on stays true
 WITH j WHERE j.holder = $holder AND j.state = 'running'
 SET j.lease = datetime.realtime() + duration({seconds: $seconds}), j.stage = $stage, j.done = $done, j.total = $total

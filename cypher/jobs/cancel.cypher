@@ -1,7 +1,7 @@
 // Cancel a job: at once if nobody works on it, else by telling whoever does.
 // mode: write
 // $id: STRING - job id
-MATCH (j:Job {id: $id})
+MATCH (j:Kgrag:Job {id: $id})
 SET j.attempt = j.attempt  // its lock: what is read from here on stays true
 WITH j WHERE j.state IN ['queued', 'running']
 SET j.stop = true

@@ -3,6 +3,6 @@
 // -> state: STRING - queued, running, done, failed or cancelled
 // -> number: INTEGER - its jobs
 // -> seconds: FLOAT - since the oldest of them was asked for
-MATCH (j:Job)
+MATCH (j:Kgrag:Job)
 WITH j.state AS state, count(*) AS number, min(j.created) AS oldest
 RETURN state, number, duration.inSeconds(oldest, datetime()).seconds * 1.0 AS seconds ORDER BY state

@@ -7,7 +7,7 @@
 // $remedy: STRING - what to do about that, or null
 // $error_kind: STRING - the class of that error, or null
 // $result: STRING - what came of it as JSON, or null
-MATCH (j:Job {id: $id})
+MATCH (j:Kgrag:Job {id: $id})
 SET j.attempt = j.attempt  // its lock: what is read from here on stays true
 WITH j WHERE j.holder = $holder AND j.state = 'running'
 SET j.state = $state, j.error = $error, j.remedy = $remedy, j.error_kind = $error_kind, j.result = $result,

@@ -2,6 +2,6 @@
 // mode: read
 // $collection: STRING - of this collection, or null for all
 // -> job: MAP - its properties
-MATCH (j:Job {state: 'running'})
+MATCH (j:Kgrag:Job {state: 'running'})
 WHERE j.lease >= datetime() AND ($collection IS NULL OR j.collection = $collection)
 RETURN properties(j) AS job ORDER BY j.created, j.id

@@ -5,7 +5,7 @@
 // $properties: MAP - name, collection, kind, parameters, owner, holder
 // $seconds: INTEGER - how long the collection is left to it
 // -> other: MAP - the properties of the job that somebody works on; null: the work is begun
-MATCH (s:Schema {id: 'kgrag'})
+MATCH (s:Kgrag:Schema {id: 'kgrag/schema'})
 SET s.touched = datetime()
 WITH s
 CALL () {
@@ -16,7 +16,7 @@ OPTIONAL MATCH (o:Job {collection: $properties.collection, state: 'running'}) WH
 WITH o LIMIT 1
 CALL (o) {
   WITH o WHERE o IS NULL
-  CREATE (j:Job {id: $id})
+  CREATE (j:Kgrag:Job {id: $id})
   SET j += $properties, j.state = 'running', j.stage = '', j.done = 0, j.attempt = 1, j.died = 0, j.outside = true,
       j.created = datetime.realtime(), j.started = datetime.realtime(),
       j.lease = datetime.realtime() + duration({seconds: $seconds})

@@ -6,7 +6,7 @@
 // $kind: STRING = null - what it does
 // $limit: INTEGER - how many
 // -> job: MAP - its properties
-MATCH (j:Job)
+MATCH (j:Kgrag:Job)
 WHERE ($id IS NULL OR j.id = $id) AND (size($collections) = 0 OR j.collection IN $collections)
   AND ($state IS NULL OR j.state = $state) AND ($kind IS NULL OR j.kind = $kind)
   AND NOT (j.outside IS NOT NULL AND j.lease < datetime())

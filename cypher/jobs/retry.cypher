@@ -1,7 +1,7 @@
 // Have a job that failed or was cancelled done again, now.
 // mode: write
 // $id: STRING - job id
-MATCH (j:Job {id: $id})
+MATCH (j:Kgrag:Job {id: $id})
 SET j.attempt = j.attempt  // its lock: what is read from here on stays true
 WITH j WHERE j.state IN ['failed', 'cancelled']
 SET j.state = 'queued', j.died = 0, j.stage = '', j.done = 0

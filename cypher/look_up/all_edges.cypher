@@ -11,7 +11,7 @@
 // -> inside: BOOLEAN - whether its end is a node of the collection
 // -> properties: MAP - its properties
 CALL () {
-  MATCH (n:Collection {name: $collection})-[r]->(m) RETURN 'Collection' AS label, n.name AS id, r, m
+  MATCH (n:Kgrag:Collection {id: $collection})-[r]->(m) RETURN 'Collection' AS label, n.name AS id, r, m
   UNION ALL
   MATCH (n:{label} {collection: $collection})-[r]->(m) RETURN '{label}' AS label, n.id AS id, r, m
 }

@@ -6,7 +6,7 @@
 // -> labels: LIST<STRING> - all its labels, such as Passage_c7 among them
 // -> properties: MAP - its properties
 CALL () {
-  MATCH (n:Collection {name: $collection}) RETURN 'Collection' AS label, n
+  MATCH (n:Kgrag:Collection {id: $collection}) RETURN 'Collection' AS label, n
   UNION ALL
   MATCH (n:{label} {collection: $collection}) RETURN '{label}' AS label, n
 }

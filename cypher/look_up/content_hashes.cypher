@@ -10,5 +10,5 @@
 // -> file_documents: INTEGER - on the last document of the file, how many it gave, else null
 // -> file_problems: STRING - on the last document of the file, what could not be read of it, else null
 UNWIND $ids AS id
-MATCH (d:Document {id: id})
+MATCH (d:Kgrag:Document {id: id})
 RETURN id, d.content_hash AS content_hash, d.source AS source, d.file AS file, d.root AS root, d.fingerprint AS fingerprint, d.file_documents AS file_documents, d.file_problems AS file_problems

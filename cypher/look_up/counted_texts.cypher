@@ -5,6 +5,6 @@
 // -> section: STRING - path of headings
 // -> text: STRING - text
 UNWIND $ids AS id
-MATCH (p:Passage {id: id})
+MATCH (p:Kgrag:Passage {id: id})
 WHERE NOT 'words' IN coalesce(p.todo, [])
 RETURN p.title AS title, p.section AS section, p.text AS text

@@ -4,5 +4,5 @@
 // $id: STRING - id of the figure
 // -> sha: STRING - hash of the picture
 // -> media_type: STRING - what it is; no row when there is no such figure
-MATCH (f:Figure {id: $id}) WHERE f.collection = $collection
+MATCH (f:Kgrag:Figure {id: $id}) WHERE f.collection = $collection
 RETURN f.sha AS sha, f.media_type AS media_type

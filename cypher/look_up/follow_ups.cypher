@@ -10,7 +10,7 @@
 // -> leads: LIST<MAP> - {name, text (how that document begins)}, those that the answer names first
 // -> pairs: LIST<MAP> - {one (a name of the answer), other}
 // -> more: LIST<STRING> - names of the answer that passages that are not cited mention, too
-MATCH (d:Document)-[:HAS_PASSAGE]->(p:Passage) WHERE p.id IN $passages
+MATCH (d:Document)-[:HAS_PASSAGE]->(p:Kgrag:Passage) WHERE p.id IN $passages
 WITH collect(DISTINCT d) AS documents, collect(DISTINCT p) AS cited
 CALL (documents, cited) {
   UNWIND cited AS p

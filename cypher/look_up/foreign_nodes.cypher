@@ -2,7 +2,6 @@
 // kind, a type and a direction, the first by name.
 // mode: read
 // $labels: LIST<STRING> - labels; a node counts with the first that it has
-// $own: LIST<STRING> - kgrag's labels
 // $names: MAP - label -> property with the name
 // $keys: MAP - label -> property with the key
 // $properties: MAP - label -> properties wanted
@@ -14,7 +13,7 @@
 // -> key: STRING - key, or null
 // -> values: LIST<ANY> - values of the properties wanted, in that order
 // -> kinds: LIST<MAP> - type, out, number of ends, and of the first label, element, name, key, properties of the relationship
-MATCH (n) WHERE any(label IN labels(n) WHERE label IN $labels) AND none(label IN labels(n) WHERE label IN $own)
+MATCH (n) WHERE any(label IN labels(n) WHERE label IN $labels) AND NOT n:Kgrag
 WITH n, [label IN $labels WHERE label IN labels(n)][0] AS label
 WITH n, label, trim(toStringOrNull(n[$names[label]])) AS name WHERE name <> ''
 RETURN label, elementId(n) AS element, name, toStringOrNull(n[$keys[label]]) AS key,
@@ -23,7 +22,7 @@ RETURN label, elementId(n) AS element, name, toStringOrNull(n[$keys[label]]) AS 
          UNWIND $kinds[label] AS kind
          WITH kind, COLLECT {
            MATCH (n)-[r]-(m)
-           WHERE type(r) = kind.type AND (startNode(r) = n) = kind.out AND none(l IN labels(m) WHERE l IN $own)
+           WHERE type(r) = kind.type AND (startNode(r) = n) = kind.out AND NOT m:Kgrag
            WITH r, m, [l IN $labels WHERE l IN labels(m)][0] AS end WHERE end IN kind.ends
            WITH r, m, end, trim(toStringOrNull(m[$names[end]])) AS called WHERE called <> ''
            RETURN {label: end, element: elementId(m), name: called, key: toStringOrNull(m[$keys[end]]), properties: properties(r)}

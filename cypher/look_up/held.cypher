@@ -9,7 +9,7 @@
 // -> valid_to: STRING - until when, or null
 // -> ended_by: STRING - the later object whose beginning is its end, or null
 UNWIND $passages AS id
-MATCH (:Passage {id: id})-[:STATES]->(t:Triple)-[:SUBJECT]->(s:Entity) WHERE t.relation IS NOT NULL
+MATCH (:Kgrag:Passage {id: id})-[:STATES]->(t:Triple)-[:SUBJECT]->(s:Entity) WHERE t.relation IS NOT NULL
 MATCH (t)-[:OBJECT]->(o:Entity)
 MATCH (s)-[r]->(o) WHERE t.id IN r.facts AND (r.valid_from IS NOT NULL OR r.valid_to IS NOT NULL)
 WITH s, r, o

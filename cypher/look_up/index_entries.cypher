@@ -7,6 +7,6 @@
 // -> title_stems: STRING - stems of the title
 // -> vector: LIST<FLOAT> - vector
 UNWIND $ids AS id
-MATCH (p:Passage {id: id})
+MATCH (p:Kgrag:Passage {id: id})
 WHERE p[$embedding] IS NOT NULL
 RETURN id, p.stems AS stems, coalesce(p.title_stems, '') AS title_stems, p[$embedding] AS vector

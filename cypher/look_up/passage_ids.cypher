@@ -4,5 +4,5 @@
 // -> document: STRING - document id
 // -> passage: STRING - passage id
 UNWIND $ids AS id
-MATCH (:Document {id: id})-[:HAS_PASSAGE]->(p:Passage)
+MATCH (:Kgrag:Document {id: id})-[:HAS_PASSAGE]->(p:Passage)
 RETURN id AS document, p.id AS passage

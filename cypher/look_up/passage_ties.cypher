@@ -3,7 +3,7 @@
 // mode: read
 // $ids: LIST<STRING> - passage ids
 // -> path: PATH - an edge, or two over what two passages share
-MATCH (p:Passage) WHERE p.id IN $ids
+MATCH (p:Kgrag:Passage) WHERE p.id IN $ids
 WITH collect(p) AS passages
 UNWIND passages AS p
 CALL (p, passages) {

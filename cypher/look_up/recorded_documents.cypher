@@ -12,7 +12,7 @@
 // -> passages: LIST<STRING> - ids of its passages; none where the content is the same
 // -> triples: LIST<STRING> - ids of the triples that it gave these; those that were only extracted are left out
 UNWIND $rows AS row
-MATCH (d:Document {id: row.id})
+MATCH (d:Kgrag:Document {id: row.id})
 WITH d, row.id AS id, coalesce(d.content_hash = row.hash, false) AS same
 RETURN id, d.content_hash AS content_hash, d.source AS source, d.file AS file, d.root AS root, d.fingerprint AS fingerprint, d.file_documents AS file_documents, d.file_problems AS file_problems,
        CASE WHEN same THEN [] ELSE [(d)-[:HAS_PASSAGE]->(p:Passage) | p.id] END AS passages,

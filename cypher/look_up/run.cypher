@@ -3,14 +3,14 @@
 // mode: read
 // $id: STRING - run id
 // -> path: PATH - an edge of the run, or the run alone
-MATCH path = (:Run {id: $id})
+MATCH path = (:Kgrag:Run {id: $id})
 RETURN path
 UNION
-MATCH path = (:Run {id: $id})-[edge:HAS_STEP|CITES|FOUND]->()
+MATCH path = (:Kgrag:Run {id: $id})-[edge:HAS_STEP|CITES|FOUND]->()
 WHERE coalesce(edge.rank, 1) <= 3
 RETURN path
 UNION
-MATCH (:Run {id: $id})-[:HAS_STEP]->(step:Step)
+MATCH (:Kgrag:Run {id: $id})-[:HAS_STEP]->(step:Step)
 MATCH path = (step)-[edge:NEXT|RETRIEVED|LINKED]->()
 WHERE coalesce(edge.rank, 1) <= 3
 RETURN path

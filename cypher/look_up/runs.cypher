@@ -3,5 +3,5 @@
 // $collection: STRING = null - name of the collection, or null for all
 // -> run: MAP - its properties
 // -> steps: INTEGER - how many steps it took
-MATCH (r:Run) WHERE $collection IS NULL OR r.collection = $collection
+MATCH (r:Kgrag:Run) WHERE $collection IS NULL OR r.collection = $collection
 RETURN properties(r) AS run, COUNT { (r)-[:HAS_STEP]->() } AS steps ORDER BY r.created DESC, r.id

@@ -7,7 +7,7 @@
 // -> id: STRING - passage id
 // -> path: STRING - path of headings that the text begins under
 // -> text: STRING - text
-MATCH (:Document {id: $document})-[:HAS_PASSAGE]->(p:Passage)
+MATCH (:Kgrag:Document {id: $document})-[:HAS_PASSAGE]->(p:Passage)
 WHERE p.ordinal IS NOT NULL AND NOT EXISTS { (p)-[:OF_TABLE]->() }
   AND (p.section IN $paths OR any(heading IN $headings WHERE ('\n\n' + p.text) CONTAINS heading))
 RETURN p.id AS id, p.section AS path, p.text AS text ORDER BY p.ordinal, id

@@ -24,7 +24,7 @@
 // -> outline: LIST<STRING> - the paths of its headings, in their order; empty unless sections are wanted
 CALL () {
   UNWIND $names AS id
-  MATCH (:Entity {id: id})<-[:ABOUT]-(d:Document)
+  MATCH (:Kgrag:Entity {id: id})<-[:ABOUT]-(d:Document)
   RETURN d, 0 AS rank LIMIT toInteger($reach)
   UNION
   UNWIND $files AS file

@@ -6,5 +6,5 @@
 // -> section: STRING - path of headings
 // -> text: STRING - text
 UNWIND $ids AS id
-MATCH (p:Passage {id: id})
+MATCH (p:Kgrag:Passage {id: id})
 RETURN id, p.title AS title, p.section AS section, p.text AS text

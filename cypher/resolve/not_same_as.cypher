@@ -2,5 +2,5 @@
 // mode: write
 // $rows: LIST<MAP> - {one (entity id), other}
 UNWIND $rows AS row
-MATCH (:Entity {id: row.one})-[s:SAME_AS]->(:Entity {id: row.other})
+MATCH (:Kgrag:Entity {id: row.one})-[s:SAME_AS]->(:Kgrag:Entity {id: row.other})
 DELETE s

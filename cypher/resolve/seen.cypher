@@ -9,7 +9,7 @@
 // -> titles: LIST<STRING> - ids of documents whose title it is, without what only a part of one says
 // -> company: LIST<STRING> - entity ids
 UNWIND $ids AS id
-MATCH (e:Entity {id: id})
+MATCH (e:Kgrag:Entity {id: id})
 CALL (e) {
   MATCH (e)<-[m:MENTIONS]-(p:Passage)
   WITH m, p ORDER BY p.id LIMIT $most

@@ -5,7 +5,7 @@
 // -> id: STRING - entity id
 // -> passages: LIST<MAP> - {title, text}, those that bear the name first
 UNWIND $ids AS id
-MATCH (e:Entity {id: id})
+MATCH (e:Kgrag:Entity {id: id})
 CALL (e) {
   MATCH (e)<-[:ABOUT]-(d:Document)-[:HAS_PASSAGE]->(p:Passage) WHERE p.ordinal = 0
   WITH DISTINCT p ORDER BY p.id LIMIT $most

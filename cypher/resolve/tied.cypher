@@ -2,5 +2,5 @@
 // mode: write
 // $collection: STRING - name of the collection
 // $tied: BOOLEAN - whether there are ties
-MATCH (c:Collection {name: $collection})
+MATCH (c:Kgrag:Collection {id: $collection})
 SET c.tied = CASE WHEN $tied THEN true END

@@ -2,6 +2,6 @@
 // mode: write
 // $rows: LIST<MAP> - {one (entity id), other}
 UNWIND $rows AS row
-MATCH (a:Entity {id: row.one}), (b:Entity {id: row.other})
+MATCH (a:Kgrag:Entity {id: row.one}), (b:Kgrag:Entity {id: row.other})
 FOREACH (pair IN [{node: a, other: b}, {node: b, other: a}] |
   SET (pair.node).apart = [name IN coalesce(pair.node.apart, []) WHERE name <> pair.other.normal])

@@ -9,9 +9,9 @@
 // -> triples: LIST<MAP> - {id, text, passage, title, cosine (to the question)}, best first, ties by id
 // source: GEAR, section 4.2, Algorithm 1, lines 1 to 5
 CALL () {
-  UNWIND $passages AS id MATCH (:Passage {id: id})-[:STATES]->(t:Triple) RETURN t
+  UNWIND $passages AS id MATCH (:Kgrag:Passage {id: id})-[:STATES]->(t:Triple) RETURN t
   UNION
-  UNWIND $triples AS id MATCH (t:Triple {id: id}) RETURN t
+  UNWIND $triples AS id MATCH (t:Kgrag:Triple {id: id}) RETURN t
 }
 WITH t, 2 * vector.similarity.cosine(t[$embedding], $vector) - 1 AS cosine WHERE cosine IS NOT NULL // of a triple without a vector
 WITH t, cosine ORDER BY cosine DESC, t.id LIMIT $beams

@@ -16,7 +16,7 @@
 // source: GEAR, section 4.2, Algorithm 1, lines 8 to 14
 CALL () {
   UNWIND $beams AS beam
-  MATCH (:Triple {id: beam.triples[-1]})-[:SUBJECT|OBJECT]->(:Entity)-[same:SAME_AS*0..1]-(e:Entity)
+  MATCH (:Kgrag:Triple {id: beam.triples[-1]})-[:SUBJECT|OBJECT]->(:Entity)-[same:SAME_AS*0..1]-(e:Entity)
   WHERE $same_as OR size(same) = 0
   WITH DISTINCT e
   RETURN collect(e) AS ends, reduce(ids = [], b IN $beams | ids + b.triples) AS taken
@@ -44,9 +44,9 @@ CALL (ends, taken) {
 }
 UNWIND range(0, size($beams) - 1) AS number
 WITH of_hubs + of_others AS near, taken, number, $beams[number] AS beam
-WITH near, taken, number, beam, COLLECT { UNWIND beam.triples AS id MATCH (x:Triple {id: id}) RETURN x[$embedding] } AS vectors
+WITH near, taken, number, beam, COLLECT { UNWIND beam.triples AS id MATCH (x:Kgrag:Triple {id: id}) RETURN x[$embedding] } AS vectors
 CALL (near, beam, taken, vectors) {
-  MATCH (:Triple {id: beam.triples[-1]})-[:SUBJECT|OBJECT]->(:Entity)-[same:SAME_AS*0..1]-(e:Entity)
+  MATCH (:Kgrag:Triple {id: beam.triples[-1]})-[:SUBJECT|OBJECT]->(:Entity)-[same:SAME_AS*0..1]-(e:Entity)
   WHERE $same_as OR size(same) = 0
   UNWIND head([n IN near WHERE n.entity = e | n.triples]) AS top
   WITH top.triple AS t, top.cosine AS cosine, min(e.name) AS entity WHERE NOT t.id IN taken

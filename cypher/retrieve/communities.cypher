@@ -13,7 +13,7 @@
 // -> joined: LIST<MAP> - {id, score, community: {id, name, title, text, score}}
 CALL () {
   UNWIND $links AS link
-  MATCH (e:Entity {id: link.entity})
+  MATCH (e:Kgrag:Entity {id: link.entity})
   CALL (e) {
     MATCH (p:Passage)-[:MENTIONS]->(e) RETURN p LIMIT toInteger($own)
     UNION
@@ -25,7 +25,7 @@ CALL () {
 CALL () {
   CALL () {
     UNWIND $links AS link
-    MATCH (e:Entity {id: link.entity})-[:IN_COMMUNITY]->(:Community)-[:PART_OF*0..6]->(c:Community)
+    MATCH (e:Kgrag:Entity {id: link.entity})-[:IN_COMMUNITY]->(:Community)-[:PART_OF*0..6]->(c:Community)
     RETURN c, vector.similarity.cosine(c[$embedding], $vector) AS near
     UNION
     WITH 1 AS one WHERE size($links) = 0 AND EXISTS { (:Community {collection: $collection}) }

@@ -7,7 +7,7 @@
 // -> id: STRING - passage id
 // -> score: FLOAT - (1 + cosine) / 2
 UNWIND $ids AS document
-MATCH (:Document {id: document})-[:HAS_PASSAGE]->(p:Passage) WHERE p[$embedding] IS NOT NULL
+MATCH (:Kgrag:Document {id: document})-[:HAS_PASSAGE]->(p:Passage) WHERE p[$embedding] IS NOT NULL
 WITH document, p.id AS id, vector.similarity.cosine(p[$embedding], $vector) AS score ORDER BY score DESC, id
 WITH document, head(collect({id: id, score: score})) AS best
 RETURN document, best.id AS id, best.score AS score ORDER BY document

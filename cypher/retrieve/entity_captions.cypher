@@ -4,8 +4,8 @@
 // $passages: LIST<STRING> - passage ids
 // -> names: LIST<LIST<STRING>> - [id, name]
 CALL () {
-  UNWIND $entities AS id MATCH (e:Entity {id: id}) RETURN id, e.name AS name
+  UNWIND $entities AS id MATCH (e:Kgrag:Entity {id: id}) RETURN id, e.name AS name
   UNION ALL
-  UNWIND $passages AS id MATCH (p:Passage {id: id}) RETURN id, p.name AS name
+  UNWIND $passages AS id MATCH (p:Kgrag:Passage {id: id}) RETURN id, p.name AS name
 }
 RETURN collect([id, name]) AS names

@@ -14,7 +14,7 @@ CALL db.index.fulltext.queryNodes($index, $query, {limit: $limit + 1}) YIELD nod
 WITH node.id AS id, score, vector.similarity.cosine(node[$embedding], $vector) AS nearness ORDER BY score DESC, id
 WITH collect([id, score, nearness]) AS top
 CALL (top) {
-  OPTIONAL MATCH (c:Collection {name: $collection}) WHERE size(top) <= $limit
+  OPTIONAL MATCH (c:Kgrag:Collection {id: $collection}) WHERE size(top) <= $limit
   WITH top, coalesce(c.stale, 0) AS removed
   WITH * WHERE removed > 0 OR (size(top) > $limit AND top[-1][1] = top[-2][1])
   CALL db.index.fulltext.queryNodes($index, $query, {limit: 1000 * ($limit / 1000 + 1) + removed}) YIELD node, score

@@ -3,6 +3,6 @@
 // $passages: LIST<STRING> - passage ids
 // -> entities: LIST<STRING> - their element ids
 UNWIND $passages AS id
-MATCH (p:Passage {id: id})-[:MENTIONS]->(e:Entity)
+MATCH (p:Kgrag:Passage {id: id})-[:MENTIONS]->(e:Entity)
 WITH DISTINCT e ORDER BY e.id
 RETURN collect(elementId(e)) AS entities

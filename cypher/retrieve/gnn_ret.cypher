@@ -13,7 +13,7 @@
 // -> ties: LIST<MAP> - {sender, id (of the passage it is tied to), score ((1 + cosine) / 2), kind, name (of what ties them)}; kind: next, keyword, named, mention, title (the sender mentions the other's title), titled (the other way round)
 // source: GNN-Ret, sections 3.1 and 3.2
 UNWIND $senders AS id
-MATCH (a:Passage {id: id})
+MATCH (a:Kgrag:Passage {id: id})
 CALL (a) {
   MATCH (a)-[:NEXT]-(x:Passage) WHERE 'next' IN $edges
   RETURN x, 'next' AS kind, '' AS name, 0 AS df

@@ -8,7 +8,7 @@
 UNWIND range(0, size($names) - 1) AS number
 WITH number, $names[number] AS wanted
 CALL (wanted) {
-  OPTIONAL MATCH (e:Entity {id: wanted.id}) WHERE EXISTS { (e)<-[:SUBJECT|OBJECT]-() }
+  OPTIONAL MATCH (e:Kgrag:Entity {id: wanted.id}) WHERE EXISTS { (e)<-[:SUBJECT|OBJECT]-() }
   RETURN e AS exact
 }
 CALL (wanted, exact) {

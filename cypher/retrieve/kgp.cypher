@@ -15,7 +15,7 @@
 // source: KGP, section 4, equation 1, and Algorithm 1
 UNWIND range(0, size($paths) - 1) AS number
 WITH number, $paths[number].vector AS vector, $paths[number].passages AS path
-MATCH (a:Passage {id: path[-1]})
+MATCH (a:Kgrag:Passage {id: path[-1]})
 CALL (a) {
   MATCH (a)-[:NEXT]-(x:Passage) WHERE 'next' IN $edges
   RETURN x, 'next' AS kind, '' AS name

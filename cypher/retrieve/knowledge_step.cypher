@@ -11,7 +11,7 @@
 // -> entities: LIST<MAP> - {id, name, facts: [[id, text]]}
 // source: GEAR, section 4.2, Algorithm 1, line 10; Millions of GEAR-s, section 4.1
 UNWIND $triples AS id
-MATCH (x:Triple {id: id})-[:SUBJECT|OBJECT]->(e:Entity)
+MATCH (x:Kgrag:Triple {id: id})-[:SUBJECT|OBJECT]->(e:Entity)
 WITH collect(DISTINCT [x.id, e.id]) AS ends, collect(DISTINCT e) AS entities
 WITH ends, entities, [x IN entities WHERE COUNT { (x)<-[:SUBJECT]-() } > $hub OR COUNT { (x)<-[:OBJECT]-() } > $hub] AS hubs
 CALL (entities, hubs) {

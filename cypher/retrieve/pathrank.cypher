@@ -30,7 +30,7 @@
 // -> next: LIST<MAP> - the targets best by either score: {id, name, title (of its document), own ({id, weight} of the entities that its document's title or its own headings name), mentioned (those of the question's entities that it mentions)}
 UNWIND range(0, size($sources) - 1) AS s
 WITH s, $sources[s] AS source
-MATCH (a:Passage {id: source.id})
+MATCH (a:Kgrag:Passage {id: source.id})
 WITH s, source, a, split(trim(a.stems), ' ') AS words
 CALL (source, a, words) {
   MATCH (a)-[m:MENTIONS]->(e:Entity)
@@ -70,7 +70,7 @@ CALL (source, a, words) {
   RETURN entity, x, weight - commoner + preference AS bridge, CASE WHEN is_title THEN 1 ELSE 0 END AS kind
   UNION ALL
   UNWIND source.own AS own
-  MATCH (named:Entity {id: own})
+  MATCH (named:Kgrag:Entity {id: own})
   CALL (named) {
     RETURN named AS e, named.name AS name
     UNION ALL
@@ -100,9 +100,9 @@ ORDER BY CASE WHEN way[0] > base THEN way[0] ELSE base END DESC, id
 WITH collect([id, base] + way) AS targets
 CALL (targets) {
   UNWIND targets[0..$next] AS target
-  MATCH (d:Document)-[:HAS_PASSAGE]->(x:Passage {id: target[0]})
+  MATCH (d:Document)-[:HAS_PASSAGE]->(x:Kgrag:Passage {id: target[0]})
   RETURN collect({id: x.id, name: x.name, title: x.title,
     own: [(d)-[a:ABOUT]->(e:Entity) | {id: e.id, weight: a.weight}] + [(x)-[a:ABOUT]->(e:Entity) | {id: e.id, weight: a.weight}],
-    mentioned: [(x)-[:MENTIONS]->(e:Entity) WHERE e.id IN $links | e.id]}) AS next
+    mentioned: [(x)-[:MENTIONS]->(e:Kgrag:Entity) WHERE e.id IN $links | e.id]}) AS next
 }
 RETURN targets, next

@@ -11,14 +11,14 @@
 // -> linked: LIST<LIST<ANY>> - [number, entity id] of $links
 // -> same: LIST<LIST<ANY>> - [number, the same for the names of one entity] of those that have other names
 UNWIND $ids AS id
-MATCH (d:Document)-[:HAS_PASSAGE]->(x:Passage {id: id})
+MATCH (d:Document)-[:HAS_PASSAGE]->(x:Kgrag:Passage {id: id})
 WITH collect([x.id, x.name, x.title,
        CASE WHEN size($clause) > 0 THEN 2 * vector.similarity.cosine(x[$embedding], $clause) - 1 END,
        CASE WHEN size($clause) > 0 THEN x.sentences END, coalesce('mentions' IN x.todo, false),
        [(x)-[:MENTIONS]->(e:Entity) WHERE (e.df > 1 AND e.df <= $cap) OR e.ntit > 0 OR ($same_as AND e.df <= $cap AND EXISTS { (e)-[:SAME_AS]-() }) | id(e)],
        [(d)-[a:ABOUT]->(e:Entity) | [id(e), a.weight]] + [(x)-[a:ABOUT]->(e:Entity) | [id(e), a.weight]]]) AS names
 CALL () {
-  MATCH (e:Entity) WHERE e.id IN $links
+  MATCH (e:Kgrag:Entity) WHERE e.id IN $links
   RETURN collect([id(e), e.id]) AS linked
 }
 CALL (names) {

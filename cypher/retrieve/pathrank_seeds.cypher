@@ -32,7 +32,7 @@ CALL () {
   RETURN collect({x: hit.node, score: hit.score}) AS worded
 }
 CALL (worded) {
-  OPTIONAL MATCH (c:Collection {name: $collection})
+  OPTIONAL MATCH (c:Kgrag:Collection {id: $collection})
   WITH coalesce(c.passages, 0) AS passages, CASE WHEN c.passages > $few OR c.reached = $embedding AND 50 * abs(c.passages - c.reached_passages) <= c.passages THEN $candidates ELSE $candidates + 2300 END AS reach,
        CASE WHEN c.passages <= $few THEN $seeds + 50 ELSE $candidates END AS exact
   CALL db.index.vector.queryNodes($vector_index, reach, $vector) YIELD node
@@ -56,7 +56,7 @@ CALL (worded) {
   RETURN hit.x AS x
   UNION
   UNWIND $links AS id
-  MATCH (e:Entity {id: id}) WHERE e.ntit > 0
+  MATCH (e:Kgrag:Entity {id: id}) WHERE e.ntit > 0
   CALL (e) { MATCH (e)<-[a:ABOUT]-(n) RETURN n ORDER BY a.weight DESC, n.id LIMIT $most }
   CALL (n) {
     WITH n WHERE n:Passage
@@ -68,7 +68,7 @@ CALL (worded) {
   RETURN x
   UNION
   UNWIND $links AS id
-  MATCH (e:Entity {id: id}) WHERE e.ntit = 0 AND e.df <= $most
+  MATCH (e:Kgrag:Entity {id: id}) WHERE e.ntit = 0 AND e.df <= $most
   MATCH (e)<-[:MENTIONS]-(x:Passage)
   RETURN x
 }
@@ -80,7 +80,7 @@ WITH x.id AS id,
        + $lexical * coalesce([hit IN worded WHERE hit.x = x | hit.score / worded[0].score][0], 0.0) AS base,
        x.name AS name, x.title AS title,
        [(d)-[a:ABOUT]->(e:Entity) | {id: e.id, weight: a.weight}] + [(x)-[a:ABOUT]->(e:Entity) | {id: e.id, weight: a.weight}] AS own,
-       [(x)-[m:MENTIONS]->(e:Entity) WHERE e.id IN $links | [e.id, m.about]] AS named
+       [(x)-[m:MENTIONS]->(e:Kgrag:Entity) WHERE e.id IN $links | [e.id, m.about]] AS named
 ORDER BY base DESC, id
 WHERE base IS NOT NULL // what is being removed may have lost its vector
 RETURN collect({id: id, name: name, base: base, title: title, own: own, mentioned: [e IN named | e[0]], about: [e IN named WHERE e[1] | e[0]]}) AS seeds

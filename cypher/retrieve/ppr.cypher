@@ -16,7 +16,7 @@
 // -> similar: LIST<LIST<ANY>> - [entity, entity, score] of resembling names; of names of one entity the score is 1
 CALL () {
   UNWIND $entities AS id
-  MATCH (e:Entity {id: id})
+  MATCH (e:Kgrag:Entity {id: id})
   RETURN collect(e) AS seeds
 }
 CALL (seeds) {
@@ -62,7 +62,7 @@ CALL (near, shares) {
   RETURN p
   UNION
   UNWIND $passages AS id
-  MATCH (p:Passage {id: id})
+  MATCH (p:Kgrag:Passage {id: id})
   RETURN p
 }
 WITH seeds, near, collect(p) AS first

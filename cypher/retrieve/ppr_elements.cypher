@@ -5,5 +5,5 @@
 // -> element: STRING - its element id
 // -> df: INTEGER - passages that mention it
 UNWIND $ids AS id
-MATCH (e:Entity {id: id})
+MATCH (e:Kgrag:Entity {id: id})
 RETURN id, elementId(e) AS element, e.df AS df

@@ -19,7 +19,7 @@ CALL () {
   RETURN collect({text: t.text, score: score, entities: [(t)-[:SUBJECT|OBJECT]->(e:Entity) | e {.id, .name}]}) AS triples
 }
 CALL () {
-  OPTIONAL MATCH (c:Collection {name: $collection})
+  OPTIONAL MATCH (c:Kgrag:Collection {id: $collection})
   WITH coalesce(c.passages, 0) AS passages, CASE WHEN c.passages <= $few THEN $candidates + 700 ELSE $candidates END AS reach,
        CASE WHEN c.passages <= $few THEN $passages + 50 ELSE $candidates END AS exact
   CALL db.index.vector.queryNodes($passage_index, reach, $vector) YIELD node

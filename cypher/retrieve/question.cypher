@@ -11,10 +11,10 @@
 // -> entities: LIST<MAP> - {id, name, normal, ntit, df, bearers (documents and passages of such a title), same (other names of it: {id, name, ntit, score})}
 // -> inflected: LIST<MAP> - {id, name, normal, stemmed, ntit, df, bearers, same} of titles
 // -> words: LIST<MAP> - {stem, df, proper}
-MATCH (c:Collection {name: $collection})
+MATCH (c:Kgrag:Collection {id: $collection})
 CALL () {
   UNWIND $names AS id
-  MATCH (e:Entity {id: id})
+  MATCH (e:Kgrag:Entity {id: id})
   WHERE e.df > 0 OR e.ntit > 0
   RETURN collect(e {.id, .name, .normal, .ntit, .df, bearers: COUNT { (e)<-[:ABOUT]-() }, same: [(e)-[s:SAME_AS]-(f:Entity) | f {.id, .name, .ntit, score: s.score}]}) AS entities
 }
@@ -24,7 +24,7 @@ CALL () {
 }
 CALL () {
   UNWIND $words AS id
-  MATCH (w:Word {id: id})
+  MATCH (w:Kgrag:Word {id: id})
   RETURN collect({stem: w.stem, df: w.df, proper: w.upper > w.lower}) AS words
 }
 RETURN c.passages AS passages, c.density AS density, coalesce(c.density0, c.density) AS density0, coalesce(c.tied, false) AS tied,

@@ -12,7 +12,7 @@
 // $scanned: INTEGER = 100000 - passages of a collection that may be scanned where the index does not reach some, or is unsure
 // -> hits: LIST<LIST<ANY>> - [passage id, (1 + cosine) / 2]
 // -> unsure: BOOLEAN - whether the index may be blind: most are as near as each other, as where many vectors are copies that lead to each other alone
-OPTIONAL MATCH (c:Collection {name: $collection})
+OPTIONAL MATCH (c:Kgrag:Collection {id: $collection})
 WITH coalesce(c.passages, 0) AS passages, CASE WHEN c.passages > $few OR c.reached = $embedding AND 50 * abs(c.passages - c.reached_passages) <= c.passages THEN $candidates ELSE $candidates + 2300 END AS reach,
      CASE WHEN c.passages <= $few THEN $limit + 50 ELSE $candidates END AS exact
 CALL (reach) {

@@ -11,7 +11,7 @@
 // $source: STRING = '' - part of the document's source; empty: any
 // $since: DATETIME - documents that are dated at or after this time; those without a date by their ingest
 // $day: STRING = '' - the same as documents are dated: a day as it stands, a moment with an offset in UTC; empty: of any time
-// $lapsed: LIST<STRING> = [] - passages that do not pass in any case: see `look_up/lapsed`
+// $as_of: STRING = '' - a date such as 1912-03: passages with facts of that time, or without dates; empty: all
 // $scanned: INTEGER = 100000 - passages of a collection that may be scanned in place of an unsure index
 // -> hits: LIST<LIST<ANY>> - [passage id, (1 + cosine) / 2]
 // -> unsure: BOOLEAN - whether the index may be blind: it gives fewer than it has, or as in `retrieve/vector`
@@ -27,12 +27,13 @@ CALL (top) {
       CASE WHEN one[1] IS :: FLOAT NOT NULL THEN toFloatOrNull(CASE WHEN toString(value) =~ '\\d{4}-\\d\\d.*' THEN left(toString(value), 4) ELSE toString(value) END) ELSE toString(value) END <= one[2]))
     AND ($source = '' OR d.source CONTAINS $source)
     AND ($day = '' OR CASE WHEN d.dated IS NULL THEN d.updated >= $since ELSE d.dated >= $day END)
-    AND NOT node.id IN $lapsed
+    AND ($as_of = '' OR node.held IS NULL OR any(x IN node.held WHERE left(x, 10) <= $as_of + substring('0000-12-31', size($as_of))
+    AND substring(x, 11, 10) >= $as_of + substring('0000-01-01', size($as_of))))
   WITH node.id AS id, score
   ORDER BY score DESC, id LIMIT $limit
   RETURN collect([id, score]) AS hits
 }
-OPTIONAL MATCH (c:Collection {name: $collection})
+OPTIONAL MATCH (c:Kgrag:Collection {id: $collection})
 RETURN hits,
        coalesce(size(top) < c.passages AND c.passages <= $scanned, false)
          AND (size(top) < $candidates OR 2 * apart < size(top)) AS unsure

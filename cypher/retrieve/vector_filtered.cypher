@@ -10,7 +10,7 @@
 // $source: STRING = '' - part of the document's source; empty: any
 // $since: DATETIME - documents that are dated at or after this time; those without a date by their ingest
 // $day: STRING = '' - the same as documents are dated: a day as it stands, a moment with an offset in UTC; empty: of any time
-// $lapsed: LIST<STRING> = [] - passages that do not pass in any case: see `look_up/lapsed`
+// $as_of: STRING = '' - a date such as 1912-03: passages with facts of that time, or without dates; empty: all
 // -> hits: LIST<LIST<ANY>> - [passage id, (1 + cosine) / 2]
 MATCH (d:Document {collection: $collection})
 WHERE all(one IN $where WHERE any(value IN [] + d['meta_' + one[0]] WHERE value IN one[1]))
@@ -20,7 +20,8 @@ WHERE all(one IN $where WHERE any(value IN [] + d['meta_' + one[0]] WHERE value 
   AND ($day = '' OR CASE WHEN d.dated IS NULL THEN d.updated >= $since ELSE d.dated >= $day END)
 WITH collect(d) AS documents
 UNWIND documents AS d
-MATCH (d)-[:HAS_PASSAGE]->(p:Passage) WHERE p[$embedding] IS NOT NULL AND NOT p.id IN $lapsed
+MATCH (d)-[:HAS_PASSAGE]->(p:Passage) WHERE p[$embedding] IS NOT NULL AND ($as_of = '' OR p.held IS NULL OR any(x IN p.held WHERE left(x, 10) <= $as_of + substring('0000-12-31', size($as_of))
+    AND substring(x, 11, 10) >= $as_of + substring('0000-01-01', size($as_of))))
 WITH p.id AS id, vector.similarity.cosine(p[$embedding], $vector) AS score
 ORDER BY score DESC, id LIMIT $limit
 RETURN collect([id, score]) AS hits

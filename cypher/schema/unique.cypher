@@ -1,5 +1,4 @@
-// Every node of a label is found by its key, and no two share one.
+// Each node of kgrag is found by its id, and no two share one. The label is kgrag's own: nodes of others that are called
+// Document or Page as well are not in the constraint, and may have any id.
 // mode: schema
-// label: all
-// $index: STRING - name of the constraint
-CREATE CONSTRAINT $index IF NOT EXISTS FOR (n:{label}) REQUIRE ({properties}) IS UNIQUE
+CREATE CONSTRAINT kgrag_id IF NOT EXISTS FOR (n:Kgrag) REQUIRE n.id IS UNIQUE

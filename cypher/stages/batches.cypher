@@ -2,5 +2,5 @@
 // mode: read
 // $collection: STRING - name of the collection
 // -> batches: LIST<STRING> - what is kept of each, as JSON, or null
-MATCH (c:Collection {name: $collection})
+MATCH (c:Kgrag:Collection {id: $collection})
 RETURN c.batches AS batches

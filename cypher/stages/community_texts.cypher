@@ -8,7 +8,7 @@
 // -> passages: LIST<MAP> - {id, title, text, terms}, those that name most of its members first
 // -> reports: LIST<MAP> - {id, title, text, made} of its parts, the largest first
 UNWIND $ids AS id
-MATCH (c:Community {id: id})
+MATCH (c:Kgrag:Community {id: id})
 CALL (c) {
   MATCH (c)<-[:IN_COMMUNITY]-(s:Entity)<-[:SUBJECT]-(t:Triple)-[:OBJECT]->(o:Entity)-[:IN_COMMUNITY]->(c)
   WHERE s <> o

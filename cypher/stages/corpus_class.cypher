@@ -2,5 +2,5 @@
 // mode: read
 // $collection: STRING - name of the collection
 // -> class: INTEGER - floor(log2(number of passages)), or null before the first time
-MATCH (c:Collection {name: $collection})
+MATCH (c:Kgrag:Collection {id: $collection})
 RETURN c.class AS class

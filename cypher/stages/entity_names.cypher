@@ -4,5 +4,5 @@
 // -> name: STRING - normal form
 // -> title: BOOLEAN - whether a title or heading bears it
 UNWIND $ids AS id
-MATCH (e:Entity {id: id})
+MATCH (e:Kgrag:Entity {id: id})
 RETURN e.normal AS name, EXISTS { (e)<-[:ABOUT]-() } AS title

@@ -8,5 +8,5 @@
 // -> text: STRING - text
 // -> table: STRING - id of the table whose rows it has, null for prose
 UNWIND $ids AS id
-MATCH (d:Document)-[:HAS_PASSAGE]->(p:Passage {id: id})
+MATCH (d:Document)-[:HAS_PASSAGE]->(p:Kgrag:Passage {id: id})
 RETURN id, d.key AS document, p.title AS title, p.section AS section, p.text AS text, head([(p)-[:OF_TABLE]->(t) | t.id]) AS table

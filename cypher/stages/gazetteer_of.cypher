@@ -4,7 +4,7 @@
 // -> name: STRING - normal form
 // -> title: BOOLEAN - whether a title or heading bears it
 UNWIND $ids AS id
-MATCH (e:Entity {id: id})
+MATCH (e:Kgrag:Entity {id: id})
 WITH e, EXISTS { (e)<-[:ABOUT]-() } AS title
 WHERE e.phrases > 1 OR title
 RETURN e.normal AS name, title

@@ -8,7 +8,7 @@
 // -> own: LIST<STRING> - entities that the document's title names
 // -> stated: LIST<STRING> - subjects and objects of its triples, in normal form
 UNWIND $ids AS id
-MATCH (p:Passage {id: id})
+MATCH (p:Kgrag:Passage {id: id})
 RETURN id, p.title AS title, p.section AS section, p.text AS text,
        [(p)<-[:HAS_PASSAGE]-(:Document)-[:ABOUT]->(e:Entity) | e.id] AS own,
        [(p)-[:STATES]->(:Triple)-[:SUBJECT|OBJECT]->(e:Entity) | e.normal] AS stated

@@ -3,5 +3,5 @@
 // $ids: LIST<STRING> - word ids
 // -> ids: LIST<STRING> - ids of those that are
 UNWIND $ids AS id
-MATCH (w:Word {id: id}) WHERE w.upper > w.lower
+MATCH (w:Kgrag:Word {id: id}) WHERE w.upper > w.lower
 RETURN collect(id) AS ids

@@ -3,5 +3,5 @@
 // $ids: LIST<STRING> - entity ids
 // -> ids: LIST<STRING> - ids of those that are
 UNWIND $ids AS id
-MATCH (e:Entity {id: id}) WHERE e.phrases = 1
+MATCH (e:Kgrag:Entity {id: id}) WHERE e.phrases = 1
 RETURN collect(id) AS ids

@@ -2,5 +2,5 @@
 // mode: read
 // $collection: STRING - name of the collection
 // -> rereading: BOOLEAN - always true
-MATCH (c:Collection {name: $collection}) WHERE c.stemmer = ''
+MATCH (c:Kgrag:Collection {id: $collection}) WHERE c.stemmer = ''
 RETURN true AS rereading

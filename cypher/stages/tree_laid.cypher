@@ -2,5 +2,5 @@
 // mode: read
 // $collection: STRING - name of the collection
 // -> levels: INTEGER - levels that are laid, 0 without a tree
-MATCH (c:Collection {name: $collection})
+MATCH (c:Kgrag:Collection {id: $collection})
 RETURN coalesce(c.tree, 0) AS levels

@@ -5,5 +5,5 @@
 // -> id: STRING - entity id
 // -> normal: STRING - normalised name
 UNWIND $ids AS id
-MATCH (e:Entity {id: id}) WHERE e[$embedding] IS NULL
+MATCH (e:Kgrag:Entity {id: id}) WHERE e[$embedding] IS NULL
 RETURN id, e.normal AS normal

@@ -10,6 +10,6 @@ CALL () {
   MATCH (n:{label} {collection: $collection}) WHERE n.todo IS NOT NULL RETURN count(n) AS number
 }
 WITH sum(number) AS number
-OPTIONAL MATCH (c:Collection {name: $collection})
+OPTIONAL MATCH (c:Kgrag:Collection {id: $collection})
 WITH number, c, coalesce(NOT c.linked, false) AS unlinked
 RETURN number + CASE WHEN unlinked THEN 1 ELSE 0 END AS number, unlinked, coalesce(c.stale, 0) AS stale, coalesce(c.passages, 0) AS passages

@@ -4,5 +4,5 @@
 // -> id: STRING - word id
 // -> stem: STRING - stem
 UNWIND $ids AS id
-MATCH (w:Word {id: id})
+MATCH (w:Kgrag:Word {id: id})
 RETURN id, w.stem AS stem

@@ -5,7 +5,7 @@
 // $rows: LIST<MAP> - {id, entity, weight, text (the name as the title or heading writes it)}
 UNWIND $rows AS row
 MATCH (n:{label} {id: row.id})
-MATCH (e:Entity {id: row.entity})
+MATCH (e:Kgrag:Entity {id: row.entity})
 WITH n, e, row, ['titles'] + CASE WHEN EXISTS { (e)<-[:ABOUT]-() } THEN [] ELSE ['spread'] END AS due
 MERGE (n)-[a:ABOUT]->(e)
 SET a.weight = row.weight, a.text = row.text, e.todo = coalesce(e.todo, []) + [stage IN due WHERE NOT stage IN coalesce(e.todo, [])]

@@ -2,5 +2,5 @@
 // mode: write
 // $collection: STRING - name of the collection
 // $attachment: STRING - labels, properties and relationships as JSON
-MATCH (c:Collection {name: $collection})
+MATCH (c:Kgrag:Collection {id: $collection})
 SET c.attachment = $attachment

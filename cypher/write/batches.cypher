@@ -2,5 +2,5 @@
 // mode: write
 // $collection: STRING - name of the collection
 // $batches: LIST<STRING> - what is kept of each, as JSON
-MATCH (c:Collection {name: $collection})
+MATCH (c:Kgrag:Collection {id: $collection})
 SET c.batches = CASE WHEN size($batches) > 0 THEN $batches END

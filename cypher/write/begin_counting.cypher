@@ -2,5 +2,5 @@
 // its texts read again.
 // mode: write
 // $collection: STRING - name of the collection
-MATCH (c:Collection {name: $collection})
+MATCH (c:Kgrag:Collection {id: $collection})
 SET c.stemmer = ''

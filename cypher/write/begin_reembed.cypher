@@ -4,5 +4,5 @@
 // $embedder: STRING - name of the new embedder
 // $dimension: INTEGER - length of its vectors
 // $slot: STRING - property that takes the new vectors
-MATCH (c:Collection {name: $name})
+MATCH (c:Kgrag:Collection {id: $name})
 SET c.reembedding = $embedder, c.reembedding_dimension = $dimension, c.reembedding_slot = $slot

@@ -4,7 +4,7 @@
 // $indexed: LIST<STRING> - labels whose indexes stay, for another collection
 // $most: INTEGER = 50 - removed collections whose indexes stay
 // -> indexed: LIST<STRING> - the labels whose indexes do
-MATCH (c:Collection {name: $collection})
-OPTIONAL MATCH (s:Schema {id: 'kgrag'})
+MATCH (c:Kgrag:Collection {id: $collection})
+OPTIONAL MATCH (s:Kgrag:Schema {id: 'kgrag/schema'})
 SET c.removing = true, c.indexed = CASE WHEN size(coalesce(s.spare_indexes, [])) < $most THEN $indexed ELSE [] END
 RETURN c.indexed AS indexed

@@ -3,8 +3,8 @@
 // $name: STRING - name of the collection
 // $labels: LIST<STRING> - the labels
 // $spare: LIST<STRING> - the others, as `spare_indexes` of the Schema node has them
-MATCH (c:Collection {name: $name})
+MATCH (c:Kgrag:Collection {id: $name})
 SET c.indexed = [x IN coalesce(c.indexed, []) WHERE NOT x IN $labels] + $labels
 WITH 1 AS indexed WHERE size($spare) > 0
-MATCH (s:Schema {id: 'kgrag'})
+MATCH (s:Kgrag:Schema {id: 'kgrag/schema'})
 SET s.spare_indexes = coalesce(s.spare_indexes, []) + $spare

@@ -4,7 +4,7 @@
 // $collection: STRING - name of the collection
 // $labels: LIST<STRING> - second label of the communities
 UNWIND $rows AS row
-MERGE (c:Community {id: row.id})
+MERGE (c:Kgrag:Community {id: row.id})
   ON CREATE SET c.collection = $collection, c.name = row.name, c.title = row.title, c.text = ''
 SET c:$($labels), c.level = row.level, c.names = row.names, c.size = row.size, c.laid = row.laid
 WITH c, row
@@ -15,16 +15,16 @@ CALL (c) {
   MATCH (c)<-[r:IN_COMMUNITY]-() DELETE r
 }
 CALL (c, row) {
-  MATCH (parent:Community {id: row.parent}) MERGE (c)-[:PART_OF]->(parent)
+  MATCH (parent:Kgrag:Community {id: row.parent}) MERGE (c)-[:PART_OF]->(parent)
 }
 CALL (c, row) {
   UNWIND row.passages AS passage
-  MATCH (p:Passage {id: passage.id})
+  MATCH (p:Kgrag:Passage {id: passage.id})
   MERGE (c)-[r:SUMMARISES]->(p) SET r.weight = passage.weight
 }
 CALL (c, row) {
   UNWIND row.members AS id
-  MATCH (e:Entity {id: id})
+  MATCH (e:Kgrag:Entity {id: id})
   CALL (e) {
     MATCH (e)-[r:IN_COMMUNITY]->() DELETE r
   }

@@ -2,5 +2,5 @@
 // mode: write
 // $collection: STRING - name of the collection
 // $names: INTEGER - names that are in one; 0: they are to be found again
-MATCH (c:Collection {name: $collection})
+MATCH (c:Kgrag:Collection {id: $collection})
 SET c.communities = CASE WHEN $names > 0 THEN $names END

@@ -2,5 +2,5 @@
 // mode: write
 // $collection: STRING - name of the collection
 // $class: INTEGER - floor(log2(number of passages))
-MATCH (c:Collection {name: $collection})
+MATCH (c:Kgrag:Collection {id: $collection})
 SET c.class = $class

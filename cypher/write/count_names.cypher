@@ -6,7 +6,7 @@
 // mode: write
 // $ids: LIST<STRING> - entity ids
 UNWIND $ids AS id
-MATCH (e:Entity {id: id})
+MATCH (e:Kgrag:Entity {id: id})
 CALL (e) { MATCH (e)<-[:ABOUT]-(d:Document) RETURN count(DISTINCT toLower(d.title)) AS titles }
 CALL (e) {
   MATCH (e)<-[:ABOUT]-(:Passage)<-[:HAS_PASSAGE]-(d:Document) WHERE NOT (d)-[:ABOUT]->(e)

@@ -2,6 +2,6 @@
 // mode: write
 // $collection: STRING - name of the collection
 // -> passages: INTEGER - number of passages
-MATCH (c:Collection {name: $collection})
+MATCH (c:Kgrag:Collection {id: $collection})
 SET c.passages = COUNT { MATCH (p:Passage {collection: $collection}) }
 RETURN c.passages AS passages

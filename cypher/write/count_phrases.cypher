@@ -4,7 +4,7 @@
 // $collection: STRING - name of the collection
 // $labels: LIST<STRING> - the collection's own label
 UNWIND $rows AS row
-MERGE (e:Entity {id: row.id})
+MERGE (e:Kgrag:Entity {id: row.id})
 ON CREATE SET e.name = row.normal, e.normal = row.normal, e.folded = row.folded, e.collection = $collection, e.df = 0, e.ntit = 0, e.phrases = 0
 SET e:$($labels)
 WITH e, row, e.phrases + row.n AS phrases

@@ -2,6 +2,6 @@
 // mode: write
 // $collection: STRING - name of the collection
 // $number: INTEGER - so many more passages and triples
-MATCH (c:Collection {name: $collection})
+MATCH (c:Kgrag:Collection {id: $collection})
 WITH c, coalesce(c.stale, 0) + $number AS stale
 SET c.stale = CASE WHEN stale > 0 THEN stale END

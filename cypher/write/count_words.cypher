@@ -4,7 +4,7 @@
 // $rows: LIST<MAP> - {id, stem, n, upper, lower}: n more (or, negative, fewer) passages hold the stem; so many more times it is written with a capital, or without, inside sentences
 // $collection: STRING - name of the collection
 UNWIND $rows AS row
-MERGE (w:Word {id: row.id})
+MERGE (w:Kgrag:Word {id: row.id})
 ON CREATE SET w.name = row.stem, w.stem = row.stem, w.collection = $collection, w.df = 0, w.class = -1, w.upper = 0, w.lower = 0
 WITH w, row, w.df + row.n AS df, w.upper > w.lower AS was_proper, w.df > 0 AS was_there
 WITH w, row, df, was_proper, was_there, CASE WHEN df > 0 THEN toInteger(floor(log(df) / log(2) + 1e-9)) ELSE -1 END AS class

@@ -4,7 +4,7 @@
 // $collection: STRING - name of the collection
 // $cap: INTEGER = 50 - passages that a bridge may have
 // $below: STRING - the sample: passages whose ids, which are hashes, come before it; null for all of them
-MATCH (c:Collection {name: $collection})
+MATCH (c:Kgrag:Collection {id: $collection})
 CALL () {
   WITH 1 AS all WHERE $below IS NULL
   MATCH (p:Passage {collection: $collection})
@@ -12,7 +12,7 @@ CALL () {
 }
 CALL () {
   WITH 1 AS sample WHERE $below IS NOT NULL
-  MATCH (p:Passage) USING INDEX p:Passage(id) WHERE p.id < $below AND p.collection = $collection
+  MATCH (p:Kgrag:Passage) USING INDEX p:Kgrag(id) WHERE p.id < $below AND p.collection = $collection
   RETURN collect(p) AS some
 }
 WITH c, passages + some AS passages

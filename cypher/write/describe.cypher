@@ -4,6 +4,6 @@
 // $labels: LIST<STRING> - label: sentence
 // $relationships: LIST<STRING> - type and the labels that it joins: sentence
 // $properties: LIST<STRING> - label or type and property: type, sentence
-MERGE (s:Schema {id: 'kgrag'})
+MERGE (s:Kgrag:Schema {id: 'kgrag/schema'})
 ON CREATE SET s.name = 'kgrag schema', s.collections = 0
 SET s.described = $digest, s.labels = $labels, s.relationships = $relationships, s.properties = $properties

@@ -2,5 +2,5 @@
 // mode: write
 // $rows: LIST<MAP> - {id, source, file, root, fingerprint, file_documents, file_problems}; null where there is none
 UNWIND $rows AS row
-MATCH (d:Document {id: row.id})
+MATCH (d:Kgrag:Document {id: row.id})
 SET d.source = row.source, d.file = row.file, d.root = row.root, d.fingerprint = row.fingerprint, d.file_documents = row.file_documents, d.file_problems = row.file_problems

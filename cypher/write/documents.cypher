@@ -2,5 +2,5 @@
 // mode: write
 // $rows: LIST<MAP> - {id, properties}
 UNWIND $rows AS row
-MERGE (d:Document {id: row.id})
+MERGE (d:Kgrag:Document {id: row.id})
 SET d = row.properties, d.updated = datetime()

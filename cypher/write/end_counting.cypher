@@ -2,5 +2,5 @@
 // mode: write
 // $collection: STRING - name of the collection
 // $totals: MAP - passages, class, density, density0, linked, stemmer
-MATCH (c:Collection {name: $collection})
+MATCH (c:Kgrag:Collection {id: $collection})
 SET c += $totals

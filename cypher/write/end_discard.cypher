@@ -1,4 +1,4 @@
 // Record that nothing is left of the vectors that a collection discarded.
 // mode: write
 // $name: STRING - name of the collection
-MATCH (c:Collection {name: $name}) REMOVE c.discard, c.discard_embedder, c.discard_dimension
+MATCH (c:Kgrag:Collection {id: $name}) REMOVE c.discard, c.discard_embedder, c.discard_dimension

@@ -2,4 +2,4 @@
 // mode: write
 // $name: STRING - name of the collection
 // $stemmer: STRING - its name and version
-MATCH (c:Collection {name: $name}) SET c.stemmer = $stemmer
+MATCH (c:Kgrag:Collection {id: $name}) SET c.stemmer = $stemmer

@@ -4,6 +4,6 @@
 // $version: STRING - version of the prompt
 // -> id: STRING - id of a passage that exists
 UNWIND $rows AS row
-MATCH (p:Passage {id: row.id})
+MATCH (p:Kgrag:Passage {id: row.id})
 SET p.extracted = $version, p.outside = row.outside
 RETURN p.id AS id

@@ -7,14 +7,14 @@
 // source: GNN-Ret, section 3.1 and appendix B
 CALL () {
   UNWIND $ids AS id
-  MATCH (:Passage {id: id})-[n:NAMES]->(k:Keyword)
+  MATCH (:Kgrag:Passage {id: id})-[n:NAMES]->(k:Keyword)
   DELETE n
   RETURN collect(DISTINCT k.id) AS before
 }
 CALL () {
   UNWIND $rows AS row
-  MATCH (p:Passage {id: row.passage})
-  MERGE (k:Keyword {id: row.id})
+  MATCH (p:Kgrag:Passage {id: row.passage})
+  MERGE (k:Kgrag:Keyword {id: row.id})
   ON CREATE SET k.stem = row.stem, k.name = row.name, k.text = row.name, k.collection = $collection, k.df = 0
   MERGE (p)-[:NAMES]->(k)
 }

@@ -6,10 +6,10 @@
 // $embedding: STRING - property that holds the vector
 // $version: STRING - version of the prompt
 UNWIND $rows AS row
-MATCH (p:Passage {id: row.passage})
-MATCH (s:Entity {id: row.subject.id})
-MATCH (o:Entity {id: row.object.id})
-MERGE (t:Triple {id: row.id})
+MATCH (p:Kgrag:Passage {id: row.passage})
+MATCH (s:Kgrag:Entity {id: row.subject.id})
+MATCH (o:Kgrag:Entity {id: row.object.id})
+MERGE (t:Kgrag:Triple {id: row.id})
 ON CREATE SET t = row.properties, t.given = false, t:$($labels)
 SET t += row.fact, t.extracted = $version, t.cell = row.properties.cell,
     t.stated_at = CASE WHEN row.fact.relation IS NOT NULL THEN head([(d:Document)-[:HAS_PASSAGE]->(p) | left(d.dated, 10)]) END

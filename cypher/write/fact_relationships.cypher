@@ -2,7 +2,7 @@
 // mode: write
 // $rows: LIST<MAP> - {subject, object (entity ids), relation, properties}
 UNWIND $rows AS row
-MATCH (s:Entity {id: row.subject})
-MATCH (o:Entity {id: row.object})
+MATCH (s:Kgrag:Entity {id: row.subject})
+MATCH (o:Kgrag:Entity {id: row.object})
 CREATE (s)-[r:$(row.relation)]->(o)
 SET r = row.properties

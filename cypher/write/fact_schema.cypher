@@ -3,5 +3,5 @@
 // $collection: STRING - name of the collection
 // $schema: STRING - the schema as JSON; empty: none
 // $one: LIST<STRING> = [] - predicates of which a subject has one object at a time
-MATCH (c:Collection {name: $collection})
+MATCH (c:Kgrag:Collection {id: $collection})
 SET c.fact_schema = CASE WHEN $schema <> '' THEN $schema END, c.one_valued = CASE WHEN size($one) > 0 THEN $one END

@@ -2,14 +2,14 @@
 // mode: write
 // $rows: LIST<MAP> - {id, properties, document, page}: id of the page, or else of the document; the other null
 UNWIND $rows AS row
-MERGE (f:Figure {id: row.id})
+MERGE (f:Kgrag:Figure {id: row.id})
 SET f = row.properties
 WITH f, row
 CALL (f, row) {
-  MATCH (g:Page {id: row.page})
+  MATCH (g:Kgrag:Page {id: row.page})
   MERGE (g)-[:SHOWS]->(f)
 }
 CALL (f, row) {
-  MATCH (d:Document {id: row.document})
+  MATCH (d:Kgrag:Document {id: row.document})
   MERGE (d)-[:SHOWS]->(f)
 }

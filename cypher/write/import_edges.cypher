@@ -6,7 +6,7 @@
 // -> number: INTEGER - edges made
 UNWIND $rows AS row
 CALL (row) {
-  MATCH (n:Collection {name: row.start}) RETURN n AS start
+  MATCH (n:Kgrag:Collection {id: row.start}) RETURN n AS start
   UNION ALL
   MATCH (n:{label} {id: row.start}) RETURN n AS start
 }

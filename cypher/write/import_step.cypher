@@ -5,7 +5,7 @@
 // $before: INTEGER - how many were in until now
 // $after: INTEGER - how many are in afterwards
 // -> number: INTEGER - number of the collection; no row: somebody else wrote them
-MATCH (c:Collection {name: $name})
+MATCH (c:Kgrag:Collection {id: $name})
 SET c.name = $name
 WITH c WHERE c.importing = $export AND c.imported = $before
 SET c.imported = $after

@@ -5,6 +5,6 @@
 // -> number: INTEGER - that of its indexes
 // -> created: DATETIME - when it was made
 // -> removing: BOOLEAN - whether it is being removed
-MATCH (c:Collection {name: $name})
+MATCH (c:Kgrag:Collection {id: $name})
 SET c.number = c.number
 RETURN elementId(c) AS element, c.number AS number, c.created AS created, coalesce(c.removing, false) AS removing

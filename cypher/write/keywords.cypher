@@ -6,20 +6,20 @@
 // -> before: LIST<STRING> - keywords that they had before
 CALL () {
   UNWIND $rows AS row
-  MATCH (:Passage {id: row.id})-[h:HAS_KEYWORD]->(k:Keyword)
+  MATCH (:Kgrag:Passage {id: row.id})-[h:HAS_KEYWORD]->(k:Keyword)
   DELETE h
   RETURN collect(DISTINCT k.id) AS before
 }
 CALL () {
   UNWIND $keywords AS row
-  MERGE (k:Keyword {id: row.id})
+  MERGE (k:Kgrag:Keyword {id: row.id})
   ON CREATE SET k.stem = row.stem, k.name = row.name, k.text = row.name, k.collection = $collection, k.df = 0
 }
 CALL () {
   UNWIND $rows AS row
-  MATCH (p:Passage {id: row.id})
+  MATCH (p:Kgrag:Passage {id: row.id})
   UNWIND row.keywords AS keyword
-  MATCH (k:Keyword {id: keyword.id})
+  MATCH (k:Kgrag:Keyword {id: keyword.id})
   CREATE (p)-[:HAS_KEYWORD {weight: keyword.weight, text: keyword.text}]->(k)
 }
 RETURN before

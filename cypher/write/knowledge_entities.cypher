@@ -4,6 +4,6 @@
 // $collection: STRING - name of the collection
 // $labels: LIST<STRING> - the collection's own label
 UNWIND $rows AS row
-MERGE (e:Entity {id: row.id})
+MERGE (e:Kgrag:Entity {id: row.id})
 ON CREATE SET e = row, e.collection = $collection, e.df = 0, e.ntit = 0, e.phrases = 0, e.named = true, e:$($labels)
 ON MATCH SET e += row

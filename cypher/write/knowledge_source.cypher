@@ -2,5 +2,5 @@
 // mode: write
 // $name: STRING - name of the collection
 // $source: STRING - fingerprint of the file
-MATCH (c:Collection {name: $name})
+MATCH (c:Kgrag:Collection {id: $name})
 SET c.sources = [x IN coalesce(c.sources, []) WHERE x <> $source] + [$source]

@@ -4,9 +4,9 @@
 // $collection: STRING - name of the collection
 // $labels: LIST<STRING> - the collection's own label
 UNWIND $rows AS row
-MATCH (s:Entity {id: row.subject})
-MATCH (o:Entity {id: row.object})
-MERGE (t:Triple {id: row.properties.id})
+MATCH (s:Kgrag:Entity {id: row.subject})
+MATCH (o:Kgrag:Entity {id: row.object})
+MERGE (t:Kgrag:Triple {id: row.properties.id})
 ON CREATE SET t = row.properties, t.collection = $collection, t:$($labels)
 ON MATCH SET t += row.properties
 MERGE (t)-[:SUBJECT]->(s)

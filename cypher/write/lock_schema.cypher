@@ -3,7 +3,7 @@
 // $holder: STRING - who wants it
 // $seconds: INTEGER - how long it lasts if it is not given back
 // -> held: BOOLEAN - whether the lease is the holder's now
-MERGE (s:Schema {id: 'kgrag'})
+MERGE (s:Kgrag:Schema {id: 'kgrag/schema'})
 ON CREATE SET s.name = 'kgrag schema', s.collections = 0
 SET s.touched = datetime()
 WITH s, s.holder IS NULL OR s.holder = $holder OR s.lease < datetime() AS free

@@ -5,7 +5,7 @@
 // -> before: LIST<STRING> - entities that they mentioned before
 CALL () {
   UNWIND $rows AS row
-  MATCH (:Passage {id: row.id})-[m:MENTIONS]->(e:Entity)
+  MATCH (:Kgrag:Passage {id: row.id})-[m:MENTIONS]->(e:Entity)
   WITH e, CASE WHEN m.tagme IS NULL THEN [m] ELSE [] END AS gone, CASE WHEN m.tagme IS NULL THEN [] ELSE [m] END AS kept
   FOREACH (m IN gone | DELETE m)
   FOREACH (m IN kept | SET m.via = 'tagme', m.weight = m.tagme, m.positions = m.spots, m.text = null, m.stated = null, m.about = null)
@@ -13,9 +13,9 @@ CALL () {
 }
 CALL () {
   UNWIND $rows AS row
-  MATCH (p:Passage {id: row.id})
+  MATCH (p:Kgrag:Passage {id: row.id})
   UNWIND row.mentions AS mention
-  MATCH (e:Entity {id: mention.entity})
+  MATCH (e:Kgrag:Entity {id: mention.entity})
   MERGE (p)-[m:MENTIONS]->(e)
   SET m.via = mention.via, m.positions = coalesce(mention.positions, m.spots), m.text = mention.text, m.weight = null, m.stated = mention.stated, m.about = mention.about
 }

@@ -3,18 +3,18 @@
 // $rows: LIST<MAP> - {id (of a triple), subject, object (entity ids)}
 // -> entities: LIST<STRING> - entity ids
 UNWIND $rows AS row
-MATCH (t:Triple {id: row.id})
+MATCH (t:Kgrag:Triple {id: row.id})
 CALL (t, row) {
-  MATCH (t)-[end:SUBJECT]->(before:Entity) WHERE before.id <> row.subject
-  MATCH (now:Entity {id: row.subject})
+  MATCH (t)-[end:SUBJECT]->(before:Kgrag:Entity) WHERE before.id <> row.subject
+  MATCH (now:Kgrag:Entity {id: row.subject})
   MERGE (t)-[moved:SUBJECT]->(now)
   SET moved += properties(end)
   DELETE end
   RETURN collect(before.id) AS subjects
 }
 CALL (t, row) {
-  MATCH (t)-[end:OBJECT]->(before:Entity) WHERE before.id <> row.object
-  MATCH (now:Entity {id: row.object})
+  MATCH (t)-[end:OBJECT]->(before:Kgrag:Entity) WHERE before.id <> row.object
+  MATCH (now:Kgrag:Entity {id: row.object})
   MERGE (t)-[moved:OBJECT]->(now)
   SET moved += properties(end)
   DELETE end

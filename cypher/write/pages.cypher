@@ -2,7 +2,7 @@
 // mode: write
 // $rows: LIST<MAP> - {document, id, properties}
 UNWIND $rows AS row
-MATCH (d:Document {id: row.document})
-MERGE (g:Page {id: row.id})
+MATCH (d:Kgrag:Document {id: row.document})
+MERGE (g:Kgrag:Page {id: row.id})
 SET g = row.properties
 MERGE (d)-[:HAS_PAGE]->(g)

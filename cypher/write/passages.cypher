@@ -5,8 +5,8 @@
 // $embedding: STRING - property that holds the vector
 // $todo: LIST<STRING> - corpus-wide stages that must visit the passages
 UNWIND $rows AS row
-MATCH (d:Document {id: row.document})
-MERGE (p:Passage {id: row.id})
+MATCH (d:Kgrag:Document {id: row.document})
+MERGE (p:Kgrag:Passage {id: row.id})
 ON CREATE SET p = row.properties, p.todo = $todo, p:$($labels)
 MERGE (d)-[:HAS_PASSAGE]->(p)
 WITH p, row WHERE row.vector IS NOT NULL

@@ -5,6 +5,6 @@
 // $good: BOOLEAN - whether it is good, or null for no opinion
 // $remark: STRING - why, or null
 // -> id: STRING - run id; no row when the run is not kept
-MATCH (r:Run {id: $id}) WHERE r.collection = $collection
+MATCH (r:Kgrag:Run {id: $id}) WHERE r.collection = $collection
 SET r.good = $good, r.remark = $remark
 RETURN r.id AS id

@@ -8,7 +8,7 @@
 // $few: INTEGER = 20000 - passages of a collection up to which this is measured
 // $pairs: INTEGER = 40 - pairs of passages, by their ids
 // -> reached: STRING - the property for which it does; else "no " and the property
-MATCH (c:Collection {name: $collection})
+MATCH (c:Kgrag:Collection {id: $collection})
 WHERE 900 < c.passages <= $few
   AND NOT (coalesce(c.reached, '') ENDS WITH $embedding AND 50 * abs(c.passages - c.reached_passages) <= c.passages)
 CALL () {

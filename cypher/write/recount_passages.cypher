@@ -2,6 +2,6 @@
 // mode: write
 // $rows: LIST<MAP> - {id, stems, title_stems, sentences}
 UNWIND $rows AS row
-MATCH (p:Passage {id: row.id})
+MATCH (p:Kgrag:Passage {id: row.id})
 SET p.stems = row.stems, p.title_stems = row.title_stems, p.sentences = row.sentences,
     p.todo = coalesce(p.todo, []) + [s IN ['words', 'mentions', 'keywords'] WHERE NOT s IN coalesce(p.todo, [])]

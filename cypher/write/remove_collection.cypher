@@ -1,8 +1,8 @@
 // Remove the node of a collection that holds nothing any more; the indexes that it has are left for another one.
 // mode: write
 // $collection: STRING - name of the collection
-MATCH (c:Collection {name: $collection})
-OPTIONAL MATCH (s:Schema {id: 'kgrag'})
+MATCH (c:Kgrag:Collection {id: $collection})
+OPTIONAL MATCH (s:Kgrag:Schema {id: 'kgrag/schema'})
 WITH c, s, CASE WHEN size(c.indexed) > 0
            THEN [reduce(x = c.dimension + ' ' + c.number + ' ' + timestamp(), label IN c.indexed | x + ' ' + label)]
            ELSE [] END AS spare

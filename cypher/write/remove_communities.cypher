@@ -3,6 +3,6 @@
 // $ids: LIST<STRING> - community ids
 // -> removed: INTEGER - how many were removed
 UNWIND $ids AS id
-MATCH (c:Community {id: id})
+MATCH (c:Kgrag:Community {id: id})
 DETACH DELETE c
 RETURN count(*) AS removed

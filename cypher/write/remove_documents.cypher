@@ -3,7 +3,7 @@
 // $ids: LIST<STRING> - document ids
 // -> entity: STRING - entity that lost a title
 UNWIND $ids AS id
-MATCH (d:Document {id: id})
+MATCH (d:Kgrag:Document {id: id})
 OPTIONAL MATCH (d)-[:ABOUT]->(e:Entity)
 SET e.todo = coalesce(e.todo, []) + [stage IN ['titles'] WHERE NOT stage IN coalesce(e.todo, [])]
 WITH collect(DISTINCT e.id) AS entities, collect(DISTINCT d) AS documents

@@ -4,7 +4,7 @@
 // $ids: LIST<STRING> - passage ids
 // -> entity: STRING - entity that lost a triple, or a name
 UNWIND $ids AS id
-MATCH (p:Passage {id: id})-[:STATES]->(t:Triple) WHERE t.extracted IS NOT NULL
+MATCH (p:Kgrag:Passage {id: id})-[:STATES]->(t:Triple) WHERE t.extracted IS NOT NULL
 SET p.todo = coalesce(p.todo, []) + [stage IN ['mentions'] WHERE NOT stage IN coalesce(p.todo, [])]
 WITH t
 MATCH (t)-[end:SUBJECT|OBJECT]->(e:Entity)

@@ -2,7 +2,7 @@
 // mode: write
 // $rows: LIST<MAP> - {id, pages, tables, figures}: how many the document has now
 UNWIND $rows AS row
-MATCH (d:Document {id: row.id})
+MATCH (d:Kgrag:Document {id: row.id})
 CALL (d, row) {
   MATCH (d)-[:HAS_PASSAGE]->(p:Passage) WHERE p.page IS NOT NULL OR EXISTS { (p)-[:OF_TABLE|REFERS_TO]->() }
   OPTIONAL MATCH (p)-[of:OF_TABLE|REFERS_TO]->()

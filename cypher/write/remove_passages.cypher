@@ -3,7 +3,7 @@
 // $ids: LIST<STRING> - passage ids
 // -> entities: LIST<STRING> - entities that lost a mention, a title or a triple
 // -> keywords: LIST<STRING> - keywords that lost a passage
-MATCH (p:Passage) WHERE p.id IN $ids
+MATCH (p:Kgrag:Passage) WHERE p.id IN $ids
 CALL (p) {
   MATCH (p)<-[:SIMILAR]-(q:Passage)
   SET q.todo = coalesce(q.todo, []) + [stage IN ['similar'] WHERE NOT stage IN coalesce(q.todo, [])]

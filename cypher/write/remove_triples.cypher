@@ -3,7 +3,7 @@
 // $ids: LIST<STRING> - triple ids
 // -> entity: STRING - entity that lost a triple
 UNWIND $ids AS id
-MATCH (p:Passage)-[:STATES]->(t:Triple {id: id})
+MATCH (p:Passage)-[:STATES]->(t:Kgrag:Triple {id: id})
 SET p.todo = coalesce(p.todo, []) + [stage IN ['mentions'] WHERE NOT stage IN coalesce(p.todo, [])]
 WITH t
 MATCH (t)-[end:SUBJECT|OBJECT]->(e:Entity)

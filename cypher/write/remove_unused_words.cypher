@@ -2,5 +2,5 @@
 // mode: write
 // $ids: LIST<STRING> - word ids
 UNWIND $ids AS id
-MATCH (w:Word {id: id}) WHERE w.df <= 0
+MATCH (w:Kgrag:Word {id: id}) WHERE w.df <= 0
 DELETE w

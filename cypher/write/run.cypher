@@ -6,19 +6,19 @@
 // $found: LIST<MAP> - {id (of a passage), rank, score}
 // $cited: LIST<MAP> - {id (of a passage), number}
 // -> id: STRING - run id; no row when there is no such collection
-MATCH (:Collection {name: $collection})
-MERGE (r:Run {id: $id})
+MATCH (:Kgrag:Collection {id: $collection})
+MERGE (r:Kgrag:Run {id: $id})
 SET r += $properties, r.collection = $collection, r.created = datetime()
 WITH r
 CALL (r) {
   UNWIND $found AS hit
-  MATCH (p:Passage {id: hit.id})
+  MATCH (p:Kgrag:Passage {id: hit.id})
   MERGE (r)-[f:FOUND]->(p)
   SET f.rank = hit.rank, f.score = hit.score
 }
 CALL (r) {
   UNWIND $cited AS citation
-  MATCH (p:Passage {id: citation.id})
+  MATCH (p:Kgrag:Passage {id: citation.id})
   MERGE (r)-[:CITES {number: citation.number}]->(p)
 }
 RETURN r.id AS id

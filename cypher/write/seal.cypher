@@ -4,10 +4,10 @@
 // $collection: STRING - name of the collection
 // $rows: LIST<MAP> - {id, content_hash}
 UNWIND $rows AS row
-MATCH (d:Document {id: row.id})
+MATCH (d:Kgrag:Document {id: row.id})
 SET d.content_hash = row.content_hash, d.updated = datetime()
 WITH collect(DISTINCT d) AS documents
-MATCH (c:Collection {name: $collection})
+MATCH (c:Kgrag:Collection {id: $collection})
 SET c.linked = CASE WHEN c.linked IS NOT NULL OR any(d IN documents WHERE d.meta_links IS NOT NULL) THEN false END
 WITH c, documents
 UNWIND documents AS d

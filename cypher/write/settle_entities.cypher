@@ -4,7 +4,7 @@
 // mode: write
 // $ids: LIST<STRING> - entity ids
 UNWIND $ids AS id
-MATCH (e:Entity {id: id})
+MATCH (e:Kgrag:Entity {id: id})
 SET e.df = COUNT { (e)<-[:MENTIONS]-() }
 WITH e
 CALL (e) {

@@ -2,5 +2,5 @@
 // mode: write
 // $ids: LIST<STRING> - community ids
 UNWIND $ids AS id
-MATCH (c:Community {id: id})
+MATCH (c:Kgrag:Community {id: id})
 SET c.stale = true

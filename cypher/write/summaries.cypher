@@ -8,7 +8,7 @@
 // $level: INTEGER - their level
 // $made: STRING - what made their texts
 UNWIND $rows AS row
-MERGE (s:Summary {id: row.id})
+MERGE (s:Kgrag:Summary {id: row.id})
   ON CREATE SET s.collection = $collection, s.level = $level
 SET s:$($labels), s.name = row.name, s.title = row.title, s.text = row.text, s.rests_on = row.rests_on, s.made = $made
 WITH s, row

@@ -5,5 +5,5 @@
 UNWIND $rows AS row
 MATCH (n:{label} {id: row.member})
 UNWIND row.ways AS way
-MATCH (s:Summary {id: way.summary})
+MATCH (s:Kgrag:Summary {id: way.summary})
 MERGE (s)-[r:SUMMARISES]->(n) SET r.weight = way.weight

@@ -2,10 +2,10 @@
 // mode: write
 // $rows: LIST<MAP> - {document, id, properties, pages}: ids of the pages
 UNWIND $rows AS row
-MATCH (d:Document {id: row.document})
-MERGE (t:Table {id: row.id})
+MATCH (d:Kgrag:Document {id: row.document})
+MERGE (t:Kgrag:Table {id: row.id})
 SET t = row.properties
 MERGE (d)-[:HAS_TABLE]->(t)
 WITH t, row UNWIND row.pages AS page
-MATCH (g:Page {id: page})
+MATCH (g:Kgrag:Page {id: page})
 MERGE (g)-[:CONTAINS]->(t)

@@ -4,6 +4,6 @@
 // $version: STRING - what tells the settings from others
 // -> id: STRING - id of a passage that exists
 UNWIND $ids AS id
-MATCH (p:Passage {id: id})
+MATCH (p:Kgrag:Passage {id: id})
 SET p.tagged = $version, p.todo = coalesce(p.todo, []) + [stage IN ['mentions'] WHERE NOT stage IN coalesce(p.todo, [])]
 RETURN id

@@ -5,7 +5,7 @@
 // -> section: STRING - path of headings
 // -> text: STRING - text
 UNWIND $ids AS id
-MATCH (p:Passage {id: id})
+MATCH (p:Kgrag:Passage {id: id})
 SET p.id = id // the lock: another client may count it meanwhile
 WITH p WHERE 'words' IN coalesce(p.todo, [])
 WITH p, [stage IN p.todo WHERE stage <> 'words'] AS todo

@@ -2,5 +2,5 @@
 // mode: write
 // $collection: STRING - name of the collection
 // $levels: INTEGER - levels that are laid
-MATCH (c:Collection {name: $collection})
+MATCH (c:Kgrag:Collection {id: $collection})
 SET c.tree = CASE WHEN $levels > 0 THEN $levels END

@@ -2,9 +2,9 @@
 // mode: write
 // $rows: LIST<MAP> - {id, subject, object (entity ids)}
 UNWIND $rows AS row
-MATCH (t:Triple {id: row.id})
-MATCH (s:Entity {id: row.subject})
-MATCH (o:Entity {id: row.object})
+MATCH (t:Kgrag:Triple {id: row.id})
+MATCH (s:Kgrag:Entity {id: row.subject})
+MATCH (o:Kgrag:Entity {id: row.object})
 MERGE (t)-[a:SUBJECT]->(s)
 MERGE (t)-[b:OBJECT]->(o)
 REMOVE a.given, b.given

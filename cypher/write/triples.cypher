@@ -5,8 +5,8 @@
 // $labels: LIST<STRING> - the collection's own label
 // $embedding: STRING - property that holds the vector
 UNWIND $rows AS row
-MATCH (p:Passage {id: row.passage})
-MERGE (t:Triple {id: row.id})
+MATCH (p:Kgrag:Passage {id: row.passage})
+MERGE (t:Kgrag:Triple {id: row.id})
 ON CREATE SET t = row.properties, t:$($labels)
 MERGE (p)-[:STATES]->(t)
 REMOVE t.given

@@ -2,5 +2,5 @@
 // mode: write
 // $collection: STRING - name of the collection
 // $any: BOOLEAN - whether it is known, or possible, that one has
-MATCH (c:Collection {name: $collection}) WHERE $any OR c.linked
+MATCH (c:Kgrag:Collection {id: $collection}) WHERE $any OR c.linked
 SET c.linked = false

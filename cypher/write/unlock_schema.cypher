@@ -1,5 +1,5 @@
 // Give the lease back.
 // mode: write
 // $holder: STRING - who had it
-MATCH (s:Schema {id: 'kgrag', holder: $holder})
+MATCH (s:Kgrag:Schema {id: 'kgrag/schema', holder: $holder})
 REMOVE s.holder, s.lease

@@ -2,5 +2,5 @@
 // mode: write
 // $ids: LIST<STRING> - document ids
 UNWIND $ids AS id
-MATCH (d:Document {id: id})
+MATCH (d:Kgrag:Document {id: id})
 REMOVE d.content_hash

@@ -64,7 +64,7 @@ def to_networkx(rows: Rows) -> nx.MultiDiGraph:
         nodes = value.nodes if isinstance(value, Path) else [value] if isinstance(value, Node) else []
         edges = value.edges if isinstance(value, Path) else [value] if isinstance(value, Edge) else []
         for node in nodes:
-            label = min(node.labels, key=len)  # besides Passage, a passage has a label such as Passage_c7
+            label = min(node.kinds, key=len)
             graph.add_node(node.element, label=label, **node.properties)
         for edge in edges:
             graph.add_edge(edge.start, edge.end, key=edge.element, type=edge.type, **edge.properties)

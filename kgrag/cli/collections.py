@@ -88,6 +88,7 @@ def relanguage(collection: str, language: str, as_json: bool) -> None:
 def repair(collection: str | None, as_json: bool) -> None:
     """Make again what a collection should have and has not.
 
+    A database that an older kgrag made is brought to the schema of this one.
     Indexes that were dropped, vector indexes that keep one bit of a number, vectors that were lost, linking that was
     interrupted, words that another stemmer stemmed. What is whole is not touched.
     Without a name, every collection. `kgrag inspect` says what is wrong.
@@ -97,10 +98,14 @@ def repair(collection: str | None, as_json: bool) -> None:
     kgrag db repair --json
     """
     from kgrag.cli.documents import print_problems
+    from kgrag.graph.schema import SCHEMA_VERSION
 
     with connect() as kg, progress_bars() as progress:
+        upgraded = kg.upgrade()
         names = [collection] if collection is not None else [record.name for record in kg.records()]
         reports = {name: kg[name].repair(progress=progress) for name in names}
+    if upgraded:
+        note(f"The database has schema {SCHEMA_VERSION} now.")
     if as_json:
         print_json(reports)
         return

@@ -264,20 +264,10 @@ def _remote_status(settings: "Settings", as_json: bool) -> None:
 def _status_json(state: "ServerStatus", home: Path) -> dict[str, Any]:
     started = None if state.started is None else datetime.fromtimestamp(state.started, UTC)
     return {
-        "local": True,
-        "running": state.running,
-        "answering": state.answering,
-        "uri": state.uri,
-        "browser": state.browser_url,
-        "line": state.line,
-        "version": state.version,
-        "plugins": state.plugins,
-        "pid": state.pid,
-        "started": started,
-        "memory": state.memory,
-        "home": home,
-        "problem": state.problem,
-    }
+        "local": True, "running": state.running, "answering": state.answering, "uri": state.uri,
+        "browser": state.browser_url, "line": state.line, "version": state.version, "plugins": state.plugins,
+        "pid": state.pid, "started": started, "memory": state.memory, "home": home, "problem": state.problem,
+    }  # fmt: skip
 
 
 def _follow(path: Path, position: int) -> None:

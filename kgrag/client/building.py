@@ -251,8 +251,10 @@ class Building(Verbs):
         Returns:
             What was made.
         """
+        from kgrag.graph.schema import upgrade
         from kgrag.indexing.repair import repair
 
+        upgrade(self.kg.graph)
         record = self._record()
         model = None if record.kind == KNOWLEDGE else self.kg.embedder(record.embedder)
         return repair(self.kg.graph, self.name, model, self.kg.settings, progress or no_progress)

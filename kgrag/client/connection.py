@@ -228,7 +228,7 @@ class Connection:
         """Return a passage.
 
         Args:
-            text: (the beginning of) its id; or the key or title of a document, for its first passage.
+            text: (the beginning of) its id; or the key, title or file name of a document, for its first passage.
             collection: the name of its collection; None: any.
 
         Returns:

@@ -15,6 +15,7 @@ from kgrag.graph import collections as registry
 from kgrag.graph.collections import DEFAULT_COLLECTION as DEFAULT_COLLECTION
 from kgrag.graph.connection import Graph
 from kgrag.graph.counts import collection_info
+from kgrag.graph.schema import upgrade
 from kgrag.models.embed import Embedder
 from kgrag.settings import Settings
 from kgrag.values.events import Progress, no_progress
@@ -356,6 +357,14 @@ class KnowledgeGraph(Connection):
 
         return import_export(self.graph, source, progress or no_progress, self.settings.old_vectors_seconds)
 
+    def upgrade(self) -> bool:
+        """Bring a database of schema 14 to the schema of this kgrag, in place.
+
+        Returns:
+            Whether there was something to do.
+        """
+        return upgrade(self.graph)
+
     def propose_attachment(self, labels: Iterable[str] | None = None) -> "Attachment":
         """Propose how to attach a collection to another graph in the same database, by its counts and samples.
 
@@ -366,7 +375,7 @@ class KnowledgeGraph(Connection):
             The proposal, which changes nothing by itself; `to_toml()` is a file to edit.
 
         Raises:
-            InputError: there is no such label or no such graph, a label is kgrag's own, or no property is a name.
+            InputError: there is no such label or no such graph, or no property is a name.
         """
         from kgrag.indexing.attachment import propose_attachment
 

@@ -65,7 +65,7 @@ def import_export(graph: Graph, source: str, progress: Progress, unused_seconds:
 
 
 def _check(header: Header) -> None:
-    if header.schema_version != schema.SCHEMA_VERSION:
+    if header.schema_version not in schema.READABLE:
         raise schema.version_mismatch("The export", header.schema_version)
     if not header.embeddings:
         raise MismatchError(

@@ -218,6 +218,7 @@ def create_collection(
     spares it creates some more, since Neo4j replans all queries after every new index.
     """
     check_name(name)
+    schema.check_constraints(graph)
     schema.ensure_schema(graph)
     properties = {
         "embedder": embedder,

@@ -15,7 +15,7 @@ import numpy as np
 from kgrag.graph.connection import Graph
 from kgrag.graph.description import NodeKind, describe
 from kgrag.graph.property_values import VECTOR, kind, to_json
-from kgrag.graph.schema import SLOTS
+from kgrag.graph.schema import OURS, SLOTS
 
 _QUERIES = {
     "Document": "digest/documents",
@@ -57,7 +57,7 @@ def _digest(rows: Iterable[Mapping[str, Any]]) -> str:
 LABELS = ("Collection", *describe().labels("held"))
 """The labels of what a collection holds, itself the first."""
 
-LOCAL = frozenset(("number", "indexed", "importing", "imported", "batches"))
+LOCAL = frozenset(("id", "number", "indexed", "importing", "imported", "batches"))
 """Properties of a Collection that mean something in its own database only."""
 
 _SECOND = re.compile(r"[A-Z][A-Za-z]*_c\d+")
@@ -81,7 +81,7 @@ class NodeRecord:
         """
         if label not in LABELS:
             raise ValueError(f"there is no label {label!r}")
-        return cls(label, properties[describe().node(label).key], properties, tuple(sorted(labels)))
+        return cls(label, properties["name" if label == "Collection" else "id"], properties, tuple(sorted(labels)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +101,7 @@ def contents(graph: Graph, collection: str, *, embeddings: bool = True) -> Itera
     """Yield every node of a collection, itself the first, then every edge; None for an edge that leads out of it."""
     for record in graph.stream("look_up/all_nodes", collection=collection):
         label, properties = record["label"], record["properties"]
-        more = (name for name in record["labels"] if name != label and not _SECOND.fullmatch(name))
+        more = (name for name in record["labels"] if name not in (label, OURS) and not _SECOND.fullmatch(name))
         if label == "Collection":
             properties = {key: value for key, value in properties.items() if key not in LOCAL}
         if not embeddings:

@@ -65,11 +65,6 @@ class NodeKind:
         return f"{name[:-1]}ies" if name.endswith("y") else f"{name}s"
 
     @property
-    def key(self) -> str:
-        """The property that identifies a node: no two nodes of the label share its value."""
-        return "name" if self.label == "Collection" else "id"
-
-    @property
     def held(self) -> bool:
         """Whether its nodes are what a collection holds."""
         return self.layer != "collections"
@@ -198,7 +193,8 @@ _IS: Mapping[str, Callable[[NodeKind], bool]] = {
 }
 _INTRODUCTION = """# What is in the graph
 
-Every label, relationship type and property that kgrag writes. Every node has a `name` to read. Made from
+Every label, relationship type and property that kgrag writes. Every node has a `name` to read and
+the label `Kgrag`, with which it is looked up: `(p:Kgrag:Passage {id: $id})`. Made from
 `kgrag/graph/description.toml` by `python -m kgrag.graph.description > docs/SCHEMA.md`; the same text stands in the
 database itself:
 

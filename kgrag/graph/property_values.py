@@ -208,16 +208,7 @@ def _point(literal: str) -> Point:
 
 
 _READERS: dict[str, Callable[[str], Any]] = {
-    "string": str,
-    "boolean": _boolean,
-    "long": int,
-    "double": float,
-    "byte[]": base64.b64decode,
-    "datetime": _datetime,
-    "localdatetime": DateTime.from_iso_format,
-    "time": Time.from_iso_format,
-    "localtime": Time.from_iso_format,
-    "date": Date.from_iso_format,
-    "duration": Duration.from_iso_format,
-    "point": _point,
-}
+    "string": str, "boolean": _boolean, "long": int, "double": float, "byte[]": base64.b64decode, "datetime": _datetime,
+    "localdatetime": DateTime.from_iso_format, "time": Time.from_iso_format, "localtime": Time.from_iso_format,
+    "date": Date.from_iso_format, "duration": Duration.from_iso_format, "point": _point,
+}  # fmt: skip

@@ -92,6 +92,7 @@ FEW = 20_000
 _NAMES = 1000  # names that fit what was typed, of which those of most passages are given
 _ALWAYS = datetime(1, 1, 1, tzinfo=UTC)  # instead of a null, with which Neo4j plans a statement again
 _NUMBER = re.compile(r"-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?")  # as JSON has it: 007 and 1_000 are texts
+_ALL = 2**31 - 1  # matches: more than an index of Lucene holds
 _DIGITS = 19  # of a whole number that has 64 bits in any case
 _NEEDED = {"key", "name", "collection"}  # of a document, by those who read its passages
 
@@ -156,7 +157,11 @@ class Reader:
         if vector is not None:
             near = {"embedding": self.collection.embedding, "vector": list(vector)}
         if only:
-            hits = self.row("retrieve/fulltext_filtered", **parameters, **near, **self._filter(only))["hits"]
+            parameters |= near | self._filter(only)
+            row = self.row("retrieve/fulltext_filtered", reach=5 * limit + 100, **parameters)
+            if not row["complete"]:
+                row = self.row("retrieve/fulltext_filtered", reach=_ALL, **parameters)
+            hits = row["hits"]
         else:
             hits = self.row("retrieve/fulltext", collection=self.collection.name, **parameters, **near)["hits"]
         nearness = {id: near for id, _, near in hits if near is not None}
@@ -303,10 +308,7 @@ class Reader:
 
     def _filter(self, only: Filter) -> dict[str, Any]:
         """Give a filter of passages as parameters of a statement. Raises as `filter_parameters` does."""
-        lapsed: list[str] = []
-        if only.as_of:
-            lapsed = self.row("look_up/lapsed", collection=self.collection.name, as_of=checked_date(only.as_of))["ids"]
-        return {**filter_parameters(only), "lapsed": lapsed}
+        return {**filter_parameters(only), "as_of": checked_date(only.as_of)}
 
     def _passing(self, find: Callable[[int], Scores], limit: int, reach: int, only: Filter | None) -> Scores:
         """Return the best of the hits of an index outside the graph that pass a filter."""
@@ -360,7 +362,7 @@ def passage(id: str, properties: dict[str, Any], document: dict[str, Any]) -> Pa
 
 
 def find_passages(graph: Graph, text: str, collection: str | None) -> list[tuple[str, str]]:
-    """Return (passage id, collection) of passages by the beginning of their id, or their document's key or title."""
+    """Return (passage id, collection) of passages by the beginning of their id, or their document's key, title or file name."""
     records = graph.run("retrieve/passages_like", text=text, collection=collection)
     return [(r["id"], r["collection"]) for r in records]
 

@@ -8,7 +8,11 @@ from kgrag.graph.description import Fulltext, NodeKind, describe
 from kgrag.values.errors import MismatchError
 from kgrag.values.installing import update_hint
 
-SCHEMA_VERSION = 14
+SCHEMA_VERSION = 15
+READABLE = (14, SCHEMA_VERSION)
+"""The versions of exports and backups that can be read; `upgrade` brings a database of the first to the second."""
+OURS = "Kgrag"
+"""The label of every node that kgrag makes: nodes of others may carry the other labels, too."""
 SLOTS = ("embedding", "embedding_b")
 _PATIENCE = 24 * 3600  # seconds: of five million vectors an index takes more than an hour
 
@@ -21,7 +25,8 @@ def ensure_schema(graph: Graph) -> None:
     version, described = stored_state(graph)
     check_version(version)
     if version is None:
-        unique_key(graph, "Schema")
+        graph.run("schema/labels", labels=describe().labels("all"))
+        graph.run("schema/unique")
         graph.run("write/set_version", version=SCHEMA_VERSION)
     keep_description(graph, described)
 
@@ -65,8 +70,45 @@ def check_version(version: int | None) -> None:
         raise version_mismatch("The database", version)
 
 
+def upgrade(graph: Graph) -> bool:
+    """Bring a database of schema 14 to this one in place, and return whether it was of that schema.
+
+    Every node gets the label Kgrag, and one constraint on it replaces those on single labels. A killed upgrade is
+    completed by the next one: the version is written last.
+    """
+    if stored_version(graph) != READABLE[0]:
+        return False
+    labels = describe().labels("all")
+    for label in labels:
+        graph.run("schema/drop_constraint", index=f"{label.lower()}_{'name' if label == 'Collection' else 'id'}")
+    names = graph.run("write/own_schema")[0]["names"]
+    for label in labels:
+        graph.run("write/own_nodes", label=label, collections=names)
+    for name in names:
+        graph.run("write/held", ids=[], collection=name)
+    graph.run("schema/unique")
+    graph.run("write/set_version", version=SCHEMA_VERSION)
+    keep_description(graph, stored_state(graph)[1])
+    return True
+
+
+def check_constraints(graph: Graph) -> None:
+    """Raise MismatchError if somebody else's constraint on a label of kgrag refuses nodes that kgrag would make."""
+    for row in graph.run("inspect/constraints_of_others", labels=describe().labels("all")):
+        raise MismatchError(
+            f"The constraint {row['name']} on {row['label']} ({', '.join(row['properties'])}) is not kgrag's, and "
+            "nodes that kgrag makes with this label would break it.",
+            "Nothing was changed. Use another database (KGRAG_NEO4J_URI, KGRAG_NEO4J_DATABASE), or drop it.",
+        )
+
+
 def version_mismatch(what: str, version: int) -> MismatchError:
     """Return the error for a database, an export or a backup (`what`) of another schema version."""
+    if version in READABLE:
+        return MismatchError(
+            f"{what} was made by a kgrag with schema {version}; this one has {SCHEMA_VERSION}.",
+            "`kgrag db repair` brings it to this schema in place; no text is embedded or paid for again.",
+        )
     remedy = f"Update kgrag ({update_hint()})" if version > SCHEMA_VERSION else "Go on with the kgrag that made it"
     return MismatchError(
         f"{what} was made by a kgrag with schema {version}; this one has {SCHEMA_VERSION}.",
@@ -79,8 +121,8 @@ def ensure_shared_indexes(graph: Graph) -> None:
     """Create the constraints and indexes that all collections share, if they are missing."""
 
     def make(tx: Transaction) -> None:
+        tx.run("schema/unique")
         for node in describe().nodes:
-            unique_key(tx, node.label)
             for index, properties in _ranges(node).items():
                 tx.run("schema/range", label=node.label, properties=properties, index=index)
             for index, name in _texts(node).items():
@@ -93,12 +135,6 @@ def ensure_shared_indexes(graph: Graph) -> None:
 def await_all(graph: Graph) -> None:
     """Wait until all indexes of the database are online. Raises DatabaseError after a day."""
     graph.run("schema/await", seconds=_PATIENCE)
-
-
-def unique_key(graph: Graph | Transaction, label: str) -> None:
-    """Create the uniqueness constraint on the key of a label, if it is missing."""
-    key = describe().node(label).key
-    graph.run("schema/unique", label=label, properties=[key], index=f"{label.lower()}_{key}")
 
 
 def _ranges(node: NodeKind) -> dict[str, list[str]]:
@@ -140,8 +176,8 @@ def label_of(label: str, number: int) -> str:
 
 
 def labels_of(label: str, number: int) -> list[str]:
-    """Return all labels of a kind of nodes in one collection: Passage and Passage_c7, but only Document."""
-    return [label, label_of(label, number)] if describe().node(label).indexed else [label]
+    """Return all labels of a kind of nodes in one collection: Passage, Passage_c7 and Kgrag; Document and Kgrag."""
+    return [label, label_of(label, number), OURS] if describe().node(label).indexed else [label, OURS]
 
 
 def ensure_collection_indexes(
@@ -195,11 +231,7 @@ def index_states(graph: Graph, number: int, embedding: str, labels: Collection[s
 
 def shared_indexes() -> list[str]:
     """Return the names of the constraints and indexes that all collections share."""
-    return [
-        name
-        for node in describe().nodes
-        for name in (f"{node.label.lower()}_{node.key}", *_ranges(node), *_texts(node))
-    ]
+    return ["kgrag_id", *(name for node in describe().nodes for name in (*_ranges(node), *_texts(node)))]
 
 
 def _fulltext(number: int, labels: Collection[str]) -> dict[str, tuple[str, Fulltext]]:

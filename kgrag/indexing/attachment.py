@@ -10,7 +10,6 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from kgrag.graph.collections import Collection
 from kgrag.graph.connection import Graph
-from kgrag.graph.description import describe
 from kgrag.runtime.model_files import read_model, to_toml
 from kgrag.text.dates import partial_date
 from kgrag.values.errors import InputError
@@ -114,13 +113,13 @@ def attachment_of(collection: Collection | None) -> Attachment | None:
 def propose_attachment(graph: Graph, labels: Iterable[str] | None = None) -> Attachment:
     """Propose an attachment from counts, and samples of properties.
 
-    Raises InputError for a missing label, for a label of kgrag's own, and if no property is a name.
+    Raises InputError for a missing label, and if no property is a name.
     """
     labels = None if labels is None else list(labels)
     numbers = check_labels(graph, labels)
     proposed, unnamed = {}, {}
     for label in dict.fromkeys(numbers if labels is None else labels):
-        rows = graph.run("inspect/foreign_sample", label=label, own=own_labels(), limit=_SAMPLE)
+        rows = graph.run("inspect/foreign_sample", label=label, limit=_SAMPLE)
         if proposal := _proposed(label, [row["properties"] for row in rows]):
             proposed[label] = proposal
         else:
@@ -140,12 +139,7 @@ def propose_attachment(graph: Graph, labels: Iterable[str] | None = None) -> Att
 
 def check_labels(graph: Graph, labels: Iterable[str] | None) -> dict[str, int]:
     """Return the labels of other people's nodes with their counts. Raises InputError for other labels."""
-    numbers = {row["label"]: row["number"] for row in graph.run("inspect/foreign_labels", own=own_labels())}
-    if own := [label for label in labels or () if label in own_labels()]:
-        raise InputError(
-            f"{', '.join(own)}: kgrag uses this label itself, and could not tell such nodes from its own.",
-            "Give those nodes another label, and attach that.",
-        )
+    numbers = {row["label"]: row["number"] for row in graph.run("inspect/foreign_labels")}
     if not numbers:
         raise InputError(
             "The database holds no nodes but kgrag's own.",
@@ -166,7 +160,7 @@ def named(graph: Graph, labels: Mapping[str, AttachedLabel]) -> Sequence[Mapping
 def label_parameters(labels: Mapping[str, AttachedLabel]) -> dict[str, Any]:
     """Return labels with the properties of their names and keys, as queries take them."""
     names, keys = ({label: getattr(attached, part) for label, attached in labels.items()} for part in ("name", "key"))
-    return {"labels": list(labels), "own": own_labels(), "names": names, "keys": keys}
+    return {"labels": list(labels), "names": names, "keys": keys}
 
 
 def no_name(*labels: str) -> InputError:
@@ -175,11 +169,6 @@ def no_name(*labels: str) -> InputError:
         f"{', '.join(labels)}: no property of these nodes is a name.",
         'Say which is: name = "..." under [labels.LABEL] of the file, or leave the label out.',
     )
-
-
-def own_labels() -> list[str]:
-    """Return kgrag's own labels."""
-    return list(describe().labels("all"))
 
 
 def readable(name: str) -> str:
@@ -219,7 +208,7 @@ def _proposed(label: str, nodes: Sequence[Mapping[str, Any]]) -> AttachedLabel |
 
 def _relationships(graph: Graph, labels: Iterable[str]) -> dict[str, AttachedRelationship]:
     parts: dict[str, AttachedRelationship] = {}
-    for row in graph.run("inspect/foreign_relationships", labels=list(labels), own=own_labels()):
+    for row in graph.run("inspect/foreign_relationships", labels=list(labels)):
         relationship = parts.setdefault(
             row["type"], AttachedRelationship(starts=(), ends=(), words=readable(row["type"]))
         )

@@ -260,9 +260,9 @@ def _write_collection(
 ) -> None:
     """Write the nodes that a server's own ingest would have made first."""
     now, indexing = datetime.now(UTC), settings.indexing
-    tables.write("Schema", "kgrag", "kgrag schema", NUMBER, now)
+    tables.write("Schema", "kgrag/schema", "kgrag schema", NUMBER, now)
     tables.write(
-        "Collection", name, name, NUMBER, embedder.name, embedder.dimension, schema.SLOTS[0],
+        "Collection", name, name, name, NUMBER, embedder.name, embedder.dimension, schema.SLOTS[0],
         indexing.model_dump_json(), language_of(indexing.language or "en").code, STEMMER, schema.SCHEMA_VERSION,
         now,
         totals.passages, totals.corpus_class, totals.density, totals.density0, totals.linked,

@@ -209,6 +209,8 @@ def settle_entities(tx: Transaction, lost: Set[str], typed: Set[str] = frozenset
                 rows += [{**end, "object": period.object, "properties": period.properties()} for period in periods]
     if rows:
         tx.run("write/fact_relationships", rows=rows)
+    if dated := sorted({row["subject"] for row in rows if row["properties"].keys() & {"valid_from", "valid_to"}}):
+        tx.run("write/held", ids=dated)
     if lost:
         tx.run("write/settle_entities", ids=sorted(lost))
 

@@ -12,6 +12,7 @@ from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, model_validator
 from kgrag.graph.collections import Collection
 from kgrag.graph.connection import Graph
 from kgrag.graph.description import describe
+from kgrag.graph.schema import OURS
 from kgrag.runtime.model_files import parse_model, read_model, to_toml
 from kgrag.text.languages import ENGLISH
 from kgrag.text.tokens import stems, words_of
@@ -74,7 +75,7 @@ class FactSchema(BaseModel):
 
     @model_validator(mode="after")
     def _consistent(self) -> Self:
-        labels, types = {node.label for node in describe().nodes}, {edge.type for edge in describe().edges}
+        labels, types = {OURS, *describe().labels("all")}, {edge.type for edge in describe().edges}
         reserved = [name for name in self.types if name in labels or _INDEXED.fullmatch(name)]
         reserved += [name for name in self.predicates if name in types]
         if reserved:

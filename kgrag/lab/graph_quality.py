@@ -46,17 +46,9 @@ USUAL = tuple(kind for kind in KINDS if not kind.startswith("word") and kind != 
 """The default measurements. Words are searched for in every passage, which takes long in a large collection."""
 
 _OPTIONS = {
-    "keyword": "keywords",
-    "keyword+title": "keywords",
-    "word": "keywords",
-    "word+title": "keywords",
-    "similar": "similar",
-    "mention": "cap",
-    "named": "cap",
-    "named+next": "cap",
-    "title": "cap",
-    "tagme": "rho",
-}
+    "keyword": "keywords", "keyword+title": "keywords", "word": "keywords", "word+title": "keywords",
+    "similar": "similar", "mention": "cap", "named": "cap", "named+next": "cap", "title": "cap", "tagme": "rho",
+}  # fmt: skip
 
 SAMPLE = 500
 """Passages at most whose neighbours tell the density of a graph."""

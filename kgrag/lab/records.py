@@ -151,22 +151,14 @@ class RecordFile(Ledger):
         """Write a record to the file at once."""
         question = record.question
         row = {
-            "question": question.id,
-            "identity": _identity(question),
-            "text": question.text,
-            "gold": question.gold,
-            "answers": question.answers,
-            "system": record.system,
-            "documents": record.documents,
-            "ranks": record.ranks,
-            "seconds": round(record.seconds, 6),
-            "type": question.type,
-            "hops": question.hops,
+            "question": question.id, "identity": _identity(question), "text": question.text, "gold": question.gold,
+            "answers": question.answers, "system": record.system, "documents": record.documents, "ranks": record.ranks,
+            "seconds": round(record.seconds, 6), "type": question.type, "hops": question.hops,
             **({"answer": _values(record.answer, question)} if record.answer is not None else {}),
             **({"usage": plain_form(record.usage)} if record.usage.calls else {}),
             **({"passages": record.passages} if record.passages else {}),
             **({"error": record.error} if record.error else {}),
-        }
+        }  # fmt: skip
         self.add(row)
 
 

@@ -249,18 +249,11 @@ def fine_tuning(
             progress("training", state.global_step, state.max_steps)
 
     common = {
-        "num_train_epochs": training.epochs,
-        "max_steps": training.steps or -1,
-        "per_device_train_batch_size": training.batch,
-        "learning_rate": training.rate,
-        "seed": seed,
-        "data_seed": seed,
-        "save_strategy": "no",
-        "logging_strategy": "epoch",
-        "report_to": [],
-        "disable_tqdm": True,
+        "num_train_epochs": training.epochs, "max_steps": training.steps or -1,
+        "per_device_train_batch_size": training.batch, "learning_rate": training.rate, "seed": seed, "data_seed": seed,
+        "save_strategy": "no", "logging_strategy": "epoch", "report_to": [], "disable_tqdm": True,
         "dataloader_pin_memory": False,
-    }
+    }  # fmt: skip
     with tempfile.TemporaryDirectory() as folder:
         built = trainer(args=arguments(output_dir=folder, **{**common, **own}), callbacks=[ProgressCallback()], **parts)
         built.remove_callback(PrinterCallback)  # it prints losses to standard output

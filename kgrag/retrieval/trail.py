@@ -9,23 +9,13 @@ ORIGIN = "question"
 
 
 _PHRASES = {
-    ("MENTIONS", "Entity"): "mentions",
-    ("MENTIONS", "Passage"): "mentioned in",
-    ("ABOUT", "Entity"): "is titled",
-    ("ABOUT", "Passage"): "title of",
-    ("HAS_KEYWORD", "Keyword"): "has keyword",
-    ("HAS_KEYWORD", "Passage"): "keyword of",
-    ("NAMES", "Keyword"): "names",
-    ("NAMES", "Passage"): "named in",
-    ("SIMILAR", "Entity"): "resembles",
-    ("SIMILAR", "Passage"): "similar to",
-    ("NEXT", "Passage"): "next to",
-    ("CONTAINS", "Page"): "on",
-    ("CONTAINS", "Passage"): "holds",
-    ("STATES", "Passage"): "stated in",
-    ("HAS_PASSAGE", "Document"): "part of",
-    ("HAS_PASSAGE", "Passage"): "has part",
-}
+    ("MENTIONS", "Entity"): "mentions", ("MENTIONS", "Passage"): "mentioned in", ("ABOUT", "Entity"): "is titled",
+    ("ABOUT", "Passage"): "title of", ("HAS_KEYWORD", "Keyword"): "has keyword",
+    ("HAS_KEYWORD", "Passage"): "keyword of", ("NAMES", "Keyword"): "names", ("NAMES", "Passage"): "named in",
+    ("SIMILAR", "Entity"): "resembles", ("SIMILAR", "Passage"): "similar to", ("NEXT", "Passage"): "next to",
+    ("CONTAINS", "Page"): "on", ("CONTAINS", "Passage"): "holds", ("STATES", "Passage"): "stated in",
+    ("HAS_PASSAGE", "Document"): "part of", ("HAS_PASSAGE", "Passage"): "has part",
+}  # fmt: skip
 """The type of an edge and the label that it leads to -> how a trail says so."""
 _KINDS = {"Entity": "Name", "Triple": "Fact"}
 """A label -> what readers call such a node, where that is another word."""

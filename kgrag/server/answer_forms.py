@@ -129,17 +129,11 @@ def _source(
 ) -> dict[str, Any]:
     passage, part = hit.passage, snippet(hit.passage.text, sought, _SHOWN)
     return {
-        "number": number,
-        "passage": plain(passage),
-        "heading": passage.heading,
-        "place": passage.place,
-        "summary": summary,
-        "snippet": {"text": part.text, "marks": part.marks},
-        "support": nearest_sentence(sought, passage.text, passage.title),
-        "why": trail(hit),
-        "hops": plain(hops(hit, sought, passages)),
-        "also": hit.also_in,
-    }
+        "number": number, "passage": plain(passage), "heading": passage.heading, "place": passage.place,
+        "summary": summary, "snippet": {"text": part.text, "marks": part.marks},
+        "support": nearest_sentence(sought, passage.text, passage.title), "why": trail(hit),
+        "hops": plain(hops(hit, sought, passages)), "also": hit.also_in,
+    }  # fmt: skip
 
 
 @cache

@@ -25,23 +25,12 @@ _OPERATORS = re.compile(r"[^.!?\n]*(?:\bKGRAG_\w+|\bOPENAI_\w+|`(?:kgrag|pip) [^
 logger = logging.getLogger("kgrag.server")
 
 _STATUS: tuple[tuple[type[KgragError], int], ...] = (  # the first that fits
-    (errors.DeadlineError, 504),
-    (errors.StatementError, 400),
-    (errors.DatabaseError, 503),
-    (errors.CancelledError, 499),
-    (errors.AccessError, 403),
-    (errors.BusyError, 503),
-    (errors.NotFoundError, 404),
-    (errors.MismatchError, 409),
-    (errors.BudgetError, 402),
-    (errors.UnavailableError, 503),
-    (errors.ModelError, 502),
-    (errors.RefusedError, 422),
-    (errors.ConfigurationError, 400),
-    (errors.TooLargeError, 413),
-    (errors.InputError, 400),
+    (errors.DeadlineError, 504), (errors.StatementError, 400), (errors.DatabaseError, 503),
+    (errors.CancelledError, 499), (errors.AccessError, 403), (errors.BusyError, 503), (errors.NotFoundError, 404),
+    (errors.MismatchError, 409), (errors.BudgetError, 402), (errors.UnavailableError, 503), (errors.ModelError, 502),
+    (errors.RefusedError, 422), (errors.ConfigurationError, 400), (errors.TooLargeError, 413), (errors.InputError, 400),
     (errors.FullError, 507),
-)
+)  # fmt: skip
 
 
 class ErrorReply(BaseModel):

@@ -40,8 +40,9 @@ class Node:
 
     @property
     def kinds(self) -> tuple[str, ...]:
-        """The labels without those of one collection, such as Passage_c7."""
-        return tuple(label for label in self.labels if _NUMBERED.sub("", label) not in {*self.labels} - {label})
+        """The labels without Kgrag and those of one collection, such as Passage_c7."""
+        others = {label: {*self.labels, "Kgrag"} - {label} for label in self.labels if label != "Kgrag"}
+        return tuple(label for label in others if _NUMBERED.sub("", label) not in others[label])
 
 
 @dataclass(frozen=True, slots=True)

@@ -55,15 +55,10 @@ def test_a_program_of_the_page_asks_kgrag_and_answers_from_its_passages(
     scripted.brain(_HERE / "brain.py")
     text = block.text.replace("http://localhost:8000", served.url).replace('"notes"', repr(_NAME))
     ours = {
-        "KGRAG_KEY": served.tokens["agent"],
-        "OPENAI_API_KEY": "test",
-        "OPENAI_BASE_URL": scripted.base_url,
-        "OPENAI_AGENTS_DISABLE_TRACING": "1",
-        "CREWAI_DISABLE_TELEMETRY": "true",
-        "HAYSTACK_TELEMETRY_ENABLED": "False",
-        "PATH": f"{_ROOT / '.venv' / 'bin'}{os.pathsep}{os.environ['PATH']}",
-        "HOME": str(tmp_path),
-    }
+        "KGRAG_KEY": served.tokens["agent"], "OPENAI_API_KEY": "test", "OPENAI_BASE_URL": scripted.base_url,
+        "OPENAI_AGENTS_DISABLE_TRACING": "1", "CREWAI_DISABLE_TELEMETRY": "true", "HAYSTACK_TELEMETRY_ENABLED": "False",
+        "PATH": f"{_ROOT / '.venv' / 'bin'}{os.pathsep}{os.environ['PATH']}", "HOME": str(tmp_path),
+    }  # fmt: skip
     run = subprocess.run(
         [_ROOT / f".venv-{block.environment}" / "bin" / "python", "-c", text],
         env={**os.environ, **neo4j_env, **ours},

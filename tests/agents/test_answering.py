@@ -12,21 +12,14 @@ PASSAGES = [Passage(f"p{n}", "d", f"Title {n}", "text") for n in range(1, 6)]
 @pytest.mark.parametrize(
     ("said", "numbers", "text"),
     [
-        ("It did [1].", [1], "It did [1]."),
-        ("It did [1][3].", [1, 3], "It did [1][3]."),
-        ("It did [1, 3; 5].", [1, 3, 5], "It did [1][3][5]."),
-        ("It did [1-3].", [1, 2, 3], "It did [1][2][3]."),
-        ("It did [2–3, 5].", [2, 3, 5], "It did [2][3][5]."),
-        ("It did 【2】.", [2], "It did [2]."),
-        ("It did 【2†source】.", [2], "It did [2]."),
-        ("It did[^4].", [4], "It did[4]."),
-        ("It did [Passage 2].", [2], "It did [2]."),
-        ("It did [passages 1 and 2].", [1, 2], "It did [1][2]."),
-        ("It did (Passage 2).", [2], "It did [2]."),
-        ("It did (2).", [2], "It did [2]."),
+        ("It did [1].", [1], "It did [1]."), ("It did [1][3].", [1, 3], "It did [1][3]."),
+        ("It did [1, 3; 5].", [1, 3, 5], "It did [1][3][5]."), ("It did [1-3].", [1, 2, 3], "It did [1][2][3]."),
+        ("It did [2–3, 5].", [2, 3, 5], "It did [2][3][5]."), ("It did 【2】.", [2], "It did [2]."),
+        ("It did 【2†source】.", [2], "It did [2]."), ("It did[^4].", [4], "It did[4]."),
+        ("It did [Passage 2].", [2], "It did [2]."), ("It did [passages 1 and 2].", [1, 2], "It did [1][2]."),
+        ("It did (Passage 2).", [2], "It did [2]."), ("It did (2).", [2], "It did [2]."),
         ("It did (2) in 1903 (1903) [1].", [1], "It did (2) in 1903 (1903) [1]."),
-        ("It sank 6 boats (7).", [], "It sank 6 boats (7)."),
-        ("It did [7].", [], "It did."),
+        ("It sank 6 boats (7).", [], "It sank 6 boats (7)."), ("It did [7].", [], "It did."),
         ("It did [1-999].", [1, 2, 3, 4, 5], "It did [1][2][3][4][5]."),
         ("Larvik[1] and Oslo[2].", [1, 2], "Larvik[1] and Oslo[2]."),
         ("The cell x[0][1] holds it.", [], "The cell x[0][1] holds it."),
@@ -37,7 +30,7 @@ PASSAGES = [Passage(f"p{n}", "d", f"Title {n}", "text") for n in range(1, 6)]
         ("So:\n```\nship = ships[1]\n[7]\n```\nIt is [2].", [2], "So:\n```\nship = ships[1]\n[7]\n```\nIt is [2]."),
         ("It calls `f(2)` and ends.", [], "It calls `f(2)` and ends."),
     ],
-)
+)  # fmt: skip
 def test_citations(said: str, numbers: list[int], text: str) -> None:
     answer = cited(said, [[p] for p in PASSAGES])
     assert ([c.number for c in answer.citations], answer.text) == (numbers, text)

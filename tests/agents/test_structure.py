@@ -91,22 +91,18 @@ STRUCTURAL = {
     "how many sections are there": "report.pdf has 4 sections.",
 }
 PARTS = {
-    "pages 2 to 4": [page(2), page(3), page(4)],
-    "pages 2-3": [page(2), page(3)],
-    "pp. 2-3": [page(2), page(3)],
+    "pages 2 to 4": [page(2), page(3), page(4)], "pages 2-3": [page(2), page(3)], "pp. 2-3": [page(2), page(3)],
     "sec. 4": [page_text(PLACES[10], 11), page_text(PLACES[11], 12)],
     "section IV": [page_text(PLACES[10], 11), page_text(PLACES[11], 12)],
-    "What do pages 1 and 12 say?": [page(1), page(12)],
-    "tables 1 and 3": [markdown(1), markdown(3)],
-    "Page 1 and Table 2 of report.pdf": [page(1), markdown(2)],
-    "Table 2 and page 1": [page(1), markdown(2)],
+    "What do pages 1 and 12 say?": [page(1), page(12)], "tables 1 and 3": [markdown(1), markdown(3)],
+    "Page 1 and Table 2 of report.pdf": [page(1), markdown(2)], "Table 2 and page 1": [page(1), markdown(2)],
     "page 1, and the table 2": [page(1), markdown(2)],
     "What does section 4 say?": [page_text(PLACES[10], 11), page_text(PLACES[11], 12)],
     "section 3": [page_text(PLACES[4], 5), page_text(PLACES[9], 10)],
     "§ 3.2": [page_text(PLACES[7], 8), page_text(PLACES[9], 10)],
     "the second chapter": [page_text(PLACES[2], 3), page_text(PLACES[3], 4)],
     "the last section": [page_text(PLACES[11], 12)],
-}
+}  # fmt: skip
 CONTENT = [
     "Who was the page boy of Henry VIII?", "Which country won the table tennis world cup?",
     "The first page in Marie Curie's diary was written in which year?",
@@ -195,21 +191,16 @@ def test_what_is_there_in_part(kg: KnowledgeGraph, solo: str) -> None:
 @pytest.mark.parametrize(
     ("question", "begins"),
     [
-        ("page 3 of report.pdf", page(3)),
-        ("What does page 3 of the Annual Report 2020 say?", page_text(PLACES[2], 3)),
+        ("page 3 of report.pdf", page(3)), ("What does page 3 of the Annual Report 2020 say?", page_text(PLACES[2], 3)),
         ("How many pages does Annual Report 2020 have?", "annual 2020.pdf has 4 pages."),
-        ("page iv of the manual", "Leaf 4 "),
-        ("page IV in Rigging", "Leaf 4 "),
-        ("page 3 in manual.pdf", "Leaf 7 "),
-        ("the last page of Rigging", "Leaf 10 "),
-        ("page 2 of Fundargerð_Æskulýðs.docx", "Ólafur rowed."),
-        ("fundargerð ÆSKULYÐS page 1", "Móðir sat"),
-        ("Rigging page 3", "Leaf 7 "),
+        ("page iv of the manual", "Leaf 4 "), ("page IV in Rigging", "Leaf 4 "), ("page 3 in manual.pdf", "Leaf 7 "),
+        ("the last page of Rigging", "Leaf 10 "), ("page 2 of Fundargerð_Æskulýðs.docx", "Ólafur rowed."),
+        ("fundargerð ÆSKULYÐS page 1", "Móðir sat"), ("Rigging page 3", "Leaf 7 "),
         ("page 40 of the manual", "manual.pdf has 10 pages; there is no page 40."),
         ("table 1 in the manual", "manual.pdf has no tables; there is no table 1."),
         ("table 2 in Fundargerð Æskulýðs", "| Who | Oars |"),
     ],
-)
+)  # fmt: skip
 def test_the_document_that_is_named(kg: KnowledgeGraph, shelf: str, question: str, begins: str) -> None:
     assert found(kg, question, shelf).text.startswith(begins)
 

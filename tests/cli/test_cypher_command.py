@@ -159,20 +159,16 @@ def test_favourites_are_a_script_or_a_zip_file(cli: CommandLine, harbour: str, t
 @pytest.mark.parametrize(
     ("arguments", "code", "told"),
     [
-        (["conection"], 4, "'connection'"),
-        (["hubs", "-p", "limt=3"], 2, "limit (INTEGER = 25)"),
-        (["hubs", "-p", "limit=many"], 2, "wants limit as INTEGER"),
-        (["hubs", "-p", "limit"], 2, "name=value"),
+        (["conection"], 4, "'connection'"), (["hubs", "-p", "limt=3"], 2, "limit (INTEGER = 25)"),
+        (["hubs", "-p", "limit=many"], 2, "wants limit as INTEGER"), (["hubs", "-p", "limit"], 2, "name=value"),
         (["hubs", "-c", "nowhere"], 4, "There is no collection 'nowhere'"),
         (["MATCH (e:Entity {collection: $collection}) RETURN count(e)", "-c", "nowhere"], 4, "no collection 'nowhere'"),
         (["RETURN $collection", "-p", "collection=nowhere"], 4, "There is no collection 'nowhere'"),
-        (["hubs", "--json", "--csv"], 2, "Choose one"),
-        ([], 2, "Give the name of a saved query or a statement"),
-        (["hubs", "--list"], 2, "Give the name of a saved query or a statement"),
-        ([" "], 2, "statement is empty"),
+        (["hubs", "--json", "--csv"], 2, "Choose one"), ([], 2, "Give the name of a saved query or a statement"),
+        (["hubs", "--list"], 2, "Give the name of a saved query or a statement"), ([" "], 2, "statement is empty"),
         (["RETURN $n", "-p", "n=9223372036854775808"], 8, "64 bits"),
         (["RETURN 1", "--show"], 2, "go with the name of a saved query"),
     ],
-)
+)  # fmt: skip
 def test_mistakes_are_told(cli: CommandLine, arguments: list[str], code: int, told: str) -> None:
     assert told in cli("cypher", *arguments, code=code).stderr

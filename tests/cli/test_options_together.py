@@ -42,7 +42,7 @@ def alone(tmp_path: Path) -> CommandLine:
         ("show pier --limit 3 --limit 4", "--limit is given 2 times"),
         ("serach Who?", "No such command 'serach'. Did you mean 'search'?"),
     ],
-)
+)  # fmt: skip
 def test_what_does_not_go_together(alone: CommandLine, tmp_path: Path, command: str, said: str) -> None:
     result = alone(*command.split(), code=2)
     assert said in " ".join(result.stderr.split())

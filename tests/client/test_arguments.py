@@ -14,19 +14,15 @@ from kgrag.values.errors import ConfigurationError, DatabaseError, InputError
 @pytest.mark.parametrize(
     ("given", "said"),
     [
-        ({"query": None}, "A question is a text, not None"),
-        ({"query": 5}, "not an object of type int"),
-        ({"query": " \n"}, "The question is empty"),
-        ({"query": "x", "k": "5"}, "'5' is no whole number"),
-        ({"query": "x", "k": 2.5}, "2.5 is no whole number"),
-        ({"query": "x", "k": True}, "True is no whole number"),
-        ({"query": "x", "k": 0}, "0 passages"),
-        ({"query": "x", "retreiver": "bm25"}, "Did you mean retriever"),
+        ({"query": None}, "A question is a text, not None"), ({"query": 5}, "not an object of type int"),
+        ({"query": " \n"}, "The question is empty"), ({"query": "x", "k": "5"}, "'5' is no whole number"),
+        ({"query": "x", "k": 2.5}, "2.5 is no whole number"), ({"query": "x", "k": True}, "True is no whole number"),
+        ({"query": "x", "k": 0}, "0 passages"), ({"query": "x", "retreiver": "bm25"}, "Did you mean retriever"),
         ({"query": "x", "top_k": 5}, "Did you mean k"),
         ({"query": "x", "where": {"year": 1893}}, "Did you mean filter"),
         ({"query": "x", "colour": "red"}, "It has: query, k, retriever"),
     ],
-)
+)  # fmt: skip
 def test_what_a_search_is_given(kg: KnowledgeGraph, given: dict[str, Any], said: str) -> None:
     remote = RemoteKnowledgeGraph("http://127.0.0.1:1")
     for searched in (kg["anything"], kg["one", "two"], remote["anything"]):

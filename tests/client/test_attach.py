@@ -10,9 +10,8 @@ import pytest
 from naming import own
 
 from kgrag import KnowledgeGraph
-from kgrag.graph.description import describe
 from kgrag.indexing import foreign, pipeline
-from kgrag.indexing.attachment import Attachment, propose_attachment, read_attachment
+from kgrag.indexing.attachment import Attachment, read_attachment
 from kgrag.values.documents import Document, Section
 from kgrag.values.errors import InputError, MismatchError
 
@@ -267,7 +266,7 @@ def _wrong(mapping: Attachment, label: str, **update: Any) -> Attachment:
     ("call", "message", "remedy"),
     [
         (lambda kg, _: kg.propose_attachment(["Flim"]), "no node with the label Flim", FILM),
-        (lambda kg, _: kg.propose_attachment(["Entity"]), "kgrag uses this label itself", "another label"),
+        (lambda kg, _: kg.propose_attachment(["Entity"]), "no node with the label Entity", FILM),
         (lambda kg, m: kg[NAME].attach(_wrong(m, FILM, name="nope")), "no property of these nodes is a name", "leave"),
         (lambda kg, m: kg[NAME].attach(_wrong(m, TOWN, key="coastal")), "that another one has", "Leave key"),
         (lambda kg, _: kg[NAME].attach("nowhere.toml"), "cannot be read", "Begin with a proposal"),
@@ -307,13 +306,3 @@ def test_many_ends_are_counted_beyond_the_first(
     monkeypatch.setattr(foreign, "_ENDS", 2)
     town = next(each for each in foreign.documents(films.graph, mapping) if each.title == "Kvalsund Quay")
     assert "Agnes Thorvald, Greta Lindqvist and 2 more born in Kvalsund Quay." in town.text
-
-
-def test_an_empty_graph_has_nothing_to_propose(films: KnowledgeGraph, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("kgrag.indexing.attachment.own_labels", lambda: [*describe().labels("all"), *_labels(films)])
-    with pytest.raises(InputError, match="no nodes but kgrag's own"):
-        propose_attachment(films.graph)
-
-
-def _labels(kg: KnowledgeGraph) -> list[str]:
-    return [row["label"] for row in kg.graph.driver.execute_query("CALL db.labels()").records]

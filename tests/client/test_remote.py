@@ -196,14 +196,13 @@ def test_errors_are_equal(kg: Either, scripted: Scripted) -> None:
     calls = [
         (NotFoundError, lambda: kg["none"].search("x")),
         (NotFoundError, lambda: kg[_NAME].search("x", retriever="pathrnk")),
-        (NotFoundError, lambda: kg[_NAME].passage("none")),
-        (NotFoundError, lambda: kg["none"].ask("x")),
+        (NotFoundError, lambda: kg[_NAME].passage("none")), (NotFoundError, lambda: kg["none"].ask("x")),
         (RefusedError, lambda: kg[_NAME].cypher("MATCH (n) DETACH DELETE n")),
         (DatabaseError, lambda: kg[_NAME].cypher("RETURN nothing")),
         (NotFoundError, lambda: kg[_NAME].saved_query("none")),
         (ConfigurationError, lambda: kg[_NAME].saved_query("names", colour="red")),
         (InputError, lambda: kg[_NAME].ingest("/no/such/path")),
-    ]
+    ]  # fmt: skip
     for kind, call in calls:
         with pytest.raises(kind) as raised:
             call()

@@ -38,15 +38,11 @@ COLLECTION = "analysed"
 QUESTION = "Where did the designer of the Fram live?"
 DESIGNED = Triple("Fram", "designed by", "Colin Archer")
 FACTS = (
-    DESIGNED,
-    Triple("Roald Amundsen", "took south", "Fram"),
-    Triple("Colin Archer", "lived in", "Larvik"),
-    Triple("Fram", "launched in", "Larvik"),
-    Triple("Maud", "built by", "Christian Jensen"),
-    Triple("Maud", "built by", "Anton Hansen"),
-    Triple("Maud", "lies in", "Cambridge Bay"),
+    DESIGNED, Triple("Roald Amundsen", "took south", "Fram"), Triple("Colin Archer", "lived in", "Larvik"),
+    Triple("Fram", "launched in", "Larvik"), Triple("Maud", "built by", "Christian Jensen"),
+    Triple("Maud", "built by", "Anton Hansen"), Triple("Maud", "lies in", "Cambridge Bay"),
     Triple("Maud", "moored in", "Vollen"),
-)
+)  # fmt: skip
 LOG_FACTS = (
     Triple("Fram", "launched in", "Oslo"),
     Triple("Maud", "lies in", "1930"),

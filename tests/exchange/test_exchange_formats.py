@@ -143,11 +143,10 @@ Damage = Callable[[bytes], bytes]
         (lambda b: b.replace(b'"version": 1', b'"version": 9'), "newer kind"),
         (lambda b: b.replace(b"Passage", b"Message"), "(no label|cannot be read)"),
         (lambda b: b"<graphml/>\n", "only JSON Lines"),
-        (lambda b: b'{"id": 1, "text": "a document"}\n', "no export of kgrag"),
-        (lambda b: b"", "no export of kgrag"),
+        (lambda b: b'{"id": 1, "text": "a document"}\n', "no export of kgrag"), (lambda b: b"", "no export of kgrag"),
         (lambda b: gzip.compress(b)[:-9], "cut off or broken"),
     ],
-)
+)  # fmt: skip
 def test_damage_is_told(tmp_path: Path, damage: Damage, told: str) -> None:
     path = _write(tmp_path / "x", _items(*_MANY))
     path.write_bytes(damage(path.read_bytes()))

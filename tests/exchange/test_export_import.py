@@ -126,7 +126,7 @@ def test_a_collection_of_that_name_is_left_alone(
     assert fingerprint(kg.graph, whole).hashes() == state.hashes()
 
 
-@pytest.mark.parametrize(("change", "says"), [(1, update_hint()), (-1, "the kgrag that made it")])
+@pytest.mark.parametrize(("change", "says"), [(1, update_hint()), (-2, "the kgrag that made it")])
 def test_exports_of_another_schema_are_refused(
     kg: KnowledgeGraph, exported: Exported, deleted: str, tmp_path: Path, change: int, says: str
 ) -> None:

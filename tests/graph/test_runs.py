@@ -49,14 +49,12 @@ def _answer(kg: KnowledgeGraph, collection: str) -> events.Answer:
         events.Linked(step=1, fact=FACT, id=triple["id"], text=FACT.text, score=0.9),
         events.Retrieved(step=1, query=QUESTION, hits=(Hit(fram, 0.9), Hit(larvik, 0.5))),
         events.Remembered(step=1, triples=(FACT,)),
-        events.Judged(step=1, answerable=False, why="His home is not known."),
-        events.Rewritten(step=2, query=NEXT),
+        events.Judged(step=1, answerable=False, why="His home is not known."), events.Rewritten(step=2, query=NEXT),
         events.Retrieved(step=2, query=NEXT, role="fast", hits=(Hit(fram, 0.7), Hit(archer, 0.6))),
         events.Retrieved(step=2, query="Archer's home", role="slow", hits=(Hit(archer, 0.8),)),
-        events.Remembered(step=2, triples=(HOME,)),
-        events.Judged(step=2, answerable=True, answer="Larvik"),
+        events.Remembered(step=2, triples=(HOME,)), events.Judged(step=2, answerable=True, answer="Larvik"),
         events.Answered(text="In Larvik [1]."),
-    )
+    )  # fmt: skip
     return events.Answer(
         question=QUESTION,
         text="In Larvik [1].",

@@ -34,7 +34,7 @@ def test_schema_is_idempotent(kg: KnowledgeGraph) -> None:
     schema.ensure_schema(kg.graph)
     schema.ensure_shared_indexes(kg.graph)
     assert _indexes(kg) == before
-    assert {"passage_id", "entity_id", "passage_todo", "collection_name", "document_collection_key"} <= before
+    assert {"kgrag_id", "passage_todo", "document_collection_key"} <= before
 
 
 @pytest.mark.parametrize("name", ["", "x" * 201, "a\nb", "a/b", "a\\b", ".", ".."])

@@ -276,13 +276,10 @@ AS_OF = {
     "days": {"2012-02-29": "A", "2012-03-02": "B", "2012": "A B", "2010-01-30": ""},
     "three in a row": {"2000": "A", "2007-01-01": "B", "2010": "C", "1990": ""},
     "months": {"2010-04": "", "2010-06-30": "A", "2010-10": "B", "2010": "A B"},
-    "both in one year": {"2009": "", "2010": "A B", "2015": "A B"},
-    "a third after both": {"2012": "C"},
-    "no dates at all": {"1900": "A B"},
-    "one without a date": {"2000": "A", "2012": "A B"},
+    "both in one year": {"2009": "", "2010": "A B", "2015": "A B"}, "a third after both": {"2012": "C"},
+    "no dates at all": {"1900": "A B"}, "one without a date": {"2000": "A", "2012": "A B"},
     "two that contradict each other": {"2003": "A", "2007": "A B", "2012": "B"},
-    "prices": {"2009": "5 7", "2011-01-01": "5 7"},
-    "what was, in a later text": {"2009": "2", "2021": "5 2"},
+    "prices": {"2009": "5 7", "2011-01-01": "5 7"}, "what was, in a later text": {"2009": "2", "2021": "5 2"},
     "stated, then since": {"2011": "A", "2013": "A B"},
     "since, until, and the next since": {"1999": "A", "2004": "", "2007": "B"},
     "who stands in ends nothing": {"2001": "A", "2004": "A B", "2006": "A"},
@@ -290,7 +287,7 @@ AS_OF = {
     "a beginning by the end before": {"1995": "A B", "2003": "B", "2006": ""},
     "names of a city": {"1900": "Kristiania", "1925-01-01": "Kristiania Oslo", "1950": "Oslo"},
     "a name that came back": {"1800": "Petersburg", "1920": "Petrograd", "1950": "Leningrad", "2000": "Petersburg"},
-}
+}  # fmt: skip
 
 
 _OFFICES = {"types": {"Office": {}, "Person": {}}, "predicates": {"HELD_BY": {"from": ["Office"], "one": True}}}

@@ -103,16 +103,11 @@ def test_facts_of_a_dump(kg: KnowledgeGraph, ships: str, dump: Path) -> None:
 def test_what_makes_no_sense_for_facts_says_what_does(kg: KnowledgeGraph, ships: str) -> None:
     collection = kg[ships]
     doors = (
-        lambda: collection.search("Who designed the Fram?"),
-        lambda: collection.ask("Who designed the Fram?"),
-        lambda: collection.ingest([Document("a", (Section("b"),))]),
-        lambda: collection.reembed("wordllama"),
-        lambda: collection.resolve(),
-        lambda: collection.build_tree(),
-        lambda: collection.delete(documents=["a"]),
-        lambda: collection.untagged(),
-        lambda: collection.estimate_extraction(),
-    )
+        lambda: collection.search("Who designed the Fram?"), lambda: collection.ask("Who designed the Fram?"),
+        lambda: collection.ingest([Document("a", (Section("b"),))]), lambda: collection.reembed("wordllama"),
+        lambda: collection.resolve(), lambda: collection.build_tree(), lambda: collection.delete(documents=["a"]),
+        lambda: collection.untagged(), lambda: collection.estimate_extraction(),
+    )  # fmt: skip
     for door in doors:
         with pytest.raises(MismatchError, match="no passages") as raised:
             door()

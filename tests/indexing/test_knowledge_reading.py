@@ -91,10 +91,9 @@ def day(text: str, precision: int = 11) -> dict[str, Any]:
         (("de", "fr"), {"en": "Vienna", "fr": "Vienne", "de-at": "Wien"}, "Wien"),
         (("de",), {"ar": "a", "mul": "M", "en": "E"}, "M"),
         (("sr",), {"bg": "a", "sr-el": "Beograd", "sr-ec": "Београд"}, "Београд"),
-        (("de",), {"ar": "a", "en-ca": "E"}, "E"),
-        (("fy",), {"ar": "a", "fy-x": "F"}, "F"),
+        (("de",), {"ar": "a", "en-ca": "E"}, "E"), (("fy",), {"ar": "a", "fy-x": "F"}, "F"),
     ],
-)
+)  # fmt: skip
 def test_label_in_a_variant_of_the_language_is_taken(
     tmp_path: Path, wanted: tuple[str, ...], labels: dict[str, str], name: str
 ) -> None:

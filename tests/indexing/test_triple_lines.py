@@ -41,12 +41,10 @@ def test_statements_names_and_values() -> None:
         (f"<{_X}a> <{_X}other> <{_X}b> .", "statements of other properties"),
         ('<a> <http://schema.org/name> "Schiff"@de .', "names in another language"),
         ('<a> <http://schema.org/name> " " .', "names in another language"),
-        ("<a> <b> <c>", "lines that are no triple"),
-        ("\ufffdno triple", "lines that are no triple"),
-        ("# a comment", ""),
-        ("\ufeff", ""),
+        ("<a> <b> <c>", "lines that are no triple"), ("\ufffdno triple", "lines that are no triple"),
+        ("# a comment", ""), ("\ufeff", ""),
     ],
-)
+)  # fmt: skip
 def test_what_is_left_out_is_counted(line: str, told: str) -> None:
     read = NTriplesReader(properties=[f"{_X}p", f"{_X}note"])
     assert not (entry := read(line.encode())) or not (entry.named or entry.facts)

@@ -144,17 +144,13 @@ def test_gold_that_is_not_in_the_corpus_is_told(evaluate: Evaluate, folder: Path
     ("arguments", "code", "words"),
     [
         (["--retriever", "bm25", "--retriever", "nonsense"], 4, ["nonsense", "bm25,", "hybrid,"]),
-        (["--retriever", "rrf(bm25, nonsense)"], 4, ["nonsense"]),
-        (["--baseline", "nonsense"], 4, ["nonsense"]),
-        (["--markdown"], 2, ["--markdown", "--json"]),
-        (["--plot", "picture.gif"], 2, ["picture.gif", ".png"]),
+        (["--retriever", "rrf(bm25, nonsense)"], 4, ["nonsense"]), (["--baseline", "nonsense"], 4, ["nonsense"]),
+        (["--markdown"], 2, ["--markdown", "--json"]), (["--plot", "picture.gif"], 2, ["picture.gif", ".png"]),
         (["--out", "/dev/null/runs"], 5, ["/dev/null/runs", "Is the path right"]),
-        (["--format", "squad"], 4, ["squad", "musique"]),
-        (["--join", "1"], 2, ["--join"]),
-        (["--limit", "0"], 2, ["--limit"]),
-        (["--embedder", "nonsense"], 4, ["nonsense", "wordllama"]),
+        (["--format", "squad"], 4, ["squad", "musique"]), (["--join", "1"], 2, ["--join"]),
+        (["--limit", "0"], 2, ["--limit"]), (["--embedder", "nonsense"], 4, ["nonsense", "wordllama"]),
     ],
-)
+)  # fmt: skip
 def test_what_cannot_be_measured_is_said_before_anything_is_ingested(
     evaluate: Evaluate, folder: Path, kg: KnowledgeGraph, arguments: list[str], code: int, words: list[str]
 ) -> None:

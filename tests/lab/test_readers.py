@@ -86,14 +86,10 @@ def test_single_questions_and_supporting_sentences(tmp_path: Path) -> None:
 
 def test_hotpotqa_as_columns_as_lines_and_with_gold_that_is_missing(tmp_path: Path) -> None:
     columns = {
-        "id": "h1",
-        "question": "Who designed the Fram?",
-        "answer": "Archer",
-        "type": "bridge",
-        "level": "hard",
+        "id": "h1", "question": "Who designed the Fram?", "answer": "Archer", "type": "bridge", "level": "hard",
         "context": {"title": ["Fram"], "sentences": [["By Archer."]]},
         "supporting_facts": {"title": ["Fram", "Lost"], "sent_id": [0, 1]},
-    }
+    }  # fmt: skip
     (tmp_path / "validation.jsonl").write_text(lines([columns]))
     dataset = read_dataset(tmp_path)
     assert dataset.name == f"{tmp_path.name}-validation"

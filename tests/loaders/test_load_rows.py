@@ -53,18 +53,11 @@ def test_the_name_that_is_meant_exactly_wins(tmp_path: Path) -> None:
 
 def test_bad_json_lines_do_not_stop_the_rest(tmp_path: Path) -> None:
     lines: list[bytes] = [
-        b'{"id": 1, "text": "first"}',
-        b'{"id": 2, "text": ',
-        b"[1, 2]",
-        b'{"id": 4, "text": "caf\xe9"}',
-        b'{"id": 5, "text": "   "}',
-        b'{"id": {"x": 1}, "text": "t"}',
-        b'{"id": 7, "text": []}',
-        b"[" * 100_000,
-        b'{"id": 9, "text": "t", "deep": ' + b"[" * 40 + b"]" * 40 + b"}",
-        b'{"id": 1, "text": "again"}',
+        b'{"id": 1, "text": "first"}', b'{"id": 2, "text": ', b"[1, 2]", b'{"id": 4, "text": "caf\xe9"}',
+        b'{"id": 5, "text": "   "}', b'{"id": {"x": 1}, "text": "t"}', b'{"id": 7, "text": []}', b"[" * 100_000,
+        b'{"id": 9, "text": "t", "deep": ' + b"[" * 40 + b"]" * 40 + b"}", b'{"id": 1, "text": "again"}',
         b'{"id": 11, "text": "last"}',
-    ]
+    ]  # fmt: skip
     documents, problems = rows(tmp_path / "a.jsonl", b"\n".join(lines))
     assert [d.text for d in documents] == ["first", "caf\ufffd", "last"]
     assert [place for place, _ in problems] == [f":{n}" for n in range(2, 11)]

@@ -123,15 +123,12 @@ def test_times_that_python_does_not_hold(tmp_path: Path, monkeypatch: pytest.Mon
     monkeypatch.setitem(sys.modules, "pandas", None)
     moment, later = 1_700_000_000_000_000_001, 316_516_809_600
     columns = {
-        "text": pa.array(["A quartz vein."]),
-        "seen": pa.array([moment], pa.timestamp("ns", "UTC")),
-        "at": pa.array([1_001], pa.time64("ns")),
-        "took": pa.array([1_000_001], pa.duration("ns")),
+        "text": pa.array(["A quartz vein."]), "seen": pa.array([moment], pa.timestamp("ns", "UTC")),
+        "at": pa.array([1_001], pa.time64("ns")), "took": pa.array([1_000_001], pa.duration("ns")),
         "times": pa.array([[moment]], pa.list_(pa.timestamp("ns"))),
         "part": pa.array([{"seen": moment}], pa.struct([("seen", pa.timestamp("ns"))])),
-        "until": pa.array([later], pa.timestamp("s")),
-        "day": pa.array([10_000_000], pa.date32()),
-    }
+        "until": pa.array([later], pa.timestamp("s")), "day": pa.array([10_000_000], pa.date32()),
+    }  # fmt: skip
     pq.write_table(pa.table(columns), tmp_path / "a.parquet")
     documents, problems = read(tmp_path / "a.parquet")
     assert problems == []

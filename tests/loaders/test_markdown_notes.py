@@ -71,17 +71,15 @@ def test_attributes_of_headings_and_blocks_are_left_out(tmp_path: Path) -> None:
     ("source", "text"),
     [
         ('!!! note "Hot"\n    Kiln.\n\n    - Oak\n\nAfter', "Hot\n\nKiln.\n\n- Oak\n\nAfter"),
-        ("??? warning\n    Kiln.", "Warning:\n\nKiln."),
-        ('=== "Tab"\n    ```\n    x = 1\n    ```', "Tab\n\nx = 1"),
+        ("??? warning\n    Kiln.", "Warning:\n\nKiln."), ('=== "Tab"\n    ```\n    x = 1\n    ```', "Tab\n\nx = 1"),
         ("::: kiln.wood\n    options:\n      a: b\n\nAfter", "kiln.wood\n\nAfter"),
         (":::note Hot\nKiln.\n:::", "Hot\n\nKiln."),
         ("[TOC]\n\nPress ++ctrl+alt++ in C++. [a](b.md){ .button }", "Press ctrl+alt in C++. a"),
-        ('{: type="a" start="3"}\n1. x\n2. y', "c. x\nd. y"),
-        ("Was ~~400~~ 250, ~3.", "Was 250, ~3."),
+        ('{: type="a" start="3"}\n1. x\n2. y', "c. x\nd. y"), ("Was ~~400~~ 250, ~3.", "Was 250, ~3."),
         ("Kiln\n===\n\n/// a note of code\n\n/// tip | Hot\nOak.\n///", "/// a note of code\n\nHot\n\nOak."),
         ("```\n!!! note\n    x\n```", "!!! note\n    x"),
     ],
-)
+)  # fmt: skip
 def test_signs_of_mkdocs_and_struck_text_are_no_text(tmp_path: Path, source: str, text: str) -> None:
     (tmp_path / "a.md").write_text(source)
     (document,) = (item for item in Load(tmp_path / "a.md") if isinstance(item, Document))

@@ -209,13 +209,9 @@ def test_captions(text: str, label: str | None) -> None:
 @pytest.mark.parametrize(
     ("text", "labels"),
     [
-        ("see Fig. 3a and Figure 5", ["3", "5"]),
-        ("Figs. 2-4 show", ["3", "2-4"]),
-        ("Figures 3, 4 and 6", ["3", "4", "6"]),
-        ("(Abbildung 3)", ["3"]),
-        ("Figures 2 to 4", ["2", "3", "4"]),
-        ("configure 3 of them", []),
-        ("in Figure 2.1.", ["2.1"]),
+        ("see Fig. 3a and Figure 5", ["3", "5"]), ("Figs. 2-4 show", ["3", "2-4"]),
+        ("Figures 3, 4 and 6", ["3", "4", "6"]), ("(Abbildung 3)", ["3"]), ("Figures 2 to 4", ["2", "3", "4"]),
+        ("configure 3 of them", []), ("in Figure 2.1.", ["2.1"]),
     ],
 )  # fmt: skip
 def test_names_of_figures(text: str, labels: list[str]) -> None:

@@ -20,16 +20,10 @@ from kgrag.loaders import load
 from kgrag.values.documents import Document
 
 WRITERS: Mapping[str, Callable[..., None]] = {
-    ".md": made_markup.markdown,
-    ".html": made_markup.html,
-    ".rst": made_markup.rst,
-    ".epub": made_markup.epub,
-    ".docx": made_office.word,
-    ".odt": made_office.odt,
-    ".pptx": made_pages.slides,
-    ".xlsx": made_pages.sheets,
+    ".md": made_markup.markdown, ".html": made_markup.html, ".rst": made_markup.rst, ".epub": made_markup.epub,
+    ".docx": made_office.word, ".odt": made_office.odt, ".pptx": made_pages.slides, ".xlsx": made_pages.sheets,
     ".pdf": made_pages.pdf,
-}
+}  # fmt: skip
 LINES = (".pptx",)  # their paragraphs are parted by less than a blank line
 
 # What a format cannot hold, or holds otherwise, with what becomes of it there; "" for what it cannot say at all.

@@ -263,13 +263,9 @@ def _completion(request: dict[str, Any], text: str, reason: str, usage: Any) -> 
         message, reason = {"role": "assistant", "content": None, "tool_calls": [call]}, "tool_calls"
     choice = {"index": 0, "message": message, "finish_reason": reason}
     return {
-        "id": "scripted",
-        "object": "chat.completion",
-        "created": 0,
-        "model": request["model"],
-        "choices": [choice],
+        "id": "scripted", "object": "chat.completion", "created": 0, "model": request["model"], "choices": [choice],
         "usage": usage,
-    }
+    }  # fmt: skip
 
 
 def _events(request: dict[str, Any], text: str, reason: str, usage: Any) -> Iterator[bytes]:

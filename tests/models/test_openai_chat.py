@@ -126,15 +126,10 @@ class TestRetries:
     @pytest.mark.long
     def test_no_reply_after_all_retries(self, scripted: Scripted) -> None:
         expected = {
-            "429": "KGRAG_CHAT__CONCURRENCY",
-            "500": "Try again later",
-            "timeout": "KGRAG_CHAT__TIMEOUT",
-            "cut": "No whole reply",
-            "cut-error": "No whole reply",
-            "malformed": "No whole reply",
-            "html": "Please log in",
-            "quota": "quota",
-        }
+            "429": "KGRAG_CHAT__CONCURRENCY", "500": "Try again later", "timeout": "KGRAG_CHAT__TIMEOUT",
+            "cut": "No whole reply", "cut-error": "No whole reply", "malformed": "No whole reply",
+            "html": "Please log in", "quota": "quota",
+        }  # fmt: skip
         for fault in expected:
             scripted.fail(fault, fault, task=fault)
         options = {"models": {t: t for t in expected}, "retries": 1}

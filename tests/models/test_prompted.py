@@ -51,24 +51,20 @@ class TestReplies:
     @pytest.mark.parametrize(
         "reply",
         [
-            SAID,
-            f"```json\n{SAID}\n```",
-            f"```\n{SAID}\n```",
+            SAID, f"```json\n{SAID}\n```", f"```\n{SAID}\n```",
             f"As [1] says {{see above}}:\n```JSON\n{SAID}\n```\nThat is all.",
-            f"As [1] says {{see above}}, and [2]: {SAID}",
-            f"Here it is: {SAID} I hope that [1] helps.",
+            f"As [1] says {{see above}}, and [2]: {SAID}", f"Here it is: {SAID} I hope that [1] helps.",
             f"<think>The answer {{may}} be [1].</think>\n\n{SAID}",
             f'<Thinking>Not {{"answerable": false}}.</Thinking>{SAID}',
             f'Perhaps {{"answerable": false}}? No.\n</think>\n{SAID}',
             f'<|channel|>analysis<|message|>{{"answerable": false}}<|channel|>final<|message|>{SAID}',
             '{"answerable": true, "answer": "Colin Archer",}',
             '{"answerable": true, // as [1] says\n "answer": "Colin Archer" /* the designer */}',
-            "{'answerable': True, 'answer': 'Colin Archer'}",
-            "{answerable: true, answer: 'Colin Archer'}",
+            "{'answerable': True, 'answer': 'Colin Archer'}", "{answerable: true, answer: 'Colin Archer'}",
             '{"Answerable": true, "ANSWER": "Colin Archer"}',
             '```json\n{"answerable": true, "answer": "Colin Archer",}\n```\nSee [1].',
         ],
-    )
+    )  # fmt: skip
     def test_json_in_whatever_stands_around_it(self, reply: str) -> None:
         assert Verdict.model_validate(first(reply)) == YES
 

@@ -137,22 +137,16 @@ def test_refusals_have_a_remedy(status: int, said: str, kind: type[ModelError], 
 @pytest.mark.parametrize(
     ("said", "why"),
     [
-        ("no JSON", "Expecting value"),
-        ('{"results": []}', "0 scores came for 3 texts"),
-        ("[]", "0 scores came for 3 texts"),
-        (_ranked(0.5, 0.4), "2 scores came for 3 texts"),
+        ("no JSON", "Expecting value"), ('{"results": []}', "0 scores came for 3 texts"),
+        ("[]", "0 scores came for 3 texts"), (_ranked(0.5, 0.4), "2 scores came for 3 texts"),
         (_ranked(0.5, 0.4, 0.3, 0.2), "text 3"),
         ('{"results": [{"index": 0, "relevance_score": 1}, {"index": 0, "relevance_score": 1}]}', "text 0"),
-        ('{"results": [{"index": -1, "relevance_score": 1}]}', "text -1"),
-        (_ranked(0.5, "NaN", 0.3), "text 1 as nan"),
-        (_ranked(0.5, "Infinity", 0.3), "text 1 as inf"),
-        (_ranked(0.5, "null", 0.3), ""),
-        (_ranked(0.5, '"high"', 0.3), ""),
-        ('{"results": [{"index": 0}]}', "score"),
-        ('{"data": []}', "results"),
+        ('{"results": [{"index": -1, "relevance_score": 1}]}', "text -1"), (_ranked(0.5, "NaN", 0.3), "text 1 as nan"),
+        (_ranked(0.5, "Infinity", 0.3), "text 1 as inf"), (_ranked(0.5, "null", 0.3), ""),
+        (_ranked(0.5, '"high"', 0.3), ""), ('{"results": [{"index": 0}]}', "score"), ('{"data": []}', "results"),
         ("3", ""),
     ],
-)
+)  # fmt: skip
 def test_replies_that_are_no_ranking(said: str, why: str) -> None:
     with Judge() as judge:
         judge.said = said

@@ -29,8 +29,7 @@ def dated(fill: Callable[..., str]) -> str:
 @pytest.mark.parametrize(
     ("only", "left_out"),
     [
-        (Filter(since=datetime(2024, 1, 1)), {"row"}),
-        (Filter(since=datetime(2024, 1, 1, 10, 31)), {"row", "moment"}),
+        (Filter(since=datetime(2024, 1, 1)), {"row"}), (Filter(since=datetime(2024, 1, 1, 10, 31)), {"row", "moment"}),
         (Filter(since=datetime(2024, 3, 5, tzinfo=UTC)), {"row", "moment"}),
         (Filter(since=datetime(2024, 3, 6)), {"row", "moment", "day"}),
         (Filter(since=datetime(2999, 1, 1)), set(_METADATA)),
@@ -42,7 +41,7 @@ def dated(fill: Callable[..., str]) -> str:
         (Filter(where={"author": (None, None)}), {"day", "row", "unclear", "none"}),
         (Filter(where={"weight": (True, True)}), {"day", "row", "moment", "year", "unclear"}),
     ],
-)
+)  # fmt: skip
 def test_dates_and_ranges(kg: KnowledgeGraph, dated: str, retriever: str, only: Filter, left_out: set[str]) -> None:
     found = kg[dated].search("harbour", retriever=retriever, filter=only)
     assert {hit.passage.document for hit in found} == _METADATA.keys() - left_out

@@ -82,16 +82,13 @@ def test_constructors_make_what_the_notation_says(kg: KnowledgeGraph, collection
     notes = kg[collection_name]
     notes.ingest([Document("a", (Section("Ada Lovelace wrote notes."),), title="Ada")])
     made = {
-        "pathrank(cap=20)": PathRank(notes, cap=20),
-        "rrf(bm25, dense)": Rrf(Bm25(notes), Dense(notes)),
-        "naive-ge(bm25, diverse=false)": NaiveGe(Bm25(notes), diverse=False),
-        "naive-ge": NaiveGe(notes),
-        "top(bm25, k=3)": Bm25(notes) % 3,
-        "rrf(bm25, dense, hybrid)": Bm25(notes) | Dense(notes) | Hybrid(notes),
+        "pathrank(cap=20)": PathRank(notes, cap=20), "rrf(bm25, dense)": Rrf(Bm25(notes), Dense(notes)),
+        "naive-ge(bm25, diverse=false)": NaiveGe(Bm25(notes), diverse=False), "naive-ge": NaiveGe(notes),
+        "top(bm25, k=3)": Bm25(notes) % 3, "rrf(bm25, dense, hybrid)": Bm25(notes) | Dense(notes) | Hybrid(notes),
         "common(bm25, dense)": Bm25(notes) & Dense(notes),
         "concat(top(pathrank, k=5), bm25)": (PathRank(notes) % 5) ^ Bm25(notes),
         "naive-ge(top(bm25, k=50), beams=3)": Bm25(notes) % 50 >> NaiveGe(notes, beams=3),
-    }
+    }  # fmt: skip
     for name, retriever in made.items():
         assert retriever.name == name
         by_name = notes.retriever(name)

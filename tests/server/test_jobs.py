@@ -76,6 +76,7 @@ def test_uploads_are_ingested_under_their_names(
     again = end(jobs, jobs.submit("ingest", collection_name, {"uploads": names}).id)
     assert (again.result["changed"], again.result["unchanged"]) == (1, 19)
     assert jobs.kg[collection_name].passage("boats/boat_3.txt").text == "Boat 3 sank."
+    assert {jobs.kg[collection_name].passage(text).text for text in ("boat_3", "boat_3.txt")} == {"Boat 3 sank."}
 
     jobs.uploads.remove(collection_name, "boats/boat_4.txt")
     pruned = end(jobs, jobs.submit("prune", collection_name).id)

@@ -155,15 +155,12 @@ def test_what_goes_wrong_is_said_with_its_remedy(serve: Serve) -> None:
 @pytest.mark.parametrize(
     "asked",
     [
-        "rerank(pathrank, url='http://127.0.0.1:1/v1/rerank')",
-        "rrf(bm25, rerank(bm25, url='http://127.0.0.1:1'))",
-        "bm25 >> rerank(model='/tmp/model')",
-        "gfm(weights='/tmp/weights.pt')",
-        "bridges(pathrank, knowledge=('letters',))",
-        "bridges(pathrank, knowledge=letters)",
+        "rerank(pathrank, url='http://127.0.0.1:1/v1/rerank')", "rrf(bm25, rerank(bm25, url='http://127.0.0.1:1'))",
+        "bm25 >> rerank(model='/tmp/model')", "gfm(weights='/tmp/weights.pt')",
+        "bridges(pathrank, knowledge=('letters',))", "bridges(pathrank, knowledge=letters)",
         "sync-ge(bm25, link=https)",
     ],
-)
+)  # fmt: skip
 def test_options_that_name_files_addresses_and_collections_are_refused(asked: str) -> None:
     with pytest.raises(KgragError, match="cannot be set here"):
         check_asked_retriever(asked)
@@ -199,15 +196,13 @@ def test_other_collections_stay_closed(serve: Serve, kg: KnowledgeGraph) -> None
             ("search", {"question": "Kari", "collection": _SECRET}),
             ("ask", {"question": "Kari", "collection": _SECRET}),
             ("look_up", {"question": "What is on page 1?", "collection": _SECRET}),
-            ("passage", {"id": secret, "collection": _SECRET}),
-            ("passage", {"id": secret}),
+            ("passage", {"id": secret, "collection": _SECRET}), ("passage", {"id": secret}),
             ("search", {"question": "Kari", "retriever": f"bridges(bm25, knowledge=('{_SECRET}',))"}),
             ("saved_query", {"name": "names", "parameters": {"name": "kari"}, "collection": _SECRET}),
             ("saved_query", {"name": "names", "parameters": {"name": "kari", "collection": _SECRET}}),
-            ("saved_query", {"name": "collections"}),
-            ("read-cypher", {"query": "MATCH (p:Passage) RETURN p.text"}),
+            ("saved_query", {"name": "collections"}), ("read-cypher", {"query": "MATCH (p:Passage) RETURN p.text"}),
             ("cypher", {"statement": "MATCH (p:Passage) RETURN p.text"}),
-        ]
+        ]  # fmt: skip
         for tool, arguments in attempts:
             said = await _refusal(client, tool, **arguments)
             assert "keeps a secret" not in said

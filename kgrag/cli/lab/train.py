@@ -109,18 +109,11 @@ def gnn_ret(args: _ForGnnRet, training: constants.GnnRetTraining) -> None:
         untrained, _ = train_gnn.mean_loss(examples, (0.5,) * layers, set_.k, training)
         alphas = _rounded(learned.alphas)
         record: dict[str, Any] = {
-            "dataset": data.name,
-            "collection": collection.name,
-            "embedder": retriever.context.embedder.name,
-            "questions": len(examples),
-            "trained_on": [e.question.id for e in examples],
-            "alphas": alphas,
-            "retriever": f"gnn-ret(alphas={tuple(alphas)})",
-            "loss": round(learned.loss, 6),
-            "untrained_loss": round(untrained, 6),
-            "iteration": learned.iteration,
-            "active": learned.active,
-        }
+            "dataset": data.name, "collection": collection.name, "embedder": retriever.context.embedder.name,
+            "questions": len(examples), "trained_on": [e.question.id for e in examples], "alphas": alphas,
+            "retriever": f"gnn-ret(alphas={tuple(alphas)})", "loss": round(learned.loss, 6),
+            "untrained_loss": round(untrained, 6), "iteration": learned.iteration, "active": learned.active,
+        }  # fmt: skip
         if folds is not None:
             records, parts = train_gnn.cross_validate(
                 retriever, data, examples, layers, folds, training, progress, seed
@@ -224,20 +217,12 @@ def gfm(args: _ForGfm, training: constants.GfmTraining) -> None:
         losses = train_gfm.train(loaded, learned, training, args.seed, progress)
         after = train_gfm.recall(loaded, test, training.measured) if test else None
     record: dict[str, Any] = {
-        "dataset": data.name,
-        "collection": collection.name,
-        "embedder": loaded.embedder.name,
-        "retriever": f"gfm(weights={str(args.out.resolve())!r})",
-        "questions": len(learned),
-        "trained_on": [e.question.id for e in learned],
-        "held_out": len(test),
-        "losses": [round(loss, 6) for loss in losses],
-        "before": before,
-        "after": after,
-        "base": str(args.base) if args.base is not None else None,
-        "seed": args.seed,
-        **training.model_dump(),
-    }
+        "dataset": data.name, "collection": collection.name, "embedder": loaded.embedder.name,
+        "retriever": f"gfm(weights={str(args.out.resolve())!r})", "questions": len(learned),
+        "trained_on": [e.question.id for e in learned], "held_out": len(test),
+        "losses": [round(loss, 6) for loss in losses], "before": before, "after": after,
+        "base": str(args.base) if args.base is not None else None, "seed": args.seed, **training.model_dump(),
+    }  # fmt: skip
     retrieval.network_module().save(loaded.network, args.out, loaded.embedder.name, record)
     _show(args, record)
 

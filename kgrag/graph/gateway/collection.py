@@ -51,7 +51,7 @@ def _is_within(statement: Statement, start: int, end: int, collection: str) -> b
         own = token.kind in ("parameter", "string") and token.name == {"string": collection}.get(
             token.kind, "collection"
         )
-        key = codes[index] == ".COLLECTION" or (codes[index] == ".NAME" and codes[index - 2] == ".COLLECTION")
+        key = codes[index] == ".COLLECTION" or (codes[index] in (".NAME", ".ID") and codes[index - 2] == ".COLLECTION")
         if start <= index < end and key and codes[index + 1] == ":" and own:
             return True
         if index < start and statement.name(index) in nodes:

@@ -214,7 +214,7 @@ def _checked(server: LocalServer, dump: Path | None, started: float, progress: P
                 f"Neo4j {server.line().name} does not open what it holds.",
                 "If a later line of Neo4j wrote it, restore it under a KGRAG_HOME of that line (kgrag up --version).",
             ) from error
-        if version not in (None, schema.SCHEMA_VERSION):
+        if version not in (None, *schema.READABLE):
             raise schema.version_mismatch("The backup", version)
         records = graph.run("look_up/collections", name="")
     bulk.forget(server.home)

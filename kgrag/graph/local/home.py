@@ -149,23 +149,12 @@ class Home:
         """Return the command line of the server. Raises ConfigurationError if the heap setting is no memory size."""
         heap, archive = self._settings.heap, self.archive(java, line)
         return [
-            java.path,
-            *self._classpath(),
-            f"-Xms{min(heap, _FIRST_HEAP, key=memory_size)}",
-            f"-Xmx{heap}",
+            java.path, *self._classpath(), f"-Xms{min(heap, _FIRST_HEAP, key=memory_size)}", f"-Xmx{heap}",
             "-XX:+UseParallelGC" if memory_size(heap) <= _SMALL_HEAP else "-XX:+UseG1GC",
-            *(archive.options() if archive else ()),
-            *_LATER,
-            "-XX:+ExitOnOutOfMemoryError",
-            *_OPENED,
-            *(f"--add-modules={name}" for name in java.modules),
-            "-Dio.netty.tryReflectionSetAccessible=true",
-            "-Dlog4j2.disable.jmx=true",
-            line.main_class,
-            self.mark,
-            f"--config-dir={self.conf}",
-            "--console-mode",
-        ]
+            *(archive.options() if archive else ()), *_LATER, "-XX:+ExitOnOutOfMemoryError", *_OPENED,
+            *(f"--add-modules={name}" for name in java.modules), "-Dio.netty.tryReflectionSetAccessible=true",
+            "-Dlog4j2.disable.jmx=true", line.main_class, self.mark, f"--config-dir={self.conf}", "--console-mode",
+        ]  # fmt: skip
 
     def admin_command(self, *args: str) -> list[str]:
         """Return the arguments of Java that run neo4j-admin; it needs `admin_environment` too.

@@ -28,7 +28,7 @@ _NODES = {
     "Entity": ("id:ID(Entity)", "collection", "key", "name", "normal", "folded", "stemmed", "df:long", "ntit:long",
                "phrases:long", "named:boolean", "aliases:string[]", "wikipedia"),
     "Triple": ("id:ID(Triple)", "collection", "key", "name", "subject", "predicate", "object", "text"),
-    "Collection": ("name:ID(Collection)", "collection", "kind", "number:long", "embedder", "dimension:long",
+    "Collection": ("id:ID(Collection)", "name", "collection", "kind", "number:long", "embedder", "dimension:long",
                    "embedding", "settings", "language", "schema_version:long", "created:datetime", "passages:long",
                    "sources:string[]"),
     "Schema": ("id:ID(Schema)", "name", "collections:long", "touched:datetime"),
@@ -86,10 +86,10 @@ def write_files(
         sink.write("Triple", id, name, *values)
         sink.link("SUBJECT", id, entity_id(name, fact[0]))
         sink.link("OBJECT", id, entity_id(name, fact[4]))
-    sink.write("Schema", "kgrag", "kgrag schema", NUMBER, now)
+    sink.write("Schema", "kgrag/schema", "kgrag schema", NUMBER, now)
     settings = IndexingSettings().model_dump_json()
     about = (NUMBER, NO_EMBEDDER, 0, "", settings, language.code, schema.SCHEMA_VERSION, now, 0, source)
-    sink.write("Collection", name, name, "knowledge", *about)
+    sink.write("Collection", name, name, name, "knowledge", *about)
     return sink.close(), sink.nodes["Entity"].rows, sink.nodes["Triple"].rows
 
 

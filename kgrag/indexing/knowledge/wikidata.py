@@ -16,31 +16,15 @@ from kgrag.indexing.knowledge.store import ALIAS, Entry, Fact, Named, code, one_
 
 _FALLBACKS = {
     "zh": ("zh-hans", "zh-cn", "zh-sg", "zh-my", "zh-hant", "zh-tw", "zh-hk", "zh-mo"),
-    "zh-hans": ("zh-cn", "zh", "zh-sg", "zh-my"),
-    "zh-cn": ("zh-hans", "zh", "zh-sg", "zh-my"),
-    "zh-hant": ("zh-tw", "zh-hk", "zh-mo", "zh"),
-    "zh-tw": ("zh-hant", "zh-hk", "zh-mo", "zh"),
-    "zh-hk": ("zh-hant", "zh-mo", "zh-tw", "zh"),
-    "en": ("en-us", "en-gb", "en-ca"),
-    "pt": ("pt-br",),
-    "pt-br": ("pt",),
-    "no": ("nb", "nn"),
-    "nb": ("no", "nn"),
-    "nn": ("no", "nb"),
-    "sr": ("sr-ec", "sr-cyrl", "sr-el", "sr-latn"),
-    "sh": ("sh-latn", "sh-cyrl"),
-    "be-tarask": ("be",),
-    "be": ("be-tarask",),
-    "ku": ("ku-latn", "ku-arab"),
-    "kk": ("kk-cyrl", "kk-latn", "kk-arab"),
-    "tg": ("tg-cyrl", "tg-latn"),
-    "tt": ("tt-cyrl", "tt-latn"),
-    "crh": ("crh-latn", "crh-cyrl"),
-    "gsw": ("als", "de-ch", "de"),
-    "de-at": ("de",),
-    "de-ch": ("de",),
+    "zh-hans": ("zh-cn", "zh", "zh-sg", "zh-my"), "zh-cn": ("zh-hans", "zh", "zh-sg", "zh-my"),
+    "zh-hant": ("zh-tw", "zh-hk", "zh-mo", "zh"), "zh-tw": ("zh-hant", "zh-hk", "zh-mo", "zh"),
+    "zh-hk": ("zh-hant", "zh-mo", "zh-tw", "zh"), "en": ("en-us", "en-gb", "en-ca"), "pt": ("pt-br",), "pt-br": ("pt",),
+    "no": ("nb", "nn"), "nb": ("no", "nn"), "nn": ("no", "nb"), "sr": ("sr-ec", "sr-cyrl", "sr-el", "sr-latn"),
+    "sh": ("sh-latn", "sh-cyrl"), "be-tarask": ("be",), "be": ("be-tarask",), "ku": ("ku-latn", "ku-arab"),
+    "kk": ("kk-cyrl", "kk-latn", "kk-arab"), "tg": ("tg-cyrl", "tg-latn"), "tt": ("tt-cyrl", "tt-latn"),
+    "crh": ("crh-latn", "crh-cyrl"), "gsw": ("als", "de-ch", "de"), "de-at": ("de",), "de-ch": ("de",),
     "yue": ("zh-yue", "zh-hk", "zh-hant", "zh"),
-}
+}  # fmt: skip
 """As MediaWiki's messages have them, without those that are another language altogether."""
 _STEP = 100  # ranks between two languages that are wanted
 _VARIANT = 50  # the rank of what is of the same language, and not in its chain
