@@ -2,7 +2,7 @@
 // leave open, and the subject. A fact that the beginning of another one ends does not hold on that day.
 // mode: write
 // $ids: LIST<STRING> - ids of subjects; empty: all of the collection
-// $collection: STRING = '' - name of the collection, where all are wanted
+// $collection: STRING - name of the collection, or empty
 CALL () {
   UNWIND $ids AS id
   MATCH (s:Kgrag:Entity {id: id})

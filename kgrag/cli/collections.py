@@ -98,10 +98,10 @@ def repair(collection: str | None, as_json: bool) -> None:
     kgrag db repair --json
     """
     from kgrag.cli.documents import print_problems
-    from kgrag.graph.schema import SCHEMA_VERSION
+    from kgrag.graph.schema import SCHEMA_VERSION, upgrade
 
     with connect() as kg, progress_bars() as progress:
-        upgraded = kg.upgrade()
+        upgraded = upgrade(kg.graph)
         names = [collection] if collection is not None else [record.name for record in kg.records()]
         reports = {name: kg[name].repair(progress=progress) for name in names}
     if upgraded:

@@ -15,7 +15,6 @@ from kgrag.graph import collections as registry
 from kgrag.graph.collections import DEFAULT_COLLECTION as DEFAULT_COLLECTION
 from kgrag.graph.connection import Graph
 from kgrag.graph.counts import collection_info
-from kgrag.graph.schema import upgrade
 from kgrag.models.embed import Embedder
 from kgrag.settings import Settings
 from kgrag.values.events import Progress, no_progress
@@ -356,14 +355,6 @@ class KnowledgeGraph(Connection):
         from kgrag.exchange.importing import import_export
 
         return import_export(self.graph, source, progress or no_progress, self.settings.old_vectors_seconds)
-
-    def upgrade(self) -> bool:
-        """Bring a database of schema 14 to the schema of this kgrag, in place.
-
-        Returns:
-            Whether there was something to do.
-        """
-        return upgrade(self.graph)
 
     def propose_attachment(self, labels: Iterable[str] | None = None) -> "Attachment":
         """Propose how to attach a collection to another graph in the same database, by its counts and samples.

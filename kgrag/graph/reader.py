@@ -362,7 +362,7 @@ def passage(id: str, properties: dict[str, Any], document: dict[str, Any]) -> Pa
 
 
 def find_passages(graph: Graph, text: str, collection: str | None) -> list[tuple[str, str]]:
-    """Return (passage id, collection) of passages by the beginning of their id, or their document's key, title or file name."""
+    """Return (passage id, collection) by the beginning of a passage id, or a document's key, title or file name."""
     records = graph.run("retrieve/passages_like", text=text, collection=collection)
     return [(r["id"], r["collection"]) for r in records]
 

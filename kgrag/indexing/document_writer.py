@@ -210,7 +210,7 @@ def settle_entities(tx: Transaction, lost: Set[str], typed: Set[str] = frozenset
     if rows:
         tx.run("write/fact_relationships", rows=rows)
     if dated := sorted({row["subject"] for row in rows if row["properties"].keys() & {"valid_from", "valid_to"}}):
-        tx.run("write/held", ids=dated)
+        tx.run("write/held", ids=dated, collection="")
     if lost:
         tx.run("write/settle_entities", ids=sorted(lost))
 

@@ -102,8 +102,8 @@ def test_a_database_of_schema_14_is_brought_to_this_one_in_place(
         kg[collection_name].search("Kiel")
     assert "kgrag db repair" in refused.value.remedy
     _run(kg, "CREATE (:Document {theirs: true, id: 1})")
-    assert kg.upgrade()
-    assert not kg.upgrade()
+    assert schema.upgrade(kg.graph)
+    assert not schema.upgrade(kg.graph)
     assert _run(kg, "MATCH (n) WHERE n.theirs RETURN labels(n) AS labels") == [{"labels": ["Document"]}]
     _run(kg, "MATCH (n) WHERE n.theirs DELETE n")
     assert _run(kg, "MATCH (n:!Kgrag {collection: $c}) RETURN count(n) AS n", c=collection_name) == [{"n": 0}]
