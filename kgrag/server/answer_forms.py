@@ -10,6 +10,7 @@ from markdown_it import MarkdownIt
 from markdown_it.renderer import RendererHTML
 from markdown_it.token import Token
 
+from kgrag.agents.answering import UNCITED
 from kgrag.agents.replies import citing, numbers_of
 from kgrag.retrieval.claims import claims_nothing
 from kgrag.retrieval.quoted_trail import by_title, hops, told_trail
@@ -58,11 +59,12 @@ def sources_form(citations: Sequence[Citation], hits: Sequence[Hit], sought: str
 
 
 def result_form(
-    result: Answer | Ranking, missing: Collection[str] = (), say: Callable[[str], str] = str
+    result: Answer | Ranking, missing: Collection[str] = (), say: Callable[[str], str] = str, read: Sequence[str] = ()
 ) -> dict[str, Any]:
     """Return an answer, or what a search found, with its trail, its steps and its sources: those that are cited first.
 
-    `missing`: ids of passages that are not held as they were; `say`: how failures and notes are put to the reader.
+    `missing`: ids of passages that are not held as they were; `say`: how failures and notes are put to the reader;
+    `read`: ids of the passages that the model read, which come next.
     """
     if isinstance(result, Ranking):
         sources = _sources(result.hits, (), result.query, missing, {})
@@ -70,10 +72,15 @@ def result_form(
         notes = list(map(say, result.notes))
         return {"answer": None, "steps": [], "sources": sources, "notes": notes, "hops": plain(hops)}
     spans: Spans = {}
+    searched = {hit.passage.id: hit for event in result.trace if isinstance(event, Retrieved) for hit in event.hits}
+    searched |= {hit.passage.id: hit for hit in result.ranking.hits}
+    hits = [searched[id] for id in read if id in searched]
+    hits += [hit for hit in result.ranking.hits if hit.passage.id not in read]
     answer = {
-        "html": markdown(result.text, result.citations, spans),
+        "html": markdown(result.text.removesuffix(UNCITED), result.citations, spans),
         "text": result.text,
         "found": result.found,
+        "cut": result.cut,
         "problem": result.problem and say(result.problem),
         "doubt": result.doubt,
         "system": result.system,
@@ -84,7 +91,10 @@ def result_form(
     return {
         "answer": answer,
         "steps": [_for_reader(form, say) for form in map(step_form, result.trace) if form],
-        "sources": _sources(result.ranking.hits, result.citations, sought, missing, spans),
+        "sources": [
+            {**source, "read": source["passage"]["id"] in read}
+            for source in _sources(hits, result.citations, sought, missing, spans)
+        ],
         "notes": list(map(say, result.ranking.notes)),
         "hops": plain(told_trail(cited_hits(result), sought, result.ranking.hits)),
     }

@@ -5,16 +5,19 @@ again, sees all of it.
 """
 
 import asyncio
+import re
 import time
 from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, field
+from itertools import groupby
 from typing import Any
 
-from kgrag.agents.replies import citing, numbers_of
+from kgrag.agents.replies import ModelAnswer, cited, says_not_found
 from kgrag.client.searching import Searching
 from kgrag.models.chat import Message
 from kgrag.models.prompted import PromptedModel
+from kgrag.retrieval.support import sentences, unsupported
 from kgrag.runtime.limits import retries_heard
 from kgrag.server.answer_forms import markdown, sources_form, step_form
 from kgrag.server.conversation import understood
@@ -28,6 +31,7 @@ from kgrag.values.results import Ranking, Usage
 _LOST = {"error": "The server ended while this was answered.", "remedy": "Ask again.", "kind": "CancelledError"}
 _ENDED = ("done", "stopped", "failed")
 _FIRST = 5  # passages that are shown while an answer is on its way
+_FINISHED = re.compile(r"[.!?。！？](?:\s*\[\d+\]|[^\w\s])*\s*\Z")
 _PAUSE = 0.1  # seconds between looks at a text that is being written
 
 
@@ -35,7 +39,7 @@ _PAUSE = 0.1  # seconds between looks at a text that is being written
 class _Live:
     """A turn in progress. `events`: those so far, as pages receive them; `trace`: the same, as the system made them.
 
-    `text`: the answer as far as it is written, which may cite `citations`.
+    `text`: the answer as far as it is written, which may cite `citations`; `whole`: no call is writing it.
     """
 
     turn: Turn
@@ -43,6 +47,7 @@ class _Live:
     events: list[tuple[str, Any]] = field(default_factory=list)
     trace: list[Event] = field(default_factory=list)
     text: str = ""
+    whole: bool = True
     citations: tuple[Citation, ...] = ()
     usage: Usage = field(default_factory=Usage)
     began: float = field(default_factory=time.monotonic)
@@ -121,10 +126,13 @@ class Asking:
                 usage = {"calls": result.usage.calls, "tokens": result.usage.tokens, "cost": result.usage.cost}
                 failed = {"error": result.problem, "remedy": "", "kind": "ModelError"} if result.problem else None
                 ended |= {**usage, "error": failed}
+                if failed and not result.text and live.text:
+                    result, ended["state"] = _so_far(live), "failed"
         except (asyncio.CancelledError, CancelledError):
             result, ended = _so_far(live), {"state": "stopped"}
         except Exception as error:
             result, ended = _so_far(live), {"state": "failed", "error": form_of(error_for_caller(error))}
+        ended["read"] = tuple(dict.fromkeys(citation.passage.id for citation in live.citations))
         try:
             await asyncio.shield(asyncio.to_thread(self.conversations.change, id, result, **ended))
         except Exception as error:  # it was removed meanwhile, or there is no room on the disk
@@ -164,7 +172,7 @@ class Asking:
                 if isinstance(news, Answer | Ranking):
                     result = news
                 elif isinstance(news, Answered):
-                    live.text = news.text
+                    live.text, live.whole = news.text, news.whole
                     live.wake()
                 elif isinstance(news, AnswerSources):
                     live.citations = news.citations
@@ -191,20 +199,33 @@ class Asking:
 
 
 def _so_far(live: _Live) -> Answer | None:
-    """Return what there is of an answer that was stopped, or that failed; None where nothing is."""
+    """Return what there is of an answer that was stopped, or that failed; None where nothing is.
+
+    Its finished sentences are checked for support; a call that was writing it counts.
+    """
     hits = next((event.hits for event in reversed(live.trace) if isinstance(event, Retrieved)), ())
     if not live.text and not hits:
         return None
-    cited = {number for match in citing(live.text) for number in numbers_of(match)}
+    by_number = groupby(live.citations, key=lambda citation: citation.number)
+    items = [[citation.passage for citation in group] for _, group in by_number]
     question = live.turn.asked or live.turn.question
+    reply = cited(live.text, items) if items else ModelAnswer(live.text, True)
+    doubtful = unsupported(finished_sentences(reply.text), items, question, short=False) if items else ()
     return Answer(
         question=question,
-        text=live.text,
-        found=True,
+        text=reply.text,
+        found=not says_not_found(reply.text),
         system=live.turn.system,
         ranking=Ranking(question, live.turn.system, hits),
-        citations=tuple(citation for citation in live.citations if citation.number in cited),
+        citations=tuple(one for one in live.citations if one.number in {entry.number for entry in reply.citations}),
         trace=tuple(live.trace),
-        usage=live.usage,
+        usage=live.usage if live.whole else live.usage + Usage(calls=1, cost=None),
         seconds=time.monotonic() - live.began,
+        unsupported=doubtful,
     )
+
+
+def finished_sentences(text: str) -> str:
+    """Return a text without a last sentence that was not written to its end."""
+    *before, last = [(0, 0), *sentences(text)]
+    return text[: last[1] if _FINISHED.search(text) else before[-1][1] if before else 0]

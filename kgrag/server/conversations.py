@@ -33,6 +33,9 @@ CREATE TABLE IF NOT EXISTS titles (conversation TEXT, owner TEXT, title TEXT, PR
 """
 _OLDEST = "DELETE FROM turns WHERE id IN (SELECT id FROM turns ORDER BY created DESC, id LIMIT -1 OFFSET ?)"
 
+_EACH = "SELECT id, form, replaced FROM turns WHERE conversation = ? ORDER BY created, id"
+_LAST = "SELECT id FROM turns WHERE conversation = ? AND NOT replaced ORDER BY created DESC, id DESC LIMIT 1"
+
 State = Literal["waiting", "running", "done", "stopped", "failed"]
 
 
@@ -40,9 +43,10 @@ State = Literal["waiting", "running", "done", "stopped", "failed"]
 class Turn:
     """A question of a conversation. `system` answers it, or where that is empty `retriever` searches for it.
 
-    `asked`: the question as it was understood from those before it, where that differs. `error`: what failed. `good`:
-    what its asker thinks of the answer, None for nothing yet, `remark` why, and `run` the run that was kept with that.
-    `created`: ISO 8601.
+    `asked`: the question as it was understood from those before it, where that differs. `read`: ids of the passages
+    that the model read. `after`: the turn before it, None in an earlier release; turns after the same one are versions
+    of each other. `error`: what failed. `good`: what its asker thinks of the answer, None for nothing yet, `remark`
+    why, and `run` the run that was kept with that. `created`: ISO 8601.
     """
 
     id: str
@@ -54,6 +58,8 @@ class Turn:
     retriever: str
     created: str
     asked: str = ""
+    read: tuple[str, ...] = ()
+    after: str | None = None
     state: State = "waiting"
     error: Mapping[str, str] | None = None
     good: bool | None = None
@@ -82,7 +88,7 @@ class Conversations:
         self._path, self._most = path, most
 
     def add(self, turn: Turn, instead: str = "") -> None:
-        """Keep a turn. `instead`: one of the same conversation that it replaces, with all that came after that."""
+        """Keep a turn after those that are shown. `instead`: as a further version of one, which `show` brings back."""
         with self._file() as file:
             if instead:
                 file.execute(
@@ -90,11 +96,28 @@ class Conversations:
                     "(SELECT created FROM turns WHERE id = ?3 AND conversation = ?1)",
                     (turn.conversation, turn.owner, instead),
                 )
+            last = file.execute(_LAST, (turn.conversation,)).fetchone()
+            form = _text(replace(turn, after=last[0] if last else ""))
             file.execute(
                 "INSERT INTO turns VALUES (?, ?, ?, ?, 0, ?, NULL)",
-                (turn.id, turn.conversation, turn.owner, turn.created, _text(turn)),
+                (turn.id, turn.conversation, turn.owner, turn.created, form),
             )
             file.execute(_OLDEST, (self._most,))
+
+    def show(self, turn: Turn) -> None:
+        """Show a version of a turn with the newest turns after it, instead of another version."""
+        ids = json.dumps([other.id for other in self.turns(turn.conversation, turn.id)])
+        with self._file() as file:
+            query = "UPDATE turns SET replaced = id NOT IN (SELECT value FROM json_each(?)) WHERE conversation = ?"
+            file.execute(query, (ids, turn.conversation))
+
+    def versions(self, conversation: str) -> dict[str, list[str]]:
+        """Return the ids of the versions of each turn of a conversation, itself included, in their order."""
+        versions: dict[str, list[str]] = {}
+        before = _before(self._rows(_EACH, conversation))
+        for id, earlier in before.items():
+            versions.setdefault(earlier, []).append(id)
+        return {id: versions[earlier] for id, earlier in before.items()}
 
     def change(self, id: str, result: Answer | Ranking | None = None, **changes: Any) -> Turn:
         """Change fields of a turn, and keep what came of it. Raises NotFoundError when it was removed meanwhile."""
@@ -129,13 +152,15 @@ class Conversations:
             _LOG.warning("A kept answer cannot be read: %s", error)
             return None
 
-    def turns(self, conversation: str) -> list[Turn]:
-        """Return the turns of a conversation without replaced ones, in their order.
+    def turns(self, conversation: str, through: str = "") -> list[Turn]:
+        """Return the turns of a conversation that are shown, or those before and after one that they lead `through`.
 
         Raises NotFoundError where there is none.
         """
-        query = "SELECT form FROM turns WHERE conversation = ? AND NOT replaced ORDER BY created, id"
-        turns = [_turn(form) for (form,) in self._rows(query, conversation)]
+        rows = self._rows(_EACH, conversation)
+        before = _before(rows)
+        path = _path(before, through) if through in before else {id for id, _, replaced in rows if not replaced}
+        turns = [_turn(form) for id, form, _ in rows if id in path]
         if not turns:
             raise NotFoundError("There is no such conversation.", "It was removed, or is older than what is kept.")
         return turns
@@ -184,7 +209,7 @@ class Conversations:
             query = "DELETE FROM turns WHERE conversation = ? AND owner = ?"
             return file.execute(query, (conversation, owner)).rowcount > 0
 
-    def _rows(self, query: str, *parameters: Any) -> Sequence[tuple[Any, ...]]:
+    def _rows(self, query: str, *parameters: Any) -> Sequence[Any]:
         if not self._path.exists():
             return []
         with self._file() as file:
@@ -215,6 +240,29 @@ def _text(turn: Turn) -> str:
 def _turn(form: str) -> Turn:
     """Return a turn from its stored form, of this release or another one."""
     return read(Turn, json.loads(form))
+
+
+def _before(rows: Sequence[tuple[str, str, int]]) -> dict[str, str]:
+    """Return the id of the turn before each turn; one of an earlier release stands after the last that is shown."""
+    before, last = dict[str, str](), ""
+    for id, form, replaced in rows:
+        after = _turn(form).after
+        before[id] = last if after is None else after
+        last = last if replaced else id
+    return before
+
+
+def _path(before: Mapping[str, str], through: str) -> set[str]:
+    """Return the ids of a turn, of those before it, and of the newest after it."""
+    path, at = set[str](), through
+    while at in before:
+        path.add(at)
+        at = before[at]
+    at = through
+    while later := [id for id, earlier in before.items() if earlier == at]:
+        at = later[-1]
+        path.add(at)
+    return path
 
 
 def _no_turn(id: str) -> NotFoundError:

@@ -148,7 +148,7 @@ class _Completion:
         self._link = link
         self._head: dict[str, Any] = {"id": f"chatcmpl-{uuid.uuid4().hex}", "created": int(time.time()), "model": model}
 
-    def whole(self, reply: ConversationReply) -> Completion:
+    def whole(self, reply: ConversationReply) -> Any:
         message = AnswerMessage(content=reply.text, annotations=self._annotations(reply.marks))
         return Completion(
             **self._head, choices=[Choice(message=message, finish_reason=_reason(reply))], usage=_usage(reply.usage)
@@ -179,10 +179,10 @@ class _Completion:
         choice = {"index": 0, "delta": delta, "logprobs": None, "finish_reason": finish}
         return {**self._head, "object": "chat.completion.chunk", "choices": [choice]}
 
-    def _annotations(self, marks: Sequence[Mark]) -> list[Annotation]:
+    def _annotations(self, marks: Sequence[Mark]) -> list[Any]:
         return [Annotation(url_citation=self._cited(mark)) for mark in marks]
 
-    def _cited(self, mark: Mark) -> UrlCitation:
+    def _cited(self, mark: Mark) -> Any:
         passage = mark.citation.passage
         title = passage.title or passage.document
         return UrlCitation(start_index=mark.start, end_index=mark.end, title=title, url=self._link(passage))
@@ -228,7 +228,7 @@ def _in_openais_form(body: bytes, status: int) -> bytes:
         return body
 
 
-def _error(form: dict[str, Any], status: int) -> Refusal:
+def _error(form: dict[str, Any], status: int) -> Any:
     text = " ".join(filter(None, (form["error"], form.get("remedy", ""))))
     kind = _TYPES.get(status, "invalid_request_error" if status < 500 else "server_error")
     return Refusal(error=Wrong(message=text, type=kind, code=form.get("kind")))
@@ -280,7 +280,7 @@ def _reason(reply: ConversationReply) -> Literal["stop", "length"]:
     return "length" if reply.cut else "stop"
 
 
-def _usage(usage: Usage) -> Tokens:
+def _usage(usage: Usage) -> Any:
     return Tokens(
         prompt_tokens=usage.prompt_tokens, completion_tokens=usage.completion_tokens, total_tokens=usage.tokens
     )

@@ -2,92 +2,38 @@
 
 from typing import Any, Literal
 
-from pydantic import BaseModel
+from pydantic import create_model
+
+_Literal: Any = Literal
 
 
-class Model(BaseModel):
-    """A collection as a model."""
-
-    id: str
-    object: Literal["model"] = "model"
-    created: int = 0
-    owned_by: str = "kgrag"
+def _one_of(*values: str) -> Any:
+    """Return a field that has one of these values, the first by default."""
+    return _Literal[values], values[0]
 
 
-class Models(BaseModel):
-    """A list of them."""
-
-    object: Literal["list"] = "list"
-    data: list[Model]
-
-
-class UrlCitation(BaseModel):
-    """A citation of the text between two characters."""
-
-    start_index: int
-    end_index: int
-    title: str
-    url: str
-
-
-class Annotation(BaseModel):
-    """A citation."""
-
-    type: Literal["url_citation"] = "url_citation"
-    url_citation: UrlCitation
-
-
-class AnswerMessage(BaseModel):
-    """The message that answers."""
-
-    role: Literal["assistant"] = "assistant"
-    content: str
-    refusal: None = None
-    annotations: list[Annotation]
-
-
-class Choice(BaseModel):
-    """The only one of a completion."""
-
-    index: int = 0
-    message: AnswerMessage
-    logprobs: None = None
-    finish_reason: Literal["stop", "length"] = "stop"
-
-
-class Tokens(BaseModel):
-    """The usage of an answer."""
-
-    prompt_tokens: int
-    completion_tokens: int
-    total_tokens: int
-
-
-class Completion(BaseModel):
-    """An answer."""
-
-    id: str
-    created: int
-    model: str
-    object: Literal["chat.completion"] = "chat.completion"
-    choices: list[Choice]
-    usage: Tokens
-
-
-class Wrong(BaseModel):
-    """An error and its remedy; `code` is its kind."""
-
-    message: str
-    type: str
-    param: None = None
-    code: str | None
-
-
-class Refusal(BaseModel):
-    """An error."""
-
-    error: Wrong
-
+Model: Any = create_model("Model", id=str, object=_one_of("model"), created=(int, 0), owned_by=_one_of("kgrag"))
+"""A collection as a model."""
+Models: Any = create_model("Models", object=_one_of("list"), data=list[Model])
+UrlCitation: Any = create_model("UrlCitation", start_index=int, end_index=int, title=str, url=str)
+"""A citation of the text between two characters."""
+Annotation: Any = create_model("Annotation", type=_one_of("url_citation"), url_citation=UrlCitation)
+AnswerMessage: Any = create_model(
+    "AnswerMessage", role=_one_of("assistant"), content=str, refusal=(None, None), annotations=list[Annotation]
+)
+Choice: Any = create_model(
+    "Choice", index=(int, 0), message=AnswerMessage, logprobs=(None, None), finish_reason=_one_of("stop", "length")
+)
+"""The only one of a completion."""
+Tokens: Any = create_model("Tokens", prompt_tokens=int, completion_tokens=int, total_tokens=int)
+"""The usage of an answer."""
+Completion: Any = create_model(
+    "Completion", id=str, created=int, model=str, object=_one_of("chat.completion"), choices=list[Choice], usage=Tokens
+)
+"""An answer."""
+Wrong: Any = create_model("Wrong", message=str, type=str, param=(None, None), code=str | None)
+"""An error and its remedy; `code` is its kind."""
+Refusal: Any = create_model("Refusal", error=Wrong)
 
 ERRORS: dict[int | str, dict[str, Any]] = {
     "4XX": {"model": Refusal, "description": "The request is refused"},

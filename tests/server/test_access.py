@@ -61,6 +61,7 @@ _ROUTES = [
     Case("GET", "/api/v1/turns/{id}/result", then=(404,)),
     Case("GET", "/api/v1/turns/{id}/drawing", then=(404,)),
     Case("POST", "/api/v1/turns/{id}/stop", then=(404,)),
+    Case("POST", "/api/v1/turns/{id}/show", then=(404,)),
     Case("POST", "/api/v1/turns/{id}/opinion", then=(404,), options=_json(good=True)),
     Case("GET", "/api/v1/conversations"),
     Case("GET", "/api/v1/conversations/{id}", then=(404,)),
@@ -92,7 +93,6 @@ _ROUTES = [
     Case("GET", f"{_C}/page", then=(404,), options={"params": {"passage": "Kari"}}),  # it came from no PDF
     Case("GET", f"{_C}/figures/{{id}}", then=(404,)),  # of documents without any
     Case("POST", f"{_C}/queries/{{query}}", options=_json()),
-    Case("GET", f"{_C}/drawings/search", options={"params": _QUESTION}),
     Case("GET", f"{_C}/drawings/passage", options={"params": {"id": "Kari"}}),
     Case("POST", f"{_C}/drawings/queries/{{query}}", then=(200, 400), options=_json()),
     Case("GET", f"{_C}/names", options={"params": {"q": "kari"}}),

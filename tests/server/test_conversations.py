@@ -128,7 +128,9 @@ def test_a_follow_up_is_understood_from_what_was_said(anna: httpx.Client, script
     _follow(anna, third)
     talk = anna.get(f"/api/v1/conversations/{first['conversation']}").json()
     assert [its["turn"]["question"] for its in talk["turns"]] == [_QUESTION, "Which harbour was his?"]
-    assert _shown(anna, second)["turn"]["question"] == "And which ship was his?", "its address is still good"
+    kept = anna.get(f"/api/v1/conversations/{first['conversation']}", params={"turn": second["id"]}).json()["turns"]
+    assert [its["turn"]["id"] for its in kept] == [first["id"], second["id"]], "its address is still good"
+    assert [its["versions"] for its in kept] == [[first["id"]], [second["id"], third["id"]]]
 
 
 def test_without_a_system_or_with_a_retriever(anna: httpx.Client, scripted: Scripted) -> None:
@@ -279,30 +281,42 @@ def test_it_can_be_read_whatever_becomes_of_its_documents(
             assert ruler.get(f"/api/v1/turns/{turn['id']}{end}").status_code == 200, end
 
 
-def test_what_was_written_until_it_was_stopped_is_kept(anna: httpx.Client, scripted: Scripted) -> None:
-    scripted.say("answer", "In Nordvika [2]. " + "He was a captain [2]. " * 200)
+@pytest.mark.parametrize(
+    ("end", "kind"), [("stopped", None), ("deadline", "DeadlineError"), ("connection", "ModelError")]
+)
+def test_the_text_of_a_cut_answer_is_kept_and_checked(
+    asked_of: KnowledgeGraph, scripted: Scripted, tmp_path: Path, end: str, kind: str | None
+) -> None:
+    scripted.say("answer", "He was born in Nordvika [2]. He died in Bergen [2]. " + "He was a captain [2]. " * 200)
     scripted.drip(0.02)
-    try:
-        turn = _ask(anna)
-        with anna.stream("GET", f"/api/v1/turns/{turn['id']}/events") as stream:
+    if end == "connection":
+        scripted.fail("cut", "400:The model is on holiday.", task="answer")
+    seconds = 2.5 if end == "deadline" else 120
+    with Served(asked_of, tmp_path, deadline=seconds) as server, server.client() as client:
+        turn = _ask(client)
+        with client.stream("GET", f"/api/v1/turns/{turn['id']}/events") as stream:
             heard = ""
             for part in stream.iter_text():
                 heard += part
-                if "In Nordvika" in heard:
+                if "captain" in heard.partition("Bergen")[2] and end == "stopped":
                     break
-        assert anna.post(f"/api/v1/turns/{turn['id']}/stop").is_success
-        _follow(anna, turn)
-    finally:
-        scripted.drip(0)
+        client.post(f"/api/v1/turns/{turn['id']}/stop")
+        _follow(client, turn)
+        shown = _shown(client, turn)
+    scripted.drip(0)
     names = [line.removeprefix("event: ") for line in heard.splitlines() if line.startswith("event: ")]
     assert names.index("found") < names.index("sources") < names.index("text")
-    assert 'class="cite"' in heard.replace('\\"', '"'), "what it cites can be opened while it is written"
-    shown = _shown(anna, turn)
-    assert shown["turn"]["state"] == "stopped"
+    assert shown["turn"]["state"] == ("stopped" if kind is None else "failed")
+    assert (shown["turn"]["error"] or {"kind": None})["kind"] == kind
+    assert shown["answer"]["usage"].startswith("1 call, ") and {source["read"] for source in shown["sources"]} == {True}
     text = shown["answer"]["text"]
-    assert text.startswith("In Nordvika [2].") and len(text) < 4000
-    assert shown["sources"][0]["number"] == 2
-    assert shown["steps"] and shown["hops"]
+    if end == "connection":
+        assert text and "this reply is cut off".startswith(text) and shown["answer"]["doubt"] == ""
+        return
+    assert 'class="cite"' in heard.replace('\\"', '"'), "its citations can be opened while it is written"
+    assert text.startswith("He was born in Nordvika [2].") and len(text) < 4000
+    assert shown["answer"]["doubt"] == "Not supported by the passages: “He died in Bergen.”."
+    assert shown["sources"][0]["number"] == 2 and shown["sources"][0]["support"][1] > 0 and shown["hops"]
 
 
 def test_a_model_that_fails_leaves_what_was_found(served: Served, anna: httpx.Client, scripted: Scripted) -> None:
@@ -407,6 +421,19 @@ def test_the_oldest_go_and_lists_are_of_their_owner(tmp_path: Path) -> None:
     assert sorted(kept.spent()) == [("a", 2, 7, 0.5), ("b", 1, 0, 0.0)]
     kept.add(_turn("5"), instead="3")
     assert [turn.id for turn in kept.turns("c")] == ["5"], "2 was the oldest, 3 is replaced"
+
+    kept = Conversations(tmp_path / "versions.sqlite3", 99)
+    for number in (1, 2, 3):
+        kept.add(_turn(str(number)))
+    kept.add(_turn("4"), instead="1")
+    kept.add(_turn("5"))
+    assert [turn.id for turn in kept.turns("c")] == ["4", "5"]
+    assert [turn.id for turn in kept.turns("c", "2")] == ["1", "2", "3"], "nothing of it was deleted"
+    kept.show(kept.turn("1"))
+    kept.add(_turn("6"), instead="3")
+    assert [turn.id for turn in kept.turns("c")] == ["1", "2", "6"]
+    first, second = ["1", "4"], ["3", "6"]
+    assert kept.versions("c") == {"1": first, "2": ["2"], "3": second, "4": first, "5": ["5"], "6": second}
     assert not kept.remove("c", "b") and kept.remove("c", "a")
 
 

@@ -166,7 +166,7 @@ def test_the_log_names_no_key_and_no_question(start: Start, caplog: pytest.LogCa
     server = start()
     token = server.key("anna", "read")
     with server.client("anna", cookies={"kgrag_session": server.session("anna")}) as client:
-        client.get(f"{_C}/drawings/search", params={"question": "a private matter", "key": token})
+        client.get(f"{_C}/names", params={"q": "a private matter", "key": token})
     end = time.monotonic() + 10
     while not (lines := [r.getMessage() for r in caplog.records if r.name == "kgrag.server.access"]):
         assert time.monotonic() < end

@@ -116,6 +116,7 @@ def _asked(client: httpx.Client) -> dict[str, tuple[str, dict[str, Any]]]:
         "GET /turns/{id}/result": (f"/turns/{turn}/result", {}),
         "GET /turns/{id}/drawing": (f"/turns/{turn}/drawing", {}),
         "POST /turns/{id}/stop": (f"/turns/{turn}/stop", {}),
+        "POST /turns/{id}/show": (f"/turns/{turn}/show", {}),
         "POST /turns/{id}/opinion": (f"/turns/{turn}/opinion", {"json": {"good": True}}),
         "GET /conversations": ("/conversations", {}),
         "GET /conversations/{id}": (f"/conversations/{talk}", {}),
@@ -140,7 +141,6 @@ def _asked(client: httpx.Client) -> dict[str, tuple[str, dict[str, Any]]]:
         "GET /queries": ("/queries", {}),
         "POST /queries/{name}": ("/queries/collections", {"json": {}}),
         "POST /collections/{collection}/queries/{name}": (f"{_C}/queries/names", {"json": {}}),
-        "GET /collections/{collection}/drawings/search": (f"{_C}/drawings/search", {"params": {"question": _QUESTION}}),
         "GET /collections/{collection}/watched": (f"{_C}/watched", {}),
         "GET /collections/{collection}/drawings/connection": (
             f"{_C}/drawings/connection",

@@ -94,7 +94,7 @@ Id = Annotated[str, Path(min_length=1, max_length=64, description="id of a conve
 _OWN = {name: kind for name, kind in get_type_hints(Turn).items() if name != "owner"}
 _TURN: Any = create_model("TurnReply", **_OWN)
 _SHOWN: Any = create_model(
-    "ShownTurn", turn=_TURN, mine=bool, answer=dict[str, Any] | None, steps=list[dict[str, Any]],
+    "ShownTurn", turn=_TURN, mine=bool, versions=list[str], answer=dict[str, Any] | None, steps=list[dict[str, Any]],
     sources=list[dict[str, Any]], notes=list[str], hops=list[Hop],
     follow_ups=Annotated[list[str], Field(description="what may be asked next, of the last question that is shown")],
 )  # fmt: skip
@@ -104,7 +104,7 @@ _SPENT: Any = create_model("Spent", name=str, questions=int, tokens=int, cost=fl
 class TurnRequest(RequestForm):
     """A question to collections: `system` answers it, or `retriever` searches for it, by default the usual ones.
 
-    `conversation`: that it goes on with. `instead`: a turn of that which it replaces, with those after it.
+    `conversation`: that it goes on with. `instead`: a turn of that, of which this is a further version.
     """
 
     collections: CollectionNames
@@ -186,11 +186,14 @@ async def conversations(caller: Called, limit: Annotated[int, Query(ge=1, le=200
     "/conversations/{id}",
     response_model=create_model("Conversation", id=str, mine=bool, collections=list[str], turns=list[_SHOWN]),
 )
-async def conversation(caller: Called, id: Id) -> Reply:
-    """Return a conversation with its answers, for those who have its id and may see its collections."""
+async def conversation(caller: Called, id: Id, turn: Annotated[str, Query(max_length=64)] = "") -> Reply:
+    """Return a conversation with its answers, for those who have its id and may see its collections.
+
+    `turn`: one of it that is shown, also if it is a version that another one has taken the place of.
+    """
 
     def load() -> dict[str, Any]:
-        turns = [caller.serving.asking.now(turn) for turn in caller.serving.conversations.turns(id)]
+        turns = [caller.serving.asking.now(each) for each in caller.serving.conversations.turns(id, turn)]
         if not all(_seen(caller, turn.collections) for turn in turns):
             raise NotFoundError("There is no such conversation.", "It may be about collections that you may not see.")
         mine = turns[0].owner == caller.access.key
@@ -276,6 +279,18 @@ async def stop_turn(caller: Called, id: Id) -> Reply:
     return Reply(_form(turn))
 
 
+@router.post("/turns/{id}/show", response_model=_TURN)
+async def show_turn(caller: Called, id: Id) -> Reply:
+    """Show a version of a question of the caller, with what followed it, instead of another version."""
+
+    def shown() -> Turn:
+        turn = _turn(caller, id, own=True)
+        caller.serving.conversations.show(turn)
+        return turn
+
+    return Reply(_form(await caller.work(shown)))
+
+
 @router.post("/turns/{id}/opinion", response_model=_TURN)
 async def opinion(caller: Called, id: Id, body: OpinionRequest) -> Reply:
     """Rate an answer; it is saved in the graph as a run, for the collection's maintainers."""
@@ -322,18 +337,19 @@ def _check_operator(caller: Caller) -> None:
 def _rows_of(caller: Caller, turns: Sequence[Turn]) -> list[dict[str, Any]]:
     """Return turns with what came of them; one that cannot be shown hides none of the others."""
     say = str if caller.access.may("admin") else for_reader
-    rows = []
+    rows, versions = [], caller.serving.conversations.versions(turns[0].conversation)
     for turn, (result, missing) in zip(turns, _results(caller, turns), strict=True):
         row: dict[str, Any] = {"answer": None, "steps": [], "sources": [], "notes": [], "hops": [], "follow_ups": []}
         try:
-            row |= result_form(result, missing, say) if result is not None else {}
+            row |= result_form(result, missing, say, turn.read) if result is not None else {}
             if turn is turns[-1] and result is not None:
                 row["follow_ups"] = _follow_ups(caller, turn, result)
         except Exception as error:
             logger.exception("turn %s cannot be shown", turn.id, exc_info=error)
             row["notes"] = ["This answer cannot be shown here. Its text can be downloaded as JSON."]
         problem = turn.error and {**turn.error, **{key: say(turn.error[key]) for key in ("error", "remedy")}}
-        rows.append({"turn": _form(replace(turn, error=problem)), "mine": turn.owner == caller.access.key, **row})
+        row |= {"mine": turn.owner == caller.access.key, "versions": versions.get(turn.id, [turn.id])}
+        rows.append({"turn": _form(replace(turn, error=problem)), **row})
     return rows
 
 

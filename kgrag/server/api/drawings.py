@@ -1,4 +1,4 @@
-"""Routes of what is to be drawn: trails of a search, a passage with its neighbours, the paths of a saved query."""
+"""Routes of what is to be drawn: a passage with its neighbours, the paths of a saved query."""
 
 from collections.abc import Mapping
 from typing import Annotated, Any
@@ -19,17 +19,6 @@ from kgrag.values.results import Passage
 router = APIRouter(tags=["drawings"])
 
 DRAWING = create_model("Drawing", nodes=list[DrawnNode], edges=list[DrawnEdge])
-
-
-@router.get("/collections/{collection}/drawings/search", response_model=DRAWING)
-async def draw_search(
-    caller: Called,
-    collection: Named,
-    question: Annotated[str, Query(min_length=1, max_length=10_000)],
-    k: Annotated[int, Query(ge=1, le=50)] = 8,
-) -> Reply:
-    """Return the question, and the trail from it to each passage of a search."""
-    return drawing_form(await caller.work(lambda: drawing(caller.collection(collection).search(question, k=k))))
 
 
 @router.get("/collections/{collection}/drawings/passage", response_model=DRAWING)

@@ -58,6 +58,12 @@ def application(
 
 
 @pytest.fixture
+def environment(collections: None, neo4j_env: dict[str, str], scripted: Scripted, tmp_path: Path) -> dict[str, str]:
+    """Of another server of them, whose home is empty."""
+    return {**neo4j_env, **scripted.env(), "KGRAG_HOME": str(tmp_path)}
+
+
+@pytest.fixture
 def visit(chromium: Browser, application: Application) -> Iterator[Visit]:
     """Opens browsers; in the end nothing went wrong in them."""
     visitors: list[Visitor] = []

@@ -118,14 +118,14 @@ class Visitor:
         self.page.get_by_label("Question", exact=True).fill(question)
         self.page.get_by_label("Question", exact=True).press("Enter")
 
-    def upload(self, collection: str, *paths: Path) -> None:
-        """Choose files for a new collection."""
+    def upload(self, collection: str, *paths: Path, by: str = "Choose files") -> None:
+        """Choose files for a new collection, or by "Choose a folder" one folder."""
         self.go("/library?tab=collections")
         self.page.get_by_role("button", name="New collection").click()
         place = self.page.get_by_role("region", name="New collection")
         place.get_by_label("Collection").fill(collection)
         with self.page.expect_file_chooser() as chosen:
-            place.get_by_role("button", name="Choose files").click()
+            place.get_by_role("button", name=by).click()
         chosen.value.set_files(paths)
 
     def log_in(self, token: str) -> None:

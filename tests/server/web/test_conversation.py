@@ -22,7 +22,7 @@ pytestmark = pytest.mark.browser
 
 
 def test_asked_followed_up_and_shared(
-    chromium: Browser, collections: None, neo4j_env: dict[str, str], scripted: Scripted, tmp_path: Path
+    chromium: Browser, environment: dict[str, str], scripted: Scripted, tmp_path: Path
 ) -> None:
     """Ask, follow up twice, open the cited page, share the address with a colleague of another key."""
     scripted.say("answer", "In **Molde** [1].", "In 1861 [1].", "A schooner [1].")
@@ -33,7 +33,6 @@ def test_asked_followed_up_and_shared(
         keys.add("bela", "read", [SHIPS]),
         keys.add("kari", "read", [LETTERS]),
     )
-    environment = {**neo4j_env, **scripted.env(), "KGRAG_HOME": str(tmp_path)}
     with Application(environment) as served, Visitor(chromium, served.url) as anna:
         page = anna.page
         anna.log_in(mine)
@@ -65,11 +64,8 @@ def test_asked_followed_up_and_shared(
         assert (len(scripted.calls), anna.wrong) == (paid, [])
 
 
-def test_come_back_to_yesterdays_answer(
-    chromium: Browser, collections: None, neo4j_env: dict[str, str], scripted: Scripted, tmp_path: Path
-) -> None:
-    scripted.say("answer", "In Molde [1].", "In Molde, once more [1].")
-    environment = {**neo4j_env, **scripted.env(), "KGRAG_HOME": str(tmp_path)}
+def test_come_back_to_yesterdays_answer(chromium: Browser, environment: dict[str, str], scripted: Scripted) -> None:
+    scripted.say("answer", "In Molde [1].", "In Molde, once more [1].", "In 1861 [1].", "In Molde, a third time [1].")
     with Application(environment) as served, Visitor(chromium, served.url) as visitor:
         visitor.ask(QUESTION, SHIPS, "Fast")
         visitor.page.locator(".answer", has_text="In Molde").wait_for()
@@ -89,8 +85,20 @@ def test_come_back_to_yesterdays_answer(
         assert len(scripted.calls) == paid
         page.get_by_label("Ask again").first.click()
         page.locator(".answer", has_text="In Molde, once more").wait_for()
-        assert page.locator(".turn").count() == 1
         assert len(scripted.calls) > paid
+        visitor.ask("And when?")
+        page.locator(".answer", has_text="In 1861").wait_for()
+        page.get_by_label("Ask again").first.click()
+        page.locator(".question-bar", has_text="3 of 3").wait_for()
+        assert page.locator(".answer").all_inner_texts() == ["In Molde, a third time1."]
+        page.get_by_role("button", name="Undo").click()
+        page.locator(".question-bar", has_text="2 of 3").wait_for()
+        page.locator(".answer", has_text="In 1861").wait_for()
+        page.get_by_label("Version before").click()
+        page.locator(".question-bar", has_text="1 of 3").wait_for()
+        page.reload()
+        page.locator(".question-bar", has_text="1 of 3").wait_for()
+        assert page.locator(".answer").all_inner_texts() == ["In Molde1."]
         page.get_by_label("Remove this conversation").click()
         page.get_by_role("button", name="Remove", exact=True).click()
         page.get_by_role("heading", name="Ask about").wait_for()
@@ -192,15 +200,47 @@ def test_what_goes_wrong_is_said_where_the_answer_would_be(visit: Visit, scripte
     page.get_by_role("alert").get_by_text("no-such-retriever").wait_for()
 
 
-def test_a_server_that_is_away_for_a_moment(
-    chromium: Browser, collections: None, neo4j_env: dict[str, str], scripted: Scripted, tmp_path: Path
-) -> None:
-    scripted.say("answer", "In Molde [1].")
-    environment = {**neo4j_env, **scripted.env(), "KGRAG_HOME": str(tmp_path)}
+def test_how_an_answer_ended_is_said(chromium: Browser, environment: dict[str, str], scripted: Scripted) -> None:
+    long = " ".join(f"She sailed in {year} [1]." for year in range(1861, 2161))
+    scripted.say("answer", "Not in the evidence.", "It was so.", f"In Molde [1]. {long}")
+    with (
+        Application({**environment, "KGRAG_SERVE__DEADLINE": "20"}) as served,
+        Visitor(chromium, served.url) as visitor,
+    ):
+        page = visitor.page
+        pane = page.get_by_role("region", name="Sources")
+        missing, uncited = (
+            "did not find it in the passage that was read.",
+            "cites nothing from the passage that was read.",
+        )
+        for said in (f"The model {missing}", f"This answer {uncited}"):
+            visitor.ask(QUESTION, SHIPS, "Fast")
+            page.locator(".ending + .col .answer").wait_for()
+            assert page.locator(".ending").inner_text() == said
+            pane.locator(".chip:not(.more)").wait_for()
+            pane.get_by_label("Close the sources").click()
+            page.get_by_role("button", name="1 passage").click()
+            pane.locator(".source-head").wait_for()
+        scripted.drip(0.1)
+        visitor.ask(QUESTION, SHIPS, "Fast")
+        page.locator(".ending", has_text="Cut short: the time for an answer ran out.").wait_for()
+        scripted.drip(0)
+        assert page.locator(".answer").inner_text().startswith("In Molde")
+        assert page.get_by_role("alert").get_by_role("button", name="Ask again").count() and visitor.wrong == []
+
+
+def test_what_is_typed_is_kept(chromium: Browser, environment: dict[str, str]) -> None:
     with Visitor(chromium, "http://127.0.0.1") as visitor:
         page = visitor.page
         with Application(environment) as served:
             page.goto(f"{served.url}/?collection={LETTERS}")
-            page.get_by_label("Question", exact=True).fill("Who?")
-        page.get_by_label("Question", exact=True).press("Enter")
+            field = page.get_by_label("Question", exact=True)
+            field.fill("Who? " * 2001)
+            field.press("Enter")
+            page.get_by_role("button", name="Add as a document").wait_for()
+            page.reload()
+            assert len(field.input_value()) == 10_005, "nothing of it is cut off"
+            field.fill("Who?")
+        field.press("Enter")
         page.get_by_role("alert").get_by_text("The server cannot be reached.").wait_for()
+        assert field.input_value() == "Who?"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import quote
@@ -24,9 +25,7 @@ def test_nothing_runs_but_what_the_server_sends(application: Application) -> Non
         policy = reply.headers["content-security-policy"]
         assert "unsafe" not in policy and "script-src 'self'" in policy, place
         assert reply.status_code == (404 if place == "/nothing" else 200)
-        assert not [
-            line for line in reply.text.splitlines() if "<script>" in line or "style=" in line or "onclick" in line
-        ]
+        assert not re.search("<script>|style=|onclick", reply.text)
     for place in ("/assets/nothing.js", "/assets/../pages.py", "/assets/%2e%2e/mount.py", "/assets/"):
         assert httpx.get(f"{application.url}{place}", trust_env=False).status_code == 404, place
     assert httpx.get(f"{application.url}/api/v1/nothing", trust_env=False).json()["kind"]

@@ -1,11 +1,9 @@
-"""What a team does with it, each task as a person would: what it takes in clicks and seconds is printed."""
+"""What a team does with it, each task as a person would."""
 
 from __future__ import annotations
 
 import re
-import time
 from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -20,21 +18,6 @@ if TYPE_CHECKING:
     from playwright.sync_api import Route
 
 pytestmark = pytest.mark.browser
-
-_CLICKS = """(() => {
-    let n = 0;
-    addEventListener("click", (event) => { if (event.isTrusted) n++; }, true);
-    window.clicks = () => n;
-})()"""
-
-
-@contextmanager
-def task(visitor: Visitor, name: str) -> Iterator[None]:
-    """Count what is done within."""
-    began = time.monotonic()
-    visitor.page.evaluate(_CLICKS)
-    yield
-    print(f"TASK {name}: {visitor.page.evaluate('clicks()')} clicks, {time.monotonic() - began:.1f} s")
 
 
 def _is_done(visitor: Visitor, text: str, timeout: float = 60_000) -> None:
@@ -55,18 +38,12 @@ def test_first_answer_of_a_new_collection(
 ) -> None:
     scripted.say("answer", "In Molde [1].")
     visitor = visit()
-    visitor.go("/library?tab=collections")
-    with task(visitor, "first answer from files"):
-        visitor.page.get_by_role("button", name="New collection").click()
-        place = visitor.page.get_by_role("region", name="New collection")
-        place.get_by_label("Collection").fill(collection_name)
-        with visitor.page.expect_file_chooser() as chosen:
-            place.get_by_role("button", name="Choose files").click()
-        chosen.value.set_files(book)
-        _is_done(visitor, f"1 file read · {collection_name}")
-        visitor.page.get_by_role("link", name="Ask", exact=True).click()
-        visitor.ask(QUESTION)
-        visitor.page.locator(".answer", has_text="In Molde").wait_for()
+    visitor.upload(collection_name, book)
+    _is_done(visitor, f"1 file read · {collection_name}")
+    visitor.page.wait_for_url(f"**/library?collection={collection_name}")
+    visitor.page.get_by_role("link", name="Ask", exact=True).click()
+    visitor.ask(QUESTION)
+    visitor.page.locator(".answer", has_text="In Molde").wait_for()
     kg[collection_name].delete()
 
 
@@ -79,19 +56,12 @@ def test_two_thousand_files_and_the_three_that_failed(visit: Visit, kg: Knowledg
     for number in (1, 2, 3):
         (folder / f"broken {number}.pdf").write_bytes(b"no PDF")
     visitor = visit()
-    visitor.go("/library?tab=collections")
     try:
-        with task(visitor, "2,000 files, and the three that failed"):
-            visitor.page.get_by_role("button", name="New collection").click()
-            place = visitor.page.get_by_role("region", name="New collection")
-            place.get_by_label("Collection").fill(name)
-            with visitor.page.expect_file_chooser() as chosen:
-                place.get_by_role("button", name="Choose a folder").click()
-            chosen.value.set_files(folder)
-            _is_done(visitor, "1,997 files read, 3 failed", 300_000)
-            visitor.page.get_by_role("button", name="Only those that failed (3)").click()
-            shown = visitor.page.get_by_label("Files", exact=True).get_by_role("listitem")
-            assert {its.split("\n")[0] for its in shown.all_inner_texts()} == {f"sea/broken {n}.pdf" for n in (1, 2, 3)}
+        visitor.upload(name, folder, by="Choose a folder")
+        _is_done(visitor, "1,997 files read, 3 failed", 300_000)
+        visitor.page.get_by_role("button", name="Only those that failed (3)").click()
+        shown = visitor.page.get_by_label("Files", exact=True).get_by_role("listitem")
+        assert {its.split("\n")[0] for its in shown.all_inner_texts()} == {f"sea/broken {n}.pdf" for n in (1, 2, 3)}
         assert kg[name].info().counts["Document"] == 1997
     finally:
         kg[name].delete()
@@ -144,14 +114,13 @@ def test_how_two_names_are_connected(visit: Visit) -> None:
     page = (visitor := visit()).page
     visitor.go(f"/graph?collection={SHIPS.replace('&', '%26')}")
     page.get_by_role("combobox", name="Find a name").wait_for()
-    with task(visitor, "how two names are connected"):
-        page.get_by_role("combobox", name="Find a name").fill("ingr")
-        page.get_by_role("option", name=re.compile("^Ingrid Solheim")).click()
-        page.get_by_role("button", name="Ingrid Solheim, Name").wait_for()
-        page.get_by_role("button", name="How are two connected").click()
-        page.keyboard.type("mold")
-        page.get_by_role("option", name=re.compile("^Molde")).click()
-        page.get_by_role("button", name="Molde, Name").wait_for()
+    page.get_by_role("combobox", name="Find a name").fill("ingr")
+    page.get_by_role("option", name=re.compile("^Ingrid Solheim")).click()
+    page.get_by_role("button", name="Ingrid Solheim, Name").wait_for()
+    page.get_by_role("button", name="How are two connected").click()
+    page.keyboard.type("mold")
+    page.get_by_role("option", name=re.compile("^Molde")).click()
+    page.get_by_role("button", name="Molde, Name").wait_for()
     page.wait_for_url(re.compile("name=Ingrid.Solheim&other=Molde"))
 
 
@@ -161,11 +130,10 @@ def test_a_document_is_removed_with_a_minute_to_think(visit: Visit, kg: Knowledg
     page = (visitor := visit()).page
     visitor.go(f"/library?collection={collection_name}")
     page.get_by_role("link", name="Kari", exact=True).wait_for()
-    with task(visitor, "a document is removed, and is back"):
-        page.get_by_label("Delete Kari").click()
-        page.get_by_text("“Kari” will be deleted in 5").wait_for()
-        page.get_by_role("button", name="Undo").click()
-        page.get_by_text("“Kari” will be deleted in").first.wait_for(state="detached")
+    page.get_by_label("Delete Kari").click()
+    page.get_by_text("“Kari” will be deleted in 5").wait_for()
+    page.get_by_role("button", name="Undo").click()
+    page.get_by_text("“Kari” will be deleted in").first.wait_for(state="detached")
     assert kg[collection_name].info().counts["Document"] == 2
 
 
@@ -191,10 +159,9 @@ def test_twenty_names_are_tied(visit: Visit, kg: KnowledgeGraph, collection_name
     visitor.go(f"/library?collection={collection_name}&tab=names")
     page.get_by_label("Which pairs").select_option("same")
     page.locator(".pairs > li").nth(19).wait_for()
-    with task(visitor, "twenty names are tied"):
-        page.get_by_label("Choose all shown").click()
-        page.get_by_role("button", name="The same", exact=True).first.click()
-        page.locator(".pairs > li").first.wait_for(state="detached")
+    page.get_by_label("Choose all shown").click()
+    page.get_by_role("button", name="The same", exact=True).first.click()
+    page.locator(".pairs > li").first.wait_for(state="detached")
     page.wait_for_timeout(6000)  # while it can be taken back
     assert _tied(kg, collection_name) >= 20
 
@@ -212,10 +179,9 @@ def test_an_expensive_job_is_stopped_before_it_begins(
     visitor.go(f"/library?collection={collection_name}&tab=work")
     begin = page.get_by_label("Begin: Extract facts")
     begin.wait_for()
-    with task(visitor, "an expensive job is stopped before it begins"):
-        begin.click()
-        page.get_by_role("dialog").get_by_text("24 calls").wait_for()
-        page.get_by_role("button", name="Not now").click()
+    begin.click()
+    page.get_by_role("dialog").get_by_text("24 calls").wait_for()
+    page.get_by_role("button", name="Not now").click()
     assert not page.get_by_role("progressbar").count()
     begin.click()
     page.get_by_role("dialog").get_by_role("button", name="Begin").click()
@@ -231,12 +197,11 @@ def test_on_a_phone(visit: Visit, scripted: Scripted) -> None:
     page = (visitor := visit(narrow=True)).page
     visitor.go(f"/?collection={SHIPS.replace('&', '%26')}")
     page.get_by_label("Question", exact=True).wait_for()
-    with task(visitor, "asked on a phone, and the page looked at"):
-        visitor.ask(QUESTION, how="Fast")
-        page.get_by_role("button", name=re.compile("^Source 1: ")).first.click()
-        page.get_by_role("region", name="Sources").get_by_text("Page 3 of 8").wait_for()
-        page.get_by_label("Close the sources").click()
-        page.get_by_label("Show all pages").click()
-        page.get_by_role("link", name="Library").click()
-        page.get_by_role("heading", name="Library").wait_for()
+    visitor.ask(QUESTION, how="Fast")
+    page.get_by_role("button", name=re.compile("^Source 1: ")).first.click()
+    page.get_by_role("region", name="Sources").get_by_text("Page 3 of 8").wait_for()
+    page.get_by_label("Close the sources").click()
+    page.get_by_label("Show all pages").click()
+    page.get_by_role("link", name="Library").click()
+    page.get_by_role("heading", name="Library").wait_for()
     assert page.evaluate("document.documentElement.scrollWidth - innerWidth") <= 0

@@ -21,7 +21,7 @@ import { attempt, button, empty, fill, h, icon, loading, place, problem, select 
 /** @typedef {{id: string, title: string, last: string}} Heading */
 
 const ROLES = ["read", "write", "admin"];
-const KEPT = "kgrag-collection", MANY = 8; // conversations from which they are searched
+const KEPT = "kgrag-collection", MANY = 8, SHOWN = 200; // conversations from which they are searched; characters of a title
 /** @type {[string, string, string, () => Promise<{show: Show}>][]} */
 const PAGES = [
   ["ask", "Ask", "ask", () => import("./ask.js")],
@@ -109,7 +109,7 @@ async function route() {
   /** @type {App} */
   const app = {
     start, collection: chosen(), path: path.slice(1), query: new URLSearchParams(location.search), signal, go, may, history: showHistory, begin,
-    title: (text) => { document.title = text ? `${text} · kgrag` : "kgrag"; },
+    title: (text) => { document.title = text ? `${text.slice(0, SHOWN)} · kgrag` : "kgrag"; },
     about: (name) => { if (start.collections.includes(name) && name !== chosen()) { keep(name); frame(); } },
   };
   app.title(PAGES.find(([name]) => name === first)?.[1] ?? "");
@@ -132,7 +132,7 @@ function frame() {
     start.collections.length > 0 && select(start.collections.map((name) => [name, name]), collection, choose, { "aria-label": "Collection" }),
     h("span", { class: "space" }),
     button({ icon: "light", label: "Light or dark", onclick: turnTheme }),
-    start.locked && h("form", { method: "post", action: "/logout" }, h("span", { class: "row" },
+    start.locked && h("form", { method: "post", action: "/logout", onsubmit: () => sessionStorage.clear() }, h("span", { class: "row" },
       h("button", { type: "submit", class: "button bare", title: `Log out ${start.name}`, "aria-label": `Log out ${start.name}` }, icon("leave")))));
   const links = PAGES.filter(([name]) => name !== "admin" || may("admin")).map(([name, title, symbol]) =>
     h("a", { class: "page", href: whole(name === "ask" ? "/" : `/${name}`), "aria-current": name === first && "page" }, icon(symbol), title));
@@ -158,7 +158,7 @@ async function showHistory() {
       const before = day;
       day = dayOf(conversation.last);
       return [day !== before && h("h2", {}, day),
-        h("a", { href: `/ask/${conversation.id}`, title: conversation.title, dir: "auto", "aria-current": location.pathname === `/ask/${conversation.id}` && "true" }, conversation.title)];
+        h("a", { href: `/ask/${conversation.id}`, title: conversation.title.slice(0, SHOWN), dir: "auto", "aria-current": location.pathname === `/ask/${conversation.id}` && "true" }, conversation.title.slice(0, SHOWN))];
     }));
   };
   search.addEventListener("input", draw);

@@ -1,8 +1,9 @@
 // The page of conversations: questions below each other, the sources of the one that is looked at beside them.
 import { address, call, get, post, remove } from "./api.js";
-import { agreed, attempt, button, dialog, empty, fill, h, icon, select } from "./dom.js";
+import { agreed, attempt, button, count, dialog, empty, fill, h, icon, say, select } from "./dom.js";
 import { Sources } from "./sources.js";
-import { TurnView } from "./turn.js";
+import { opened, TurnView } from "./turn.js";
+import { upload } from "./upload.js";
 
 /**
  * @typedef {import("./app.js").App} App
@@ -10,12 +11,14 @@ import { TurnView } from "./turn.js";
  * @typedef {import("./turn.js").Turn} Turn
  */
 
+const LONGEST = 10_000; // characters of a question
 const MODE = "kgrag-mode", NARROW = matchMedia("(max-width: 1000px)");
 
 /** @param {HTMLElement} view @param {App} app */
 export async function show(view, app) {
   const id = app.path[0] ?? "";
-  const talk = id ? await get(address(["conversations", id]), app.signal) : { id: "", mine: true, collections: [], turns: [] };
+  const turn = app.query.get("turn") ?? "", talk = id ? await get(address(["conversations", id], { turn }), app.signal) : { id: "", mine: true, collections: [], turns: [] };
+  if (turn && talk.mine) await post(address(["turns", turn, "show"]), {});
   if (app.signal.aborted) return;
   if (app.start.collections.length === 0 && !id) {
     fill(view, h("div", { class: "page-body" }, empty("Nothing to ask yet", "Add documents, and ask about them.", app.may("write") && h("a", { class: "button main", href: "/library" }, icon("upload"), "Add documents"))));
@@ -36,15 +39,21 @@ class Talk {
     this.asking = false;
     this.pane = new Sources({ collection: this.collections[0] ?? app.collection });
     this.turns = h("div", { class: "turns", tabindex: 0, role: "log", "aria-label": "Conversation" });
-    this.field = h("textarea", { rows: 1, placeholder: this.id ? "Ask on" : "Ask a question", "aria-label": "Question", maxLength: 10_000, autofocus: true });
+    this.field = h("textarea", { rows: 1, placeholder: this.id ? "Ask on" : "Ask a question", "aria-label": "Question", autofocus: true, value: sessionStorage.getItem(this.draft) ?? "" });
     this.modes = h("div", { class: "modes" });
     this.away = false;
     for (const kind of ["wheel", "touchmove", "keydown"]) this.turns.addEventListener(kind, () => { this.away = true; }, { passive: true });
     fill(view, h("div", { class: "talk" }, this.turns, this.mine ? this.composer() : this.foreign()), this.pane.element);
   }
 
+  /** Where what is typed and not asked yet is kept, in this tab. */
+  get draft() {
+    return `kgrag-draft ${this.id}`;
+  }
+
   begin() {
     const { app } = this;
+    this.grow();
     for (const item of this.shown) void this.put(item).follow_();
     if (this.shown.length === 0) void this.hello();
     else {
@@ -70,7 +79,12 @@ class Talk {
     const examples = h("div", { class: "examples" });
     fill(this.turns, h("div", { class: "hello" }, h("h1", {}, `Ask about ${name}`),
       !this.app.start.model && h("p", { class: "no-model" }, icon("search"), "Search only: no language model configured. Passages are found, with the trail that leads to them."), examples));
-    const { questions } = await get(address(["collections", this.collections[0] ?? "", "examples"]), this.app.signal);
+    const [only = "", ...more] = this.collections, info = await get(address(["collections", only]), this.app.signal);
+    if (!more.length && !info.counts.Passage) {
+      return fill(examples, empty(`${only} holds nothing yet`, this.app.may("write") ? "Add documents, and ask about them." : "Whoever may write to it can add documents.",
+        this.app.may("write") && h("a", { class: "button main", href: "/library" }, icon("upload"), "Add documents")));
+    }
+    const { questions } = await get(address(["collections", only, "examples"]), this.app.signal);
     fill(examples, questions.map((/** @type {string} */ text) => button({ title: text, kind: "line", icon: "ask", onclick: () => this.ask(text) })));
   }
 
@@ -80,11 +94,18 @@ class Talk {
       signal: this.app.signal, pane: this.pane, looks: this.app.start.looks, model: this.app.start.model,
       edit: (turn) => this.edit(turn),
       ask: (question) => { this.field.value = question; return this.ask(question); },
+      version: (id) => this.version(id),
       again: (turn) => { this.instead = turn.id; return this.ask(turn.question); },
       ended: (item) => {
         const place = this.shown.findIndex((one) => one.turn.id === item.turn.id);
         if (place >= 0) this.shown[place] = item;
         this.beside(item);
+      },
+      found: (sources) => {
+        if (NARROW.matches || this.pane.dismissed) return false;
+        this.pane.have(sources);
+        this.pane.show(0);
+        return true;
       },
       grown: (content) => this.follow(content),
     });
@@ -92,11 +113,15 @@ class Talk {
     return { view, follow_: async () => { if (!view.over) await view.follow(); } };
   }
 
-  /** Have the sources of a turn beside it, where there is room; those of an answer that cites nothing stay closed. @param {Shown} item */
+  /** Show another version of a turn, with what followed it. @param {string} id */
+  version(id) {
+    this.app.go(`/ask/${this.id}?turn=${id}`);
+  }
+
+  /** Have the sources of a turn beside it, where there is room. @param {Shown} item */
   beside(item) {
     if (NARROW.matches || this.pane.dismissed) return;
-    const first = item.sources[0];
-    if (!first || (item.answer?.text && first.number === null)) return void (item.turn.state === "running" || this.pane.close());
+    if (!item.sources.length || !opened(item)) return void (item.turn.state === "running" || this.pane.close());
     this.pane.have(item.sources);
     this.pane.show(0);
   }
@@ -146,7 +171,7 @@ class Talk {
     this.mode = field;
     fill(this.modes, field, h("span", { class: "quiet" }, `in ${this.collections.join(", ")}`),
       start.collections.length > 1 && button({ icon: "plus", label: "Choose collections", onclick: () => this.several() }),
-      this.instead && h("span", { class: "row" }, "The question is asked again, and what came after it goes.", button({ title: "Cancel", onclick: () => this.unedit() })),
+      this.instead && h("span", { class: "row" }, "This is a further version; the one before is kept, with what follows it.", button({ title: "Cancel", onclick: () => this.unedit() })),
       this.id && !this.instead && h("span", { class: "row" }, button({ icon: "plus", title: "New", onclick: () => this.app.go("/") }),
         button({ icon: "edit", label: "Rename this conversation", onclick: () => this.rename() }),
         button({ icon: "bin", label: "Remove this conversation", onclick: () => this.remove() })));
@@ -191,6 +216,7 @@ class Talk {
   }
 
   grow() {
+    sessionStorage.setItem(this.draft, this.field.value);
     this.field.style.height = "auto";
     this.field.style.height = `${this.field.scrollHeight + 2}px`;
   }
@@ -218,12 +244,21 @@ class Talk {
   async ask(text, named = "") {
     const question = text.trim();
     if (!question || this.asking) return;
+    if (question.length > LONGEST) return this.tooLong(question);
     this.asking = true;
     try {
       await this.asked(question, named);
     } finally {
       this.asking = false;
     }
+  }
+
+  /** What is too long stays in the field, and may become a document. @param {string} text */
+  tooLong(text) {
+    const { app } = this, [collection = ""] = this.collections, now = new Date().toISOString().slice(0, 16).replace(":", ".");
+    const add = () => upload(app, collection, [{ file: new File([text], `Text of ${now}.txt`), name: `Text of ${now}.txt` }]);
+    say(`This has ${count(text.length)} characters, and a question has ${count(LONGEST)} at most. Shorten it, or add it to ${collection} as a document, and ask about that.`,
+      { error: true, ...(app.may("write") ? { action: { title: "Add as a document", does: add } } : {}), seconds: 60 });
   }
 
   /** @param {string} question @param {string} named */
@@ -236,8 +271,9 @@ class Talk {
     const request = { collections: this.collections, question, ...how, ...(this.id ? { conversation: this.id } : {}), instead: this.instead };
     const turn = await post(address(["turns"]), request);
     if (this.instead) {
-      const from = this.shown.findIndex((one) => one.turn.id === this.instead);
-      for (const old of this.shown.splice(Math.max(0, from))) document.getElementById(`turn-${old.turn.id}`)?.remove();
+      const before = this.instead, from = this.shown.findIndex((one) => one.turn.id === before), old = this.shown.splice(Math.max(0, from));
+      for (const one of old) document.getElementById(`turn-${one.turn.id}`)?.remove();
+      if (old.length > 1) say("What followed is kept with the version before.", { action: { title: "Undo", does: () => this.version(before) }, seconds: 20 });
     }
     if (this.shown.length === 0) fill(this.turns);
     this.unedit();

@@ -89,8 +89,7 @@ function arrived(app, event) {
 
 /** @param {App} app @param {string} collection */
 function look(app, collection) {
-  localStorage.setItem("kgrag-collection", collection);
-  app.go("/library");
+  app.go(`/library?collection=${encodeURIComponent(collection)}`);
 }
 
 /** @param {App} app */

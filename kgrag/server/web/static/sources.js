@@ -8,7 +8,7 @@ import { attempt, button, fill, h, icon, loading } from "./dom.js";
  * @typedef {{id: string, number: number, caption: string, page: number | null, media_type: string}} Figure
  * @typedef {{passage: string, title: string, sentence: string, name: string, start: number, end: number}} Hop
  * @typedef {{number: number | null, passage: Passage, heading: string, place: string, summary: string,
- *   snippet: {text: string, marks: [number, number][]}, support: [number, number], why: string, hops: Hop[], also: string, gone: boolean}} Source
+ *   snippet: {text: string, marks: [number, number][]}, support: [number, number], why: string, hops: Hop[], also: string, gone: boolean, read?: boolean}} Source
  * @typedef {{png: string, boxes: number[][], dark: number[][], pages: number, number: number, confidence: number | null}} Page
  */
 
@@ -66,11 +66,11 @@ export class Sources {
   have(sources) {
     this.sources = sources;
     this.shown = "";
-    const searched = sources.every((source) => source.number === null);
+    const searched = sources.every((source) => source.number === null), some = sources.some((source) => source.read);
     fill(this.list, sources.map((source, place) => {
-      const cited = source.number !== null;
-      const tab = h("button", { type: "button", class: `chip${cited || searched ? "" : " more"}`, role: "tab", "data-place": place, title: source.heading,
-        "aria-label": `${cited ? `Source ${source.number}` : `Also found ${place + 1}`}: ${source.heading}` }, cited ? String(source.number) : searched ? String(place + 1) : "·");
+      const cited = source.number !== null, plain = searched && (source.read || !some);
+      const tab = h("button", { type: "button", class: `chip${cited || plain ? "" : " more"}`, role: "tab", "data-place": place, title: source.heading,
+        "aria-label": `${cited ? `Source ${source.number}` : `${source.read ? "Also read" : "Also found"} ${place + 1}`}: ${source.heading}` }, cited ? String(source.number) : plain ? String(place + 1) : "·");
       tab.addEventListener("click", () => this.show(place));
       return tab;
     }));

@@ -1,6 +1,6 @@
 // One question of a conversation: what happens while it is answered, the answer with what it cites, what can be done with it.
 import { address, ApiError, events, get, post } from "./api.js";
-import { attempt, button, dialog, fill, h, icon, problem, say, when } from "./dom.js";
+import { attempt, button, counted, dialog, fill, h, icon, problem, say, when } from "./dom.js";
 import { safe } from "./markdown.js";
 import { snippet, trail } from "./sources.js";
 
@@ -10,14 +10,16 @@ import { snippet, trail } from "./sources.js";
  * @typedef {{id: string, conversation: string, collections: string[], question: string, system: string, retriever: string,
  *   asked: string, state: "waiting" | "running" | "done" | "stopped" | "failed", created: string,
  *   error: {error: string, remedy: string, kind: string} | null, good: boolean | null, remark: string}} Turn
- * @typedef {{html: string, text: string, found: boolean, problem: string, doubt: string, system: string, usage: string, seconds: number}} Answer
+ * @typedef {{html: string, text: string, found: boolean, cut: boolean, problem: string, doubt: string, system: string, usage: string, seconds: number}} Answer
  * @typedef {{step: number, topic: string, lines: [string, string][], hops: Hop[]}} Step
- * @typedef {{turn: Turn, mine: boolean, answer: Answer | null, steps: Step[], sources: Source[], notes: string[], hops: Hop[], follow_ups: string[]}} Shown
+ * @typedef {{turn: Turn, mine: boolean, answer: Answer | null, steps: Step[], sources: Source[], notes: string[], hops: Hop[], follow_ups: string[], versions?: string[]}} Shown
  * @typedef {{signal: AbortSignal, pane: import("./sources.js").Sources, looks: Record<string, string>, model: string,
- *   edit: (turn: Turn) => void, ask: (question: string) => unknown, again: (turn: Turn) => unknown, ended: (shown: Shown) => void, grown: (content: HTMLElement) => void}} Place
+ *   edit: (turn: Turn) => void, ask: (question: string) => unknown, again: (turn: Turn) => unknown, version: (id: string) => unknown, ended: (shown: Shown) => void, found: (sources: Source[]) => boolean, grown: (content: HTMLElement) => void}} Place
  */
 
 const AGAIN = [500, 1000, 2000, 4000, 8000]; // milliseconds before the connection is tried again
+
+const LONG = 600; // characters of a question that may have to be scrolled
 
 /** A turn on the page, from its question to its end. */
 export class TurnView {
@@ -37,10 +39,13 @@ export class TurnView {
 
   /** The question, and as what it was understood. */
   head() {
-    const { turn, mine } = this.shown;
-    fill(this.element, h("h2", { class: "question text" }, turn.question),
+    const { turn, mine, versions = [] } = this.shown, at = versions.indexOf(turn.id);
+    const to = (/** @type {string} */ name, /** @type {string} */ label, /** @type {string | undefined} */ id) =>
+      button({ icon: name, label, disabled: !id, onclick: () => id && this.place.version(id) });
+    fill(this.element, h("h2", { class: "question text", tabindex: turn.question.length > LONG && 0 }, turn.question),
       turn.asked && turn.asked !== turn.question && h("p", { class: "asked text" }, `Understood as: ${turn.asked}`),
       mine && this.over && h("div", { class: "question-bar" },
+        versions.length > 1 && [to("left", "Version before", versions[at - 1]), h("span", { class: "small" }, `${at + 1} of ${versions.length}`), to("right", "Next version", versions[at + 1])],
         button({ icon: "edit", label: "Edit the question", onclick: () => this.place.edit(turn) }),
         button({ icon: "again", label: "Ask again", onclick: () => this.place.again(turn) })),
       this.content);
@@ -84,9 +89,9 @@ export class TurnView {
         else if (name === "again") now.textContent = `The language model does not answer; trying again (${data.tries})`;
         else if (name === "sources") {
           this.shown.sources = data.sources;
-          this.sources();
+          this.place.found(data.sources);
         } else if (name === "found") {
-          if (!this.shown.sources.length) fill(hits, h("p", { class: "hint" }, "Found so far"), brief(data.sources));
+          if (!this.shown.sources.length && !this.place.found(data.sources)) fill(hits, h("p", { class: "hint" }, "Found so far"), brief(data.sources));
         }
         else if (name === "asked") {
           this.shown.turn.asked = data.question;
@@ -96,31 +101,31 @@ export class TurnView {
           now.textContent = "Writing";
           fill(hits);
           fill(text, safe(data.html, (cite) => this.cite(cite)));
+          this.place.grown(this.content);
         } else if (name === "step") {
           steps.push(data);
           if (data.topic) now.textContent = data.topic;
           if (data.hops.length) fill(way, trail(data.hops, () => undefined));
           fill(lines, stepList(steps));
         }
-        this.place.grown(this.content);
       }
     } finally {
       clearInterval(ticking);
     }
   }
 
-  /** Show what came of it. */
+  /** Show what came of it: how it ended is said above all else. */
   draw() {
-    const { turn, answer, sources, steps, notes } = this.shown;
-    const failed = turn.error && !answer?.text, stopped = turn.state === "stopped" && !failed;
+    const { turn, answer, sources, steps, notes } = this.shown, end = ending(this.shown), { role, again } = ENDS[end] ?? {}, said = words(this.shown);
+    const ask = !!again && this.shown.mine && button({ title: "Ask again", icon: "again", onclick: () => this.place.again(turn) });
     fill(this.content,
-      failed && turn.error && problem({ message: turn.error.error, remedy: turn.error.remedy }, this.shown.mine && button({ title: "Ask again", icon: "again", onclick: () => this.place.again(turn) })),
-      stopped && h("p", { class: "quiet" }, answer?.text ? "Stopped. This was written until then." : "Stopped."),
+      end === "failed" ? problem({ message: said, remedy: turn.error?.remedy }, ask)
+        : said && h("p", { class: "remark ending", role: role ?? "note" }, icon(role ? "warn" : "search"), h("span", { class: "text" }, said), ask),
       sources.some((source) => source.gone && (source.number !== null || !answer)) && h("p", { class: "row small stale", role: "note" }, icon("warn"), "Documents that this rests on were removed or changed since.",
         this.shown.mine && button({ title: "Ask again", icon: "again", onclick: () => this.place.again(turn) })),
       answer && answer.text && this.answered(answer),
-      this.over && !answer?.text && (turn.state === "done" || sources.length > 0) && this.found(failed || stopped),
-      steps.length > 0 && h("details", { class: "steps" }, h("summary", {}, `How it came about: ${counted(steps)}`), h("ol", {}, stepList(steps))),
+      this.over && !answer?.text && (turn.state === "done" || sources.length > 0) && this.found(end !== "searched"),
+      steps.length > 0 && h("details", { class: "steps" }, h("summary", {}, `How it came about: ${counted(Math.max(1, ...steps.map(({ step }) => step)), "step")}`), h("ol", {}, stepList(steps))),
       notes.map((note) => h("p", { class: "hint text" }, note)),
       answer?.text || sources.length > 0 ? this.bar() : null, this.followUps());
   }
@@ -136,9 +141,7 @@ export class TurnView {
   answered(answer) {
     const text = h("div", { class: "answer" }, safe(answer.html, (cite) => this.cite(cite)));
     return h("div", { class: "col" }, text,
-      !answer.found && h("p", { class: "quiet" }, "The documents do not hold the answer."),
       answer.doubt && h("p", { class: "remark small", role: "note" }, icon("warn"), h("span", { class: "text" }, answer.doubt)),
-      answer.problem && h("p", { class: "remark small", role: "alert" }, icon("warn"), h("span", {}, answer.problem)),
       trail(this.shown.hops, (id) => this.open(id)));
   }
 
@@ -186,11 +189,12 @@ export class TurnView {
   }
 
   bar() {
-    const { turn, answer, mine } = this.shown;
+    const { turn, answer, mine, sources } = this.shown;
     const good = button({ icon: "good", label: "A good answer", pressed: turn.good === true, onclick: () => this.rate(turn.good === true ? null : true) });
     const bad = button({ icon: "bad", label: "Not a good answer", pressed: turn.good === false, onclick: () => this.rate(turn.good === false ? null : false) });
     return h("div", { class: "bar" },
       answer && button({ icon: "copy", label: "Copy the answer", onclick: async () => { await navigator.clipboard.writeText(answer.text); say("Copied."); } }),
+      sources.length > 0 && button({ icon: "library", title: counted(sources.filter((source) => source.read).length || sources.length, "passage"), onclick: () => { this.sources(); this.place.pane.show(0); } }),
       button({ icon: "share", label: "Copy the address of this answer", onclick: () => share(turn) }),
       button({ icon: "download", label: "Download", onclick: () => this.download() }),
       button({ icon: "graph", label: "Draw the trail", onclick: () => this.drawTrail() }),
@@ -269,10 +273,42 @@ function stepList(steps) {
   });
 }
 
-/** @param {Step[]} steps */
-function counted(steps) {
-  const number = Math.max(1, ...steps.map(({ step }) => step));
-  return number === 1 ? "1 step" : `${number} steps`;
+/**
+ * How a turn may end -> what is said of that above its text, "#" for the passages that were read; `open`: these are opened at once.
+ * @type {Record<string, {said?: string, open?: boolean, again?: boolean, role?: string}>}
+ */
+const ENDS = {
+  deadline: { said: "Cut short: the time for an answer ran out. This was written until then.", again: true, role: "alert" },
+  connection: { said: "Cut short: the language model failed. This was written until then.", again: true, role: "alert" },
+  length: { said: "Cut short.", role: "alert" },
+  partial: { said: "A step of the search failed; this answer is made from what there was.", again: true, role: "alert" },
+  stopped: { said: "Stopped. This was written until then." },
+  unwritten: { said: "Stopped." },
+  failed: {},
+  abstained: { said: "The model did not find it in #.", open: true },
+  uncited: { said: "This answer cites nothing from #.", open: true },
+  answered: {},
+  searched: {},
+};
+
+/** How a turn has ended, as ENDS names it. @param {Shown} shown */
+export function ending({ turn, answer, sources }) {
+  const cited = sources.some((source) => source.number !== null), kind = turn.error?.kind;
+  if (!answer?.text) return turn.state === "stopped" ? "unwritten" : turn.error ? "failed" : "searched";
+  if (turn.state === "stopped") return "stopped";
+  if (turn.state === "failed") return kind === "DeadlineError" ? "deadline" : "connection";
+  return answer.cut ? "length" : answer.problem ? "partial" : !answer.found ? "abstained" : !cited && sources.length ? "uncited" : "answered";
+}
+
+/** Whether the sources of a turn are opened without being asked for. @param {Shown} shown */
+export const opened = (shown) => shown.sources.some((source) => source.number !== null) || !shown.answer?.text || !!ENDS[ending(shown)]?.open;
+
+/** What is said of how a turn has ended. @param {Shown} shown */
+function words(shown) {
+  const { turn, answer, sources } = shown, end = ending(shown), read = sources.filter((source) => source.read).length || sources.length;
+  const detail = end === "connection" || end === "unwritten" ? turn.error?.error : end === "length" || end === "partial" ? answer?.problem : "";
+  if (end === "failed") return turn.error?.kind === "DeadlineError" ? "The time for an answer ran out." : turn.error?.error ?? "";
+  return [ENDS[end]?.said?.replace("#", read === 0 ? "the documents" : read === 1 ? "the passage that was read" : `these ${read} passages`), detail].filter(Boolean).join(" ");
 }
 
 /** Passages while an answer is on its way. @param {Source[]} sources */
