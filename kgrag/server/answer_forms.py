@@ -12,9 +12,10 @@ from markdown_it.token import Token
 
 from kgrag.agents.replies import citing, numbers_of
 from kgrag.retrieval.claims import claims_nothing
+from kgrag.retrieval.clauses import sentences
 from kgrag.retrieval.quoted_trail import by_title, hops, told_trail
 from kgrag.retrieval.snippet import crop, snippet
-from kgrag.retrieval.support import nearest_sentence, sentences, support
+from kgrag.retrieval.support import nearest_sentence, support
 from kgrag.retrieval.trail import trail
 from kgrag.values.events import Answer, Citation, Event, Retrieved
 from kgrag.values.forms import plain
