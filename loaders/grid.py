@@ -7,6 +7,7 @@ from itertools import count
 
 from kgrag.loaders.base import one_line
 from kgrag.loaders.pdf_layout import caption_number
+from kgrag.text.letters import word_lists
 from kgrag.values.documents import Table
 
 _MAX_SPAN = 200  # columns
@@ -21,17 +22,10 @@ _VALUE = re.compile(
     rf"{_NUMBER}(?:[^\W\d]{{1,12}}[.²³]?|[$€£¥₹%])?|[^\w]*|n\.?/?a\.?|none|unknown|yes|no|true|false|x", re.I
 )
 _DATE = re.compile(r"\d{1,2}\.?(?: de)? [^\W\d]{3,10}\.?,?(?: de)? \d{2,4}|[^\W\d]{3,10}\.? \d{1,2}(?:, \d{4})?")
-_GENERAL = frozenset(
-    "value values description meaning means definition explanation comment comments remark remarks text".split()
-)
+_LISTS = word_lists("kgrag.loaders")
+_GENERAL = _LISTS["general"]
 """Names of a second column that are no values themselves."""
-_LABELS = frozenset(
-    """address age author born brand capacity colour color company contact country currency date depth died duration
-    email e-mail gender height id language length licence license location maker manufacturer material model name notes
-    number occupation owner phone price published quantity role size speed status telephone title type url version
-    volume weight width website year alter preis farbe gewicht höhe breite länge größe datum geboren gestorben nom prix
-    couleur poids taille hauteur nombre precio peso navn pris farge vekt""".split()
-)
+_LABELS = _LISTS["labels"]
 """Names of properties: in the first of two columns they show that no row above them is a header."""
 _DIGITS = re.compile(r"[\d.,'’\s/:%+−()-]+")
 _YEAR = re.compile(r"(?:1[5-9]|20|21)\d\d(?:[/–-]\d{2,4})?")

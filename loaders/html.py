@@ -18,16 +18,14 @@ from kgrag.loaders.inline import Inline
 from kgrag.loaders.markup import BREAK, NOTE, boilerplate, prepare, sample
 from kgrag.loaders.outline import Outline
 from kgrag.loaders.reading import Format, Reading
+from kgrag.text.letters import word_lists
 from kgrag.values.documents import Document
 
 _DROPPED = ["script", "style", "noscript", "template", "nav", "footer", "iframe", "title"]
 _FRAME = {"nav": "navigation bar", "footer": "page foot"}
 """The dropped elements that are counted, by kind."""
-_BLOCKS = frozenset(
-    """address article aside blockquote body caption center dd details dialog div dl dt fieldset figcaption figure form
-    header hr html legend li main ol option p section select summary table tbody td textarea tfoot th thead tr
-    ul""".split()
-)
+_LISTS = word_lists("kgrag.loaders")
+_BLOCKS = _LISTS["blocks"]
 _HEADINGS = ("h1", "h2", "h3", "h4", "h5", "h6")
 _MOST_INNER = 200  # tables in others: pages of more are laid out by them
 _SIGNS = {"sup": "^", "sub": "_"}

@@ -31,12 +31,11 @@ from kgrag.loaders.base import (
 from kgrag.loaders.grid import with_head
 from kgrag.loaders.named_rows import CORPUS, Columns, Row, flat, is_table, read_rows, row_key, tree
 from kgrag.loaders.reading import Format
+from kgrag.text.letters import word_lists
 from kgrag.values.documents import Document, Problem, Table, Triple
 
-_HOLDERS = frozenset(
-    """articles chats conversations data docs documents entries events features hits items list messages pages posts
-    records response result results rows values""".split()
-)
+_LISTS = word_lists("kgrag.loaders")
+_HOLDERS = _LISTS["holders"]
 """Names under which objects hold lists of others."""
 
 

@@ -21,6 +21,7 @@ from kgrag.loaders.grid import Cell
 from kgrag.loaders.inline import Inline
 from kgrag.loaders.outline import Outline
 from kgrag.loaders.reading import Format, single_document
+from kgrag.text.letters import word_lists
 from kgrag.values.documents import Document
 
 if TYPE_CHECKING:
@@ -32,19 +33,9 @@ if TYPE_CHECKING:
 
 
 _MAX_NESTING = 100  # the parser drops what is deeper; its own limit of 20 cuts lists of ten levels
-_TAGS = frozenset(
-    """a abbr acronym address applet area article aside audio b base basefont bdi bdo big blink blockquote body br
-    button canvas caption center cite code col colgroup data datalist dd del details dfn dialog dir div dl dt em embed
-    fieldset figcaption figure font footer form frame frameset h1 h2 h3 h4 h5 h6 head header hgroup hr html i iframe img
-    input ins kbd label legend li link main map mark marquee math menu meta meter nav nobr noframes noscript object ol
-    optgroup option output p param picture pre progress q rp rt ruby s samp script section select slot small source
-    span strike strong style sub summary sup svg table tbody td template textarea tfoot th thead time title tr track tt
-    u ul var video wbr""".split()
-)
-_FLAGS = frozenset(
-    """allowfullscreen async autofocus autoplay checked compact controls default defer disabled hidden ismap loop
-    multiple muted nohref noshade novalidate nowrap open readonly required reversed selected""".split()
-)
+_LISTS = word_lists("kgrag.loaders")
+_TAGS = _LISTS["tags"]
+_FLAGS = _LISTS["flags"]
 _TAG = re.compile(r"</?([A-Za-z][A-Za-z0-9:._-]*)([^<>]*?)/?>", re.DOTALL)
 _ALONE = frozenset("br hr img wbr".split())
 _OPEN = frozenset("dd dt hr li option p tbody td tfoot th thead tr".split()) | _ALONE

@@ -12,6 +12,7 @@ from bs4.element import NavigableString, Tag
 from kgrag.loaders.base import counted
 from kgrag.loaders.inline import Node, formula
 from kgrag.loaders.outline import Outline
+from kgrag.text.letters import word_lists
 from kgrag.values.documents import Document, Section
 
 # What the HTML pages of a folder have in common around their text: blocks at the start and end, the end of titles.
@@ -90,12 +91,8 @@ BREAK = "\x1e"
 """Stands for <br> until a block is complete; clean() would make it a newline."""
 _BESIDE = frozenset(("navigation", "search", "banner", "contentinfo", "complementary"))
 """Roles (WAI-ARIA landmarks) of what stands beside a page's text."""
-_FRAMES = frozenset(  # classes and ids of what Sphinx, Doxygen, Javadoc and MkDocs put around it
-    """sphinxsidebar related sphinxsidebarwrapper mobile-nav rst-versions rst-footer-buttons wy-nav-side wy-nav-top
-    wy-breadcrumbs toctree-wrapper breadcrumbs prev-next-area bd-sidebar md-header md-sidebar md-footer md-search
-    md-tabs md-skip navpath nav-path side-nav main-nav navrow msearchselectwindow msearchresultswindow top topnav
-    subnav bottomnav top-nav sub-nav navbar-top flex-header skip-nav skipnav navlistsearch navbar""".split()
-)
+_LISTS = word_lists("kgrag.loaders")
+_FRAMES = _LISTS["frames"]
 _PERMALINKS = frozenset("headerlink header-link anchor-link anchor permalink toclink-anchor hash-link".split())
 _TYPED = frozenset("text search email tel url number date month week time datetime-local color range".split())
 """Kinds of fields that show what was typed into them."""

@@ -10,13 +10,12 @@ from kgrag.loaders.markdown import read_into
 from kgrag.loaders.outline import Outline, PagedOutline
 from kgrag.loaders.reading import Format, Reading
 from kgrag.loaders.worker_formats import Content, check_archive, content, read_apart
+from kgrag.text.letters import word_lists
 from kgrag.values.documents import Document
 
 _ARCHIVES = (".docx", ".pptx", ".xlsx", ".epub")
-_TEXTS = frozenset(
-    "caption checkbox_selected checkbox_unselected code field_heading field_value footnote formula handwritten_text "
-    "list_item paragraph reference text".split()
-)
+_LISTS = word_lists("kgrag.loaders")
+_TEXTS = _LISTS["texts"]
 """Labels of Docling's items whose text is part of the document; running heads and feet are not."""
 
 

@@ -10,27 +10,18 @@ from kgrag.loaders.html import add_html
 from kgrag.loaders.outline import Outline
 from kgrag.loaders.reading import Format
 from kgrag.loaders.worker_formats import Content, content, read_apart
+from kgrag.text.letters import word_lists
 
 _SETTINGS = {
     "file_insertion_enabled": False, "raw_enabled": False, "report_level": 3, "warning_stream": False, "halt_level": 5,
     "input_encoding": "unicode", "embed_stylesheet": False, "stylesheet_path": None, "math_output": "LaTeX",
     "syntax_highlight": "none", "initial_header_level": 2, "doctitle_xform": True, "_disable_config": True,
 }  # fmt: skip
-_DIRECTIVES = frozenset(  # that docutils has, and reads as they are meant here
-    """note attention caution danger error hint important tip warning admonition image figure topic sidebar
-    parsed-literal rubric epigraph highlights pull-quote compound container table csv-table list-table contents
-    sectnum target-notes raw include replace unicode date class role default-role title meta math
-    line-block""".split()
-)
-_ROLES = frozenset(
-    """emphasis strong literal code math pep-reference pep rfc-reference rfc subscript sub superscript sup
-    title-reference title t raw abbreviation ab acronym ac""".split()
-)
+_LISTS = word_lists("kgrag.loaders")
+_DIRECTIVES = _LISTS["directives"]  # that docutils has, and reads as they are meant here
+_ROLES = _LISTS["roles"]
 _LITERAL = frozenset("code code-block sourcecode doctest testcode testoutput productionlist graphviz".split())
-_SILENT = frozenset(
-    """toctree index highlight currentmodule tabularcolumns literalinclude testsetup testcleanup header
-    footer""".split()
-)
+_SILENT = _LISTS["silent"]
 _CONDITIONS = frozenset("only ifconfig".split())
 """Directives whose argument is no text."""
 _VERSIONS = {

@@ -51,6 +51,7 @@ def answered(answer: Answer) -> dict[str, Any]:
         "system": answer.system,
         "problem": answer.problem,
         "unsupported": list(answer.unsupported),
+        "unchecked": list(answer.unchecked),
         "calls": answer.usage.calls,
         "tokens": answer.usage.prompt_tokens + answer.usage.completion_tokens,
     }

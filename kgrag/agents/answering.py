@@ -15,7 +15,7 @@ from pydantic import Field
 from kgrag.agents.replies import CITED, NOT_FOUND, ModelAnswer, cited, read_reply, says_not_found
 from kgrag.models.facts import lines
 from kgrag.models.prompted import PromptedModel, numbered
-from kgrag.retrieval.support import unsupported
+from kgrag.retrieval.support import doubts_of
 from kgrag.runtime.options import Count, Options
 from kgrag.text.aliases import without_parenthesis
 from kgrag.text.tokens import LETTERS_A_TOKEN, stems_in
@@ -142,7 +142,7 @@ def answer(
         if says_not_found(text):
             return ModelAnswer(NOT_FOUND, False)
         rests_on = cited(reply, items).citations if reasoned else ()  # what the steps to the answer cite
-        return ModelAnswer(cited(text, items).text, True, rests_on, unsupported(text, items, question, short=True))
+        return ModelAnswer(cited(text, items).text, True, rests_on, *doubts_of(text, items, question, short=True))
     prompt = "answer" if settings.abstain else "answer-always"
     text = llm.text("answer", prompt=prompt, on_text=on_text, passages=passages, question=question, language=language)
     reply_read = read_reply(text, items, question)

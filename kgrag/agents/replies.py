@@ -3,44 +3,19 @@
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from importlib.resources import files
 
-from kgrag.retrieval.claims import claims_nothing
-from kgrag.retrieval.support import claims_of, is_supported, sentences, unsupported
+from kgrag.retrieval.claims import claims_nothing, has_content
+from kgrag.retrieval.clauses import sentences
+from kgrag.retrieval.support import claims_of, doubts_of, verdict
 from kgrag.values.events import Citation
 from kgrag.values.results import Item, Summary
 
 _LONGEST = 500
 """Characters in which a model says it."""
 _SENTENCE = re.compile(r"(?<=[.!?])\s+(?=\S)|\n")
-_WORDINGS = re.compile(
-    "|".join(
-        (
-            r"^\W*(the answer is )?not in the evidence\b",
-            # English
-            r"\b(passage|evidence|context|document|text|source)s?\b( \w+){0,3} (do|does|did)( not|n't)\b",
-            r"\b(passage|evidence|context|document|text|source)s? (contain|give|hold|provide|have)s? (no|nothing)\b",
-            r"\b(not|n't|cannot|no|nothing)\b.* (in|from|by) (any of )?(the|these|this)( \w+){0,2} "
-            r"(passage|evidence|context|document|text|source)s?\b",
-            r"\bno information\b|\bI (do not|don't|cannot|can't) (know|say|tell|answer|determine)\b",
-            # German
-            r"\b(passage|abschnitt|beleg|text|kontext|dokument|quelle)(e|n|en|es|s)?\b.* (nichts?|keine?n?)\b",
-            r"\b(nichts?|keine?n?)\b.* (in|im|aus|zu|von) (den|dem|der|diesen|diesem)?( \w+)? ?"
-            r"(passage|abschnitt|beleg|text|kontext|dokument|quelle)(e|n|en|es|s)?\b",
-            r"\bkeine (angabe|information|antwort)(en)?\b|\bich (weiß|weiss) (es )?nicht\b",
-            # French
-            r"\b(passage|extrait|texte|document|contexte|preuve|source)s?\b ?(ne |n['’]).*\b(pas|aucune?|rien)\b",
-            r"\b(pas|aucune?|rien)\b.* (dans|par|de) (les|le|ces|ce|la)( \w+)? "
-            r"(passage|extrait|texte|document|contexte|preuve|source)s?\b",
-            r"\baucune information\b|\bje ne sais pas\b",
-            # Spanish
-            r"\b(pasaje|fragmento|texto|documento|contexto|prueba|evidencia|fuente)s?\b no\b",
-            r"\b(no|nada|ningún|ninguna)\b.* (en|de|por) (los|las|el|la|estos|estas)( \w+)? "
-            r"(pasaje|fragmento|texto|documento|contexto|prueba|evidencia|fuente)s?\b",
-            r"\b(no hay|ninguna) información\b|\bno lo sé\b",
-        )
-    ),
-    re.IGNORECASE,
-)
+_LINES = files("kgrag.agents").joinpath("not_found.txt").read_text(encoding="utf-8").splitlines()
+_WORDINGS = re.compile("|".join(line for line in _LINES if not line.startswith("#")), re.IGNORECASE)
 _IN_A_WORD = re.compile(
     r"\W*(unknown|none|n/?a|not (mentioned|stated|specified|given|found|known|available|provided)|"
     r"unbekannt|nicht (bekannt|genannt|angegeben)|inconnue?|non (mentionnée?|précisée?)|"
@@ -75,12 +50,13 @@ def says_not_found(text: str) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class ModelAnswer:
-    """A reply of a model. `found`: the passages hold the answer; `unsupported`: its parts that no passage states."""
+    """A reply of a model. `found`: the passages hold the answer; `unsupported`, `unchecked`: see `Answer`."""
 
     text: str
     found: bool
     citations: tuple[Citation, ...] = ()
     unsupported: tuple[str, ...] = ()
+    unchecked: tuple[str, ...] = ()
 
 
 def read_reply(text: str, items: Sequence[Item], question: str) -> ModelAnswer:
@@ -88,15 +64,18 @@ def read_reply(text: str, items: Sequence[Item], question: str) -> ModelAnswer:
 
     One that says somewhere that the evidence lacks the answer answers all the same if a sentence of it is supported by
     a passage that it cites, or its first sentence by any: then the supported sentences are kept, with those behind them
-    that say what is lacking, and the rest is listed as not supported.
+    that say what is lacking, and the rest is listed as not supported. One that says nothing ("See [1].") is no answer.
     """
     reply = cited(_BEHIND.sub(r"\2\1", text), items)
     parts = [reply.text[start:end] for start, end in sentences(reply.text)]
     lacking = [says_not_found(CITED.sub("", _MARKER.sub("", part))) for part in parts]
     if not any(lacking):
-        return replace(reply, unsupported=unsupported(reply.text, items, question, short=False))
+        if items and parts and not any(map(has_content, parts)):
+            return ModelAnswer(text, False)
+        listed, unchecked = doubts_of(reply.text, items, question, short=False)
+        return replace(reply, unsupported=listed, unchecked=unchecked)
     holds = [
-        not no and _is_supported_as_cited(part, items, question, first=place == 0)
+        not no and has_content(part) and _is_supported_as_cited(part, items, question, first=place == 0)
         for place, (part, no) in enumerate(zip(parts, lacking, strict=True))
     ]
     if not any(holds):
@@ -114,11 +93,8 @@ def read_reply(text: str, items: Sequence[Item], question: str) -> ModelAnswer:
 def _is_supported_as_cited(sentence: str, items: Sequence[Item], question: str, *, first: bool) -> bool:
     """Return whether what a sentence cites supports each part of it; the first one need not cite anything."""
     if first and claims_nothing(sentence):
-        return not unsupported(CITED.sub("", sentence), items, question, short=True)
-    return all(
-        (numbers or first) and is_supported(claim, [items[number - 1] for number in numbers] or items)
-        for claim, numbers in claims_of(sentence)
-    )
+        return not any(doubts_of(CITED.sub("", sentence), items, question, short=True))
+    return all(numbers or first for _, numbers in claims_of(sentence)) and verdict(sentence, items) == "supported"
 
 
 def cited(text: str, items: Sequence[Item]) -> ModelAnswer:

@@ -291,6 +291,7 @@ class Strategy(ABC):
             seconds=time.perf_counter() - started,
             problem=problem,
             unsupported=reply.unsupported,
+            unchecked=reply.unchecked,
             cut=cut,
         )
 

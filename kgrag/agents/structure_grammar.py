@@ -12,7 +12,7 @@ from itertools import pairwise
 from typing import Literal, NamedTuple
 
 from kgrag.text.languages import STOP_WORDS
-from kgrag.text.letters import fold
+from kgrag.text.letters import fold, word_lists
 
 Kind = Literal["page", "table", "section"]
 Ask = Literal["text", "count"]
@@ -54,15 +54,9 @@ _SPELT = (
     (r"\b(?:sec|chap|ch)\.\s*(?=\d)", "section "),
     (rf"\b({_ANY})\s*(?:(?:number|nr|no)\b\.?|#|№)?\s*(?=\d)", r"\1 "),
 )
-_ASKING = (  # words that only ask for what is named, or call a document one
-    STOP_WORDS
-    | set(
-        """give me say says tell tells show shows print read reads display contain contains contained list lists stand
-        stands appear appears state states mention mentions see look find open content contents text written total
-        please pls whole full exact located everything altogether document file pdf report paper book article manual
-        presentation workbook whats exist""".split()
-    )
-) - set("after before about where who whom why when first one two three".split())
+_ASKING = (STOP_WORDS | word_lists("kgrag.agents")["asking"]) - set(  # they only ask, or call a document one
+    "after before about where who whom why when first one two three".split()
+)
 
 
 class Part(NamedTuple):

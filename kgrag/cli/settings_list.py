@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import reduce
+from importlib.resources import files
 from itertools import groupby
 from pathlib import Path
 from types import NoneType, UnionType
@@ -123,31 +124,7 @@ def page() -> str:
     return "\n".join(lines)
 
 
-_HEAD = """# Settings
-
-Environment variables, or lines of a file `.env` in the working directory. `kgrag list settings` prints them with the
-values in force. Lists and mappings are written as JSON: `KGRAG_CHAT__MODELS='{"extract": "qwen3:8b"}'`.
-Made from the settings classes by `kgrag list settings --markdown > docs/settings.md`.
-
-Beside these, `KGRAG_COLLECTION` and `KGRAG_DEBUG` set the options `--collection` and `--debug` of commands, and the
-`openai` client reads `OPENAI_API_KEY` and `OPENAI_BASE_URL`.
-
-Options of retrievers and strategies are written where these are used, `pathrank(cap=20)`; `kgrag list retrievers
-pathrank` and `kgrag list systems gear` list them. A file `kgrag.toml` in the working directory has those for all uses.
-It may hold any other setting, too: a part of its name is a table. Variables win over it.
-
-```toml
-writers = 4
-
-[retrieval.pathrank]
-cap = 20
-
-[agents.answer]
-words = 3           # of all strategies
-
-[agents.gear]
-steps = 2
-```"""
+_HEAD = files("kgrag.cli").joinpath("settings_head.md").read_text(encoding="utf-8").rstrip()
 
 
 def settings_in(model: type[BaseModel], path: tuple[str, ...]) -> Iterator[Setting]:

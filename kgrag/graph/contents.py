@@ -18,16 +18,10 @@ from kgrag.graph.property_values import VECTOR, kind, to_json
 from kgrag.graph.schema import OURS, SLOTS
 
 _QUERIES = {
-    "Document": "digest/documents",
-    "Page": "digest/pages",
-    "Table": "digest/tables",
-    "Figure": "digest/figures",
-    "Passage": "digest/passages",
-    "Triple": "digest/triples",
-    "Entity": "digest/entities",
-    "Keyword": "digest/keywords",
+    "Document": "digest/documents", "Page": "digest/pages", "Table": "digest/tables", "Figure": "digest/figures",
+    "Passage": "digest/passages", "Triple": "digest/triples", "Entity": "digest/entities", "Keyword": "digest/keywords",
     "Word": "digest/words",
-}
+}  # fmt: skip
 """Label -> the query that says what counts of its nodes; of others, every property that is not upkeep."""
 
 

@@ -25,14 +25,9 @@ from kgrag.values.rows import Rows
 _FOLDER = "analyst/"
 _DEMO = "demo"
 _KINDS: dict[str, type | tuple[type, ...]] = {
-    "STRING": str,
-    "INTEGER": int,
-    "FLOAT": (int, float),
-    "BOOLEAN": bool,
-    "LIST": (list, tuple),
-    "MAP": dict,
+    "STRING": str, "INTEGER": int, "FLOAT": (int, float), "BOOLEAN": bool, "LIST": (list, tuple), "MAP": dict,
     "DATETIME": datetime,
-}
+}  # fmt: skip
 
 
 def saved_queries() -> dict[str, Query]:

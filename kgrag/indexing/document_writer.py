@@ -45,14 +45,9 @@ def add_pages(rows: PageRows, collection: str, id: str, document: Document, pass
     rows.documents.append({"id": id, "pages": len(numbers), "tables": len(tables), "figures": len(figures)})
     for page in document.pages:
         properties = {
-            "id": numbers[page.number],
-            "name": caption(page.name),
-            "collection": collection,
-            "number": page.number,
-            "label": page.label,
-            "text": page.text,
-            "confidence": page.confidence,
-        }
+            "id": numbers[page.number], "name": caption(page.name), "collection": collection, "number": page.number,
+            "label": page.label, "text": page.text, "confidence": page.confidence,
+        }  # fmt: skip
         rows.pages.append({"document": id, "id": numbers[page.number], "properties": properties})
     rows.next.extend({"id": a, "after": b} for a, b in pairwise(numbers[n] for n in sorted(numbers)))
     for table in document.tables:
@@ -71,15 +66,10 @@ def add_pages(rows: PageRows, collection: str, id: str, document: Document, pass
     for figure in document.figures:
         size = {"box": list(figure.box), "width": figure.width, "height": figure.height}
         properties = {
-            "id": figures[figure.number],
-            "name": caption(figure.name),
-            "collection": collection,
-            "number": figure.number,
-            "caption": figure.caption,
-            "media_type": figure.media_type,
-            "sha": figure.sha,
+            "id": figures[figure.number], "name": caption(figure.name), "collection": collection,
+            "number": figure.number, "caption": figure.caption, "media_type": figure.media_type, "sha": figure.sha,
             **{key: value for key, value in size.items() if value},
-        }
+        }  # fmt: skip
         if figure.page:
             properties["page"] = figure.page
         if figure.description:

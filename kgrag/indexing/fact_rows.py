@@ -21,6 +21,7 @@ from kgrag.models.facts import TRIPLES, repeats_example, triple_of
 from kgrag.models.prompted import json_in
 from kgrag.text.dates import as_told, may_precede, written_date
 from kgrag.text.languages import ENGLISH, Language
+from kgrag.text.letters import word_lists
 from kgrag.text.tokens import content_stems, known_by, normalise, search_form, stems, words_of
 from kgrag.values import identity
 from kgrag.values.documents import Triple
@@ -253,11 +254,7 @@ def _article(link: str) -> str:
     return "" if search_form(title) in (*NONE, "na") or len(title) > LONGEST else title
 
 
-_PRONOUNS = frozenset(
-    """i me my mine myself we us our ours ourselves you your yours yourself he him his himself she her hers herself it
-    its itself they them their theirs themselves this that these those who whom whose which what someone somebody
-    something everyone everybody everything one another""".split()
-)
+_PRONOUNS = word_lists("kgrag.indexing")["pronouns"]
 _BORNE_OUT = 0.75
 """Share of the words of a subject or object that must stand in the passage."""
 _STEM, _LEAST = 0.6, 3

@@ -11,6 +11,7 @@ from kgrag.indexing.chunking import row_text
 from kgrag.indexing.fact_rows import NONE, CellTriple, Extraction, NamedEntity
 from kgrag.text.aliases import title_aliases, without_parenthesis
 from kgrag.text.languages import ENGLISH, Language
+from kgrag.text.letters import word_lists
 from kgrag.text.names import begins_sentence, names_something
 from kgrag.text.sentences import sentences
 from kgrag.text.tokens import normalise, tokens
@@ -81,11 +82,8 @@ _CONDITION = re.compile(
     r"\b(?:if|unless|whether|suppose|supposing|assuming|perhaps|maybe|possibly|probably|allegedly|reportedly|supposedly)\b",
     re.IGNORECASE,
 )  # wherever it stands in a sentence, nothing is certain there
-_ABSTRACT = frozenset(  # nouns that say nothing of what they are said of, or only with what follows
-    """bit case decision fact feat few first form job kind known list little lot means month move name number oil one
-    pair part period place position practice process range rarity record result role second set sign sort step task
-    term time title total type variety way year""".split()
-)
+_LISTS = word_lists("kgrag.indexing")
+_ABSTRACT = _LISTS["abstract"]
 _THINGS = re.compile(  # what has a beginning and an end, but was not born
     r"\b(?:war|battle|siege|campaign|operation|expedition|dynasty|empire|kingdom|republic|state|band|group|era|season|"
     r"series|tournament|election|company|ship|strike|revolt|rebellion|crisis|conflict|festival|program(?:me)?|show|"

@@ -18,7 +18,7 @@ from kgrag.indexing.named_entities import named_entities
 from kgrag.indexing.stage import Row, StageContext
 from kgrag.settings import BRIDGE_CAP, DENSITY_SAMPLE
 from kgrag.text.languages import ENGLISH, Language, keyword_noise
-from kgrag.text.letters import is_number
+from kgrag.text.letters import is_number, word_lists
 from kgrag.text.names import common_nouns
 from kgrag.text.tokenised import TokenisedPassage, tokenised
 from kgrag.text.tokens import Token, content_stems, folded_name, is_content
@@ -52,15 +52,10 @@ _PASSAGES = 1000  # passages a transaction: the server writes one batch while th
 
 
 # In English a term is a noun or a name. Its neighbours decide, so no parser is needed.
-_AFTER_NOUNS = frozenset(
-    """and are as at between but by can could did for from had has have if in into is must of on or should since than
-    that then through to under until was were when where which while who will with within without would""".split()
-)
+_LISTS = word_lists("kgrag.indexing")
+_AFTER_NOUNS = _LISTS["after_nouns"]
 _VERBAL = re.compile(r"\w{2,}(?<!e)ed|\w{2,}(?<!mi|mb|pp)ly")  # but "reed", "bed", "family", "assembly", "supply"
-_BEFORE_VERBS = frozenset(
-    """also are be been being can could did do does had has have he i is it may might more most must never not she
-    should so they to too very was we were who will would you""".split()
-)
+_BEFORE_VERBS = _LISTS["before_verbs"]
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,8 +3,10 @@
 import heapq
 import shlex
 import time
+import tomllib
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from importlib.resources import files
 from typing import Any, Literal
 
 from kgrag.graph.collections import KNOWLEDGE, Collection, needed_labels, open_collection
@@ -29,39 +31,9 @@ MEMORY = 100_000_000
 
 _REMOVE = "`kgrag show ID` names the document, `kgrag delete --document KEY` removes it."
 
-_LOOSE: dict[str, tuple[Level, str, str]] = {
-    "passages without a document": (
-        "error",
-        "{n} belong to no document, so nothing removes or renews them.",
-        "kgrag does not leave such passages: somebody else wrote or deleted here. Delete them in Neo4j Browser.",
-    ),
-    "triples without a passage": (
-        "error",
-        "{n} lack the passage that states them, or their subject or object.",
-        "kgrag does not leave such triples: somebody else wrote or deleted here. Delete them in Neo4j Browser.",
-    ),
-    "documents without passages": (
-        "warning",
-        "{n} hold no text.",
-        "Look at the files: scanned pages have no text unless they went through text recognition.",
-    ),
-    "passages without links": (
-        "warning",
-        "{n} have no mention, keyword, triple or neighbour: only a search for their words or vector finds them.",
-        "`kgrag show ID` shows one; texts of a word or two are not worth ingesting.",
-    ),
-    "entities without edges": (
-        "note",
-        "{n} are only parts of longer names that the texts have; no search follows them.",
-        "Nothing is to be done.",
-    ),
-    "keywords without passages": (
-        "warning",
-        "{n} are no passage's keyword.",
-        "Run `kgrag ingest` again: its last stage removes them.",
-    ),
-}
-"""Kind of loose nodes -> how grave it is, what that means, and what to do; singular and plural read alike."""
+_LOOSE: dict[str, tuple[Level, str, str]] = tomllib.loads(
+    files("kgrag.inspection").joinpath("loose.toml").read_text(encoding="utf-8")
+)
 
 
 def find(

@@ -395,16 +395,11 @@ class Experiment:
             counts, indexing = collection_info(searched.kg.graph, opened).counts, opened.indexing
             subject = {"documents": counts.get("Document", 0), "triples": counts.get("Triple", 0)}
         return {
-            "kgrag": __version__,
-            "embedder": self._embedder(searched),
-            **subject,
-            "corpus": data.corpus.digest(settings.max_file_mb),
-            "indexing": indexing.model_dump(mode="json"),
-            "dataset": data.name,
-            "depth": self.depth,
-            "gold": "text" if data.gold_texts else "document",
+            "kgrag": __version__, "embedder": self._embedder(searched), **subject,
+            "corpus": data.corpus.digest(settings.max_file_mb), "indexing": indexing.model_dump(mode="json"),
+            "dataset": data.name, "depth": self.depth, "gold": "text" if data.gold_texts else "document",
             **_model(settings),
-        }
+        }  # fmt: skip
 
 
 def _model(settings: Settings) -> dict[str, Any]:

@@ -1,6 +1,6 @@
 """Questions made from a collection, with their answers and gold passages: a question set that `kgrag lab eval` reads.
 
-A draw is a kind of question (see `taxonomy`) and the one or two passages that it is to be made from, both decided by
+A draw is a kind of question (see `Kind`) and the one or two passages that it is to be made from, both decided by
 the seed and the draw's number alone. A model writes the question, and reads it a second time as somebody else would;
 without a model the question is put into a frame (see `question_templates`). What was said is kept draw by draw in the
 folder, so that an interrupted run goes on; which drafts are taken is decided in the order of the draws, whatever the
@@ -25,10 +25,19 @@ from pydantic import BaseModel
 from kgrag.graph.collections import open_collection
 from kgrag.graph.reader import Reader
 from kgrag.indexing.ask_each import FailedPassage, Meter, ask_each
-from kgrag.lab.question_templates import Draft, Material, Selection, Sources, query_rows, select, template_drafts
+from kgrag.lab.question_templates import (
+    Draft,
+    Kind,
+    Material,
+    Selection,
+    Sources,
+    draw_kind,
+    query_rows,
+    select,
+    template_drafts,
+)
 from kgrag.lab.readers.own import CORPUS, QUERIES, TRIPLES
 from kgrag.lab.records import Ledger
-from kgrag.lab.taxonomy import Kind, draw_kind
 from kgrag.models.budget import Estimate, estimate_calls
 from kgrag.models.prompted import PromptedModel, harmless, numbered, titled
 from kgrag.models.prompts import Prompt

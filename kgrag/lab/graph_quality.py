@@ -25,17 +25,11 @@ from kgrag.values.events import Progress, no_progress
 from kgrag.values.results import Hit, Passage, Ranking
 
 KINDS: dict[str, tuple[float, ...]] = {
-    "keyword": (1, 2, 3, 4, 5, 6, 8, 10),
-    "keyword+title": (1, 2, 3, 4, 5, 6, 8, 10),
-    "word": (1, 2, 3, 4, 5, 6, 8, 10),
-    "word+title": (1, 2, 3, 4, 5, 6, 8, 10),
-    "similar": (1, 2, 3, 5, 7, 10, 15, 20),
-    "mention": (2, 3, 5, 10, 20, 50),
-    "named": (2, 5, 10, 50, 1_000_000),
-    "named+next": (2, 5, 10, 50, 1_000_000),
-    "title": (1, 2, 5, 10, 50),
+    "keyword": (1, 2, 3, 4, 5, 6, 8, 10), "keyword+title": (1, 2, 3, 4, 5, 6, 8, 10), "word": (1, 2, 3, 4, 5, 6, 8, 10),
+    "word+title": (1, 2, 3, 4, 5, 6, 8, 10), "similar": (1, 2, 3, 5, 7, 10, 15, 20), "mention": (2, 3, 5, 10, 20, 50),
+    "named": (2, 5, 10, 50, 1_000_000), "named+next": (2, 5, 10, 50, 1_000_000), "title": (1, 2, 5, 10, 50),
     "tagme": (0.1, 0.2, 0.3, 0.4, 0.5, 0.6),
-}
+}  # fmt: skip
 """Kind of edges -> its density settings: keywords of a passage, nearest passages, passages of a name, TAGME's rho.
 
 With titles a document's title is among the keywords of its passages, which it ties, as in KGP. A keyword ties passages

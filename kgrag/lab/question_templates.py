@@ -7,21 +7,61 @@ is not how people ask. The frames are English.
 import itertools
 import random
 import re
+import tomllib
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from importlib.resources import files
 from itertools import chain, zip_longest
 from typing import Any
 
 from rapidfuzz import fuzz
 
 from kgrag.graph.reader import Reader
-from kgrag.lab.taxonomy import ANSWER_TYPES
 from kgrag.text.languages import Language
 from kgrag.text.names import capitalised_phrases
 from kgrag.text.sentences import sentences
 from kgrag.text.tokens import content_stems, search_form, tokens, words_of
 from kgrag.values.results import Passage
+
+# Kinds of questions. Source: Millions of GEAR-s, section 5.1 and table 1, after DataMorgana (Filice et al., 2025). Its
+# eight formulations have 10 % each, which sums to 80 %: weights are normalised.
+
+
+@dataclass(frozen=True, slots=True)
+class Category:
+    """A kind of question. `weight`: how often it is drawn beside the others of its group; `passages` it needs."""
+
+    name: str
+    weight: float
+    means: str
+    passages: int = 1
+
+
+_READ = tomllib.loads(files("kgrag.lab").joinpath("taxonomy.toml").read_text(encoding="utf-8"))
+USERS, FORMULATIONS, PREMISES, ANSWER_TYPES = (
+    tuple(Category(**row) for row in _READ[group]) for group in ("users", "formulations", "premises", "answer_types")
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """The properties of a question to be made."""
+
+    user: Category
+    formulation: Category
+    premise: Category
+    answer_type: Category
+
+
+def draw_kind(lot: random.Random) -> Kind:
+    """Draw a kind by the weights of each group, one independent of the other."""
+    user, formulation, premise, answer_type = (
+        lot.choices(group, [category.weight for category in group])[0]
+        for group in (USERS, FORMULATIONS, PREMISES, ANSWER_TYPES)
+    )
+    return Kind(user, formulation, premise, answer_type)
+
 
 ALIKE = 90.0
 """From which two questions with the same answer and gold are one (token sort ratio, 0 to 100)."""

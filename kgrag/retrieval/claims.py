@@ -1,375 +1,396 @@
-"""Whether a sentence says what a claim says: clause by clause, with the same names, numbers, negation and subject.
+"""Whether passages say what a claim says: supported, not supported, or not checked where no rule can tell.
 
-Rules of English, chosen on 200 claims and then on 200 others, of five kinds of text each (tests/quality): a claim is
-about what a clause is about, or, where that begins with a pronoun or a verb, about the clause or sentence before or the
-title; what is said of it stands in the same clause; a number stands before the same word; of other words a verb, an
-adverb or what only adds to a noun may be lacking, unless the passage has it elsewhere.
+A claim is read clause by clause. A clause is supported when one clause of a passage has all its words, names and
+numbers, with the same negation, the same one who does it and no other place in time ("until" for "from"); a pronoun
+means what its passage is about. It is not supported when a name or number of it stands nowhere, or when a clause that
+says the rest has another name, number, subject, or the opposite. All else is not checked: another word may mean the
+same.
 """
 
 import re
-from collections.abc import Container, Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Container, Iterable, Mapping, Sequence
+from dataclasses import replace
 from functools import lru_cache
-from typing import NamedTuple
+from itertools import pairwise
+from types import MappingProxyType
+from typing import Literal, NamedTuple, get_args
 
-from kgrag.text.languages import ENGLISH
+from kgrag.retrieval.clauses import (
+    GROUPS,
+    NUMBERS,
+    PRONOUNS,
+    WORDS,
+    Clause,
+    Word,
+    clauses_of,
+    forms_of,
+    is_negative,
+    may_name,
+    sentences,
+    words_of_sentence,
+)
 from kgrag.text.tokens import is_content, stems
-from kgrag.values.results import Passage
+from kgrag.values.results import Passage, Summary
+
+Span = tuple[int, int]
+Part = Passage | Summary
+Verdict = Literal["supported", "not checked", "not supported"]
+_WORST: tuple[Verdict, ...] = get_args(Verdict)
 
 CITATION = re.compile(r"\s?\[\d+\]")
-_WORD = re.compile(r"\d+(?:[.,:]\d+)*(?![^\W_])|[^\W_]+(?:['’-][^\W_]+)*")
-_RELATIVE = frozenset("who which that whose where when".split())
-_CLAUSE = re.compile(r"([,;:()–—]\s*(?:(?:and|but|or|while|whereas)\b)?|\b(?:and|but|or|while|whereas)\b)")
-"""The ends of clauses within a sentence."""
-_SPACED = re.compile(r"(?<=\d)[,.](?=\d{3}\b)")  # 1,340 and 1.340
-_UNITS = (
-    "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen"
-)
-_NUMBERS = {word: str(number) for number, word in enumerate(f"{_UNITS} eighteen nineteen".split())} | {
-    word: str(10 * number)
-    for number, word in enumerate("twenty thirty forty fifty sixty seventy eighty ninety hundred".split(), 2)
-}
-_NUMBERS |= {"once": "1", "twice": "2"}
-_NEGATIONS = frozenset(
-    "not no never neither nor none nothing nobody without cannot refused refuses refuse failed fails fail denied "
-    "denies unable rejected rejects excluded excludes cancelled canceled lacks lacked stopped "
-    "declined declines dismissed nicht kein keine keinen "
-    "nie niemals ohne pas jamais sans aucun aucune nunca jamás sin".split()
-)
-_AUXILIARIES = frozenset(
-    "is are was were be been being has have had do does did will would can could may might must shall should to also "
-    "then later first who which that he she it they".split()
-)
-_IRREGULAR = frozenset(
-    "ate based beat beaten became becomes began bought brought built called came caught chose contains cut dealt "
-    "drew drove eats fell flew fought found froze gave given got grew held hit hurt includes joined kept knew "
-    "known lay led lent located lost made makes met moved named paid put ran rang rode rose said sang sank sat "
-    "saw sent serves set shook shot shut situated slept sold spent spoke stands stole stood struck swam swept "
-    "takes taught thought threw told took used weighs went withdrew woke won wore wrote".split()
-)
-_TITLES = frozenset("mr mrs ms dr prof sir captain director mayor president duke king queen".split())
-_FRAMING = frozenset(
-    "according passage passages document documents text source sources evidence answer states stated mentioned "
-    "mentions total about approximately around called named known also question based therefore thus however".split()
-)
-"""Words by which an answer refers to its sources, and other words that claim nothing."""
-_PREPOSITIONS = frozenset(
-    "because despite due in on at after before during from since until under over with by for".split()
-)
-_FUNCTION = _NEGATIONS | _AUXILIARIES | _TITLES
-_DETERMINERS = frozenset("the a an of its his her their this that each every some new".split())
-_REFERRING = frozenset("he she it they his her its their this these that those him them there here both".split())
-ARTICLES = ENGLISH.stop_words | frozenset("der die das ein eine le la les un une el los las".split())
-_SHARE = 0.5
-"""Part of a claim's words that its sentence must have."""
-_CLAIM = 2
-"""Words from which a text without a name or a number claims something."""
-_PASSAGES = 256
-"""Passages whose words are kept: each sentence of an answer is compared with the same ones."""
-_ALIKE = 4
-"""Letters that two words of one root begin with: design, designer."""
+_OPPOSITES: dict[str, set[str]] = {}
+for _group in GROUPS["opposites"]:
+    _forms = {word.form for word in words_of_sentence(" ".join(_group))}
+    for _form in _forms:
+        _OPPOSITES.setdefault(_form, set()).update(_forms - {_form})
+_CLASHES = {tuple(pair) for pair in GROUPS["clashes"]} | {(b, a) for a, b in GROUPS["clashes"]}
+_NOTHING = frozenset[str]()
+_MEANING = PRONOUNS | WORDS["referring"] - {"that", "both", "then"}
+_ADJECTIVES = ("ish", "ese", "ian", "can", "nch")
+_CLAIM = 2  # words from which a text without a name or a number claims something
+_PASSAGES = 256  # whose clauses are kept: each sentence of an answer is compared with the same ones
+_ALIKE = 4  # letters that two words of one root begin with: design, designer
+_QUOTED = re.compile(r"[“\"„«]([^”\"“»]{8,})[”\"“»]")
+_POINTERS = re.compile(r"\b(?:passage|source|document|text)s?\s+\d+", re.IGNORECASE)
+_BARE = frozenset("yes no true false both neither".split())
+_SPELT = re.compile(r"[^\W\d_]+")
+_SIGNS = re.compile(r"[\W_]+")
+_ACCORDING = re.compile(r"^According to [^,]{,60}, |, according to [^,]{,60}(?=[.]?$)")
+
+
+class Check(NamedTuple):
+    """What a check of a claim found. `spans`: place of a passage -> its first sentence that supports a part of it."""
+
+    verdict: Verdict
+    spans: Mapping[int, Span] = MappingProxyType({})
+
+
+class _Text(NamedTuple):
+    """A passage as it is read for checks: its `title`, its clauses, its rows, and all forms and names in it."""
+
+    title: frozenset[str]
+    clauses: tuple[Clause, ...]
+    rows: tuple["_Row", ...]
+    forms: frozenset[str]
+    names: frozenset[str]
+    pairs: frozenset[tuple[str, str]]
+
+
+class _Row(NamedTuple):
+    """A row of a table: (forms of the header, forms of the cell) by columns, and where it stands."""
+
+    cells: tuple[tuple[frozenset[str], frozenset[str]], ...]
+    span: Span
 
 
 def claims_nothing(claim: str) -> bool:
     """Return whether a text has no number, no name and at most one word that says something."""
-    words = _words(CITATION.sub("", claim))
-    content = {word.form for word in words if word.kind == "w" and word.text not in _FRAMING}
-    numbers = [word for word in words if word.kind == "d" and len(word.text) > 1 and word.text not in _NUMBERS]
-    return not numbers and not _names_in(words) and len(content) < _CLAIM
+    words = _content(words_of_sentence(CITATION.sub("", claim)))
+    telling = any(w.kind == "n" or (w.kind == "d" and len(w.text) > 1 and w.text not in NUMBERS) for w in words)
+    return not telling and len({word.form for word in words if word.kind == "w"}) < _CLAIM
 
 
-class _Word(NamedTuple):
-    """A word of a sentence. `kind`: n name (written with a capital), d number, w plain, f function word."""
+def has_content(text: str) -> bool:
+    """Return whether a text says anything but where to look: "Passage 2 gives details" does not."""
+    words = words_of_sentence(_POINTERS.sub("", CITATION.sub("", text)))
+    telling = [word for word in _content(words) if word.text not in WORDS["pointing"]]
+    return bool(telling) or any(word.text in _BARE for word in words)
 
-    kind: str
-    form: str
-    text: str
 
+def check(claim: str, parts: Sequence[Part]) -> Check:
+    """Return whether passages in English support a claim, held together by the names that they share.
 
-def _words(text: str, names: Container[str] = ()) -> list[_Word]:
-    """Return the words of a text; `names`: stems of names, by which one at the beginning of a sentence is one."""
-    spelt = _WORD.findall(_SPACED.sub("", text))
-    lower = [word.lower().removesuffix("'s").removesuffix("’s") for word in spelt]
-    words = list[_Word]()
-    for place, (word, small, stem) in enumerate(zip(spelt, lower, stems(lower), strict=True)):
-        number = small if small[0].isdigit() else _NUMBERS.get(small, "")
-        following = spelt[place + 1] if place + 1 < len(spelt) else ""
-        named = word[0].isupper() and (
-            place > 0 or stem in names or (following[:1].isupper() and small not in ARTICLES)
-        )
-        if number:
-            words.append(_Word("d", number.rstrip(".,:"), small))
-        elif small.endswith(("n't", "n’t")):
-            words.append(_Word("f", small, small))
-        elif len(word) == 1 and word.isupper() and word not in "AIO" and place > 0:
-            words.append(_Word("n", small, small))  # hall C
-        elif not is_content(small) or small in _FUNCTION:
-            words.append(_Word("f", small, small))
-        else:
-            words.append(_Word("n" if named else "w", stem, small))
-    return words
+    Args:
+        claim: a sentence, or a part of one, of an answer.
+        parts: the passages.
+    """
+    texts = [_read(part.title, part.text) for part in parts]
+    claim = _ACCORDING.sub("", CITATION.sub("", claim).strip())
+    if quoted := _QUOTED.search(claim):
+        return _check_quotation(claim, quoted, parts, texts)
+    words = words_of_sentence(claim, {name for text in texts for name in text.names})
+    for place, text in enumerate(texts):
+        outcomes = {_compare_row(words, row, text): row.span for row in text.rows}
+        for outcome in (_WORST[0], _WORST[-1]):
+            if outcome in outcomes:
+                return Check(outcome, {place: outcomes[outcome]} if outcome == _WORST[0] else {})
+    clauses = [clause for clause in clauses_of(words, whole=False) if _content(clause.words)]
+    checks = [_check_clause(clause, texts) for clause in clauses]
+    worst: Verdict = max((one.verdict for one in checks), key=_WORST.index, default="not checked")
+    spans = {place: span for one in reversed(checks) for place, span in one.spans.items()}
+    return Check(worst, spans if worst == "supported" else {})
 
 
 @lru_cache(maxsize=_PASSAGES)
-def _passage(title: str, text: str) -> tuple[set[str], set[str], list[_Word], set[str]]:
-    """Return of a passage the names, the forms of its title, the words of its text, and the forms of both."""
-    whole = _words(f"x {title}. {text}")
-    names = _names_in(whole)
-    return names, _forms_of(_words(f"x {title}", names)), _words(text, names), _forms_of(whole)
-
-
-def _forms_of(words: Iterable[_Word]) -> set[str]:
-    return {word.form for word in words if word.kind != "f"}
-
-
-def _clauses(words: list[_Word], text: str) -> list[list[_Word]]:
-    """Return the words of a sentence by clauses; a phrase ("in May"), an apposition and a single word join another."""
-    parts, begin = list[list[_Word]](), 0
-    pieces = _CLAUSE.split(text)
-    for piece, joint in zip(pieces[::2], ["", *pieces[1::2]], strict=True):
-        number = len(_WORD.findall(_SPACED.sub("", piece)))
-        begin += len(_WORD.findall(joint))
-        part, begin = words[begin : begin + number], begin + number
-        joins = not any(map(str.isalpha, joint)) and not _has_verb(part)  # not "and Kings Weir in autumn"
-        if not part:
+def _read(title: str, text: str) -> _Text:
+    """Return a passage as it is read for checks."""
+    spelt = set(_SPELT.findall(f"{title} {text}"))
+    capital = [word.lower() for word in spelt if word[0].isupper() and word.lower() not in spelt]
+    names = frozenset(stems(word for word in capital if may_name(word) and is_content(word)))
+    whole = list[Word]()
+    about = frozenset(forms_of(words_of_sentence(f"x {title}", names)))
+    clauses, rows = list[Clause](), list[_Row]()
+    header: list[str] = []
+    before, topic = _NOTHING, about
+    for start, end in sentences(text):
+        line = text[start:end]
+        words = words_of_sentence(line, names)
+        whole += words
+        if cells := _cells(line):
+            if not any(line.count(":") and ":" in cell for cell in cells) and not header:
+                header = cells
+            elif any(_plain(cell) for cell in cells):
+                rows.append(_row(cells, header, names, (start, end)))
             continue
-        few = bool(parts) and min(len(_forms_of(part)), len(_forms_of(parts[-1]))) < _CLAIM
-        if parts and (joins or few or (part[0].text in _PREPOSITIONS and not _has_verb(part))):
-            parts[-1] = [*parts[-1], *part]
-        elif parts and parts[-1][0].text in _PREPOSITIONS and not _has_verb(parts[-1]):
-            parts[-1] = [*part, *parts[-1]]  # "In the winter of 1889, she ..."
-        else:
-            parts.append(part)
-    return parts or [[]]
+        header = []
+        first, near, objects = True, _NOTHING, _NOTHING
+        for clause in clauses_of(words, whole=True):
+            context = before | topic | about | near | objects
+            person = any(word.text in WORDS["persons"] for word in clause.subject)
+            core = clause.core if clause.named else (near if not person else None) or topic | about
+            objects = clause.objects
+            near = clause.core if clause.named else near
+            clauses.append(replace(clause, core=core, context=context, span=(start, end)))
+            if first and clause.named:
+                topic = frozenset(forms_of(clause.subject))
+            first = False
+        before = frozenset(word.form for word in words if word.kind == "n")
+    pairs = frozenset((a.form, b.form) for a, b in pairwise(whole) if a.kind == b.kind == "n")
+    return _Text(about, tuple(clauses), tuple(rows), about | forms_of(whole), names, pairs)
 
 
-def _has_verb(words: list[_Word]) -> bool:
-    return any(_is_verb(words, place) or word.text in _AUXILIARIES for place, word in enumerate(words))
+def _cells(line: str) -> list[str]:
+    """Return the cells of a line of a table; of other lines none."""
+    if line.count("|") > 1:
+        return [cell.strip(" *") for cell in line.strip(" |").split("|")]
+    if re.fullmatch(r"[^;:]{1,40}: [^;]+(?:; [^;:]{1,40}: [^;]+)+", line):
+        return line.rstrip(".").split("; ")
+    cells = line.split("\t") if "\t" in line else line.split(",") if re.search(r",\S[^,]*,\S", line) else []
+    return [cell.strip() for cell in cells] if len(cells) > _CLAIM else []
 
 
-@dataclass(frozen=True, slots=True)
-class _Context:
-    """The context of a sentence: forms of the `title` and of the sentence `before`, its own words, the passage's."""
-
-    title: set[str]
-    before: set[str]
-    words: list[_Word]
-    clauses: list[list[_Word]]
-    passage: list[_Word]
-    elsewhere: set[str]
-    others: Sequence[Passage]
+def _row(cells: Sequence[str], header: Sequence[str], names: Container[str], span: tuple[int, int]) -> _Row:
+    columns = list[tuple[frozenset[str], frozenset[str]]]()
+    for place, cell in enumerate(cells):
+        name, sign, value = cell.partition(": ")
+        if not sign:
+            name, value = (header[place] if place < len(header) else ""), cell
+        heads = frozenset(stems(word.lower() for word in re.findall(r"[^\W_]+", name)))
+        columns.append((heads, frozenset(word.form for word in words_of_sentence(value, names) if word.kind != "p")))
+    return _Row(tuple(columns), span)
 
 
-def says(claim: str, sentence: str, title: str, before: str, text: str, others: Sequence[Passage]) -> bool:
-    """Return whether a sentence says what a claim says, clause by clause."""
-    names, about, passage, _ = _passage(title, text)
-    claim = CITATION.sub("", claim).strip()
-    ours, their = _words(claim, names), _words(sentence, names)
-    forms = _forms_of(their)
-    has_content = any(word.kind != "f" and word.form not in about and _in(word.form, forms) for word in ours)
-    if not has_content or _is_swapped(ours, their, (" by " in claim) != (" by " in sentence)):
-        return False
-    context = _Context(
-        about,
-        _forms_of(_words(before, names)),
-        their,
-        _clauses(their, sentence),
-        passage,
-        _forms_of(_words(text.replace(sentence, " "), names)) - forms,
-        others,
-    )
-    return all(_clause_says(part, ours, context) for part in _clauses(ours, claim))
+def _content(words: Iterable[Word]) -> list[Word]:
+    return [word for word in words if word.kind in "nwd" and word.text not in WORDS["framing"]]
 
 
-def _clause_says(part: list[_Word], claim: list[_Word], context: _Context) -> bool:
-    """Return whether one clause of a sentence says what a clause of a claim says."""
-    verb = next((place for place in range(len(part)) if _is_verb(part, place)), -1)
-    if verb < 0:
-        everywhere = _forms_of(context.words)
-        verb = next((p for p, word in enumerate(part) if word.kind == "w" and _in(word.form, everywhere)), 0)
-    number = max(range(len(context.clauses)), key=lambda n: (_overlap(part, verb, context.clauses[n]), -n))
-    best, ours = context.clauses[number], _forms_of(claim)
-    own, forms = _own_subject(best), _forms_of(best)
-    if own is None and number:
-        forms |= _forms_of(_subject_of(context.clauses[number - 1]))
-    if _has_other_agent(best, ours):
-        return False
-    refers = any(word.text in _REFERRING for word in context.words)
-    refers = refers or not _names_in(context.words) - context.title - ours
-    same = {form for clause in context.clauses if _is_of_same(clause, part, ours) for form in _forms_of(clause)}
-    whole = _forms_of(context.words)
-    counted = missing = 0
-    for place, word in enumerate(part):
-        if word.kind == "f" or word.text in _FRAMING:
+def _check_clause(claim: Clause, texts: Sequence[_Text]) -> Check:
+    """Return whether a clause of a passage, or a row of a table, says what a clause of a claim says."""
+    clash = False
+    for place, text in enumerate(texts):
+        for clause in text.clauses:
+            outcome = _compare(claim, clause, text, texts)
+            if outcome == "supported":
+                return Check(outcome, {**_links(claim, clause, text, texts), place: clause.span})
+            clash = clash or outcome == "not supported"
+    vocabulary = {form for text in texts for form in text.forms}
+    absent = any(
+        word.kind in "nd" and not _in(word.form, vocabulary) and not word.text.endswith(_ADJECTIVES)
+        and not (word.kind == "d" and word.text in NUMBERS)
+        for word in _content(claim.words)
+    )  # fmt: skip
+    return Check("not supported" if clash or absent else "not checked")
+
+
+def _compare(claim: Clause, clause: Clause, text: _Text, texts: Sequence[_Text]) -> Verdict:
+    """Return what a clause of a passage says of a clause of a claim."""
+    main = claim.main.form if claim.main else ""
+    if not _OPPOSITES.get(main, _NOTHING) & clause.rest:
+        if claim.is_light and clause.verb >= 0 and not clause.is_light:
+            return "not checked"
+        if main and claim.verb >= 0 and not _in(main, clause.rest):
+            return "not checked"
+    links = _links(claim, clause, text, texts)
+    pronouns = {word.role for word in clause.words if word.text in _MEANING}
+    misses, fits, met = list[Word](), list[bool | None](), 0
+    subject = len(claim.subject)
+    for place, word in enumerate(claim.words):
+        if word.kind not in "nwd" or word.text in WORDS["framing"]:
             continue
-        counted += 1
-        if place < verb:
-            continue
-        if word.kind == "d" and not _same_unit(part, place, best):
-            return False
-        if _in(word.form, forms) or (refers and word.kind != "d" and _in(word.form, context.title)):
-            continue
-        if (word.kind == "n" and _bridged(word.form, context)) or (word.kind == "w" and _in(word.form, same)):
-            continue
-        if word.kind != "w" or _in(word.form, context.elsewhere) or _in(word.form, whole):
-            return False  # the passage says it of something else
-        likely = _is_verb(part, place) or word.text.endswith("ing")
-        if not likely and not _may_be_added(part, place, best, ours):
-            return False
-        missing += 1
-    phrase = part[0].text in _PREPOSITIONS  # denies nothing by itself
-    if missing > (1 - _SHARE) * counted or (not phrase and _negated(part) != _negated(best)):
-        return False
-    return _same_subject(part[:verb], ours, own, number, context)
+        same = [w for w in clause.words if w.form == word.form or (w.kind == word.kind and _in(w.form, {word.form}))]
+        if same:
+            fits.append(_fits(word, same))
+            met += place >= subject
+        elif word.kind == "d" or not (
+            (place < subject and _in(word.form, clause.core))
+            or ((word.role in pronouns or word.role == "of") and pronouns and _in(word.form, clause.context))
+            or (word.kind == "w" and (place < subject or word.role == "of") and _in(word.form, text.title))
+            or (place < subject and links)
+            or (word.kind == "n" and _is_longer(claim.words[max(0, place - 1) : place + 2], clause, texts))
+        ):
+            misses.append(word)
+    if not met:
+        return "not checked"
+    agent = _same_agent(claim, clause, text, linked=bool(links))
+    if misses:
+        return _clash(claim, clause, misses, text, agent)
+    if False in fits or claim.negative != clause.negative or agent is False:
+        return "not supported"
+    own = {word.text for word in claim.words}
+    hedges = {word.text for word in clause.words if word.kind != "n"} & WORDS["hedges"] - own
+    hedges -= {"would"} if "will" in own else set()
+    if hedges or agent is None or None in fits or _controlled(claim, clause):
+        return "not checked"
+    return "supported"
 
 
-def _is_of_same(clause: list[_Word], part: list[_Word], ours: set[str]) -> bool:
-    """Return whether a clause tells more of the subject of a claim, and denies it as the claim does."""
-    own = _own_subject(clause)
-    same_subject = (own is None or _in(own, ours)) and not _has_other_agent(clause, ours)
-    return same_subject and _negated(clause) == _negated(part)
+def _is_longer(words: Sequence[Word], clause: Clause, texts: Sequence[_Text]) -> bool:
+    """Return whether a passage has a name in full of which a clause has a part: "Ingrid Solberg", "Solberg"."""
+    pairs = [(one.form, two.form) for one, two in pairwise(words) if one.kind == two.kind == "n"]
+    return any({pair} & text.pairs and {*pair} & (clause.forms | clause.core) for pair in pairs for text in texts)
 
 
-def _has_other_agent(clause: list[_Word], ours: set[str]) -> bool:
-    """Return whether somebody did it whom the claim does not name: "designed by ..."."""
-    agents = _names_in(clause[next((i for i, word in enumerate(clause) if word.text == "by"), len(clause)) :])
-    return bool(agents) and not agents & ours
-
-
-def _overlap(part: list[_Word], verb: int, clause: list[_Word]) -> float:
-    """Return the share of a claim's clause in a clause; words before the verb count half."""
-    forms = _forms_of(clause)
-    return sum((1.0 if place >= verb else 0.5) * _in(w.form, forms) for place, w in enumerate(part) if w.kind != "f")
-
-
-def _same_subject(subject: list[_Word], ours: set[str], own: str | None, number: int, context: _Context) -> bool:
-    """Return whether a clause, or the text around it, has the subject of a claim."""
-    words = [word for word in subject if word.kind != "f" and word.text not in _FRAMING]
-    clause = context.clauses[number]
-    there = _forms_of(clause)
-    if all(_in(word.form, there) for word in words) or (own is not None and _is_alias(own, words, context)):
-        return True
-    titled = all(_in(word.form, context.title | there) for word in words)
-    if own is not None and not _in(own, ours):
-        places = [place for place, word in enumerate(clause) if (word.kind, word.form) == ("w", own)]
-        definite = any("the" in {word.text for word in clause[max(0, place - 2) : place]} for place in places)
-        definite = definite and not any(word.kind == "w" and _in(word.form, context.elsewhere) for word in words)
-        titled = titled or all(_in(word.form, context.title | context.before | there) for word in words)
-        if not (definite and titled):
-            return False
-    others = [_own_subject(clause) for clause in context.clauses if clause is not context.clauses[number]]
-    if own is not None and any(other is not None and _in(other, _forms_of(words)) for other in others):
-        return False  # another clause is about it
-    if own is None and number and not titled:  # a pronoun, or nothing: what the clause before is about
-        before = next((x for c in reversed(context.clauses[:number]) if (x := _own_subject(c)) is not None), None)
-        if before is not None and not _in(before, ours):
-            return False
-    pronoun = any(word.text in _REFERRING for word in context.words)
-    reached = _forms_of(context.words) | context.title | (context.before if pronoun else set())
-    return all(_in(word.form, reached) or _bridged(word.form, context) for word in words)
-
-
-def _is_alias(own: str, subject: list[_Word], context: _Context) -> bool:
-    """Return whether a passage calls somebody so: "the Author, Nadia Ferrant"."""
-    names, words = _names_in(subject), context.passage
-    return any(
-        place > 0
-        and (words[place - 1].text, word.form) == ("the", own)
-        and names & _forms_of(words[place + 1 : place + 2])
-        for place, word in enumerate(words)
-    )
-
-
-def _may_be_added(part: list[_Word], place: int, clause: list[_Word], ours: set[str]) -> bool:
-    """Return whether a word before a noun that a clause has only adds to it: the clause has no other word there."""
-    following = part[place + 1] if place + 1 < len(part) else None
-    if following is None or following.kind not in "wn":
-        return False
-    at = next((at for at, word in enumerate(clause) if word.kind != "f" and _in(following.form, {word.form})), -1)
-    before = clause[at - 1] if at > 0 else None
-    if before is None:
-        return False
-    return before.kind == "d" or before.text in _DETERMINERS | _PREPOSITIONS or _in(before.form, ours)
-
-
-def _subject_of(clause: list[_Word]) -> list[_Word]:
-    """Return the words of a clause before its verb."""
-    verbs = (place for place, word in enumerate(clause) if word.text in _AUXILIARIES or _is_verb(clause, place))
-    return clause[: next(verbs, 0)]
-
-
-def _own_subject(clause: list[_Word]) -> str | None:
-    """Return the form of the noun that a clause begins with; None where a pronoun or a verb stands there."""
-    for place, word in enumerate(clause):
-        if word.text in _REFERRING or word.text in _RELATIVE or word.text in _AUXILIARIES:
+def _fits(word: Word, same: Sequence[Word]) -> bool | None:
+    """Return whether a word stands for the same time, place or unit; None: it cannot be outcomes."""
+    if word.kind == "d":
+        units = [w for w in same if not word.beside or not w.beside or any(_in(form, w.beside) for form in word.beside)]
+        if not units:
             return None
-        if word.kind in "nw":
-            return None if _is_verb(clause, place) else word.form
-    return None
+        same = units
+    roles = {w.role for w in same}
+    if word.role in roles:
+        return True
+    if all((word.role, role) in _CLASHES for role in roles):
+        return False
+    return None if word.role in WORDS["strict"] or roles <= WORDS["strict"] else True
 
 
-def _same_unit(part: list[_Word], place: int, clause: list[_Word]) -> bool:
-    """Return whether a clause has a number of a claim before the same word: 200 minutes, not 200 grams."""
-    unit = part[place + 1] if place + 1 < len(part) else None
-    for at, word in enumerate(clause):
-        if word.kind == "d" and word.form == part[place].form:
-            beside = {other.form for other in clause[max(0, at - 1) : at + 4]}
-            if unit is None or unit.kind != "w" or _in(unit.form, beside):
-                return True
-    return False
+def _clash(claim: Clause, clause: Clause, misses: Sequence[Word], text: _Text, agent: bool | None) -> Verdict:
+    """Return whether a clause that says the rest of a claim says otherwise where the claim differs."""
+    content = _content(claim.words)
+    rest = [word for word in content if word not in misses]
+    if claim.verb >= 0 > clause.verb or not rest or claim.negative != clause.negative:
+        return "not checked"
+    forms = clause.forms
+    ours = forms_of(claim.words)
+    opposed = [word for word in misses if _OPPOSITES.get(word.form, set()) & (forms - ours)]
+    if opposed and len(opposed) == len(misses):
+        return "not supported"
+    if not any(word in rest for word in claim.words[max(claim.verb, 0) :]):
+        return "not checked"
+    if agent is not False and len(rest) > 1 and all(word.kind in "nd" for word in misses):
+        kinds, roles = {word.kind for word in misses}, {word.role for word in misses}
+        if any(w.kind in kinds and w.role in roles and not _in(w.form, ours) for w in clause.words):
+            return "not supported"
+    if agent is False and all(word.form in clause.core for word in misses):
+        return "not supported"  # it is the other way round
+    if agent is not False or not clause.named:
+        return "not checked"
+    if all(word.kind == "n" for word in misses) and text.names & forms_of(clause.subject):
+        return "not supported"
+    cores = {core for other in text.clauses if other.named for core in other.core}
+    only = all(word in claim.subject or word.form in clause.core for word in misses)
+    return "not supported" if only and _meets(claim.core, cores) else "not checked"
 
 
-def _in(form: str, forms: Container[str]) -> bool:
+def _same_agent(claim: Clause, clause: Clause, text: _Text, *, linked: bool) -> bool | None:
+    """Return whether the same one does it; None: it cannot be outcomes."""
+    if not claim.core or claim.verb < 0:
+        return True
+    ours, theirs = claim.agent, clause.agent
+    if claim.passive == clause.passive and claim.passive:
+        if ours and theirs and not _meets(ours, theirs):
+            return False
+        ours, theirs = claim.core, clause.core
+    elif claim.passive:
+        if ours:
+            return _meets(ours, theirs)
+        return True if _meets(claim.core, clause.objects | clause.core) else None
+    elif clause.passive and not theirs:
+        return True if _meets(claim.core, clause.core) else None
+    if _meets(ours, theirs) or (linked and not claim.passive):
+        return True
+    if clause.named and not clause.core & text.names and claim.core & text.names:
+        return False if text.names & forms_of(clause.subject) else None  # "the Author" may be named elsewhere
+    vocabulary = clause.named or clause.agent != clause.core or bool(ours & {word.form for word in clause.words})
+    return False if vocabulary and theirs else None
+
+
+def _controlled(claim: Clause, clause: Clause) -> bool:
+    """Return whether a clause only begins, wants or proposes to do what a claim says is done."""
+    ours = {word.form for word in claim.words}
+    triples = zip(clause.words, clause.words[1:], clause.words[2:], strict=False)
+    return any(
+        b.text == "to" and a.kind == c.kind == "w" and c.form in ours and a.form not in ours for a, b, c in triples
+    )
+
+
+def _links(claim: Clause, clause: Clause, text: _Text, texts: Sequence[_Text]) -> dict[int, Span]:
+    """Return the sentences that say who a described subject is: "the designer of the Fram", by its passage."""
+    if not any(w.role for w in claim.subject) or any(w.kind == "n" and not w.role for w in claim.subject):
+        return {}
+    names = clause.core & text.names
+    target = [w.form for w in _content(claim.subject) if not _in(w.form, clause.forms | text.title)]
+    return {
+        place: other.span
+        for place, source in enumerate(texts)
+        for other in source.clauses
+        if (other.span != clause.span or source is not text)
+        and names & other.forms
+        and all(_in(form, other.forms | source.title) for form in target)
+    }
+
+
+def _compare_row(words: Sequence[Word], row: _Row, text: _Text) -> Verdict:
+    """Return what a row of a table says of a claim that names its first cell."""
+    content = _content(words)
+    ours = {word.form for word in content}
+    if not row.cells or not row.cells[0][1] or not row.cells[0][1] <= ours:
+        return "not checked"
+    raw = {stems([word.text])[0] for word in words}
+    heads = {place for place, (head, _) in enumerate(row.cells) if place and head & raw}
+    used = {place for place, (_, cell) in enumerate(row.cells) if place and cell and cell <= ours}
+    everything = {form for head, cell in row.cells for form in head | cell}
+    vocabulary = everything | text.title
+    lacking = [word for word in content if not _in(word.form, vocabulary) and stems([word.text])[0] not in everything]
+    if any(word.kind in "nd" for word in lacking) or (heads - used and used - heads):
+        return "not supported"
+    unsure = heads - used or not used or len(lacking) > 1 or is_negative(words) or (lacking and not used <= heads)
+    return "not checked" if unsure else "supported"
+
+
+def _check_quotation(claim: str, quoted: re.Match[str], parts: Sequence[Part], texts: Sequence[_Text]) -> Check:
+    """Return whether a passage has the words of a quotation, and the sentence around them has who said it."""
+    target = _plain(quoted[1])
+    for place, (part, text) in enumerate(zip(parts, texts, strict=True)):
+        spans = list(sentences(part.text))
+        for number, (start, end) in reversed(list(enumerate(spans))):
+            if target not in _plain(part.text[start : spans[min(number + 1, len(spans) - 1)][1]]):
+                continue
+            around = forms_of(words_of_sentence(part.text[start:end], text.names)) | text.title
+            outside = _content(words_of_sentence(claim.replace(quoted[0], " "), text.names))
+            lacking = [word for word in outside if not _in(word.form, around)]
+            if not lacking:
+                return Check("supported", {place: (start, end)})
+            other = any(word.kind in "nd" or _in(word.form, text.forms) for word in lacking)
+            return Check("not supported" if other else "not checked")
+    return Check("not supported")
+
+
+def _plain(text: str) -> str:
+    return _SIGNS.sub(" ", text).strip().lower()
+
+
+def _meets(ours: Iterable[str], theirs: Iterable[str]) -> bool:
+    there = set(theirs)
+    return any(_in(form, there) for form in ours)
+
+
+def _in(form: str, forms: Collection[str]) -> bool:
     """Return whether a word, or another one of its root, is among others."""
     if form in forms:
         return True
-    if form[0].isdigit() or len(form) < _ALIKE or not isinstance(forms, set):
+    if form[:1].isdigit() or len(form) < _ALIKE:
         return False
-    return any(
-        form[:_ALIKE] == other[:_ALIKE] and (form.startswith(other) or other.startswith(form)) for other in forms
-    )
-
-
-def _is_verb(words: list[_Word], place: int) -> bool:
-    """Return whether a word is likely a verb or an adverb, for which a passage may have another one."""
-    word = words[place]
-    if word.kind != "w":
-        return False
-    before = words[place - 1].text if place else ""
-    after = words[place + 1] if place + 1 < len(words) else None
-    if word.text in _IRREGULAR or word.text.endswith(("ed", "ly")) or before in _AUXILIARIES:
-        return True
-    return (
-        word.text.endswith("s")
-        and place > 0
-        and words[place - 1].kind in "nw"
-        and (after is None or after.kind == "d" or after.text in ARTICLES | _PREPOSITIONS)
-    )
-
-
-def _bridged(form: str, context: _Context) -> bool:
-    """Return whether another cited passage has a word beside a name that this sentence, or its title, has."""
-    names = {word.form for word in context.words if word.kind == "n"} | context.title
-    others = (_passage(other.title, other.text)[-1] for other in context.others)
-    return any(names & words and _in(form, words) for words in others)
-
-
-def _negated(words: list[_Word]) -> bool:
-    """Return whether a clause denies something: two negations deny nothing."""
-    return sum(word.text in _NEGATIONS or word.text.endswith(("n't", "n’t")) for word in words) % 2 == 1
-
-
-def _is_swapped(ours: list[_Word], their: list[_Word], voices: bool) -> bool:
-    """Return whether who does and to whom it is done are exchanged; `voices`: one sentence is passive, one active."""
-    for here, word in enumerate(ours):
-        there = next((at for at, other in enumerate(their) if other.kind == "w" and _in(word.form, {other.form})), None)
-        if not _is_verb(ours, here) or there is None:
-            continue
-        before, after = _names_in(ours[:here]), _names_in(ours[here:])
-        their_before, their_after = _names_in(their[:there]), _names_in(their[there:])
-        return bool(before & their_after - their_before) and bool(after & their_before - their_after) and not voices
-    return False
-
-
-def _names_in(words: list[_Word]) -> set[str]:
-    return {word.form for word in words if word.kind == "n"}
+    root = form[:_ALIKE]
+    return any(other.startswith(root) and (form.startswith(other) or other.startswith(form)) for other in forms)

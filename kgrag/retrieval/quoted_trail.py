@@ -10,8 +10,9 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
+from kgrag.retrieval.clauses import sentences
 from kgrag.retrieval.snippet import one_line
-from kgrag.retrieval.support import nearest_sentence, sentences
+from kgrag.retrieval.support import nearest_sentence
 from kgrag.text.aliases import without_parenthesis
 from kgrag.text.tokens import passage_name, search_form, stems, stems_in
 from kgrag.values.results import Hit, Passage

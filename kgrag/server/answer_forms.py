@@ -13,9 +13,10 @@ from markdown_it.token import Token
 from kgrag.agents.answering import UNCITED
 from kgrag.agents.replies import citing, numbers_of
 from kgrag.retrieval.claims import claims_nothing
+from kgrag.retrieval.clauses import sentences
 from kgrag.retrieval.quoted_trail import by_title, hops, told_trail
 from kgrag.retrieval.snippet import crop, snippet
-from kgrag.retrieval.support import nearest_sentence, sentences, support
+from kgrag.retrieval.support import nearest_sentence, support
 from kgrag.retrieval.trail import trail
 from kgrag.values.events import Answer, Citation, Event, Retrieved
 from kgrag.values.forms import plain
@@ -77,16 +78,11 @@ def result_form(
     hits = [searched[id] for id in read if id in searched]
     hits += [hit for hit in result.ranking.hits if hit.passage.id not in read]
     answer = {
-        "html": markdown(result.text.removesuffix(UNCITED), result.citations, spans),
-        "text": result.text,
-        "found": result.found,
-        "cut": result.cut,
-        "problem": result.problem and say(result.problem),
-        "doubt": result.doubt,
-        "system": result.system,
-        "usage": result.usage.text(cost=True),
+        "html": markdown(result.text.removesuffix(UNCITED), result.citations, spans), "text": result.text,
+        "found": result.found, "cut": result.cut, "problem": result.problem and say(result.problem),
+        "doubt": result.doubt, "system": result.system, "usage": result.usage.text(cost=True),
         "seconds": result.seconds,
-    }
+    }  # fmt: skip
     sought = f"{result.question} {result.text}"
     return {
         "answer": answer,

@@ -17,7 +17,8 @@ from kgrag.agents.replies import ModelAnswer, cited, says_not_found
 from kgrag.client.searching import Searching
 from kgrag.models.chat import Message
 from kgrag.models.prompted import PromptedModel
-from kgrag.retrieval.support import sentences, unsupported
+from kgrag.retrieval.clauses import sentences
+from kgrag.retrieval.support import Doubts, doubts_of
 from kgrag.runtime.limits import retries_heard
 from kgrag.server.answer_forms import markdown, sources_form, step_form
 from kgrag.server.conversation import understood
@@ -210,7 +211,7 @@ def _so_far(live: _Live) -> Answer | None:
     items = [[citation.passage for citation in group] for _, group in by_number]
     question = live.turn.asked or live.turn.question
     reply = cited(live.text, items) if items else ModelAnswer(live.text, True)
-    doubtful = unsupported(finished_sentences(reply.text), items, question, short=False) if items else ()
+    doubts = doubts_of(finished_sentences(reply.text), items, question, short=False) if items else Doubts()
     return Answer(
         question=question,
         text=reply.text,
@@ -221,7 +222,8 @@ def _so_far(live: _Live) -> Answer | None:
         trace=tuple(live.trace),
         usage=live.usage if live.whole else live.usage + Usage(calls=1, cost=None),
         seconds=time.monotonic() - live.began,
-        unsupported=doubtful,
+        unsupported=doubts.unsupported,
+        unchecked=doubts.unchecked,
     )
 
 

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from itertools import islice
 
 from kgrag.text.languages import ENGLISH, Language
+from kgrag.text.letters import word_lists
 from kgrag.text.names import (
     GENERAL,
     LONGEST_CAPTION,
@@ -37,10 +38,8 @@ _ALSO = re.compile(  # before another name of the same thing
 _SHORT = re.compile(r"\s*\([\"“]?([A-Z][A-Za-z&.-]*[A-Z.])[\"”]?[);,]")
 _PERSON = re.compile(r"born\b")
 _LIFE = re.compile(r"[\"”»]?\s*\([^()]*(?:\bborn\b|\b\d{4}\b)")  # behind the full name of "Chuck Brown"
-_KINDS = frozenset(  # before "of" and a name: "Province of East Jersey"
-    """bay borough city commonwealth county department district duchy emirate feast gulf island isle kingdom
-    municipality parish principality province republic state sultanate territory town township union village""".split()
-)
+_LISTS = word_lists("kgrag.text")
+_KINDS = _LISTS["kinds"]  # before "of" and a name: "Province of East Jersey"
 _OTHER_WAYS = 3  # names of one sentence
 _LEAD_CHARACTERS = 200
 _LONGEST_HEADING = 120  # characters

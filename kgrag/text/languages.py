@@ -13,7 +13,7 @@ from typing import Any, Literal
 
 import Stemmer
 
-from kgrag.text.letters import Memo, fold
+from kgrag.text.letters import Memo, fold, word_lists
 from kgrag.values.errors import ConfigurationError
 
 STEMMER = f"PyStemmer {Stemmer.version()}"
@@ -21,38 +21,14 @@ STEMMER = f"PyStemmer {Stemmer.version()}"
 
 _THREAD = local()
 
-STOP_WORDS = frozenset(
-    """a about after again against all already also although always among an and another any anything around are as at
-    away back be because became been before being below between both but by came can come could did do does done down
-    during each either else even ever every few for found from further get go had has have having he her here hers him
-    his how however i if in instead into is it its itself just later least less like made make many may me might more
-    most much must my near never next no none nor not nothing now of off often on once only onto or other others our
-    out over own per perhaps quite rather same several she should since so some something soon still such than that
-    the their them themselves then there therefore these they this those though through thus to together too toward
-    towards under unless until up upon us usually very via was way we well went were what when where whether which
-    while who whom whose why will with within without would yet you your one two three first""".split()
-)
+_LISTS = word_lists("kgrag.text")
+STOP_WORDS = _LISTS["stop_words"]
 """The stop words of English."""
 
-_ASKING = frozenset(  # words of every question, and those that join others
-    """a am an and any are as at be been being but by can could did do does doing done for from had has have having he
-    her his how i if in into is it its let many me might more most much must my no not of on or our shall she should so
-    some such than that the their them then there these they this those to too was way we were what when where which
-    while who whom whose why will with would you your""".split()
-)
+_ASKING = _LISTS["asking"]  # words of every question, and those that join others
 
-_KNOWN = frozenset(
-    """af am ar az bg bn bo ca cs da de dsb el en es et eu fa fi fo fr ga gd grc gu he hi hr hsb ht hu hy id is it ja
-    kmr kn ko ky la lb lg lij lt lv mk ml mr ms nb ne nl nn no pl pt ro ru sa si sk sl sq sr sv ta te th ti tl tn tr
-    tt uk ur vi xx yo zh""".split()
-)
-_STEMMERS = {
-    "ar": "arabic", "ca": "catalan", "cs": "czech", "da": "danish", "de": "german", "el": "greek", "es": "spanish",
-    "et": "estonian", "eu": "basque", "fa": "persian", "fi": "finnish", "fr": "french", "ga": "irish", "hi": "hindi",
-    "hu": "hungarian", "hy": "armenian", "id": "indonesian", "it": "italian", "lt": "lithuanian", "nb": "norwegian",
-    "ne": "nepali", "nl": "dutch", "no": "norwegian", "pl": "polish", "pt": "portuguese", "ro": "romanian",
-    "ru": "russian", "sr": "serbian", "sv": "swedish", "ta": "tamil", "tr": "turkish",
-}  # fmt: skip
+_KNOWN = _LISTS["known"]
+_STEMMERS = dict(pair.split("=") for pair in _LISTS["stemmers"])
 _ARTICLES = {
     "de": "der die das den dem des ein eine einen einem einer eines",
     "en": "the a an",

@@ -5,9 +5,11 @@ A name is known by its letters, digits and signs (`same_letters`); a search look
 
 import re
 import sys
+import tomllib
 import unicodedata
 from collections.abc import Callable
 from functools import cache
+from importlib.resources import files
 from typing import Generic, TypeVar
 
 K = TypeVar("K")
@@ -51,6 +53,12 @@ Source: Unicode Standard Annex 29, which finds no words in them without a dictio
 """
 CASELESS = "\u0590-\u109f\u1200-\u139f\u1400-\u1c7f\ua000-\ua63f\ua800-\uab2f\uabc0-\uabff"
 """Other scripts without capitals, such as Arabic, Hebrew and Devanagari, as ranges within brackets of a pattern."""
+
+
+def word_lists(package: str) -> dict[str, frozenset[str]]:
+    """Return the lists of words in the file `words.toml` of a package, by name."""
+    lists = tomllib.loads(files(package).joinpath("words.toml").read_text(encoding="utf-8"))
+    return {name: frozenset(words.split()) for name, words in lists.items()}
 
 
 class Memo(dict[K, V], Generic[K, V]):

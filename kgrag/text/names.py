@@ -11,7 +11,7 @@ from itertools import accumulate, chain, pairwise, takewhile
 from typing import Literal, NamedTuple
 
 from kgrag.text.languages import ENGLISH, Language
-from kgrag.text.letters import APOSTROPHES, JOINING, Memo, is_number, without_possessive
+from kgrag.text.letters import APOSTROPHES, JOINING, Memo, is_number, without_possessive, word_lists
 from kgrag.text.tokens import UNSPACED_LETTER, Token, Words, is_unspaced, join_name, name_words
 
 LONGEST_CAPTION = 14  # words
@@ -24,44 +24,16 @@ _INNER_WORDS = frozenset("of the and de van von der la le du del des di da bin i
 _PARTICLES = frozenset("de van von der du del della di da dos das bin ibn ben zu".split())  # within names of persons
 _COORDINATING = frozenset("and y in on at for".split())
 _SUBORDINATING = frozenset(("of",))
-_INSTITUTIONS = frozenset(  # whose names have "of", unlike "Mayor of Ocala" and "Martin of Aragon"
-    """academy alliance archdiocese army association bank battle bishop board bureau center centers centre church
-    college commission committee company conference confederation congress council court department diocese faculty
-    federation forum foundation fund gulf hall house institute institutes institution isle journal league library
-    ministry museum office order organisation organization party peace register republic school secretary siege society
-    song temple treaty trust union university""".split()
-)
-_TOPICAL = frozenset(  # "for" and "and" may stand in a name with one of these heads, unlike "Football League for Leeds"
-    """academy alliance association board bureau center centers centre commission committee conference council
-    department faculty forum foundation fund institute journal ministry office organisation organization school
-    secretary society trust""".split()
-)
+_LISTS = word_lists("kgrag.text")
+_INSTITUTIONS = _LISTS["institutions"]  # whose names have "of", unlike "Mayor of Ocala" and "Martin of Aragon"
+_TOPICAL = _LISTS["topical"]
 _SAINT = frozenset("st ste saint".split())
 _FIRST_OF_NAMES = frozenset("all first my no one our three too two".split())  # stop words: "Three Mile Island"
-RANKS = frozenset(  # words before the name of a person, which they are no part of
-    """admiral archbishop archduchess archduke baron baroness bishop brigadier captain cardinal chancellor chief coach
-    colonel commander congressman congresswoman corporal count countess crown dame deputy duchess duke earl emir emperor
-    empress father general governor grand judge justice king lady lieutenant lord major marquess mayor minister pope
-    president prime prince princess professor queen rabbi representative reverend saint secretary senator sergeant shah
-    sheikh sheikha sheriff sir sultan tsar vice viscount""".split()
-)
-_OFFICES = frozenset(  # of these, those that names of places and things do not begin with
-    """admiral archbishop archduchess archduke bishop brigadier captain cardinal chancellor colonel commander
-    congressman congresswoman corporal deputy governor lieutenant mayor minister professor rabbi representative
-    reverend secretary senator sergeant sheikh sheikha sheriff sir viscount""".split()
-)
-_ABBREVIATIONS = frozenset(  # before a full stop within a name; short words in small letters besides, "v.", "sv."
-    """adm alb attn ave bd bldg blvd br bros capt cdr cia cmdr co col corp cpl dept dipl dr drs ed eds esq est fa feat
-    fig fr ft gen gov hl hon inc ing insp jr kl lt ltd maj messrs mgr mlle mme mon mons mr mrs ms msgr mt mts mtro no
-    nos nr op opp orig ph pl pres prof pt pte pts pvt rd rep res rev rt sen ser sgt sr sra srta sta ste sto st str supt
-    tel tte univ vol vols""".split()
-)
-_INSIDE_NAMES = frozenset(  # abbreviations that a name goes on after: "St. Louis Park", "Warner Bros. Records"
-    "bros ft mt mts st sta ste univ".split()
-)
-_TITLES = frozenset(  # abbreviations after which a person's name stands, which they are no part of: "Dr. Watson"
-    "adm capt cmdr col cpl dr gen gov hon lt maj mlle mme mr mrs ms prof rep rev sen sgt".split()
-)
+RANKS = _LISTS["ranks"]  # words before the name of a person, which they are no part of
+_OFFICES = _LISTS["offices"]  # of these, those that names of places and things do not begin with
+_ABBREVIATIONS = _LISTS["abbreviations"]
+_INSIDE_NAMES = _LISTS["inside_names"]
+_TITLES = _LISTS["titles"]
 _DOTTED = re.compile(r"(?:[^\W\d_]\.)+[^\W\d_]")  # initials, "J.K", and states, "U.S"
 SIGNED_LETTER = re.compile(r"[a-z](?:\+\+|#)")  # names of one letter: "C++", "F#"
 _BEFORE_YEARS = frozenset("in since by from to until till during before after around about circa".split())
@@ -73,21 +45,8 @@ _BESIDE = 8  # words that tell whether a text is a table
 _NUMBERED = re.compile(r"v\d[\d.]+[a-z]?|[a-z](?:\.\d+)+")  # versions and sections, in normal form
 _GREEK = re.compile(r"[\u0370-\u03ff]")
 _LATIN = re.compile(r"[^\W\d_\u0370-\uffff]")
-_PARTS = frozenset(  # of documents: with a number they name no thing, "Section 4.8", "Table 2"
-    """affiliation appendix author bit case chap chapter class column day debug definition edition eq eqn equation
-    example exercise fig figure figures file group inc item lemma level line listing method model note option page
-    part phase population proof release row sec sect section sections state step subject subjects tab table tables
-    term test theorem time type version vol volume year""".split()
-)
-GENERAL = frozenset(  # headings that any document may have
-    """abstract acknowledgements acknowledgments appendices arguments authors author availability background
-    bibliography bugs caveats changes comments conclusion conclusions configuration contents copying copyright default
-    defaults description details diagnostics directory discussion environment errors examples exceptions exit files
-    footnotes format functions general glossary history implementation index information introduction keywords license
-    licence methods miscellaneous motivation name names notes options other output overview parameters preface purpose
-    recommended reference references related remarks requirements results return returns security settings specific
-    status summary syntax synopsis terminology types usage value values warning warnings""".split()
-)
+_PARTS = _LISTS["parts"]
+GENERAL = _LISTS["general"]  # headings that any document may have
 _SIGNS_OF_NUMBERS = r".,:/'#%‰°+\-=^×·<>≤≥~±≈$€£¥"
 _VALUES = frozenset("true false null nil nan na inf".split())
 _DAYS = frozenset(
@@ -97,19 +56,7 @@ _DAYS = frozenset(
 _BEFORE_DATES = _BEFORE_YEARS | _DAYS
 _WIDE = re.compile(r"[\u1100-\uffff]")  # scripts whose words are short
 _ASKING = frozenset("Are Can Do Does Is are can do does is".split())
-_OPENERS = frozenset(  # what sentences and headings begin with, written with a capital for no other reason
-    """add added adds allow alternatively apply applying approach assume assuming avoid based call calling change
-    changing check choose choosing clarify combine compare compute computing consequently consider convert create
-    creating declare define defining delete describe despite display do document enable enables ensure ensuring
-    except execute executing fighting fix fixed following get getting give given hence however identical ignore
-    implement improve include including indeed install installing instance instances instead let like list look
-    looking make making moreover move nevertheless note notice obtain obtaining omit otherwise outside perform
-    please possibilities print provide put raise raises read reads recall referring regardless remove removing
-    replace replacing return returning returns run running see select send set sets setting show similarly simply
-    specify specifying start starting store subclass subclassing subsequent suppose take tell tells test testing
-    therefore thus try turn unfortunately unlike update updating use using verify view when whereas write
-    writing""".split()
-)
+_OPENERS = _LISTS["openers"]
 _ADVERB = re.compile(r"\w{3,}(?:al|ent|ant|ous|iv|ful|ed|ar|at|in|ern|less)ly")
 QUESTION_WORDS = frozenset("name film movie song located born die died year date country city place".split())
 

@@ -13,6 +13,8 @@ from kgrag.values.html_table import html_table, paragraphs
 from kgrag.values.results import Hit, Passage, Ranking, Step, Usage
 
 _LISTED = 5
+_UNSUPPORTED = "Not supported by the passages"
+_UNCHECKED = "Not checked, being in other words or another language than the passages"
 """Sentences of an answer that are named where no passage supports them."""
 
 _TITLES, _TITLE = 5, 60
@@ -382,7 +384,8 @@ class Answer:
         by_task: task -> usage; their sum is `usage`.
         seconds: duration.
         problem: why there is no answer, or it is not whole, or which step failed while it was made from the rest.
-        unsupported: names and numbers of the answer, or all of a short one, that stand in no passage of its evidence.
+        unsupported: sentences of the answer, or all of a short one, that its passages contradict or do not have.
+        unchecked: sentences that cannot be checked: in other words, or another language, than the passages.
         cut: whether the text ends early: the model reached its limit, or repeated itself; `problem` says so, too.
 
     Example:
@@ -402,19 +405,22 @@ class Answer:
     seconds: float = 0.0
     problem: str = ""
     unsupported: tuple[str, ...] = ()
+    unchecked: tuple[str, ...] = ()
     cut: bool = False
 
     @property
     def doubt(self) -> str:
-        """A sentence that warns the reader of unsupported statements; empty if all are supported."""
-        if not self.unsupported:
-            return ""
-        more = len(self.unsupported) - _LISTED
-        listed = ", ".join(f"“{part}”" for part in self.unsupported[:_LISTED])
-        return f"Not supported by the passages: {listed}{f' and {more} more' if more > 0 else ''}."
+        """Sentences that warn the reader of what is not supported or not checked; empty if all is supported."""
+        groups = ((_UNSUPPORTED, self.unsupported), (_UNCHECKED, self.unchecked))
+        return " ".join(f"{label}: {_listed(parts)}." for label, parts in groups if parts)
 
     def _repr_html_(self) -> str:
         cited = [(f"[{c.number}]", c.passage.heading, c.passage.text) for c in self.citations]
         notes = [note for note in (self.doubt, self.problem) if note]
         below = html_table(("cited", "title", "text"), cited, notes) if cited else paragraphs(notes)
         return paragraphs(line for line in self.text.splitlines() if line.strip()) + below
+
+
+def _listed(parts: Sequence[str]) -> str:
+    more = len(parts) - _LISTED
+    return ", ".join(f"“{part}”" for part in parts[:_LISTED]) + (f" and {more} more" if more > 0 else "")

@@ -82,6 +82,7 @@ _LACKING = "The passages do not say when."
     ("said", "text", "doubtful"),
     [
         ("The passages do not say when [1].", None, ()),
+        ("See passage 1 for details [1].", None, ()),
         (f"{_LACKING} It was launched in 1893 [1].", None, ()),
         (f"{NOT_FOUND}\nThe Fram was launched in Oslo [1].", None, ()),
         (f"The Fram was painted. {_LACKING}", None, ()),

@@ -8,7 +8,7 @@ from kgrag.agents.answering import AnswerOptions, answer
 from kgrag.models.openai_chat import OpenAIChat
 from kgrag.models.prompted import PromptedModel
 from kgrag.retrieval.base import make_retriever
-from kgrag.retrieval.support import unsupported
+from kgrag.retrieval.support import doubts_of
 from kgrag.values.results import Passage, Summary
 
 _FRAM = "The Fram was designed by Colin Archer in Larvik, and launched on 26 October 1892."
@@ -26,7 +26,7 @@ ITEMS = [[FRAM], [ARCHER]]
     ],
 )
 def test_short_answers(said: str, marked: bool) -> None:
-    assert unsupported(said, ITEMS, "Who designed the Fram?", short=True) == ((said,) if marked else ())
+    assert doubts_of(said, ITEMS, "Who designed the Fram?", short=True).unsupported == ((said,) if marked else ())
 
 
 @pytest.mark.parametrize(
@@ -38,23 +38,23 @@ def test_short_answers(said: str, marked: bool) -> None:
         ("The Fram was launched in 1892 [1]. It was Igor Stravinsky, who designed it in 1893 [1].",
          ("It was Igor Stravinsky, who designed it in 1893.",)),
         ("The Fram was not designed by Colin Archer [1].", ("The Fram was not designed by Colin Archer.",)),
-        ("The Fram was launched in 1892 [1], and Colin Archer came from Scotland [2].", ()),
+        ("The Fram was launched in 1892 [1], and Colin Archer's parents came from Scotland [2].", ()),
         ("The Fram was launched in 1892 [1], and Colin Archer came from Iceland [2].",
          ("The Fram was launched in 1892, and Colin Archer came from Iceland.",)),
-        ("Der Entwerfer war Colin Archer, ein Bootsbauer [1].", ()),
-        ("Das war Igor Stravinsky, ein Bootsbauer [1].", ("Das war Igor Stravinsky, ein Bootsbauer.",)),
+        ("Der Entwerfer wurde 1893 gefunden [1].", ("Der Entwerfer wurde 1893 gefunden.",)),
+        ("Colin Archer came from Scotland [2].", ("Colin Archer came from Scotland.",)),
         ("There is one [12].", ()),
         ("Not in the evidence.", ()),
     ],
 )  # fmt: skip
 def test_longer_answers(said: str, marked: tuple[str, ...]) -> None:
-    assert unsupported(said, ITEMS, "Who designed the Fram, before 1904?", short=False) == marked
+    assert doubts_of(said, ITEMS, "Who designed the Fram, before 1904?", short=False) == (marked, ())
 
 
 def test_a_summary_is_a_source() -> None:
     report = Summary("Ships of Larvik", "Colin Archer designed the Fram.", (FRAM,))
-    assert unsupported("Colin Archer", [report], "Who?", short=True) == ()
-    assert unsupported("Roald Amundsen", [report], "Who?", short=True) == ("Roald Amundsen",)
+    assert doubts_of("Das war Colin Archer [1].", [report], "?", short=False) == ((), ("Das war Colin Archer.",))
+    assert doubts_of("Roald Amundsen", [report], "Who?", short=True) == (("Roald Amundsen",), ())
 
 
 def test_an_answer_is_marked(talking: KnowledgeGraph, coast: str, scripted: Scripted) -> None:

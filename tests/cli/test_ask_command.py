@@ -183,7 +183,9 @@ def test_kept_runs_are_listed_drawn_and_deleted(asked: CommandLine, kg: Knowledg
     first = asked("ask", QUESTION, "-s", "single", "--save", "-q")
     (kept,) = kg[fleet].runs()
     doubt, *lines = first.stderr.splitlines()
-    assert doubt == "Not supported by the passages: “In Larvik.”, “Archer designed her.”."
+    assert doubt.startswith(
+        "Not supported by the passages: “In Larvik.”. Not checked, being in other words or another "
+    )
     assert kept.id in lines[0] and lines[1] == f":param id => '{kept.id}'" and lines[2].startswith("MATCH path = (:Run")
     saved = asked.json("ask", "Where is Larvik?", "-s", "gear+hybrid", "--save")["run"]
     listed = asked("list", "runs").stdout.splitlines()

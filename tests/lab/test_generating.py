@@ -13,9 +13,8 @@ from scripted import TASKS, Scripted
 
 from kgrag import KnowledgeGraph
 from kgrag.lab.generating import estimate, from_opinions, generate
-from kgrag.lab.question_templates import Draft, select
+from kgrag.lab.question_templates import FORMULATIONS, Draft, draw_kind, select
 from kgrag.lab.readers import read_dataset
-from kgrag.lab.taxonomy import FORMULATIONS, draw_kind
 from kgrag.settings import Settings
 from kgrag.text.languages import ENGLISH
 from kgrag.values.documents import Document, Section, Table, Triple

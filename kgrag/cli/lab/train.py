@@ -158,16 +158,11 @@ def rgnn(args: _ForSettings, training: constants.RgnnTraining) -> None:
         learned = train_gnn.train_recurrent(examples, args.layers or 1, retriever.settings.k, training, progress)
     alphas, beta = _rounded(learned.alphas), max(0.0001, round(learned.beta, 4))
     record = {
-        "dataset": data.name,
-        "collection": collection.name,
-        "questions": len(examples),
-        "trained_on": [e.question.id for e in examples],
-        "alphas": alphas,
-        "beta": beta,
-        "retriever": f"gnn-ret(alphas={tuple(alphas)}, beta={beta})",
-        "loss": round(learned.loss, 6),
+        "dataset": data.name, "collection": collection.name, "questions": len(examples),
+        "trained_on": [e.question.id for e in examples], "alphas": alphas, "beta": beta,
+        "retriever": f"gnn-ret(alphas={tuple(alphas)}, beta={beta})", "loss": round(learned.loss, 6),
         "iteration": learned.iteration,
-    }
+    }  # fmt: skip
     if args.out is not None:
         keep(args.out, record)
         note(f"Learned: {args.out}")
@@ -265,15 +260,11 @@ def next_fact(args: _ForNextFact, training: constants.NextFactTraining) -> None:
         pairs = list(train_next.rows(learned, corpus, args.seed, single=args.single))
         encoders = train_next.Encoders.load(args.base, apart=args.apart)
         record: dict[str, Any] = {
-            "dataset": data.name,
-            **args.model_dump(include={"base", "single", "apart", "seed"}),
-            "embedder": encoders.embedder(args.out),
-            "questions": len(learned),
-            "trained_on": ids_of(data.questions, (chain.question for chain in learned)),
-            "pairs": len(pairs),
-            "held_out": len(test),
-            **training.model_dump(),
-        }
+            "dataset": data.name, **args.model_dump(include={"base", "single", "apart", "seed"}),
+            "embedder": encoders.embedder(args.out), "questions": len(learned),
+            "trained_on": ids_of(data.questions, (chain.question for chain in learned)), "pairs": len(pairs),
+            "held_out": len(test), **training.model_dump(),
+        }  # fmt: skip
 
         def measure(stage: str) -> None:
             if test:

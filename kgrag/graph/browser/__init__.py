@@ -18,23 +18,13 @@ GUIDE = "kgrag/guide.html"
 
 _AHEAD = range(1, 100)
 _NODE = {
-    "diameter": "50px",
-    "color": "#A5ABB6",
-    "border-color": "#7F8690",
-    "border-width": "2px",
-    "text-color-internal": "#FFFFFF",
-    "font-size": "10px",
-    "caption": '"{name}"',
-}
+    "diameter": "50px", "color": "#A5ABB6", "border-color": "#7F8690", "border-width": "2px",
+    "text-color-internal": "#FFFFFF", "font-size": "10px", "caption": '"{name}"',
+}  # fmt: skip
 _EDGE = {
-    "color": "#A5ABB6",
-    "shaft-width": "1px",
-    "font-size": "8px",
-    "padding": "3px",
-    "text-color-external": "#4A4F57",
-    "text-color-internal": "#FFFFFF",
-    "caption": '"<type>"',
-}
+    "color": "#A5ABB6", "shaft-width": "1px", "font-size": "8px", "padding": "3px", "text-color-external": "#4A4F57",
+    "text-color-internal": "#FFFFFF", "caption": '"<type>"',
+}  # fmt: skip
 """The looks of nodes and relationships that are none of kgrag's, and what others take from there."""
 _DEMO = ("demo", "roosevelt", "rockwell kent")
 

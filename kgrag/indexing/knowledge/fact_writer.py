@@ -44,14 +44,10 @@ def triple_properties(collection: str, row: FactRow) -> dict[str, str]:
     s, subject, p, predicate, o, object, note = row
     key, relation = f"{s} {p} {o}", predicate or p or "is tied to"
     return {
-        "id": node_id(collection, "triple", key),
-        "key": key,
-        "name": caption(relation),
-        "subject": subject,
-        "predicate": relation,
-        "object": object,
+        "id": node_id(collection, "triple", key), "key": key, "name": caption(relation), "subject": subject,
+        "predicate": relation, "object": object,
         "text": f"{subject} {relation} {object}" + (f" ({note})" if note else ""),
-    }
+    }  # fmt: skip
 
 
 def entity_properties(collection: str, row: EntityRow, language: Language) -> dict[str, Any]:

@@ -5,27 +5,18 @@ is left out or odd is counted under a few words, never fatal.
 """
 
 import math
+import tomllib
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from importlib.resources import files
 from typing import Any
 
 import orjson
 
 from kgrag.indexing.knowledge.store import ALIAS, Entry, Fact, Named, code, one_line, value
 
-_FALLBACKS = {
-    "zh": ("zh-hans", "zh-cn", "zh-sg", "zh-my", "zh-hant", "zh-tw", "zh-hk", "zh-mo"),
-    "zh-hans": ("zh-cn", "zh", "zh-sg", "zh-my"), "zh-cn": ("zh-hans", "zh", "zh-sg", "zh-my"),
-    "zh-hant": ("zh-tw", "zh-hk", "zh-mo", "zh"), "zh-tw": ("zh-hant", "zh-hk", "zh-mo", "zh"),
-    "zh-hk": ("zh-hant", "zh-mo", "zh-tw", "zh"), "en": ("en-us", "en-gb", "en-ca"), "pt": ("pt-br",), "pt-br": ("pt",),
-    "no": ("nb", "nn"), "nb": ("no", "nn"), "nn": ("no", "nb"), "sr": ("sr-ec", "sr-cyrl", "sr-el", "sr-latn"),
-    "sh": ("sh-latn", "sh-cyrl"), "be-tarask": ("be",), "be": ("be-tarask",), "ku": ("ku-latn", "ku-arab"),
-    "kk": ("kk-cyrl", "kk-latn", "kk-arab"), "tg": ("tg-cyrl", "tg-latn"), "tt": ("tt-cyrl", "tt-latn"),
-    "crh": ("crh-latn", "crh-cyrl"), "gsw": ("als", "de-ch", "de"), "de-at": ("de",), "de-ch": ("de",),
-    "yue": ("zh-yue", "zh-hk", "zh-hant", "zh"),
-}  # fmt: skip
-"""As MediaWiki's messages have them, without those that are another language altogether."""
+_FALLBACKS = tomllib.loads(files("kgrag.indexing.knowledge").joinpath("fallbacks.toml").read_text(encoding="utf-8"))
 _STEP = 100  # ranks between two languages that are wanted
 _VARIANT = 50  # the rank of what is of the same language, and not in its chain
 

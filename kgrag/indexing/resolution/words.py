@@ -5,7 +5,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from kgrag.text.aliases import without_parenthesis
-from kgrag.text.letters import Memo, signs_of
+from kgrag.text.letters import Memo, signs_of, word_lists
 from kgrag.text.tokens import Token, tokens
 
 IsCommon = Callable[[str], bool]
@@ -16,29 +16,11 @@ def _words(text: str) -> frozenset[str]:
     return frozenset(text.split())
 
 
-_SHORT = dict(
-    pair.split("=")
-    for pair in (
-        "bros=brothers mt=mount ft=fort univ=university dept=department assn=association intl=international "
-        "natl=national govt=government inst=institute soc=society acad=academy ste=saint sainte=saint ave=avenue "
-        "rd=road blvd=boulevard no=number vs=versus centre=center theatre=theater harbour=harbor labour=labor "
-        "defence=defense colour=color programme=program organisation=organization organisations=organizations "
-        "corp=corporation co=company inc=incorporated ltd=limited ctr=center vol=volume pt=part hon=honourable "
-        "honorable=honourable prof=professor dr=doctor sen=senator gov=governor gen=general col=colonel capt=captain "
-        "maj=major lt=lieutenant sgt=sergeant adm=admiral rev=reverend"
-    ).split()
-)
+_LISTS = word_lists("kgrag.indexing.resolution")
+_SHORT = dict(pair.split("=") for pair in _LISTS["short"])
 _MALE = _words("mr sir lord king prince emperor pope duke")
 _FEMALE = _words("mrs ms miss dame lady queen princess empress duchess")
-_TITLES = (
-    _MALE
-    | _FEMALE
-    | _words(
-        "dr doctor prof professor rev reverend honourable president senator sen governor gov general gen colonel col "
-        "captain capt major maj lieutenant lt sergeant sgt admiral adm commander chancellor bishop archbishop cardinal "
-        "judge justice baron count st saint coach"
-    )
-)
+_TITLES = _MALE | _FEMALE | _LISTS["titles"]
 _DEGREES = _words("phd md esq obe kbe mbe cbe frs bart")
 _LEGAL = _words("incorporated corporation company limited llc plc gmbh ag sa spa nv bv asa")
 _LITTLE = _words("the and of in at on for a an")
@@ -56,26 +38,9 @@ _DATE = re.compile(
 )
 _VARIANTS = (("ae", "a"), ("oe", "o"), ("ue", "u"), ("ph", "f"), ("ck", "k"))
 _DOUBLED = re.compile(r"(.)\1+")
-DIRECTIONS = _words("north south east west northern southern eastern western upper lower central new old great greater "
-                    "little san santa santo saint port fort mount lake el los las")  # fmt: skip
-_PEOPLES = _words(
-    "african american arab asian australian austrian belgian brazilian british canadian catholic chinese christian "
-    "czech danish dutch egyptian english european finnish french german greek hungarian indian iranian irish islamic "
-    "israeli italian japanese jewish korean latin mexican muslim norwegian ottoman persian polish portuguese roman "
-    "romanian russian scottish soviet spanish swedish swiss turkish ukrainian welsh imperial federal prime"
-)
-_GENERIC = _words(
-    "academy agency airlines airport airways album army association avenue award awards bank battle bay board book "
-    "bridge brothers building bureau cape castle cathedral center century championship church city club college "
-    "commission committee conference congress council county court cup department district division empire "
-    "expedition federation festival film forest foundation games government group gulf hall high hospital hotel "
-    "house institute international island islands kingdom lake league library magazine media mount mountain "
-    "mountains movement museum music national navy newspaper observatory ocean office open opera orchestra order "
-    "organization palace park parliament party peninsula people port prison prize program province public radio "
-    "railway records region republic research review river road royal school sea series service show society song "
-    "sound stadium star state states station strait street studios summit team television temple theater tour tower "
-    "town township treaty tribune union united university valley village war world year"
-)
+DIRECTIONS = _LISTS["directions"]
+_PEOPLES = _LISTS["peoples"]
+_GENERIC = _LISTS["generic"]
 
 
 def is_generic(word: str) -> bool:

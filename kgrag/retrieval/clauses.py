@@ -1,0 +1,348 @@
+"""Clauses of English sentences: who does what, to whom, when and where, as far as plain rules tell."""
+
+import re
+import tomllib
+from collections.abc import Container, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from importlib.resources import files
+from itertools import pairwise
+from typing import NamedTuple
+
+from kgrag.text.languages import ENGLISH
+from kgrag.text.sentences import sentence_spans
+from kgrag.text.tokens import is_content, stems
+
+_LINE = re.compile(r"\n\s*\n|\n(?![a-z])|\n(?=[^\n]*(?:\|[^\n]*\||\t|,\S[^\n]*,\S))")
+"""The end of a paragraph, of an item of a list or of a row of a table."""
+_ITEM = re.compile(r"\d{1,2}\.")
+_TOKEN = re.compile(r"\d+(?:[.,:]\d+)*(?![^\W_])|[^\W_]+(?:['’-][^\W_]+)*|[,;:()–—]")
+_THOUSANDS = re.compile(r"(?<=\d)[,.](?=\d{3}\b)")  # 1,340 and 1.340
+_UNITS = (
+    "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen"
+)
+NUMBERS = {word: str(number) for number, word in enumerate(f"{_UNITS} eighteen nineteen".split())} | {
+    word: str(10 * number)
+    for number, word in enumerate("twenty thirty forty fifty sixty seventy eighty ninety hundred".split(), 2)
+}
+NUMBERS |= {"once": "1", "twice": "2"}
+_FILE = tomllib.loads(files("kgrag.retrieval").joinpath("english.toml").read_text(encoding="utf-8"))
+WORDS = {name: frozenset(text.split()) for name, text in _FILE["words"].items()}
+GROUPS = {name: [group.split() for group in text.split("|")] for name, text in _FILE["groups"].items()}
+_IRREGULAR = {form: forms[0] for forms in GROUPS["irregular"] for form in forms}
+_PAST = {form for forms in GROUPS["irregular"] for form in forms[1:]}
+_SAME = {word: words[0] for words in GROUPS["same"] for word in words}
+_SAME_STEMS = dict(zip(stems(_SAME), stems(_SAME.values()), strict=True))
+_AUXILIARIES, _DETERMINERS, PRONOUNS = WORDS["auxiliaries"], WORDS["determiners"], WORDS["pronouns"]
+_PREPOSITIONS, _RELATIVE, _MONTHS = WORDS["prepositions"], WORDS["relative"], WORDS["months"]
+_FUNCTION = _AUXILIARIES | _PREPOSITIONS | PRONOUNS | WORDS["negations"] | WORDS["titles"] | WORDS["referring"]
+_NEW, _ENDING = _DETERMINERS | PRONOUNS, _DETERMINERS | WORDS["objects"]
+_NO_VERB = (_DETERMINERS | _PREPOSITIONS) - {"that", "to", "this", "her"}
+_SUBJECTS = PRONOUNS - {"there", "here", "these", "those", "this"}
+_ENDS = _ENDING | PRONOUNS | (_PREPOSITIONS - {"of"})
+_MARKS = ",;:()–—"
+_YEAR = 4  # digits
+_FIRST = "^"
+
+
+def sentences(text: str) -> Iterator[tuple[int, int]]:
+    """Yield where each sentence of a text stands: from its first character to behind its last."""
+    begin, item = 0, -1
+    for stop in (*(match.start() for match in _LINE.finditer(text)), len(text)):
+        for start, end in sentence_spans(text[begin:stop], "en"):
+            first = item if item >= 0 else begin + start
+            item = first if _ITEM.fullmatch(text[first : begin + end]) else -1  # "1. First"
+            if item < 0:
+                yield first, begin + end
+        begin = stop
+
+
+class Word(NamedTuple):
+    """A word of a sentence.
+
+    `kind`: n name (written with a capital), d number, w plain, f function word, p mark. `role`: the preposition that
+    governs it. `beside`: of a number the words around it.
+    """
+
+    kind: str
+    form: str
+    text: str
+    role: str = ""
+    beside: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True)
+class Clause:
+    """A clause: its `words`, among them its `subject`, own or of the clause before, and the place of its `verb`.
+
+    `core`: forms of the nouns of the subject; where it is a pronoun and not `named`, of what that may mean. `context`:
+    forms of what its other pronouns may mean. `span`: where its sentence stands.
+    """
+
+    words: tuple[Word, ...]
+    subject: tuple[Word, ...]
+    verb: int
+    passive: bool
+    negative: bool
+    core: frozenset[str]
+    named: bool
+    context: frozenset[str] = frozenset()
+    span: tuple[int, int] = (0, 0)
+
+    @cached_property
+    def forms(self) -> set[str]:
+        """Return the forms of its words that say something."""
+        return forms_of(self.words)
+
+    @cached_property
+    def agent(self) -> frozenset[str]:
+        """Return the forms of who does it; of a passive clause behind "by"."""
+        if not self.passive:
+            return self.core
+        return frozenset(word.form for word in self.words if word.role == "by" and word.kind in "nw")
+
+    @cached_property
+    def rest(self) -> set[str]:
+        """Return the forms of its words from the verb on; of all where no verb is known."""
+        return forms_of(self.words[max(self.verb, 0) :] if self.verb >= 0 else self.words)
+
+    @cached_property
+    def main(self) -> Word | None:
+        """Return the verb, or behind "is" and "has" the first word that says something."""
+        following = (word for word in self.words[max(self.verb, 0) :] if word.kind == "w")
+        return next((word for word in following if not word.text.endswith("ly")), None)
+
+    @cached_property
+    def is_light(self) -> bool:
+        """Return whether its verb is "is" or "has" alone."""
+        if self.verb < 0 or self.passive or self.words[self.verb].text not in WORDS["light"]:
+            return False
+        return self.main is None or not is_participle(self.main.text)
+
+    @cached_property
+    def objects(self) -> frozenset[str]:
+        """Return the forms of words behind the verb that no preposition governs."""
+        return frozenset(w.form for w in self.words[self.verb + 1 :] if not w.role and w.kind in "nw")
+
+
+def words_of_sentence(text: str, names: Container[str] = ()) -> list[Word]:
+    """Return the words of a text; `names`: stems of names, by which one at the beginning of a sentence is one."""
+    tokens = _TOKEN.findall(_THOUSANDS.sub("", text))
+    lower = [word.lower().removesuffix("'s").removesuffix("’s") for word in tokens]
+    bases = [_IRREGULAR.get(word, word) for word in lower]
+    words = list[Word]()
+    for place, (word, small, stem) in enumerate(zip(tokens, lower, stems(bases), strict=True)):
+        number = small if small[0].isdigit() else NUMBERS.get(small, "")
+        following = tokens[place + 1] if place + 1 < len(tokens) else ""
+        starts = place == 0 or tokens[place - 1] in ":("
+        named = word[0].isupper() and (
+            not starts
+            or (stem in names and following not in _DETERMINERS)
+            or (following[:1].isupper() and small not in ENGLISH.stop_words)
+        )
+        role = "of" if small != word.lower() else ""
+        form = _SAME_STEMS.get(stem, stem)
+        if word in _MARKS:
+            words.append(Word("p", word, word))
+        elif number:
+            words.append(Word("d", number.rstrip(".,:"), small))
+        elif small.endswith(("n't", "n’t")):
+            words.append(Word("f", small, small))
+        elif named and (small in _MONTHS or (len(word) == 1 and word not in "AIO")):  # May, hall C
+            words.append(Word("n", small, small))
+        elif (not is_content(small) and small not in _IRREGULAR) or small in _FUNCTION:
+            words.append(Word("f", small, small))
+        else:
+            words.append(Word("n", stem, small, role) if named else Word("w", form, small, role))
+    return _governed(words)
+
+
+def _governed(words: list[Word]) -> list[Word]:
+    """Return the words, each with the preposition that governs it, numbers with the words around them."""
+    role, before = "", Word("p", "", "")
+    result = list[Word]()
+    for place in range(len(words) - 1, 0, -1):  # Colin Archer's parents
+        if words[place].role and words[place - 1].kind == words[place].kind == "n":
+            words[place - 1] = words[place - 1]._replace(role=words[place].role)
+    for place, word in enumerate(words):
+        if word.text in _PREPOSITIONS:
+            role = word.text
+        elif (
+            word.kind == "p"
+            or is_verb(words, place)
+            or word.text in WORDS["joints"]
+            or (word.text in _NEW and before.kind in "nwd")
+            or (word.kind in "nw" and before.kind == "d" and len(before.form) == _YEAR and word.text not in _MONTHS)
+        ):
+            role = ""
+        beside = frozenset[str]()
+        if word.kind == "d":
+            first = max(0, place - (2 if before.text == "of" else 1))
+            beside = frozenset(w.form for w in words[first : place + 4] if w is not word and w.kind in "nwd")
+        result.append(word._replace(role=word.role or role, beside=beside))
+        if is_verb(words, place):
+            role = ""
+        before = word
+    return result
+
+
+def is_participle(word: str) -> bool:
+    """Return whether a word is a past form of a verb."""
+    return word in _PAST or (word.endswith("ed") and not word.endswith("eed"))
+
+
+def may_name(word: str) -> bool:
+    """Return whether a word at the beginning of a sentence may be a name."""
+    return not (word in _IRREGULAR or word.endswith(("ed", "ing")))
+
+
+def forms_of(words: Iterable[Word]) -> set[str]:
+    """Return the forms of words that are more than function words."""
+    return {word.form for word in words if word.kind in "nwd"}
+
+
+def is_verb(words: Sequence[Word], place: int) -> bool:
+    """Return whether a word is likely a verb."""
+    word = words[place]
+    if word.kind == "f" and word.text in _AUXILIARIES:
+        return True
+    if word.kind != "w":
+        return False
+    before = words[place - 1] if place else Word("p", "", "")
+    after = words[place + 1] if place + 1 < len(words) else Word("p", "", "")
+    if before.text in _NO_VERB:
+        return False
+    if is_participle(word.text):
+        return True
+    if before.text in _SUBJECTS:
+        return not word.text.endswith("ly")
+    first = before.text == _FIRST and not word.text.endswith("ing")
+    if first and (after.text in _ENDING or (before.kind == "n" and after.kind == "d")):
+        return True  # "Close the valve", "and close it"
+    ends = after.kind in "pd" or after.text in _ENDS
+    if word.text.endswith("s"):
+        return before.kind in "nw" and not word.text.endswith("ss") and (ends or after.kind == "n")
+    return before.kind == "w" and before.text.endswith("s") and ends
+
+
+def _verb_place(words: Sequence[Word], joint: str = "") -> int:
+    """Return where the verb of a piece stands, -1: nowhere; behind a comma or "and" it may be the first word."""
+    around = [_LED if joint else _BEGINNING, *words]
+    return next((place - 1 for place in range(1, len(around)) if is_verb(around, place)), -1)
+
+
+_BEGINNING, _LED = Word("p", "", _FIRST), Word("n", "", _FIRST)
+
+
+def is_negative(words: Iterable[Word]) -> bool:
+    """Return whether words deny something: two negations deny nothing."""
+    listed = list(words)
+    count = sum(word.text in WORDS["negations"] or word.text.endswith(("n't", "n’t")) for word in listed)
+    count += sum(one.text in WORDS["refusals"] and two.text == "to" for one, two in pairwise(listed))
+    return count % 2 == 1
+
+
+def _pieces(words: Sequence[Word]) -> Iterator[tuple[str, list[Word]]]:
+    """Yield the pieces between marks and joining words, each with what joins it to the one before."""
+    joint, piece = "", list[Word]()
+    for place, word in enumerate(words):
+        before = words[place - 1].text if place else ""
+        if word.kind == "p" or (word.text in WORDS["joints"] and not (word.text == "that" and before in _PREPOSITIONS)):
+            if piece:
+                yield joint, piece
+            joint = word.text if piece or word.kind != "p" or not joint else joint
+            piece = []
+        else:
+            piece.append(word)
+    if piece:
+        yield joint, piece
+
+
+def clauses_of(words: Sequence[Word], *, whole: bool) -> list[Clause]:
+    """Return the clauses of a sentence; `whole`: an apposition stays in its clause, too."""
+    clauses, pending, main = list[Clause](), list[Word](), 0
+    pieces = list(_pieces(words))
+    for number, (joint, piece) in enumerate(pieces):
+        place = _verb_place(piece, joint)
+        last = clauses[main] if clauses else None
+        if joint in _RELATIVE and (pending or last) and place >= 0:
+            noun = _tail(pending or (clauses[-1].words if clauses else ()))
+            before = piece[:place]
+            if joint == "whose":
+                clauses.append(_clause([*(w._replace(role="of") for w in noun), *before], piece[place:]))
+            elif joint == "where" or forms_of(before):
+                clauses.append(_clause(before, [*piece[place:], *(w._replace(role="") for w in noun)]))
+            else:
+                clauses.append(_clause([w._replace(role="") for w in noun], piece[place:]))
+            continue
+        if place < 0:
+            noun = _tail(pending or (last.words if last else ()))
+            if joint in (",", "(") and piece[0].text in ("a", "an", "the") and noun and noun[-1].kind == "n":
+                clauses.append(_clause([w._replace(role="") for w in noun], piece, verb=False))
+                if not whole:
+                    continue
+            if last and not pending:
+                clauses[main : main + 1] = _merged(last, piece)
+            else:
+                pending += piece
+            continue
+        before = piece[:place]
+        more = any(_verb_place(other, sign) >= 0 for sign, other in pieces[number + 1 :])
+        if whole and not clauses and not pending and place == 0 and more and piece[0].text not in _AUXILIARIES:
+            continue  # "Designed by her, it ..."
+        if not forms_of(before) and not any(w.text in PRONOUNS for w in before) and not pending and last:
+            source = last if joint == "," or joint in _MARKS else clauses[-1]
+            clause = _clause(source.subject, [*before, *piece[place:]])
+            by = is_participle(piece[place].text) and any(word.text == "by" for word in piece)
+            if by and (joint == "," or source.passive):
+                clause = replace(clause, passive=True)
+        else:
+            clause = _clause([*pending, *before], piece[place:])
+        clauses.append(clause)
+        main, pending = len(clauses) - 1, []
+    if pending:
+        clauses.append(_clause([], pending, verb=False))
+    return clauses
+
+
+def _merged(clause: Clause, piece: Sequence[Word]) -> list[Clause]:
+    """Return a clause with a piece without a verb; one that denies ("but not at the dock") is a clause of its own."""
+    role = clause.words[-1].role
+    ends = next((place for place, word in enumerate(piece) if word.role), len(piece))
+    followers = [word._replace(role=word.role or (role if place < ends else "")) for place, word in enumerate(piece)]
+    if piece[0].text == "not" and clause.verb >= 0:
+        first = next((place for place in range(clause.verb, len(clause.words)) if clause.words[place].role), None)
+        words = (*clause.words[:first], *piece)
+        return [clause, replace(clause, words=words, negative=is_negative(words))]
+    words = (*clause.words, *followers)
+    return [replace(clause, words=words, negative=is_negative(words))]
+
+
+def _clause(subject: Sequence[Word], rest: Sequence[Word], *, verb: bool = True) -> Clause:
+    words = (*subject, *rest)
+    place = len(subject) if verb else -1
+    nouns = (word for word in subject if word.text not in WORDS["adverbs"] and not word.text.endswith("ly"))
+    core = frozenset(word.form for word in nouns if not word.role and word.kind in "nw")
+    following = next((word for word in rest if word.kind == "w" and not word.text.endswith("ly")), None)
+    passive = (
+        verb
+        and any(word.text in WORDS["be"] for word in rest[:4])
+        and following is not None
+        and is_participle(following.text)
+    )
+    return Clause(words, tuple(subject), place, passive, is_negative(words), core, bool(core))
+
+
+def _tail(words: Sequence[Word]) -> list[Word]:
+    """Return the name, or the noun, at the end of words."""
+    tail = list[Word]()
+    for word in reversed(words):
+        if word.kind == "n" or (word.text in ("of", "von", "van", "de") and tail):
+            tail.insert(0, word)
+        elif tail or word.kind == "w":
+            return tail or [word]
+        elif word.kind == "f" and tail:
+            break
+    while tail and tail[0].kind == "f":
+        tail.pop(0)
+    return tail
