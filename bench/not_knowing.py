@@ -56,7 +56,7 @@ def _answered(collection: Collection, system: str, question: str) -> dict[str, A
     answer = collection.ask(question, system=system, short=True)
     usage = answer.usage
     return {
-        "answer": answer.text, "found": answer.found, "doubt": answer.doubt, "problem": answer.problem,
+        "answer": answer.text, "found": answer.found, "unsupported": answer.unsupported, "problem": answer.problem,
         "tokens": usage.prompt_tokens + usage.completion_tokens, "seconds": round(time.perf_counter() - began, 1),
     }  # fmt: skip
 
@@ -67,7 +67,7 @@ def _print(system: str, rows: list[dict[str, Any]]) -> None:
         half = "answered" if row["known"] else "unanswered"
         right = any(f" {normalised(known)} " in f" {normalised(row['answer'])} " for known in row["known"])
         counts.update({f"{half}: asked": 1, f"{half}: refused": not row["found"]})
-        counts.update({f"{half}: marked as not supported": row["found"] and bool(row["doubt"])})
+        counts.update({f"{half}: marked as not supported": row["found"] and bool(row["unsupported"])})
         if row["known"]:
             counts.update({"answered: right": row["found"] and right})
     print(system)
