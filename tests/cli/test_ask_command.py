@@ -186,7 +186,7 @@ def test_kept_runs_are_listed_drawn_and_deleted(asked: CommandLine, kg: Knowledg
     assert doubt.startswith(
         "Not supported by the passages: “In Larvik.”. Not checked, being in other words or another "
     )
-    assert kept.id in lines[0] and lines[1] == f":param id => '{kept.id}'" and lines[2].startswith("MATCH path = (:Kgrag")
+    assert kept.id in lines[0] and lines[1] == f":param id => '{kept.id}'" and lines[2].startswith("MATCH path = (:K")
     saved = asked.json("ask", "Where is Larvik?", "-s", "gear+hybrid", "--save")["run"]
     listed = asked("list", "runs").stdout.splitlines()
     assert listed[0].startswith(saved[:8]) and listed[0].endswith("fleet  gear+hybrid")
