@@ -1,6 +1,6 @@
 // Dense: the passages nearest to a vector; the index over-fetches, exact cosines decide. The index of Neo4j does not reach every
 // passage from everywhere. So in a collection of few passages it is asked for 2,300 more, unless `write/reached` has shown that it
-// finds the nearest without them. Passages that it does not reach at all are scored, too.
+// finds the nearest without them. If it gives fewer than 900 of them, all others are scored, too.
 // mode: read
 // $index: STRING - the collection's vector index
 // $collection: STRING - name of the collection

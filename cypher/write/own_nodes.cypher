@@ -1,4 +1,4 @@
-// Give the nodes of schema 14 the label Kgrag: what belongs to a collection, its jobs, and the Schema node.
+// Give the nodes of schema 14 the label Kgrag: the nodes of its collections, and jobs.
 // mode: auto
 // label: all
 // $collections: LIST<STRING> - names of the collections

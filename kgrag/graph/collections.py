@@ -157,6 +157,7 @@ def create_knowledge(graph: Graph, name: str, language: str, unused_seconds: flo
     Raises MismatchError if it is a collection of documents.
     """
     check_name(name)
+    schema.check_constraints(graph)
     schema.ensure_schema(graph)
     settings = IndexingSettings().model_dump_json()
     properties = {"kind": KNOWLEDGE, "embedder": NO_EMBEDDER, "dimension": 0, "embedding": "", "settings": settings}

@@ -93,7 +93,8 @@ def upgrade(graph: Graph) -> bool:
 
 
 def check_constraints(graph: Graph) -> None:
-    """Raise MismatchError if somebody else's constraint on a label of kgrag refuses nodes that kgrag would make."""
+    """Raise MismatchError for another schema version, and where a constraint of others refuses nodes of kgrag."""
+    check_schema(graph)
     for row in graph.run("inspect/constraints_of_others", labels=describe().labels("all")):
         raise MismatchError(
             f"The constraint {row['name']} on {row['label']} ({', '.join(row['properties'])}) is not kgrag's, and "

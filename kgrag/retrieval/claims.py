@@ -1,10 +1,10 @@
 """Whether passages say what a claim says: supported, not supported, or not checked where no rule can tell.
 
 A claim is read clause by clause. A clause is supported when one clause of a passage has all its words, names and
-numbers, with the same negation, the same one who does it and no other place in time ("until" for "from"); a pronoun
-means what its passage is about. It is not supported when a name or number of it stands nowhere, or when a clause that
-says the rest has another name, number, subject, or the opposite. All else is not checked: another word may mean the
-same.
+numbers, with the same negation, the same one who does it and no other place in time ("until" for "from"). A pronoun
+means the topic of its passage. A clause is not supported when no passage has one of its names or numbers, or when a
+clause with the same words has another name, number or subject, or the opposite. Otherwise it is not checked: another
+word may mean the same.
 """
 
 import re
@@ -59,7 +59,7 @@ _ACCORDING = re.compile(r"^According to [^,]{,60}, |, according to [^,]{,60}(?=[
 
 
 class Check(NamedTuple):
-    """What a check of a claim found. `spans`: place of a passage -> its first sentence that supports a part of it."""
+    """The result of a check. `spans`: place of a passage -> its first sentence that supports a part of the claim."""
 
     verdict: Verdict
     spans: Mapping[int, Span] = MappingProxyType({})
@@ -245,7 +245,7 @@ def _compare(claim: Clause, clause: Clause, text: _Text, texts: Sequence[_Text])
 
 
 def _is_longer(words: Sequence[Word], clause: Clause, texts: Sequence[_Text]) -> bool:
-    """Return whether a passage has a name in full of which a clause has a part: "Ingrid Solberg", "Solberg"."""
+    """Return whether a passage writes a name in full and a clause writes a part: "Ingrid Solberg", "Solberg"."""
     pairs = [(one.form, two.form) for one, two in pairwise(words) if one.kind == two.kind == "n"]
     return any({pair} & text.pairs and {*pair} & (clause.forms | clause.core) for pair in pairs for text in texts)
 

@@ -7,9 +7,10 @@ from typing import Any
 import pytest
 
 from kgrag import KnowledgeGraph
-from kgrag.graph import schema
+from kgrag.graph import collections, schema
 from kgrag.graph.contents import fingerprint
 from kgrag.graph.description import describe
+from kgrag.settings import IndexingSettings
 from kgrag.values.documents import Document, Section
 from kgrag.values.errors import MismatchError
 
@@ -81,6 +82,8 @@ def test_a_constraint_that_kgrag_would_break_is_told_before_anything_is_written(
     _run(owner, "CREATE CONSTRAINT owner_page FOR (p:Page) REQUIRE (p.name, p.place) IS UNIQUE")
     with pytest.raises(MismatchError, match=r"owner_page on Page \(name, place\) is not kgrag's"):
         owner[collection_name].ingest([Document("a", (Section("Ada Lund was born in Kiel."),))])
+    with pytest.raises(MismatchError, match="owner_page"):
+        collections.create_knowledge(owner.graph, collection_name, "en", 0)
     assert collection_name not in owner
 
 
@@ -101,6 +104,8 @@ def test_a_database_of_schema_14_is_brought_to_this_one_in_place(
     with pytest.raises(MismatchError) as refused:
         kg[collection_name].search("Kiel")
     assert "kgrag db repair" in refused.value.remedy
+    with pytest.raises(MismatchError, match="schema 14"):  # not: a constraint of others
+        collections.create_collection(kg.graph, f"{collection_name}-new", "wordllama", 256, IndexingSettings(), 0)
     _run(kg, "CREATE (:Document {theirs: true, id: 1})")
     assert schema.upgrade(kg.graph)
     assert not schema.upgrade(kg.graph)

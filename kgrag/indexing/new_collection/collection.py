@@ -1,6 +1,6 @@
 """Make the rows of a new collection in two passes: first each document, then everything that needs the whole corpus.
 
-The graph equals that of an incremental ingest. A small collection stays in memory (`in_memory`). The rows of
+An incremental ingest makes the same graph. A small collection stays in memory (`in_memory`). The rows of
 a large one wait on disk, and memory holds 64 bits for each name, document and mention, frequent words and keywords.
 """
 
