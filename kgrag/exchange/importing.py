@@ -77,6 +77,7 @@ def _check(header: Header) -> None:
 def _check_free(graph: Graph, header: Header) -> None:
     """Raise MismatchError if there is a collection of its name, other than one that this export was making."""
     name = header.collection
+    schema.check_schema(graph)
     schema.check_constraints(graph)
     unfinished = registry.find_import(graph, name)
     if unfinished is None:

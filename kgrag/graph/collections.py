@@ -157,8 +157,7 @@ def create_knowledge(graph: Graph, name: str, language: str, unused_seconds: flo
     Raises MismatchError if it is a collection of documents.
     """
     check_name(name)
-    schema.check_constraints(graph)
-    schema.ensure_schema(graph)
+    schema.ensure_schema(graph, begins=True)
     settings = IndexingSettings().model_dump_json()
     properties = {"kind": KNOWLEDGE, "embedder": NO_EMBEDDER, "dimension": 0, "embedding": "", "settings": settings}
     properties |= {"language": language}
@@ -219,8 +218,7 @@ def create_collection(
     spares it creates some more, since Neo4j replans all queries after every new index.
     """
     check_name(name)
-    schema.check_constraints(graph)
-    schema.ensure_schema(graph)
+    schema.ensure_schema(graph, begins=True)
     properties = {
         "embedder": embedder,
         "dimension": dimension,

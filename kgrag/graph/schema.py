@@ -17,13 +17,16 @@ SLOTS = ("embedding", "embedding_b")
 _PATIENCE = 24 * 3600  # seconds: of five million vectors an index takes more than an hour
 
 
-def ensure_schema(graph: Graph) -> None:
+def ensure_schema(graph: Graph, *, begins: bool = False) -> None:
     """Create the constraints and indexes of every label, and store the description of the graph, unless that is done.
 
-    A new label of the registry gets its indexes at the next write. Raises MismatchError for another schema version.
+    A new label of the registry gets its indexes at the next write. Raises MismatchError for another schema version,
+    and for constraints of others (see `check_constraints`) where a database or a collection (`begins`) begins.
     """
     version, described = stored_state(graph)
     check_version(version)
+    if version is None or begins:
+        check_constraints(graph)
     if version is None:
         graph.run("schema/labels", labels=describe().labels("all"))
         graph.run("schema/unique")
@@ -93,8 +96,7 @@ def upgrade(graph: Graph) -> bool:
 
 
 def check_constraints(graph: Graph) -> None:
-    """Raise MismatchError for another schema version, and where a constraint of others refuses nodes of kgrag."""
-    check_schema(graph)
+    """Raise MismatchError where a constraint of others refuses nodes of kgrag."""
     for row in graph.run("inspect/constraints_of_others", labels=describe().labels("all")):
         raise MismatchError(
             f"The constraint {row['name']} on {row['label']} ({', '.join(row['properties'])}) is not kgrag's, and "
