@@ -321,6 +321,8 @@ _RELATIVE = re.compile(r"(?![a-z][a-z0-9+.-]*:|/)[^?#]+", re.IGNORECASE)
 """The path of a link that has no scheme and does not begin at a root."""
 _ATTRIBUTED = ("image", "link_close", "code_inline", "strong_close", "em_close")
 """Tokens that attributes may follow, "{ .md-button }"."""
+_FIELDS = re.compile(r"(?:\**[^\W\d_][^\n:.;,?!*]{0,40}(?:\*\*:|:\*\*|:) +\S[^\n]{0,99}(?:\n|$)){2,}")
+"""Lines such as "Length: 30 m", each of which is a field of its own."""
 _SIGNS = {"sup": "^", "sub": "_"}
 _LEFT_OUT = {
     **dict.fromkeys(("del", "s", "strike"), "deleted piece"), "rt": "reading of characters", "rp": "",
@@ -463,7 +465,8 @@ class _Renderer:
                 if "note" in token.meta:
                     outline.mark(f"[{token.meta['note']}] ")
                 _name_callout(token)
-                outline.block(_BLOCK_ID.sub("", self._inline(token.children)))
+                lines = "\n" if _FIELDS.fullmatch(token.content) else " "
+                outline.block(_BLOCK_ID.sub("", self._inline(token.children, lines)))
             case "remark":
                 outline.left_out["comment"] += 1
             case "fence" | "code_block" | "math_block":
@@ -487,8 +490,11 @@ class _Renderer:
         self._outline.table(rows, heads=1)
         return position
 
-    def _inline(self, tokens: Sequence[Token] | None) -> str:
-        """Return the text of a line: links and images become their text, tags of HTML their meaning."""
+    def _inline(self, tokens: Sequence[Token] | None, between: str = " ") -> str:
+        """Return the text of a line: links and images become their text, tags of HTML their meaning.
+
+        `between`: what stands between the lines of a paragraph.
+        """
         line = Inline()
         left_out = self._outline.left_out
         hidden = ""  # the name of the tag, or the type of the token, that ends what is left out
@@ -501,7 +507,7 @@ class _Renderer:
                 continue
             match token.type:
                 case "softbreak":
-                    line.text(" ")
+                    line.text(between)
                 case "hardbreak":
                     line.text("\n")
                 case "image":
@@ -585,4 +591,4 @@ def _tag(markup: str, name: str, line: Inline) -> None:
         line.text(str(image.get("alt") or "") if image is not None else "")
 
 
-MARKDOWN = Format("Markdown file", (".md", ".markdown"), single_document(load_markdown), version=8)
+MARKDOWN = Format("Markdown file", (".md", ".markdown"), single_document(load_markdown), version=9)

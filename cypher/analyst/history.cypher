@@ -17,7 +17,7 @@
 MATCH (c:Kgrag:Collection {id: $collection})
 CALL db.index.fulltext.queryNodes('entity_name_c' + c.number, '"' + replace($entity, '"', ' ') + '"', {limit: 20}) YIELD node AS e, score
 WITH e ORDER BY toLower(e.name) = toLower($entity) DESC, e.types IS NOT NULL DESC, score DESC, e.df DESC LIMIT 1
-MATCH (e)-[r]-(:Entity) WHERE r.facts IS NOT NULL
+MATCH (at:Kgrag:Entity {id: coalesce(e.facts_at, e.id)})-[r]-(:Entity) WHERE r.facts IS NOT NULL
 WITH DISTINCT r
 WHERE $as_of = ''
    OR ((r.valid_from IS NULL OR left(r.valid_from, size($as_of)) <= left($as_of, size(r.valid_from)))

@@ -11,7 +11,7 @@
 UNWIND $passages AS id
 MATCH (:Kgrag:Passage {id: id})-[:STATES]->(t:Triple)-[:SUBJECT]->(s:Entity) WHERE t.relation IS NOT NULL
 MATCH (t)-[:OBJECT]->(o:Entity)
-MATCH (s)-[r]->(o) WHERE t.id IN r.facts AND (r.valid_from IS NOT NULL OR r.valid_to IS NOT NULL)
+MATCH (at:Kgrag:Entity {id: coalesce(s.facts_at, s.id)})-[r]->(:Entity) WHERE t.id IN r.facts AND (r.valid_from IS NOT NULL OR r.valid_to IS NOT NULL)
 WITH s, r, o
 WHERE $as_of = ''
    OR ((r.valid_from IS NULL OR left(r.valid_from, size($as_of)) <= left($as_of, size(r.valid_from)))

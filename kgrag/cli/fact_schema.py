@@ -5,7 +5,7 @@ from pathlib import Path
 import click
 
 from kgrag.cli.connect import as_json, choose_collection, collection_option, connect
-from kgrag.cli.console import note, print_json
+from kgrag.cli.console import note, number, print_json
 from kgrag.values.errors import NotFoundError
 
 
@@ -39,6 +39,9 @@ def schema(file: Path | None, collection: str | None, propose: bool, sample: int
         work = kg[name]
         if file is not None or remove:
             current = work.set_fact_schema(file)
+            if current is not None:
+                types, predicates = number(len(current.types), "type"), number(len(current.predicates), "predicate")
+                note(f"{types} and {predicates} are in force.")
             note(f"The next `kgrag enrich extract -c {name}` reads all passages again; --dry-run says what it costs.")
         elif propose:
             current = work.propose_fact_schema(sample=sample)

@@ -140,11 +140,12 @@ class Building(Verbs):
         Raises:
             InputError: the file cannot be read, or is no schema, or a type is a label of nodes that are no entities.
         """
-        from kgrag.indexing.fact_schema import parse_fact_schema, read_fact_schema, set_fact_schema
+        from kgrag.indexing.fact_schema import FactSchema, parse_fact_schema, read_fact_schema, set_fact_schema
 
         record = self._documents()
         schema = read_fact_schema(Path(schema)) if isinstance(schema, str | Path) else schema
-        schema = parse_fact_schema(schema, "the schema") if isinstance(schema, Mapping) else schema
+        if schema is not None and not isinstance(schema, FactSchema):
+            schema = parse_fact_schema(schema, "the schema")
         set_fact_schema(self.kg.graph, record, schema)
         return schema
 

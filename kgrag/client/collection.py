@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from kgrag.inspection.result import Inspection
     from kgrag.values.rows import Rows
 
-_FACTS = 10_000
+FACTS = 10_000
 """Facts of a history: more than the gateway gives, which says so where it cuts."""
 
 
@@ -309,7 +309,7 @@ class Collection(Building, LocalSearching):
         Raises:
             InputError: the date is not valid.
         """
-        return self.saved_query("history", entity=name, as_of=checked_date(as_of), limit=_FACTS)
+        return self.saved_query("history", entity=name, as_of=checked_date(as_of), limit=FACTS)
 
     def question_parameters(self, question: str) -> dict[str, Any]:
         """Return the parameters that a question gives to saved queries.

@@ -14,6 +14,7 @@ from urllib.parse import quote
 from kgrag.agents.lookup import Lookup
 from kgrag.agents.strategy import Strategy
 from kgrag.client.arguments import check_part, unknown_argument
+from kgrag.client.collection import FACTS
 from kgrag.client.federation import checked, split_names
 from kgrag.client.http import Http, Json
 from kgrag.client.operations import Operation
@@ -369,6 +370,10 @@ class RemoteCollection(RemoteSearching):
     def saved_query(self, name: str, /, **arguments: Any) -> Rows:
         """Run a saved query on this collection; see `Collection.saved_query`."""
         return self.kg.saved_query(name, **{"collection": self.name, **arguments})
+
+    def history(self, name: str, *, as_of: str = "") -> Rows:
+        """Return the facts of a schema about an entity, with since and until when; see `Collection.history`."""
+        return self.saved_query("history", entity=name, as_of=as_of, limit=FACTS)
 
     def ingest(
         self,

@@ -190,19 +190,26 @@ def write_batch(graph: Graph, collection: Collection, batch: Batch) -> None:
 
 def settle_entities(tx: Transaction, lost: Set[str], typed: Set[str] = frozenset()) -> None:
     """Update entities that lost a mention or a title, and entities with new facts of a schema (`typed`)."""
+    settle_facts(tx, lost - typed, typed)
+    if lost:
+        tx.run("write/settle_entities", ids=sorted(lost))
+
+
+def settle_facts(tx: Transaction, lost: Set[str], typed: Set[str]) -> None:
+    """Bring the labels and relationships of entities in step with their facts of a schema (see the statement)."""
     rows: list[dict[str, Any]] = []
-    for ids, fresh in ((lost - typed, False), (typed, True)):
-        if ids:
-            for group in tx.run("write/settle_facts", ids=sorted(ids), fresh=fresh):
-                end = {"subject": group["subject"], "relation": group["relation"]}
-                periods = timeline(group["facts"], one=group["one"])
-                rows += [{**end, "object": period.object, "properties": period.properties()} for period in periods]
+    if lost or typed:
+        for group in tx.run("write/settle_facts", lost=sorted(lost), typed=sorted(typed)):
+            for period in timeline(group["facts"], one=group["one"]):
+                ends = group["key"], period.object
+                subject, object = reversed(ends) if group["turned"] else ends
+                if subject in group["settled"]:
+                    made = {"relation": group["relation"], "properties": period.properties()}
+                    rows.append({"subject": subject, "object": object, **made})
     if rows:
         tx.run("write/fact_relationships", rows=rows)
     if dated := sorted({row["subject"] for row in rows if row["properties"].keys() & {"valid_from", "valid_to"}}):
         tx.run("write/held", ids=dated, collection="")
-    if lost:
-        tx.run("write/settle_entities", ids=sorted(lost))
 
 
 def triple_properties(id: str, collection: str, triple: Triple) -> Row:

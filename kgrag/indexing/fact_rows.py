@@ -328,10 +328,14 @@ class FactRows:
                     subject, object = (kind or end.type or "?" for kind, end in zip(types, ends, strict=True))
                     self.outside.setdefault(passage, []).append(f"({subject})-[{triple.predicate}]->({object})")
                 else:
-                    ends = [replace(end, type=kind or "") for end, kind in zip(ends, fits[1], strict=True)]
-                    fact = {"relation": fits[0], **_dates(triple, text, language)}
-                    triple = replace(triple, predicate=_words_of(triple.predicate, fits[0]))
-                    fact_key = (ends[0].normal, fits[0], ends[1].normal, *fact.values())
+                    relation, turned, kinds = fits
+                    ends = [replace(end, type=kind or "") for end, kind in zip(ends, kinds, strict=True)]
+                    fact = {"relation": relation, **_dates(triple, text, language)}
+                    if turned:
+                        ends.reverse()
+                        triple = replace(triple, subject=triple.object, predicate=relation, object=triple.subject)
+                    triple = replace(triple, predicate=_words_of(triple.predicate, relation))
+                    fact_key = (ends[0].normal, relation, ends[1].normal, *fact.values())
                     reason = "repeated" if fact_key in seen else ""
             if reason:
                 self.dropped[reason] += 1

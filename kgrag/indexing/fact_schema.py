@@ -5,7 +5,7 @@ import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Annotated, Any, Self
+from typing import Annotated, Any, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, model_validator
 
@@ -46,13 +46,16 @@ class EntityType(_Part):
 class Predicate(_Part):
     """A predicate, which becomes a type of relationships.
 
-    `subjects` and `objects`: the allowed types of its ends, or empty for any. `one`: whether a subject has one object
-    at a time, so that a later beginning ends the earlier fact.
+    `subjects` and `objects`: the allowed types of its ends, or empty for any. `one`: which end there is one of at a
+    time, so that a later beginning ends the earlier fact: "to" (or true): a subject has one object; "from": an object
+    has one subject, as an office has one holder. `inverse`: words for the predicate from object to subject, such as
+    "owned by" for OWNS; the passive, "designed by" for DESIGNED, is known.
     """
 
     subjects: tuple[Label, ...] = Field((), alias="from")
     objects: tuple[Label, ...] = Field((), alias="to")
-    one: bool = False
+    inverse: tuple[str, ...] = ()
+    one: Literal[False, True, "from", "to"] = False
 
 
 class FactSchema(BaseModel):
@@ -72,6 +75,7 @@ class FactSchema(BaseModel):
     predicates: dict[RelationshipType, Predicate] = Field(min_length=1, max_length=_MOST)
     _types: dict[tuple[str, ...], str] = PrivateAttr()
     _predicates: dict[tuple[str, ...], str] = PrivateAttr()
+    _inverse: dict[tuple[str, ...], str] = PrivateAttr()
 
     @model_validator(mode="after")
     def _consistent(self) -> Self:
@@ -84,6 +88,11 @@ class FactSchema(BaseModel):
         if unknown := sorted(ends - self.types.keys()):
             raise ValueError(f"{', '.join(unknown)}: a predicate leads from or to it, but [types] does not hold it")
         self._types, self._predicates = _by_words(self.types), _by_words(self.predicates)
+        self._inverse = {_words(each): name for name, part in self.predicates.items() for each in part.inverse}
+        if both := self._inverse.keys() & self._predicates.keys():
+            raise ValueError(f"{' '.join(min(both))!r} is a synonym and an inverse")
+        voices = {_other_voice(name): name for name in self.predicates}
+        self._inverse |= {words: name for words, name in voices.items() if self._predicates.get(words, name) == name}
         return self
 
     @property
@@ -105,8 +114,8 @@ class FactSchema(BaseModel):
         return self._types.get(_words(name))
 
     def predicate(self, name: str) -> str | None:
-        """Return the predicate of a name or synonym, or None."""
-        return self._predicates.get(_words(name))
+        """Return the predicate of a name, synonym or inverse, or None."""
+        return self._inverse.get(_words(name)) or self._predicates.get(_words(name))
 
     def prompt_values(self) -> Mapping[str, str]:
         """Return the types and the predicates as a prompt lists them."""
@@ -128,23 +137,25 @@ class FactSchema(BaseModel):
         lines.append("  valid_from, valid_to (as 1999, 1999-05 or 1999-05-17), ended_by (a name), stated_at (a date)")
         return "\n".join(lines)
 
-    def conform(self, triple: Triple, types: Sequence[str | None]) -> tuple[str, tuple[str | None, ...]] | None:
-        """Return the predicate of a triple and the types of its ends, or None if the triple is outside the schema.
+    def conform(self, triple: Triple, types: Sequence[str | None]) -> tuple[str, bool, tuple[str | None, ...]] | None:
+        """Return the predicate of a triple, whether it leads from object to subject, and the types of both.
 
-        `types`: the types of subject and object in the reply. An end without a type gets the only type that the
-        predicate allows, unless it is a date: nobody is born in the place 1832.
+        None: the triple is outside the schema. `types`: those of subject and object in the reply. An end without a type
+        gets the only type that the predicate allows, unless it is a date: nobody is born in the place 1832.
         """
         name = self.predicate(triple.predicate)
         if name is None:
             return None
         allowed = (self.predicates[name].subjects, self.predicates[name].objects)
+        turned = _words(triple.predicate) in self._inverse
+        allowed = allowed[::-1] if turned else allowed
         names = (triple.subject, triple.object)
         ends = tuple(
             kind or (kinds[0] if len(kinds) == 1 and not _DATE.fullmatch(end) else None)
             for kind, kinds, end in zip(types, allowed, names, strict=True)
         )
         fits = all(not kinds or kind in kinds for kind, kinds in zip(ends, allowed, strict=True))
-        return (name, ends) if fits else None
+        return (name, turned, ends) if fits else None
 
 
 def read_fact_schema(path: Path) -> FactSchema:
@@ -170,8 +181,14 @@ def set_fact_schema(graph: Graph, collection: Collection, schema: FactSchema | N
     rows = graph.run("inspect/labels_of_others", labels=sorted(schema.types)) if schema else []
     if names := ", ".join(row["label"] for row in rows):
         raise InputError(f"{names}: other nodes of this database have this label.", "Name the type otherwise.")
-    one = sorted(name for name, each in schema.predicates.items() if each.one) if schema else []
-    graph.run("write/fact_schema", collection=collection.name, schema=schema.to_json() if schema else "", one=one)
+    predicates = schema.predicates.items() if schema else ()
+    graph.run(
+        "write/fact_schema",
+        collection=collection.name,
+        schema=schema.to_json() if schema else "",
+        one=sorted(name for name, each in predicates if each.one in (True, "to")),
+        bearer=sorted(name for name, each in predicates if each.one == "from"),
+    )
 
 
 def _by_words(parts: Mapping[str, _Part]) -> dict[tuple[str, ...], str]:
@@ -189,6 +206,12 @@ def _words(name: str) -> tuple[str, ...]:
     parted = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", name.replace("_", " ").replace("-", " "))
     words = tuple(stems(words_of(parted)))
     return tuple(stem for stem in words if stem not in _AUXILIARY) or words
+
+
+def _other_voice(name: str) -> tuple[str, ...]:
+    """Return the words of the passive of an active predicate, and the other way round: DESIGNED, designed by."""
+    words = _words(name)
+    return words[:-1] if len(words) > 1 and words[-1] == "by" else (*words, "by")
 
 
 _AUXILIARY = frozenset(stems("is was are were be been has have had the a an".split()))

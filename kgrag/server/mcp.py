@@ -57,6 +57,7 @@ Where = Annotated[dict[str, Scalar | Range] | None, WithJsonSchema(_WHERE)]
 Source = Annotated[str, Field(description="part of the path or address of the documents")]
 Since = Annotated[str, Field(description="documents dated since then: 2024-05 or 2024-05-31T12:00+02:00")]
 AsOf = Annotated[str, Field(description="leave out what did not hold then: 1912 or 1912-03")]
+Knowledge = Annotated[list[str] | None, Field(description="collections of facts that may lead on")]
 
 
 class Tools:
@@ -110,11 +111,17 @@ class Tools:
         source: Source = "",
         since: Since = "",
         as_of: AsOf = "",
+        knowledge: Knowledge = None,
     ) -> Json:
         """Find the passages that answer a question best, also across several documents, each with the path to it."""
         only, target = Filter(where or {}, source or None, since or None, as_of), self._searched(collection)
         ranking = target.search(
-            question, k=k, retriever=check_asked_retriever(retriever), filter=only, deadline=self._deadline
+            question,
+            k=k,
+            retriever=check_asked_retriever(retriever),
+            filter=only,
+            knowledge=self._seen(knowledge),
+            deadline=self._deadline,
         )
         return shortened(ranking, self._characters, collection=target.name)
 
@@ -129,12 +136,20 @@ class Tools:
         source: Source = "",
         since: Since = "",
         as_of: AsOf = "",
+        knowledge: Knowledge = None,
     ) -> Json:
         """Answer a question by kgrag's own language model from passages that it cites. Slower than search."""
         only, target = Filter(where or {}, source or None, since or None, as_of), self._searched(collection)
         if system is not None:
             check_asked_system(system)
-        answer = target.ask(question, system=system, filter=only, deadline=self._deadline, budget=self._budget)
+        answer = target.ask(
+            question,
+            system=system,
+            filter=only,
+            knowledge=self._seen(knowledge),
+            deadline=self._deadline,
+            budget=self._budget,
+        )
         return shortened(answer, self._characters, collection=target.name)
 
     def look_up(
@@ -206,6 +221,9 @@ class Tools:
             return self.kg.select(names)
         several = split_names(names)
         return Federation([self._collection(name) for name in several]) if several else self._collection(names)
+
+    def _seen(self, knowledge: Sequence[str] | None) -> list[str]:
+        return [self._collection(name).name for name in knowledge or ()]
 
     def _collection(self, name: str | None) -> Collection:
         """Return the collection of that name, or the default.

@@ -47,12 +47,15 @@ def as_told(date: str, text: str, months: str) -> str:
     return date_told
 
 
-def checked_date(text: str) -> str:
-    """Return a date as `partial_date` does, "" for "". Raises InputError for an invalid one."""
-    date = partial_date(text)
-    if text and not date:
-        raise InputError(f"{text!r} is no date.", "Give one such as 1912, 1912-03 or 1912-03-07.")
-    return date
+def checked_date(date: object) -> str:
+    """Return a date as `partial_date` does, "" for "". Raises InputError for an invalid one.
+
+    `date`: a text, a year, or a value that is such a text as `str`: a date of Python, NumPy or pandas.
+    """
+    read = partial_date(str(date))
+    if date and not read:
+        raise InputError(f"{date!r} is no date.", "Give one such as 1912, 1912-03 or 1912-03-07.")
+    return read
 
 
 def may_precede(one: str, other: str) -> bool:

@@ -6,6 +6,7 @@ from datetime import datetime
 from typing import Any, ClassVar
 
 from kgrag.values.documents import Problem, Replaced
+from kgrag.values.errors import ConfigurationError
 from kgrag.values.html_table import html_table
 
 Scalar = str | int | float | bool
@@ -291,7 +292,10 @@ class Filter:
     @property
     def conditions(self) -> Sequence[tuple[str, Scalar | Range]]:
         """The conditions on metadata, each a key and a value or a range."""
-        return list(self.where.items()) if isinstance(self.where, Mapping) else self.where
+        pairs: Sequence[Any] = list(self.where.items()) if isinstance(self.where, Mapping) else self.where
+        if wrong := [pair for pair in pairs if not isinstance(pair, tuple | list) or len(pair) != 2]:
+            raise ConfigurationError(f"where holds {wrong[0]!r}, which is no pair.", 'Write where={"key": "value"}.')
+        return pairs
 
     def __bool__(self) -> bool:
         return bool(self.where) or self.source is not None or self.since is not None or bool(self.as_of)

@@ -39,7 +39,6 @@ MISSING = {
         **dict.fromkeys("context rankings retriever system".split(), MADE_HERE),
         **dict.fromkeys("decide estimate_communities estimate_extraction estimate_resolution".split(), PAGES),
         **dict.fromkeys("estimate_tree name_contexts rate".split(), PAGES),
-        "history": "the saved query history tells the same",
     },
     RemoteKnowledgeGraph: {
         **dict.fromkeys("connect embedder language_model local".split(), HERE),

@@ -32,6 +32,8 @@ from kgrag.values.documents import Document
         ("> [!warning] Too hot\n> Do not touch.", "Too hot Do not touch.", None),
         ("> [!NOTE]\n> Do not touch.", "Note: Do not touch.", None),
         ("The kiln is hot. ^a1b2c3", "The kiln is hot.", None),
+        ("**Length**: 30 m\nOwner: Lloyd", "Length: 30 m\nOwner: Lloyd", None),
+        ("Owner: Lloyd\nof London", "Owner: Lloyd of London", None),
     ],
 )  # fmt: skip
 def test_signs_of_notes_become_their_text(tmp_path: Path, markup: str, text: str, links: list[str] | None) -> None:

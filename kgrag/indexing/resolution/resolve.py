@@ -14,8 +14,9 @@ from itertools import combinations
 from typing import Any, Literal
 
 from kgrag.graph.collections import Collection
-from kgrag.graph.connection import Graph
+from kgrag.graph.connection import Graph, Transaction
 from kgrag.indexing.ask_each import Meter
+from kgrag.indexing.document_writer import settle_facts
 from kgrag.indexing.mentions import id64
 from kgrag.indexing.resolution import judge
 from kgrag.indexing.resolution.judge import Question, batched, spread
@@ -183,11 +184,13 @@ def undo(graph: Graph, collection: Collection) -> int:
 
     Edges that somebody else wrote, with another `by`, stay.
     """
-    removed = int(graph.run("resolve/remove_same_as", collection=collection.name)[0]["removed"])
-    graph.run(
-        "resolve/tied", collection=collection.name, tied=any(graph.stream("resolve/pairs", collection=collection.name))
-    )
-    return removed
+    ties = list(graph.stream("resolve/pairs", collection=collection.name))
+    own = [{"one": row["one"], "other": row["other"]} for row in ties if row["by"] in ("rules", "model")]
+    for rows in batched(own, _BATCH):
+        _untie(graph, rows)
+    graph.run("resolve/forget_apart", collection=collection.name)
+    graph.run("resolve/tied", collection=collection.name, tied=len(own) < len(ties))
+    return len(own)
 
 
 def decide(graph: Graph, collection: Collection, pairs: Iterable[NamePair], *, same: bool | None) -> None:
@@ -197,12 +200,11 @@ def decide(graph: Graph, collection: Collection, pairs: Iterable[NamePair], *, s
     if same is not False:
         graph.run("resolve/undecided", rows=rows)
     if same:
-        graph.run("resolve/same_as", rows=rows)
-    elif same is None:
-        graph.run("resolve/not_same_as", rows=rows)
+        _tie(graph, rows)
     else:
-        graph.run("resolve/not_same_as", rows=rows)
-        graph.run("resolve/apart", rows=rows)
+        _untie(graph, rows)
+        if same is False:
+            graph.run("resolve/apart", rows=rows)
     tied = any(graph.stream("resolve/pairs", collection=collection.name))
     graph.run("resolve/tied", collection=collection.name, tied=tied)
 
@@ -382,14 +384,29 @@ def _write(
     new = [row for p, row in ties.items() if p not in before or (p in own and own[p] != row)]
     outdated = [{"one": p[0], "other": p[1]} for p in own if p not in ties]
     for untied in batched(outdated, _BATCH):
-        graph.run("resolve/not_same_as", rows=list(untied))
+        _untie(graph, untied)
     for rows in batched(new, _BATCH):
-        graph.run("resolve/same_as", rows=list(rows))
+        _tie(graph, rows)
     for batch in batched(told_apart, _BATCH):
         graph.run("resolve/apart", rows=[{"one": one, "other": other} for one, other in batch])
     graph.run("resolve/tied", collection=collection.name, tied=bool(ties or before.keys() - own.keys()))
     _LOG.info("same as: %d written, %d removed", len(new), len(outdated))
     return replace(result, applied=True, written=len(new), removed=len(outdated))
+
+
+def _tie(graph: Graph, rows: Sequence[Mapping[str, Any]]) -> None:
+    def work(tx: Transaction) -> None:
+        tx.run("resolve/same_as", rows=list(rows))
+        settle_facts(tx, set(), {row[end] for row in rows for end in ("one", "other")})
+
+    graph.write(work)
+
+
+def _untie(graph: Graph, rows: Sequence[Mapping[str, Any]]) -> None:
+    def work(tx: Transaction) -> None:
+        settle_facts(tx, set(), {row["entity"] for row in tx.run("resolve/not_same_as", rows=list(rows))})
+
+    graph.write(work)
 
 
 def _order(x: NamePair) -> tuple[float, str, str]:
