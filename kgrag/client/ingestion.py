@@ -45,13 +45,19 @@ def ingest(
     settle: float,
     names: "Mapping[Path, str] | None",
     progress: Progress,
+    attached: bool = False,
 ) -> IngestReport:
-    """See `Collection.ingest`."""
+    """See `Collection.ingest`; `attached`: the documents are the nodes that the collection is attached to."""
     graph = kg.graph
     settings = kg.settings if language is None else in_language(kg.settings, language)
     existing = registry.find_collection(graph, name)
     if existing is not None:
         registry.check_documents(existing)
+        if existing.attachment and not attached:
+            raise MismatchError(
+                f"Collection {name!r} is attached to nodes: `kgrag attach {name}` brings it in step with them.",
+                "Ingest documents into a collection of another name.",
+            )
     if existing is not None and isinstance(embedder, str):
         registry.check_embedder(existing, embedder)  # before a model is loaded for nothing
 
@@ -130,7 +136,7 @@ def attach(
     if mapping is None and labels is None:
         mapping = attachment_of(existing)
     mapping = mapping or propose_attachment(graph, labels)
-    problems = foreign.check_attachment(graph, mapping)
+    problems = foreign.check_attachment(graph, mapping, attachment_of(existing))
     if any(row["element"] is None for row in graph.stream("look_up/attached_documents", collection=name)):
         raise MismatchError(
             f"Collection {name!r} holds documents that were not made of nodes.",
@@ -146,7 +152,7 @@ def attach(
 
     report = ingest(
         kg, name, noting(), embedder=None, language=None, columns=None, root=None, prune=False,
-        force=False, settle=0.0, names=None, progress=progress,
+        force=False, settle=0.0, names=None, progress=progress, attached=True,
     )  # fmt: skip
     graph.run("write/attachment", collection=name, attachment=mapping.to_json())
     rows = graph.stream("look_up/attached_documents", collection=name)

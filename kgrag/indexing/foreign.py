@@ -1,5 +1,6 @@
 """Another graph in the same database as documents, one per node. It is read in one stream and never changed."""
 
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
@@ -11,6 +12,8 @@ from kgrag.values.errors import InputError
 
 _ENDS = 50  # of a type of relationships and a direction that a document names
 _VALUES = 20  # of a list
+_EXACT = 0.001  # numbers below are not rounded
+_ZEROS = re.compile(r"(?<=:\d\d)\.0+(?=$|[Z+-])")  # parts of a second that are none
 _PLAYED = frozenset({"role", "roles", "character", "characters"})
 ELEMENT = "element"
 """The metadata with the element id of a document's node; documents from elsewhere have none."""
@@ -18,9 +21,20 @@ ELEMENT = "element"
 Row = Mapping[str, Any]
 
 
-def check_attachment(graph: Graph, attachment: Attachment) -> list[Problem]:
-    """Return the number of nodes without a name. Raises InputError for labels and properties that the graph lacks."""
+def check_attachment(graph: Graph, attachment: Attachment, recorded: Attachment | None) -> list[Problem]:
+    """Return the number of nodes without a name.
+
+    Raises InputError for labels and properties that the graph lacks; of the `recorded` attachment, properties may go.
+    """
     check_labels(graph, attachment.labels)
+    lacking = attachment != recorded and graph.run(
+        "inspect/foreign_lacking",
+        labels={label: attached.properties for label, attached in attachment.labels.items()},
+        types={name: list(attached.facts) for name, attached in attachment.relationships.items()},
+    )
+    if lacking:
+        names = ", ".join(f"{row['name']}.{row['property']}" for row in lacking)
+        raise InputError(f"The graph has no {names}.", "Check the spelling in the file, or leave it out.")
     problems = []
     for row in named(graph, attachment.labels):
         label, attached = row["label"], attachment.labels[row["label"]]
@@ -91,7 +105,11 @@ def _as_text(value: Any) -> str:
     if isinstance(value, list):
         left = len(value) - _VALUES
         return ", ".join(map(_as_text, value[:_VALUES])) + (f" and {left:,} more" if left > 0 else "")
-    return "" if value is None else text(value).strip()
+    if isinstance(value, float) and abs(value) >= _EXACT:
+        value = round(value, 6)
+    if isinstance(value, str | None):
+        return (value or "").strip()
+    return _ZEROS.sub("", text(value))
 
 
 def _plain(value: Any) -> Any:

@@ -3,11 +3,13 @@
 import hashlib
 import json
 from collections.abc import Callable, Iterator
+from datetime import UTC
 from pathlib import Path
 from typing import Any
 
 import pytest
 from naming import own
+from neo4j.time import DateTime, Time
 
 from kgrag import KnowledgeGraph
 from kgrag.indexing import foreign, pipeline
@@ -270,8 +272,9 @@ def _wrong(mapping: Attachment, label: str, **update: Any) -> Attachment:
         (lambda kg, m: kg[NAME].attach(_wrong(m, FILM, name="nope")), "no property of these nodes is a name", "leave"),
         (lambda kg, m: kg[NAME].attach(_wrong(m, TOWN, key="coastal")), "that another one has", "Leave key"),
         (lambda kg, _: kg[NAME].attach("nowhere.toml"), "cannot be read", "Begin with a proposal"),
+        (lambda kg, m: kg[NAME].attach(_wrong(m, FILM, facts=("plotz",))), rf"has no {FILM}\.plotz", "spelling"),
     ],
-    ids=["no such label", "kgrag's label", "no name", "shared key", "no file"],  # names of this run's labels differ
+    ids=["no such label", "kgrag's label", "no name", "shared key", "no file", "no such fact"],  # the names of labels differ
 )
 def test_what_does_not_fit_is_told(
     films: KnowledgeGraph, mapping: Attachment, call: Callable[..., Any], message: str, remedy: str
@@ -287,6 +290,24 @@ def test_a_collection_of_other_documents_is_refused(
     films[collection_name].ingest([Document("a", (Section("Colin Archer designed the Fram."),))])
     with pytest.raises(MismatchError, match="not made of nodes"):
         films[collection_name].attach(mapping)
+
+
+def test_documents_are_refused_where_nodes_are_attached(attached: KnowledgeGraph) -> None:
+    with pytest.raises(MismatchError, match="is attached to nodes"):
+        attached[NAME].ingest([Document("a", (Section("Colin Archer designed the Fram."),))])
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (0.7462247028618879, "0.746225"), (2.5, "2.5"), (1e-9, "1e-09"), (float("nan"), "NaN"), (7, "7"),
+        (True, "true"),
+        (DateTime(2024, 1, 1, 1, 22, tzinfo=UTC), "2024-01-01T01:22:00+00:00"), (Time(1, 2, 3), "01:02:03"),
+        (Time(1, 2, 3, 5 * 10**8), "01:02:03.500000000"), ("at 1:00:00.0", "at 1:00:00.0"), ([0.1 + 0.2, 1], "0.3, 1"),
+    ],
+)  # fmt: skip
+def test_values_as_people_write_them(value: Any, text: str) -> None:
+    assert foreign._as_text(value) == text
 
 
 def test_nodes_without_a_name_are_counted(films: KnowledgeGraph, mapping: Attachment, collection_name: str) -> None:
