@@ -451,7 +451,7 @@ def _sample(data: bytes) -> bytes:
 
 TOLD = (
     "hidden sheet, hidden slide, hidden row, hidden column, hidden piece, comment, form value, "
-    "unsure line, text box, embedded part, chapter of another format"
+    "unsure line, unread picture, text box, embedded part, chapter of another format"
 ).split(", ")
 """Somebody wrote it for readers who look for it: said of each file."""
 SUMMED = (

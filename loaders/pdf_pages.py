@@ -92,6 +92,7 @@ _MAX_PAGES = 50_000
 _TURNS = {(0, 1): 90, (-1, 0): 180, (0, -1): 270}  # by where a line of text goes
 _USUAL = 10.0  # points of type on a page without any
 _MIN_NUMBERS = 5  # lines that are numbered on a page
+_UNREAD = 0.2  # of a page: a picture without a caption that may hold text of its own
 _COVERED = 0.5  # share of a page that the picture of a scan takes up
 _WORDLESS = 0.5  # share of words below which the text behind a scan is nonsense
 _FEWEST_WORDS = 20  # of a page, that tell
@@ -193,6 +194,10 @@ class Pdf:
             answer = _read(page)
             if self._dpi and (not any(answer["blocks"]) or answer["garbled"] or _is_nonsense(page)):
                 answer = recognised(*draw(self._path, number, self._dpi), answer)
+            least = _UNREAD * page.width * page.height
+            large = (figure for figure in answer["figures"] if not figure.caption)
+            unread = sum((x1 - x0) * (y1 - y0) > least for x0, y0, x1, y1 in (figure.box for figure in large))
+            answer["left_out"] = {**answer["left_out"], "unread picture": unread}
             return {**answer, "figures": list(self._pictures(number, answer["figures"], _visible(page), turn))}
         finally:
             page.close()

@@ -274,7 +274,7 @@ def _wrong(mapping: Attachment, label: str, **update: Any) -> Attachment:
         (lambda kg, _: kg[NAME].attach("nowhere.toml"), "cannot be read", "Begin with a proposal"),
         (lambda kg, m: kg[NAME].attach(_wrong(m, FILM, facts=("plotz",))), rf"has no {FILM}\.plotz", "spelling"),
     ],
-    ids=["no such label", "kgrag's label", "no name", "shared key", "no file", "no such fact"],  # the names of labels differ
+    ids=["no such label", "kgrag's label", "no name", "shared key", "no file", "no such fact"],
 )
 def test_what_does_not_fit_is_told(
     films: KnowledgeGraph, mapping: Attachment, call: Callable[..., Any], message: str, remedy: str

@@ -260,15 +260,34 @@ def test_pictures_in_folders_are_passed_over(folder: Path, tmp_path: Path) -> No
     assert {item.title for item in Load([tmp_path], loading=every) if isinstance(item, Document)} == {"Notes", "page"}
 
 
-def test_a_page_that_is_unsure_is_told(folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from kgrag.loaders import pdf
+def _bent(picture: Image.Image, bulge: float) -> Image.Image:
+    """A page as it lies in a thick book: its middle is so many pixels lower."""
+    found = Image.new("L", picture.size, 255)
+    for x in range(picture.width):
+        column = picture.crop((x, 0, x + 1, picture.height))
+        found.paste(column, (x, round(bulge * np.sin(np.pi * x / picture.width))))
+    return found
 
-    monkeypatch.setattr(pdf, "UNSURE", 1.1)
-    items = list(load(scan(folder / "short.pdf", tmp_path / "scan.pdf"), loading=ONE))
-    (problem,) = (item for item in items if isinstance(item, Problem))
-    assert problem.place.endswith("scan.pdf:page 1")
-    assert "was recognised from a picture, 9" in problem.message
-    assert problem.lasting
+
+@pytest.mark.parametrize(("bulge", "unsure"), [(0, False), (6, False), (22, True)])
+def test_a_page_of_which_words_are_lost_is_told(folder: Path, tmp_path: Path, bulge: int, unsure: bool) -> None:
+    path = bound([_bent(pictures(folder / "short.pdf")[0], bulge)], tmp_path / "scan.pdf")
+    items = list(load(path, loading=ONE))
+    document = next((item for item in items if isinstance(item, Document)), None)
+    right = (Counter(text_of(document).split()) if document else Counter()) & Counter(f"{LEFT} {RIGHT}".split())
+    assert (right.total() < 0.9 * len(f"{LEFT} {RIGHT}".split())) == unsure
+    assert [(p.place.rpartition(":")[2], p.lasting) for p in items if isinstance(p, Problem)] == [
+        ("page 1", True)
+    ] * unsure
+
+
+def test_a_picture_with_text_of_its_own_is_told(folder: Path, tmp_path: Path) -> None:
+    maker = Maker(tmp_path / "half.pdf")
+    maker.text(RIGHT)
+    maker.canvas.drawInlineImage(pictures(folder / "short.pdf")[0], 50, 100, 500, 400)
+    maker.canvas.drawInlineImage(pictures(folder / "short.pdf")[0], 50, 600, 60, 60)
+    maker.save()
+    assert problems_of(tmp_path / "half.pdf") == ["holds 1 unread picture, left out"]
 
 
 MODES = ("L", "LA", "P", "RGB", "RGBA", "CMYK", "I", "I;16", "F")
