@@ -118,6 +118,8 @@ def _extraction(report: "ExtractionReport", collection: str) -> str:
     lines = [f"Collection {collection}: {number(report.passages, 'passage')} extracted, {report.left:,} left"]
     rate = f", {report.passages / report.seconds:,.1f} passages/s" if report.passages >= 10 and report.seconds else ""
     lines.append(f"{number(report.triples, 'triple')} written{left_out} in {report.seconds:.1f} s{rate}")
+    if report.dates:
+        lines.append(f"{number(report.dates, 'date')} left out: not in the passage.")
     if report.cut:
         lines.append(f"{number(report.cut, 'reply')} cut off; what was whole was used. {LONGER}")
     return "\n".join(lines + ([usage_line(report.usage)] if report.usage.calls else []))

@@ -95,6 +95,7 @@ class BatchedExtraction:
             triples=sum(writer.triples for writer in writers),
             dropped=dict(sum((writer.dropped for writer in writers), Counter())),
             cut=sum(writer.cut for writer in writers),
+            dates=sum(writer.dates for writer in writers),
             failures=tuple(tally.failures),
             left=len(unread(self._graph, self._collection, "extracted", version)),
             usage=tally.usage,

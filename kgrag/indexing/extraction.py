@@ -48,7 +48,8 @@ class ExtractionReport:
     """The result of an extraction.
 
     `passages`: passages extracted. `triples`: triples written. `dropped`: reason -> number of triples. `cut`: replies
-    that were cut off, whose complete items were used. `left`: pending passages, among them the `failures`.
+    that were cut off, whose complete items were used. `dates`: dates that were left out, since the passages do not hold
+    them. `left`: pending passages, among them the `failures`.
     `stopped`: the reason if it stopped early.
     """
 
@@ -56,6 +57,7 @@ class ExtractionReport:
     triples: int = 0
     dropped: Mapping[str, int] = field(default_factory=dict)
     cut: int = 0
+    dates: int = 0
     failures: tuple[FailedPassage, ...] = ()
     left: int = 0
     usage: Usage = field(default_factory=Usage)
@@ -146,6 +148,7 @@ def extract(
         triples=writer.triples,
         dropped=dict(writer.dropped),
         cut=writer.cut,
+        dates=writer.dates,
         failures=tuple(outcome.failures),
         left=len(waiting) - outcome.written,
         usage=usage.total,
@@ -220,7 +223,7 @@ class FactWriter:
         self._embedder, self._schema, self._prompt = embedder, schema, prompt
         self.triples = 0
         self.dropped: Counter[str] = Counter()
-        self.cut = 0
+        self.cut = self.dates = 0
 
     def write(self, extracted: Mapping[str, Extraction]) -> None:
         """Write the facts of some passages, by their ids."""
@@ -236,6 +239,7 @@ class FactWriter:
         self._graph.write(lambda tx: self._write(tx, list(extracted), facts))
         self.triples += len(facts.triples)
         self.dropped += facts.dropped
+        self.dates += facts.dates
         self.cut += sum(extraction.cut for extraction in extracted.values())
 
     def _write(self, tx: Transaction, passages: list[str], facts: FactRows) -> None:

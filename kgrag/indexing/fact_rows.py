@@ -267,13 +267,14 @@ _MARKUP = re.compile(r"<\||\|>")
 class FactRows:
     """The rows for the graph, with the keys of the headers of `cypher/write`. `dropped`: reason -> number of triples.
 
-    `keywords`: the names of each passage, also without a triple (GNN-Ret, section 3.1 and appendix B).
+    `dates`: how many dates of facts the passages do not hold. `keywords`: the names of each passage, also without a triple (GNN-Ret, section 3.1 and appendix B).
     """
 
     entities: dict[str, Row] = field(default_factory=dict)
     triples: list[Row] = field(default_factory=list)
     keywords: list[Row] = field(default_factory=list)
     dropped: Counter[str] = field(default_factory=Counter)
+    dates: int = 0
     outside: dict[str, list[str]] = field(default_factory=dict)
 
     def add(
@@ -330,7 +331,9 @@ class FactRows:
                 else:
                     relation, turned, kinds = fits
                     ends = [replace(end, type=kind or "") for end, kind in zip(ends, kinds, strict=True)]
-                    fact = {"relation": relation, **_dates(triple, text, language)}
+                    dates = _dates(triple, text, language)
+                    self.dates += sum(bool(getattr(triple, key, "")) for key in _DATED) - len(dates)
+                    fact = {"relation": relation, **dates}
                     if turned:
                         ends.reverse()
                         triple = replace(triple, subject=triple.object, predicate=relation, object=triple.subject)

@@ -117,7 +117,7 @@ def test_facts_are_typed_and_what_is_outside_is_counted(
     notes.set_fact_schema(_schema(tmp_path / "schema.toml"))
     _answer(scripted, "archer", "fram")
     report = notes.extract(threads=1)
-    assert (report.triples, dict(report.dropped)) == (5, {"outside the schema": 2})
+    assert (report.triples, dict(report.dropped), report.dates) == (5, {"outside the schema": 2}, 1)
     asked = scripted.calls[0]["messages"][0]["content"]
     assert "- BORN_IN (Person -> Place)" in asked
     assert "- Ship" in asked
