@@ -267,7 +267,8 @@ _MARKUP = re.compile(r"<\||\|>")
 class FactRows:
     """The rows for the graph, with the keys of the headers of `cypher/write`. `dropped`: reason -> number of triples.
 
-    `dates`: how many dates of facts the passages do not hold. `keywords`: the names of each passage, also without a triple (GNN-Ret, section 3.1 and appendix B).
+    `dates`: how many dates of facts the passages do not hold. `keywords`: the names of each passage, also without a
+    triple (GNN-Ret, section 3.1 and appendix B).
     """
 
     entities: dict[str, Row] = field(default_factory=dict)
