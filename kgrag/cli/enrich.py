@@ -54,21 +54,20 @@ def _option(parameter: "Parameter") -> click.Option:
 
 @click.command(cls=VerbCommand, verb="extract")
 @collection_option()
-@click.option("--dry-run", is_flag=True, help="Say what it would take and cost, and ask nothing.")
+@click.option("--dry-run", is_flag=True, help="Estimate calls and cost, and ask nothing.")
 @click.option("--budget", type=click.FloatRange(0), metavar="X", help="Stop before it costs more than this.")
 @as_json
 def extract(collection: str | None, dry_run: bool, budget: float | None, as_json: bool, **options: Any) -> None:
     """Have a language model extract facts (triples) from the passages of a collection.
 
-    Each passage is asked for once: its named entities, and what it states as subject, predicate and object. The
-    retrievers that walk over triples then find what no text says in the question's words. What was extracted is not
-    asked for again, so the same command resumes after an interruption, and takes in what was ingested
-    since. Passages that fail are listed; running it again tries just these. KGRAG_CHAT__MODEL names the model, and
-    KGRAG_CHAT__PRICES what it costs.
+    The model reads each passage once, and returns its named entities and its facts as subject, predicate and object.
+    Retrievers that walk over triples then find passages that share no word with the question. The same command resumes
+    after an interruption, and reads passages that were ingested since. Passages that fail are listed; running it again
+    tries just these. KGRAG_CHAT__MODEL names the model, and KGRAG_CHAT__PRICES its prices.
 
-    With --batch the passages are sent as files, and their replies are written when they are there. Whoever interrupts
-    that and runs it again, on any machine, resumes the same batches. What a batch fails at is listed, and is part
-    of the next. KGRAG_CHAT__BATCH_PRICE says what share of the prices it costs.
+    With --batch the passages are sent as files, and their replies are written when they arrive. After an interruption
+    the same command, on any machine, resumes the same batches. Failed passages are listed, and are part of the next
+    batch. KGRAG_CHAT__BATCH_PRICE is the share of the prices that a batch costs.
 
     With --rules no model is asked: patterns find in English texts what somebody or something is, when and where it was
     born, founded or made, and by whom; in any language lines such as "Capital: Oslo", and what tables say by rows. A
@@ -121,7 +120,7 @@ def _extraction(report: "ExtractionReport", collection: str) -> str:
     if report.dates:
         lines.append(f"{number(report.dates, 'date')} left out: not in the passage.")
     if report.cut:
-        lines.append(f"{number(report.cut, 'reply')} cut off; what was whole was used. {LONGER}")
+        lines.append(f"{number(report.cut, 'reply')} cut off; their complete items were used. {LONGER}")
     return "\n".join(lines + ([usage_line(report.usage)] if report.usage.calls else []))
 
 
@@ -182,15 +181,15 @@ def resolve(
 ) -> None:
     """Find duplicate entities: abbreviations, initials, titles, acronyms.
 
-    It prints the pairs that are sure and those that are doubtful, each with what speaks for it; nothing is written
+    It prints sure and doubtful pairs, each with its evidence; nothing is written
     without --apply. Then SAME_AS edges tie the names, and searches go over them from one name to the other. No node is
     merged or removed, and --undo takes the edges back. Names that may be two others, and titles of different documents,
     stay apart. After an ingest, run it again: it writes just what has changed.
 
     \b
-    kgrag enrich resolve notes                      what it would tie
+    kgrag enrich resolve notes                      the pairs that it would tie
     kgrag enrich resolve notes --apply
-    kgrag enrich resolve notes --ask --budget 1     a language model decides what is doubtful
+    kgrag enrich resolve notes --ask --budget 1     a language model decides the doubtful pairs
     kgrag enrich resolve notes --undo
     kgrag enrich resolve notes --json | jq -r '.same[] | [.score, .one, .other] | @tsv'
     """
@@ -325,7 +324,7 @@ def tree(
 
     \b
     kgrag enrich tree notes
-    kgrag enrich tree notes --ask --dry-run          what a model would take
+    kgrag enrich tree notes --ask --dry-run          estimate the model's calls
     kgrag enrich tree notes --ask --budget 2
     kgrag cypher topics -c notes              the topics, the largest first
     kgrag enrich tree notes --remove
@@ -338,7 +337,7 @@ def tree(
 def communities(
     collection: str | None, dry_run: bool, budget: float | None, remove: bool, as_json: bool, **options: Any
 ) -> None:
-    """Find the names that belong together: those that passages have in common and facts join, in levels.
+    """Group entities that share passages or facts into communities, in levels.
 
     Each community has a report. Without a model it is made of sentences of the passages that name most of its members,
     and is called by its key names. With --ask a language model writes it, those of the parts first; each is asked for
@@ -348,7 +347,7 @@ def communities(
 
     \b
     kgrag enrich communities notes
-    kgrag enrich communities notes --ask --dry-run   what a model would take
+    kgrag enrich communities notes --ask --dry-run   estimate the model's calls
     kgrag enrich communities notes --ask --budget 2
     kgrag enrich communities notes --remove
     """
