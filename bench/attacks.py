@@ -101,7 +101,7 @@ class Attacker:
             yield "sockets", partial(self._idle, 100)
 
     def search(self) -> int:
-        """What the one beside them does; the status."""
+        """Run the search of the user beside them, and return its status."""
         asked = {"question": QUESTION}
         return self._http["canary"].post(f"/api/v1/collections/{COLLECTION}/search", json=asked).status_code
 

@@ -1,4 +1,4 @@
-"""What the first minutes of a server cost: start, first ingest, search, and how fast it gets, for two kgrags in turns.
+"""Measure the first minutes of a server for two kgrags in turns: start, first ingest, first searches.
 
     python bench/cold_start.py --base OTHER --rounds 5             this checkout beside another, each with its .venv
     python bench/cold_start.py --env KGRAG_LOCAL__ARCHIVE=false    this one with a setting beside itself without

@@ -61,7 +61,7 @@ class Stages:
             kill()
 
     def seconds(self, ended: float) -> dict[str, float]:
-        """Of each stage."""
+        """The seconds of each stage."""
         bounds = [*self.begun.values(), ended]
         return {stage: round(bounds[i + 1] - bounds[i], 1) for i, stage in enumerate(self.begun)}
 

@@ -1,4 +1,4 @@
-"""What a graph takes on disk, by what it holds: bytes a passage, a triple and a number of a vector.
+"""Measure the size of a graph on disk: bytes a passage, a triple and a number of a vector.
 
     python bench/footprint.py --passages 20000
 
@@ -53,7 +53,7 @@ def load(passages: int, triples: int, dimension: int, words: int) -> tuple[Count
 
 
 def characters(words: int) -> float:
-    """Of a passage, on average."""
+    """The mean of the passages."""
     some = [len(d.text) for d in documents(1000, 0, 1000, words=words)]
     return sum(some) / len(some)
 

@@ -22,7 +22,7 @@ QUESTIONS = json.loads(Path(__file__).with_suffix(".json").read_text(encoding="u
 
 
 def passages(collection: Collection, name: str) -> Callable[[str], Iterator[str]]:
-    """What a retriever shows the reader: its passages, or summaries and passages."""
+    """The passages, or summaries and passages, that a retriever shows the reader."""
     retriever = collection.retriever(name)
 
     def shown(question: str) -> Iterator[str]:
@@ -40,7 +40,7 @@ def passages(collection: Collection, name: str) -> Callable[[str], Iterator[str]
 
 
 def reports(collection: Collection, level: int) -> Callable[[str], Iterator[str]]:
-    """What the global search has noted points from, the reports nearest to the question first."""
+    """The reports from which the global search notes points, nearest to the question first."""
 
     def shown(question: str) -> Iterator[str]:
         context = collection.context

@@ -55,7 +55,7 @@ def main() -> None:
 
 
 def _measure(dataset: Path, environment: dict[str, str]) -> dict[str, dict[str, float]]:
-    """What kgrag lab eval finds, by retriever; its collection and index are made where they are not there."""
+    """Return the figures of `kgrag lab eval` by retriever; make the collection and its index if they are missing."""
     command = [sys.executable, "-m", "kgrag", "lab", "eval", str(dataset), "--json"]
     for name in RETRIEVERS:
         command += ["-r", name]

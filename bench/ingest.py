@@ -152,7 +152,7 @@ def run_ingest(folder: Path | None, number: int, facts: int, collection: str) ->
 
 
 class LowerBound:
-    """What the contents of a collection cost at least; reading them is not counted."""
+    """Return the least cost of writing the contents of a collection, without reading them."""
 
     def __init__(self, session: Callable[[], neo4j.Session], source: Collection, target: Collection) -> None:
         self.session = session
@@ -236,7 +236,7 @@ def _run(transaction: neo4j.ManagedTransaction, query: str, rows: list[Row], lab
 
 
 def _text(properties: Row) -> str:
-    """What the vector of a passage or triple is made of."""
+    """Return the text that the vector of a passage or triple embeds."""
     if "predicate" in properties:
         return str(properties["text"])
     if "normal" in properties:

@@ -202,7 +202,7 @@ class Client:
                 self.held[name] = text
 
     def _request(self, kind: str, method: str, path: str, **given: Any) -> Any:
-        """What the server replies; None, if that is an error or nothing."""
+        """Return the reply of the server; None for an error or no reply."""
         begun = time.perf_counter()
         try:
             reply = self._http.request(method, path, **given)

@@ -1,4 +1,4 @@
-"""What is left of passages when a reader is shown their nearest sentences: letters, and answers of questions.
+"""Measure how many letters and answers remain when a reader sees the nearest sentences of passages alone.
 
     python bench/nearest_sentences.py SET ... [--most 2 3 4]
 

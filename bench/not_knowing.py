@@ -44,7 +44,7 @@ def main() -> None:
 
 
 def _questions(limit: int | None) -> list[tuple[str, list[str]]]:
-    """What is not answered (no answers are known) and what is, in turn."""
+    """Yield questions without a known answer and questions with one, in turn."""
     own = json.loads(Path(__file__).with_suffix(".json").read_text("utf-8"))
     answered = [(q.question, [q.answer]) for q in questions()] + own["answered"]
     pairs = zip_longest([(question, []) for question in own["unanswered"][:limit]], answered[:limit])

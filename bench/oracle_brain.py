@@ -117,7 +117,7 @@ KNOWN = load(Path(os.environ["KGRAG_ORACLE"]))
 
 
 def reply(task: str, messages: list[dict[str, Any]], request: dict[str, Any]) -> str | None:
-    """What the oracle says; nothing of a question that it does not know."""
+    """Return the reply of the oracle; nothing for an unknown question."""
     prompt = messages[-1]["content"]
     asked = re.findall(r"^Question: (.*)$", prompt, re.MULTILINE)
     questions = KNOWN.get(squeezed(asked[0 if task in ("rewrite", "evidence") else -1])) if asked else None

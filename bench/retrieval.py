@@ -42,7 +42,7 @@ Values = NDArray[np.float64]
 
 
 def values(record: Record) -> list[float]:
-    """What a table says of one question."""
+    """The row of a table for one question."""
     shares = [sum(r is not None and r <= cut for r in record.ranks) / max(1, len(record.ranks)) for cut in CUTS]
     return [*shares, *(float(share == 1) for share in shares[1:])]
 
@@ -101,7 +101,7 @@ def print_tables(
 
 
 def print_sweeps(sets: Sequence[Path], embedder: str, retriever: str, sweeps: Sequence[str], out: Path | None) -> None:
-    """What each value of each option changes, and what cross-validation would choose."""
+    """Print the effect of each value of each option, and the choice of cross-validation."""
     variants = {sweep.split("=")[0]: re.findall(r"\([^)]*\)|[^,]+", sweep.split("=", 1)[1]) for sweep in sweeps}
     names = {(option, value): f"{retriever}({option}={value})" for option, its in variants.items() for value in its}
     scores: dict[str, dict[str, Values]] = {}

@@ -72,7 +72,7 @@ def make_corpus(folder: Path) -> None:
 
 
 class Heap:
-    """What of Neo4j's heap is in use after a full collection of garbage, which the JDK's jcmd has it make.
+    """Return the used heap of Neo4j after a full garbage collection, which the JDK's jcmd requests.
 
     Without a jcmd it is what the last collections left, small ones as a rule; `part`: which of the two it is.
     """
@@ -163,7 +163,7 @@ def kill_parts(
 
 
 def digests(settings: Settings) -> dict[str, dict[str, str]]:
-    """Those of each collection."""
+    """The digests of each collection."""
     with KnowledgeGraph.local(settings) as kg:
         return {name: digest(kg.graph, name) for name in (READ, WRITTEN, FILES)}
 

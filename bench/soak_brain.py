@@ -1,4 +1,4 @@
-"""What the language model of soak.py says. It follows from the text alone: the same work comes out the same."""
+"""The language model of soak.py. Its replies follow from the text alone, so that the same work has the same result."""
 
 import json
 import re
@@ -9,7 +9,7 @@ _NAME = re.compile(r"[A-Z]\w+(?: [A-Z\d][\w-]*)+")
 
 
 def reply(task: str, messages: list[dict[str, Any]], request: dict[str, Any]) -> str | None:
-    """Of a passage that is to be extracted: its names, each tied to the next in its sentence; else an answer."""
+    """Return the names of a passage, each tied to the next one in its sentence, for an extraction; else an answer."""
     if task != "extract":
         return "The Fram was designed by Colin Archer [1]. So the answer is: Colin Archer."
     asked = next(m["content"] for m in messages if m["role"] == "user")

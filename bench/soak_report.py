@@ -1,4 +1,4 @@
-"""What a soak found: tables as Markdown, the same as JSON, and a picture of memory and latency."""
+"""The report of a soak: tables as Markdown and JSON, and a picture of memory and latency."""
 
 import json
 from collections import Counter, defaultdict
@@ -42,7 +42,7 @@ class Slope:
 
 
 def slope(samples: Sequence[Sample], seconds: float) -> Slope | None:
-    """Of one part's samples, those of the process that was there last; None where that are too few.
+    """Return the samples of a part's last process; None if they are too few.
 
     A line through the means of each minute. What is left beside it is not independent from one minute to the next, so
     its standard error is that of as many independent values as an autoregression of the first order leaves.

@@ -1,4 +1,4 @@
-"""Those who use kgrag in soak.py, and the ledger of what they saw."""
+"""The users of kgrag in soak.py, and the ledger of their observations."""
 
 import json
 import random
@@ -31,7 +31,7 @@ _CLOSE = 3.0  # seconds around the time that the server is down in which a conne
 
 @dataclass(frozen=True, slots=True)
 class Operation:
-    """What somebody did, `at` seconds from the start; an error as they read it, with its remedy."""
+    """An operation of a user, `at` seconds from the start, with the error and remedy that the user read."""
 
     at: float
     who: str
@@ -48,7 +48,7 @@ class Operation:
 
 
 class Ledger:
-    """What was done, and when the server was down because it was killed. Used by several threads."""
+    """The operations, and the times when the server was down after a kill. Several threads use it."""
 
     def __init__(self) -> None:
         self.begun = time.monotonic()
@@ -76,7 +76,7 @@ class Ledger:
             self._down.append((begun - _CLOSE, self.now + _CLOSE))
 
     def findings(self) -> list[str]:
-        """What a user would be left alone with, once each."""
+        """Return the distinct errors without a remedy."""
         return list(dict.fromkeys(found for operation in self.operations if (found := self._finding(operation))))
 
     def _finding(self, operation: Operation) -> str:

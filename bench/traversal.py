@@ -49,7 +49,7 @@ Row = dict[str, Any]
 
 @dataclass(frozen=True)
 class Graph:
-    """What is made: `facts` triples a passage, or sentences with two names where it has none."""
+    """The generated corpus: `facts` triples a passage, or sentences with two names if it is 0."""
 
     passages: int
     triples: bool

@@ -1,4 +1,4 @@
-"""What `kgrag serve` holds of memory after a thousand uploads.
+"""Measure the memory of `kgrag serve` after a thousand uploads.
 
     python bench/uploads.py
     python bench/uploads.py --documents 60 --most 20                    a try-out

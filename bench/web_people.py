@@ -30,7 +30,7 @@ _QUESTIONS = (
 
 
 class People:
-    """What they did: seconds by kind of page, and what went wrong."""
+    """Their actions: seconds by kind of page, and failures."""
 
     def __init__(self, url: str, collection: str, until: float) -> None:
         self.url, self.collection, self.until = url, collection, until

@@ -19,7 +19,7 @@ _PAINT = "performance.getEntriesByName('first-contentful-paint')[0]?.startTime ?
 
 
 def look(page: Page, url: str, collection: str, question: str) -> dict[str, float]:
-    """What one visit takes, in milliseconds."""
+    """Return the milliseconds of one visit."""
     took: dict[str, float] = {}
     page.goto(f"{url}/?collection={quote(collection)}")
     page.get_by_label("Question", exact=True).wait_for()

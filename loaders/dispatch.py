@@ -137,7 +137,7 @@ class _File:
 
 
 class Load:
-    """What `load` gives, and `scan`, what it has seen; with `states`, files that have not changed are not read.
+    """The iterator that `load` returns. `scan` lists the files; with `states`, unchanged files are not read.
 
     `settle`: files that changed within so many seconds are left for later, since somebody may be writing them.
     `missing_ok`: paths that do not exist are no error, even if none of them does. `names`: of files that are stored

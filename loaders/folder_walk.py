@@ -157,7 +157,7 @@ class Stamp:
 
 @dataclass(frozen=True, slots=True)
 class Fingerprint:
-    """What read a file, and the file's size, mark and hash then; as text "READER SIZE MARK HASH".
+    """The reader of a file, and the file's size, mark and hash at that time; as text "READER SIZE MARK HASH".
 
     `reader`: the format with its version, and what else decides what is read. A mark of 0 says nothing: the file was
     too new to tell a later change by it.

@@ -1,4 +1,4 @@
-"""Where the pictures and drawings of a PDF's page are, and their captions: for the reading process.
+"""Find the pictures and drawings of a PDF's page, and their captions, in the reading process.
 
 What is drawn close together is one cluster. A caption, "Figure 3: ...", takes the clusters between it and the text next
 to it, above it or else below; of what is left over, photographs are figures without a caption.

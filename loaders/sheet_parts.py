@@ -179,7 +179,7 @@ Covered = dict[int, tuple[Cell, int]]
 
 @dataclass(slots=True)
 class _Marks:
-    """What a sheet's rows do not say: merged cells by their first row, what is hidden, what has no stored value."""
+    """The parts of a sheet beside its rows: merged cells by first row, hidden parts, cells without a stored value."""
 
     merged: dict[int, list[tuple[int, int, int]]] = field(default_factory=lambda: defaultdict(list))
     """First row -> first column, last row and last column."""

@@ -77,7 +77,7 @@ def _blocks(outline: Outline) -> Iterator[Block]:
 
 
 _PASSED = frozenset("Fallback pPr rPr moveFrom delText instrText sectPr tblPr".split())
-"""What is no text: a fallback says again what stands before it, and what was moved stands where it was moved to."""
+"""Elements without text of their own: a fallback repeats its neighbour, and moved text stands at its new place."""
 _RUNNING = {"header": "running head", "footer": "running foot"}
 """Parts that stand on every page, and what they are counted as."""
 _LEFT_OUT = {"del": "deleted piece", "rt": "reading of characters"}

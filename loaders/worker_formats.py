@@ -21,7 +21,7 @@ _MAX_PARTS = 20_000
 
 
 class Content(TypedDict):
-    """What a file holds, as JSON: `sections` are pairs of a path of headings and the text under it.
+    """The contents of a file as JSON: `sections` are pairs of a path of headings and the text under it.
 
     `tables`: pairs of a caption and the rows. `figures`: as in figures.py. `problems`: what was damaged. `left_out`:
     how much stands beside the text, by kind (see `TOLD` in base.py). `encoding`: its legacy encoding, else empty.

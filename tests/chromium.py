@@ -1,4 +1,4 @@
-"""Where this machine's Chromium is. As a script: prints its path, or fails with how to install it."""
+"""Find this machine's Chromium. The script prints its path, or fails and says how to install it."""
 
 import shutil
 import sys

@@ -41,7 +41,7 @@ class CommandLine:
         return subprocess.Popen([sys.executable, "-c", ENTRY, *args], env=env, **streams)
 
     def on_terminal(self, *args: str, type: str = "", code: int = 0) -> str:
-        """What a command prints on a terminal, after `type` was typed on it."""
+        """Return the output of a command on a terminal, after `type` was typed on it."""
         ours, theirs = pty.openpty()
         os.write(ours, type.encode())
         with self.start(*args, stdin=theirs, stdout=theirs, stderr=theirs) as run:

@@ -153,7 +153,7 @@ def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, Any, Any]:
 
 
 def pytest_sessionstart(session: pytest.Session) -> None:
-    """Where workers run, start the Neo4j of the run while they collect the tests."""
+    """Start the Neo4j of the run while the workers collect the tests."""
     if getattr(session.config.option, "numprocesses", None) and not hasattr(session.config, "workerinput"):
         starting = threading.Thread(target=_started, args=(session.config,))
         starting.start()

@@ -37,7 +37,7 @@ def right(rows: Rows) -> dict[str, Any]:
 
 
 def changed(change: Callable[[dict[str, Any]], Any]) -> Habit:
-    """What is right, written in another way."""
+    """The right reply in another form."""
     return lambda texts, rows, before: (200, change(right(rows)))
 
 

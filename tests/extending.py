@@ -15,7 +15,7 @@ _FILE = re.compile(r"^```\w+\n(?:#|//) (\S+\.\w+)\n(.*?)^```$", re.MULTILINE | r
 
 
 def sections() -> dict[str, str]:
-    """What the page says of each group of entry points."""
+    """Return the text of the page on each group of entry points."""
     parts = _HEADING.split(PAGE.read_text(encoding="utf-8"))
     return {group: text.partition("\n## ")[0] for group, text in zip(parts[1::2], parts[2::2], strict=True)}
 
@@ -56,7 +56,7 @@ class Installed:
         return subprocess.run(command, env=self.env, capture_output=True, text=True, timeout=120, check=False)
 
     def json(self, *arguments: str) -> Any:
-        """What it prints as JSON."""
+        """Return its JSON output."""
         run = self.kgrag(*arguments, "--json")
         assert run.returncode == 0, run.stderr
         return json.loads(run.stdout)

@@ -102,7 +102,7 @@ def make_full_graph(settings: Settings, chat: ChatSettings, tagme: TagmeSettings
 
 
 def reply() -> dict[str, object]:
-    """What the scripted model is to say to "extract"."""
+    """The scripted model's replies to "extract"."""
     return dict(_REPLY)
 
 

@@ -41,7 +41,7 @@ def queries_of(retriever: Retriever, question: str, k: int) -> list[str]:
 
 
 def db_hits(graph: Graph, name: str, **parameters: Any) -> int:
-    """What the server touches when it runs a query: nodes, edges, properties and index entries."""
+    """Return the db hits of a query: nodes, edges, properties and index entries."""
 
     def hits(plan: Mapping[str, Any]) -> int:
         return int(plan.get("dbHits", 0)) + sum(map(hits, plan.get("children", ())))

@@ -41,12 +41,12 @@ class Judge(ThreadingHTTPServer):
         self.server_close()
 
     def settings(self, **more: Any) -> RerankerSettings:
-        """Those of a client."""
+        """Return the scores of a client."""
         base = self.address if self.speaks == "texts" else f"{self.address}/v1"
         return RerankerSettings(**{"base_url": base, **more})
 
     def answer(self, path: str, body: dict[str, Any]) -> tuple[int, Any]:
-        """What a server of its kind says."""
+        """Return the reply of a server of its kind."""
         tei = self.speaks == "texts"
         if path not in (("/rerank",) if tei else ("/v1/rerank", "/rerank")):
             return 404, {"detail": "Not Found"}

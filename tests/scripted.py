@@ -130,7 +130,7 @@ class Scripted(Steered):
 
     @property
     def prompts(self) -> list[str]:
-        """What each call says after the instructions."""
+        """Return the text of each call after the instructions."""
         return [call["messages"][1]["content"] for call in self.calls]
 
     @property

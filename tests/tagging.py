@@ -31,7 +31,7 @@ class LocalTagme(Steered):
         self._post("fail", faults=faults)
 
     def knows(self, **spots: list[Any]) -> None:
-        """What it finds besides."""
+        """Further articles that it finds."""
         self._post("spots", spots=spots)
 
     @property

@@ -1,4 +1,4 @@
-"""What pyproject.toml says of the packages, their data and their dependencies is what stands in the folders."""
+"""pyproject.toml lists the packages, data and dependencies that the folders hold."""
 
 import re
 import tomllib
@@ -18,7 +18,7 @@ FOLDERS = {name: ROOT / folder for name, folder in SETUP["package-dir"].items()}
 
 
 def folder(package: str) -> Path:
-    """Where a package's source is."""
+    """Return the folder of a package's source."""
     root = max((name for name in FOLDERS if f"{package}.".startswith(f"{name}.")), key=len)
     return FOLDERS[root].joinpath(*package.removeprefix(root).strip(".").split("."))
 
@@ -67,7 +67,7 @@ def test_every_extra_that_is_named_is_there() -> None:
 
 
 def test_there_is_an_entry_a_version() -> None:
-    """Of CHANGELOG.md: that of this one first, none twice, older ones below."""
+    """The versions of CHANGELOG.md: this one first, none twice, older ones below."""
     versions = re.findall(r"^## (\d+\.\d+\.\d+)", (ROOT / "CHANGELOG.md").read_text(encoding="utf-8"), re.MULTILINE)
     assert versions[0] == __version__
     assert versions == sorted(set(versions), key=Version, reverse=True)

@@ -1,4 +1,4 @@
-"""What users import is one list, tests/public_names.txt; `python tests/test_public.py --write` writes it anew."""
+"""The public names are one list, tests/public_names.txt; `python tests/test_public.py --write` writes it anew."""
 
 import dataclasses
 import inspect
@@ -28,7 +28,7 @@ PACKAGES = (
 REGISTERED = ("kgrag.retrievers", "kgrag.strategies")
 """Groups of entry points whose classes users import; what other groups name is found by its name."""
 NOT_LISTED = {"kgrag.adapters": "each needs another framework, and has an environment of its own (tests/adapters)"}
-"""What documents import though it is not in the list, and why."""
+"""Names that documents import though they are not in the list, and why."""
 SPOKEN = ("__aiter__", "__contains__", "__getitem__", "__iter__", "__len__")
 """Methods that are called by what Python has a syntax for."""
 METHODS = (FunctionType, classmethod, staticmethod, property, cached_property)
@@ -36,7 +36,7 @@ _ADDRESS = re.compile(r" at 0x[0-9a-f]+")
 
 
 def names(package: str) -> list[str]:
-    """What is public of a package: what it lists, or of a module without a list its classes and functions."""
+    """Return the public names of a package: its list, or without one its classes and functions."""
     module = import_module(package)
     if hasattr(module, "__all__"):
         return sorted(module.__all__)

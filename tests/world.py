@@ -1,4 +1,4 @@
-"""What everybody knows of the coast, as rows of subject, predicate, object: no passage says it. Two are hubs."""
+"""Common knowledge of the coast as rows of subject, predicate, object, which no passage states. Two are hubs."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager

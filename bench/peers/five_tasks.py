@@ -45,7 +45,7 @@ APOC = (
 
 
 class System(NamedTuple):
-    """What is measured. `packages`: what its environment holds, the first is named with its version; none: this one.
+    """A measured system. `packages`: those of its environment, the first with its version; empty: this environment.
 
     `plugins`: of a Neo4j of its own, None for a system that writes to none.
     """
@@ -154,7 +154,7 @@ def _functions(script: Path) -> dict[str, Any]:
 
 
 def results(system: System, python: Path) -> list[dict[str, Any]]:
-    """What the script prints."""
+    """Return the output of the script."""
     with tempfile.TemporaryDirectory() as temporary:
         folder, store, asked = Path(temporary, "articles"), Path(temporary, "store"), Path(temporary, "questions.json")
         store.mkdir()
@@ -210,7 +210,7 @@ def server(system: System, home: Path) -> Iterator[dict[str, str]]:
 
 
 def said(told: dict[str, Any]) -> str:
-    """What came of a task, in words."""
+    """Return the result of a task in words."""
     outcome = told["outcome"]
     if not isinstance(outcome, dict):
         return str(outcome).replace("|", "\\|")

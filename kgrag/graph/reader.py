@@ -28,7 +28,7 @@ _QUOTED = re.compile(r"[\\\"]")
 _EDGES = re.compile(r"^\W+|\W+$")
 _ESCAPED = r"\\\g<0>"
 TITLE = 0.5
-"""What a word of a passage's title counts besides what it counts as one of its text: our own choice, on MuSiQue and
+"""The extra weight of a word in a passage's title, beside its weight in the text: our own choice, on MuSiQue and
 the questions of bench/documents.jsonl."""
 _MOST_WORDS = 300  # Lucene allows 1,024 clauses, and each word makes one for every indexed field
 

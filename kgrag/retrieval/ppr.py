@@ -26,7 +26,7 @@ _Places = Mapping[str, tuple[int, int]]
 
 
 _TRUST = 3
-"""Where few passages state triples, the nearest triple is mostly a wrong one: its weight goes down with this power."""
+"""The weight of triples falls with this power where few passages state any: the nearest one is mostly wrong there."""
 
 
 @dataclass(slots=True)

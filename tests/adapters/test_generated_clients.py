@@ -34,7 +34,7 @@ def served(
 
 @pytest.fixture
 def document(served: Served, tmp_path: Path) -> Path:
-    """What the server says of itself."""
+    """The server's own description."""
     with served.client("everything") as client:
         path = tmp_path / "openapi.json"
         path.write_bytes(client.get("/openapi.json").content)

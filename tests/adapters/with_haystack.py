@@ -1,4 +1,4 @@
-"""What a Haystack program does with kgrag: components alone and in a pipeline, in both ways of calling."""
+"""A Haystack program with kgrag: components alone and in a pipeline, in both ways of calling."""
 
 import asyncio
 import json

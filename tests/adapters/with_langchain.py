@@ -1,4 +1,4 @@
-"""What a LangChain program does with kgrag: a retriever and an answer, alone and in chains, in both ways of calling."""
+"""A LangChain program with kgrag: a retriever and an answer, alone and in chains, in both ways of calling."""
 
 import asyncio
 import json

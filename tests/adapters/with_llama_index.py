@@ -1,4 +1,4 @@
-"""What a LlamaIndex program does with kgrag: a retriever and a query engine, in both ways of calling."""
+"""A LlamaIndex program with kgrag: a retriever and a query engine, in both ways of calling."""
 
 import asyncio
 import json

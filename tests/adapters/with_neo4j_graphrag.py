@@ -1,4 +1,4 @@
-"""What a program of neo4j-graphrag does with kgrag: a retriever alone and in GraphRAG, and answers in its form."""
+"""A program of neo4j-graphrag with kgrag: a retriever alone and in GraphRAG, and answers in its form."""
 
 import json
 import sys

@@ -1,4 +1,4 @@
-"""What programs that write Cypher by a model do with kgrag: LangChain's chain, neo4j-graphrag's retriever.
+"""Programs that have a model write Cypher over kgrag's graph: LangChain's chain, neo4j-graphrag's retriever.
 
 Both reach the graph through `cypher` of a KnowledgeGraph alone, as its owner, or of a RemoteKnowledgeGraph, as a guest.
 """
@@ -82,7 +82,7 @@ class Model(LLMInterface):
 
 
 def asked(kg: Any, statement: str) -> dict[str, Any]:
-    """What comes of a statement that the model writes, with either package."""
+    """Return the result of a statement of the model, with either package."""
     graph = Graph(kg)
 
     def langchain() -> Any:

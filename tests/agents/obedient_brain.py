@@ -13,7 +13,7 @@ FACT = re.compile(r"(\w+ \w+) designed the (\w+)\.")
 
 
 def reply(task: str, messages: list[dict[str, Any]], request: dict[str, Any]) -> str | None:
-    """What the frames say, or what an order outside of them wants."""
+    """Reply with the words of the frames, or obey an order outside of them."""
     asked = messages[-1]["content"]
     outside = FRAME.sub("", asked)
     if ORDER.search(outside):

@@ -1,4 +1,4 @@
-"""What a model answers: citations in the forms that models write, and how it says that there is no answer."""
+"""Answers of models: citations in the forms that models write, and abstentions."""
 
 import pytest
 

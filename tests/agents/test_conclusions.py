@@ -1,4 +1,4 @@
-"""What a strategy ends with: evidence of its own, paths, facts, an answer; and what happens when its end fails."""
+"""The end of a strategy: its own evidence, paths, facts, an answer; and failures of the end."""
 
 import threading
 import time

@@ -25,7 +25,7 @@ def _ask_all(settings: Settings, questions: list[str], coast: str) -> dict[str, 
 
 
 def _received(scripted: Scripted) -> Counter[str]:
-    """What was asked and answered with something that can be used, and how often."""
+    """Count the requests with a usable reply."""
     usable = [call for call in scripted.calls if call.get("fault") not in ("empty", "truncated", "bad-json")]
     return Counter(json.dumps([call["task"], call["messages"]]) for call in usable)
 

@@ -207,7 +207,7 @@ def table_text(caption: str, rows: Rows) -> str:
 
 
 def page_text(m: Made, number: int) -> str:
-    """What stands on a page: tables with a caption at its place, others at the end."""
+    """Return the contents of a page: tables with a caption at its place, others at the end."""
     own = [t for t in m.tables if t[1] <= number <= t[2] and not (t[0] and t[1] == number)]
     return " ".join([*m.texts.get(number, []), *(table_text(caption, rows) for caption, _, _, rows in own)])
 

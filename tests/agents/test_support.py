@@ -1,4 +1,4 @@
-"""What no passage bears out is marked; and how much effort is made."""
+"""Unsupported claims are marked, with bounded effort."""
 
 import pytest
 from scripted import Scripted

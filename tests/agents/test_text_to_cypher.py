@@ -25,7 +25,7 @@ def _fenced(statement: str, **parameters: Any) -> str:
 
 
 def _said(scripted: Scripted) -> list[str]:
-    """What the model was told at each call, in one piece."""
+    """Return the prompt of each call as one text."""
     return ["\n".join(m["content"] for m in call["messages"]) for call in scripted.calls]
 
 

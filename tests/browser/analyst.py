@@ -1,4 +1,4 @@
-"""What an analyst does in Neo4j Browser: connect, run Cypher, look at the graph, click a node."""
+"""An analyst in Neo4j Browser, who connects, runs Cypher, looks at the graph and clicks a node."""
 
 from __future__ import annotations
 
@@ -112,7 +112,7 @@ class Analyst:
         }
 
     def captions(self) -> dict[str, str]:
-        """What is written in each circle, by the node's number; lines are joined by a space."""
+        """Return the text in each circle by the node's number; a space joins its lines."""
         return {
             (node.get_attribute("aria-label") or "").removeprefix("graph-node"): _text(node)
             for node in self.frame.locator("g.node").all()

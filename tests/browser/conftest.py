@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 @pytest.fixture(scope="session")
 def place(graph_settings: Settings) -> dict[str, Any]:
-    """What `kgrag browser` says of the tests' server."""
+    """Return the output of `kgrag browser` for the tests' server."""
     env = {"KGRAG_HOME": str(graph_settings.home)}
     result = CliRunner().invoke(main, ["browser", "--print", "--json"], env=env)
     assert result.exit_code == 0, result.output

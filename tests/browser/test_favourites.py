@@ -1,4 +1,4 @@
-"""What an analyst does with the favourites file: drop it on Neo4j Browser, set the parameters, run a query."""
+"""An analyst drops the favourites file on Neo4j Browser, sets the parameters, and runs a query."""
 
 import base64
 from pathlib import Path

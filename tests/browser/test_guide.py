@@ -1,4 +1,4 @@
-"""What a newcomer sees who follows the guide through the demo, in its colours."""
+"""A newcomer follows the guide through the demo, in its colours."""
 
 import re
 from collections.abc import Iterator
@@ -85,7 +85,7 @@ def test_ten_steps_in_colours(
 
 
 def test_the_legend_has_the_same_colours(analyst: Analyst, kg: KnowledgeGraph, demo: str) -> None:
-    """Of the second label, too, which Browser shows beside the first."""
+    """Return the colours of both labels: Browser shows the second beside the first."""
     number = open_collection(kg.graph, demo).number
     analyst.enter(f":style {analyst.page.url.partition('?')[0]}kgrag/kgrag.grass")
     analyst.run(f"MATCH path = (:Passage {{collection: '{demo}', title: 'Brigus'}})-[:MENTIONS]->() RETURN path")

@@ -1,4 +1,4 @@
-"""What an analyst sees of an answer that was kept: how it came about."""
+"""An analyst sees how a saved answer came about."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""What an analyst sees of a collection in Neo4j Browser."""
+"""A collection in Neo4j Browser, as an analyst sees it."""
 
 from pathlib import Path
 

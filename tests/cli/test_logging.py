@@ -1,4 +1,4 @@
-"""What kgrag logs: what ran, how long and how much, but never a text or a secret."""
+"""The log names operations, their time and their size, but never a text or a secret."""
 
 import logging
 import re

@@ -175,7 +175,7 @@ def test_cypher_and_saved_queries_know_their_collection(ships: Collection) -> No
 
 
 def test_a_removal_waits_for_what_is_about_to_commit(kg: KnowledgeGraph, collection_name: str) -> None:
-    """What a transaction wrote after it had seen its collection would else come in once the removal was past it."""
+    """Without the check, rows of a transaction that saw its collection would arrive after the removal."""
     kg[collection_name].ingest(SHIPS)
     remover = threading.Thread(target=kg[collection_name].delete)
 

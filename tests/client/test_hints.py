@@ -1,4 +1,4 @@
-"""What the command line says of settings that do not exist, and of documents that nobody can be asked about."""
+"""Messages of the command line on unknown settings, and on documents without a terminal to ask."""
 
 from pathlib import Path
 

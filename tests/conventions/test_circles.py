@@ -9,7 +9,7 @@ FOLDERS = {"kgrag": "kgrag", "loaders": "kgrag.loaders"}
 
 
 def test_imports_have_no_circles() -> None:
-    """Of those inside functions, for types and in stubs, too."""
+    """Return all imports, also those inside functions, for types and in stubs."""
     files: dict[str, list[Path]] = {}
     for folder, package in FOLDERS.items():
         for path in sorted((ROOT / folder).rglob("*.py*")):

@@ -1,4 +1,4 @@
-"""What other tools read of this folder names this version, these tools and these settings."""
+"""Files for other tools name this version, these tools and these settings."""
 
 import asyncio
 import json

@@ -20,7 +20,7 @@ PUBLIC = {name: getattr(package, name) for package in (kgrag, loaders) for name 
 CLASSES = {name: value for name, value in PUBLIC.items() if isinstance(value, type)}
 LONGEST_EXAMPLE = 6
 _SEE = re.compile(r"see `(\w+)\.(\w+)`")
-"""What a twin says that has the parameters of another class's method."""
+"""The reference of a twin to the method whose parameters it has."""
 
 
 def functions() -> Iterator[tuple[str, Callable[..., Any]]]:

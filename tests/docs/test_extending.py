@@ -33,7 +33,7 @@ _GROUP = re.compile(r"(?:Plugins\(|group=)\"(kgrag\.\w+)\"")
 
 
 def wanted(contract: type) -> set[str]:
-    """What a part must have: abstract methods, the members of a protocol, fields without a default."""
+    """Return the required members of a part: abstract methods, members of a protocol, fields without a default."""
     if dataclasses.is_dataclass(contract):
         return {f.name for f in dataclasses.fields(contract) if f.default is dataclasses.MISSING}
     if getattr(contract, "_is_protocol", False):

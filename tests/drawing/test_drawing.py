@@ -1,4 +1,4 @@
-"""What is drawn of a ranking, an answer and rows: plain nodes and edges. How it looks is tested in a browser."""
+"""Drawings of a ranking, an answer and rows: plain nodes and edges. Browser tests check their looks."""
 
 import sys
 

@@ -22,7 +22,7 @@ def whole(kg: KnowledgeGraph) -> Iterator[str]:
 
 @pytest.fixture(scope="module")
 def state(kg: KnowledgeGraph, whole: str) -> Fingerprint:
-    """What the collection holds."""
+    """The contents of the collection."""
     return fingerprint(kg.graph, whole)
 
 

@@ -1,4 +1,4 @@
-"""What is exported comes back: every node, edge and property; or nothing at all."""
+"""An import restores every exported node, edge and property, or nothing at all."""
 
 import json
 from collections.abc import Callable, Iterator

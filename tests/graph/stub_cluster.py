@@ -60,7 +60,7 @@ class StubCluster:
             listening.close()
 
     def table(self) -> dict[str, Any]:
-        """What members say of one another, which may be out of date the next moment."""
+        """The members' view of one another, which may soon be out of date."""
         there = [(n, member.address) for n, member in enumerate(self.members)]
         roles = {
             "ROUTE": [address for _, address in there],

@@ -32,7 +32,7 @@ def full(kg: KnowledgeGraph, graph_settings: Settings, scripted_server: Scripted
 
 
 def _wrong(rows: list[dict[str, Any]], kinds: Mapping[str, tuple[Property, ...]]) -> dict[str, list[str]]:
-    """What is wrong with the properties of nodes or relationships: rows of {kind, types: [property, Cypher type]}."""
+    """Return the faults in the properties of nodes or relationships: rows of {kind, types: [property, Cypher type]}."""
     types: defaultdict[str, defaultdict[str, set[str]]] = defaultdict(lambda: defaultdict(set))
     everywhere: dict[str, set[str]] = {}
     for row in rows:
@@ -45,7 +45,7 @@ def _wrong(rows: list[dict[str, Any]], kinds: Mapping[str, tuple[Property, ...]]
 
 
 def _compare(described: tuple[Property, ...], found: dict[str, set[str]], everywhere: set[str]) -> list[str]:
-    """What is wrong with the properties of one kind; `everywhere`: those that every node or relationship has."""
+    """Return the faults in the properties of one kind; `everywhere`: properties of all nodes or relationships."""
     wrong = []
     names = {p.name: p for p in described}
     for name, types in found.items():

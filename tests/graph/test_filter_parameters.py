@@ -1,4 +1,4 @@
-"""What a filter becomes for the graph, without one."""
+"""The parameters of a filter, without a graph."""
 
 import time
 from datetime import UTC, datetime, timedelta, timezone

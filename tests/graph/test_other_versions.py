@@ -22,7 +22,7 @@ DOCUMENT = Document("fram", (Section("The Fram lay at Larvik."),), "Fram")
 
 @pytest.fixture(params=[-2, 1], ids=["older", "newer"])
 def other(kg: KnowledgeGraph, collection_name: str, request: pytest.FixtureRequest) -> Iterator[tuple[str, ...]]:
-    """What is said of a database that holds such a collection."""
+    """The message on a database with such a collection."""
     kg[collection_name].ingest([DOCUMENT])
     version = schema.SCHEMA_VERSION + request.param
     kg.graph.run("write/set_version", version=version)

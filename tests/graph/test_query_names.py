@@ -25,7 +25,7 @@ _ADDRESSES = ("kgrag/client/remote.py", "jobs/")  # what begins so there is an a
 
 @dataclass(frozen=True)
 class Helper:
-    """What takes the name of a query at a place among its arguments, and its parameters as keywords.
+    """A function that takes the name of a query as an argument, and its parameters as keywords.
 
     `adds`: those that it gives itself; `hands_on`: whether it takes others.
     """
@@ -46,7 +46,7 @@ class Use:
     helper: Helper
 
     def fault(self, queries: Mapping[str, Query]) -> str:
-        """What is wrong with it, "" if nothing is."""
+        """Return its fault, or ""."""
         if self.query not in queries:
             return f"{self.where}: there is no query {self.query!r}"
         query = queries[self.query]
@@ -58,7 +58,7 @@ class Use:
 
 
 def named(call: ast.Call) -> str:
-    """What is called, by the last part of its name."""
+    """Return the last part of the name of the called function."""
     return call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")
 
 
@@ -124,7 +124,7 @@ def texts(tree: ast.AST) -> Iterator[ast.Constant]:
 
 
 def faults(sources: Mapping[str, ast.AST], known: Mapping[str, set[Helper]]) -> list[str]:
-    """What is wrong with the queries that sources run, and with the names of queries elsewhere in them."""
+    """Return the faults of queries that sources run, and of other names of queries in them."""
     found = []
     for where, tree in sources.items():
         for ways in uses(where, tree, known):

@@ -123,7 +123,7 @@ def test_two_makers_of_one_collection(kg: KnowledgeGraph, collection_name: str) 
 
 
 def _of_numbers(indexes: Iterable[str], *numbers: int) -> list[str]:
-    """Those of the indexes that belong to collections of these numbers."""
+    """Return the indexes of collections with these numbers."""
     return [index for index in indexes if index.endswith(tuple(f"_c{number}" for number in numbers))]
 
 

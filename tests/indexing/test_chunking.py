@@ -1,4 +1,4 @@
-"""Where a document is cut, by hand: the limits are reached, and never passed."""
+"""Cuts of documents, computed by hand: sections reach the limits and never pass them."""
 
 from itertools import cycle
 

@@ -30,7 +30,7 @@ def _said(*triples: Any, entities: list[Any] = _ENTITIES) -> dict[str, Any]:
 
 
 def _triples(kg: KnowledgeGraph, name: str, key: str) -> dict[str, Any]:
-    """What a document's passages state: text -> properties of the triple with its ends."""
+    """Return the facts of a document: text -> properties of the triple with its ends."""
     query = (
         "MATCH (:Document {collection: $name, key: $key})-[:HAS_PASSAGE]->(:Passage)-[:STATES]->(t:Triple) "
         "RETURN t {.text, .extracted, .given} AS triple, [(t)-[r:SUBJECT]->(e) | e.normal] AS subjects, "

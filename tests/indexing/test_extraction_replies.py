@@ -1,4 +1,4 @@
-"""What is made of a language model's replies to the extraction prompt: facts that are kept, dropped or refused."""
+"""Replies of a language model to the extraction prompt become facts that are kept, dropped or refused."""
 
 from typing import Any
 

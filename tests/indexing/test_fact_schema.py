@@ -390,7 +390,7 @@ RETURN e.name AS name, e.types = [x IN labels(e) WHERE x IN ['Person', 'Firm', '
 
 
 def _steps_out(kg: KnowledgeGraph, name: str) -> list[Any]:
-    """What of the relationships and labels does not follow from the facts and ties; written a second time."""
+    """Return relationships and labels that do not follow from facts and ties; a second version of the rule."""
 
     def all_of(query: str) -> list[dict[str, Any]]:
         return [dict(row) for row in kg.cypher(query, {"c": name})]

@@ -71,7 +71,7 @@ def test_the_graph_of_figures(kg: KnowledgeGraph, collection_name: str) -> None:
 
 
 def test_figures_of_files(kg: KnowledgeGraph, collection_name: str, tmp_path: Path) -> None:
-    """Of a document without pages, the document shows its figures."""
+    """A document without pages shows its figures itself."""
     kg[collection_name].ingest([paper(tmp_path / "paper.pdf"), report(tmp_path / "report.docx"), web(tmp_path)])
     found = rows(kg, FIGURES, name=collection_name)
     shown = {(figure["caption"], *figure["shown"]) for figure in found}

@@ -45,7 +45,7 @@ def _graph(kg: KnowledgeGraph, name: str) -> tuple[list[Any], list[Any]]:
 
 
 def _differences(one: tuple[list[Any], list[Any]], other: tuple[list[Any], list[Any]]) -> list[str]:
-    """What only one of two graphs holds."""
+    """Return the differences of two graphs."""
     held = [{repr(row) for part in graph for row in part} for graph in (one, other)]
     return [f"- {row}" for row in sorted(held[0] - held[1])] + [f"+ {row}" for row in sorted(held[1] - held[0])]
 

@@ -1,4 +1,4 @@
-"""What a small change of a collection costs does not grow with the collection: counted in queries and db hits."""
+"""The cost of a small change, in queries and db hits, does not grow with the collection."""
 
 from collections.abc import Callable
 

@@ -85,7 +85,7 @@ def _same(one: Hits, other: Hits) -> bool:
 
 
 def differences(kg: KnowledgeGraph, name: str, documents: Iterable[Document]) -> list[str]:
-    """What a collection differs in from one made at once of the documents that it holds; it is that one then."""
+    """Make the collection anew from its documents, and return the differences from before."""
     lived = _state(kg, name)
     kg[name].delete()
     kg[name].ingest(documents)

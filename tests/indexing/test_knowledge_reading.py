@@ -1,4 +1,4 @@
-"""What is read of sources of facts: names as they are written, languages, places, ranks, dates."""
+"""Readers of sources of facts: names as written, languages, places, ranks, dates."""
 
 import gzip
 import json

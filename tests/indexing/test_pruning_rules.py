@@ -1,4 +1,4 @@
-"""What counts as gone when a folder is ingested again, without a graph."""
+"""Which documents are gone when a folder is ingested again, without a graph."""
 
 import pytest
 

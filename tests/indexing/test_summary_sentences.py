@@ -1,4 +1,4 @@
-"""What a summary says without a model: sentences near the middle of its members; and what a model is shown."""
+"""Summaries without a model hold sentences near the centre of their members; a model sees the same members."""
 
 from collections.abc import Sequence
 

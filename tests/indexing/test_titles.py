@@ -46,7 +46,7 @@ def test_a_name_of_several_titles_means_the_one_that_the_others_speak_for() -> N
 
 
 def test_whole_titles_make_a_title_common() -> None:
-    """Where no other name votes, the title that more documents hold in full."""
+    """Without votes of other names, the title that more documents hold in full wins."""
     texts = {"Mercury (planet)": "Hot.", "Mercury (god)": "Swift.", "a": "The Mercury god.", "b": "A Mercury god flew."}
     titles = Titles({"document": t, "title": t, "text": text} for t, text in texts.items())
     assert [its.title for its in titles.annotate("Mercury shone")] == ["Mercury (god)"]

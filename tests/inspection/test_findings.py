@@ -1,4 +1,4 @@
-"""What an inspection finds wrong, in words, with a remedy that can be pasted into a shell."""
+"""Findings of an inspection in words, each with a remedy to paste into a shell."""
 
 from dataclasses import replace
 

@@ -1,4 +1,4 @@
-"""What an inspection says of a collection is what is there, and its remedies work."""
+"""An inspection describes the collection as it is, and its remedies work."""
 
 import re
 from collections import Counter

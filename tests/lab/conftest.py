@@ -1,4 +1,4 @@
-"""What tests of the commands that evaluate share."""
+"""Fixtures of the tests of evaluating commands."""
 
 from collections.abc import Iterator
 

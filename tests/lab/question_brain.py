@@ -1,4 +1,4 @@
-"""What the scripted model says when it makes questions: the longest sentence of each text, without its last word."""
+"""The scripted model that makes questions: the longest sentence of each text, without its last word."""
 
 import json
 import re

@@ -188,7 +188,7 @@ def test_rows_of_a_table_have_their_own_settings_and_each_set_its_own_values() -
 
 
 def test_numbers_of_a_cell_and_what_was_spent(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Of three data sets the second, and of a setting that is varied one value that is refused."""
+    """Return a sweep that fails on the second of three data sets, and on one refused value of a setting."""
     asked: list[dict[str, Any]] = []
     lines = {"bm25": {"1": "bm25(a=1)", "2": "bm25(a=2)"}}
     result = SimpleNamespace(

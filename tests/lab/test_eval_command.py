@@ -268,7 +268,7 @@ def test_whole_articles_take_the_place_of_paragraphs(
 
 
 def test_gold_can_be_sentences(evaluate: Evaluate, folder: Path, tmp_path: Path) -> None:
-    """Of the long document one sentence alone is wanted, and found where it stands."""
+    """One sentence of the long document is the gold, and is found at its place."""
     queries = [{**QUERIES[0], "supports": [{"passage": "archer", "text": CORPUS[1]["text"]}]}, QUERIES[1]]
     told = write_set(tmp_path / "told", queries=queries)
     result = evaluate(told, "--sentences", "-r", "bm25", "--out", tmp_path / "out", "--json")

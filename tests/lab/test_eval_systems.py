@@ -52,7 +52,7 @@ def folder(tmp_path: Path) -> Path:
 
 
 def tokens(calls: list[dict[str, Any]], *said: str) -> int:
-    """What the scripted server counts: words of the prompts and of what it said."""
+    """Return the counts of the scripted server: words of the prompts and of its replies."""
     asked = " ".join(message["content"] for call in calls for message in call["messages"])
     return len(asked.split()) + len(" ".join(said).split())
 

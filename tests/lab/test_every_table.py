@@ -45,7 +45,7 @@ TRIPLES = [
     for row in CORPUS
 ]
 KEPT_OUT = {"HippoRAG, two calls", "HippoRAG w/ IRCoT, two calls"}
-"""What kgrag has no system for."""
+"""Rows without a system of kgrag."""
 ALL = [
     (name, table)
     for name in ("gear", "kgp", "bdtr", "gnn-ret")
@@ -56,7 +56,7 @@ ALL = [
 
 @pytest.fixture(scope="module")
 def given(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
-    """What rows take from the user: tiny models, made here."""
+    """The inputs that rows need from the user: tiny models, made here."""
     import torch
 
     from kgrag.models.gfm import Network, save

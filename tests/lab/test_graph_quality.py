@@ -133,7 +133,7 @@ def test_the_command(made: tuple[Path, str], kg: KnowledgeGraph, neo4j_env: dict
 def test_a_graph_for_each_question_and_no_cap(
     made: tuple[Path, str], kg: KnowledgeGraph, neo4j_env: dict[str, str], tmp_path: Path
 ) -> None:
-    """Of 60 documents about ships each question has its own three: the word they share ties them all without a cap."""
+    """Each question has three of 60 documents about ships; their shared word ties them all without a cap."""
     corpus = [{"id": f"d{i}", "title": f"N{i}", "text": f"Word{i} is a ship."} for i in range(60)]
     queries = [{"id": f"q{i}", "question": f"word{i}?", "gold": [f"d{i}", f"d{i + 1}"]} for i in (0, 30)]
     folder = write_set(tmp_path / "ships", corpus, queries, None)

@@ -162,7 +162,7 @@ def test_the_interval_is_that_of_the_mean() -> None:
 
 
 def test_pairs_stay_together() -> None:
-    """What is a little better on every question is so for certain, however different the questions are."""
+    """A small gain on every question is certain, however different the questions are."""
     hard = np.linspace(0, 1, 30).reshape(-1, 1)
     (found,) = paired_bootstrap(hard + 0.01, hard)
     assert found.verdict == "better"

@@ -21,7 +21,7 @@ GIVEN = {
     **dict.fromkeys(("beta", "beta_only", "beta_y", "beta_yt", "beta_o25", "beta_o50"), "0.8"),
     **dict.fromkeys(("dpr", "encoder", "t5", "llama", "weights", "colbert"), "'FOLDER'"),
 }
-"""What rows of tables take from the user."""
+"""The inputs that rows of tables need from the user."""
 PRINTED = {
     "gear": dict(enumerate((9283.8, 1861.8, 1331.8, 7867699.3, 2710.2, 2072.8, 2326.8, 2240.1, 2638.4, 977.2), 2)),
     "kgp": {2: 5868.11, 3: 2275.53, 4: 335777.85},

@@ -1,4 +1,4 @@
-"""What RAGAS reads of an experiment: its columns, and texts that are those of the graph."""
+"""The samples for RAGAS: its columns, with the texts of the graph."""
 
 import json
 from dataclasses import replace

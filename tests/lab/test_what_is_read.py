@@ -1,4 +1,4 @@
-"""What rows of tables read: of GNN-Ret 3,500 tokens (section 4.1), if the collection holds as many; of BDTR leaves."""
+"""Contexts of rows of tables: 3,500 tokens for GNN-Ret (section 4.1), if the collection has them; leaves for BDTR."""
 
 import re
 from collections.abc import Iterator

@@ -45,7 +45,7 @@ _FACTS = [Triple("Colin Archer", "designed", "Fram"), Triple("Colin Archer", "li
 
 
 def values(prompt: str, question: str, answer: str, passages: Sequence[Passage]) -> dict[str, str]:
-    """What is filled into a prompt for a question over some passages."""
+    """Return the values of a prompt for a question over some passages."""
     first, last = passages[0], passages[-1]
     shown, facts = numbered([passage] for passage in passages), lines(_FACTS)
     texts = "\n\n".join(f"[{n}] {p.title}: {p.text}" for n, p in enumerate(passages, 1))

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """What is no plain text within a line; `more`: an address, TeX, a label, an author's way to write it."""
+    """A marked piece within a line; `more`: an address, TeX, a label, an author's way to write it."""
 
     kind: str
     text: str = ""

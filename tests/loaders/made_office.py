@@ -326,7 +326,7 @@ class _Odt:
         self._numbers = count(1)
 
     def changes(self) -> list[str]:
-        """What was deleted."""
+        """A deleted piece."""
         return [
             '<text:tracked-changes><text:changed-region text:id="c1"><text:deletion><text:p>OLD</text:p>'
             "</text:deletion></text:changed-region></text:tracked-changes>"

@@ -182,7 +182,7 @@ def _slide_table(slide: Any, table: Grid, top: Any) -> None:
 
 
 def sheets(path: Path, features: Features = FEATURES) -> None:
-    """What is one paragraph in a row of one sheet; tables in sheets of their own."""
+    """Each paragraph is a row of one sheet; tables have sheets of their own."""
     book = openpyxl.Workbook()
     texts = book.active
     texts.title = "texts"

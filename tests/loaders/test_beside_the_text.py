@@ -1,4 +1,4 @@
-"""What stands beside a text, above it or instead of it is read where readers see it, or counted."""
+"""Parts beside, above or in place of a text are read where readers see them, or counted."""
 
 import zipfile
 from pathlib import Path

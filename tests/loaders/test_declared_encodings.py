@@ -1,4 +1,4 @@
-"""What a file says that it is in."""
+"""Encodings that files declare."""
 
 from kgrag.loaders.base import decode
 

@@ -31,7 +31,7 @@ CONTENT = st.one_of(
 
 
 def check_storable(document: Document) -> None:
-    """What Neo4j and JSON cannot take does not come out."""
+    """Loaders yield no value that Neo4j or JSON cannot hold."""
     texts = [document.key, document.title, document.source, *(s.text for s in document.sections)]
     texts += [s.heading for s in document.sections]
     metadata = json.dumps(document.metadata, ensure_ascii=False, allow_nan=False)

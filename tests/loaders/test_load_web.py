@@ -119,7 +119,7 @@ def test_lists_code_and_drawings_of_pages_are_as_readers_see_them(tmp_path: Path
 
 
 def test_times_that_python_does_not_hold(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Of nanoseconds, which pyarrow gives with pandas alone, and after the year 9999."""
+    """Times with nanoseconds, which pyarrow returns with pandas alone, and times after the year 9999."""
     monkeypatch.setitem(sys.modules, "pandas", None)
     moment, later = 1_700_000_000_000_000_001, 316_516_809_600
     columns = {

@@ -1,4 +1,4 @@
-"""What is passed over in folders, and files packed by gzip."""
+"""Skipped files in folders, and files packed by gzip."""
 
 import gzip
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""What manuals and papers print: fonts without names, lists of definitions, code, heads and feet, bookmarks."""
+"""PDFs of manuals and papers: fonts without names, lists of definitions, code, heads and feet, bookmarks."""
 
 import random
 from functools import partial

@@ -100,7 +100,7 @@ def test_filled_form_has_its_values_in_their_places(tmp_path: Path) -> None:
 
 
 def test_lists_and_one_of_several_stand_in_their_places(tmp_path: Path) -> None:
-    """What is chosen of a list, and the one button that is pressed; a remark on marked words is told, not read."""
+    """The selected item of a list and the pressed button are read; a remark on marked words is counted."""
     canvas = Canvas(str(tmp_path / "a.pdf"))
     canvas.setFont("Helvetica", 10)
     for y, label in ((700, "Crew:"), (640, "Schooner"), (610, "Barque"), (580, "Seen in June.")):

@@ -73,7 +73,7 @@ def test_captions_above_and_columns(tmp_path: Path) -> None:
 
 
 def test_parts_of_one_figure(tmp_path: Path) -> None:
-    """What stands between a caption and the text above it is one figure, whatever it is made of."""
+    """All marks between a caption and the text above it are one figure."""
     made = Paper(tmp_path / "parts.pdf")
     made.text(60, *[f"{PROSE}."] * 4)
     for left in (90, 310):

@@ -1,4 +1,4 @@
-"""What each format makes of sixty features of documents: the same, but for what is named here."""
+"""Each format reads sixty features of documents alike; this file names the exceptions."""
 
 import re
 import tempfile

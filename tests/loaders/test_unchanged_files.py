@@ -20,7 +20,7 @@ HOUR = 3600
 
 
 class Memory:
-    """What was read so far, as a collection would know it."""
+    """Return the files that were read so far, as a collection records them."""
 
     def __init__(self) -> None:
         self.files: dict[str, FileState] = {}

@@ -205,7 +205,7 @@ GOOD: dict[str, Habit] = {
     "down at first": at_first(503, b"<html><body>Service Unavailable</body></html>"),
     "citations in other brackets": in_words(lambda t: t.replace("[1]", "【1†source】")),
 }
-"""Those that are coped with."""
+"""Habits that kgrag copes with."""
 
 BAD: dict[str, tuple[Habit, str, str]] = {
     "prose": (in_json(lambda v: "I would say that Colin Archer did."), "no usable JSON", "KGRAG_CHAT__MODELS"),
@@ -232,7 +232,7 @@ BAD: dict[str, tuple[Habit, str, str]] = {
         "KGRAG_CHAT__MAX_TOKENS",
     ),
 }
-"""Those that are not: what the message says, and what the remedy names."""
+"""Habits that kgrag refuses: parts of the message and of the remedy."""
 
 
 class Weak(in_thread.InThread):

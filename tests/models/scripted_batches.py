@@ -1,4 +1,4 @@
-"""What the scripted server knows of OpenAI's files and batches: /v1/files and /v1/batches.
+"""The scripted server's version of OpenAI's files and batches: /v1/files and /v1/batches.
 
 A batch goes a step further each time it is asked for, and stays in progress for as many times as `hold` says. It ends
 as `ends` say, one after another: completed, expired or cancelled with half of it answered, or failed. Answers come in

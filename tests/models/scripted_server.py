@@ -30,7 +30,7 @@ REPLIES = ("empty", "truncated", "bad-json", "uncounted")
 
 
 class Script:
-    """What is said next, and what was asked so far."""
+    """The next replies, and the requests so far."""
 
     def __init__(self, brain: str | None) -> None:
         self.lock = threading.Lock()

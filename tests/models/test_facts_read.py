@@ -1,4 +1,4 @@
-"""What is left of the facts that a model lists."""
+"""Facts that a model lists, after they are read."""
 
 from types import SimpleNamespace
 from typing import Any

@@ -1,4 +1,4 @@
-"""What a model is asked to do: texts and objects out of replies as models really give them."""
+"""Prompted tasks: texts and objects from replies as models really write them."""
 
 from collections.abc import Iterator
 from pathlib import Path

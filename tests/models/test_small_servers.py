@@ -1,4 +1,4 @@
-"""What servers of small models on one machine do: one call at a time, short contexts, replies without end."""
+"""Servers of small models on one machine: one call at a time, short contexts, endless replies."""
 
 import json
 import sys
@@ -183,7 +183,7 @@ class TestRepetition:
 
 class TestTokens:
     def test_what_is_lost_is_counted(self, weak: Weak) -> None:
-        """Of a reply that was interrupted, and of one that failed in the end."""
+        """The spans of an interrupted and of a failed reply."""
         long = "Colin Archer designed the Fram. " * 10
         cut = events(long, reason=None)
         with habit("cuts", lambda r, t, n: said(r, t) if n else cut), OpenAIChat(settings(weak, "cuts")) as model:

@@ -1,4 +1,4 @@
-"""What spans of calls of models say, by the names of OpenTelemetry's conventions for generative AI."""
+"""Spans of model calls have the names of OpenTelemetry's conventions for generative AI."""
 
 from pathlib import Path
 

@@ -17,7 +17,7 @@ from kgrag.settings import ChatSettings, EmbeddingSettings
 from kgrag.values.errors import ConfigurationError, DatabaseError, KgragError, ModelError, tls_hint
 
 _ALERT = b"\x15\x03\x01\x00\x02\x02\x46"
-"""What a server of TLS says to what is none."""
+"""The reply of a TLS server to a plain connection."""
 
 
 @pytest.fixture
@@ -51,7 +51,7 @@ def encrypted(request: pytest.FixtureRequest) -> Iterator[int]:
 
 
 def _failures(scheme: str, bolt: str, port: int) -> list[KgragError]:
-    """What each way of connecting fails with."""
+    """Return the error of each way of connecting."""
     url = f"{scheme}://127.0.0.1:{port}/v1"
     chat = ChatSettings.model_validate({"model": "m", "base_url": url, "api_key": "k", "retries": 0})
     with OpenAIChat(chat) as model, pytest.raises(ModelError) as asked:

@@ -56,14 +56,14 @@ class Mutant:
     survives: str = ""
 
     def wrong(self, root: Path = ROOT) -> str:
-        """What is wrong with the entry itself; empty if nothing is."""
+        """Return the fault of the entry itself; empty if it has none."""
         found = (root / self.file).read_text(encoding="utf-8").count(self.old)
         return "" if found == 1 else f"`old` occurs {found} times in {self.file}"
 
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What became of a mutant; `by`: the test that failed, `problem`: what is wrong with the entry."""
+    """The result of a mutant; `by`: the test that failed, `problem`: the fault of the entry."""
 
     name: str
     area: str
@@ -85,7 +85,7 @@ class Outcome:
 
 
 def mutants() -> list[Mutant]:
-    """Those of the table."""
+    """Return the mutants of the table."""
     rows = tomllib.loads(TABLE.read_text(encoding="utf-8"))["mutant"]
     return [Mutant(**{**row, "tests": tuple(row["tests"])}) for row in rows]
 

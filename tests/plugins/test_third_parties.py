@@ -1,4 +1,4 @@
-"""What another package brings, as docs/extending.md shows it, is found by entry point: no file of kgrag is touched."""
+"""Parts of another package, as in docs/extending.md, are found by entry point, without a change in kgrag."""
 
 import json
 from pathlib import Path

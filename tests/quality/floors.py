@@ -1,4 +1,4 @@
-"""What was recorded of each set and system: its figures, below which a change may not fall, and the ranks of the gold.
+"""The record of each set and system: figures below which a change may not fall, and ranks of the gold.
 
 A figure may be lower than its record by one question: a vector index is approximate, and a change that helps many
 questions may harm one. The ranks say which questions were lost.

@@ -20,7 +20,7 @@ class Fact:
 
 @dataclass(frozen=True)
 class Search:
-    """What a search is asked for; `exact`: a chain's vector is that of its text, else the mean of its triples'."""
+    """The options of a search; `exact`: a chain's vector is that of its text, else the mean of its triples'."""
 
     question: str
     beams: int

@@ -56,7 +56,7 @@ class Model:
         return SimpleNamespace(text="")
 
     def structured(self, task: str, kind: Any, prompt: str = "", **values: object) -> Any:
-        """What it was told, as a reply to that task."""
+        """Return the next scripted reply to that task."""
         return kind.model_validate({"triples": self.facts, "names": self.names, "kept": list(range(1, 100))})
 
 
@@ -111,7 +111,7 @@ def vector(text: str) -> NDArray[np.float64]:
 
 
 def cosine(one: NDArray[np.float64], other: NDArray[np.float64]) -> float:
-    """Of two vectors [d] of any length."""
+    """Return the cosine of two vectors [d] of any length."""
     return float(one @ other / (np.linalg.norm(one) * np.linalg.norm(other)))
 
 

@@ -97,7 +97,7 @@ def corpus(request: pytest.FixtureRequest, kg: KnowledgeGraph) -> Iterator[Corpu
 
 
 def _tagged(words: Mapping[str, int], rho: float) -> set[str]:
-    """What TAGME finds in a passage with that certainty."""
+    """The TAGME articles of a passage with that certainty."""
     return {name for word, (name, certain) in _SPOTS.items() if word in words and certain >= rho}
 
 
@@ -141,7 +141,7 @@ def _keywords(c: Corpus, words: Mapping[str, int], df: Mapping[str, int]) -> lis
 
 @dataclass(frozen=True)
 class Walk:
-    """What a walk is asked for, over `ties`."""
+    """The options of a walk over `ties`."""
 
     corpus: Corpus
     question: str
@@ -177,7 +177,7 @@ def _drawn(corpus: Corpus, chance: random.Random, case: int) -> tuple[Walk, str]
 
 
 def _ids(found: Sequence[Scored]) -> list[str]:
-    """Of a ranking whose scores are 1 / rank."""
+    """The expected scores of a ranking by 1 / rank."""
     assert [x.score for x in found] == [1 / rank for rank in range(1, len(found) + 1)]
     return [x.id for x in found]
 

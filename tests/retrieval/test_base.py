@@ -71,7 +71,7 @@ def test_dense_scores_are_exact(kg: KnowledgeGraph, hanse: str) -> None:
 def test_copies_do_not_blind_the_nearest(
     kg: KnowledgeGraph, collection_name: str, form: str, only: Filter | None
 ) -> None:
-    """Of copies each leads to others alone: the index then gives nothing but them, and fewer than it has."""
+    """Copies lead to copies alone: the index then returns nothing else, and fewer than it holds."""
     goods = ("herring", "salt", "amber", "timber", "furs", "wax", "cloth", "wine")
     texts = [f"The harbour of {city} shipped {good} to the west." for city in _CITIES for good in goods]
     documents = [Document(f"t{i}", (Section(text),), "Harbour", "archive/a.txt") for i, text in enumerate(texts)]

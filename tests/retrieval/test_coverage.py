@@ -39,7 +39,7 @@ def test_words_count_once() -> None:
 
 
 def test_the_rarest_name_ties() -> None:
-    """Of three candidates a name of two weighs 1 - ln 2 / ln 6, one of three 1 - ln 3 / ln 6; none under one title."""
+    """A name in two of three candidates weighs 1 - ln 2 / ln 6, in three 1 - ln 3 / ln 6, under one title 0."""
     rare, common = 1 - math.log(2) / math.log(6), 1 - math.log(3) / math.log(6)
     gap = rare - common
     for less, expected in ((gap - 0.01, [0, 2, 1]), (gap + 0.01, [0, 1, 2])):

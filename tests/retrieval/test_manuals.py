@@ -1,4 +1,4 @@
-"""What is searched of manuals: headings and symbols as well as words, and no words of every question."""
+"""Searches in manuals use headings, symbols and words, but no words that every question has."""
 
 from collections.abc import Callable
 

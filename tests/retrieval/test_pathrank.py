@@ -74,7 +74,7 @@ def test_titles_of_common_words_are_names_where_nothing_has_capitals(kg: Knowled
 
 
 def test_titles_within_longer_names(kg: KnowledgeGraph, collection_name: str) -> None:
-    """What texts call Queen Sunniva Falk leads to the article Sunniva Falk, and so does a question."""
+    """"Queen Sunniva Falk" leads to the article Sunniva Falk in texts and in questions."""
     texts = {
         "Crown": "Crown is a film in which Marit Lie plays Queen Sunniva Falk.",
         "Harbour": "Harbour was opened by Queen Sunniva Falk.",
@@ -102,7 +102,7 @@ def test_at_most_eight_round_trips(kg: KnowledgeGraph, coast: str) -> None:
 
 
 def test_a_long_question_is_listed_as_a_set(kg: KnowledgeGraph, coast: str, constants: Constants) -> None:
-    """Of the passages on the way the one with a painter in its town gains most; scores fall with the list."""
+    """The passage with a painter in its town gains most on the way; scores fall along the ranking."""
 
     def scores(retriever: str) -> dict[str, float]:
         return {h.passage.title: h.score for h in kg[coast].search(_QUESTION, retriever=retriever, k=20)}

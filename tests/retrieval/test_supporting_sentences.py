@@ -124,7 +124,7 @@ def test_a_way_in_a_circle_is_no_trail() -> None:
 
 
 def test_a_passage_without_its_text_ends_no_trail() -> None:
-    """Of a document that was removed since an answer was kept, only the title is left."""
+    """Only the title is left of a document that was removed since an answer was saved."""
     gone = Passage("p2", "d2", "Colin Archer", "")
     assert hops(Hit(gone, 1.0, HIT.why), "Where?", by_title([Hit(FRAM, 1.0)])) == []
     assert told_trail([Hit(FRAM, 1.0), Hit(gone, 0.5, HIT.why)], "Where?") == []

@@ -27,7 +27,7 @@ _EVIL = "http://evil.example"
 
 @pytest.fixture(scope="module")
 def graph(kg: KnowledgeGraph, fill: Callable[..., str]) -> dict[str, str]:
-    """What an attacker may have heard of: ids of what is not theirs."""
+    """Ids of other people's data, which an attacker may have heard of."""
     fill(_MINE, [Document("mine", (Section("The harbour is open to all."),), "mine")])
     fill(_SECRET, [Document("theirs", (Section(f"The code of the vault is {_CODE}."),), "theirs")])
     found = kg[_SECRET].search("vault code", k=1)

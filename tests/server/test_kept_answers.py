@@ -49,7 +49,7 @@ def _hits(draw: Any) -> tuple[Hit, ...]:
 
 @some.composite
 def _histories(draw: Any) -> tuple[Answer | Ranking, dict[str, Passage]]:
-    """What was answered, and what is held of its passages afterwards: the same, another text, nothing."""
+    """A saved answer, and the later state of its passages: the same, another text, nothing."""
     hits = draw(_hits())
     ranking = Ranking(_QUESTION, "pathrank", hits)
     now = {}

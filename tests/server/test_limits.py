@@ -1,4 +1,4 @@
-"""What one caller may take: requests, time, sizes; and that what goes wrong inside is not told."""
+"""Limits of one caller: requests, time, sizes. Internal errors are not told."""
 
 import errno
 import logging

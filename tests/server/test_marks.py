@@ -1,4 +1,4 @@
-"""What of a PDF's page is marked as a passage: its words, however the page spells them, and no others."""
+"""Marks on a PDF's page cover the words of a passage, however the page spells them, and no others."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""What the pages ask of the REST API beside searches and answers: names, pairs of names, documents, keys, estimates
+"""REST routes of the pages beside searches and answers: names, pairs of names, documents, keys, estimates
 and examples.
 """
 

@@ -1,4 +1,4 @@
-"""What every route replies is what OpenAPI says of it, no key more and none less."""
+"""Every route's reply matches OpenAPI, without a key more or less."""
 
 import json
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""What the routes do: the same as the Collection objects, over HTTP."""
+"""The routes do the same as the Collection objects, over HTTP."""
 
 import base64
 import io

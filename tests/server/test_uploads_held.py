@@ -1,4 +1,4 @@
-"""What the uploads of a server may take together."""
+"""The limit of all uploads of a server together."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""What is read of texts in other languages than English: words, stems, names; and which language they are in."""
+"""Texts in other languages than English: words, stems, names, and their language."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""What makes two names one, and what a search looks past."""
+"""When two names are one, and which differences a search ignores."""
 
 import itertools
 import unicodedata

@@ -59,7 +59,7 @@ class Shell:
                     "UV_PYTHON": sys.executable, "UV_PYTHON_DOWNLOADS": "never", "UV_SYSTEM_CERTS": "1"}  # fmt: skip
 
     def run(self, *words: str | Path, **more: Any) -> str:
-        """What a command prints; it must succeed."""
+        """Return the output of a command, which must succeed."""
         began = time.monotonic()
         done = subprocess.run([*map(str, words)], cwd=self.folder, env=self.env, text=True, stdout=subprocess.PIPE,
                               stderr=subprocess.STDOUT, timeout=900, **more)  # fmt: skip
@@ -69,7 +69,7 @@ class Shell:
         return done.stdout
 
     def megabytes(self, folder: Path) -> float:
-        """What a folder takes on disk."""
+        """Return the size of a folder on disk."""
         return int(self.run("du", "-sk", folder).split()[0]) / 1024
 
 

@@ -33,7 +33,7 @@ class Stalling:
         self._open.clear()
 
     def go_on(self) -> None:
-        """What waited passes."""
+        """Release the waiting bytes."""
         self._open.set()
 
     def _accept(self) -> None:

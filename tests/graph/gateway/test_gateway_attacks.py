@@ -23,7 +23,7 @@ MARGIN = 8.0  # seconds beyond the time-out: the server looks at the clock about
 
 
 def _answer(kg: KnowledgeGraph, asked: Asked, trust: Trust = "guest") -> Rows | KgragError:
-    """What comes of a statement; it ends in time, and what is asked beside it is answered."""
+    """Return the outcome of a statement, which ends in time while others are answered."""
     waited: list[float] = []
 
     def beside() -> None:

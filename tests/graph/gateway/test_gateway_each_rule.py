@@ -83,7 +83,7 @@ def test_plan_that_reads_passes_and_no_other() -> None:
 
 
 class _Result:
-    """What the driver gives: records of one column."""
+    """A result of the driver: records of one column."""
 
     def __init__(self, *values: Any) -> None:
         self._values = values

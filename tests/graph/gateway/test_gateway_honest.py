@@ -1,4 +1,4 @@
-"""What analysts ask is answered with plain values, without embeddings unless they are asked for."""
+"""Analysts get plain values, and embeddings on request alone."""
 
 import time
 from contextlib import nullcontext

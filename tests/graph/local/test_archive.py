@@ -66,7 +66,7 @@ def wait_for(happened: Callable[[], object]) -> None:
 
 
 def said(settings: Settings) -> tuple[bool, str]:
-    """What doctor says of the archive."""
+    """Return the line of `kgrag doctor` on the archive."""
     return next((check.ok, check.detail) for check in run_checks(settings) if check.name == "Archive of classes")
 
 

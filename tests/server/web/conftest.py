@@ -59,7 +59,7 @@ def application(
 
 @pytest.fixture
 def environment(collections: None, neo4j_env: dict[str, str], scripted: Scripted, tmp_path: Path) -> dict[str, str]:
-    """Of another server of them, whose home is empty."""
+    """The address of another server, whose home is empty."""
     return {**neo4j_env, **scripted.env(), "KGRAG_HOME": str(tmp_path)}
 
 

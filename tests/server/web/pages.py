@@ -21,7 +21,7 @@ SHIPS, LETTERS = "ships & <b>boats", "letters"
 QUESTION = "Where was the designer of the Aurora born?"
 DESIGNED = "The schooner Aurora was designed by Ingrid Solheim, who was born in Molde in 1861."
 HOSTILE = "Solheim kept <script>document.title = 'broken'</script> **notes** and [links](javascript:alert(1))."
-"""Of the collections that every test here finds, and of what their documents say."""
+"""Names of the collections of every test here, and sentences of their documents."""
 
 _NARROW, _WIDE = (390, 844), (1280, 900)
 

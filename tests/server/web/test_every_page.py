@@ -52,7 +52,7 @@ def made(kg: KnowledgeGraph, application: Application, scripted_server: Scripted
 
 
 def _wrong(page: Any, axe: Any, name: str) -> list[Any]:
-    """What a page does wrong: it is wider than the window, or cannot be read out."""
+    """Return the faults of a page: it is wider than the window, or cannot be read out."""
     wide = page.evaluate("document.documentElement.scrollWidth - innerWidth")
     return [(name, "too wide", wide)] * (wide > 0) + [
         (name, its["id"], its["nodes"][0]["html"][:300], its["nodes"][0]["failureSummary"])

@@ -1,4 +1,4 @@
-"""What holds on every page: who sees what, what the browser may do, what is not there."""
+"""Rules of every page: visibility by role, permissions of the browser, missing pages."""
 
 from __future__ import annotations
 

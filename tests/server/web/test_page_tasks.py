@@ -1,4 +1,4 @@
-"""What a team does with it, each task as a person would."""
+"""Tasks of a team, each done as a person would."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What readers of the pages count on: what is written is in sight, addresses name collections, nothing is lost."""
+"""Readers of the pages see new text, find collections in addresses, and lose nothing."""
 
 from __future__ import annotations
 
