@@ -74,7 +74,7 @@ def test_titles_of_common_words_are_names_where_nothing_has_capitals(kg: Knowled
 
 
 def test_titles_within_longer_names(kg: KnowledgeGraph, collection_name: str) -> None:
-    """"Queen Sunniva Falk" leads to the article Sunniva Falk in texts and in questions."""
+    """ "Queen Sunniva Falk" leads to the article Sunniva Falk in texts and in questions."""
     texts = {
         "Crown": "Crown is a film in which Marit Lie plays Queen Sunniva Falk.",
         "Harbour": "Harbour was opened by Queen Sunniva Falk.",
