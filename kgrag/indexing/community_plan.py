@@ -174,8 +174,6 @@ def _leiden(ties: Any, resolution: float, seed: int) -> NDArray[np.int64]:
     return np.asarray(order[inverse], np.int64)
 
 
-SIZE = 50
-"""Most members of a community that is not parted again (GraphRAG, its code: 10, a report for every other passage)."""
 SMALLEST = 3
 """Fewest members of a community."""
 AGAIN = 0.2

@@ -365,9 +365,9 @@ def _wall(records: Iterable[Record]) -> float:
 
 def _iterations(records: Sequence[tuple[Record, AnswerRecord]], depth: int) -> list[dict[str, float | str | None]]:
     def row(
-        name: str, ranked: Iterable[Ranks], found: Iterable[Ranks], used: Sequence[tuple[int, int]]
+        name: str, ranked: Iterable[Ranks], best: Iterable[Ranks], used: Sequence[tuple[int, int]]
     ) -> dict[str, float | str | None]:
-        recalls = [round(fmean(100 * recall_at(r, depth) for r in ranks), 1) for ranks in (ranked, found)]
+        recalls = [round(fmean(100 * recall_at(r, depth) for r in ranks), 1) for ranks in (ranked, best)]
         calls, tokens = (round(fmean(numbers), n) for numbers, n in zip(zip(*used, strict=True), (1, 0), strict=True))
         means = {f"R@{depth}": recalls[0], f"found@{depth}": recalls[1], "calls": calls, "tokens": tokens}
         return {"iteration": name, "questions": len(used), **means}
@@ -378,8 +378,8 @@ def _iterations(records: Sequence[tuple[Record, AnswerRecord]], depth: int) -> l
         last = [a.iterations[: number + 1][-1] if a.iterations and not r.error else None for r, a in records]
         pairs = list(zip(last, records, strict=True))
         ranked = [r.ranks if state is None else state.ranked for state, (r, _) in pairs]
-        found = [r.ranks if state is None else state.ranks for state, (r, _) in pairs]
-        rows.append(row(str(number + 1), ranked, found, [(i.calls, i.tokens) for i in came]))
+        best = [r.ranks if state is None else state.ranks for state, (r, _) in pairs]
+        rows.append(row(str(number + 1), ranked, best, [(i.calls, i.tokens) for i in came]))
     rest = [
         (a.usage.calls - sum(i.calls for i in a.iterations), a.usage.tokens - sum(i.tokens for i in a.iterations))
         for _, a in records
