@@ -9,6 +9,7 @@ it is marked (`stale`) until a model writes it again.
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, ClassVar
 
 from pydantic import BaseModel, Field
@@ -141,14 +142,12 @@ def estimate(graph: Graph, collection: Collection, chat: ChatSettings, progress:
     prompt = load_prompt(TASK, chat.prompts)
     rows = [dict(row) for row in graph.stream("stages/communities", collection=collection.name)]
     due = {row["id"] for row in rows if row["stale"] or row["made"] != prompt.version}
-    done, size = 0, 0
-    for batch in batches(sorted(due)):
+    size = 0
+    for batch in batches(sorted(due), partial(progress, "reports")):
         for material in materials(graph, batch):
             reports = [{**r, "text": "x" * bytes_of(WRITTEN)} if r["id"] in due else r for r in material["reports"]]
             filled = values({**material, "reports": reports})
             size += sum(len(message.content.encode("utf-8", "replace")) for message in prompt.messages(**filled))
-        done += len(batch)
-        progress("reports", done, len(due))
     return estimate_calls(chat, TASK, len(due), size, WRITTEN)
 
 
@@ -184,13 +183,9 @@ def _lay(
                 "passages": [{"id": network.passages[i], "weight": weight} for i, weight in each.passages],
             }
         )
-    done, labels = 0, [collection.label("Community")]
-    for batch in batches(rows):
-        progress("communities", done, len(rows))
+    labels = [collection.label("Community")]
+    for batch in batches(rows, partial(progress, "communities")):
         graph.run("write/communities", rows=batch, collection=collection.name, labels=labels)
-        done += len(batch)
-    if rows:
-        progress("communities", done, len(rows))
 
 
 def _due(

@@ -8,8 +8,9 @@ import math
 import time
 from abc import ABC, abstractmethod
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, ClassVar, Generic, TypeVar
 
 import numpy as np
@@ -280,14 +281,9 @@ class Writing:
                 due = self._ask(grouping, self._llm, due, stage)
             self._left += len(due)
         changed = [group for group in due if group.changed]
-        done = 0
-        for batch in batches(changed):
-            self._progress(stage, done, len(changed))
+        for batch in batches(changed, partial(self._progress, stage)):
             grouping.write(batch, grouping.extracted(batch), EXTRACTED)
-            done += len(batch)
-        if changed:
-            self._progress(stage, done, len(changed))
-        self.written += done
+        self.written += len(changed)
 
     def _ask(
         self, grouping: Grouping[AnyGroup], llm: PromptedModel, groups: list[AnyGroup], stage: str
@@ -305,9 +301,7 @@ class Writing:
             grouping.write([left.pop(id) for id in replies], list(replies.values()), version)
             self.written += len(replies)
 
-        def report(done: int, total: int) -> None:
-            self._progress(stage, done, total)
-
+        report = partial(self._progress, stage)
         outcome = ask_each(
             sources(), len(groups), lambda s: grouping.by_model(s["material"], llm), write, report, self._threads
         )
@@ -316,6 +310,12 @@ class Writing:
         return list(left.values())
 
 
-def batches(items: Sequence[Item]) -> list[Sequence[Item]]:
-    """Return items in batches."""
-    return [items[start : start + _BATCH] for start in range(0, len(items), _BATCH)]
+def batches(
+    items: Sequence[Item], report: Callable[[int, int], None] = lambda done, total: None
+) -> Iterator[list[Item]]:
+    """Yield items in batches; `report` receives how many are done, and of how many."""
+    for start in range(0, len(items), _BATCH):
+        report(start, len(items))
+        yield list(items[start : start + _BATCH])
+    if items:
+        report(len(items), len(items))

@@ -11,6 +11,7 @@ import importlib
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
@@ -171,15 +172,12 @@ def estimate(graph: Graph, collection: Collection, chat: ChatSettings, progress:
     for level in range(1, levels + 1):
         below = _read(graph, collection, level - 1, vectors=False)
         groups = _due(graph, collection, level, below, prompt.version)
-        done = 0
-        for batch in batches(groups):
+        for batch in batches(groups, partial(progress, "summaries")):
             if level == 1:
                 texts = _texts(graph, below, batch)
                 size += sum(len(prompt_text([texts[below.ids[i]] for i in g.members]).encode()) for g in batch)
             else:
                 size += sum(bytes_of(len(g.members) * _WRITTEN) for g in batch)
-            done += len(batch)
-            progress("summaries", done, len(groups))
         calls += len(groups)
         size += len(groups) * around
     return estimate_calls(chat, TASK, calls, size, _WRITTEN)
@@ -247,14 +245,11 @@ class Tree(Grouping[_Group]):
             rows.append({"id": id, "members": [{"id": below.ids[i], "weight": weight} for i, weight in weighted]})
             for i in members:
                 below.parents[i].append(id)
-        done, labels = 0, [collection.label("Summary")]
-        for batch in batches(rows):
-            self.progress(f"level {level}", done, len(rows))
+        labels = [collection.label("Summary")]
+        for batch in batches(rows, partial(self.progress, f"level {level}")):
             self.graph.run(
                 "write/summaries", label=below.label, rows=batch, collection=collection.name, labels=labels, level=level
             )
-            done += len(batch)
-        self.progress(f"level {level}", done, len(rows))
         self.graph.run("write/tree_laid", collection=collection.name, levels=level)
 
     def _place(self) -> None:
