@@ -39,7 +39,7 @@ from kgrag.lab.question_templates import (
 from kgrag.lab.readers.own import CORPUS, QUERIES, TRIPLES
 from kgrag.lab.records import Ledger
 from kgrag.models.budget import Estimate, estimate_calls
-from kgrag.models.prompted import PromptedModel, harmless, numbered, titled
+from kgrag.models.prompted import PromptedModel, harmless, numbered, object_schema, titled
 from kgrag.models.prompts import Prompt
 from kgrag.runtime.files import user_file
 from kgrag.values.errors import InputError, ModelError
@@ -62,17 +62,11 @@ _WRITTEN = {MAKE: 120, CHECK: 30}
 _TRIPLES = 10_000_000  # written at most
 
 
+_TEXT = {"type": "string"}
+
+
 class _QuestionReply(BaseModel):
-    REPLY: ClassVar[Mapping[str, Any]] = {
-        "type": "object",
-        "properties": {
-            "question": {"type": "string"},
-            "answer": {"type": "string"},
-            "supports": {"type": "array", "items": {"type": "string"}},
-        },
-        "required": ["question", "answer", "supports"],
-        "additionalProperties": False,
-    }
+    REPLY: ClassVar = object_schema({"question": _TEXT, "answer": _TEXT, "supports": {"type": "array", "items": _TEXT}})
 
     question: str
     answer: str
@@ -80,16 +74,9 @@ class _QuestionReply(BaseModel):
 
 
 class _Checked(BaseModel):
-    REPLY: ClassVar[Mapping[str, Any]] = {
-        "type": "object",
-        "properties": {
-            "sound": {"type": "boolean"},
-            "needed": {"type": "array", "items": {"type": "integer"}},
-            "reason": {"type": "string"},
-        },
-        "required": ["sound", "needed", "reason"],
-        "additionalProperties": False,
-    }
+    REPLY: ClassVar = object_schema(
+        {"sound": {"type": "boolean"}, "needed": {"type": "array", "items": {"type": "integer"}}, "reason": _TEXT}
+    )
 
     sound: bool
     needed: list[int]
