@@ -57,11 +57,16 @@ def plot(rows: Rows, title: str, path: Path) -> None:
         if (p50 := row["p50_ms"]) is not None:
             marker = _MARKERS[number // 10 % len(_MARKERS)]
             axes.plot(max(_LEAST, p50), row[measure], marker, markersize=8, color=f"C{number % 10}", label=name)
-    axes.xaxis.set_major_locator(ticker.LogLocator(subs=(1, 2, 5)))
-    axes.xaxis.set_major_formatter(ticker.FuncFormatter(lambda value, _: f"{value:g}"))
-    axes.xaxis.set_minor_formatter(ticker.NullFormatter())
+    number_ticks(axes.xaxis, ticker)
     figure.legend(loc="outside right upper", fontsize=10)
     save(figure, path)
+
+
+def number_ticks(axis: Any, ticker: Any) -> None:
+    """Put plain numbers to a logarithmic axis."""
+    axis.set_major_locator(ticker.LogLocator(subs=(1, 2, 5)))
+    axis.set_major_formatter(ticker.FuncFormatter(lambda value, _: f"{value:g}"))
+    axis.set_minor_formatter(ticker.NullFormatter())
 
 
 def save(figure: Any, path: Path) -> None:
@@ -136,15 +141,14 @@ def draw(figure: PaperTable, result: "Result", title: str, path: Path) -> None:
     axes.set(title=title, xlabel=below, ylabel=figure.measures[0])
     places = list(dict.fromkeys(x for line in series.values() for x, _ in line))
     width = 0.8 / max(1, len(series))
+    marker = {"iterations": "o-", "ranks": "o-", "points": "o"}.get(figure.drawn)
     for number, (name, line) in enumerate(series.items()):
-        if figure.drawn in ("iterations", "ranks"):
-            axes.plot([x for x, _ in line], [y for _, y in line], "o-", color=f"C{number % 10}", label=name)
-        elif figure.drawn == "points":
-            axes.plot([x for x, _ in line], [y for _, y in line], "o", color=f"C{number % 10}", label=name)
+        heights, style = [y for _, y in line], {"color": f"C{number % 10}", "label": name}
+        if marker is not None:
+            axes.plot([x for x, _ in line], heights, marker, **style)
         else:
-            at = [places.index(x) + number * width for x, _ in line]
-            axes.bar(at, [y for _, y in line], width, color=f"C{number % 10}", label=name)
-    if figure.drawn not in ("iterations", "ranks", "points"):
+            axes.bar([places.index(x) + number * width for x, _ in line], heights, width, **style)
+    if marker is None:
         axes.set_xticks([i + 0.4 - width / 2 for i in range(len(places))], list(map(str, places)))
     axes.grid(True, axis="y", alpha=0.3)
     picture.legend(loc="outside right upper", fontsize=9)
