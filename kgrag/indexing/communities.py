@@ -66,15 +66,16 @@ class Communities(Grouping[Reported]):
         """See Grouping: reports on parts are written before those on the whole."""
         graph, collection, name = self.graph, self.collection, self.collection.name
         self.progress("communities", 0, None)
-        laid = int(graph.run("stages/communities_laid", collection=name)[0]["names"])
+        laid = int(graph.run("stages/laid", collection=name, groups="communities")[0]["number"])
         network = read_network(graph, collection)
         there = {row["id"]: dict(row) for row in graph.stream("stages/communities", collection=name)}
         planned = plan(network, list(there.values()), laid, name, self.size)
         if planned.again and laid:
-            graph.run("write/communities_laid", collection=name, names=0)
+            graph.run("write/laid", collection=name, groups="communities", number=0)
         _lay(graph, collection, network, planned.communities, there, self.progress)
         self.removed = _remove(graph, sorted(there.keys() - {each.id for each in planned.communities}))
-        graph.run("write/communities_laid", collection=name, names=planned.names if planned.again else laid)
+        number = planned.names if planned.again else laid
+        graph.run("write/laid", collection=name, groups="communities", number=number)
         self.made = {id: (row["rests_on"] or "", row["made"] or "") for id, row in there.items()}
         counts = Counter(each.level for each in planned.communities)
         self.levels = [counts[level] for level in range(len(counts))]
@@ -130,7 +131,7 @@ _REMOVED = 5000  # communities removed at once
 
 def remove(graph: Graph, collection: Collection) -> int:
     """Remove all communities; returns how many there were."""
-    graph.run("write/communities_laid", collection=collection.name, names=0)
+    graph.run("write/laid", collection=collection.name, groups="communities", number=0)
     return _remove(graph, [row["id"] for row in graph.stream("stages/communities", collection=collection.name)])
 
 

@@ -156,7 +156,7 @@ class _Group(Group):
 
 def remove(graph: Graph, collection: Collection) -> int:
     """Remove all summaries; returns how many there were."""
-    graph.run("write/tree_laid", collection=collection.name, levels=0)
+    graph.run("write/laid", collection=collection.name, groups="tree", number=0)
     return _remove(graph, collection, 0)
 
 
@@ -250,7 +250,7 @@ class Tree(Grouping[_Group]):
             self.graph.run(
                 "write/summaries", label=below.label, rows=batch, collection=collection.name, labels=labels, level=level
             )
-        self.graph.run("write/tree_laid", collection=collection.name, levels=level)
+        self.graph.run("write/laid", collection=collection.name, groups="tree", number=level)
 
     def _place(self) -> None:
         """Put nodes without a cluster into the clusters with the nearest middles."""
@@ -288,7 +288,7 @@ def _remove(graph: Graph, collection: Collection, above: int) -> int:
 
 
 def _laid(graph: Graph, collection: Collection) -> int:
-    return int(graph.run("stages/tree_laid", collection=collection.name)[0]["levels"])
+    return int(graph.run("stages/laid", collection=collection.name, groups="tree")[0]["number"])
 
 
 def _read(graph: Graph, collection: Collection, level: int, *, vectors: bool = True) -> _Level:

@@ -58,14 +58,12 @@ class Sweep:
         if not option.isidentifier() or not values:
             raise ConfigurationError(f"{text!r} does not say what is to be varied.", _FORM)
         lines: dict[str, dict[str, str]] = {}
-        for name in retrievers:
-            variants = {literal(v): _varied(name, option, v) for v in values}
-            if None not in variants.values():
-                lines[check_retriever(name)] = {label: check_retriever(new) for label, new in variants.items() if new}
-        for name in systems:
-            variants = {literal(v): _varied_system(name, option, v) for v in values}
-            if None not in variants.values():
-                lines[check_system(name)] = {label: check_system(new) for label, new in variants.items() if new}
+        kinds = ((retrievers, _varied, check_retriever), (systems, _varied_system, check_system))
+        for names, vary, check in kinds:
+            for name in names:
+                variants = {literal(v): vary(name, option, v) for v in values}
+                if None not in variants.values():
+                    lines[check(name)] = {label: check(new) for label, new in variants.items() if new}
         if not lines:
             named = ", ".join([*retrievers, *systems])
             raise ConfigurationError(
