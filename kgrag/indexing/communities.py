@@ -72,7 +72,7 @@ class Communities(Grouping[Reported]):
         planned = plan(network, list(there.values()), laid, name, self.size)
         if planned.again and laid:
             graph.run("write/laid", collection=name, groups="communities", number=0)
-        _lay(graph, collection, network, planned.communities, there, self.progress)
+        self._lay(network, planned.communities, there)
         self.removed = _remove(graph, sorted(there.keys() - {each.id for each in planned.communities}))
         number = planned.names if planned.again else laid
         graph.run("write/laid", collection=name, groups="communities", number=number)
@@ -85,6 +85,27 @@ class Communities(Grouping[Reported]):
             yield f"reports {level}", due
             content = {group.id: group.rests_on for group in due}
             self.stale += sum(self.made[id][0] != content[id] for id in old)
+
+    def _lay(self, network: Network, planned: Sequence[Planned], there: dict[str, dict[str, Any]]) -> None:
+        """Write the communities that are not as they should be, with their edges; the coarsest first."""
+        entities: dict[int, list[str]] = {}
+        for id, node in zip(network.entities, network.node.tolist(), strict=True):
+            entities.setdefault(node, []).append(id)
+        rows: list[dict[str, Any]] = []
+        for each in planned:
+            parent = None if each.parent is None else planned[each.parent].id
+            laid = digest([each.content, str(each.level), parent or ""])
+            if there.get(each.id, {}).get("laid") == laid:
+                continue
+            row = {"id": each.id, "level": each.level, "name": caption(_named(each)), "title": _named(each)}
+            members = [id for node in each.own for id in entities[node]]
+            size = sum(len(entities[node]) for node in each.nodes.tolist())
+            passages = [{"id": network.passages[i], "weight": weight} for i, weight in each.passages]
+            row |= {"names": each.names, "size": size, "laid": laid, "parent": parent}
+            rows.append({**row, "members": members, "passages": passages})
+        name, labels = self.collection.name, [self.collection.label("Community")]
+        for batch in batches(rows, partial(self.progress, "communities")):
+            self.graph.run("write/communities", rows=batch, collection=name, labels=labels)
 
     def material(self, groups: Sequence[Reported]) -> list[Material]:
         """See Grouping."""
@@ -150,43 +171,6 @@ def estimate(graph: Graph, collection: Collection, chat: ChatSettings, progress:
             filled = values({**material, "reports": reports})
             size += sum(len(message.content.encode("utf-8", "replace")) for message in prompt.messages(**filled))
     return estimate_calls(chat, TASK, len(due), size, WRITTEN)
-
-
-def _lay(
-    graph: Graph,
-    collection: Collection,
-    network: Network,
-    planned: Sequence[Planned],
-    there: dict[str, dict[str, Any]],
-    progress: Progress,
-) -> None:
-    """Write the communities that are not as they should be, with their edges; the coarsest first."""
-    entities: dict[int, list[str]] = {}
-    for id, node in zip(network.entities, network.node.tolist(), strict=True):
-        entities.setdefault(node, []).append(id)
-    rows: list[dict[str, Any]] = []
-    for each in planned:
-        parent = None if each.parent is None else planned[each.parent].id
-        laid = digest([each.content, str(each.level), parent or ""])
-        if there.get(each.id, {}).get("laid") == laid:
-            continue
-        rows.append(
-            {
-                "id": each.id,
-                "level": each.level,
-                "name": caption(_named(each)),
-                "title": _named(each),
-                "names": each.names,
-                "size": sum(len(entities[node]) for node in each.nodes.tolist()),
-                "laid": laid,
-                "parent": parent,
-                "members": [id for node in each.own for id in entities[node]],
-                "passages": [{"id": network.passages[i], "weight": weight} for i, weight in each.passages],
-            }
-        )
-    labels = [collection.label("Community")]
-    for batch in batches(rows, partial(progress, "communities")):
-        graph.run("write/communities", rows=batch, collection=collection.name, labels=labels)
 
 
 def _due(
