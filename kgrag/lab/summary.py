@@ -135,7 +135,8 @@ NDCG = 10
 COMPARED = ("answer@5", "answer@10", "R@5", "R@10", "R@15", f"perfect@{PERFECT}", "MRR", f"nDCG@{NDCG}")
 """The measures whose differences are given."""
 
-_ONE_DIGIT = ("EM", "F1", "Acc", "Struct-EM", "calls", "p50_ms", "p95_ms", "wall_s")
+_WAYS = {"both": (True, True), "it alone": (True, False), "baseline alone": (False, True), "neither": (False, False)}
+_ONE_DIGIT = ("EM", "F1", "Acc", "Struct-EM", "calls", "p50_ms", "p95_ms", "wall_s", *_WAYS)
 
 Rows = dict[str, dict[str, float | None]]
 """System -> measure -> value; None where there is nothing to measure."""
@@ -145,8 +146,6 @@ Iterations = dict[str, list[dict[str, float | str | None]]]
 
 Overlaps = dict[str, dict[str, float | str]]
 """System -> what it and a baseline get right, in per cent of the questions: see `overlaps`."""
-
-_WAYS = {"both": (True, True), "it alone": (True, False), "baseline alone": (False, True), "neither": (False, False)}
 
 Group = tuple[int, str]
 """The rank of a group among others, and its name."""
