@@ -338,8 +338,8 @@ def reply_schema(shape: type[BaseModel]) -> Mapping[str, Any]:
     if own is not None:
         return own
     fields = shape.model_json_schema()["properties"]
-    kept = ("type", "enum", "anyOf")
-    return object_schema({name: {key: f[key] for key in f if key in kept} for name, f in fields.items()})
+    names = ("type", "enum", "anyOf")
+    return object_schema({name: {key: f[key] for key in f if key in names} for name, f in fields.items()})
 
 
 def object_schema(properties: Mapping[str, Any]) -> Mapping[str, Any]:
