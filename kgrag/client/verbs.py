@@ -300,12 +300,12 @@ class Verbs:
         Raises:
             ConfigurationError: scikit-learn is not installed, or `ask`, and no language model is configured.
         """
-        from kgrag.indexing.tree import build
+        from kgrag.indexing.group_texts import build
+        from kgrag.indexing.tree import Tree
 
-        record, model = self._indexed("Summary")
+        grouping = Tree(self.kg.graph, *self._indexed("Summary"), progress or no_progress, size)
         llm = self.kg.language_model() if ask else None
-        settings, progress = self.kg.settings, progress or no_progress
-        return build(self.kg.graph, record, model, settings, progress, llm=llm, threads=threads, size=size)
+        return build(grouping, self.kg.settings, llm=llm, threads=threads)
 
     def estimate_tree(self, *, progress: Progress | None = None) -> "Estimate":
         """Estimate the most that a language model takes for the missing summaries, without a call.
@@ -362,12 +362,12 @@ class Verbs:
         Raises:
             ConfigurationError: graspologic-native is not installed, or `ask`, and no language model is configured.
         """
-        from kgrag.indexing.communities import build
+        from kgrag.indexing.communities import Communities
+        from kgrag.indexing.group_texts import build
 
-        record, model = self._indexed("Community")
+        grouping = Communities(self.kg.graph, *self._indexed("Community"), progress or no_progress, size)
         llm = self.kg.language_model() if ask else None
-        settings, progress = self.kg.settings, progress or no_progress
-        return build(self.kg.graph, record, model, settings, progress, llm=llm, threads=threads, size=size)
+        return build(grouping, self.kg.settings, llm=llm, threads=threads)
 
     def estimate_communities(self, *, progress: Progress | None = None) -> "Estimate":
         """Estimate the most that a language model takes for the missing reports, without a call.

@@ -6,33 +6,23 @@ is written is not asked for again. A report that a model wrote is never replaced
 it is marked (`stale`) until a model writes it again.
 """
 
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, ClassVar
 
 from pydantic import BaseModel, Field
 
 from kgrag.graph.collections import Collection
 from kgrag.graph.connection import Graph
-from kgrag.indexing.community_plan import SIZE, Network, Planned, digest, plan, read_network
-from kgrag.indexing.corpus_stages import run_corpus_stages
-from kgrag.indexing.group_texts import (
-    EXTRACTED,
-    GroupText,
-    Writer,
-    Writing,
-    WritingReport,
-    bytes_of,
-    extracted,
-    prompt_text,
-)
-from kgrag.indexing.vectors import embedded_or_logged
+from kgrag.indexing.community_plan import Network, Planned, digest, plan, read_network
+from kgrag.indexing.group_texts import EXTRACTED, Group, Grouping, GroupText, batches, bytes_of, extracted, prompt_text
 from kgrag.models.budget import Estimate, estimate_calls
-from kgrag.models.embed import Embedder
 from kgrag.models.facts import lines
 from kgrag.models.prompted import PromptedModel, titled
 from kgrag.models.prompts import load_prompt
-from kgrag.settings import ChatSettings, Settings
+from kgrag.settings import ChatSettings
 from kgrag.text.tokens import caption
 from kgrag.values.documents import Triple
 from kgrag.values.events import Progress
@@ -58,64 +48,84 @@ class Report(BaseModel):
     findings: list[str] = Field(default_factory=list)
 
 
-@dataclass(frozen=True, slots=True)
-class Reported:
+@dataclass(frozen=True, kw_only=True)
+class Reported(Group):
     """A community whose report is due; `named`: its key names."""
 
-    id: str
     named: str
-    rests_on: str
-    changed: bool = True
 
 
-@dataclass(slots=True)
-class Reports(Writer[Reported]):
-    """Writes reports of communities; those of their parts are written before. `tokens`: most that one is made from."""
+@dataclass
+class Communities(Grouping[Reported]):
+    """The communities of a collection. `size`: most members of one that is not parted again."""
 
+    label: ClassVar[str] = "Community"
     task: ClassVar[str] = TASK
-    graph: Graph
-    collection: Collection
-    embedder: Embedder
-    tokens: int
-    made: dict[str, tuple[str, str]]
-    """Community -> what its report rests on, and what made it; kept up to date."""
+
+    def due(self, version: str | None) -> Iterator[tuple[str, list[Reported]]]:
+        """See Grouping: reports on parts are written before those on the whole."""
+        graph, collection, name = self.graph, self.collection, self.collection.name
+        self.progress("communities", 0, None)
+        laid = int(graph.run("stages/laid", collection=name, groups="communities")[0]["number"])
+        network = read_network(graph, collection)
+        there = {row["id"]: dict(row) for row in graph.stream("stages/communities", collection=name)}
+        planned = plan(network, list(there.values()), laid, name, self.size)
+        if planned.again and laid:
+            graph.run("write/laid", collection=name, groups="communities", number=0)
+        self._lay(network, planned.communities, there)
+        self.removed = _remove(graph, sorted(there.keys() - {each.id for each in planned.communities}))
+        number = planned.names if planned.again else laid
+        graph.run("write/laid", collection=name, groups="communities", number=number)
+        self.made = {id: (row["rests_on"] or "", row["made"] or "") for id, row in there.items()}
+        counts = Counter(each.level for each in planned.communities)
+        self.levels = [counts[level] for level in range(len(counts))]
+        for level in reversed(range(len(counts))):
+            due, old = _due(planned.communities, level, self.made, version)
+            graph.run("write/stale_communities", ids=old)
+            yield f"reports {level}", due
+            content = {group.id: group.rests_on for group in due}
+            self.stale += sum(self.made[id][0] != content[id] for id in old)
+
+    def _lay(self, network: Network, planned: Sequence[Planned], there: dict[str, dict[str, Any]]) -> None:
+        """Write the communities that are not as they should be, with their edges; the coarsest first."""
+        entities: dict[int, list[str]] = {}
+        for id, node in zip(network.entities, network.node.tolist(), strict=True):
+            entities.setdefault(node, []).append(id)
+        rows: list[dict[str, Any]] = []
+        for each in planned:
+            parent = None if each.parent is None else planned[each.parent].id
+            laid = digest([each.content, str(each.level), parent or ""])
+            if there.get(each.id, {}).get("laid") == laid:
+                continue
+            row = {"id": each.id, "level": each.level, "name": caption(_named(each)), "title": _named(each)}
+            members = [id for node in each.own for id in entities[node]]
+            size = sum(len(entities[node]) for node in each.nodes.tolist())
+            passages = [{"id": network.passages[i], "weight": weight} for i, weight in each.passages]
+            row |= {"names": each.names, "size": size, "laid": laid, "parent": parent}
+            rows.append({**row, "members": members, "passages": passages})
+        name, labels = self.collection.name, [self.collection.label("Community")]
+        for batch in batches(rows, partial(self.progress, "communities")):
+            self.graph.run("write/communities", rows=batch, collection=name, labels=labels)
 
     def material(self, groups: Sequence[Reported]) -> list[Material]:
-        """See Writer."""
+        """See Grouping."""
         return materials(self.graph, [group.id for group in groups])
 
     def heading(self, material: Material) -> str:
-        """See Writer."""
+        """See Grouping."""
         return ", ".join(material["names"][:3])
 
     def extracted(self, groups: Sequence[Reported]) -> list[GroupText]:
-        """See Writer; they are called by the key names."""
+        """See Grouping; they are called by the key names."""
         passages = [row["passages"] for row in self.material(groups)]
         sentences = extracted(passages, self.embedder, self.collection.language.code)
         return [GroupText(group.named, sentence.text) for group, sentence in zip(groups, sentences, strict=True)]
 
     def by_model(self, material: Material, llm: PromptedModel) -> GroupText:
-        """See Writer."""
-        reply = llm.structured(TASK, Report, **values(material, self.tokens))
+        """See Grouping."""
+        reply = llm.structured(TASK, Report, **values(material))
         title, summary, *findings = (" ".join(s.split()) for s in (reply.title, reply.summary, *reply.findings))
         return GroupText(title or self.heading(material), "\n".join([summary, *filter(None, findings[:_FINDINGS])]))
-
-    def write(self, groups: Sequence[Reported], reports: Sequence[GroupText], origin: str) -> None:
-        """See Writer."""
-        vectors = embedded_or_logged(self.embedder, [s.text for s in reports], "reports")
-        rows = [
-            {
-                "id": group.id,
-                "name": caption(s.name),
-                "title": s.name,
-                "text": s.text,
-                "rests_on": group.rests_on,
-                "vector": vector,
-            }
-            for group, s, vector in zip(groups, reports, vectors, strict=True)
-        ]
-        self.graph.run("write/community_reports", rows=rows, embedding=self.collection.embedding, made=origin)
-        self.made.update({group.id: (group.rests_on, origin) for group in groups})
 
 
 def materials(graph: Graph, ids: Sequence[str]) -> list[Material]:
@@ -124,7 +134,7 @@ def materials(graph: Graph, ids: Sequence[str]) -> list[Material]:
     return [rows[id] for id in ids if id in rows]
 
 
-def values(material: Material, tokens: int) -> dict[str, str]:
+def values(material: Material) -> dict[str, str]:
     """Return the values of the prompt: reports of its parts, then passages, as many as fit.
 
     GraphRAG, section 3.1.5.
@@ -133,70 +143,20 @@ def values(material: Material, tokens: int) -> dict[str, str]:
     return {
         "names": titled(", ".join(material["names"])),
         "facts": lines(Triple(*fact) for fact in material["facts"]),
-        "texts": prompt_text(texts, tokens),
+        "texts": prompt_text(texts, TOKENS),
     }
 
 
-_LAID = 200  # communities written at once
-_REMOVED = 5000  # removed at once
-
-
-def build(
-    graph: Graph,
-    collection: Collection,
-    embedder: Embedder,
-    settings: Settings,
-    progress: Progress,
-    *,
-    llm: PromptedModel | None = None,
-    threads: int = 8,
-    size: int = SIZE,
-    tokens: int = TOKENS,
-) -> WritingReport:
-    """Find the communities of a collection, or update them; with `llm` a model writes the missing reports.
-
-    `size`: most members of one that is not parted again; `tokens`: most that a report is made from. When the budget is
-    used up or the server is out of reach, what was received is written. Raises ConfigurationError when
-    graspologic-native is not installed, DatabaseError.
-    """
-    name = collection.name
-    writing = Writing(llm, threads, progress)
-    version = llm.prompt(TASK).version if llm is not None else None
-    run_corpus_stages(graph, collection, settings, progress, embedder)
-    progress("communities", 0, None)
-    laid = int(graph.run("stages/communities_laid", collection=name)[0]["names"])
-    network = read_network(graph, collection)
-    there = {row["id"]: dict(row) for row in graph.stream("stages/communities", collection=name)}
-    planned = plan(network, list(there.values()), laid, name, size)
-    if planned.again and laid:
-        graph.run("write/communities_laid", collection=name, names=0)
-    _lay(graph, collection, network, planned.communities, there, progress)
-    removed = _remove(graph, sorted(there.keys() - {each.id for each in planned.communities}))
-    graph.run("write/communities_laid", collection=name, names=planned.names if planned.again else laid)
-
-    states = {id: (row["rests_on"] or "", row["made"] or "") for id, row in there.items()}
-    writer = Reports(graph, collection, embedder, tokens, states)
-    levels = [0] * (max((each.level for each in planned.communities), default=-1) + 1)
-    stale = 0
-    for level in range(len(levels) - 1, -1, -1):
-        due, old = _due(planned.communities, level, states, version)
-        graph.run("write/stale_communities", ids=old)
-        writing.run(writer, due, f"reports {level}")
-        content = {group.id: group.rests_on for group in due}
-        stale += sum(states[id][0] != content[id] for id in old)
-        levels[level] = sum(each.level == level for each in planned.communities)
-    return writing.report(levels, removed, stale)
+_REMOVED = 5000  # communities removed at once
 
 
 def remove(graph: Graph, collection: Collection) -> int:
     """Remove all communities; returns how many there were."""
-    graph.run("write/communities_laid", collection=collection.name, names=0)
+    graph.run("write/laid", collection=collection.name, groups="communities", number=0)
     return _remove(graph, [row["id"] for row in graph.stream("stages/communities", collection=collection.name)])
 
 
-def estimate(
-    graph: Graph, collection: Collection, chat: ChatSettings, progress: Progress, *, tokens: int = TOKENS
-) -> Estimate:
+def estimate(graph: Graph, collection: Collection, chat: ChatSettings, progress: Progress) -> Estimate:
     """Return the most that a model takes for the missing reports, once communities are known; calls none.
 
     Reports on parts are taken to be as long as replies usually are.
@@ -204,58 +164,13 @@ def estimate(
     prompt = load_prompt(TASK, chat.prompts)
     rows = [dict(row) for row in graph.stream("stages/communities", collection=collection.name)]
     due = {row["id"] for row in rows if row["stale"] or row["made"] != prompt.version}
-    ids, size = sorted(due), 0
-    for start in range(0, len(ids), _LAID):
-        for material in materials(graph, ids[start : start + _LAID]):
+    size = 0
+    for batch in batches(sorted(due), partial(progress, "reports")):
+        for material in materials(graph, batch):
             reports = [{**r, "text": "x" * bytes_of(WRITTEN)} if r["id"] in due else r for r in material["reports"]]
-            filled = values({**material, "reports": reports}, tokens)
+            filled = values({**material, "reports": reports})
             size += sum(len(message.content.encode("utf-8", "replace")) for message in prompt.messages(**filled))
-        progress("reports", min(start + _LAID, len(ids)), len(ids))
-    return estimate_calls(chat, TASK, len(ids), size, WRITTEN)
-
-
-def _lay(
-    graph: Graph,
-    collection: Collection,
-    network: Network,
-    planned: Sequence[Planned],
-    there: dict[str, dict[str, Any]],
-    progress: Progress,
-) -> None:
-    """Write the communities that are not as they should be, with their edges; the coarsest first."""
-    entities: dict[int, list[str]] = {}
-    for id, node in zip(network.entities, network.node.tolist(), strict=True):
-        entities.setdefault(node, []).append(id)
-    rows: list[dict[str, Any]] = []
-    for each in planned:
-        parent = None if each.parent is None else planned[each.parent].id
-        laid = digest([each.content, str(each.level), parent or ""])
-        if there.get(each.id, {}).get("laid") == laid:
-            continue
-        rows.append(
-            {
-                "id": each.id,
-                "level": each.level,
-                "name": caption(_named(each)),
-                "title": _named(each),
-                "names": each.names,
-                "size": sum(len(entities[node]) for node in each.nodes.tolist()),
-                "laid": laid,
-                "parent": parent,
-                "members": [id for node in each.own for id in entities[node]],
-                "passages": [{"id": network.passages[i], "weight": weight} for i, weight in each.passages],
-            }
-        )
-    for start in range(0, len(rows), _LAID):
-        progress("communities", start, len(rows))
-        graph.run(
-            "write/communities",
-            rows=rows[start : start + _LAID],
-            collection=collection.name,
-            labels=[collection.label("Community")],
-        )
-    if rows:
-        progress("communities", len(rows), len(rows))
+    return estimate_calls(chat, TASK, len(due), size, WRITTEN)
 
 
 def _due(
@@ -274,7 +189,7 @@ def _due(
         was, by = reports.get(each.id, ("", ""))
         changed, paid = was != rests_on, by not in ("", EXTRACTED)
         if changed or (version is not None and by != version):
-            due.append(Reported(each.id, _named(each), rests_on, changed and not paid))
+            due.append(Reported(id=each.id, rests_on=rests_on, changed=changed and not paid, named=_named(each)))
         if changed and paid:
             old.append(each.id)
     return due, old

@@ -97,10 +97,13 @@ def _joined(same: list[tuple[int, int]], count: int) -> NDArray[np.int64]:
     ends = np.array(same, np.int64).reshape(-1, 2)
     tied = sparse.csr_matrix((np.ones(len(ends), np.int8), (ends[:, 0], ends[:, 1])), shape=(count, count))
     _, labels = _scipy("sparse.csgraph").connected_components(tied, directed=False)
+    return _numbered(labels)
+
+
+def _numbered(labels: NDArray[Any]) -> NDArray[np.int64]:
+    """Return labels as numbers, in the order in which they first occur."""
     _, first, inverse = np.unique(labels, return_index=True, return_inverse=True)
-    order = np.empty(len(first), np.int64)
-    order[np.argsort(first, kind="stable")] = np.arange(len(first))
-    return np.asarray(order[inverse], np.int64)
+    return np.asarray(np.argsort(np.argsort(first))[inverse], np.int64)
 
 
 def _incidence(rows: list[list[int]], count: int) -> Any:
@@ -168,14 +171,9 @@ def _leiden(ties: Any, resolution: float, seed: int) -> NDArray[np.int64]:
         ties.indptr.astype(np.int64), ties.indices.astype(np.int32), ties.data, count, resolution=resolution, seed=seed
     )
     labels = np.array([mapped[i] for i in range(count)], np.int64)
-    _, first, inverse = np.unique(labels, return_index=True, return_inverse=True)
-    order = np.empty(len(first), np.int64)
-    order[np.argsort(first, kind="stable")] = np.arange(len(first))
-    return np.asarray(order[inverse], np.int64)
+    return _numbered(labels)
 
 
-SIZE = 50
-"""Most members of a community that is not parted again (GraphRAG, its code: 10, a report for every other passage)."""
 SMALLEST = 3
 """Fewest members of a community."""
 AGAIN = 0.2

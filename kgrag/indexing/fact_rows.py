@@ -18,7 +18,7 @@ from pydantic import BaseModel, Field, ValidationInfo, model_validator
 from kgrag.indexing.document_writer import Row, triple_properties
 from kgrag.indexing.fact_schema import FactSchema
 from kgrag.models.facts import TRIPLES, repeats_example, triple_of
-from kgrag.models.prompted import json_in
+from kgrag.models.prompted import json_in, object_schema
 from kgrag.text.dates import as_told, may_precede, written_date
 from kgrag.text.languages import ENGLISH, Language
 from kgrag.text.letters import word_lists
@@ -73,17 +73,8 @@ _TEXT = {"type": "string"}
 def _reply(**more: Any) -> Mapping[str, Any]:
     """Return the JSON schema of a reply whose entities have further properties."""
     entity = {"name": _TEXT, "aliases": {"type": "array", "items": _TEXT}, **more}
-    lists = {"entities": {"type": "array", "items": _object(entity)}, "triples": TRIPLES}
-    return _object(lists)
-
-
-def _object(properties: Mapping[str, Any]) -> Mapping[str, Any]:
-    return {
-        "type": "object",
-        "properties": dict(properties),
-        "required": list(properties),
-        "additionalProperties": False,
-    }
+    lists = {"entities": {"type": "array", "items": object_schema(entity)}, "triples": TRIPLES}
+    return object_schema(lists)
 
 
 class Extraction(BaseModel):
@@ -139,11 +130,12 @@ def typed_extraction(schema: FactSchema) -> type[Extraction]:
     predicate = {"type": "string", "enum": list(schema.predicates)}
     triple = {"subject": _TEXT, "predicate": predicate, "object": _TEXT, "from": date, "to": date}
     lists = {
-        name: {"type": "array", "items": _object(item)} for name, item in (("entities", entity), ("triples", triple))
+        name: {"type": "array", "items": object_schema(item)}
+        for name, item in (("entities", entity), ("triples", triple))
     }
 
     class TypedExtraction(Extraction):
-        REPLY: ClassVar[Mapping[str, Any]] = _object(lists)
+        REPLY: ClassVar[Mapping[str, Any]] = object_schema(lists)
 
     return TypedExtraction
 

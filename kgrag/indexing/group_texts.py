@@ -8,19 +8,26 @@ import math
 import time
 from abc import ABC, abstractmethod
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, Generic, Protocol, TypeVar
+from functools import partial
+from typing import Any, ClassVar, Generic, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 from pydantic import BaseModel
 
+from kgrag.graph.collections import Collection
+from kgrag.graph.connection import Graph
 from kgrag.indexing.ask_each import FailedPassage, Meter, Source, ask_each
+from kgrag.indexing.corpus_stages import run_corpus_stages
+from kgrag.indexing.vectors import embedded_or_logged
 from kgrag.models.budget import HIGH, LOW
 from kgrag.models.embed import Embedder, embed_each, unit
 from kgrag.models.prompted import PromptedModel, harmless, titled
+from kgrag.settings import Settings
 from kgrag.text.sentences import sentences
+from kgrag.text.tokens import caption
 from kgrag.values.errors import ModelError
 from kgrag.values.events import Progress
 from kgrag.values.results import Usage
@@ -128,21 +135,17 @@ def _name(members: Sequence[Member], text: str) -> str:
 _BATCH = 200  # texts written at once
 
 
-class Due(Protocol):
-    """The members that a text is due about. `changed` tells whether the present text rests on other members."""
+@dataclass(frozen=True, kw_only=True)
+class Group:
+    """A group whose text is due. `rests_on`: a hash of its sources; `changed`: the present text has other sources."""
 
-    @property
-    def id(self) -> str:
-        """Its node."""
-        ...
-
-    @property
-    def changed(self) -> bool:
-        """Whether its text is stale."""
-        ...
+    id: str
+    rests_on: str
+    changed: bool = True
 
 
-Group = TypeVar("Group", bound=Due)
+AnyGroup = TypeVar("AnyGroup", bound=Group)
+Item = TypeVar("Item")
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,13 +173,36 @@ def bytes_of(tokens: float) -> int:
     return round(tokens * (LOW + HIGH) / 2)
 
 
-class Writer(ABC, Generic[Group]):
-    """Writes the texts that are due about some groups. `material` is what one is made from, in the caller's form."""
+@dataclass
+class Grouping(ABC, Generic[AnyGroup]):
+    """Groups of the nodes of a collection, in levels, each with a text.
 
+    `material` is what a text is made from, in the grouping's own form. `levels`: the number of groups of each level;
+    `removed` groups; `stale` texts of a model; `made`: group -> what its text rests on, and what made it.
+    """
+
+    label: ClassVar[str]
     task: ClassVar[str]
+    graph: Graph
+    collection: Collection
+    embedder: Embedder
+    progress: Progress
+    size: int
+    levels: list[int] = field(default_factory=list, init=False)
+    removed: int = field(default=0, init=False)
+    stale: int = field(default=0, init=False)
+    made: dict[str, tuple[str, str]] = field(default_factory=dict, init=False)
 
     @abstractmethod
-    def material(self, groups: Sequence[Group]) -> list[Any]:
+    def due(self, version: str | None) -> Iterator[tuple[str, list[AnyGroup]]]:
+        """Write the groups without their texts, and yield the stage and the texts that are due, level by level.
+
+        The texts of a level are written before the next level is asked for. `version`: the prompt that is to have made
+        them; None: any.
+        """
+
+    @abstractmethod
+    def material(self, groups: Sequence[AnyGroup]) -> list[Any]:
         """Return the inputs of each text."""
 
     @abstractmethod
@@ -184,16 +210,45 @@ class Writer(ABC, Generic[Group]):
         """Return the name of a text for messages of failures."""
 
     @abstractmethod
-    def extracted(self, groups: Sequence[Group]) -> list[GroupText]:
+    def extracted(self, groups: Sequence[AnyGroup]) -> list[GroupText]:
         """Return the texts without a model."""
 
     @abstractmethod
     def by_model(self, material: Any, llm: PromptedModel) -> GroupText:
         """Return the text by a model. Raises ModelError."""
 
-    @abstractmethod
-    def write(self, groups: Sequence[Group], texts: Sequence[GroupText], origin: str) -> None:
+    def write(self, groups: Sequence[AnyGroup], texts: Sequence[GroupText], origin: str) -> None:
         """Write texts into the graph."""
+        vectors = embedded_or_logged(self.embedder, [s.text for s in texts], self.task)
+        rows = [
+            {
+                "id": group.id,
+                "name": caption(s.name),
+                "title": s.name,
+                "text": s.text,
+                "rests_on": group.rests_on,
+                "vector": vector,
+            }
+            for group, s, vector in zip(groups, texts, vectors, strict=True)
+        ]
+        embedding = self.collection.embedding
+        self.graph.run("write/group_texts", label=self.label, rows=rows, embedding=embedding, made=origin)
+        self.made |= {group.id: (group.rests_on, origin) for group in groups}
+
+
+def build(
+    grouping: Grouping[AnyGroup], settings: Settings, *, llm: PromptedModel | None = None, threads: int = 8
+) -> WritingReport:
+    """Make the groups of a collection with their texts, or update them; with `llm` a model writes the missing texts.
+
+    When the budget is used up or the server is out of reach, what was received is written and the rest keeps the text
+    that it had. Raises ConfigurationError when a package for clusters is not installed, DatabaseError.
+    """
+    writing = Writing(llm, threads, grouping.progress)
+    run_corpus_stages(grouping.graph, grouping.collection, settings, grouping.progress, grouping.embedder)
+    for stage, due in grouping.due(llm.prompt(grouping.task).version if llm is not None else None):
+        writing.run(grouping, due, stage)
+    return writing.report(grouping)
 
 
 class Writing:
@@ -209,57 +264,58 @@ class Writing:
         self._stopped: ModelError | None = None
         self.written = 0
 
-    def report(self, levels: Sequence[int], removed: int, stale: int = 0) -> WritingReport:
+    def report(self, grouping: Grouping[Any]) -> WritingReport:
         """Return the report so far."""
         return WritingReport(
-            tuple(levels), self.written, removed, self._left, tuple(self._failures), self._usage.total,
-            time.monotonic() - self._started, self._stopped, stale,
+            tuple(grouping.levels), self.written, grouping.removed, self._left, tuple(self._failures),
+            self._usage.total, time.monotonic() - self._started, self._stopped, grouping.stale,
         )  # fmt: skip
 
-    def run(self, writer: Writer[Group], due: list[Group], stage: str) -> None:
+    def run(self, grouping: Grouping[AnyGroup], due: list[AnyGroup], stage: str) -> None:
         """Write what is due: with a model what it gives, and of sentences what has changed and it did not write.
 
         When the budget is used up or the server is out of reach, what was received is written.
         """
         if self._llm is not None:
             if self._stopped is None and due:
-                due = self._ask(writer, self._llm, due, stage)
+                due = self._ask(grouping, self._llm, due, stage)
             self._left += len(due)
         changed = [group for group in due if group.changed]
-        done = 0
-        for batch in batches(changed):
-            self._progress(stage, done, len(changed))
-            writer.write(batch, writer.extracted(batch), EXTRACTED)
-            done += len(batch)
-        if changed:
-            self._progress(stage, done, len(changed))
-        self.written += done
+        for batch in batches(changed, partial(self._progress, stage)):
+            grouping.write(batch, grouping.extracted(batch), EXTRACTED)
+        self.written += len(changed)
 
-    def _ask(self, writer: Writer[Group], llm: PromptedModel, groups: list[Group], stage: str) -> list[Group]:
+    def _ask(
+        self, grouping: Grouping[AnyGroup], llm: PromptedModel, groups: list[AnyGroup], stage: str
+    ) -> list[AnyGroup]:
         """Have a model write; returns the groups that it did not write about."""
-        version = llm.prompt(writer.task).version
+        version = llm.prompt(grouping.task).version
         left = {group.id: group for group in groups}
 
         def sources() -> Iterator[Source]:
             for batch in batches(groups):
-                for group, material in zip(batch, writer.material(batch), strict=True):
-                    yield {"id": group.id, "document": "", "title": writer.heading(material), "material": material}
+                for group, material in zip(batch, grouping.material(batch), strict=True):
+                    yield {"id": group.id, "document": "", "title": grouping.heading(material), "material": material}
 
         def write(replies: Mapping[str, GroupText]) -> None:
-            writer.write([left.pop(id) for id in replies], list(replies.values()), version)
+            grouping.write([left.pop(id) for id in replies], list(replies.values()), version)
             self.written += len(replies)
 
-        def report(done: int, total: int) -> None:
-            self._progress(stage, done, total)
-
+        report = partial(self._progress, stage)
         outcome = ask_each(
-            sources(), len(groups), lambda s: writer.by_model(s["material"], llm), write, report, self._threads
+            sources(), len(groups), lambda s: grouping.by_model(s["material"], llm), write, report, self._threads
         )
         self._failures += outcome.failures
         self._stopped = outcome.stopped
         return list(left.values())
 
 
-def batches(groups: Sequence[Group]) -> list[Sequence[Group]]:
-    """Return groups in batches."""
-    return [groups[start : start + _BATCH] for start in range(0, len(groups), _BATCH)]
+def batches(
+    items: Sequence[Item], report: Callable[[int, int], None] = lambda done, total: None
+) -> Iterator[list[Item]]:
+    """Yield items in batches; `report` receives how many are done, and of how many."""
+    for start in range(0, len(items), _BATCH):
+        report(start, len(items))
+        yield list(items[start : start + _BATCH])
+    if items:
+        report(len(items), len(items))

@@ -10,7 +10,7 @@ from kgrag.graph.collections import Collection
 from kgrag.graph.connection import Graph
 from kgrag.indexing.ask_each import passage_sources
 from kgrag.indexing.fact_schema import FactSchema
-from kgrag.models.prompted import PromptedModel, framed, harmless, titled
+from kgrag.models.prompted import PromptedModel, framed, harmless, object_schema, titled
 from kgrag.values.errors import InputError, ModelError
 
 TASK = "fact-schema"
@@ -20,24 +20,18 @@ _TEXTS: Mapping[str, Any] = {"type": "array", "items": _TEXT}
 
 
 def _parts(properties: Mapping[str, Any]) -> Mapping[str, Any]:
-    item = {"type": "object", "properties": properties, "required": list(properties), "additionalProperties": False}
-    return {"type": "array", "items": item}
+    return {"type": "array", "items": object_schema(properties)}
 
 
 class Proposal(BaseModel):
     """The reply: types and predicates as lists."""
 
-    REPLY: ClassVar[Mapping[str, Any]] = {
-        "type": "object",
-        "properties": {
-            "types": _parts({"name": _TEXT, "description": _TEXT}),
-            "predicates": _parts(
-                {"name": _TEXT, "from": _TEXTS, "to": _TEXTS, "one": {"type": "boolean"}, "synonyms": _TEXTS}
-            ),
-        },
-        "required": ["types", "predicates"],
-        "additionalProperties": False,
-    }
+    REPLY: ClassVar[Mapping[str, Any]] = object_schema({
+        "types": _parts({"name": _TEXT, "description": _TEXT}),
+        "predicates": _parts(
+            {"name": _TEXT, "from": _TEXTS, "to": _TEXTS, "one": {"type": "boolean"}, "synonyms": _TEXTS}
+        ),
+    })  # fmt: skip
 
     types: list[dict[str, Any]]
     predicates: list[dict[str, Any]]

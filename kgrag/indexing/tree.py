@@ -10,7 +10,8 @@ import hashlib
 import importlib
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
@@ -18,15 +19,12 @@ from numpy.typing import NDArray
 
 from kgrag.graph.collections import Collection
 from kgrag.graph.connection import Graph
-from kgrag.indexing.corpus_stages import run_corpus_stages
 from kgrag.indexing.group_texts import (
-    EXTRACTED,
     TASK,
+    Group,
+    Grouping,
     GroupText,
     Member,
-    Writer,
-    Writing,
-    WritingReport,
     batches,
     by_model,
     bytes_of,
@@ -34,13 +32,11 @@ from kgrag.indexing.group_texts import (
     nearest_first,
     prompt_text,
 )
-from kgrag.indexing.vectors import embedded_or_logged
 from kgrag.models.budget import Estimate, estimate_calls
-from kgrag.models.embed import Embedder, unit
+from kgrag.models.embed import unit
 from kgrag.models.prompted import PromptedModel
 from kgrag.models.prompts import load_prompt
-from kgrag.settings import ChatSettings, Settings
-from kgrag.text.tokens import caption
+from kgrag.settings import ChatSettings
 from kgrag.values.events import Progress
 from kgrag.values.identity import node_id
 from kgrag.values.installing import require_extra
@@ -151,40 +147,16 @@ class _Level:
     parents: list[list[str]]
 
 
-@dataclass(slots=True)
-class _Group:
-    """A summary that is to be written: the places of its members in the level below, and whether these have changed."""
+@dataclass(frozen=True, kw_only=True)
+class _Group(Group):
+    """A summary that is to be written. `members`: their places in the level below."""
 
-    id: str
     members: list[int]
-    rests_on: str
-    changed: bool = True
-    weights: Sequence[float] = ()
-
-
-def build(
-    graph: Graph,
-    collection: Collection,
-    embedder: Embedder,
-    settings: Settings,
-    progress: Progress,
-    *,
-    llm: PromptedModel | None = None,
-    threads: int = 8,
-    size: int = SIZE,
-) -> WritingReport:
-    """Make the tree of a collection, or update it; with `llm` a model writes the summaries that it has not written.
-
-    `size`: members of a summary on average, where a level is laid; one of so few or fewer has no other above it.
-    When the budget is used up or the server is out of reach, what was received is written and the rest keeps the text
-    that it had. Raises ConfigurationError when scikit-learn is not installed, DatabaseError.
-    """
-    return _Builder(graph, collection, embedder, settings, progress, size).build(llm, threads)
 
 
 def remove(graph: Graph, collection: Collection) -> int:
     """Remove all summaries; returns how many there were."""
-    graph.run("write/tree_laid", collection=collection.name, levels=0)
+    graph.run("write/laid", collection=collection.name, groups="tree", number=0)
     return _remove(graph, collection, 0)
 
 
@@ -200,95 +172,90 @@ def estimate(graph: Graph, collection: Collection, chat: ChatSettings, progress:
     for level in range(1, levels + 1):
         below = _read(graph, collection, level - 1, vectors=False)
         groups = _due(graph, collection, level, below, prompt.version)
-        done = 0
-        for batch in batches(groups):
+        for batch in batches(groups, partial(progress, "summaries")):
             if level == 1:
                 texts = _texts(graph, below, batch)
                 size += sum(len(prompt_text([texts[below.ids[i]] for i in g.members]).encode()) for g in batch)
             else:
                 size += sum(bytes_of(len(g.members) * _WRITTEN) for g in batch)
-            done += len(batch)
-            progress("summaries", done, len(groups))
         calls += len(groups)
         size += len(groups) * around
     return estimate_calls(chat, TASK, calls, size, _WRITTEN)
 
 
-class _Builder:
-    def __init__(
-        self,
-        graph: Graph,
-        collection: Collection,
-        embedder: Embedder,
-        settings: Settings,
-        progress: Progress,
-        size: int,
-    ) -> None:
-        self.graph, self.collection, self.embedder = graph, collection, embedder
-        self.settings, self.progress, self.size = settings, progress, size
+@dataclass
+class Tree(Grouping[_Group]):
+    """The summaries of a collection. `size`: members of a summary on average, where a level is laid.
 
-    def build(self, llm: PromptedModel | None, threads: int) -> WritingReport:
-        """Build the tree level by level, from the passages up."""
-        writing = Writing(llm, threads, self.progress)
-        version = llm.prompt(TASK).version if llm is not None else None
-        run_corpus_stages(self.graph, self.collection, self.settings, self.progress, self.embedder)
-        laid = _laid(self.graph, self.collection)
-        removed = _remove(self.graph, self.collection, laid)  # what a level that was not laid whole has left
-        levels: list[int] = []
-        below = _read(self.graph, self.collection, 0)
-        while len(levels) < LEVELS:
-            level = len(levels) + 1
-            if level > laid:
-                if len(below.ids) <= self.size:
-                    break
-                writing.written += self._lay(level, below)
+    A level of so few nodes or fewer has no other above it.
+    """
+
+    label: ClassVar[str] = "Summary"
+    task: ClassVar[str] = TASK
+    below: _Level = field(init=False)
+
+    def due(self, version: str | None) -> Iterator[tuple[str, list[_Group]]]:
+        """See Grouping: from the passages up."""
+        graph, collection = self.graph, self.collection
+        laid = _laid(graph, collection)
+        self.removed = _remove(graph, collection, laid)  # what a level that was not laid whole has left
+        self.below = _read(graph, collection, 0)
+        for level in range(1, LEVELS + 1):
+            if level <= laid:
+                self._place()
+            elif len(self.below.ids) > self.size:
+                self._lay(level)
             else:
-                self._place(level, below)
-            removed += self.graph.run("write/remove_empty_summaries", collection=self.collection.name)[0]["removed"]
-            due = _due(self.graph, self.collection, level, below, version)
-            writing.run(self._writer(level, below), due, f"summaries {level}")
-            below = _read(self.graph, self.collection, level)
-            levels.append(len(below.ids))
-            if not levels[-1]:
-                break
-        return writing.report([n for n in levels if n], removed)
+                return
+            self.removed += graph.run("write/remove_empty_summaries", collection=collection.name)[0]["removed"]
+            yield f"summaries {level}", _due(graph, collection, level, self.below, version)
+            self.below = _read(graph, collection, level)
+            if not self.below.ids:
+                return
+            self.levels.append(len(self.below.ids))
 
-    def _writer(self, level: int, below: _Level) -> "_Summaries":
-        return _Summaries(self.graph, self.collection, self.embedder, level, below)
+    def material(self, groups: Sequence[_Group]) -> list[list[Member]]:
+        """See Grouping: the members of each, nearest to the middle first."""
+        below, texts = self.below, _texts(self.graph, self.below, groups)
+        return [nearest_first([texts[below.ids[i]] for i in g.members], below.vectors[g.members]) for g in groups]
 
-    def _lay(self, level: int, below: _Level) -> int:
-        """Cluster the level below, and write the clusters with their sentences; then the level exists.
+    def heading(self, material: Sequence[Member]) -> str:
+        """See Grouping."""
+        return str(material[0]["title"])
 
-        Returns how many there are.
-        """
+    def extracted(self, groups: Sequence[_Group]) -> list[GroupText]:
+        """See Grouping."""
+        middles = unit(np.stack([self.below.vectors[g.members].mean(axis=0) for g in groups]))
+        return extracted(self.material(groups), self.embedder, self.collection.language.code, middles)
+
+    def by_model(self, material: Sequence[Member], llm: PromptedModel) -> GroupText:
+        """See Grouping."""
+        return by_model(material, llm)
+
+    def _lay(self, level: int) -> None:
+        """Cluster the level below, and write the clusters without their texts; then the level exists."""
         self.progress(f"level {level}", 0, None)
+        below, collection = self.below, self.collection
         order = np.lexsort(below.vectors.T)  # of the vectors, not of ids, which are others under another name
-        clusters = [
-            Cluster(tuple(int(order[i]) for i in c.members), c.weights)
-            for c in soft_clusters(below.vectors[order], self.size)
-        ]
-        groups = [self._group(level, below, cluster) for cluster in clusters]
-        writer, done = self._writer(level, below), 0
-        for batch in batches(groups):
-            self.progress(f"level {level}", done, len(groups))
-            writer.write(batch, writer.extracted(batch), EXTRACTED)
-            done += len(batch)
-        for group in groups:
-            for i in group.members:
-                below.parents[i].append(group.id)
-        self.progress(f"level {level}", len(groups), len(groups))
-        self.graph.run("write/tree_laid", collection=self.collection.name, levels=level)
-        return done
+        rows = []
+        for cluster in soft_clusters(below.vectors[order], self.size):
+            members = [int(order[i]) for i in cluster.members]
+            id = node_id(collection.name, "Summary", level, *sorted(below.ids[i] for i in members))
+            weighted = zip(members, cluster.weights, strict=True)
+            rows.append({"id": id, "members": [{"id": below.ids[i], "weight": weight} for i, weight in weighted]})
+            for i in members:
+                below.parents[i].append(id)
+        labels = [collection.label("Summary")]
+        for batch in batches(rows, partial(self.progress, f"level {level}")):
+            self.graph.run(
+                "write/summaries", label=below.label, rows=batch, collection=collection.name, labels=labels, level=level
+            )
+        self.graph.run("write/laid", collection=collection.name, groups="tree", number=level)
 
-    def _group(self, level: int, below: _Level, cluster: Cluster) -> _Group:
-        members = list(cluster.members)
-        id = node_id(self.collection.name, "Summary", level, *sorted(below.ids[i] for i in members))
-        return _Group(id, members, _rests_on(below, members), weights=cluster.weights)
-
-    def _place(self, level: int, below: _Level) -> None:
+    def _place(self) -> None:
         """Put nodes without a cluster into the clusters with the nearest middles."""
+        below, members = self.below, _members(self.below)
         new = [i for i, parents in enumerate(below.parents) if not parents]
-        members = _members(below)
         if not new or not members:
             return
         ids = sorted(members)
@@ -310,65 +277,6 @@ class _Builder:
             self.graph.run("write/summarised", label=below.label, rows=rows[start : start + _EDGES])
 
 
-@dataclass(slots=True)
-class _Summaries(Writer[_Group]):
-    """Writes the summaries of a level."""
-
-    task: ClassVar[str] = TASK
-    graph: Graph
-    collection: Collection
-    embedder: Embedder
-    level: int
-    below: _Level
-
-    def material(self, groups: Sequence[_Group]) -> list[list[Member]]:
-        """See Writer: the members of each, nearest to the middle first."""
-        below, texts = self.below, _texts(self.graph, self.below, groups)
-        return [nearest_first([texts[below.ids[i]] for i in g.members], below.vectors[g.members]) for g in groups]
-
-    def heading(self, material: Sequence[Member]) -> str:
-        """See Writer."""
-        return str(material[0]["title"])
-
-    def extracted(self, groups: Sequence[_Group]) -> list[GroupText]:
-        """See Writer."""
-        middles = unit(np.stack([self.below.vectors[g.members].mean(axis=0) for g in groups]))
-        return extracted(self.material(groups), self.embedder, self.collection.language.code, middles)
-
-    def by_model(self, material: Sequence[Member], llm: PromptedModel) -> GroupText:
-        """See Writer."""
-        return by_model(material, llm)
-
-    def write(self, groups: Sequence[_Group], texts: Sequence[GroupText], origin: str) -> None:
-        """See Writer; groups with weights are new, and are tied to their members."""
-        vectors = embedded_or_logged(self.embedder, [s.text for s in texts], "summaries")
-        rows = [
-            {
-                "id": group.id,
-                "vector": vector,
-                "rests_on": group.rests_on,
-                "name": caption(s.name),
-                "title": s.name,
-                "text": s.text,
-                "members": [
-                    {"id": self.below.ids[i], "weight": w}
-                    for i, w in zip(group.members, group.weights, strict=bool(group.weights))
-                ],
-            }
-            for group, s, vector in zip(groups, texts, vectors, strict=True)
-        ]
-        self.graph.run(
-            "write/summaries",
-            label=self.below.label,
-            rows=rows,
-            collection=self.collection.name,
-            labels=[self.collection.label("Summary")],
-            embedding=self.collection.embedding,
-            level=self.level,
-            made=origin,
-        )
-
-
 def _remove(graph: Graph, collection: Collection, above: int) -> int:
     """Remove the summaries above a level; returns how many there were."""
     removed = 0
@@ -380,7 +288,7 @@ def _remove(graph: Graph, collection: Collection, above: int) -> int:
 
 
 def _laid(graph: Graph, collection: Collection) -> int:
-    return int(graph.run("stages/tree_laid", collection=collection.name)[0]["levels"])
+    return int(graph.run("stages/laid", collection=collection.name, groups="tree")[0]["number"])
 
 
 def _read(graph: Graph, collection: Collection, level: int, *, vectors: bool = True) -> _Level:
@@ -430,7 +338,7 @@ def _due(graph: Graph, collection: Collection, level: int, below: _Level, versio
         rests_on = _rests_on(below, places)
         changed = record["rests_on"] != rests_on
         if places and (changed or (version is not None and record["made"] != version)):
-            due.append(_Group(record["id"], places, rests_on, changed))
+            due.append(_Group(id=record["id"], rests_on=rests_on, changed=changed, members=places))
     return due
 
 

@@ -39,11 +39,12 @@ from kgrag.lab.question_templates import (
 from kgrag.lab.readers.own import CORPUS, QUERIES, TRIPLES
 from kgrag.lab.records import Ledger
 from kgrag.models.budget import Estimate, estimate_calls
-from kgrag.models.prompted import PromptedModel, harmless, numbered, titled
+from kgrag.models.prompted import PromptedModel, harmless, numbered, object_schema, titled
 from kgrag.models.prompts import Prompt
 from kgrag.runtime.files import user_file
 from kgrag.values.errors import InputError, ModelError
 from kgrag.values.events import Progress
+from kgrag.values.forms import read
 from kgrag.values.results import Usage
 
 if TYPE_CHECKING:
@@ -62,17 +63,11 @@ _WRITTEN = {MAKE: 120, CHECK: 30}
 _TRIPLES = 10_000_000  # written at most
 
 
+_TEXT = {"type": "string"}
+
+
 class _QuestionReply(BaseModel):
-    REPLY: ClassVar[Mapping[str, Any]] = {
-        "type": "object",
-        "properties": {
-            "question": {"type": "string"},
-            "answer": {"type": "string"},
-            "supports": {"type": "array", "items": {"type": "string"}},
-        },
-        "required": ["question", "answer", "supports"],
-        "additionalProperties": False,
-    }
+    REPLY: ClassVar = object_schema({"question": _TEXT, "answer": _TEXT, "supports": {"type": "array", "items": _TEXT}})
 
     question: str
     answer: str
@@ -80,16 +75,9 @@ class _QuestionReply(BaseModel):
 
 
 class _Checked(BaseModel):
-    REPLY: ClassVar[Mapping[str, Any]] = {
-        "type": "object",
-        "properties": {
-            "sound": {"type": "boolean"},
-            "needed": {"type": "array", "items": {"type": "integer"}},
-            "reason": {"type": "string"},
-        },
-        "required": ["sound", "needed", "reason"],
-        "additionalProperties": False,
-    }
+    REPLY: ClassVar = object_schema(
+        {"sound": {"type": "boolean"}, "needed": {"type": "array", "items": {"type": "integer"}}, "reason": _TEXT}
+    )
 
     sound: bool
     needed: list[int]
@@ -236,7 +224,7 @@ class _Asking:
     def __init__(self, llm: PromptedModel, reader: Reader, sources: Sources, seed: int, ledger: Ledger) -> None:
         self._llm, self._sources, self._seed, self._ledger = llm, sources, seed, ledger
         self._language = reader.collection.language
-        self._drafts = {row["draw"]: _draft(row) for row in ledger.rows[1:] if "draw" in row}
+        self._drafts = {row["draw"]: read(Draft, row) for row in ledger.rows[1:] if "draw" in row}
         self.failures: list[FailedPassage] = []
         self.stopped: ModelError | None = None
 
@@ -333,15 +321,6 @@ def _counted(drafts: Iterator[Draft], number: int, progress: Progress) -> Iterat
     for done, draft in enumerate(drafts):
         progress(_STAGE, min(done, number), number)
         yield draft
-
-
-def _draft(row: Mapping[str, Any]) -> Draft:
-    """Return a draft of the ledger."""
-    values = {name: row[name] for name in Draft.__slots__ if name in row}
-    for name in ("gold", "supports", "steps", "needed"):
-        if values.get(name) is not None:
-            values[name] = tuple(tuple(item) if isinstance(item, list) else item for item in values[name])
-    return Draft(**values)
 
 
 def _head(reader: Reader, sources: Sources, seed: int, llm: PromptedModel | None) -> dict[str, Any]:

@@ -15,7 +15,7 @@ from dataclasses import asdict, dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from statistics import fmean
-from typing import Any, ClassVar, Literal, Protocol
+from typing import ClassVar, Literal, Protocol
 
 from pydantic import BaseModel
 
@@ -25,7 +25,7 @@ from kgrag.lab.readers.passages import json_lines
 from kgrag.lab.records import Ledger
 from kgrag.lab.retrieving import Grade, Record
 from kgrag.models.budget import Estimate, estimate_calls
-from kgrag.models.prompted import PromptedModel, framed, harmless, reply_schema
+from kgrag.models.prompted import PromptedModel, framed, harmless, object_schema, reply_schema
 from kgrag.models.prompts import load_prompt
 from kgrag.settings import ChatSettings
 from kgrag.text.languages import ENGLISH, Language
@@ -169,12 +169,7 @@ class _Claim(BaseModel):
 
 
 class _Claims(BaseModel):
-    REPLY: ClassVar[Mapping[str, Any]] = {
-        "type": "object",
-        "properties": {"claims": {"type": "array", "items": reply_schema(_Claim)}},
-        "required": ["claims"],
-        "additionalProperties": False,
-    }
+    REPLY: ClassVar = object_schema({"claims": {"type": "array", "items": reply_schema(_Claim)}})
 
     claims: list[_Claim]
 

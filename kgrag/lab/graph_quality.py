@@ -5,7 +5,7 @@ Source: KGP, section 3 and Figures 4 and 9.
 
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from statistics import fmean, median
 from typing import Any
@@ -13,7 +13,7 @@ from typing import Any
 from kgrag.lab.datasets import GoldText, Question
 from kgrag.lab.measures import text_ranks
 from kgrag.lab.question_graphs import QuestionGraphs
-from kgrag.lab.report import check_plot, drawing, save
+from kgrag.lab.report import check_plot, drawing, number_ticks, save
 from kgrag.retrieval.base import Query, check_retriever, make_retriever
 from kgrag.retrieval.context import SearchContext
 from kgrag.retrieval.expression import Expression, parse
@@ -96,7 +96,7 @@ def check_walk(expression: str) -> str:
 
 
 def quality(
-    context: SearchContext,
+    context: SearchContext | QuestionGraphs,
     questions: Sequence[Question],
     seeds: int,
     kinds: Sequence[str],
@@ -111,10 +111,19 @@ def quality(
     `texts`: where gold is only part of a document (see `variants.sentences`). `walk`: a kgp expression that is walked
     with, too, over one kind of edges at a time. `cap`: passages at most that a word or name may have to tie them; 0:
     any number. All settings are measured with a question before the next one, so that a moment in which the machine is
-    slow counts for all. Raises InputError without questions.
+    slow counts for all. If each question has its own graph (KGP, section 3), these are means over questions, and median
+    times. Raises InputError without questions.
     """
     if not questions:
         raise InputError("There are no questions to measure with.", "Raise --limit.")
+    if isinstance(context, QuestionGraphs):
+        apart = []
+        for number, question in enumerate(questions):
+            progress("questions", number, len(questions))
+            own = context.open(question).context
+            apart.append(quality(own, [question], seeds, kinds, label, no_progress, walk, texts, cap))
+        progress("questions", len(questions), len(questions))
+        return [_mean(group) for group in zip(*apart, strict=True)]
     reader, retriever = context.reader, TfIdf(context)
     passages = reader.question(names=[], stemmed=[], words=[])["passages"] or 1
     steps = [_Setting(context, kind, setting, walk, texts or {}, cap) for kind in kinds for setting in KINDS[kind]]
@@ -139,36 +148,10 @@ def quality(
     return qualities
 
 
-def quality_apart(
-    graphs: QuestionGraphs,
-    questions: Sequence[Question],
-    seeds: int,
-    kinds: Sequence[str],
-    label: str,
-    progress: Progress,
-    walk: str | None = None,
-    texts: Mapping[str, GoldText] | None = None,
-    cap: int = 0,
-) -> list[Quality]:
-    """Return the quality where each question has its own graph (KGP, section 3): means over questions, median times.
-
-    Raises InputError without questions.
-    """
-    if not questions:
-        raise InputError("There are no questions to measure with.", "Raise --limit.")
-    qualities: list[list[Quality]] = []
-    for number, question in enumerate(questions):
-        progress("questions", number, len(questions))
-        context = graphs.open(question).context
-        qualities.append(quality(context, [question], seeds, kinds, label, no_progress, walk, texts, cap))
-    progress("questions", len(questions), len(questions))
-    return [_mean(group) for group in zip(*qualities, strict=True)]
-
-
 def _mean(qualities: Sequence[Quality]) -> Quality:
     """Return the means over questions."""
     means: dict[str, Any] = {}
-    for name in ("sf_em", "recall", "precision", "neighbours", "density", "pairs", "p50_ms", "walk", "walk_ms"):
+    for name in [each.name for each in fields(Quality)][2:]:
         values = [value for quality in qualities if (value := getattr(quality, name)) is not None]
         means[name] = None if not values else median(values) if name.endswith("ms") else fmean(values)
     return replace(qualities[0], **means)
@@ -296,16 +279,11 @@ def plot_quality(qualities: Sequence[Quality], title: str, path: Path) -> None:
     reach.set_ylim(top=102)
     pure.set(ylabel="precision, %", ylim=(0, None))
     slow.set(ylabel="median time to fetch, ms" + "; dashed: to walk, ms" * walked, yscale="log")
-    slow.yaxis.set_major_locator(ticker.LogLocator(subs=(1, 2, 5)))
-    plain = ticker.FuncFormatter(lambda value, _: f"{value:g}")
     for axes in (reach, pure, slow):
         axes.set(xlabel="density of the graph, %", xscale="log")
-        axes.xaxis.set_major_locator(ticker.LogLocator(subs=(1, 2, 5)))
-    for axis in (reach.xaxis, pure.xaxis, slow.xaxis, slow.yaxis):
-        axis.set_major_formatter(plain)
-        axis.set_minor_formatter(ticker.NullFormatter())
-    for axes in (reach, pure, slow):
         axes.grid(True, which="major", alpha=0.3)
+    for axis in (reach.xaxis, pure.xaxis, slow.xaxis, slow.yaxis):
+        number_ticks(axis, ticker)
     handles, labels = reach.get_legend_handles_labels()
     if handles:
         figure.legend(handles, labels, loc="outside lower center", ncols=len(labels), fontsize=9)

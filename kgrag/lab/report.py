@@ -26,6 +26,9 @@ _PREFERRED = ("R@5", "R@2", "answer@5", "answer@2")
 _LEAST = 0.05  # ms: what is rounded to 0 has no place on a logarithmic axis
 _MARKERS = "osD^vP"  # a new one when the colours begin again
 
+Lines = Sequence[tuple[tuple[str, ...], Mapping[str, Any]]]
+"""Lines of a sheet: what they are about, and their measures."""
+
 Series = Mapping[str, Sequence[tuple[str | float, float]]]
 """A name -> its points on the two axes."""
 
@@ -57,11 +60,16 @@ def plot(rows: Rows, title: str, path: Path) -> None:
         if (p50 := row["p50_ms"]) is not None:
             marker = _MARKERS[number // 10 % len(_MARKERS)]
             axes.plot(max(_LEAST, p50), row[measure], marker, markersize=8, color=f"C{number % 10}", label=name)
-    axes.xaxis.set_major_locator(ticker.LogLocator(subs=(1, 2, 5)))
-    axes.xaxis.set_major_formatter(ticker.FuncFormatter(lambda value, _: f"{value:g}"))
-    axes.xaxis.set_minor_formatter(ticker.NullFormatter())
+    number_ticks(axes.xaxis, ticker)
     figure.legend(loc="outside right upper", fontsize=10)
     save(figure, path)
+
+
+def number_ticks(axis: Any, ticker: Any) -> None:
+    """Put plain numbers to a logarithmic axis."""
+    axis.set_major_locator(ticker.LogLocator(subs=(1, 2, 5)))
+    axis.set_major_formatter(ticker.FuncFormatter(lambda value, _: f"{value:g}"))
+    axis.set_minor_formatter(ticker.NullFormatter())
 
 
 def save(figure: Any, path: Path) -> None:
@@ -136,15 +144,14 @@ def draw(figure: PaperTable, result: "Result", title: str, path: Path) -> None:
     axes.set(title=title, xlabel=below, ylabel=figure.measures[0])
     places = list(dict.fromkeys(x for line in series.values() for x, _ in line))
     width = 0.8 / max(1, len(series))
+    marker = {"iterations": "o-", "ranks": "o-", "points": "o"}.get(figure.drawn)
     for number, (name, line) in enumerate(series.items()):
-        if figure.drawn in ("iterations", "ranks"):
-            axes.plot([x for x, _ in line], [y for _, y in line], "o-", color=f"C{number % 10}", label=name)
-        elif figure.drawn == "points":
-            axes.plot([x for x, _ in line], [y for _, y in line], "o", color=f"C{number % 10}", label=name)
+        heights, style = [y for _, y in line], {"color": f"C{number % 10}", "label": name}
+        if marker is not None:
+            axes.plot([x for x, _ in line], heights, marker, **style)
         else:
-            at = [places.index(x) + number * width for x, _ in line]
-            axes.bar(at, [y for _, y in line], width, color=f"C{number % 10}", label=name)
-    if figure.drawn not in ("iterations", "ranks", "points"):
+            axes.bar([places.index(x) + number * width for x, _ in line], heights, width, **style)
+    if marker is None:
         axes.set_xticks([i + 0.4 - width / 2 for i in range(len(places))], list(map(str, places)))
     axes.grid(True, axis="y", alpha=0.3)
     picture.legend(loc="outside right upper", fontsize=9)
@@ -278,14 +285,23 @@ class Result:
         who = "system" if self.iterations else "retriever"
         result = [measures_sheet(self.title, self.rows, who)]
         if self.iterations:
-            result.append(iterations_sheet(self.iterations))
-        result += [groups_sheet(f"by {what}", what, tables, who) for what, tables in self.groups.items()]
+            lines: Lines = [
+                ((name, str(step["iteration"]), _text(step["questions"], "questions")), step)
+                for name, steps in self.iterations.items()
+                for step in steps
+            ]
+            result.append(_sheet(f"by iteration; {ITERATIONS}", ("system", "iteration", "questions"), lines))
+        for what, tables in self.groups.items():
+            flat = [(group, system, row) for group, rows in tables.items() for system, row in rows.items()]
+            lines = [((group, _text(row["questions"], "questions"), system), row) for group, system, row in flat]
+            result.append(_sheet(f"by {what}", (what, "questions", who), lines))
         if (grid := matrix_sheet(self.rows)) is not None:
             result.append(grid)
         if self.baseline is not None and self.differences:
             result.append(differences_sheet(self.baseline, self.differences, who))
             if self.overlaps:
-                result.append(overlaps_sheet(self.baseline, self.overlaps, who))
+                lines = [((name, str(row["by"]), str(row["questions"])), row) for name, row in self.overlaps.items()]
+                result.append(_sheet(f"% correct, compared with {self.baseline}", (who, "by", "questions"), lines))
         return result
 
     def markdown(self, command: str = "") -> str:
@@ -351,26 +367,7 @@ class Result:
 
 def measures_sheet(title: str, rows: Rows, who: str = "retriever") -> Sheet:
     """Return measures as a sheet: a line a system, a column a measure."""
-    columns = _columns(rows)
-    return Sheet(title, (who, *columns), tuple((system, *_cells(row, columns)) for system, row in rows.items()))
-
-
-def iterations_sheet(iterations: Iterations) -> Sheet:
-    """Return iterations as a sheet: a line a system and iteration."""
-    head = tuple(next(iter(iterations.values()))[0])
-    lines = ((system, *_cells(row, head)) for system, rows in iterations.items() for row in rows)
-    return Sheet(f"by iteration; {ITERATIONS}", ("system", *head), tuple(lines))
-
-
-def groups_sheet(title: str, what: str, tables: Mapping[str, Rows], who: str = "retriever") -> Sheet:
-    """Return groups as a sheet: a line a group of questions and system."""
-    columns = list(dict.fromkeys(m for rows in tables.values() for m in _columns(rows)))
-    lines = (
-        (group, f"{row['questions']:.0f}", system, *_cells(row, columns))
-        for group, rows in tables.items()
-        for system, row in rows.items()
-    )
-    return Sheet(title, (what, "questions", who, *columns), tuple(lines))
+    return _sheet(title, (who,), [((system,), row) for system, row in rows.items()])
 
 
 def differences_sheet(
@@ -388,19 +385,6 @@ def differences_sheet(
             lines.append((system, measure, f"{d.value:+.{n}f}", interval, d.verdict))
     head = (who, "measure", "difference", "95 % interval", "verdict")
     return Sheet(f"against {baseline}; {NOISE}", head, tuple(lines))
-
-
-def overlaps_sheet(baseline: str, overlaps: Overlaps, who: str = "retriever") -> Sheet:
-    """Return overlaps as a sheet: a line a system.
-
-    The questions that it and the baseline get right, one of them alone, or neither.
-    """
-    head = tuple(next(iter(overlaps.values()), {}))
-    lines = [
-        (name, *(f"{v:.1f}" if isinstance(v, float) else str(v) for v in row.values()))
-        for name, row in overlaps.items()
-    ]
-    return Sheet(f"% correct, compared with {baseline}", (who, *head), tuple(lines))
 
 
 def matrix_sheet(rows: Rows) -> Sheet | None:
@@ -429,14 +413,11 @@ def machine(neo4j: str = "") -> str:
     )
 
 
-def _columns(rows: Rows) -> list[str]:
-    return list(dict.fromkeys(name for row in rows.values() for name in row if name != "questions"))
-
-
-def _cells(row: Mapping[str, float | str | None], columns: Iterable[str]) -> list[str]:
-    """Return a row's values as text; a missing one is a dash, but no errors are none."""
-    values = ((column, row.get(column, 0 if column == "errors" else None)) for column in columns)
-    return [_text(value, column) for column, value in values]
+def _sheet(title: str, keys: tuple[str, ...], lines: Lines) -> Sheet:
+    """Return lines, each with its keys, as a sheet; a missing value is a dash, but no errors are none."""
+    columns = [name for name in dict.fromkeys(n for _, row in lines for n in row) if name not in (*keys, "questions")]
+    cells = ((*key, *(_text(row.get(c, 0 if c == "errors" else None), c) for c in columns)) for key, row in lines)
+    return Sheet(title, (*keys, *columns), tuple(cells))
 
 
 def _text(value: float | str | None, measure: str) -> str:

@@ -28,81 +28,6 @@ Cell = tuple[float | None, float | None]
 """A number of the paper, and ours."""
 
 
-@dataclass(frozen=True, slots=True)
-class Reproduced:
-    """A table with both numbers of each cell. `cells`: label -> data set -> measure -> the paper's number and ours.
-
-    `missing`: label -> why it was not measured. `systems`: label -> data set -> what was measured.
-    `problems`: what failed although there is an answer, such as a mark, in a line a row and data set.
-    `differs`: sentences. `usage`: of all calls; the marks apart.
-    """
-
-    paper: str
-    table: PaperTable
-    cells: Mapping[str, Mapping[str, Mapping[str, Cell]]]
-    missing: Mapping[str, str]
-    systems: Mapping[str, Mapping[str, Sequence[str]]]
-    problems: list[str]
-    differs: list[str]
-    usage: Usage
-    marking: Usage
-    errors: int
-
-    def sheet(self) -> Sheet:
-        """Return a line a row and data set, and for each measure the paper's number, ours and the difference."""
-        head = ["row", "data"]
-        for measure in self.table.measures:
-            head += [f"{measure} paper", "ours", "diff"]
-        lines = []
-        for label, sets in self.cells.items():
-            for data, cells in sets.items():
-                line = [label, data]
-                for theirs, ours in cells.values():
-                    both = theirs is not None and ours is not None
-                    line += [_text(theirs), _text(ours), f"{(ours or 0) - (theirs or 0):+.1f}" if both else "-"]
-                lines.append(tuple(line))
-        return Sheet(f"{self.paper}, table {self.table.number}: {self.table.caption}", tuple(head), tuple(lines))
-
-    @property
-    def measured(self) -> list[str]:
-        """The measurement of each row, in a line."""
-        return [
-            f"{label}: {', '.join(dict.fromkeys(name for names in sets.values() for name in names))}"
-            for label, sets in self.systems.items()
-        ]
-
-    @property
-    def spent(self) -> str:
-        """The usage of the calls, in a sentence."""
-        total = self.usage + self.marking
-        cost = "cost unknown" if total.cost is None else f"cost {total.cost:.4f}"
-        failed = f" {self.errors} questions failed." if self.errors else ""
-        return f"{total.calls:,} calls ({total.cached:,} cached), {total.tokens:,} tokens, {cost}.{failed}"
-
-    def values(self) -> dict[str, Any]:
-        """Return the table as plain values."""
-        return {
-            "paper": self.paper,
-            "table": self.table.number,
-            "caption": self.table.caption,
-            "rows": {
-                label: {
-                    data: {m: {"paper": theirs, "ours": ours} for m, (theirs, ours) in cells.items()}
-                    for data, cells in sets.items()
-                }
-                for label, sets in self.cells.items()
-            },
-            "missing": dict(self.missing),
-            "systems": self.systems,
-            "problems": self.problems,
-            "differs": self.differs,
-            "calls": self.usage.calls + self.marking.calls,
-            "tokens": self.usage.tokens + self.marking.tokens,
-            "cost": (self.usage + self.marking).cost,
-            "errors": self.errors,
-        }
-
-
 @dataclass(slots=True)
 class Reproduction:
     """A table that is being measured, one data set after the other. `results`: data set -> what experiments showed.
@@ -274,8 +199,9 @@ class Reproduction:
         values |= {name: _quoted(text) for name, text in self.values.items()}
         return row.system.format(**values)
 
-    def result(self, settings: Settings, embedder: str) -> Reproduced:
-        """Return the table with the measured values."""
+    @property
+    def cells(self) -> dict[str, dict[str, dict[str, Cell]]]:
+        """Label -> data set -> measure -> the paper's number and ours."""
         cells: dict[str, dict[str, dict[str, Cell]]] = {}
         for row in self.rows:
             for place, name in enumerate(self.table.data):
@@ -283,31 +209,89 @@ class Reproduction:
                     ours = self._values.get((row.label, name), {})
                     numbers = zip(self.table.measures, row.numbers[place], strict=True)
                     cells.setdefault(row.label, {})[name] = {m: (number, ours.get(m)) for m, number in numbers}
-        usage, marking, errors = zip(*self._spent, strict=True) if self._spent else ((), (), ())
-        return Reproduced(
-            self.paper.name,
-            self.table,
-            cells,
-            self._missing(),
-            self._systems,
-            [
-                f"{system} ({name}): {len(problems)} questions, such as {': '.join(next(iter(problems.items())))}"
-                for name, results in self.results.items()
-                for result in results
-                for system, problems in result.problems.items()
-                if problems
-            ],
-            self._differences(settings, embedder),
-            sum(usage, Usage()),
-            sum(marking, Usage()),
-            sum(errors),
-        )
+        return cells
 
-    def _missing(self) -> dict[str, str]:
-        """Return the rows that were not measured -> why."""
+    @property
+    def missing(self) -> dict[str, str]:
+        """The rows that were not measured -> why."""
         return {row.label: why for row in self.rows if (why := self.lacks(row))} | self._refused
 
-    def _differences(self, settings: Settings, embedder: str) -> list[str]:
+    @property
+    def problems(self) -> list[str]:
+        """What failed although there is an answer, such as a mark, in a line a row and data set."""
+        return [
+            f"{system} ({name}): {len(problems)} questions, such as {': '.join(next(iter(problems.items())))}"
+            for name, results in self.results.items()
+            for result in results
+            for system, problems in result.problems.items()
+            if problems
+        ]
+
+    @property
+    def measured(self) -> list[str]:
+        """The measurement of each row, in a line."""
+        return [
+            f"{label}: {', '.join(dict.fromkeys(name for names in sets.values() for name in names))}"
+            for label, sets in self._systems.items()
+        ]
+
+    @property
+    def usage(self) -> Usage:
+        """The usage of all calls."""
+        return sum((usage for usage, _, _ in self._spent), Usage()) + sum((m for _, m, _ in self._spent), Usage())
+
+    @property
+    def errors(self) -> int:
+        """How many questions failed."""
+        return sum(errors for _, _, errors in self._spent)
+
+    @property
+    def spent(self) -> str:
+        """The usage of the calls, in a sentence."""
+        total = self.usage
+        cost = "cost unknown" if total.cost is None else f"cost {total.cost:.4f}"
+        failed = f" {self.errors} questions failed." if self.errors else ""
+        return f"{total.calls:,} calls ({total.cached:,} cached), {total.tokens:,} tokens, {cost}.{failed}"
+
+    def sheet(self) -> Sheet:
+        """Return a line a row and data set, and for each measure the paper's number, ours and the difference."""
+        head = ["row", "data"]
+        for measure in self.table.measures:
+            head += [f"{measure} paper", "ours", "diff"]
+        lines = []
+        for label, sets in self.cells.items():
+            for data, cells in sets.items():
+                line = [label, data]
+                for theirs, ours in cells.values():
+                    both = theirs is not None and ours is not None
+                    line += [_text(theirs), _text(ours), f"{(ours or 0) - (theirs or 0):+.1f}" if both else "-"]
+                lines.append(tuple(line))
+        return Sheet(f"{self.paper.name}, table {self.table.number}: {self.table.caption}", tuple(head), tuple(lines))
+
+    def plain(self, differences: Sequence[str]) -> dict[str, Any]:
+        """Return the table as plain values, with the differences from the paper."""
+        return {
+            "paper": self.paper.name,
+            "table": self.table.number,
+            "caption": self.table.caption,
+            "rows": {
+                label: {
+                    data: {m: {"paper": theirs, "ours": ours} for m, (theirs, ours) in cells.items()}
+                    for data, cells in sets.items()
+                }
+                for label, sets in self.cells.items()
+            },
+            "missing": self.missing,
+            "systems": self._systems,
+            "problems": self.problems,
+            "differs": differences,
+            "calls": self.usage.calls,
+            "tokens": self.usage.tokens,
+            "cost": self.usage.cost,
+            "errors": self.errors,
+        }
+
+    def differences(self, settings: Settings, embedder: str) -> list[str]:
         """Return the differences from the paper, sentence by sentence."""
         differences = []
         model = settings.chat.model or "none"

@@ -58,14 +58,12 @@ class Sweep:
         if not option.isidentifier() or not values:
             raise ConfigurationError(f"{text!r} does not say what is to be varied.", _FORM)
         lines: dict[str, dict[str, str]] = {}
-        for name in retrievers:
-            variants = {literal(v): _varied(name, option, v) for v in values}
-            if None not in variants.values():
-                lines[check_retriever(name)] = {label: check_retriever(new) for label, new in variants.items() if new}
-        for name in systems:
-            variants = {literal(v): _varied_system(name, option, v) for v in values}
-            if None not in variants.values():
-                lines[check_system(name)] = {label: check_system(new) for label, new in variants.items() if new}
+        kinds = ((retrievers, _varied, check_retriever), (systems, _varied_system, check_system))
+        for names, vary, check in kinds:
+            for name in names:
+                variants = {literal(v): vary(name, option, v) for v in values}
+                if None not in variants.values():
+                    lines[check(name)] = {label: check(new) for label, new in variants.items() if new}
         if not lines:
             named = ", ".join([*retrievers, *systems])
             raise ConfigurationError(
@@ -137,7 +135,8 @@ NDCG = 10
 COMPARED = ("answer@5", "answer@10", "R@5", "R@10", "R@15", f"perfect@{PERFECT}", "MRR", f"nDCG@{NDCG}")
 """The measures whose differences are given."""
 
-_ONE_DIGIT = ("EM", "F1", "Acc", "Struct-EM", "calls", "p50_ms", "p95_ms", "wall_s")
+_WAYS = {"both": (True, True), "it alone": (True, False), "baseline alone": (False, True), "neither": (False, False)}
+_ONE_DIGIT = ("EM", "F1", "Acc", "Struct-EM", "calls", "p50_ms", "p95_ms", "wall_s", *_WAYS)
 
 Rows = dict[str, dict[str, float | None]]
 """System -> measure -> value; None where there is nothing to measure."""
@@ -147,8 +146,6 @@ Iterations = dict[str, list[dict[str, float | str | None]]]
 
 Overlaps = dict[str, dict[str, float | str]]
 """System -> what it and a baseline get right, in per cent of the questions: see `overlaps`."""
-
-_WAYS = {"both": (True, True), "it alone": (True, False), "baseline alone": (False, True), "neither": (False, False)}
 
 Group = tuple[int, str]
 """The rank of a group among others, and its name."""
@@ -185,7 +182,7 @@ def table(records: Iterable[Record], depth: int = DEPTH, at: Sequence[int] = ())
     and "tokens", the mean of a question; "cost", that of all questions, None where a price is unknown; "wall_s", the
     seconds in which any question was under way, and "q/s", questions in each of them.
     """
-    return {name: _row(list(group), depth, at) for name, group in groupby(records, key=lambda r: r.system)}
+    return {name: _row(own, depth, at) for name, own in _by_system(records).items()}
 
 
 def tables_by(
@@ -211,22 +208,17 @@ def differences(
     both answer, on the questions whose answers are known, Acc on those where both were marked.
     """
     records = list(records)
-    by_system = {name: list(group) for name, group in groupby(records, key=lambda r: r.system)}
     functions = measures(depth, gold=_has_gold(records), at=at)
     ranked = {name: measure for name, measure in functions.items() if at or name in COMPARED}
-    result: dict[str, dict[str, Difference]] = {}
-    for name, own in by_system.items():
-        if name == baseline:
-            continue
-        pairs = list(zip(own, by_system[baseline], strict=True))
-        values = [[[measure(r.ranks) for measure in ranked.values()] for r in pair] for pair in pairs]
-        result[name] = _compared(list(ranked), values, seed)
-        agreed = [[_agreement(r) for r in pair] for pair in pairs if all(_answered(r) for r in pair)]
-        if agreed:
-            result[name] |= _compared(["EM", "F1"], agreed, seed)
-        marked = [[[mark] for r in pair if (mark := _mark(r)) is not None] for pair in pairs]
-        if both := [pair for pair in marked if len(pair) == 2]:
-            result[name] |= _compared(["Acc"], both, seed)
+    values = {name: [_judged(r, ranked) for r in own] for name, own in _by_system(records).items()}
+    result: dict[str, dict[str, Difference]] = {name: {} for name in values if name != baseline}
+    for name, compared in result.items():
+        pairs = list(zip(values[name], values[baseline], strict=True))
+        for names in ((*ranked,), ("EM", "F1"), ("Acc",)):
+            both = [[[one[n] for n in names] for one in pair] for pair in pairs if all(names[0] in one for one in pair)]
+            if both:
+                matrix = np.array(both, dtype=float)  # [questions, 2, measures]
+                compared |= zip(names, paired_bootstrap(matrix[:, 0], matrix[:, 1], seed=seed), strict=True)
     return result
 
 
@@ -238,16 +230,19 @@ def overlaps(records: Iterable[Record], baseline: str, depth: int = DEPTH) -> Ov
     A question is right by its mark where both were marked, else by EM where both answer; where one does not answer, by
     having all gold among the first 8 (or `depth`). Questions that have none of these are left out.
     """
-    by_system = {name: list(group) for name, group in groupby(records, key=lambda r: r.system)}
+    k = min(PERFECT, depth)
+    perfect = {f"perfect@{k}": _perfect(k)}
+    systems = {
+        name: [_judged(r, perfect if r.question.gold else {}) for r in own] for name, own in _by_system(records).items()
+    }
     result: Overlaps = {}
-    for name, own in by_system.items():
-        pairs = list(zip(own, by_system[baseline], strict=True))
-        for by, right in (("Acc", _mark), ("EM", _exact), (f"perfect@{min(PERFECT, depth)}", _perfect_of(depth))):
-            judged = [(bool(a), bool(b)) for a, b in (map(right, pair) for pair in pairs) if None not in (a, b)]
-            if name != baseline and judged:
-                counts = {what: judged.count(pair) for what, pair in _WAYS.items()}
-                shares = {what: round(100 * n / len(judged), 1) for what, n in counts.items()}
-                result[name] = {"by": by, "questions": len(judged), **shares}
+    for name in (name for name in systems if name != baseline):
+        pairs = list(zip(systems[name], systems[baseline], strict=True))
+        for by in ("Acc", "EM", *perfect):
+            right = [(bool(a[by]), bool(b[by])) for a, b in pairs if by in a and by in b]
+            if right:
+                shares = {way: round(100 * right.count(pair) / len(right), 1) for way, pair in _WAYS.items()}
+                result[name] = {"by": by, "questions": len(right), **shares}
                 break
     return result
 
@@ -262,30 +257,31 @@ def iterations(records: Iterable[Record], depth: int = DEPTH) -> Iterations:
     what it had. The last row, "after", is of what happened outside of the loop, such as the answer: its recall is that
     of the ranking at the end. Systems that do not answer are left out.
     """
-    by_system: Iterations = {}
-    for name, group in groupby(records, key=lambda r: r.system):
-        answered = [(r, r.answer) for r in group if r.answer is not None]
-        if answered:
-            by_system[name] = _iterations(answered, depth)
-    return by_system
+    answered = {name: [(r, r.answer) for r in own if r.answer is not None] for name, own in _by_system(records).items()}
+    return {name: _iterations(own, depth) for name, own in answered.items() if own}
 
 
 def errors(records: Iterable[Record]) -> dict[str, dict[str, str]]:
     """Return system -> question id -> error, for what failed."""
-    by_system: dict[str, dict[str, str]] = {}
-    for record in records:
-        if record.error:
-            by_system.setdefault(record.system, {})[record.question.id] = record.error
-    return by_system
+    return _texts(records, lambda record: record.error)
 
 
 def problems(records: Iterable[Record]) -> dict[str, dict[str, str]]:
     """Return system -> question id -> the failure beside an answer."""
+    return _texts(records, lambda record: "" if record.answer is None or record.error else record.answer.problem)
+
+
+def _texts(records: Iterable[Record], text_of: Callable[[Record], str]) -> dict[str, dict[str, str]]:
     by_system: dict[str, dict[str, str]] = {}
     for record in records:
-        if record.answer is not None and record.answer.problem and not record.error:
-            by_system.setdefault(record.system, {})[record.question.id] = record.answer.problem
+        if text := text_of(record):
+            by_system.setdefault(record.system, {})[record.question.id] = text
     return by_system
+
+
+def _by_system(records: Iterable[Record]) -> dict[str, list[Record]]:
+    """Return system -> its records, which stand together."""
+    return {name: list(group) for name, group in groupby(records, key=lambda r: r.system)}
 
 
 def digits(measure: str) -> int:
@@ -309,88 +305,49 @@ def _perfect(k: int) -> Callable[[Ranks], float]:
     return lambda ranks: perfect_at(ranks, k)
 
 
-def _perfect_of(depth: int) -> Callable[[Record], float | None]:
-    return lambda record: perfect_at(record.ranks, min(PERFECT, depth)) if record.question.gold else None
+def _judged(record: Record, functions: Mapping[str, Callable[[Ranks], float]]) -> dict[str, float]:
+    """Return measure -> value of one question: of its ranks, and in per cent of an answer that can be judged.
 
-
-def _exact(record: Record) -> float | None:
-    """Return EM in per cent; None without an answer, or without one to compare it with."""
-    return _agreement(record)[0] if _answered(record) else None
-
-
-def _answered(record: Record) -> bool:
-    """Return whether an answer can be compared with known ones."""
-    return record.answer is not None and bool(record.question.answers)
-
-
-def _agreement(record: Record) -> list[float]:
-    """Return EM and F1, in per cent; a failure agrees with nothing."""
-    text = record.answer.text if record.answer is not None and not record.error else ""
-    return [100 * measure(text, record.question.answers) for measure in (exact_match, f1)]
-
-
-def _mark(record: Record) -> float | None:
-    """Return 100 for an answer marked as correct, 0 for a wrong or missing one, None without a mark."""
-    if record.answer is None or not record.question.answers:
-        return None
-    if record.error:
-        return 0.0
-    return None if record.answer.grade is None else 100.0 * record.answer.grade.correct
-
-
-def _compared(names: Sequence[str], values: list[list[list[float]]], seed: int) -> dict[str, Difference]:
-    """Return the differences of measures.
-
-    `values` [questions, 2, measures]: those of the system and of the baseline.
+    A failure agrees with nothing, and counts as marked wrong.
     """
-    matrix = np.array(values, dtype=float)
-    return dict(zip(names, paired_bootstrap(matrix[:, 0], matrix[:, 1], seed=seed), strict=True))
+    values = {name: measure(record.ranks) for name, measure in functions.items()}
+    answer, question = record.answer, record.question
+    if answer is None:
+        return values
+    text, structure = ("", ()) if record.error else (answer.text, answer.structure)
+    if question.answers:
+        values["EM"] = 100 * exact_match(text, question.answers)
+        values["F1"] = 100 * f1(text, question.answers)
+        if record.error:
+            values["Acc"] = 0.0
+        elif answer.grade is not None:
+            values["Acc"] = 100.0 * answer.grade.correct
+    if question.structure:
+        values["Struct-EM"] = 100 * structure_match(structure, question.structure)
+    return values
 
 
 def _row(records: Sequence[Record], depth: int, at: Sequence[int]) -> dict[str, float | None]:
-    row: dict[str, float | None] = {
-        name: fmean(measure(r.ranks) for r in records)
-        for name, measure in measures(depth, gold=_has_gold(records), at=at).items()
-    }
-    if any(r.answer is not None for r in records):
-        row |= _answers(records)
-    elif any(r.usage.calls for r in records):
-        row |= _used(records)
+    functions = measures(depth, gold=_has_gold(records), at=at)
+    values, row = [_judged(r, functions) for r in records], dict[str, float | None]()
+    answers = [r.answer for r in records if r.answer is not None]
+    names = [*functions, "EM", "F1", *(["Acc"] if any(a.grade is not None for a in answers) else []), "Struct-EM"]
+    for name in names:
+        if own := [each[name] for each in values if name in each]:
+            row[name] = fmean(own)
+    usage = sum((r.usage if r.answer is None else r.answer.usage for r in records), Usage())
+    if answers or usage.calls:
+        row |= {"calls": usage.calls / len(records), "tokens": usage.tokens / len(records), "cost": usage.cost}
     latencies = [1000 * r.seconds for r in records if not r.error]
     for name, share in (("p50_ms", 0.5), ("p95_ms", 0.95)):
         row[name] = float(np.quantile(latencies, share)) if latencies else None
-    if any(r.answer is not None for r in records):
+    if answers:
         row["wall_s"] = wall = _wall(records)
         row["q/s"] = len(records) / wall if wall else None
     row["questions"] = len(records)
     if len(latencies) < len(records):
         row["errors"] = len(records) - len(latencies)
     return {name: None if value is None else round(value, digits(name)) for name, value in row.items()}
-
-
-def _answers(records: Sequence[Record]) -> dict[str, float | None]:
-    """Return the measures that only answers have."""
-    agreed = [_agreement(r) for r in records if _answered(r)]
-    row: dict[str, float | None] = {}
-    if agreed:
-        row["EM"], row["F1"] = map(fmean, zip(*agreed, strict=True))
-    if any(r.answer is not None and r.answer.grade is not None for r in records):
-        row["Acc"] = fmean(mark for r in records if (mark := _mark(r)) is not None)
-    if any(r.question.structure for r in records):
-        row["Struct-EM"] = fmean(_structure(r) for r in records if r.question.structure)
-    return row | _used(records)
-
-
-def _used(records: Sequence[Record]) -> dict[str, float | None]:
-    """Return calls and tokens of a question, and the cost of all."""
-    usage = sum((r.usage if r.answer is None else r.answer.usage for r in records), Usage())
-    return {"calls": usage.calls / len(records), "tokens": usage.tokens / len(records), "cost": usage.cost}
-
-
-def _structure(record: Record) -> float:
-    """Return 100 if the named part was looked up correctly, else 0."""
-    structure = record.answer.structure if record.answer is not None and not record.error else ()
-    return 100 * structure_match(structure, record.question.structure)
 
 
 def _wall(records: Iterable[Record]) -> float:
@@ -404,30 +361,25 @@ def _wall(records: Iterable[Record]) -> float:
 
 
 def _iterations(records: Sequence[tuple[Record, AnswerRecord]], depth: int) -> list[dict[str, float | str | None]]:
-    def recall(ranks: Iterable[Ranks]) -> float:
-        return round(fmean(100 * recall_at(r, depth) for r in ranks), 1)
+    def row(
+        name: str, ranked: Iterable[Ranks], best: Iterable[Ranks], used: Sequence[tuple[int, int]]
+    ) -> dict[str, float | str | None]:
+        recalls = [round(fmean(100 * recall_at(r, depth) for r in ranks), 1) for ranks in (ranked, best)]
+        calls, tokens = (round(fmean(numbers), n) for numbers, n in zip(zip(*used, strict=True), (1, 0), strict=True))
+        means = {f"R@{depth}": recalls[0], f"found@{depth}": recalls[1], "calls": calls, "tokens": tokens}
+        return {"iteration": name, "questions": len(used), **means}
 
-    rows: list[dict[str, float | str | None]] = []
+    rows = []
     for number in range(max(len(answer.iterations) for _, answer in records)):
         came = [answer.iterations[number] for _, answer in records if number < len(answer.iterations)]
         last = [a.iterations[: number + 1][-1] if a.iterations and not r.error else None for r, a in records]
         pairs = list(zip(last, records, strict=True))
-        ranked = recall(r.ranks if state is None else state.ranked for state, (r, _) in pairs)
-        recalls = recall(r.ranks if state is None else state.ranks for state, (r, _) in pairs)
-        used = _mean_usage([(i.calls, i.tokens) for i in came])
-        row: dict[str, float | str | None] = {"iteration": str(number + 1), "questions": len(came)}
-        rows.append({**row, f"R@{depth}": ranked, f"found@{depth}": recalls, **used})
+        ranked = [r.ranks if state is None else state.ranked for state, (r, _) in pairs]
+        best = [r.ranks if state is None else state.ranks for state, (r, _) in pairs]
+        rows.append(row(str(number + 1), ranked, best, [(i.calls, i.tokens) for i in came]))
     rest = [
         (a.usage.calls - sum(i.calls for i in a.iterations), a.usage.tokens - sum(i.tokens for i in a.iterations))
         for _, a in records
     ]
-    final = recall(r.ranks for r, _ in records)
-    after: dict[str, float | str | None] = {"iteration": "after", "questions": len(records)}
-    return [*rows, {**after, f"R@{depth}": final, f"found@{depth}": final, **_mean_usage(rest)}]
-
-
-def _mean_usage(pairs: Sequence[tuple[int, int]]) -> dict[str, float]:
-    return {
-        "calls": round(fmean(calls for calls, _ in pairs), digits("calls")),
-        "tokens": round(fmean(tokens for _, tokens in pairs), digits("tokens")),
-    }
+    final = [r.ranks for r, _ in records]
+    return [*rows, row("after", final, final, rest)]

@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 
 from pydantic import BaseModel, model_validator
 
-from kgrag.models.prompted import MOST_FACTS, PromptedModel, numbered
+from kgrag.models.prompted import MOST_FACTS, PromptedModel, numbered, object_schema
 from kgrag.values.documents import Triple
 from kgrag.values.results import Passage
 
@@ -29,12 +29,7 @@ class Facts(BaseModel):
     It is refused (ValueError) when it lists none at all in any of these forms.
     """
 
-    REPLY: ClassVar[Mapping[str, Any]] = {
-        "type": "object",
-        "properties": {"triples": TRIPLES},
-        "required": ["triples"],
-        "additionalProperties": False,
-    }
+    REPLY: ClassVar[Mapping[str, Any]] = object_schema({"triples": TRIPLES})
 
     triples: list[tuple[str, str, str]]
 

@@ -337,14 +337,17 @@ def reply_schema(shape: type[BaseModel]) -> Mapping[str, Any]:
     own: Mapping[str, Any] | None = getattr(shape, "REPLY", None)
     if own is not None:
         return own
-    schema = shape.model_json_schema()
+    fields = shape.model_json_schema()["properties"]
+    names = ("type", "enum", "anyOf")
+    return object_schema({name: {key: f[key] for key in f if key in names} for name, f in fields.items()})
+
+
+def object_schema(properties: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return the JSON schema of an object with these properties, each required."""
     return {
         "type": "object",
-        "properties": {
-            name: {key: value for key, value in field.items() if key in ("type", "enum", "anyOf")}
-            for name, field in schema["properties"].items()
-        },
-        "required": list(schema["properties"]),
+        "properties": dict(properties),
+        "required": list(properties),
         "additionalProperties": False,
     }
 

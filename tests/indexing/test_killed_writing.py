@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 from graph_rows import rows
+from made_summaries import SUMMARY
 from scripted import TASKS, Scripted
 
 from kgrag import KnowledgeGraph
@@ -25,9 +26,8 @@ _NUMBER = 2000
 _THREADS = 4
 _PRICES = dict.fromkeys((*TASKS, "other"), (1.0, 1.0))
 _FINDINGS = [f"Banor Dunor ruled {n} places on the coast, and was ruled by none of the others." for n in range(5)]
-_TEXT = "They were built near each other, and ruled. "
-_REPORT = {"title": "Made places", "summary": _TEXT * 16, "findings": _FINDINGS}
-_SUMMARY = {"title": "Made places", "summary": _TEXT * 15}
+_REPORT = {"title": "Made places", "summary": SUMMARY, "findings": _FINDINGS}
+_SUMMARY = {"title": "Made places", "summary": SUMMARY}
 
 
 @pytest.fixture(scope="module")

@@ -24,12 +24,9 @@ from kgrag.lab.train_gnn import (
     cross_validate,
     descend,
     mean_loss,
-    mean_loss_recurrent,
     prepare,
-    recurrent_example,
     split,
     train,
-    train_recurrent,
     with_alphas,
 )
 from kgrag.retrieval.base import Query, check_retriever
@@ -78,7 +75,7 @@ def test_competitors_are_the_nearest_of_all_steps_or_of_the_last_question() -> N
     its = RecurrentExample(Question("q", "?", ("g",)), ("g", "b", "c"), turns)
     for by, other in (("integrated", (0.4 + 0.1) / 2), ("semantic", (0.3 + 0.6) / 2)):
         training = RgnnTraining(competitors=1, margin=0.01, nearest=by)  # type: ignore[arg-type]
-        loss, _ = mean_loss_recurrent([its], np.array([1.0, 0.5]), 1, training)
+        loss, _ = mean_loss([its], np.array([1.0, 0.5]), 1, training)
         assert loss == pytest.approx((0.01 + 0.5 - 0.1 + 0.01 + 0.5 - other) / 2)
 
 
@@ -148,18 +145,18 @@ def test_derivatives_of_the_recurrence_are_those_of_its_loss(labels: str) -> Non
     examples = [RecurrentExample(Question("q", "?", ("a",)), ids, tuple(turns))]
     training = RgnnTraining(margin=2.0, competitors=6, labels=labels)  # type: ignore[arg-type]
     at = np.array([0.35, 0.8, 0.6])
-    loss, gradient = mean_loss_recurrent(examples, at, 3, training)
+    loss, gradient = mean_loss(examples, at, 3, training)
     assert loss > 0 and np.abs(gradient).min() > 0
     for i in range(3):
         step = 1e-6 * np.eye(3)[i]
-        more, less = (mean_loss_recurrent(examples, at + sign * step, 3, training)[0] for sign in (1, -1))
+        more, less = (mean_loss(examples, at + sign * step, 3, training)[0] for sign in (1, -1))
         assert (more - less) / 2e-6 == pytest.approx(gradient[i], abs=1e-6)
-    learned = train_recurrent(examples, 2, 3, training, no_progress)
-    assert learned.loss <= mean_loss_recurrent(examples, np.ones(3), 3, training)[0]
+    learned = train(examples, 2, 3, training, no_progress)
+    assert learned.loss <= mean_loss(examples, np.ones(3), 3, training)[0]
     halves = training.model_copy(update={"start": 0.5})
-    alone = train_recurrent(examples, 2, 3, halves.model_copy(update={"only": "beta"}), no_progress)
+    alone = train(examples, 2, 3, halves.model_copy(update={"only": "beta"}), no_progress)
     assert alone.alphas == (1, 1)  # no messages (table 2)
-    alone = train_recurrent(examples, 2, 3, halves.model_copy(update={"only": "alphas"}), no_progress)
+    alone = train(examples, 2, 3, halves.model_copy(update={"only": "alphas"}), no_progress)
     assert alone.beta == 1  # no recurrence
 
 
@@ -382,13 +379,13 @@ ONE = RecurrentExample(
 )
 def test_the_loss_of_the_recurrence_by_hand(labels: Any, first: float, second: float) -> None:
     training = RgnnTraining(margin=0.5, competitors=3, labels=labels)
-    loss, gradient = mean_loss_recurrent([ONE], np.array([0.4, 0.75]), 2, training)
+    loss, gradient = mean_loss([ONE], np.array([0.4, 0.75]), 2, training)
     assert loss == pytest.approx((0.5 + first + 0.5 + second) / 2)
     assert gradient[0] == 0  # nothing is sent
 
 
 def test_training_begins_where_it_is_told() -> None:
-    learned = train_recurrent([ONE, ONE], 2, 2, RgnnTraining(start=0.7, iterations=1), no_progress)
+    learned = train([ONE, ONE], 2, 2, RgnnTraining(start=0.7, iterations=1), no_progress)
     assert (learned.alphas, learned.beta) == ((0.7, 0.7), 0.7)
 
 
@@ -416,9 +413,9 @@ def test_the_gold_of_a_step_is_what_is_left_nearest_to_it() -> None:
     context = SimpleNamespace(reader=reader, embedder=embedder, row=row)
     retriever: Any = SimpleNamespace(context=context, settings=GnnRetOptions(k=3, message="mean"))
     question: Any = SimpleNamespace(text="?", singles=("one", "two"), gold=("1", "2", "3"))
-    example = recurrent_example(retriever, question, RgnnTraining())
+    example = RecurrentExample.read(retriever, question, RgnnTraining())
     assert example is not None and example.ids == ("g1", "g2", "g3", "o", "r")
-    for plain in prepare(retriever, [question, question], GnnRetTraining(competitors=4), no_progress):
+    for plain in prepare(Example, retriever, [question, question], GnnRetTraining(competitors=4), no_progress):
         assert (plain.gold, set(plain.start), plain.message) == (("g1", "g2", "g3"), {"g1", "g2", "g3", "o"}, "mean")
     assert looked[-2:] == [4 + 3] * 2  # as many competitors, should all of the gold be among the nearest
     assert [(turn.gold, turn.rest) for turn in example.turns] == [((1,), (0, 2)), ((0,), (2,))]

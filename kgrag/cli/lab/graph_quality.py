@@ -90,7 +90,7 @@ def graph_quality(args: _Options) -> None:
                     tag = "tagme" in own_kinds and can_tag(own)
                     graphs = QuestionGraphs(kg[where], data, per_question, args.seed, progress, tag=tag)
                     with closing(graphs):
-                        qualities += measured.quality_apart(graphs, *arguments)
+                        qualities += measured.quality(graphs, *arguments)
                     passages = round(graphs.passages or 0)
     title = f"{data.name}: {len(questions)} questions, {seeds} seeds, |V| {passages:,}"
     title += f" a question (graphs of {per_question} documents)" if per_question is not None else ""

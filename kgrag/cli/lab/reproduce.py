@@ -110,7 +110,7 @@ def reproduce(args: _Options) -> None:
     run = _run(source, part, settings, args, measure=not args.dry_run)
     if args.dry_run:
         return
-    result = run.result(settings, settings.embedder)
+    differences = run.differences(settings, settings.embedder)
     for name, results in run.results.items() if part.drawn else ():
         if args.plot is not None and results[0].rows:
             draw(part, results[0], f"{source.name}, figure {part.number}: {part.caption} ({name})", args.plot)
@@ -119,22 +119,22 @@ def reproduce(args: _Options) -> None:
         shown_too = {
             name: [result_of_row.values() for result_of_row in results] for name, results in run.results.items()
         }
-        print_json(result.values() | ({"results": shown_too} if part.drawn else {}))
+        print_json(run.plain(differences) | ({"results": shown_too} if part.drawn else {}))
     else:
         if part.drawn:
             for result_of_row in (result_of_row for results in run.results.values() for result_of_row in results):
                 for sheet in result_of_row.sheets():
                     print_sheet(sheet)
         else:
-            print_sheet(result.sheet())
-        print_list("What was measured:", result.measured)
-        print_list("What differs from the paper:", result.differs)
-    if result.problems:
-        print_list("Answered although a step failed, or not marked:", result.problems)
-    if result.missing:
-        print_list("Not measured:", [f"{label}: {why}." for label, why in result.missing.items()])
-    note(result.spent)
-    if not result.systems:
+            print_sheet(run.sheet())
+        print_list("What was measured:", run.measured)
+        print_list("What differs from the paper:", differences)
+    if run.problems:
+        print_list("Answered although a step failed, or not marked:", run.problems)
+    if run.missing:
+        print_list("Not measured:", [f"{label}: {why}." for label, why in run.missing.items()])
+    note(run.spent)
+    if not run.measured:
         raise ConfigurationError(
             "Nothing could be measured.", "Add what is missing; --prepare makes layers of the graph."
         )

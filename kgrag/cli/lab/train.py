@@ -90,7 +90,6 @@ def gnn_ret(args: _ForGnnRet, training: constants.GnnRetTraining) -> None:
     """
     from kgrag.lab import summary, train_gnn
     from kgrag.lab.report import differences_sheet, measures_sheet
-    from kgrag.lab.training import keep
     from kgrag.retrieval.gnn_ret import GnnRet
 
     data, folds, seed, sheets = _read(args), args.folds, args.seed, []
@@ -98,7 +97,7 @@ def gnn_ret(args: _ForGnnRet, training: constants.GnnRetTraining) -> None:
         retriever = GnnRet(collection)
         set_ = retriever.settings
         layers = args.layers or len(set_.alphas)
-        examples = train_gnn.prepare(retriever, data.questions, training, progress)
+        examples = train_gnn.prepare(train_gnn.Example, retriever, data.questions, training, progress)
         _tell_lost(data, examples, f"have no gold in collection {collection.name}")
         learned = train_gnn.train(examples, layers, set_.k, training, progress)
         if learned.active < _FEW * len(examples):
@@ -127,10 +126,7 @@ def gnn_ret(args: _ForGnnRet, training: constants.GnnRetTraining) -> None:
             }
             title = f"{data.name}: {folds} folds, seed {seed}, {record['embedder']}"
             sheets = [measures_sheet(title, systems), differences_sheet(train_gnn.UNTRAINED, differences)]
-    if args.out is not None:
-        keep(args.out, record)
-        note(f"Learned: {args.out}")
-    _show(args, record, *sheets)
+    _keep(args, record, *sheets)
 
 
 @train.command()
@@ -148,14 +144,13 @@ def rgnn(args: _ForSettings, training: constants.RgnnTraining) -> None:
     kgrag ask "..." --system "rgnn+gnn-ret(alphas='rgnn.json', beta='rgnn.json')"
     """
     from kgrag.lab import train_gnn
-    from kgrag.lab.training import keep
     from kgrag.retrieval.gnn_ret import GnnRet
 
     data = _read(args)
     with args.opened(data) as (collection, progress):
         retriever = GnnRet(collection)
-        examples = train_gnn.prepare_recurrent(retriever, data.questions, training, progress)
-        learned = train_gnn.train_recurrent(examples, args.layers or 1, retriever.settings.k, training, progress)
+        examples = train_gnn.prepare(train_gnn.RecurrentExample, retriever, data.questions, training, progress)
+        learned = train_gnn.train(examples, args.layers or 1, retriever.settings.k, training, progress)
     alphas, beta = _rounded(learned.alphas), max(0.0001, round(learned.beta, 4))
     record = {
         "dataset": data.name, "collection": collection.name, "questions": len(examples),
@@ -163,10 +158,7 @@ def rgnn(args: _ForSettings, training: constants.RgnnTraining) -> None:
         "retriever": f"gnn-ret(alphas={tuple(alphas)}, beta={beta})", "loss": round(learned.loss, 6),
         "iteration": learned.iteration,
     }  # fmt: skip
-    if args.out is not None:
-        keep(args.out, record)
-        note(f"Learned: {args.out}")
-    _show(args, record)
+    _keep(args, record)
 
 
 @train.command()
@@ -341,6 +333,15 @@ def _read(args: OnQuestions) -> "Dataset":
 def _tell_lost(data: "Dataset", used: Sequence[Any], why: str) -> None:
     if lost := len(data.questions) - len(used):
         note(f"{lost} of {len(data.questions)} questions {why}: left out.")
+
+
+def _keep(args: _ForSettings, record: dict[str, Any], *sheets: "Sheet") -> None:
+    from kgrag.lab.training import keep
+
+    if args.out is not None:
+        keep(args.out, record)
+        note(f"Learned: {args.out}")
+    _show(args, record, *sheets)
 
 
 def _show(args: OnQuestions, record: dict[str, Any], *sheets: "Sheet") -> None:

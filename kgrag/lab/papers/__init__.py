@@ -14,6 +14,7 @@ from pydantic import BaseModel
 
 from kgrag.settings import IndexingSettings, Settings
 from kgrag.values.errors import ConfigurationError, NotFoundError
+from kgrag.values.forms import read
 
 EVALUATION = "evaluation"
 """The group of settings that belong to an evaluation, not to kgrag: sample, depth."""
@@ -160,25 +161,19 @@ def find_paper(name: str) -> Paper:
     """Return the paper of that name. Raises NotFoundError with the known ones."""
     if name not in papers():
         raise NotFoundError(f"There is no paper {name!r}.", f"Choose one of: {', '.join(papers())}.")
-    read = tomllib.loads(files(__name__).joinpath(f"{name}.toml").read_text(encoding="utf-8"))
-    base = find_paper(read["base"]) if "base" in read else None
-    own = {key: PaperSetting(key, value, source) for key, (value, source) in read["settings"].items()}
+    about = tomllib.loads(files(__name__).joinpath(f"{name}.toml").read_text(encoding="utf-8"))
+    base = find_paper(about["base"]) if "base" in about else None
+    own = {key: PaperSetting(key, value, source) for key, (value, source) in about["settings"].items()}
     settings = {s.name: s for s in base.settings} | own if base else own
-    return Paper(
-        name,
-        read["title"],
-        read["section"],
-        read["system"],
-        read["model"],
-        tuple(settings.values()),
-        {
-            name: (entry, None) if isinstance(entry, str) else tuple(entry)
-            for name, entry in read.get("inputs", {}).items()
-        },
-        (*(base.differs if base else ()), *read["differs"]),
-        {number: _table(number, table) for number, table in read.get("tables", {}).items()},
-        {number: _figure(number, entry) for number, entry in read.get("figures", {}).items()},
-    )
+    inputs = {key: (entry, None) if isinstance(entry, str) else entry for key, entry in about.get("inputs", {}).items()}
+    parts = {
+        "settings": tuple(settings.values()),
+        "inputs": inputs,
+        "differs": (*(base.differs if base else ()), *about["differs"]),
+        "tables": {number: _table(number, table) for number, table in about.get("tables", {}).items()},
+        "figures": {number: _figure(number, entry) for number, entry in about.get("figures", {}).items()},
+    }
+    return read(Paper, {**about, **parts, "name": name})
 
 
 def _text(value: Any) -> str:
@@ -251,37 +246,25 @@ def _options(values: Mapping[str, Any], overrides: Mapping[str, Any]) -> dict[st
     return {**overrides, **options}
 
 
-def _figure(number: str, entry: Mapping[str, Any]) -> PaperTable:
+def _figure(number: str, entry: Mapping[str, Any]) -> dict[str, Any]:
     """Return a figure as a table without numbers, a row a system; its settings are those of all of them."""
-    options = {name: entry[name] for name in ("drawn", "options", "command", "sample") if name in entry}
-    nothing = tuple((None,) for _ in entry["data"])
-    settings = entry.get("settings", {})
-    rows = tuple(PaperRow(system, nothing, system, settings=settings) for system in entry.get("systems", ()))
-    return PaperTable(number, entry["caption"], tuple(entry["data"]), (entry.get("measure", ""),), rows, **options)
+    nothing, settings = [(None,) for _ in entry["data"]], entry.get("settings", {})
+    systems = entry.get("systems", ())
+    rows = [{"label": name, "numbers": nothing, "system": name, "settings": settings} for name in systems]
+    return {**entry, "number": number, "measures": [entry.get("measure", "")], "rows": rows}
 
 
-def _table(number: str, table: Mapping[str, Any]) -> PaperTable:
+def _table(number: str, table: Mapping[str, Any]) -> dict[str, Any]:
     data, measures, scale = table["data"], table["measures"], table.get("scale", 1)
     rows = []
     for row in table["rows"]:
-        numbers = tuple(
-            tuple(None if n.strip() == "-" else round(float(n) * scale, 4) for n in cell.split("/"))
+        numbers = [
+            [None if n.strip() == "-" else round(float(n) * scale, 4) for n in cell.split("/")]
             for cell in row["numbers"].split("|")
-        )
+        ]
         if len(numbers) != len(data) or any(len(cell_numbers) != len(measures) for cell_numbers in numbers):
             raise ConfigurationError(
                 f"Table {number}, {row['label']}: {len(data)} x {len(measures)} numbers are wanted."
             )
-        optional = {key: row[key] for key in ("system", "missing", "settings", "threads") if key in row}
-        rows.append(PaperRow(row["label"], numbers, **optional))
-    return PaperTable(
-        number,
-        table["caption"],
-        tuple(data),
-        tuple(measures),
-        tuple(rows),
-        tuple(table.get("corpus", ())),
-        table.get("values", {}),
-        table.get("by"),
-        command=table.get("command", ""),
-    )
+        rows.append({**row, "numbers": numbers})
+    return {**table, "number": number, "rows": rows}

@@ -7,6 +7,7 @@ import re
 from codecs import BOM_UTF8
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from itertools import chain
 from pathlib import Path
@@ -86,26 +87,17 @@ def first_row(path: Path) -> dict[str, Any]:
         return {}
 
 
-class _opened:  # noqa: N801 - reads as a verb in `with _opened(path):`
-    """A file of text, whose errors while it is read become InputErrors."""
-
-    def __init__(self, path: Path, form: str, newline: str | None = None) -> None:
-        self._path, self._form = path, form
-        try:
-            self._file = path.open(encoding="utf-8-sig", newline=newline)
-        except OSError as error:
-            reason = "does not exist" if isinstance(error, FileNotFoundError) else f"cannot be read ({error.strerror})"
-            raise InputError(f"{path} {reason}.", form) from error
-
-    def __enter__(self) -> TextIO:
-        return self._file
-
-    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
-        self._file.close()
-        if isinstance(error, UnicodeDecodeError):
-            raise InputError(f"{self._path} is not UTF-8 ({error.reason}).", "Save it as UTF-8.") from error
-        if isinstance(error, OSError):
-            raise InputError(f"{self._path} cannot be read ({error.strerror}).", self._form) from error
+@contextmanager
+def _opened(path: Path, form: str, newline: str | None = None) -> Iterator[TextIO]:
+    """Open a file of text, whose errors while it is read become InputErrors."""
+    try:
+        with path.open(encoding="utf-8-sig", newline=newline) as file:
+            yield file
+    except UnicodeDecodeError as error:
+        raise InputError(f"{path} is not UTF-8 ({error.reason}).", "Save it as UTF-8.") from error
+    except OSError as error:
+        reason = "does not exist" if isinstance(error, FileNotFoundError) else f"cannot be read ({error.strerror})"
+        raise InputError(f"{path} {reason}.", form) from error
 
 
 def _first_character(file: TextIO) -> str:
