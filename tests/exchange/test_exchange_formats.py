@@ -79,16 +79,11 @@ def test_vectors_are_those_of_float32(tmp_path: Path) -> None:
         ("datetime", "2026-11-21T18:00:00.123456789+01:00[Europe/Berlin]"),
         ("datetime", "2026-11-21T18:00:00.000000000+00:00"),
         ("datetime", "2026-10-25T02:30:00.000000000+02:00[Europe/Berlin]"),  # the first of two that night
-        ("datetime", "2026-11-21T18:00:00.000000000-05:30"),
-        ("localdatetime", "2026-11-21T18:00:00.000000001"),
-        ("time", "18:00:00.000000000-05:30"),
-        ("date", "2026-11-21"),
-        ("duration", "P1Y2M3DT4.5S"),
-        ("point", "{x: 1.5, y: -2.0, crs: wgs-84}"),
-        ("double", "-Infinity"),
-        ("byte[]", "AP8="),
+        ("datetime", "2026-11-21T18:00:00.000000000-05:30"), ("localdatetime", "2026-11-21T18:00:00.000000001"),
+        ("time", "18:00:00.000000000-05:30"), ("date", "2026-11-21"), ("duration", "P1Y2M3DT4.5S"),
+        ("point", "{x: 1.5, y: -2.0, crs: wgs-84}"), ("double", "-Infinity"), ("byte[]", "AP8="),
     ],
-)
+)  # fmt: skip
 def test_values_keep_their_types(written: tuple[str, str]) -> None:
     value = parsed(*written)
     assert text(value) == written[1]

@@ -93,14 +93,8 @@ def test_a_run_holds_the_answer_and_its_steps_in_order(kg: KnowledgeGraph, ships
             "roles": [""], "retrieved": [["Fram", QUESTION, 1, 0.9], ["Larvik", QUESTION, 2, 0.5]],
         },
         {
-            "number": 2,
-            "name": f"2. {NEXT}",
-            "facts": ["Colin Archer | lived in | Larvik"],
-            "verdict": "answerable",
-            "why": "Larvik",
-            "next": None,
-            "queries": [NEXT, "Archer's home"],
-            "roles": ["fast", "slow"],
+            "number": 2, "name": f"2. {NEXT}", "facts": ["Colin Archer | lived in | Larvik"], "verdict": "answerable",
+            "why": "Larvik", "next": None, "queries": [NEXT, "Archer's home"], "roles": ["fast", "slow"],
             "retrieved": [
                 ["Colin Archer", "Archer's home", 1, 0.8],
                 ["Fram", NEXT, 1, 0.7],

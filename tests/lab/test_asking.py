@@ -69,18 +69,11 @@ def questions(texts: Iterable[str], answers: tuple[str, ...] = ("Larvik",)) -> l
 
 
 TWO_STEPS = answered(
-    "Larvik",
-    "xac",
-    Retrieved(step=1, query="1", hits=hits("xxab")),
-    called(1),
-    called(1),
-    Retrieved(step=2, query="2", hits=hits("yc")),
-    Retrieved(step=2, query="2b", hits=hits("a")),
-    Ranked(step=2, hits=hits("xca")),
-    called(2, 100, 20),
-    Retrieved(step=0, query="after", hits=hits("c")),
+    "Larvik", "xac", Retrieved(step=1, query="1", hits=hits("xxab")), called(1), called(1),
+    Retrieved(step=2, query="2", hits=hits("yc")), Retrieved(step=2, query="2b", hits=hits("a")),
+    Ranked(step=2, hits=hits("xca")), called(2, 100, 20), Retrieved(step=0, query="after", hits=hits("c")),
     called(0, 7, 1),
-)
+)  # fmt: skip
 ONE_STEP = answered("the town Larvik", "ac", Retrieved(step=1, query="1", hits=hits("c")), called(1), called(0))
 
 

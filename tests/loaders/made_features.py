@@ -150,15 +150,11 @@ TEXTS = {  # name -> a text, which stays as it is, or with what it becomes
     "dashes": "1914–1918 — a war",
     "emoji": "👩‍🔬 and 🇳🇴 and ✅",
     "accents": ("Zu\u0308rich and Malmo\u0308", "Zürich and Malmö"),
-    "right to left": "שלום עולם and العربية",
-    "cjk": "東京都は日本の首都です。",
-    "angles": "Set <your-api-key> for List<String> if a<b",
-    "ampersands": "AT&T, R&D and Q&A",
-    "backslashes": r"C:\temp\new and \alpha",
-    "underscores": "snake_case_name and file_2_a.txt",
-    "asterisks": "2*3*4 and 5 * 6 * 7",
-    "dollars": "It cost $5 and $6, or US$7.",
-}
+    "right to left": "שלום עולם and العربية", "cjk": "東京都は日本の首都です。",
+    "angles": "Set <your-api-key> for List<String> if a<b", "ampersands": "AT&T, R&D and Q&A",
+    "backslashes": r"C:\temp\new and \alpha", "underscores": "snake_case_name and file_2_a.txt",
+    "asterisks": "2*3*4 and 5 * 6 * 7", "dollars": "It cost $5 and $6, or US$7.",
+}  # fmt: skip
 
 FEATURES = [
     *(

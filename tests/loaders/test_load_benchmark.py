@@ -26,14 +26,9 @@ def test_triples_go_to_their_documents(tmp_path: Path) -> None:
         {"id": "c", "title": "C", "text": "three"},
     )
     lines(
-        tmp_path / "triples.jsonl",
-        triple("2", "B", "is", "two"),
-        triple("a", "A", "is", " one\n1 "),
-        "",
-        triple("a", "A", "was", 1),
-        triple(2, "B", "was", "zwei"),
-        triple("a", "A", "will be", "eins"),
-    )
+        tmp_path / "triples.jsonl", triple("2", "B", "is", "two"), triple("a", "A", "is", " one\n1 "), "",
+        triple("a", "A", "was", 1), triple(2, "B", "was", "zwei"), triple("a", "A", "will be", "eins"),
+    )  # fmt: skip
     lines(tmp_path / "queries.jsonl", {"id": "q", "text": "no document"})
     (tmp_path / "README.md").write_text("about it")
     items = list(load(tmp_path, root=tmp_path))
@@ -50,18 +45,10 @@ def test_triples_go_to_their_documents(tmp_path: Path) -> None:
 def test_malformed_triples(tmp_path: Path) -> None:
     lines(tmp_path / "corpus.jsonl", {"id": "a", "text": "one"})
     lines(
-        tmp_path / "triples.jsonl",
-        triple("a", "s", "p", "o"),
-        "{broken",
-        triple("a", "s", "", "o"),
-        {"passage": "a", "subject": "s", "predicate": "p"},
-        triple("a", ["s"], "p", "o"),
-        triple(None, "s", "p", "o"),
-        [1],
-        triple("a", "s2", "p", "o"),
-        triple("x", "s", "p", "o"),
-        triple("x", "s", "p", "o2"),
-    )
+        tmp_path / "triples.jsonl", triple("a", "s", "p", "o"), "{broken", triple("a", "s", "", "o"),
+        {"passage": "a", "subject": "s", "predicate": "p"}, triple("a", ["s"], "p", "o"), triple(None, "s", "p", "o"),
+        [1], triple("a", "s2", "p", "o"), triple("x", "s", "p", "o"), triple("x", "s", "p", "o2"),
+    )  # fmt: skip
     items = list(load(tmp_path))
     problems = [
         (i.place.removeprefix(str(tmp_path / "triples.jsonl")), i.message) for i in items if isinstance(i, Problem)

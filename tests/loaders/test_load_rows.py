@@ -18,17 +18,12 @@ def test_jsonl(tmp_path: Path) -> None:
     path = tmp_path / "corpus.jsonl"
     lines = [
         {
-            "id": "a",
-            "title": "T",
-            "text": "  one\r\ntwo ",
-            "year": 1892,
-            "tags": ["x", {"y": 1}],
-            "ok": True,
+            "id": "a", "title": "T", "text": "  one\r\ntwo ", "year": 1892, "tags": ["x", {"y": 1}], "ok": True,
             "no": None,
         },
         {"id": 7, "title": 3.5, "text": 42, "f": 0.5},
         {"id": None, "title": "", "text": "no id"},
-    ]
+    ]  # fmt: skip
     documents, problems = rows(path, "\ufeff" + "\r\n\r\n".join(json.dumps(line) for line in lines))
     assert problems == []
     assert [d.key for d in documents] == ["a", "7", f"{path}#5"]
@@ -80,13 +75,9 @@ def test_values_that_neo4j_cannot_hold(tmp_path: Path) -> None:
     assert document.title == "t tab line"
     assert document.text == "a\ufffdbc\U0001f600 \u00e9"
     assert document.metadata == {
-        "big": "9223372036854775808",
-        "max": 2**63 - 1,
-        "min": -(2**63),
-        "list": [None, "18446744073709551616", "\ufffd"],
-        "x\ufffd y": 1,
-        "long": "9" * 5000,
-    }
+        "big": "9223372036854775808", "max": 2**63 - 1, "min": -(2**63),
+        "list": [None, "18446744073709551616", "\ufffd"], "x\ufffd y": 1, "long": "9" * 5000,
+    }  # fmt: skip
     json.dumps([document.key, document.text, dict(document.metadata)], ensure_ascii=False).encode()
 
 

@@ -58,14 +58,10 @@ def test_vectors_and_their_tokens(weak: Weak) -> None:
     assert [its["kgrag.texts"] for its in batches] == [2, 1]
     assert asked.keys() == batches[0].keys()
     assert batches[0] == {
-        "kgrag.texts": 2,
-        "gen_ai.operation.name": "embeddings",
-        "gen_ai.provider.name": "openai",
-        "gen_ai.request.model": "m",
-        "gen_ai.usage.input_tokens": 1,
-        "server.address": "127.0.0.1",
+        "kgrag.texts": 2, "gen_ai.operation.name": "embeddings", "gen_ai.provider.name": "openai",
+        "gen_ai.request.model": "m", "gen_ai.usage.input_tokens": 1, "server.address": "127.0.0.1",
         "server.port": int(weak.base_url.rpartition(":")[2].removesuffix("/v1")),
-    }
+    }  # fmt: skip
 
 
 def test_a_reranker() -> None:

@@ -100,14 +100,10 @@ _ROUTES = [
     Case("POST", f"{_C}/name-pairs", "write", then=(404,), options=_json(decisions=[_DECISION])),  # it is no pair
     Case("GET", f"{_C}/examples"),
     Case("GET", f"{_C}/estimates/{{kind}}", "write", then=(400,)),  # no language model is configured
-    Case("GET", f"{_C}/runs"),
-    Case("GET", f"{_C}/runs/{{run}}"),
-    Case("DELETE", f"{_C}/runs/{{run}}", "write"),
-    Case("GET", "/api/v1/jobs/{job}"),
-    Case("GET", "/api/v1/jobs/{job}/events"),
-    Case("DELETE", "/api/v1/jobs/{job}", "write"),
-    Case("POST", "/api/v1/jobs/{job}/retry", "write"),
-]
+    Case("GET", f"{_C}/runs"), Case("GET", f"{_C}/runs/{{run}}"), Case("DELETE", f"{_C}/runs/{{run}}", "write"),
+    Case("GET", "/api/v1/jobs/{job}"), Case("GET", "/api/v1/jobs/{job}/events"),
+    Case("DELETE", "/api/v1/jobs/{job}", "write"), Case("POST", "/api/v1/jobs/{job}/retry", "write"),
+]  # fmt: skip
 
 
 @pytest.fixture(scope="module")

@@ -238,16 +238,13 @@ def test_find_names_takes_the_longest_and_those_within() -> None:
         ("So Freddy vs. Jason was made.", "Freddy vs. Jason", "en", [1]),
         ("It asks Yahoo! News.", "Yahoo! News", "en", [2]),
         ("In Way... Way Out he plays.", "Way... Way Out", "en", [1]),
-        ("Der 1. FC Köln.", "1. FC Köln", "de", [1]),
-        ("他向西，安全到达那里。", "西安", "zh", None),
+        ("Der 1. FC Köln.", "1. FC Köln", "de", [1]), ("他向西，安全到达那里。", "西安", "zh", None),
         ("在东北，京剧很有名。", "北京", "zh", None),
-        ("这里是西。安全。", "西安", "zh", None),
-        ("这里是西. 安全。", "西安", "zh", None),
-        ("他看了《你好，李焕英》。", "你好，李焕英", "zh", [3]),
-        ("见到乔治·布什。", "乔治·布什", "zh", [2]),
+        ("这里是西。安全。", "西安", "zh", None), ("这里是西. 安全。", "西安", "zh", None),
+        ("他看了《你好，李焕英》。", "你好，李焕英", "zh", [3]), ("见到乔治·布什。", "乔治·布什", "zh", [2]),
         ("響け！ユーフォニアムを見た。", "響け！ユーフォニアム", "ja", [0]),
     ],
-)
+)  # fmt: skip
 def test_no_name_goes_over_the_end_of_a_sentence(text: str, name: str, code: str, places: list[int] | None) -> None:
     language = language_of(code)
     normal = normalise(name, language)
