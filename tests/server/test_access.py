@@ -90,6 +90,7 @@ _ROUTES = [
     Case("POST", f"{_C}/look-up", options=_json(**_QUESTION)),
     Case("POST", f"{_C}/ask", then=(400,), options=_json(**_QUESTION)),  # no language model is configured
     Case("GET", f"{_C}/passage", options={"params": {"id": "Kari"}}),
+    Case("GET", f"{_C}/original", then=(404,), options={"params": {"key": "Kari"}}),  # it came from no file
     Case("GET", f"{_C}/page", then=(404,), options={"params": {"passage": "Kari"}}),  # it came from no PDF
     Case("GET", f"{_C}/figures/{{id}}", then=(404,)),  # of documents without any
     Case("POST", f"{_C}/queries/{{query}}", options=_json()),

@@ -16,6 +16,8 @@ from kgrag import KnowledgeGraph, RemoteKnowledgeGraph
 from kgrag.graph.reader import begun_words
 from kgrag.indexing.resolution.resolve import sentence
 from kgrag.server.jobs import Jobs
+from kgrag.settings import IndexingSettings
+from kgrag.text.languages import STEMMER
 from kgrag.values.documents import Document, Section, Triple
 from kgrag.values.errors import NotFoundError
 
@@ -208,6 +210,9 @@ def test_documents_say_whether_their_file_is_held(
     found = held()
     assert found["a/boat.md"] == ("a/boat.md", True)
     assert [its for key, its in found.items() if key != "a/boat.md"] == [("ship.csv", True)] * 2
+    original = client.get(f"{place}/original", params={"key": "a/boat.md"})
+    assert original.content == b"# Boat\n\nA boat." and original.headers["content-type"] == "application/octet-stream"
+    assert original.headers["content-disposition"] == 'attachment; filename="boat.md"'
     Jobs(kg, workers=0).uploads.remove(collection_name, "ship.csv")
     assert set(held().values()) == {("a/boat.md", True), ("ship.csv", False)}
 
@@ -335,12 +340,31 @@ def test_example_questions_are_of_facts_and_names(client: httpx.Client, kg: Know
     ]
 
 
-def test_a_collection_without_documents_has_no_examples(
-    client: httpx.Client, kg: KnowledgeGraph, collection_name: str
+@pytest.mark.parametrize("begun", [True, False])
+def test_a_collection_without_documents_is_no_fault(
+    client: httpx.Client, kg: KnowledgeGraph, collection_name: str, begun: bool
 ) -> None:
-    kg[collection_name].ingest([Document("one", (Section("One boat."),), "one")])
-    kg[collection_name].delete(["one"])
-    assert client.get(f"/api/v1/collections/{collection_name}/examples").json() == {"questions": []}
+    """Its documents were deleted, or the first ingest ended before it made an index."""
+    if begun:
+        made = {"embedder": "wordllama", "dimension": 256, "embedding": "embedding_b", "language": "en"}
+        made |= {"settings": IndexingSettings().model_dump_json(), "stemmer": STEMMER}
+        kg.graph.run("write/create_collection", name=collection_name, properties=made, unused_seconds=0.0, ahead=0)
+    else:
+        kg[collection_name].ingest([Document("one", (Section("One boat."),), "one")])
+        kg[collection_name].delete(["one"])
+    place = f"/api/v1/collections/{collection_name}"
+    assert client.get(f"{place}/examples").json() == {"questions": []}
+    assert client.get(f"{place}/names", params={"q": "boat"}).json() == {"names": []}
+    for query in ("passages", "names", "evidence", "nearest-triples", "map"):
+        assert client.post(f"{place}/queries/{query}", json={}).json()["rows"] == []
+    refused = client.post("/api/v1/turns", json={"collections": [collection_name], "question": "Which boat?"})
+    assert refused.status_code == 404 and refused.json()["error"].endswith("holds no documents yet.")
+    searched = client.post(f"{place}/search", json={"question": "Which boat?", "retriever": "bm25"})
+    assert (searched.status_code, searched.json().get("hits")) == ((404, None) if begun else (200, []))
+    both = {"collections": [collection_name, _OTHER], "question": "Who was Kari?", "retriever": "bm25"}
+    turn = client.post("/api/v1/turns", json=both).json()["id"]
+    client.get(f"/api/v1/turns/{turn}/events")
+    assert client.get(f"/api/v1/turns/{turn}").json()["sources"][0]["passage"]["title"] == "Kari"
     with pytest.raises(NotFoundError):
         kg["no such collection"].example_questions()
 

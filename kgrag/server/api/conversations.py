@@ -11,9 +11,11 @@ from typing import Annotated, Any, get_type_hints
 from fastapi import APIRouter, Path, Query, Response
 from pydantic import Field, create_model
 
+from kgrag.client.federation import Federation
 from kgrag.client.graph import KnowledgeGraph
 from kgrag.client.searching import LocalSearching
 from kgrag.drawing import drawing
+from kgrag.graph.collections import no_documents
 from kgrag.graph.questions import follow_ups
 from kgrag.models.chat import Message
 from kgrag.models.prompted import PromptedModel
@@ -26,7 +28,7 @@ from kgrag.server.api.forms import CollectionNames, Expression, Question, Reques
 from kgrag.server.conversation import TURNS
 from kgrag.server.conversations import Heading, Turn
 from kgrag.server.events import EventStream
-from kgrag.server.failures import Reply, for_reader, logger
+from kgrag.server.failures import Reply, logger, words_for
 from kgrag.server.route_context import Called, Caller
 from kgrag.values.errors import AccessError, DatabaseError, InputError, NotFoundError
 from kgrag.values.events import Answer, Event, Retrieved
@@ -141,12 +143,11 @@ async def ask_turn(caller: Called, body: TurnRequest) -> Reply:
     serving = caller.serving
 
     def begin() -> tuple[Turn, LocalSearching, PromptedModel | None, list[Message]]:
-        target: LocalSearching
-        if len(body.collections) > 1:
-            target = caller.select(body.collections)
-        else:
-            target = single = caller.collection(body.collections[0])
-            single.info()  # raises where there is none
+        collections = [caller.collection(name) for name in body.collections]
+        holding = [each for each in collections if each.info().counts.get("Passage")]
+        if not holding:
+            raise no_documents(", ".join(body.collections))
+        target: LocalSearching = holding[0] if len(collections) == 1 else Federation(holding)
         llm = caller.kg.models.llm()
         answers = body.retriever is None and (body.system is not None or llm is not None)
         system = (body.system or target.usual) if answers else ""
@@ -175,11 +176,21 @@ async def ask_turn(caller: Called, body: TurnRequest) -> Reply:
     return Reply(_form(turn), 202)
 
 
-@router.get("/conversations", response_model=create_model("ConversationList", conversations=list[Heading]))
-async def conversations(caller: Called, limit: Annotated[int, Query(ge=1, le=2000)] = 100) -> Reply:
-    """Return the conversations of the caller, the newest first."""
-    headings = await caller.work(lambda: caller.serving.conversations.headings(caller.access.key, limit))
-    return Reply({"conversations": [heading for heading in headings if _seen(caller, heading.collections)]})
+@router.get(
+    "/conversations", response_model=create_model("ConversationList", conversations=list[Heading], before=str | None)
+)
+async def conversations(
+    caller: Called,
+    limit: Annotated[int, Query(ge=1, le=2000)] = 100,
+    search: Annotated[str, Query(max_length=500, description="words of a question, its answer or the title")] = "",
+    before: Annotated[str, Query(max_length=64, description="where to go on")] = "",
+) -> Reply:
+    """Return the conversations of the caller, newest first; `before` of the next page is null if there is none."""
+    headings = await caller.work(
+        lambda: caller.serving.conversations.headings(caller.access.key, limit, search, before)
+    )
+    seen = [heading for heading in headings if _seen(caller, heading.collections)]
+    return Reply({"conversations": seen, "before": headings[-1].last if len(headings) == limit else None})
 
 
 @router.get(
@@ -336,7 +347,7 @@ def _check_operator(caller: Caller) -> None:
 
 def _rows_of(caller: Caller, turns: Sequence[Turn]) -> list[dict[str, Any]]:
     """Return turns with what came of them; one that cannot be shown hides none of the others."""
-    say = str if caller.access.may("admin") else for_reader
+    say = words_for(caller.access)
     rows, versions = [], caller.serving.conversations.versions(turns[0].conversation)
     for turn, (result, missing) in zip(turns, _results(caller, turns), strict=True):
         row: dict[str, Any] = {"answer": None, "steps": [], "sources": [], "notes": [], "hops": [], "follow_ups": []}

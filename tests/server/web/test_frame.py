@@ -14,7 +14,7 @@ from pages import LETTERS, SHIPS, Application, Visit, Visitor
 from kgrag.server.keys import Keys
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Browser
+    from playwright.sync_api import Browser, Route
 
 pytestmark = pytest.mark.browser
 
@@ -90,9 +90,40 @@ def test_logged_in_one_comes_where_one_wanted_to(
         page.get_by_role("button", name="Log in").click()
         page.wait_for_url(f"**/graph?collection={LETTERS}&name=Kari+Aune")
         page.get_by_role("button", name="Kari Aune, Name").wait_for()
+        visitor.go(f"/?collection={LETTERS}")
+        page.get_by_label("Question", exact=True).fill("Who is Kari?")
+        page.context.clear_cookies()
+        page.get_by_label("Question", exact=True).press("Enter")
+        page.get_by_label("Your key").fill(token)
+        page.get_by_role("button", name="Log in").click()
+        page.get_by_role("heading", name=f"Ask about {LETTERS}").wait_for()
+        assert page.get_by_label("Question", exact=True).input_value() == "Who is Kari?"
         page.get_by_label("Log out anna").click()
         page.get_by_label("Your key").wait_for()
         assert visitor.wrong == []
+
+
+def test_a_page_tries_again_when_the_server_was_away(chromium: Browser, application: Application) -> None:
+    away = iter(["/api/v1/start", "/api/v1/start", f"/api/v1/collections/{LETTERS}/documents"])
+    with Visitor(chromium, application.url) as visitor:
+        missing = [next(away)]
+
+        def answer(route: Route) -> None:
+            if missing[0] and missing[0] in route.request.url:
+                missing[0] = next(away, "")
+                route.fulfill(status=503, json={"error": "The database does not answer now.", "remedy": ""})
+            else:
+                route.continue_()
+
+        visitor.page.route("**/api/v1/**", answer)
+        visitor.go(f"/library?collection={LETTERS}")
+        visitor.page.get_by_text("It is tried again by itself.").first.wait_for()
+        visitor.page.get_by_role("link", name="Kari", exact=True).wait_for()
+        assert missing == [""]
+    with Visitor(chromium, application.url) as visitor:
+        with visitor.page.expect_request("**/api/v1/start") as asked:
+            visitor.go("/")
+        assert asked.value.all_headers()["cache-control"] == "no-cache", "else one tab waits for another's reply"
 
 
 def test_the_theme_is_kept(visit: Visit) -> None:
