@@ -11,7 +11,7 @@
 // -> together: INTEGER - passages that mention both, of those that were looked at
 // -> path: PATH - one of these passages between the two, to be drawn
 MATCH (e:Entity {collection: $collection})
-WITH e LIMIT 100000
+WITH e LIMIT 50000
 WITH e ORDER BY coalesce(e.df, 0) DESC, e.normal LIMIT toInteger($names)
 WITH collect(e) AS names
 UNWIND names AS a

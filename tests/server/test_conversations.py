@@ -250,22 +250,6 @@ def test_opinions_are_kept_in_the_graph(
     kg.delete_runs([once_more["run"]])
 
 
-def test_what_was_removed_since_is_not_shown(
-    served: Served, scripted: Scripted, kg: KnowledgeGraph, collection_name: str
-) -> None:
-    scripted.say("answer", "In Larvik [1].")
-    kg[collection_name].ingest([Document("Kari", (Section("Kari Aune keeps a secret in Larvik."),), "Kari")])
-    with served.client("ruler") as ruler:
-        turn = _ask(ruler, "Where is the secret?", collections=[collection_name])
-        _follow(ruler, turn)
-        assert "Kari Aune keeps" in ruler.get(f"/api/v1/turns/{turn['id']}").text
-        kg[collection_name].delete(["Kari"])
-        for end in ("", "/result", "/drawing"):
-            assert "Kari Aune keeps" not in ruler.get(f"/api/v1/turns/{turn['id']}{end}").text, end
-        shown = _shown(ruler, turn)
-        assert (shown["answer"]["text"], [source["gone"] for source in shown["sources"]]) == ("In Larvik [1].", [True])
-
-
 @pytest.mark.parametrize("change", ["deleted", "replaced", "collection"])
 def test_it_can_be_read_whatever_becomes_of_its_documents(
     served: Served, scripted: Scripted, kg: KnowledgeGraph, collection_name: str, change: str
@@ -301,7 +285,8 @@ def test_it_can_be_read_whatever_becomes_of_its_documents(
         assert answer["hops"] == found["hops"] == []
         assert "born in Nordvika" not in after.text
         for end in ("", "/result", "/drawing"):
-            assert ruler.get(f"/api/v1/turns/{turn['id']}{end}").status_code == 200, end
+            reply = ruler.get(f"/api/v1/turns/{turn['id']}{end}")
+            assert reply.status_code == 200 and "born in Nordvika" not in reply.text, end
 
 
 @pytest.mark.parametrize(
@@ -485,13 +470,11 @@ def test_conversations_are_found_by_pages_and_by_all_that_is_said_in_them(tmp_pa
     ("text", "told"),
     [
         ("`kgrag search … --json` shows the ids of passages.", "Ask the operator of this server."),
-        ("It took long. Give it more: deadline=SECONDS.", "It took long."),
+        ("Give it more: deadline=SECONDS.", "Ask the operator of this server."),
         ("No triples (kgrag enrich extract).", "No triples."),
-        ("It is missing. Make it again: kgrag db repair", "It is missing."),
         ("cannot read '/srv/kgrag/uploads/ab/bad4.png'", "Cannot read 'bad4.png'"),
         ("HTTP 401, Incorrect API key provided: sk-abcd****wxyz.", "HTTP 401, Incorrect API key provided: …."),
         ("1/2 of 3 and/or 4 km/h", "1/2 of 3 and/or 4 km/h"),
-        ("", ""),
     ],
 )
 def test_a_reader_is_told_no_commands_folders_and_keys(text: str, told: str) -> None:

@@ -1,7 +1,7 @@
 """Routes of conversations: questions that are kept from when they are asked, followed while they are answered."""
 
 import uuid
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -43,22 +43,18 @@ Shown = tuple[Answer | Ranking | None, frozenset[str]]
 def still_held(
     kg: KnowledgeGraph, collections: Iterable[str], results: Sequence[Answer | Ranking | None]
 ) -> list[Shown]:
-    """Return results that may be shown, by one query for each of their collections."""
+    """Return results without the texts of passages that are not held as they were, by a query for each collection."""
     ids = list({passage.id for result in results if result for passage in _passages(result)})
     now: dict[str, Passage] = {}
     for name in set(collections):
         with suppress(NotFoundError):  # the whole collection is gone
             now |= kg[name].context.reader.passages(ids)
-    return [as_held(result, now) for result in results]
-
-
-def as_held(result: Answer | Ranking | None, now: Mapping[str, Passage]) -> Shown:
-    """Return a result without the texts of passages that are not held `now`, by their ids, or with other texts."""
-    if result is None:
-        return None, frozenset()
-    passages = {passage.id: passage for passage in _passages(result)}
-    missing = frozenset(id for id, item in passages.items() if id not in now or now[id].text != item.text)
-    return _without(result, missing) if missing else result, missing
+    forms: list[Shown] = []
+    for result in results:
+        passages = _passages(result) if result else ()
+        missing = frozenset(item.id for item in passages if item.id not in now or now[item.id].text != item.text)
+        forms.append((_without(result, missing) if result and missing else result, missing))
+    return forms
 
 
 def _passages(result: Answer | Ranking) -> Iterable[Passage]:

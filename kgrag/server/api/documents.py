@@ -28,6 +28,10 @@ _CHUNK = 1024 * 1024  # bytes
 UPLOAD_FILES = 1000
 """Files, or texts, of one request, and so of one job."""
 _UPLOAD: Any = create_model("HeldUpload", name=str, size=int)
+BYTES = {"schema": {"type": "string", "format": "binary"}}
+_ORIGINAL: dict[int | str, Any] = {
+    200: {"content": dict.fromkeys(("application/octet-stream", "application/pdf"), BYTES)}
+}
 Key = Annotated[str, Field(min_length=1, max_length=2000)]
 
 
@@ -112,7 +116,7 @@ async def document(
     return Reply(to_json(await caller.work(lambda: caller.collection(collection).document(key, limit=limit))))
 
 
-@router.get("/collections/{collection}/original", response_class=FileResponse)
+@router.get("/collections/{collection}/original", response_class=FileResponse, responses=_ORIGINAL)
 async def original(caller: Called, collection: Named, key: Key) -> Response:
     """Return the file that a document was read from, if it is unchanged: a PDF to be shown, others to be kept."""
 

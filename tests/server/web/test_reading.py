@@ -127,9 +127,7 @@ def test_what_is_written_keeps_selection_and_focus_and_is_spoken_once(
     page.keyboard.press("Enter")
     assert page.locator(".source-head h2").evaluate("its => its === document.activeElement")
     page.locator("mark.dark", has_text="Ole Brandvik was born in Nordvika.").wait_for()
-    assert page.locator("[role=tab][tabindex='0']").get_attribute("id") == page.locator(
-        "[role=tabpanel]"
-    ).get_attribute("aria-labelledby")
+    assert page.locator("[role=tab][tabindex='0']").inner_text() == "2"
     page.keyboard.press("Escape")
     assert cite.evaluate("its => its === document.activeElement")
 
@@ -227,7 +225,7 @@ def test_a_model_that_fails_leaves_what_there_is(crew: KnowledgeGraph, visit: Vi
     page.locator(".found li").nth(1).wait_for()
 
 
-def test_sent_twice_it_is_asked_once_rated_and_renamed(crew: KnowledgeGraph, visit: Visit, scripted: Scripted) -> None:
+def test_sent_twice_it_is_asked_once_and_renamed(crew: KnowledgeGraph, visit: Visit, scripted: Scripted) -> None:
     scripted.say("answer", "ولد في نوردفيكا [2].")
     page = (visitor := visit()).page
     visitor.go(f"/?collection={_CREW}")
@@ -237,11 +235,6 @@ def test_sent_twice_it_is_asked_once_rated_and_renamed(crew: KnowledgeGraph, vis
     _wait_for_end(page)
     assert page.locator(".turn").count() == 1
     assert page.locator(".answer p").first.evaluate("its => getComputedStyle(its).direction") == "rtl"
-    page.get_by_label("Not a good answer").click()
-    assert page.get_by_role("textbox", name="What is wrong with it?").evaluate("its => its === document.activeElement")
-    page.keyboard.type("too short")
-    page.get_by_role("button", name="Send").click()
-    page.get_by_text("Thank you.").wait_for()
     page.get_by_label("Rename this conversation").click()
     page.get_by_role("textbox", name="Name").fill("The captain")
     page.keyboard.press("Enter")
