@@ -11,6 +11,7 @@ from kgrag.client.building import Building
 from kgrag.client.connection import Rankings
 from kgrag.client.searching import LocalSearching
 from kgrag.graph import questions, reader, runs, schema
+from kgrag.graph.collections import no_documents
 from kgrag.graph.counts import collection_info
 from kgrag.graph.reader import Reader
 from kgrag.graph.runs import Run
@@ -58,6 +59,8 @@ class Collection(Building, LocalSearching):
         with self._lock:
             if self._context is None:
                 record, model = self._open()
+                if "Passage" not in record.indexed:
+                    raise no_documents(self.name)
                 settings = self.kg.settings
                 check_defaults(settings.retrieval)
                 check_options(settings.agents)

@@ -151,6 +151,11 @@ def check_documents(collection: Collection) -> Collection:
     return collection
 
 
+def no_documents(name: str) -> NotFoundError:
+    """Return the error for a search of a collection that holds no documents yet."""
+    return NotFoundError(f"Collection {name!r} holds no documents yet.", "Add documents, and ask about them.")
+
+
 def create_knowledge(graph: Graph, name: str, language: str, unused_seconds: float) -> Collection:
     """Return the collection of kind knowledge of that name, and create it if necessary (see `create_collection`).
 

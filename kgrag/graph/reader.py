@@ -400,7 +400,7 @@ def _of_document(row: Mapping[str, Any]) -> dict[str, Any]:
 def names_like(graph: Graph, collection: Collection, text: str, limit: int) -> list[tuple[str, int]]:
     """Return (name, passages that mention it) of names with the words of a text, the last possibly incomplete."""
     query = begun_words(text)
-    if not query:
+    if not query or "Entity" not in collection.indexed:
         return []
     index = collection.index("entity_name")
     return [

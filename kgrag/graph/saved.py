@@ -11,7 +11,7 @@ from io import BytesIO
 from textwrap import wrap
 from typing import Any
 
-from kgrag.graph.collections import Collection, choose_collection, open_collection
+from kgrag.graph.collections import Collection, choose_collection, no_documents, open_collection
 from kgrag.graph.connection import Graph
 from kgrag.graph.counts import count_nodes
 from kgrag.graph.gateway import PlanKind, run_read
@@ -24,6 +24,7 @@ from kgrag.values.rows import Rows
 
 _FOLDER = "analyst/"
 _DEMO = "demo"
+_INDEXES = re.compile(r"queryNodes\('([a-z]+)_")
 _KINDS: dict[str, type | tuple[type, ...]] = {
     "STRING": str, "INTEGER": int, "FLOAT": (int, float), "BOOLEAN": bool, "LIST": (list, tuple), "MAP": dict,
     "DATETIME": datetime,
@@ -64,15 +65,21 @@ def run_saved(
     """
     query = find_query(name)
     values = fill(query, arguments)
-    about_triples = "triples" in query.title.lower()
+    needed = {label.title() for label in _INDEXES.findall(query.text)}
+    if "triples" in query.title.lower():
+        needed.add("Triple")
+    missing = set[str]()
     if "collection" in values:
         record = open_collection(graph, arguments.get("collection") or choose_collection(graph))
         values["collection"] = record.name
-    if about_triples and "Triple" not in record.indexed:
+        missing = needed.difference(record.indexed)
+    if missing:
         rows = Rows(tuple(name for name, _, _ in query.columns), ())
     else:
         rows = run_read(graph, query.text, values, limits, "owner", embeddings=embeddings, plan=plan)
-    if about_triples and not rows.values and "Triple" not in count_nodes(graph, record.name):
+    if missing - {"Triple"}:
+        return replace(rows, notes=(no_documents(record.name).in_full,))
+    if "Triple" in needed and not rows.values and "Triple" not in count_nodes(graph, record.name):
         remedy = f"`kgrag enrich extract -c {record.name}` finds some."
         return replace(rows, notes=(f"The collection {record.name!r} has no triples. {remedy}",))
     # what the query itself names and the database lacks is no mistake of the caller's, so those notes are dropped

@@ -50,6 +50,7 @@ class Dialect:
 
     def __init__(self) -> None:
         self._refused: set[str] = set()
+        self._broken = 0
 
     def form(self, request: Mapping[str, Any]) -> dict[str, Any]:
         """Return the request in the server's dialect."""
@@ -96,9 +97,11 @@ class Dialect:
             mode = "json_object" if "schema" in self._refused else "json_object and a schema"
         return "the prompt alone" if mode == "none" or mode.split()[0] in self._refused else mode
 
-    def give_up(self, name: str) -> None:
-        """Do without a parameter from now on."""
-        self._refused.add(name)
+    def streamed(self, *, whole: bool) -> None:
+        """Note how a stream ended; after two in a row that broke off, replies are no longer streamed."""
+        self._broken = 0 if whole else self._broken + 1
+        if self._broken > 1:
+            self._refused.add("stream")
 
 
 def shorter(body: str, request: Mapping[str, Any]) -> int | None:

@@ -257,10 +257,10 @@ class OpenAIChat:
                 with self._slots.one() as place:
                     reply, ended = self._once(client, form, on_text)
                 if ended:
-                    if broken and ended != UNSAID:  # its streams do not say when they end
-                        dialect.give_up("stream")
-                    elif broken:  # the stream broke off, and the reply in one piece does not say that it is whole
+                    if broken and ended == UNSAID:  # the reply in one piece does not say that it is whole
                         reply = replace(reply, cut=True)
+                    else:
+                        dialect.streamed(whole=not broken)
                     self._slots.good()
                     return _counted(reply, form)
                 if reply.text:

@@ -8,10 +8,9 @@ package asks once, without a time limit, and takes a refusal for an empty reply.
 import html
 import json
 import math
-from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Self, TypeVar
+from typing import Any, Self
 from urllib.parse import urlsplit
 
 import urllib3
@@ -30,9 +29,6 @@ _BUSY = (429, 500, 502, 503, 504)
 _CONNECT = 10.0
 """Seconds in which a connection must stand."""
 _LONGEST = 300
-_PAIRS = 100
-"""Pairs of titles in a request: what the server takes."""
-T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,8 +72,6 @@ class Tagme:
         problem = "TAGME's replies are read by the package tagme, which is not installed."
         with require_extra("tagme", problem, "Install it: {}; or do without a server: kgrag enrich tag --local."):
             import tagme
-        # Python 3.9 took away what the package calls for the titles of pairs.
-        tagme.HTML_PARSER.unescape = html.unescape
         self._package: Any = tagme
         self._settings = settings
         self._address = address(settings)
@@ -115,54 +109,18 @@ class Tagme:
             self._cache.close()
 
     def annotate(self, text: str) -> list[Annotation]:
-        """Return all that TAGME finds in a text, without regard to the threshold.
+        """Return all that TAGME finds in a text, without regard to the threshold; only usable replies are cached.
 
         Raises UnavailableError when it cannot be reached or refuses the token, ModelError for any other failure.
         """
         request = {"text": text, "lang": self._settings.lang, "long_text": _LONG_TEXT}
-
-        def read(reply: dict[str, Any]) -> list[Annotation]:
-            annotations = self._package.AnnotateResponse(reply).annotations
-            if not all(math.isfinite(a.score) and a.score >= 0 <= a.begin for a in annotations):
-                raise ValueError("a rho or a place is out of range")
-            titles = [" ".join(html.unescape(a.entity_title or "").replace("_", " ").split()) for a in annotations]
-            return [
-                Annotation(title, min(a.score, 1.0), *_letters(text, a.begin, a.end))
-                for title, a in zip(titles, annotations, strict=True)
-                if title
-            ]
-
-        return self._read(self._settings.endpoint, request, read)
-
-    def relatedness(self, pairs: Sequence[tuple[str, str]]) -> list[float | None]:
-        """Return how related the articles of each pair of titles are, 0 to 1; None where one is unknown.
-
-        Raises as `annotate` does.
-        """
-        endpoint = self._settings.endpoint.rpartition("/")[0] + "/rel"
-        name = self._package.normalize_title
-        result: list[float | None] = []
-        for start in range(0, len(pairs), _PAIRS):
-            part = [f"{name(one)} {name(other)}" for one, other in pairs[start : start + _PAIRS]]
-
-            def read(reply: dict[str, Any], part: list[str] = part) -> list[float | None]:
-                values = [value for _, value in self._package.RelatednessResponse([reply])]
-                if len(values) != len(part):
-                    raise ValueError(f"{len(values)} values for {len(part)} pairs")
-                return values
-
-            result += self._read(endpoint, {"lang": self._settings.lang, "tt": part}, read)
-        return result
-
-    def _read(self, endpoint: str, request: Mapping[str, str | list[str]], read: Callable[[dict[str, Any]], T]) -> T:
-        """Return the parsed reply to a request, cached or new; only parsable ones are cached."""
-        key = ReplyCache.key(endpoint, {**request, "reply": "whole"})
+        key = ReplyCache.key(self._settings.endpoint, {**request, "reply": "whole"})
         cached = self._cache.get(key) if self._cache is not None else None
         if cached is not None:
-            return read(json.loads(cached.text))
-        body = self._ask(endpoint, request)
+            return self._read(text, cached.text)
+        body = self._ask(request)
         try:
-            value = read(json.loads(body))
+            annotations = self._read(text, body)
         except (ValueError, TypeError, KeyError, AttributeError, OverflowError) as error:
             raise ModelError(
                 f"{self._address} replied nothing that can be used: {error!r}.",
@@ -170,14 +128,23 @@ class Tagme:
             ) from error
         if self._cache is not None:
             self._cache.put(key, CachedReply(body.decode(), 0, 0, False))
-        return value
+        return annotations
 
-    def _ask(self, endpoint: str, request: Mapping[str, str | list[str]]) -> bytes:
-        lists = {name: value if isinstance(value, list) else [value] for name, value in request.items()}
-        fields = [(name, value) for name, values in lists.items() for value in values]
-        fields += [("gcube-token", self._token)] if self._token else []
+    def _read(self, text: str, body: str | bytes) -> list[Annotation]:
+        annotations = self._package.AnnotateResponse(json.loads(body)).annotations
+        if not all(math.isfinite(a.score) and a.score >= 0 <= a.begin for a in annotations):
+            raise ValueError("a rho or a place is out of range")
+        titles = [" ".join(html.unescape(a.entity_title or "").replace("_", " ").split()) for a in annotations]
+        return [
+            Annotation(title, min(a.score, 1.0), *_letters(text, a.begin, a.end))
+            for title, a in zip(titles, annotations, strict=True)
+            if title
+        ]
+
+    def _ask(self, request: dict[str, str]) -> bytes:
+        fields = request | {"gcube-token": self._token} if self._token else request
         try:
-            reply = self._pool.request("POST", endpoint, fields=fields, encode_multipart=False)
+            reply = self._pool.request("POST", self._settings.endpoint, fields=fields, encode_multipart=False)
         except (HTTPError, ValueError) as error:  # urllib3 raises some of both for what it cannot send
             raise self._failure(error) from None
         if reply.status == 200:

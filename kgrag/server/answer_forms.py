@@ -4,6 +4,7 @@ import re
 from collections.abc import Callable, Collection, Iterable, Sequence
 from functools import cache
 from html import escape
+from itertools import pairwise
 from typing import Any
 
 from markdown_it import MarkdownIt
@@ -24,6 +25,7 @@ from kgrag.values.results import Hit, Passage, Ranking
 
 _LINE = 300  # characters of a line of a step
 _SHOWN = 420  # characters of a passage before it is opened
+_TASK = re.compile(r"\A\[([ xX])\] ")
 _LINKED = re.compile(r"(https?|mailto):", re.IGNORECASE)
 
 
@@ -54,11 +56,6 @@ def step_form(event: Event) -> dict[str, Any] | None:
     return {"step": event.step, "topic": topic, "lines": lines, "hops": plain(hops)}
 
 
-def sources_form(citations: Sequence[Citation], hits: Sequence[Hit], sought: str) -> list[dict[str, Any]]:
-    """Return what an answer that is being written may cite, or what a search found, as sources."""
-    return _sources(hits, citations, sought, (), {})
-
-
 def result_form(
     result: Answer | Ranking, missing: Collection[str] = (), say: Callable[[str], str] = str, read: Sequence[str] = ()
 ) -> dict[str, Any]:
@@ -68,7 +65,7 @@ def result_form(
     `read`: ids of the passages that the model read, which come next.
     """
     if isinstance(result, Ranking):
-        sources = _sources(result.hits, (), result.query, missing, {})
+        sources = sources_form(result.hits, (), result.query, missing)
         hops = told_trail(result.hits, result.query)
         notes = list(map(say, result.notes))
         return {"answer": None, "steps": [], "sources": sources, "notes": notes, "hops": plain(hops)}
@@ -89,7 +86,7 @@ def result_form(
         "steps": [_for_reader(form, say) for form in map(step_form, result.trace) if form],
         "sources": [
             {**source, "read": source["passage"]["id"] in read}
-            for source in _sources(hits, result.citations, sought, missing, spans)
+            for source in sources_form(hits, result.citations, sought, missing, spans)
         ],
         "notes": list(map(say, result.ranking.notes)),
         "hops": plain(told_trail(cited_hits(result), sought, result.ranking.hits)),
@@ -107,9 +104,14 @@ def cited_hits(answer: Answer) -> list[Hit]:
     return [hit for hit in answer.ranking.hits if hit.passage.id in cited]
 
 
-def _sources(
-    hits: Sequence[Hit], citations: Sequence[Citation], sought: str, missing: Collection[str], spans: Spans
+def sources_form(
+    hits: Sequence[Hit],
+    citations: Sequence[Citation],
+    sought: str,
+    missing: Collection[str] = (),
+    spans: Spans | None = None,
 ) -> list[dict[str, Any]]:
+    """Return the passages that an answer may cite, or that a search found, as sources."""
     ranked = {hit.passage.id: hit for hit in hits}
     by_its_title = by_title(hits)
     cited = {citation.passage.id for citation in citations}
@@ -122,7 +124,7 @@ def _sources(
                 by_its_title,
                 citation.summary,
             ),
-            "support": spans.get(citation.number, (0, 0)),
+            "support": (spans or {}).get(citation.number, (0, 0)),
         }
         for citation in citations
     ]
@@ -147,10 +149,21 @@ def _markdown() -> MarkdownIt:
     parser = MarkdownIt("commonmark", {"html": False, "linkify": False}).enable(["table", "strikethrough"])
     parser.disable("image")
     parser.validateLink = lambda url: _LINKED.match(url.strip()) is not None  # type: ignore[method-assign]
+    parser.core.ruler.push("forms", _mark_forms)
     parser.core.ruler.push("cite", _mark_citations)
     parser.add_render_rule("cite", _cite)
     parser.add_render_rule("link_open", _link)
     return parser
+
+
+def _mark_forms(state: Any) -> None:
+    """Have columns be aligned by a class, which the policy of the pages allows, and tasks have boxes."""
+    for before, block in pairwise(state.tokens):
+        if style := block.attrs.pop("style", ""):
+            block.attrs["class"] = style.removeprefix("text-align:")
+        if before.type == "paragraph_open" and before.level and block.children and block.children[0].type == "text":
+            first = block.children[0]
+            first.content = _TASK.sub(lambda match: "☐ " if match[1] == " " else "☑ ", first.content)
 
 
 def _mark_citations(state: Any) -> None:

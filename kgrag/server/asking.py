@@ -34,6 +34,7 @@ _ENDED = ("done", "stopped", "failed")
 _FIRST = 5  # passages that are shown while an answer is on its way
 _FINISHED = re.compile(r"[.!?。！？](?:\s*\[\d+\]|[^\w\s])*\s*\Z")
 _PAUSE = 0.1  # seconds between looks at a text that is being written
+_SAVED = 3.0  # seconds after which what is written is kept again
 
 
 @dataclass(slots=True)
@@ -162,6 +163,7 @@ class Asking:
                 return target.search(question, retriever=turn.retriever)
             return target.ask_stream(question, system=turn.system).tell(hear)
 
+        saved = time.monotonic()
         workers = self._answers if turn.system or before else self._searches
         result: Answer | Ranking | None = None
         async with aclosing(
@@ -175,10 +177,13 @@ class Asking:
                 elif isinstance(news, Answered):
                     live.text, live.whole = news.text, news.whole
                     live.wake()
+                    if time.monotonic() > saved + _SAVED:  # a server that is killed loses no more
+                        await asyncio.to_thread(self.conversations.change, turn.id, _so_far(live))
+                        saved = time.monotonic()
                 elif isinstance(news, AnswerSources):
                     live.citations = news.citations
                     hits = next((event.hits for event in reversed(live.trace) if isinstance(event, Retrieved)), ())
-                    forms = sources_form(news.citations, hits, turn.question)
+                    forms = sources_form(hits, news.citations, turn.question)
                     live.tell("sources", {"sources": forms})
                 elif isinstance(news, int):
                     live.tell("again", {"tries": news})
@@ -191,7 +196,7 @@ class Asking:
                 elif isinstance(news, Event):
                     live.trace.append(news)
                     if isinstance(news, Retrieved):
-                        forms = sources_form((), news.hits[:_FIRST], news.query)
+                        forms = sources_form(news.hits[:_FIRST], (), news.query)
                         live.tell("found", {"sources": forms})
                     if form := step_form(news):
                         live.tell("step", form)

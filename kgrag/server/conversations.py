@@ -30,10 +30,19 @@ CREATE TABLE IF NOT EXISTS turns (
 CREATE INDEX IF NOT EXISTS by_conversation ON turns (conversation, created);
 CREATE INDEX IF NOT EXISTS by_owner ON turns (owner, created);
 CREATE TABLE IF NOT EXISTS titles (conversation TEXT, owner TEXT, title TEXT, PRIMARY KEY (conversation, owner));
+CREATE TABLE IF NOT EXISTS texts (id TEXT PRIMARY KEY, text TEXT);
+CREATE TRIGGER IF NOT EXISTS texts_go AFTER DELETE ON turns BEGIN DELETE FROM texts WHERE id = old.id; END;
 """
 _OLDEST = "DELETE FROM turns WHERE id IN (SELECT id FROM turns ORDER BY created DESC, id LIMIT -1 OFFSET ?)"
 
 _EACH = "SELECT id, form, replaced FROM turns WHERE conversation = ? ORDER BY created, id"
+_WITH_WORDS = (
+    "AND conversation IN (SELECT said.conversation FROM turns AS said LEFT JOIN texts ON texts.id = said.id LEFT JOIN "
+    "titles ON titles.conversation = said.conversation AND titles.owner = said.owner WHERE said.owner = ?1 AND "
+    "NOT said.replaced AND NOT EXISTS (SELECT 1 FROM json_each(?4) WHERE NOT instr(folded("
+    "json_extract(said.form, '$.question') || ' ' || coalesce(text, '') || ' ' || coalesce(title, '')), value))) "
+)
+_TITLE = 200  # characters
 _LAST = "SELECT id FROM turns WHERE conversation = ? AND NOT replaced ORDER BY created DESC, id DESC LIMIT 1"
 
 State = Literal["waiting", "running", "done", "stopped", "failed"]
@@ -131,6 +140,8 @@ class Conversations:
             if result is not None:
                 packed = zlib.compress(wire.dumps(wire.to_json(result)).encode())
                 file.execute("UPDATE turns SET result = ? WHERE id = ?", (packed, id))
+            if isinstance(result, Answer):
+                file.execute("INSERT OR REPLACE INTO texts VALUES (?, ?)", (id, result.text))
         return turn
 
     def turn(self, id: str) -> Turn:
@@ -165,18 +176,20 @@ class Conversations:
             raise NotFoundError("There is no such conversation.", "It was removed, or is older than what is kept.")
         return turns
 
-    def headings(self, owner: str, most: int) -> list[Heading]:
-        """Return the newest conversations of somebody."""
+    def headings(self, owner: str, most: int, search: str = "", before: str = "") -> list[Heading]:
+        """Return the newest conversations of somebody, those with the words of `search`, and older than `before`."""
         query = (
             "SELECT conversation, count(*), max(created) AS last, (SELECT form FROM turns AS first WHERE "
             "first.conversation = turns.conversation AND NOT replaced ORDER BY created, id LIMIT 1), "
             "(SELECT title FROM titles WHERE titles.conversation = turns.conversation AND titles.owner = turns.owner) "
-            "FROM turns WHERE owner = ? AND NOT replaced GROUP BY conversation ORDER BY last DESC LIMIT ?"
+            f"FROM turns WHERE owner = ?1 AND NOT replaced {_WITH_WORDS if search else ''}"
+            "GROUP BY conversation HAVING ?3 = '' OR last < ?3 ORDER BY last DESC LIMIT ?2"
         )
-        rows = self._rows(query, owner, most)
+        words = (json.dumps(search.casefold().split()),) if search else ()
+        rows = self._rows(query, owner, most, before, *words)
         firsts = [_turn(form) for *_, form, _ in rows]
         return [
-            Heading(id, title or first.question, first.collections, number, last)
+            Heading(id, (title or first.question)[:_TITLE], first.collections, number, last)
             for (id, number, last, _, title), first in zip(rows, firsts, strict=True)
         ]
 
@@ -222,6 +235,7 @@ class Conversations:
         try:
             with closing(sqlite3.connect(self._path, timeout=20)) as file, file:
                 file.executescript(_MADE)
+                file.create_function("folded", 1, str.casefold, deterministic=True)
                 yield file
         except sqlite3.Error as error:
             if "full" in str(error):

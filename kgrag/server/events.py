@@ -21,7 +21,7 @@ Events = AsyncGenerator[tuple[str, Any]]
 
 
 class EventStream(Response):
-    """Sends (name, JSON form) pairs as they come; an error becomes the last event, `error`."""
+    """Sends (name, JSON form) pairs as they come, while the caller's key holds; an error is the last event, `error`."""
 
     media_type = MEDIA_TYPE
 
@@ -36,9 +36,12 @@ class EventStream(Response):
         """See ASGI."""
         await send({"type": "http.response.start", "status": 200, "headers": self.raw_headers})
         departure = asyncio.ensure_future(left(Request(scope, receive)))
+        keys, access = scope["app"].state.serving.keys, scope["state"]["access"]
         try:
             async with aclosing(_lines(self._events, departure, self._write)) as lines:
                 async for text in lines:
+                    if not keys.holds(access):
+                        break
                     await send({"type": "http.response.body", "body": text.encode(), "more_body": True})
             await send({"type": "http.response.body", "body": b""})
         finally:

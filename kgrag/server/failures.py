@@ -3,6 +3,7 @@
 import errno
 import logging
 import re
+from collections.abc import Callable
 from copy import copy
 from math import ceil
 from typing import Any
@@ -20,8 +21,14 @@ from kgrag.values.errors import KgragError, without_login
 
 _NO_ROOM = (errno.ENOSPC, errno.EDQUOT)
 _ADDRESS = re.compile(r"(\bat )?\bhttps?://[^\s,;]+")
-_OPERATORS = re.compile(r"[^.!?\n]*(?:\bKGRAG_\w+|\bOPENAI_\w+|`(?:kgrag|pip) [^`]*`)[^.!?\n]*[.!?]?")
+_BRACKETS = re.compile(r" ?\((?:kgrag|pip) [^()]*\)")
+_OPERATORS = re.compile(
+    r"[^.!?\n]*(?:\bKGRAG_\w+|\bOPENAI_\w+|`(?:kgrag|pip) [^`]*`|\b[a-z_]+=[A-Z]{2,}"
+    r"|\bkgrag (?:db|enrich|lab|cypher|ingest|keys|delete)\b)[^.!?\n]*[.!?]?"
+)
 """A sentence with a remedy that only the operator can apply."""
+_FOLDERS = re.compile(r"(?<![\w/.])(?:/|[A-Z]:\\)(?:[^\s'\"/\\]+[/\\])+(?=[^\s'\"/\\])")
+_SECRET = re.compile(r"\b(?:sk-|kgrag_)[\w*-]{6,}")
 logger = logging.getLogger("kgrag.server")
 
 _STATUS: tuple[tuple[type[KgragError], int], ...] = (  # the first that fits
@@ -73,10 +80,16 @@ def form_of(error: KgragError) -> dict[str, str]:
 
 
 def for_reader(text: str) -> str:
-    """Return the message of a failure without addresses within the server's network and without its settings."""
-    plain = _ADDRESS.sub(lambda match: "" if match[1] else "the service", _OPERATORS.sub("", text))
+    """Return the message of a failure without addresses, folders, settings, commands and keys of the server."""
+    plain = _SECRET.sub("…", _FOLDERS.sub("", _OPERATORS.sub("", _BRACKETS.sub("", text))))
+    plain = _ADDRESS.sub(lambda match: "" if match[1] else "the service", plain)
     plain = " ".join(plain.split()).replace(" ,", ",").replace(" .", ".")
-    return plain[:1].upper() + plain[1:] or "Ask the operator of this server."
+    return plain[:1].upper() + plain[1:] or (text and "Ask the operator of this server.")
+
+
+def words_for(access: Access) -> Callable[[str], str]:
+    """Return how failures are put to a caller: to an admin as they are."""
+    return str if access.may("admin") else for_reader
 
 
 def error_for_caller(error: Exception) -> KgragError:
@@ -108,19 +121,13 @@ def response(error: KgragError, status: int | None = None) -> Reply:
     return Reply(form_of(error), status, headers)
 
 
-def _is_reader(request: Request) -> bool:
-    access = request.scope.get("state", {}).get("access")
-    return isinstance(access, Access) and not access.may("admin")
-
-
 def add_handlers(app: FastAPI) -> None:
     """Have the application tell all errors so."""
 
     async def ours(request: Request, error: Any) -> Reply:
-        problem = error_for_caller(error)
-        if isinstance(problem, errors.ModelError | errors.ConfigurationError) and _is_reader(request):
-            problem = copy(problem)
-            problem.message, problem.remedy = for_reader(problem.message), for_reader(problem.remedy)
+        problem, access = copy(error_for_caller(error)), request.scope.get("state", {}).get("access")
+        if isinstance(access, Access):
+            problem.message, problem.remedy = map(words_for(access), (problem.message, problem.remedy))
         return response(problem)
 
     async def invalid(request: Request, error: Any) -> Reply:

@@ -31,13 +31,12 @@ from kgrag.indexing.fact_schema import fact_schema
 from kgrag.retrieval.base import DEFAULT_RETRIEVER
 from kgrag.runtime.spans import span
 from kgrag.server.allowed_parts import check_asked_retriever, check_asked_system, is_of_a_collection, saved_rows
+from kgrag.server.failures import error_for_caller
 from kgrag.server.replies import Json, reply_schema, saved, shortened
-from kgrag.values.errors import KgragError, NotFoundError, RefusedError, UnreachableError, without_login
+from kgrag.values.errors import KgragError, NotFoundError, RefusedError
 from kgrag.values.results import Filter, Range, Scalar
 from kgrag.values.rows import RowsForm
 from kgrag.wire import AnswerForm, RankingForm
-
-_LOG = logging.getLogger(__name__)
 
 CHARACTERS = 20_000
 """Characters of a reply's texts, about 5,000 tokens."""
@@ -258,19 +257,11 @@ class _Server(MCPServer[Any]):
             except (KgragError, ToolError) as error:
                 cause = error if isinstance(error, KgragError) else error.__cause__
                 if isinstance(cause, KgragError):
-                    raise ToolError(_in_full(cause)) from error
+                    raise ToolError(error_for_caller(cause).in_full) from error
                 if isinstance(cause, ValidationError) and not isinstance(error, UnexpectedToolError):
                     problems = (": ".join((".".join(map(str, e["loc"])), e["msg"])) for e in cause.errors())
                     raise ToolError(f"The arguments of {name} are invalid. {'; '.join(problems)}.") from error
                 raise
-
-
-def _in_full(error: KgragError) -> str:
-    """Return an error for a model, with its remedy; where the database is, is for the operator."""
-    if not isinstance(error, UnreachableError):
-        return error.in_full
-    _LOG.warning("%s", without_login(error.in_full))
-    return "The database does not answer now. Try again in a moment."
 
 
 @contextmanager
@@ -323,7 +314,7 @@ def mcp_server(tools: Tools) -> MCPServer[Any]:
         try:
             return tools.text(collection, id)
         except KgragError as error:
-            raise ResourceError(_in_full(error)) from error
+            raise ResourceError(error_for_caller(error).in_full) from error
 
     server.resource(
         "kgrag://{collection}/passage/{id}", name="passage", description="A passage, whole.", mime_type="text/plain"

@@ -26,6 +26,7 @@ from kgrag.server.uploads import Uploads
 from kgrag.settings import LoadingSettings
 from kgrag.values.errors import InputError, NotFoundError
 
+_DRAWN = ("pdf", "image")  # readers of files whose pages are drawn
 _SHINGLE = 8  # letters in a row that are compared at once
 _LEAST = 40  # letters that are no coincidence, as half of a short text is none
 _FAR = 120  # letters that are none where the text goes on elsewhere
@@ -117,23 +118,21 @@ class Pictures:
         return seen if seen is not None and "words" in seen else {"words": layer}
 
 
-def file_of(kg: KnowledgeGraph, collection: str, document: str) -> Path:
-    """Return the PDF or picture of a document, unchanged since it was read. Raises NotFoundError otherwise."""
+def file_of(kg: KnowledgeGraph, collection: str, document: str, readers: tuple[str, ...] = _DRAWN) -> Path:
+    """Return the file of a document, unchanged since it was read; by default a PDF or picture.
+
+    Raises NotFoundError otherwise.
+    """
     uploads, graph = Uploads(kg.settings.home), kg.graph
     for state in known_files(graph, open_collection(graph, collection), [document]).get(document, ()):
         read, path = Fingerprint.parse(state.fingerprint), Path(state.path)
         if state.root == clean(uploads.folder(collection).resolve().as_posix()):
             path = uploads.find(collection, state.key).path
         stamp = Stamp.of([path])
-        if (
-            read is not None
-            and stamp is not None
-            and read.reader.startswith(("pdf", "image"))
-            and read.still([path], stamp)
-        ):
+        if read is not None and stamp is not None and read.reader.startswith(readers) and read.still([path], stamp):
             return path
     raise NotFoundError(
-        f"The PDF of {document!r} is not held.", "It was no PDF, or has changed or moved since: ingest it again."
+        f"The file of {document!r} is not held.", "It has changed or moved since it was read: ingest it again."
     )
 
 

@@ -41,7 +41,6 @@ _LIFE = re.compile(r"[\"”»]?\s*\([^()]*(?:\bborn\b|\b\d{4}\b)")  # behind the
 _LISTS = word_lists("kgrag.text")
 _KINDS = _LISTS["kinds"]  # before "of" and a name: "Province of East Jersey"
 _OTHER_WAYS = 3  # names of one sentence
-_LEAD_CHARACTERS = 200
 _LONGEST_HEADING = 120  # characters
 _REPEATED = 3  # sections of a document with one heading, which then names none of them
 _NUMBERED = re.compile(r"^(?P<number>\d{1,2})(?P<dotted>(?:\.\d{1,2})*\.?)\s+(?=\S)|^[A-Z](?:\.\d{1,2})+\.?\s+(?=\S)")

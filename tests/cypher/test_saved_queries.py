@@ -358,3 +358,16 @@ def test_changes_begin_at_the_moment(kg: KnowledgeGraph, analysed: str) -> None:
     assert {"Document", "Run"} == {r["kind"] for r in kg.saved_query("changes", collection=analysed, limit=1000)}
     later = datetime.now(UTC).isoformat()
     assert len(kg.saved_query("changes", collection=analysed, since=later)) == 0
+
+
+def test_a_map_is_drawn_of_names_that_are_everywhere_and_of_one_alone(
+    kg: KnowledgeGraph, fill: Callable[..., str]
+) -> None:
+    """Names of more passages than are looked at, then names of one passage each, then a passage with one name."""
+    texts = [f"Ole Brandvik and Kari Aune sailed to Port Alpha{n}." for n in range(60)]
+    drawn = kg[fill("many", [Document(str(n), (Section(text),), "Log") for n, text in enumerate(texts)])]
+    first = next(iter(drawn.saved_query("map")))
+    assert {first["name"], first["other"]} == {"Ole Brandvik", "Kari Aune"} and first["together"] >= 50
+    alone = kg[fill("alone", [Document("a", (Section("Here lives Kari Aune in peace."),), "log")])]
+    (row,) = alone.saved_query("map")
+    assert (row["name"], row["other"], len(row["path"].nodes)) == ("Kari Aune", None, 2)

@@ -6,7 +6,6 @@ prints its port as its first line and ends when its standard input closes. SPOTS
 is annotated wherever a spot stands in it, with places in units of UTF-16 and numbers as strings, as TAGME gives them.
 """
 
-import html
 import json
 import sys
 import threading
@@ -52,12 +51,6 @@ def annotations(text: str) -> list[dict[str, Any]]:
     return found
 
 
-def related(lang: str, pairs: list[str]) -> dict[str, Any]:
-    """Pairs as they come, in numbers as text; what stands for an article that is gone has none."""
-    rows = [{"couple": html.escape(pair)} | ({} if "Nowhere" in pair else {"rel": f"0.{len(pair)}"}) for pair in pairs]
-    return {"time": 1, "api": "rel", "lang": lang, "timestamp": "2020-01-01T00:00:00", "result": rows}
-
-
 class Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
     disable_nagle_algorithm = True
@@ -72,7 +65,7 @@ class Handler(BaseHTTPRequestHandler):
 
     def do_POST(self) -> None:
         body = self.rfile.read(int(self.headers.get("Content-Length") or 0)).decode()
-        if self.path in ("/tag", "/rel"):
+        if self.path == "/tag":
             self._tag(parse_qs(body, strict_parsing=True))
             return
         told = json.loads(body)
@@ -99,10 +92,7 @@ class Handler(BaseHTTPRequestHandler):
             STATE.most_under_way = max(STATE.most_under_way, STATE.under_way)
         try:
             time.sleep(STATE.seconds)
-            if self.path == "/rel" and not fault:
-                self._send(200, json.dumps(related(asked["lang"], lists["tt"])))
-            else:
-                self._reply(fault, asked)
+            self._reply(fault, asked)
         finally:
             with STATE.lock:
                 STATE.under_way -= 1

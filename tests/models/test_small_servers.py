@@ -81,6 +81,15 @@ class TestOneAtATime:
             assert model.chat(ASKED, task="answer").text
         assert ["stream" in sent for sent in weak.requests["mute"]] == [True, False, True]
 
+    def test_streams_end_after_the_second_break_in_a_row(self, weak: Weak) -> None:
+        breaks = iter([True, False, True, True])
+        cut = lambda r, t, n: events(t, reason=None) if r.get("stream") and next(breaks) else said(r, t)  # noqa: E731
+        with habit("cut", cut), OpenAIChat(settings(weak, "cut")) as model:
+            for number in range(5):
+                assert model.chat([Message("user", f"Ship {number}?")], task="answer").text
+        forms = "".join("s" if "stream" in sent else "w" for sent in weak.requests["cut"])
+        assert forms == "swsswsww", "streamed or whole"
+
     def test_places(self) -> None:
         slots = Slots(8)
         with slots.one() as first, slots.one() as second:

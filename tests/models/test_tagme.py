@@ -42,20 +42,6 @@ def test_annotations_are_placed_by_letters(server: LocalTagme) -> None:
     assert server.attempts[0]["lang"] == "de"
 
 
-def test_relatedness_of_titles(server: LocalTagme, tmp_path: Path) -> None:
-    pairs = [("Fram", "ship"), ("AT&T", "Nowhere"), *((f"Ship {i}", "Ice") for i in range(200))]
-    for _ in range(2):
-        with Tagme(server.settings(), tmp_path) as tagme:
-            found = tagme.relatedness(pairs)
-    assert found[:3] == [0.9, None, 0.1] and len(found) == 202
-    assert len(server.attempts) == 3  # a hundred pairs each, and kept
-    with Tagme(server.settings()) as tagme:
-        assert tagme.relatedness([]) == []
-        server.fail("400")
-        with pytest.raises(ModelError, match="refuses the request"):
-            tagme.relatedness(pairs[:1])
-
-
 @pytest.mark.parametrize("fault", ["429", "500", "502", "503", "cut"])
 def test_what_passes_is_tried_again(server: LocalTagme, fault: str) -> None:
     server.fail(fault)

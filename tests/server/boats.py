@@ -1,5 +1,8 @@
 """Boats whose documents jobs ingest."""
 
+import time
+from collections.abc import Iterator
+
 from kgrag.graph.jobs import Job
 from kgrag.server.jobs import Jobs
 
@@ -12,7 +15,16 @@ def upload(jobs: Jobs, collection: str, number: int) -> list[str]:
     return [its.name for its in jobs.uploads.list(collection)]
 
 
+def watch(jobs: Jobs, id: str) -> Iterator[Job]:
+    """A job now, then at each change, until it has ended."""
+    seen = None
+    while seen is None or not seen.over:
+        if (job := jobs.get(id)) != seen:
+            yield (seen := job)
+        time.sleep(0.1)
+
+
 def end(jobs: Jobs, id: str) -> Job:
     """A job, when it has ended."""
-    *_, last = jobs.watch(id)
+    *_, last = watch(jobs, id)
     return last

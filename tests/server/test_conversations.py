@@ -15,6 +15,7 @@ from served import Served
 
 from kgrag import KnowledgeGraph
 from kgrag.server.conversations import Conversations, Turn
+from kgrag.server.failures import for_reader
 from kgrag.values.documents import Document, Section
 from kgrag.values.errors import ConfigurationError, NotFoundError
 from kgrag.values.events import Answer
@@ -179,6 +180,28 @@ def test_it_goes_on_when_its_page_is_closed(served: Served, anna: httpx.Client, 
     assert _shown(anna, turn)["answer"]["text"] == "In Nordvika [2]."
 
 
+def test_what_is_written_is_kept_meanwhile_and_told_while_the_key_holds(
+    served: Served, anna: httpx.Client, home: Path, scripted: Scripted, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("kgrag.server.asking._SAVED", 0.1)
+    scripted.say("answer", "In Nordvika [2]. " * 200)
+    scripted.drip(0.02)
+    served.key("guest", "read", _SHIPS)
+    with served.client("guest") as guest:
+        turn = _ask(guest)
+        with guest.stream("GET", f"/api/v1/turns/{turn['id']}/events") as stream:
+            parts = stream.iter_text()
+            while "Nordvika" not in next(parts):
+                pass
+            served.keys.remove("guest")
+            rest = "".join(parts)
+    assert "event: end" not in rest and rest.count("event: text") <= 1
+    while (result := Conversations(home / "conversations.sqlite3", 99).result(turn["id"])) is None:
+        time.sleep(0.05)
+    scripted.drip(0)
+    assert isinstance(result, Answer) and 0 < len(result.text) < 3000
+
+
 def test_others_read_what_they_may_and_change_nothing(served: Served, anna: httpx.Client, scripted: Scripted) -> None:
     scripted.say("answer", "In Nordvika [2].")
     turn = _ask(anna)
@@ -227,22 +250,6 @@ def test_opinions_are_kept_in_the_graph(
     kg.delete_runs([once_more["run"]])
 
 
-def test_what_was_removed_since_is_not_shown(
-    served: Served, scripted: Scripted, kg: KnowledgeGraph, collection_name: str
-) -> None:
-    scripted.say("answer", "In Larvik [1].")
-    kg[collection_name].ingest([Document("Kari", (Section("Kari Aune keeps a secret in Larvik."),), "Kari")])
-    with served.client("ruler") as ruler:
-        turn = _ask(ruler, "Where is the secret?", collections=[collection_name])
-        _follow(ruler, turn)
-        assert "Kari Aune keeps" in ruler.get(f"/api/v1/turns/{turn['id']}").text
-        kg[collection_name].delete(["Kari"])
-        for end in ("", "/result", "/drawing"):
-            assert "Kari Aune keeps" not in ruler.get(f"/api/v1/turns/{turn['id']}{end}").text, end
-        shown = _shown(ruler, turn)
-        assert (shown["answer"]["text"], [source["gone"] for source in shown["sources"]]) == ("In Larvik [1].", [True])
-
-
 @pytest.mark.parametrize("change", ["deleted", "replaced", "collection"])
 def test_it_can_be_read_whatever_becomes_of_its_documents(
     served: Served, scripted: Scripted, kg: KnowledgeGraph, collection_name: str, change: str
@@ -278,7 +285,8 @@ def test_it_can_be_read_whatever_becomes_of_its_documents(
         assert answer["hops"] == found["hops"] == []
         assert "born in Nordvika" not in after.text
         for end in ("", "/result", "/drawing"):
-            assert ruler.get(f"/api/v1/turns/{turn['id']}{end}").status_code == 200, end
+            reply = ruler.get(f"/api/v1/turns/{turn['id']}{end}")
+            assert reply.status_code == 200 and "born in Nordvika" not in reply.text, end
 
 
 @pytest.mark.parametrize(
@@ -337,6 +345,8 @@ def test_a_model_that_fails_leaves_what_was_found(served: Served, anna: httpx.Cl
             assert shown["turn"]["error"]["error"]
             plain = "KGRAG_" not in reply.text and "OPENAI_API_KEY" not in reply.text and "http://" not in reply.text
             assert plain is (name == "anna"), reply.text
+            missing = client.get(f"/api/v1/collections/{_SHIPS}/passage", params={"id": "none"}).json()
+            assert ("`kgrag" in missing["remedy"]) is (name == "ruler")
 
 
 def test_a_conversation_is_renamed(served: Served, anna: httpx.Client, scripted: Scripted) -> None:
@@ -435,6 +445,40 @@ def test_the_oldest_go_and_lists_are_of_their_owner(tmp_path: Path) -> None:
     first, second = ["1", "4"], ["3", "6"]
     assert kept.versions("c") == {"1": first, "2": ["2"], "3": second, "4": first, "5": ["5"], "6": second}
     assert not kept.remove("c", "b") and kept.remove("c", "a")
+
+
+def test_conversations_are_found_by_pages_and_by_all_that_is_said_in_them(tmp_path: Path) -> None:
+    kept = Conversations(tmp_path / "talks.sqlite3", 4)
+    for number in range(1, 5):
+        kept.add(_turn(str(number), conversation=f"c{number}"))
+    kept.add(_turn("5", conversation="c9", owner="b"))
+    kept.change("3", Answer("question 3", "Born in ÅLESUND, 1861.", True, "single", Ranking("question 3", "bm25")))
+    kept.rename("c4", "a", "Ships of " + "Ålesund" * 99)
+
+    def found(search: str = "", before: str = "", most: int = 9) -> list[str]:
+        return [its.id for its in kept.headings("a", most, search, before)]
+
+    assert found(most=2) == ["c4", "c3"] and found(most=2, before=kept.headings("a", 2)[-1].last) == ["c2"]
+    assert found("ålesund") == ["c4", "c3"] and found("ålesund born 3") == ["c3"] and found("question 2") == ["c2"]
+    assert found("ålesund born ship") == [] == found("%") and len(kept.headings("a", 1)[0].title) == 200
+    kept.remove("c3", "a")
+    with closing(sqlite3.connect(tmp_path / "talks.sqlite3")) as file:
+        assert file.execute("SELECT count(*) FROM texts").fetchone() == (0,), "what was said goes with its conversation"
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("`kgrag search … --json` shows the ids of passages.", "Ask the operator of this server."),
+        ("Give it more: deadline=SECONDS.", "Ask the operator of this server."),
+        ("No triples (kgrag enrich extract).", "No triples."),
+        ("cannot read '/srv/kgrag/uploads/ab/bad4.png'", "Cannot read 'bad4.png'"),
+        ("HTTP 401, Incorrect API key provided: sk-abcd****wxyz.", "HTTP 401, Incorrect API key provided: …."),
+        ("1/2 of 3 and/or 4 km/h", "1/2 of 3 and/or 4 km/h"),
+    ],
+)
+def test_a_reader_is_told_no_commands_folders_and_keys(text: str, told: str) -> None:
+    assert for_reader(text) == told
 
 
 def test_a_damaged_file_says_what_to_do(tmp_path: Path) -> None:

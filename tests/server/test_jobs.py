@@ -13,7 +13,7 @@ from typing import Any
 
 import psutil
 import pytest
-from boats import end, upload
+from boats import end, upload, watch
 from served import finish_late
 
 from kgrag import KnowledgeGraph
@@ -62,7 +62,7 @@ def test_uploads_are_ingested_under_their_names(
     names = upload(jobs, collection_name, 20)
     jobs.uploads.keep(collection_name, "bad.pdf", [b"no ", b"PDF"])
     asked = jobs.submit("ingest", collection_name, {"uploads": [*names, "bad.pdf", names[0]]}, owner="Ada")
-    seen = list(jobs.watch(asked.id))
+    seen = list(watch(jobs, asked.id))
     last = seen[-1]
     assert (last.state, last.owner, last.attempt, last.error) == ("done", "Ada", 1, "")
     assert last.created <= last.started <= last.ended
@@ -100,7 +100,7 @@ def test_a_cancelled_job_stops_and_a_retried_one_goes_on(jobs: Jobs, collection_
 
     with _waiting_at(8):
         id = jobs.submit("ingest", collection_name, {"uploads": names}).id
-        for job in jobs.watch(id):
+        for job in watch(jobs, id):
             if job.done >= 8:
                 jobs.cancel(id)
                 break
@@ -124,7 +124,7 @@ def test_what_waits_is_cancelled_at_once(slow: KnowledgeGraph, collection_name: 
         assert [job.id for job in jobs.list([collection_name], "queued")] == [id]
         assert jobs.list(["another"]) == []
         assert jobs.cancel(id).state == "cancelled"
-        assert [job.state for job in jobs.watch(id)] == ["cancelled"]
+        assert [job.state for job in watch(jobs, id)] == ["cancelled"]
     with pytest.raises(NotFoundError):
         jobs.get("none")
 
@@ -132,7 +132,7 @@ def test_what_waits_is_cancelled_at_once(slow: KnowledgeGraph, collection_name: 
 def test_a_server_that_ends_leaves_its_job_to_the_next(slow: KnowledgeGraph, collection_name: str) -> None:
     with _waiting_at(8), Jobs(slow) as first:
         id = first.submit("ingest", collection_name, {"uploads": upload(first, collection_name, 60)}).id
-        for job in first.watch(id):
+        for job in watch(first, id):
             if job.done >= 8:
                 break
     assert first.get(id).state == "queued"
@@ -145,7 +145,7 @@ def test_a_server_that_ends_leaves_its_job_to_the_next(slow: KnowledgeGraph, col
 def test_a_job_that_another_process_took_writes_no_more(jobs: Jobs, collection_name: str) -> None:
     with _waiting_at(8):
         id = jobs.submit("ingest", collection_name, {"uploads": upload(jobs, collection_name, 60)}).id
-        for job in jobs.watch(id):
+        for job in watch(jobs, id):
             if job.done >= 8:
                 break
         jobs.kg.graph.driver.execute_query("MATCH (j:Job {id: $id}) SET j.holder = 'another'", id=id)
@@ -196,7 +196,7 @@ def test_a_process_that_cannot_say_that_it_lives_stops(
 
 def _pid(jobs: Jobs, id: str) -> int:
     """The process that works on a job, once it has written eight documents."""
-    for job in jobs.watch(id):
+    for job in watch(jobs, id):
         assert not job.over, (job.state, job.error, job.result)
         if job.done >= 8:
             break

@@ -16,6 +16,8 @@ from kgrag import KnowledgeGraph, RemoteKnowledgeGraph
 from kgrag.graph.reader import begun_words
 from kgrag.indexing.resolution.resolve import sentence
 from kgrag.server.jobs import Jobs
+from kgrag.settings import IndexingSettings
+from kgrag.text.languages import STEMMER
 from kgrag.values.documents import Document, Section, Triple
 from kgrag.values.errors import NotFoundError
 
@@ -208,6 +210,9 @@ def test_documents_say_whether_their_file_is_held(
     found = held()
     assert found["a/boat.md"] == ("a/boat.md", True)
     assert [its for key, its in found.items() if key != "a/boat.md"] == [("ship.csv", True)] * 2
+    original = client.get(f"{place}/original", params={"key": "a/boat.md"})
+    assert original.content == b"# Boat\n\nA boat." and original.headers["content-type"] == "application/octet-stream"
+    assert original.headers["content-disposition"] == 'attachment; filename="boat.md"'
     Jobs(kg, workers=0).uploads.remove(collection_name, "ship.csv")
     assert set(held().values()) == {("a/boat.md", True), ("ship.csv", False)}
 
@@ -217,7 +222,9 @@ def _wait(client: httpx.Client, id: str) -> dict[str, Any]:
         return dict([json.loads(line[6:]) for line in events.iter_lines() if line.startswith("data: ")][-1])
 
 
-def test_a_delete_that_waits_can_be_undone(client: httpx.Client, kg: KnowledgeGraph, collection_name: str) -> None:
+def test_a_delete_that_waits_can_be_undone_and_begins_then(
+    client: httpx.Client, kg: KnowledgeGraph, collection_name: str
+) -> None:
     kg[collection_name].ingest([Document("one", (Section("One boat."),)), Document("two", (Section("Two boats."),))])
     place = f"/api/v1/collections/{collection_name}"
     asked = client.delete(f"{place}/documents", params={"key": "one", "seconds": 600}).json()
@@ -232,20 +239,12 @@ def test_a_delete_that_waits_can_be_undone(client: httpx.Client, kg: KnowledgeGr
     assert again["begins"] == ""  # whoever asks again does not wait
     assert _wait(client, asked["id"])["state"] == "done"
     assert [its.key for its in kg[collection_name].documents()] == ["two"]
-
-
-def test_a_delete_that_waits_begins_then(client: httpx.Client, kg: KnowledgeGraph, collection_name: str) -> None:
-    kg[collection_name].ingest([Document("one", (Section("One boat."),)), Document("two", (Section("Two boats."),))])
     began = time.monotonic()
-    asked = client.delete(
-        f"/api/v1/collections/{collection_name}/documents", params={"key": "one", "seconds": 3}
-    ).json()
-    done = _wait(client, asked["id"])
-    assert done["state"] == "done" and done["started"] >= done["begins"] == asked["begins"]
-    assert time.monotonic() - began >= 2.5
-    assert [its.key for its in kg[collection_name].documents()] == ["two"]
-    refused = client.delete(f"/api/v1/collections/{collection_name}/documents", params={"key": "two", "seconds": 3601})
-    assert refused.status_code == 422
+    then = client.delete(f"{place}/documents", params={"key": "two", "seconds": 3}).json()
+    done = _wait(client, then["id"])
+    assert done["state"] == "done" and done["started"] >= done["begins"] == then["begins"]
+    assert time.monotonic() - began >= 2.5 and kg[collection_name].documents() == []
+    assert client.delete(f"{place}/documents", params={"key": "two", "seconds": 3601}).status_code == 422
 
 
 # ----- keys
@@ -288,6 +287,9 @@ def test_a_first_key_that_is_made_locks_the_server(kg: KnowledgeGraph, tmp_path:
         assert client.get("/api/v1/keys").status_code == 401
         with server.client(made.json()["token"]) as ruler:
             assert [its["name"] for its in ruler.get("/api/v1/keys").json()["keys"]] == ["first"]
+        server.keys.path.write_text("{")  # nobody is let in by a file that cannot be read
+        assert client.get("/api/v1/me").status_code == 400
+        assert server.client(made.json()["token"]).get("/api/v1/me").status_code == 400
 
 
 # ----- estimates
@@ -335,12 +337,31 @@ def test_example_questions_are_of_facts_and_names(client: httpx.Client, kg: Know
     ]
 
 
-def test_a_collection_without_documents_has_no_examples(
-    client: httpx.Client, kg: KnowledgeGraph, collection_name: str
+@pytest.mark.parametrize("begun", [True, False])
+def test_a_collection_without_documents_is_no_fault(
+    client: httpx.Client, kg: KnowledgeGraph, collection_name: str, begun: bool
 ) -> None:
-    kg[collection_name].ingest([Document("one", (Section("One boat."),), "one")])
-    kg[collection_name].delete(["one"])
-    assert client.get(f"/api/v1/collections/{collection_name}/examples").json() == {"questions": []}
+    """Its documents were deleted, or the first ingest ended before it made an index."""
+    if begun:
+        made = {"embedder": "wordllama", "dimension": 256, "embedding": "embedding_b", "language": "en"}
+        made |= {"settings": IndexingSettings().model_dump_json(), "stemmer": STEMMER}
+        kg.graph.run("write/create_collection", name=collection_name, properties=made, unused_seconds=0.0, ahead=0)
+    else:
+        kg[collection_name].ingest([Document("one", (Section("One boat."),), "one")])
+        kg[collection_name].delete(["one"])
+    place = f"/api/v1/collections/{collection_name}"
+    assert client.get(f"{place}/examples").json() == {"questions": []}
+    assert client.get(f"{place}/names", params={"q": "boat"}).json() == {"names": []}
+    for query in ("passages", "names", "evidence", "nearest-triples", "map"):
+        assert client.post(f"{place}/queries/{query}", json={}).json()["rows"] == []
+    refused = client.post("/api/v1/turns", json={"collections": [collection_name], "question": "Which boat?"})
+    assert refused.status_code == 404 and refused.json()["error"].endswith("holds no documents yet.")
+    searched = client.post(f"{place}/search", json={"question": "Which boat?", "retriever": "bm25"})
+    assert (searched.status_code, searched.json().get("hits")) == ((404, None) if begun else (200, []))
+    both = {"collections": [collection_name, _OTHER], "question": "Who was Kari?", "retriever": "bm25"}
+    turn = client.post("/api/v1/turns", json=both).json()["id"]
+    client.get(f"/api/v1/turns/{turn}/events")
+    assert client.get(f"/api/v1/turns/{turn}").json()["sources"][0]["passage"]["title"] == "Kari"
     with pytest.raises(NotFoundError):
         kg["no such collection"].example_questions()
 

@@ -95,7 +95,7 @@ def _asked(client: httpx.Client) -> dict[str, tuple[str, dict[str, Any]]]:
     job = client.post(f"/api/v1{_C}/jobs", json={"kind": "tree"}).json()["id"]
     with client.stream("GET", f"/api/v1{_J}{job}/events") as events:
         events.read()  # until it has ended
-    passage = client.post(f"/api/v1{_C}/search", json={"question": "Fjord Queen"}).json()["hits"][0]["passage"]["id"]
+    passage = client.post(f"/api/v1{_C}/search", json={"question": "Fjord Queen"}).json()["hits"][0]["passage"]
     figure = client.get(f"/api/v1{_C}/document", params={"key": "Hull"}).json()["figures"][0]["id"]
     begun = client.post(
         "/api/v1/turns", json={"question": _QUESTION, "collections": [_NAME], "system": "single+bm25"}
@@ -134,8 +134,9 @@ def _asked(client: httpx.Client) -> dict[str, tuple[str, dict[str, Any]]]:
         "POST /collections/{collection}/look-up": (f"{_C}/look-up", {"json": {"question": "What is on page 1?"}}),
         "POST /collections/{collection}/ask": (f"{_C}/ask", {"json": {**_ASKED, "save": True}}),
         "POST /ask": ("/ask", {"json": {**_ASKED, "system": "single+bm25", "collections": [_NAME]}}),
-        "GET /collections/{collection}/passage": (f"{_C}/passage", {"params": {"id": passage}}),
-        "GET /collections/{collection}/page": (f"{_C}/page", {"params": {"passage": passage}, "headers": take}),
+        "GET /collections/{collection}/passage": (f"{_C}/passage", {"params": {"id": passage["id"]}}),
+        "GET /collections/{collection}/page": (f"{_C}/page", {"params": {"passage": passage["id"]}, "headers": take}),
+        "GET /collections/{collection}/original": (f"{_C}/original", {"params": {"key": passage["document"]}}),
         "GET /collections/{collection}/figures/{id}": (f"{_C}/figures/{figure}", {}),
         "POST /cypher": ("/cypher", {"json": {"statement": "MATCH p = (:Document)-->() RETURN p, 1 AS one LIMIT 2"}}),
         "GET /queries": ("/queries", {}),
@@ -146,7 +147,7 @@ def _asked(client: httpx.Client) -> dict[str, tuple[str, dict[str, Any]]]:
             f"{_C}/drawings/connection",
             {"params": {"name": "Ole Brandvik", "other": "Tveit"}},
         ),
-        "GET /collections/{collection}/drawings/passage": (f"{_C}/drawings/passage", {"params": {"id": passage}}),
+        "GET /collections/{collection}/drawings/passage": (f"{_C}/drawings/passage", {"params": {"id": passage["id"]}}),
         "POST /collections/{collection}/drawings/queries/{name}": (f"{_C}/drawings/queries/run", {"json": drawn}),
         "GET /collections/{collection}/names": (f"{_C}/names", {"params": {"q": "ole"}}),
         "GET /collections/{collection}/name-pairs": (f"{_C}/name-pairs", {"params": pairs}),

@@ -61,7 +61,6 @@ _MOST_DIGITS = 6  # a tenth of a metre
 _WIKIS = {"nb": "no", "gsw": "als"}
 """Languages whose Wikipedia has another code."""
 MIDNIGHT = "T00:00:00Z"
-_OF_LEXEMES = ("-F", "-S")
 _DAY, _MONTH, _YEAR, _DECADE, _CENTURY = 11, 10, 9, 8, 7  # precisions of a time
 
 

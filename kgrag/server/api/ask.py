@@ -59,7 +59,6 @@ async def ask(caller: Called, request: Request, collection: Named, body: AskRequ
     named `Answer`, or an `error`. Of a text that is being written, `Answered` whose `whole` is false, `text` is what is
     new: it stands `after` so many characters of what came before. Closing the connection ends the work.
     """
-
     stream = await caller.work(
         lambda: _begun(caller, caller.collection(collection, "write" if body.save else "read"), body)
     )

@@ -1,7 +1,7 @@
 """Routes of conversations: questions that are kept from when they are asked, followed while they are answered."""
 
 import uuid
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -11,9 +11,11 @@ from typing import Annotated, Any, get_type_hints
 from fastapi import APIRouter, Path, Query, Response
 from pydantic import Field, create_model
 
+from kgrag.client.federation import Federation
 from kgrag.client.graph import KnowledgeGraph
 from kgrag.client.searching import LocalSearching
 from kgrag.drawing import drawing
+from kgrag.graph.collections import no_documents
 from kgrag.graph.questions import follow_ups
 from kgrag.models.chat import Message
 from kgrag.models.prompted import PromptedModel
@@ -26,7 +28,7 @@ from kgrag.server.api.forms import CollectionNames, Expression, Question, Reques
 from kgrag.server.conversation import TURNS
 from kgrag.server.conversations import Heading, Turn
 from kgrag.server.events import EventStream
-from kgrag.server.failures import Reply, for_reader, logger
+from kgrag.server.failures import Reply, logger, words_for
 from kgrag.server.route_context import Called, Caller
 from kgrag.values.errors import AccessError, DatabaseError, InputError, NotFoundError
 from kgrag.values.events import Answer, Event, Retrieved
@@ -41,22 +43,18 @@ Shown = tuple[Answer | Ranking | None, frozenset[str]]
 def still_held(
     kg: KnowledgeGraph, collections: Iterable[str], results: Sequence[Answer | Ranking | None]
 ) -> list[Shown]:
-    """Return results that may be shown, by one query for each of their collections."""
+    """Return results without the texts of passages that are not held as they were, by a query for each collection."""
     ids = list({passage.id for result in results if result for passage in _passages(result)})
     now: dict[str, Passage] = {}
     for name in set(collections):
         with suppress(NotFoundError):  # the whole collection is gone
             now |= kg[name].context.reader.passages(ids)
-    return [as_held(result, now) for result in results]
-
-
-def as_held(result: Answer | Ranking | None, now: Mapping[str, Passage]) -> Shown:
-    """Return a result without the texts of passages that are not held `now`, by their ids, or with other texts."""
-    if result is None:
-        return None, frozenset()
-    passages = {passage.id: passage for passage in _passages(result)}
-    missing = frozenset(id for id, item in passages.items() if id not in now or now[id].text != item.text)
-    return _without(result, missing) if missing else result, missing
+    forms: list[Shown] = []
+    for result in results:
+        passages = _passages(result) if result else ()
+        missing = frozenset(item.id for item in passages if item.id not in now or now[item.id].text != item.text)
+        forms.append((_without(result, missing) if result and missing else result, missing))
+    return forms
 
 
 def _passages(result: Answer | Ranking) -> Iterable[Passage]:
@@ -141,12 +139,11 @@ async def ask_turn(caller: Called, body: TurnRequest) -> Reply:
     serving = caller.serving
 
     def begin() -> tuple[Turn, LocalSearching, PromptedModel | None, list[Message]]:
-        target: LocalSearching
-        if len(body.collections) > 1:
-            target = caller.select(body.collections)
-        else:
-            target = single = caller.collection(body.collections[0])
-            single.info()  # raises where there is none
+        collections = [caller.collection(name) for name in body.collections]
+        holding = [each for each in collections if each.info().counts.get("Passage")]
+        if not holding:
+            raise no_documents(", ".join(body.collections))
+        target: LocalSearching = holding[0] if len(collections) == 1 else Federation(holding)
         llm = caller.kg.models.llm()
         answers = body.retriever is None and (body.system is not None or llm is not None)
         system = (body.system or target.usual) if answers else ""
@@ -175,11 +172,21 @@ async def ask_turn(caller: Called, body: TurnRequest) -> Reply:
     return Reply(_form(turn), 202)
 
 
-@router.get("/conversations", response_model=create_model("ConversationList", conversations=list[Heading]))
-async def conversations(caller: Called, limit: Annotated[int, Query(ge=1, le=2000)] = 100) -> Reply:
-    """Return the conversations of the caller, the newest first."""
-    headings = await caller.work(lambda: caller.serving.conversations.headings(caller.access.key, limit))
-    return Reply({"conversations": [heading for heading in headings if _seen(caller, heading.collections)]})
+@router.get(
+    "/conversations", response_model=create_model("ConversationList", conversations=list[Heading], before=str | None)
+)
+async def conversations(
+    caller: Called,
+    limit: Annotated[int, Query(ge=1, le=2000)] = 100,
+    search: Annotated[str, Query(max_length=500, description="words of a question, its answer or the title")] = "",
+    before: Annotated[str, Query(max_length=64, description="where to go on")] = "",
+) -> Reply:
+    """Return the conversations of the caller, newest first; `before` of the next page is null if there is none."""
+    headings = await caller.work(
+        lambda: caller.serving.conversations.headings(caller.access.key, limit, search, before)
+    )
+    seen = [heading for heading in headings if _seen(caller, heading.collections)]
+    return Reply({"conversations": seen, "before": headings[-1].last if len(headings) == limit else None})
 
 
 @router.get(
@@ -336,7 +343,7 @@ def _check_operator(caller: Caller) -> None:
 
 def _rows_of(caller: Caller, turns: Sequence[Turn]) -> list[dict[str, Any]]:
     """Return turns with what came of them; one that cannot be shown hides none of the others."""
-    say = str if caller.access.may("admin") else for_reader
+    say = words_for(caller.access)
     rows, versions = [], caller.serving.conversations.versions(turns[0].conversation)
     for turn, (result, missing) in zip(turns, _results(caller, turns), strict=True):
         row: dict[str, Any] = {"answer": None, "steps": [], "sources": [], "notes": [], "hops": [], "follow_ups": []}

@@ -3,16 +3,20 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
+from pathlib import Path
 from typing import Annotated, Any, ClassVar
 
-from fastapi import APIRouter, File, Query, UploadFile
+from fastapi import APIRouter, File, Query, Response, UploadFile
+from fastapi.responses import FileResponse
 from pydantic import Field, create_model
 
 from kgrag.server.api.forms import WHOLE, RequestForm, versioned
 from kgrag.server.api.jobs import JOB, submitted
 from kgrag.server.failures import Reply
+from kgrag.server.keys import Role
+from kgrag.server.pictures import file_of
 from kgrag.server.route_context import Called, Caller, Named
-from kgrag.server.uploads import Upload, Uploads, checked_name
+from kgrag.server.uploads import Uploads, checked_name
 from kgrag.values.errors import TooLargeError
 from kgrag.values.forms import plain
 from kgrag.values.results import DocumentContents, DocumentInfo
@@ -24,6 +28,10 @@ _CHUNK = 1024 * 1024  # bytes
 UPLOAD_FILES = 1000
 """Files, or texts, of one request, and so of one job."""
 _UPLOAD: Any = create_model("HeldUpload", name=str, size=int)
+BYTES = {"schema": {"type": "string", "format": "binary"}}
+_ORIGINAL: dict[int | str, Any] = {
+    200: {"content": dict.fromkeys(("application/octet-stream", "application/pdf"), BYTES)}
+}
 Key = Annotated[str, Field(min_length=1, max_length=2000)]
 
 
@@ -60,7 +68,6 @@ async def upload(
 
     A file of the same name takes the place of an earlier one.
     """
-
     parts = [(file.filename or "", file.size or 0, iter(partial(file.file.read, _CHUNK), b"")) for file in files]
     return await caller.work(lambda: _store_files(caller, collection, parts, language))
 
@@ -68,7 +75,6 @@ async def upload(
 @router.post("/collections/{collection}/texts", status_code=202, response_model=JOB)
 async def add_texts(caller: Called, collection: Named, body: TextsRequest) -> Reply:
     """Ingest texts in place of files (role write)."""
-
     texts = [(text.name, text.text.encode()) for text in body.texts]
     files = [(name, len(data), [data]) for name, data in texts]
     return await caller.work(lambda: _store_files(caller, collection, files, body.language))
@@ -103,11 +109,25 @@ async def documents(
 async def document(
     caller: Called,
     collection: Named,
-    key: Annotated[str, Query(min_length=1, max_length=2000)],
+    key: Key,
     limit: Annotated[int, Query(ge=1, le=10_000, description="passages, tables and figures, at most")] = 1000,
 ) -> Reply:
     """Return the passages, tables and figures of a document, by its key."""
     return Reply(to_json(await caller.work(lambda: caller.collection(collection).document(key, limit=limit))))
+
+
+@router.get("/collections/{collection}/original", response_class=FileResponse, responses=_ORIGINAL)
+async def original(caller: Called, collection: Named, key: Key) -> Response:
+    """Return the file that a document was read from, if it is unchanged: a PDF to be shown, others to be kept."""
+
+    def load() -> Path:
+        caller.collection(collection)
+        return file_of(caller.kg, collection, key, ("",))
+
+    path, name = await caller.work(load), key.rpartition("/")[2]
+    if path.suffix.lower() != ".pdf":  # what a document holds must not run in a page of this server
+        return FileResponse(path, media_type="application/octet-stream", filename=name)
+    return FileResponse(path, media_type="application/pdf", filename=name, content_disposition_type="inline")
 
 
 @router.delete("/collections/{collection}/documents", status_code=202, response_model=JOB)
@@ -139,17 +159,12 @@ async def prune_documents(
 @router.get("/collections/{collection}/uploads", response_model=create_model("Uploads", uploads=list[_UPLOAD]))
 async def uploads(caller: Called, collection: Named) -> Reply:
     """Return the stored files, by name."""
-    stored = await caller.work(lambda: _uploads_of(caller, collection))
+    stored = await caller.work(lambda: _open(caller, collection, "read").list(collection))
     return Reply({"uploads": [{"name": upload.name, "size": upload.size} for upload in stored]})
 
 
-def _uploads_of(caller: Caller, collection: str) -> list[Upload]:
-    caller.collection(collection, new=True)
-    return caller.serving.jobs.uploads.list(collection)
-
-
-def _open(caller: Caller, collection: str) -> Uploads:
-    caller.collection(collection, "write", new=True)
+def _open(caller: Caller, collection: str, role: Role = "write") -> Uploads:
+    caller.collection(collection, role, new=True)
     return caller.serving.jobs.uploads
 
 

@@ -13,7 +13,7 @@ from kgrag.graph.jobs import Job, State, no_job
 from kgrag.models.budget import Estimate
 from kgrag.server.api.forms import RequestForm, versioned
 from kgrag.server.events import Events, EventStream
-from kgrag.server.failures import Reply
+from kgrag.server.failures import Reply, words_for
 from kgrag.server.jobs.kinds import KINDS, Kind
 from kgrag.server.keys import Role
 from kgrag.server.route_context import Called, Caller, Named
@@ -97,7 +97,15 @@ async def jobs(
     """
     names = caller.access.collections if collection is None else caller.seen((collection,))
     listed = await caller.work(lambda: caller.serving.jobs.list(names, state, limit))
-    return Reply({"jobs": [replace(job, parameters=_brief(job.parameters)) for job in listed]})
+    return Reply({"jobs": [_readable(caller, replace(job, parameters=_brief(job.parameters))) for job in listed]})
+
+
+def _readable(caller: Caller, job: Job) -> Job:
+    """Return a job whose failures are put as its reader may know them."""
+    say = words_for(caller.access)
+    problems = [{**one, "message": say(one["message"])} for one in job.result.get("problems", ())]
+    result = {**job.result, **({"problems": problems} if problems else {})}
+    return replace(job, error=say(job.error), remedy=say(job.remedy), result=result)
 
 
 def _brief(parameters: Mapping[str, Any]) -> dict[str, Any]:
@@ -111,7 +119,7 @@ def _brief(parameters: Mapping[str, Any]) -> dict[str, Any]:
 @router.get("/jobs/{id}", response_model=JOB)
 async def job(caller: Called, id: Id) -> Reply:
     """Return the current state of a job."""
-    return Reply(to_json(await caller.work(lambda: _seen(caller, id))))
+    return Reply(to_json(await caller.work(lambda: _readable(caller, _seen(caller, id)))))
 
 
 @router.get("/jobs/{id}/events", responses={200: {"content": {"text/event-stream": {"schema": {"type": "string"}}}}})
@@ -152,7 +160,7 @@ async def watched(caller: Called, collection: Named) -> Reply:
         caller.collection(collection, new=True)
         folder = caller.kg.settings.serve.watch.get(collection)
         looks = caller.serving.jobs.list([collection], limit=_LOOKS, kind="watched")
-        last = next((job for job in looks if job.state in ("done", "failed")), None)
+        last = next((_readable(caller, job) for job in looks if job.state in ("done", "failed")), None)
         result = last.result if last else {}
         return Reply(
             {
@@ -195,6 +203,6 @@ async def _changes(caller: Caller, id: str) -> Events:
         now = await asyncio.to_thread(_seen, caller, id)
         if now != seen:
             seen = now
-            yield "job", to_json(now)
+            yield "job", to_json(_readable(caller, now))
         else:
             await asyncio.sleep(_LOOK)

@@ -9,6 +9,7 @@ from pydantic import create_model
 
 from kgrag.indexing.figure_files import FigureFiles
 from kgrag.server import pictures
+from kgrag.server.api.documents import BYTES
 from kgrag.server.failures import Reply
 from kgrag.server.route_context import Called, Named
 from kgrag.values.documents import SHOWN
@@ -20,9 +21,8 @@ router = APIRouter(tags=["passages"])
 _PNG = "image/png"
 _BOXES = list[pictures.Box]
 _PAGE = create_model("Page", png=str, boxes=_BOXES, dark=_BOXES, pages=int, number=int, confidence=float | None)
-_BYTES = {"schema": {"type": "string", "format": "binary"}}
 _FIGURE: dict[int | str, dict[str, Any]] = {
-    200: {"content": dict.fromkeys(("application/octet-stream", *SHOWN), _BYTES)}
+    200: {"content": dict.fromkeys(("application/octet-stream", *SHOWN), BYTES)}
 }
 """Generators of clients know bytes by the first of these types alone."""
 Id = Annotated[str, Query(min_length=1, max_length=2000, description="id of a passage, or key or title of a document")]

@@ -20,6 +20,7 @@ router = APIRouter(tags=["start"])
 FAST = "single+pathrank"
 """The system that reads once; the usual one goes on until it knows the answer."""
 
+_PARTS = ("bridges", "common", "concat", "rrf", "top")  # retrievers that say something only with those inside of them
 _PART: Any = create_model("PartMeaning", name=str, meaning=str)
 _START = create_model(
     "Start", version=str, name=str, role=Role, all=bool, locked=bool, model=str, fast=str, thorough=str, search=str,
@@ -49,7 +50,7 @@ async def start(caller: Called) -> Reply:
             "thorough": DEFAULT_SYSTEM,
             "search": DEFAULT_RETRIEVER,
             "systems": [{"name": check_system(n), "meaning": entry.summary} for n, entry in STRATEGIES.items()],
-            "retrievers": [{"name": name, "meaning": entry.summary} for name, entry in RETRIEVERS.items()],
+            "retrievers": [{"name": n, "meaning": one.summary} for n, one in RETRIEVERS.items() if n not in _PARTS],
             "collections": sorted(names),
             "looks": looks(),
             "upload_files": UPLOAD_FILES,

@@ -7,7 +7,7 @@ import sys
 import threading
 import time
 import uuid
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
 from typing import Any, Self
 
@@ -24,7 +24,6 @@ from kgrag.values.errors import CancelledError, DatabaseError, DeadlineError, Kg
 
 _LOG = logging.getLogger(__name__)
 _LOOK = 1.0  # seconds between looks for work that another process was asked for
-_WATCH = 0.3  # seconds between looks at a job that is watched
 _WAIT = 30.0  # seconds that work under way has to stop
 _DEATHS = 3  # of servers, or of the database, after which a job is given up
 _ENDS = 5  # of a job's own process, after which it is given up, even if it was further each time
@@ -153,17 +152,6 @@ class Jobs(AbstractContextManager["Jobs"]):
         kept.retry_job(self.kg.graph, id)
         self._request.set()
         return self.get(id)
-
-    def watch(self, id: str) -> Iterator[Job]:
-        """Yield the job now, then at each change, until it has ended. Raises NotFoundError."""
-        seen = None
-        while seen is None or not seen.over:
-            job = self.get(id)
-            if job != seen:
-                seen = job
-                yield job
-            else:
-                time.sleep(_WATCH)
 
     # ----- the threads
 

@@ -118,7 +118,9 @@ def test_a_book_is_uploaded_asked_and_its_words_found(
     page.get_by_role("heading", name="1 file read").wait_for(timeout=240_000)
     assert kg[collection_name].info().counts["Page"] >= 60
 
-    visitor.ask(QUESTION, collection_name, "Fast")
+    page.wait_for_url(f"**/library?collection={collection_name}")  # a new one is opened
+    page.get_by_role("link", name="Ask", exact=True).click()
+    visitor.ask(QUESTION, how="Fast")
     page.get_by_role("button", name=re.compile("^Source 1: ")).first.click()
     pane = page.get_by_role("region", name="Sources")
     shown = pane.get_by_text(re.compile(r"^Page \d+ of \d+$"))

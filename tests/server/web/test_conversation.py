@@ -120,6 +120,7 @@ def test_stopped_edited_and_rated(visit: Visit, scripted: Scripted, kg: Knowledg
     page.locator(".answer", has_text="In Molde").wait_for()
     assert page.locator(".turn").count() == 1
     page.get_by_label("Not a good answer").click()
+    assert page.get_by_role("textbox", name="What is wrong with it?").evaluate("its => its === document.activeElement")
     page.get_by_role("textbox", name="What is wrong with it?").fill("It says too little.")
     page.get_by_role("button", name="Send").click()
     page.get_by_text("Thank you.").wait_for()
@@ -154,13 +155,15 @@ def test_what_documents_and_models_say_is_no_html(visit: Visit, scripted: Script
     said = (
         "So **it is** [1]. <script>document.title = 'broken'</script> <img src=x onerror=\"document.title='broken'\"> "
         "![p](https://evil.example/p.png) [a](javascript:document.title='broken') [b](https://example.org/)\n\n"
-        "| a | b |\n|---|---|\n| <b>c</b> | `d` |\n\n```\n<i>e</i>\n```"
+        "| a | b |\n|---|--:|\n| <b>c</b> | `d` |\n\n- [x] done\n- [ ] open\n\n```\n<i>e</i>\n```"
     )
     scripted.say("answer", said)
     page = (visitor := visit()).page
     visitor.ask("Solheim kept notes", SHIPS, "Fast")
     answer = page.locator(".answer")
     answer.locator("table td", has_text="<b>c</b>").wait_for()
+    assert answer.locator("td").last.evaluate("its => getComputedStyle(its).textAlign") == "right"
+    assert answer.locator("li").all_inner_texts() == ["☑ done", "☐ open"]
     assert not answer.locator("script, img, b, i, [onerror], a[href^='javascript']").count()
     assert answer.locator("a[href='https://example.org/']").get_attribute("rel") == "noreferrer noopener"
     assert answer.locator("pre code", has_text="<i>e</i>").count() == 1
@@ -215,7 +218,7 @@ def test_how_an_answer_ended_is_said(chromium: Browser, environment: dict[str, s
         )
         for said in (f"The model {missing}", f"This answer {uncited}"):
             visitor.ask(QUESTION, SHIPS, "Fast")
-            page.locator(".ending + .col .answer").wait_for()
+            page.locator(".ending ~ .answer").wait_for()
             assert page.locator(".ending").inner_text() == said
             pane.locator(".chip:not(.more)").wait_for()
             pane.get_by_label("Close the sources").click()
@@ -244,3 +247,15 @@ def test_what_is_typed_is_kept(chromium: Browser, environment: dict[str, str]) -
         field.press("Enter")
         page.get_by_role("alert").get_by_text("The server cannot be reached.").wait_for()
         assert field.input_value() == "Who?"
+
+
+def test_a_collection_without_documents_says_so(visit: Visit, kg: KnowledgeGraph, collection_name: str) -> None:
+    kg[collection_name].ingest([Document("one", (Section("One boat."),), "one")])
+    kg[collection_name].delete(["one"])
+    page = (visitor := visit()).page
+    visitor.ask("Which boat?", collection_name)
+    page.locator(".note:not(.wrong)", has_text="holds no documents yet.").wait_for()
+    with page.expect_response("**/api/v1/collections/*"):
+        page.get_by_label("Question", exact=True).press("Enter")
+    page.locator(".note").get_by_role("button", name="Add documents").click()  # it is said once
+    page.get_by_text("Drop files or a folder here").wait_for()

@@ -90,9 +90,35 @@ def test_logged_in_one_comes_where_one_wanted_to(
         page.get_by_role("button", name="Log in").click()
         page.wait_for_url(f"**/graph?collection={LETTERS}&name=Kari+Aune")
         page.get_by_role("button", name="Kari Aune, Name").wait_for()
+        visitor.go(f"/?collection={LETTERS}")
+        page.get_by_label("Question", exact=True).fill("Who is Kari?")
+        page.context.clear_cookies()
+        page.get_by_label("Question", exact=True).press("Enter")
+        page.get_by_label("Your key").fill(token)
+        page.get_by_role("button", name="Log in").click()
+        page.get_by_role("heading", name=f"Ask about {LETTERS}").wait_for()
+        assert page.get_by_label("Question", exact=True).input_value() == "Who is Kari?"
         page.get_by_label("Log out anna").click()
         page.get_by_label("Your key").wait_for()
         assert visitor.wrong == []
+
+
+def test_a_page_tries_again_when_the_server_was_away(chromium: Browser, application: Application) -> None:
+    away = iter([True, True, False, True])  # twice before the page is there, once before its documents
+    missing = {"error": "The database does not answer now.", "remedy": ""}
+    with Visitor(chromium, application.url) as visitor:
+        visitor.page.route(
+            re.compile("/api/v1/(start$|.*/documents)"),
+            lambda route: route.fulfill(status=503, json=missing) if next(away, False) else route.continue_(),
+        )
+        visitor.go(f"/library?collection={LETTERS}")
+        visitor.page.get_by_text("It is tried again by itself.").first.wait_for()
+        visitor.page.get_by_role("link", name="Kari", exact=True).wait_for()
+        assert next(away, None) is None
+    with Visitor(chromium, application.url) as visitor:
+        with visitor.page.expect_request("**/api/v1/start") as asked:
+            visitor.go("/")
+        assert asked.value.all_headers()["cache-control"] == "no-cache", "else one tab waits for another's reply"
 
 
 def test_the_theme_is_kept(visit: Visit) -> None:

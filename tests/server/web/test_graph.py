@@ -8,7 +8,7 @@ from typing import Any
 from urllib.parse import quote
 
 import pytest
-from pages import SHIPS, Visit
+from pages import LETTERS, SHIPS, Visit
 
 from kgrag import KnowledgeGraph
 from kgrag.values.documents import Document, Section
@@ -31,6 +31,8 @@ def _kind(page: Any, label: str) -> Any:
 
 def test_the_graph_is_expanded_filtered_and_pinned(visit: Visit) -> None:
     page = (visitor := visit()).page
+    visitor.go(f"/graph?collection={LETTERS}")
+    page.get_by_role("button", name="Larvik, Name").wait_for()
     visitor.go(f"/graph?collection={quote(SHIPS)}&name=Ingrid+Solheim")
     page.get_by_role("button", name="Ingrid Solheim, Name").wait_for()
     passage = page.get_by_role("button", name=re.compile(", Passage$")).first

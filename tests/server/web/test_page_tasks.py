@@ -33,20 +33,6 @@ def slow(scripted: Scripted) -> Iterator[Scripted]:
     scripted.delay(0)
 
 
-def test_first_answer_of_a_new_collection(
-    visit: Visit, scripted: Scripted, kg: KnowledgeGraph, book: Path, collection_name: str
-) -> None:
-    scripted.say("answer", "In Molde [1].")
-    visitor = visit()
-    visitor.upload(collection_name, book)
-    _is_done(visitor, f"1 file read · {collection_name}")
-    visitor.page.wait_for_url(f"**/library?collection={collection_name}")
-    visitor.page.get_by_role("link", name="Ask", exact=True).click()
-    visitor.ask(QUESTION)
-    visitor.page.locator(".answer", has_text="In Molde").wait_for()
-    kg[collection_name].delete()
-
-
 @pytest.mark.timeout(400)
 def test_two_thousand_files_and_the_three_that_failed(visit: Visit, kg: KnowledgeGraph, tmp_path: Path) -> None:
     name, folder = "two thousand <i>files", tmp_path / "sea"

@@ -57,20 +57,27 @@ def test_a_thousand_conversations_are_read_and_found(
         page = visitor.page
         visitor.go("/")
         rows = page.locator(".history a")
-        rows.nth(999).wait_for(state="attached")
+        rows.nth(99).wait_for(state="attached")
         assert min(box["height"] for n in (0, 20, 40) if (box := rows.nth(n).bounding_box())) > 20
-        assert page.locator(".history h2").all_inner_texts()[:2] == ["Today", "Yesterday"]
+        assert page.locator(".history h2").all_inner_texts()[:2] == ["Today", "Yesterday"] and rows.count() == 100
         took = page.evaluate(
             """async () => { const box = document.querySelector(".history"), times = [];
-            for (let n = 0, last = performance.now(); n < 60; n++) { box.scrollTop += 300;
+            for (let n = 0, last = performance.now(); n < 600 && box.scrollTop < 10000; n++) { box.scrollTop += 300;
               await new Promise(requestAnimationFrame);
               times.push(performance.now() - last); last = performance.now(); }
-            return [box.scrollTop, times.sort((a, b) => a - b)[30]]; }"""
+            return [box.scrollTop, times.sort((a, b) => a - b)[Math.floor(times.length / 2)]]; }"""
         )
-        assert took[0] > 10_000
+        assert took[0] >= 10_000, "older ones come while one scrolls"
         assert took[1] < 2 * _FRAME
-        page.get_by_label("Find a conversation").fill("question 777")
-        assert rows.all_inner_texts() == ["Question 777 of Kari"]
+        page.locator(".history").evaluate("its => { its.scrollTop = 5000; }")
+        rows.nth(190).click()
+        page.locator(".question", has_text="Question 190 of Kari").wait_for()
+        assert page.locator(".history").evaluate("its => its.scrollTop") == 5000
+        page.get_by_label("Find a conversation").fill("of 777")
+        rows.nth(1).wait_for(state="detached")
+        visitor.ask("Who is Kari?", how="Search only")
+        page.locator(".question", has_text="Who is Kari?").wait_for()
+        assert rows.all_inner_texts() == ["Question 777 of Kari"], "a question does not end the search"
         assert visitor.wrong == []
 
 
@@ -96,6 +103,33 @@ def test_what_is_written_is_in_sight_and_does_not_move(crew: KnowledgeGraph, vis
         assert end and question["y"] - talk["y"] < 200 and end["y"] < shown
     finally:
         scripted.drip(0)
+
+
+def test_what_is_written_keeps_selection_and_focus_and_is_spoken_once(
+    crew: KnowledgeGraph, visit: Visit, scripted: Scripted
+) -> None:
+    years = " ".join(f"He sailed in {year} [2]." for year in range(1861, 1961))
+    scripted.say("answer", f"Ole was born in Nordvika [2]. {years}")
+    scripted.drip(0.01)
+    page = (visitor := visit()).page
+    visitor.ask(_CAPTAIN, _CREW, "Fast")
+    cite = page.locator(".answer .cite").first
+    cite.focus()
+    page.evaluate("getSelection().selectAllChildren(document.querySelector('.answer').firstChild)")
+    before = page.evaluate("getSelection().toString()")
+    _wait_for_end(page)
+    scripted.drip(0)
+    assert page.evaluate("getSelection().toString()").startswith(before) and before.startswith("Ole was born")
+    assert cite.evaluate("its => its === document.activeElement")
+    spoken, shown = page.locator("[role=log]").inner_text(), page.locator(".answer").inner_text()
+    assert "".join(spoken.split()) == "".join(shown.split())
+    assert page.locator("[aria-live]").count() == 0
+    page.keyboard.press("Enter")
+    assert page.locator(".source-head h2").evaluate("its => its === document.activeElement")
+    page.locator("mark.dark", has_text="Ole Brandvik was born in Nordvika.").wait_for()
+    assert page.locator("[role=tab][tabindex='0']").inner_text() == "2"
+    page.keyboard.press("Escape")
+    assert cite.evaluate("its => its === document.activeElement")
 
 
 def test_each_tab_and_address_has_its_own_collection(visit: Visit) -> None:
@@ -142,6 +176,8 @@ def test_a_conversation_chooses_its_collection_and_opens_its_sources(
         "all => all.map((one) => one.ariaLabel.split(', ').at(-1))"
     )
     assert set(labels) == {"Question", "Name", "Passage"}
+    box = page.locator("dialog").bounding_box()
+    assert box and box["width"] > 1000
     assert page.locator("dialog .graph-legend[open]").count() == 0
 
 
@@ -189,7 +225,7 @@ def test_a_model_that_fails_leaves_what_there_is(crew: KnowledgeGraph, visit: Vi
     page.locator(".found li").nth(1).wait_for()
 
 
-def test_sent_twice_it_is_asked_once_rated_and_renamed(crew: KnowledgeGraph, visit: Visit, scripted: Scripted) -> None:
+def test_sent_twice_it_is_asked_once_and_renamed(crew: KnowledgeGraph, visit: Visit, scripted: Scripted) -> None:
     scripted.say("answer", "ولد في نوردفيكا [2].")
     page = (visitor := visit()).page
     visitor.go(f"/?collection={_CREW}")
@@ -199,11 +235,6 @@ def test_sent_twice_it_is_asked_once_rated_and_renamed(crew: KnowledgeGraph, vis
     _wait_for_end(page)
     assert page.locator(".turn").count() == 1
     assert page.locator(".answer p").first.evaluate("its => getComputedStyle(its).direction") == "rtl"
-    page.get_by_label("Not a good answer").click()
-    assert page.get_by_role("textbox", name="What is wrong with it?").evaluate("its => its === document.activeElement")
-    page.keyboard.type("too short")
-    page.get_by_role("button", name="Send").click()
-    page.get_by_text("Thank you.").wait_for()
     page.get_by_label("Rename this conversation").click()
     page.get_by_role("textbox", name="Name").fill("The captain")
     page.keyboard.press("Enter")
@@ -221,6 +252,13 @@ def test_the_page_of_a_document_begins_at_its_top_and_marks_what_is_cited(
     page.get_by_role("link", name="In its document").click()
     page.locator(".page-picture mark.dark").first.wait_for()
     page.get_by_text("Page 3 of 8").wait_for()
+    assert page.locator("dt", has_text="Before and after it").locator(".badge").inner_text() == "2"
+    page.get_by_label("Larger").click()
+    picture, frame = page.locator(".page-picture").bounding_box(), page.locator(".page-frame").bounding_box()
+    assert picture and frame and 1.4 < picture["width"] / frame["width"] < 1.6
+    with page.expect_response("**/original?*") as reply:
+        page.get_by_role("button", name="Open the original").click()
+    assert reply.value.headers["content-type"] == "application/pdf"
     page.locator(".page-body header a").nth(1).click()
     page.get_by_text("Page 1 of 8").wait_for()
     page.locator(".page-picture img").wait_for()

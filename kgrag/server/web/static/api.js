@@ -53,6 +53,13 @@ export const post = (to, body) => call("POST", to, body);
 /** @param {string} to */
 export const remove = (to) => call("DELETE", to);
 
+/** Open a file of the server in a tab of its own. Raises ApiError where there is none. @param {string} to */
+export async function openFile(to) {
+  const reply = await send("GET", to, undefined, undefined, "*/*");
+  await reply.body?.cancel();
+  Object.assign(document.createElement("a"), { href: to, target: "_blank", rel: "noopener" }).click();
+}
+
 /**
  * @param {string} method
  * @param {string} to
@@ -67,7 +74,8 @@ async function send(method, to, body, signal, accept) {
   if (body !== undefined && !form) headers["Content-Type"] = "application/json";
   let reply;
   try {
-    reply = await fetch(to, { method, headers, body: form ? body : body === undefined ? null : JSON.stringify(body), signal: signal ?? null });
+    // no-store: a browser has requests of one address wait for each other where it may keep the reply
+    reply = await fetch(to, { method, headers, body: form ? body : body === undefined ? null : JSON.stringify(body), signal: signal ?? null, cache: "no-store" });
   } catch (error) {
     if (signal?.aborted) throw error;
     throw new ApiError("The server cannot be reached.", { remedy: "Look whether it runs, and try again.", kind: "Offline" });

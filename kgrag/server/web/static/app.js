@@ -1,5 +1,5 @@
 // The frame of all pages: where one is, the collection that is looked at, and which module shows what.
-import { ApiError, get } from "./api.js";
+import { address, ApiError, get } from "./api.js";
 import { attempt, button, empty, fill, h, icon, loading, place, problem, select } from "./dom.js";
 
 /**
@@ -18,10 +18,11 @@ import { attempt, button, empty, fill, h, icon, loading, place, problem, select 
  */
 
 /** @typedef {(view: HTMLElement, app: App) => Promise<unknown>} Show */
-/** @typedef {{id: string, title: string, last: string}} Heading */
+/** A conversation; `last`: when its last question was asked. @typedef {{id: string, title: string, last: string}} Heading */
 
 const ROLES = ["read", "write", "admin"];
-const KEPT = "kgrag-collection", MANY = 8, SHOWN = 200; // conversations from which they are searched; characters of a title
+const KEPT = "kgrag-collection", SHOWN = 200; // characters of a title
+const MANY = 8, TOGETHER = 100, TYPING = 250; // conversations from which they are searched, and of a page; milliseconds
 /** @type {[string, string, string, () => Promise<{show: Show}>][]} */
 const PAGES = [
   ["ask", "Ask", "ask", () => import("./ask.js")],
@@ -108,7 +109,7 @@ async function route() {
   fill(view, loading());
   /** @type {App} */
   const app = {
-    start, collection: chosen(), path: path.slice(1), query: new URLSearchParams(location.search), signal, go, may, history: showHistory, begin,
+    start, collection: chosen(), path: path.slice(1), query: new URLSearchParams(location.search), signal, go, may, history: () => showHistory(), begin,
     title: (text) => { document.title = text ? `${text.slice(0, SHOWN)} · kgrag` : "kgrag"; },
     about: (name) => { if (start.collections.includes(name) && name !== chosen()) { keep(name); frame(); } },
   };
@@ -137,33 +138,53 @@ function frame() {
   const links = PAGES.filter(([name]) => name !== "admin" || may("admin")).map(([name, title, symbol]) =>
     h("a", { class: "page", href: whole(name === "ask" ? "/" : `/${name}`), "aria-current": name === first && "page" }, icon(symbol), title));
   side.classList.remove("open");
-  const old = side.querySelector(".history");
-  fill(side, links, old ?? h("div", { class: "history" }));
-  for (const link of side.querySelectorAll(".history a")) {
-    if (link.getAttribute("href") === location.pathname) link.setAttribute("aria-current", "true");
-    else link.removeAttribute("aria-current");
-  }
+  fill(side, links, talks);
+  showCurrent();
 }
 
-/** The conversations of the visitor, at the side: by day, with a search where they are many. */
-async function showHistory() {
-  const conversations = /** @type {Heading[]} */ ((await get("/api/v1/conversations?limit=1000")).conversations);
-  const box = place("side").querySelector(".history"), list = h("div", {});
-  if (!box) return;
-  const search = h("input", { type: "search", placeholder: "Find a conversation", "aria-label": "Find a conversation" });
-  const draw = () => {
-    const filter = search.value.trim().toLowerCase();
-    let day = "";
-    fill(list, conversations.filter((conversation) => conversation.title.toLowerCase().includes(filter)).flatMap((conversation) => {
-      const before = day;
-      day = dayOf(conversation.last);
-      return [day !== before && h("h2", {}, day),
-        h("a", { href: `/ask/${conversation.id}`, title: conversation.title.slice(0, SHOWN), dir: "auto", "aria-current": location.pathname === `/ask/${conversation.id}` && "true" }, conversation.title.slice(0, SHOWN))];
-    }));
-  };
-  search.addEventListener("input", draw);
-  draw();
-  fill(box, conversations.length > MANY && search, list);
+// The conversations at the side: by day, with a search, older ones by pages.
+const finder = h("input", { type: "search", placeholder: "Find a conversation", "aria-label": "Find a conversation", hidden: true });
+const list = h("div", {}), more = button({ title: "Older", icon: "down", onclick: () => showHistory(past.before ?? "") });
+const talks = h("div", { class: "history" }, finder, list, more);
+/**
+ * Those that are shown, and their links. `before`: where the next page begins, null for nowhere; `searched`: the words that they have.
+ * @type {{rows: Heading[], links: Map<string, HTMLAnchorElement>, before: string | null, searched: string, timer: number, asked: number}}
+ */
+const past = { rows: [], links: new Map(), before: null, searched: "", timer: 0, asked: 0 };
+finder.addEventListener("input", () => {
+  clearTimeout(past.timer);
+  past.timer = setTimeout(() => attempt(() => showHistory()), TYPING);
+});
+new IntersectionObserver(([seen]) => { if (seen?.isIntersecting) more.click(); }).observe(more);
+
+/** Show the newest conversations of the visitor, or those before a moment as well. @param {string} [before] */
+async function showHistory(before = "") {
+  const mine = ++past.asked, search = finder.value.trim();
+  const page = /** @type {{conversations: Heading[], before: string | null}} */ (await get(address(["conversations"], { limit: TOGETHER, search, before })));
+  if (mine !== past.asked) return;
+  const fresh = page.conversations, ids = new Set(fresh.map(({ id }) => id)), same = search === past.searched;
+  const older = same && page.before !== null ? past.rows.filter(({ id, last }) => !ids.has(id) && last < (page.before ?? "")) : [];
+  if (before || older.length === 0) past.before = page.before;
+  past.rows = before ? [...past.rows, ...fresh] : [...fresh, ...older];
+  past.searched = search;
+  finder.hidden = past.rows.length <= MANY && !search;
+  more.hidden = past.before === null;
+  let day = "";
+  fill(list, past.rows.flatMap(({ id, title, last }) => {
+    const over = day;
+    day = dayOf(last);
+    const link = past.links.get(id) ?? h("a", { href: `/ask/${id}`, dir: "auto" });
+    past.links.set(id, link);
+    Object.assign(link, { title });
+    if (link.textContent !== title) link.textContent = title;
+    return [day !== over && h("h2", {}, day), link];
+  }), past.rows.length === 0 && search && h("p", { class: "hint" }, "No conversation has these words."));
+  showCurrent();
+}
+
+/** Mark the conversation that is shown. */
+function showCurrent() {
+  for (const link of list.querySelectorAll("a")) link.ariaCurrent = link.pathname === location.pathname ? "true" : null;
 }
 
 /** The day of a moment, in words where it is near. @param {string} moment ISO 8601 */
@@ -203,10 +224,14 @@ document.addEventListener("click", (event) => {
   place("main").focus({ preventScroll: true });
 });
 
-try {
-  await begin();
-  await route();
-  void attempt(showHistory);
-} catch (error) {
-  fill(place("main"), h("div", { class: "page-body" }, problem(error instanceof ApiError ? error : new Error(String(error)), button({ title: "Try again", icon: "again", onclick: () => location.reload() }))));
+async function open() {
+  try {
+    await begin();
+    await route();
+    void attempt(() => showHistory());
+  } catch (error) {
+    fill(place("main"), h("div", { class: "page-body" }, problem(error instanceof ApiError ? error : new Error(String(error)), button({ title: "Try again", icon: "again", onclick: open }))));
+  }
 }
+
+await open();

@@ -38,7 +38,7 @@ class Talk {
     this.instead = "";
     this.asking = false;
     this.pane = new Sources({ collection: this.collections[0] ?? app.collection });
-    this.turns = h("div", { class: "turns", tabindex: 0, role: "log", "aria-label": "Conversation" });
+    this.turns = h("div", { class: "turns", tabindex: 0, role: "region", "aria-label": "Conversation" });
     this.field = h("textarea", { rows: 1, placeholder: this.id ? "Ask on" : "Ask a question", "aria-label": "Question", autofocus: true, value: sessionStorage.getItem(this.draft) ?? "" });
     this.modes = h("div", { class: "modes" });
     this.away = false;
@@ -55,7 +55,7 @@ class Talk {
     const { app } = this;
     this.grow();
     for (const item of this.shown) void this.put(item).follow_();
-    if (this.shown.length === 0) void this.hello();
+    if (this.shown.length === 0) void attempt(() => this.hello());
     else {
       app.title(this.shown[0]?.turn.question ?? "");
       app.about(this.collections[0] ?? "");
@@ -65,7 +65,6 @@ class Talk {
     if (last) this.beside(last);
     const question = app.query.get("q");
     if (question && !this.id) {
-      this.field.value = question;
       const system = app.query.get("system") ?? "";
       app.go("/", { replace: true });
       void attempt(() => this.ask(question, system));
@@ -93,7 +92,7 @@ class Talk {
     const view = new TurnView(item, {
       signal: this.app.signal, pane: this.pane, looks: this.app.start.looks, model: this.app.start.model,
       edit: (turn) => this.edit(turn),
-      ask: (question) => { this.field.value = question; return this.ask(question); },
+      ask: (question) => this.ask(question),
       version: (id) => this.version(id),
       again: (turn) => { this.instead = turn.id; return this.ask(turn.question); },
       ended: (item) => {
@@ -244,6 +243,8 @@ class Talk {
   async ask(text, named = "") {
     const question = text.trim();
     if (!question || this.asking) return;
+    this.field.value = text; // it stays until it is asked, also when the session is over
+    this.grow();
     if (question.length > LONGEST) return this.tooLong(question);
     this.asking = true;
     try {
@@ -251,6 +252,14 @@ class Talk {
     } finally {
       this.asking = false;
     }
+  }
+
+  /** What is asked may have nothing to be found in. @param {{kind: string, message: string, remedy: string}} error */
+  async refused(error) {
+    const infos = error.kind === "NotFoundError" ? await Promise.all(this.collections.map((name) => get(address(["collections", name])))) : [];
+    if (!infos.length || infos.some(({ counts }) => counts.Passage)) throw error;
+    const add = { title: "Add documents", does: () => this.app.go("/library") };
+    say(`${error.message} ${error.remedy}`, this.app.may("write") ? { action: add, seconds: 20 } : {});
   }
 
   /** What is too long stays in the field, and may become a document. @param {string} text */
@@ -269,7 +278,8 @@ class Talk {
       : mode.startsWith("search: ") ? { retriever: mode.slice(8) } : { system: mode };
     if (this.collections.length > 1 && mode === "thorough") delete how["system"];
     const request = { collections: this.collections, question, ...how, ...(this.id ? { conversation: this.id } : {}), instead: this.instead };
-    const turn = await post(address(["turns"]), request);
+    const turn = await post(address(["turns"]), request).catch((error) => this.refused(error));
+    if (!turn) return;
     if (this.instead) {
       const before = this.instead, from = this.shown.findIndex((one) => one.turn.id === before), old = this.shown.splice(Math.max(0, from));
       for (const one of old) document.getElementById(`turn-${one.turn.id}`)?.remove();

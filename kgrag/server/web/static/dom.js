@@ -3,7 +3,7 @@
 /** @typedef {Node | string | number | false | null | undefined} Child */
 /** @typedef {Record<string, unknown>} Props */
 
-const SVG = "http://www.w3.org/2000/svg";
+const SVG = "http://www.w3.org/2000/svg", RETRY = 3000; // milliseconds
 
 /**
  * An element. Of `props`, functions listen (`onclick`), `class` and `data-...`, `aria-...` are attributes, and what the
@@ -41,17 +41,52 @@ export function s(tag, props = {}, ...children) {
     if (typeof value === "function") element.addEventListener(name.slice(2), /** @type {EventListener} */ (value));
     else element.setAttribute(name, String(value));
   }
-  element.append(.../** @type {(Node | string)[]} */ (children.flat().filter(shown).map(asNode)));
+  element.append(...children.flat().filter(shown).map(asNode));
   return element;
 }
 
 /**
- * Give an element these children and no others.
+ * Give an element these children and no others. Children that it has already are not touched: they keep focus, selection and scroll.
  * @param {Element} element
  * @param {...(Child | Child[])} children
  */
 export function fill(element, ...children) {
-  element.replaceChildren(.../** @type {(Node | string)[]} */ (children.flat().filter(shown).map(asNode)));
+  const nodes = children.flat().filter(shown).map(asNode).flatMap((node) => node instanceof DocumentFragment ? [...node.childNodes] : node);
+  const kept = new Set(nodes);
+  for (const old of [...element.childNodes]) if (!kept.has(old)) old.remove();
+  let next = element.firstChild;
+  for (const node of nodes) {
+    if (node === next) next = next.nextSibling;
+    else element.insertBefore(node, next);
+  }
+}
+
+/**
+ * Make the children of an element those of another one. Nodes of the same kind stay where they are, and take over what differs.
+ * Listeners stay, too: they have to read what may differ from their element.
+ * @param {Node} to
+ * @param {Node} from
+ */
+export function morph(to, from) {
+  let old = to.firstChild;
+  for (const node of [...from.childNodes]) {
+    const here = old;
+    old = here?.nextSibling ?? null;
+    if (!here) to.appendChild(node);
+    else if (here.nodeName !== node.nodeName) to.replaceChild(node, here);
+    else if (here instanceof Text && node instanceof Text) {
+      if (node.data.startsWith(here.data)) here.appendData(node.data.slice(here.data.length));
+      else here.data = node.data;
+    } else if (here instanceof Element && node instanceof Element) {
+      for (const { name, value } of node.attributes) if (here.getAttribute(name) !== value) here.setAttribute(name, value);
+      morph(here, node);
+    }
+  }
+  while (old) {
+    const next = old.nextSibling;
+    to.removeChild(old);
+    old = next;
+  }
 }
 
 /** @param {Child} child */
@@ -61,7 +96,7 @@ function shown(child) {
 
 /** @param {Child} child */
 function asNode(child) {
-  return child instanceof Node ? child : String(child);
+  return child instanceof Node ? child : new Text(String(child));
 }
 
 // One family: 24 by 24, lines of 1.75, round ends.
@@ -180,14 +215,16 @@ export function empty(title, text, ...actions) {
 }
 
 /**
- * An error where the page would be, with what to do about it.
+ * An error where the page would be, with what to do about it. Where the server is away, the first button is pressed by itself.
  * @param {unknown} error
  * @param {...Child} actions
  */
 export function problem(error, ...actions) {
-  const { message, remedy, id } = words(error);
+  const { message, remedy, id } = words(error), again = actions.find((one) => one instanceof HTMLButtonElement);
+  const { status } = /** @type {{status?: number}} */ (error ?? {}), away = again && status !== undefined && (status === 0 || status >= 502);
+  if (away) setTimeout(() => again.isConnected && again.click(), RETRY);
   return h("div", { class: "problem", role: "alert" }, icon("error"), h("div", {},
-    h("p", { class: "strong" }, message), remedy && h("p", {}, remedy), id && h("p", { class: "hint" }, `Request ${id}`),
+    h("p", { class: "strong" }, message), remedy && h("p", {}, remedy), away && h("p", {}, "It is tried again by itself."), id && h("p", { class: "hint" }, `Request ${id}`),
     actions.length > 0 && h("div", { class: "row" }, actions)));
 }
 
@@ -198,7 +235,7 @@ export function words(error) {
 }
 
 /**
- * Say something at the edge of the page for a while; `action` can be taken meanwhile.
+ * Say something at the edge of the page for a while, once; `action` can be taken meanwhile.
  * @param {string} text
  * @param {{error?: boolean, action?: {title: string, does: () => unknown}, seconds?: number}} [options]
  */
@@ -210,6 +247,7 @@ export function say(text, options = {}) {
   const note = h("div", { class: `note${options.error ? " wrong" : ""}`, role: options.error ? "alert" : "status" }, h("span", {}, text),
     action && button({ title: action.title, onclick: () => { close(); return action.does(); } }),
     button({ icon: "close", label: "Close", onclick: close }));
+  for (const old of place("notes").children) if (old.textContent === note.textContent) old.remove();
   place("notes").append(note);
   setTimeout(close, seconds * 1000);
 }
@@ -230,13 +268,14 @@ export async function attempt(does) {
  * @template T
  * @param {string} title
  * @param {(close: (value: T) => void) => Child[]} content
+ * @param {string} [kind] "wide"
  * @returns {Promise<T | undefined>}
  */
-export function dialog(title, content) {
+export function dialog(title, content, kind = "") {
   return new Promise((resolve) => {
     /** @type {T | undefined} */
     let result;
-    const box = h("dialog", { "aria-label": title });
+    const box = h("dialog", { "aria-label": title, class: kind });
     fill(box, h("div", { class: "dialog-head" }, h("h2", {}, title), button({ icon: "close", label: "Close", onclick: () => box.close() })),
       content((value) => { result = value; box.close(); }));
     box.addEventListener("close", () => { box.remove(); resolve(result); });

@@ -90,7 +90,7 @@ export class GraphView {
     this.finder = this.#makeFinder(number);
     const top = h("div", { class: "graph-top" }, this.finder, this.#makeTools());
     this.element = h("div", { class: `graph-view${this.#embedded ? " within" : ""}` },
-      h("p", { id: `graph-keys-${number}`, class: "graph-unseen" }, "Enter shows details. N and P, or Control with an arrow, go to "
+      h("p", { id: `graph-keys-${number}`, class: "unseen" }, "Enter shows details. N and P, or Control with an arrow, go to "
         + "another node; arrows move the drawing; plus, minus and 0 zoom."),
       top, this.svg, this.details, this.legend, this.notice);
     if (height) this.element.style.height = height;

@@ -2,6 +2,7 @@
 import { address, get, post } from "./api.js";
 import { attempt, button, count, counted, empty, fill, h, loading, problem, say, select } from "./dom.js";
 import { badge } from "./jobs.js";
+import { highlighted } from "./sources.js";
 
 /** @typedef {import("./app.js").App} App */
 /** @typedef {{one: string, other: string, score: number, evidence: string, kind: string, by: string, contexts: [string, string]}} Pair */
@@ -242,12 +243,10 @@ function side(name, context) {
 /** A text with a name marked in it. @param {string} text @param {string} name */
 function marked(text, name) {
   const lower = text.toLowerCase(), target = name.toLowerCase();
-  /** @type {(string | Node)[]} */
-  const parts = [];
-  let from = 0;
-  for (let at = lower.indexOf(target); target && lower.length === text.length && at >= 0; at = lower.indexOf(target, from)) {
-    parts.push(text.slice(from, at), h("mark", {}, text.slice(at, at + name.length)));
-    from = at + name.length;
+  /** @type {[number, number][]} */
+  const marks = [];
+  for (let at = lower.length === text.length ? lower.indexOf(target) : -1; target && at >= 0; at = lower.indexOf(target, at + name.length)) {
+    marks.push([at, at + name.length]);
   }
-  return [...parts, text.slice(from)];
+  return highlighted(text, marks);
 }

@@ -7,11 +7,7 @@ import { highlighted } from "./sources.js";
 
 /** @typedef {import("./drawing.js").DrawnNode} DrawnNode */
 /** @typedef {import("./drawing.js").Drawing} Drawing */
-/**
- * What the frame gives to a page.
- * @typedef {{start: {looks: Record<string, string>}, collection: string, query: URLSearchParams, signal: AbortSignal,
- *   go: (path: string, its?: {replace?: boolean}) => void, title: (text: string) => void}} App
- */
+/** @typedef {import("./app.js").App} App */
 /** What is looked at. @typedef {{name?: string, other?: string, passage?: string}} Sought */
 /** @typedef {{one: string, other: string, passage: string, title: string, sentence: string, marks: [number, number][]}} Tie */
 /** @typedef {Drawing & {ways: number, ties: Tie[]}} Connection */
@@ -102,7 +98,8 @@ class Page {
   async map() {
     const graph = await this.drawn("map", {});
     if (!graph) {
-      const text = "The map shows names that several passages mention. Add documents to this collection first.";
+      const { counts } = await get(address(["collections", this.app.collection]), this.app.signal);
+      const text = counts.Passage ? "No names were found in the documents of this collection." : "Add documents to this collection, and their names are drawn here.";
       throw new Nothing("No names yet", text, false);
     }
     this.drawing.add(graph);

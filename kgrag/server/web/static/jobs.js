@@ -271,9 +271,11 @@ function whenOf(job) {
 /** @param {Job} job @param {Pace} pace */
 export function progressOf(job, pace) {
   if (!job.stage) return "Beginning";
-  const stage = job.stage.replace(/^seconds for /, "seconds at "), of = job.total === null ? "" : ` of ${count(job.total)}`;
+  const file = /^seconds for (.*?)(?: \([^()]*\))?$/.exec(job.stage)?.[1];
+  if (file) return `reading ${file}, ${count(job.done)} s`;
+  const of = job.total === null ? "" : ` of ${count(job.total)}`;
   const rate = pace.rate >= 0.1 ? `${pace.rate < 10 ? pace.rate.toFixed(1) : count(Math.round(pace.rate))} a second` : "";
-  return [`${count(job.done)}${of} ${stage}`, rate, job.total === null ? "" : pace.left(job.total - job.done)].filter(Boolean).join(" · ");
+  return [`${count(job.done)}${of} ${job.stage}`, rate, job.total === null ? "" : pace.left(job.total - job.done)].filter(Boolean).join(" · ");
 }
 
 /** What came of a job, in words. @param {Job} job */

@@ -33,7 +33,10 @@ export async function show(view, app) {
     tabs("Library", TABS, tab, (name) => name === "documents" ? "/library" : `/library?tab=${name}`),
     uploadPanels(app, tab === "documents"), body), cover);
   app.title(tab === "documents" ? "Library" : `${TABS.find(([name]) => name === tab)?.[1]} · Library`);
-  news.addEventListener("read", (event) => arrived(app, event), { signal: app.signal });
+  news.addEventListener("read", (event) => {
+    const { collection, fresh } = /** @type {CustomEvent<{collection: string, fresh: boolean}>} */ (event).detail;
+    if (fresh) look(app, collection);
+  }, { signal: app.signal });
   if (app.may("write")) acceptDrops(document, cover, (files) => upload(app, app.collection || "default", files), app.signal);
   if (!app.collection && tab !== "collections") return fill(body, nothingYet(app));
   if (tab === "documents") {
@@ -79,12 +82,6 @@ function holds({ counts: numbers }) {
   const names = [["Document", "document", "documents"], ["Passage", "passage", "passages"], ["Entity", "name", "names"],
     ["Triple", "fact", "facts"]];
   return names.filter(([label], at) => at < 2 || numbers[label]).map(([label, one, more]) => counted(numbers[label] ?? 0, one, more)).join(" · ");
-}
-
-/** Documents have come: where the collection is new, it is looked at. @param {App} app @param {Event} event */
-function arrived(app, event) {
-  const { collection, fresh } = /** @type {CustomEvent<{collection: string, fresh: boolean}>} */ (event).detail;
-  if (fresh) look(app, collection);
 }
 
 /** @param {App} app @param {string} collection */
@@ -436,11 +433,7 @@ const setAside = (/** @type {string} */ collection) => `kgrag-dismissed-${collec
 
 /** @param {string} collection @returns {string[]} */
 function dismissed(collection) {
-  try {
-    return JSON.parse(localStorage.getItem(setAside(collection)) ?? "[]");
-  } catch {
-    return [];
-  }
+  return JSON.parse(localStorage.getItem(setAside(collection)) ?? "[]");
 }
 
 /**

@@ -3,6 +3,7 @@ import { h } from "./dom.js";
 
 const ALLOWED = new Set(["P", "BR", "EM", "STRONG", "S", "CODE", "PRE", "UL", "OL", "LI", "H1", "H2", "H3", "H4", "H5", "H6", "BLOCKQUOTE",
   "TABLE", "THEAD", "TBODY", "TR", "TH", "TD", "HR"]);
+const ALIGNED = new Set(["center", "right"]); // columns
 
 /**
  * @param {string} html
@@ -27,7 +28,7 @@ function copy(from, to, cited) {
     }
     const href = node.getAttribute("href") ?? "";
     if (node.tagName === "A" && /^(https?|mailto):/i.test(href)) into = to.appendChild(h("a", { href, target: "_blank", rel: "noreferrer noopener" }));
-    else if (ALLOWED.has(node.tagName)) into = to.appendChild(h(/** @type {"p"} */ (node.tagName.toLowerCase()), { dir: "auto" }));
+    else if (ALLOWED.has(node.tagName)) into = to.appendChild(h(/** @type {"p"} */ (node.tagName.toLowerCase()), { dir: "auto", class: ALIGNED.has(node.className) && node.className }));
     copy(node, into, cited);
   }
 }

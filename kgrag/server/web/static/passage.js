@@ -1,7 +1,7 @@
 // The page of a passage, and of a document: the pages of a PDF or the text, what stands around it, where it leads.
 import { address, get } from "./api.js";
-import { attempt, count, counted, empty, fill, h, icon, kind, loading } from "./dom.js";
-import { figures, fileName, marked, pageView } from "./sources.js";
+import { attempt, count, counted, fill, h, icon, kind, loading } from "./dom.js";
+import { figures, fileName, marked, original, pageView } from "./sources.js";
 
 /**
  * @typedef {import("./app.js").App} App
@@ -41,11 +41,7 @@ async function showPassage(view, app, collection, id) {
 /** @param {HTMLElement} view @param {App} app @param {string} collection @param {string} key */
 async function showDocument(view, app, collection, key) {
   const contents = /** @type {{passages: Passage[], number: number, tables: Table[], figures?: import("./sources.js").Figure[]}} */ (await get(address(["collections", collection, "document"], { key }), app.signal));
-  const rows = contents.passages, first = rows[0];
-  if (!first) {
-    fill(view, h("div", { class: "page-body" }, empty("Nothing is held of this document", "It was removed, or nothing could be read of it.", h("a", { class: "button line", href: "/library" }, "To the library"))));
-    return;
-  }
+  const rows = contents.passages, first = /** @type {Passage} */ (rows[0]); // there is no document without one
   app.title(first.title || key);
   const page = h("div", {});
   let filter = "";
@@ -69,7 +65,8 @@ function head(collection, title, passage) {
     h("p", { class: "small" }, h("a", { href: `/library?collection=${to}` }, collection), " › ", h("a", { href: `/document/${to}/${document}` }, passage.document)),
     h("div", { class: "page-head" }, h("h1", {}, title), h("span", { class: "space" }),
       h("a", { class: "button line", href: `/graph?collection=${to}&passage=${encodeURIComponent(passage.id)}` }, icon("graph"), "In the graph"),
-      h("a", { class: "button line", href: `/?collection=${to}&about=${document}` }, icon("ask"), "Ask about this collection")),
+      h("a", { class: "button line", href: `/?collection=${to}` }, icon("ask"), "Ask about this collection"),
+      original(collection, passage.document)),
     passage.source && passage.source !== title && h("p", { class: "hint" }, fileName(passage.source)));
 }
 
@@ -95,8 +92,14 @@ function around(edges, collection) {
   }
   if (kinds.size === 0) return h("p", { class: "quiet" }, "Nothing is tied to it.");
   return h("dl", { class: "around" }, [...kinds].map(([kind, ties]) => [
-    h("dt", {}, kind, h("span", { class: "badge" }, count(ties[0]?.total ?? ties.length))),
-    h("dd", {}, ties.filter((edge, at) => ties.findIndex((one) => one.name === edge.name) === at).map((edge) => neighbour(edge, collection)))]).flat());
+    h("dt", {}, kind, h("span", { class: "badge" }, count(new Set(ties.map((edge) => edge.id || edge.name)).size + hidden(ties)))),
+    h("dd", {}, ties.filter((edge, at) => ties.findIndex((one) => (one.id || one.name) === (edge.id || edge.name)) === at).map((edge) => neighbour(edge, collection)))]).flat());
+}
+
+/** How many of some edges are not listed: `total` counts those of a type and a direction. @param {Edge[]} ties */
+function hidden(ties) {
+  const totals = new Map(ties.map(({ type, outgoing, total }) => [`${type} ${outgoing}`, total]));
+  return [...totals.values()].reduce((sum, total) => sum + total, 0) - ties.length;
 }
 
 /** @param {Edge} edge @param {string} collection */

@@ -1,5 +1,5 @@
 // What an answer rests on, beside it: the page of a PDF or the passage, what bears out a claim darker than the rest.
-import { address, get } from "./api.js";
+import { address, get, openFile } from "./api.js";
 import { attempt, button, fill, h, icon, loading } from "./dom.js";
 
 /**
@@ -11,6 +11,8 @@ import { attempt, button, fill, h, icon, loading } from "./dom.js";
  *   snippet: {text: string, marks: [number, number][]}, support: [number, number], why: string, hops: Hop[], also: string, gone: boolean, read?: boolean}} Source
  * @typedef {{png: string, boxes: number[][], dark: number[][], pages: number, number: number, confidence: number | null}} Page
  */
+
+let zoom = 1; // of the pages that are shown
 
 /** The pane of sources of one conversation. */
 export class Sources {
@@ -25,8 +27,10 @@ export class Sources {
     this.dismissed = false; // by the visitor, until a source is opened again
     this.list = h("div", { class: "source-list", role: "tablist", "aria-label": "Sources" });
     this.list.addEventListener("keydown", (event) => this.step(event));
-    this.body = h("div", { class: "source-body" });
-    this.element = h("section", { class: "sources", "aria-label": "Sources", hidden: true },
+    this.body = h("div", { class: "source-body", role: "tabpanel", id: "source-body" });
+    /** @type {HTMLElement | null} */
+    this.from = null; // what was pressed by a key to open a source
+    this.element = h("section", { class: "sources", "aria-label": "Sources", hidden: true, onkeydown: (/** @type {KeyboardEvent} */ event) => this.leave(event) },
       h("div", { class: "source-bar" }, this.list, button({ icon: "close", label: "Close the sources", onclick: () => this.dismiss() })), this.body);
   }
 
@@ -42,6 +46,20 @@ export class Sources {
     if (!history.state?.source) return;
     document.body.dataset["back"] = "source"; // the page stays
     history.back();
+  }
+
+  /** Whoever opens a source by a key goes on in it; Escape leads back. @param {MouseEvent} event */
+  enter(event) {
+    if (event.detail !== 0 || !(event.currentTarget instanceof HTMLElement)) return;
+    this.from = event.currentTarget;
+    this.body.querySelector("h2")?.focus();
+  }
+
+  /** @param {KeyboardEvent} event */
+  leave(event) {
+    if (event.key !== "Escape") return;
+    if (this.from?.isConnected) this.from.focus();
+    else this.dismiss();
   }
 
   /** Be there before there is something to show, so that nothing moves when there is. */
@@ -69,7 +87,7 @@ export class Sources {
     const searched = sources.every((source) => source.number === null), some = sources.some((source) => source.read);
     fill(this.list, sources.map((source, place) => {
       const cited = source.number !== null, plain = searched && (source.read || !some);
-      const tab = h("button", { type: "button", class: `chip${cited || plain ? "" : " more"}`, role: "tab", "data-place": place, title: source.heading,
+      const tab = h("button", { type: "button", class: `chip${cited || plain ? "" : " more"}`, role: "tab", id: `source-${place}`, tabindex: place ? -1 : 0, "aria-controls": "source-body", "data-place": place, title: source.heading,
         "aria-label": `${cited ? `Source ${source.number}` : `${source.read ? "Also read" : "Also found"} ${place + 1}`}: ${source.heading}` }, cited ? String(source.number) : plain ? String(place + 1) : "·");
       tab.addEventListener("click", () => this.show(place));
       return tab;
@@ -101,16 +119,22 @@ export class Sources {
     this.dismissed = false;
     if (key === this.shown) return;
     this.shown = key;
-    for (const tab of this.list.children) tab.setAttribute("aria-selected", String(tab.getAttribute("data-place") === String(place)));
+    for (const tab of this.list.children) {
+      const here = tab.getAttribute("data-place") === String(place);
+      tab.setAttribute("aria-selected", String(here));
+      tab.setAttribute("tabindex", here ? "0" : "-1");
+    }
+    this.body.setAttribute("aria-labelledby", `source-${place}`);
     const { passage } = source, to = passage.collection || this.collection;
     const page = h("div", { class: "page-place" }), open = `/passage/${encodeURIComponent(to)}/${encodeURIComponent(passage.id)}?start=${part[0]}&end=${part[1]}`;
     fill(this.body,
-      h("header", { class: "source-head" }, h("h2", {}, source.heading),
+      h("header", { class: "source-head" }, h("h2", { tabindex: -1 }, source.heading),
         h("p", { class: "hint" }, [passage.source !== passage.title && fileName(passage.source), source.summary && `read as: ${source.summary}`, source.also].filter(Boolean).join(" · "))),
       source.gone && h("p", { class: "quiet" }, "This passage was removed or changed since it was found."),
       page, !source.gone && figures(to, passage.figures), !source.gone && h("details", { class: "passage-text", open: passage.page === null }, h("summary", {}, "The passage"), marked(passage.text, part)),
       h("div", { class: "row" }, h("a", { class: "button line", href: open }, icon("file"), "In its document"),
-        h("a", { class: "button line", href: `/graph?collection=${encodeURIComponent(to)}&passage=${encodeURIComponent(passage.id)}` }, icon("graph"), "In the graph")),
+        h("a", { class: "button line", href: `/graph?collection=${encodeURIComponent(to)}&passage=${encodeURIComponent(passage.id)}` }, icon("graph"), "In the graph"),
+        original(to, passage.document)),
       trail(source.hops, (id) => this.passage(id)),
       h("details", {}, h("summary", {}, "Why it was found"), h("p", { class: "small text" }, source.why || "It is cited.")));
     if (source.gone) return;
@@ -157,16 +181,26 @@ export function pageView(page, title, turn, seek = true) {
   const picture = h("div", { class: "page-picture" },
     h("img", { src: `data:image/png;base64,${page.png}`, alt: `Page ${page.number} of ${title}${page.boxes.length ? ", with the passage marked" : ""}` }),
     boxes(page.boxes, ""), boxes(page.dark, "dark"));
-  const first = picture.querySelector("mark.dark") ?? picture.querySelector("mark");
+  const first = picture.querySelector("mark.dark") ?? picture.querySelector("mark"), figure = h("div", { class: "page-frame" }, picture);
+  const to = (/** @type {number} */ width) => {
+    zoom = Math.min(4, Math.max(1, width));
+    picture.style.width = `${zoom * 100}%`;
+  };
+  to(zoom);
   const image = picture.querySelector("img");
   if (seek) image?.addEventListener("load", () => first?.scrollIntoView({ block: "center" }), { once: true });
   return h("figure", {}, h("figcaption", { class: "row" },
     button({ icon: "left", label: "Page before", disabled: page.number <= 1, onclick: () => turn(page.number - 1) }),
     h("span", {}, `Page ${page.number} of ${page.pages}`),
     button({ icon: "right", label: "Next page", disabled: page.number >= page.pages, onclick: () => turn(page.number + 1) }),
+    button({ icon: "minus", label: "Smaller", onclick: () => to(zoom - .5) }), button({ icon: "plus", label: "Larger", onclick: () => to(zoom + .5) }),
     page.confidence !== null && h("span", { class: "hint" }, `Recognised from a picture, ${Math.floor(page.confidence * 100)} % sure.`),
-    page.boxes.length === 0 && h("span", { class: "hint" }, "The passage does not stand on this page.")), picture);
+    page.boxes.length === 0 && h("span", { class: "hint" }, "The passage does not stand on this page.")), figure);
 }
+
+/** The way to the file that a document was read from. @param {string} collection @param {string} key */
+export const original = (collection, key) => button({ icon: "file", title: "Open the original", kind: "line",
+  onclick: () => openFile(address(["collections", collection, "original"], { key })) });
 
 /** @param {number[][]} places @param {string} kind */
 function boxes(places, kind) {
@@ -218,13 +252,13 @@ export function highlighted(text, marks) {
 /**
  * A trail as it is read: each passage's own sentence that names where it goes on.
  * @param {Hop[]} hops
- * @param {(passage: string) => unknown} open
+ * @param {(passage: string, event: MouseEvent) => unknown} open
  */
 export function trail(hops, open) {
   if (hops.length === 0) return null;
   return h("section", { class: "trail", "aria-label": "The trail" }, h("h3", {}, icon("path"), "The trail"), h("ol", {}, hops.map((hop) => {
     const title = h("button", { type: "button", class: "hop-title" }, hop.title);
-    title.addEventListener("click", () => open(hop.passage));
+    title.addEventListener("click", (event) => open(hop.passage, event));
     const { sentence, start, end } = hop;
     return h("li", {}, title, h("p", { class: "text" }, sentence.slice(0, start), end > start && h("mark", {}, sentence.slice(start, end)), sentence.slice(end)));
   })));

@@ -1,6 +1,6 @@
 // One question of a conversation: what happens while it is answered, the answer with what it cites, what can be done with it.
 import { address, ApiError, events, get, post } from "./api.js";
-import { attempt, button, counted, dialog, fill, h, icon, problem, say, when } from "./dom.js";
+import { button, counted, dialog, fill, h, icon, morph, problem, say, when } from "./dom.js";
 import { safe } from "./markdown.js";
 import { snippet, trail } from "./sources.js";
 
@@ -28,7 +28,10 @@ export class TurnView {
     this.shown = item;
     this.place = place;
     this.content = h("div", { class: "col" });
-    this.element = h("article", { class: "turn", id: `turn-${item.turn.id}`, "aria-label": item.turn.question });
+    this.text = h("div", { class: "answer" });
+    this.doing = h("div", { class: "doing" });
+    this.spoken = h("div", { class: "unseen", role: "log" }); // what is written, for whoever hears it: each word once
+    this.element = h("article", { class: "turn", id: `turn-${item.turn.id}`, tabindex: -1, "aria-label": item.turn.question });
     this.head();
     if (this.over) this.draw();
   }
@@ -48,7 +51,7 @@ export class TurnView {
         versions.length > 1 && [to("left", "Version before", versions[at - 1]), h("span", { class: "small" }, `${at + 1} of ${versions.length}`), to("right", "Next version", versions[at + 1])],
         button({ icon: "edit", label: "Edit the question", onclick: () => this.place.edit(turn) }),
         button({ icon: "again", label: "Ask again", onclick: () => this.place.again(turn) })),
-      this.content);
+      this.content, this.spoken);
   }
 
   /** Follow what happens until it has ended; a lost connection is tried again. */
@@ -60,10 +63,10 @@ export class TurnView {
         this.shown = await get(address(["turns", this.shown.turn.id]), this.place.signal);
       } catch (error) {
         if (!(error instanceof ApiError) || error.kind !== "Offline" || tried >= AGAIN.length) {
-          if (!this.place.signal.aborted) fill(this.content, problem(error, button({ title: "Look again", icon: "again", onclick: () => this.follow() })));
+          if (!this.place.signal.aborted) fill(this.content, problem(error, button({ title: "Look again", icon: "again", onclick: () => this.follow() })), this.text);
           return;
         }
-        fill(this.content, h("p", { class: "doing", role: "status" }, h("span", { class: "spinner" }), "The connection is lost; trying again."));
+        fill(this.doing, h("span", { class: "spinner" }), h("span", { role: "status" }, "The connection is lost; trying again."));
         await new Promise((done) => setTimeout(done, AGAIN[tried++]));
       }
     }
@@ -74,11 +77,11 @@ export class TurnView {
 
   /** Show what happens, as it happens. */
   async hear() {
-    const began = Date.now(), now = h("span", { class: "now" }, "Beginning"), clock = h("span", { class: "small" }), spent = h("span", { class: "small" });
-    const text = h("div", { class: "answer", "aria-live": "polite" }), way = h("div", {}), lines = h("ol", {}), hits = h("div", {});
+    const began = Date.now(), now = h("span", { class: "now", role: "status" }, "Beginning"), clock = h("span", { class: "small", "aria-hidden": "true" }), spent = h("span", { class: "small" });
+    const way = h("div", {}), lines = h("ol", {}), hits = h("div", {});
     const stop = button({ icon: "stop", title: "Stop", onclick: () => post(address(["turns", this.shown.turn.id, "stop"]), {}) });
-    fill(this.content, h("div", { class: "doing", role: "status" }, h("span", { class: "spinner" }), now, clock, spent, this.shown.mine && stop),
-      way, text, hits, h("details", { class: "steps", open: false }, h("summary", {}, "Steps"), lines));
+    fill(this.doing, h("span", { class: "spinner" }), now, clock, spent, this.shown.mine && stop);
+    fill(this.content, this.doing, way, this.text, hits, h("details", { class: "steps", open: false }, h("summary", {}, "Steps"), lines));
     const ticking = setInterval(() => { clock.textContent = `${Math.round((Date.now() - began) / 1000)} s`; }, 1000);
     /** @type {Step[]} */
     const steps = [];
@@ -100,7 +103,8 @@ export class TurnView {
         else if (name === "text") {
           now.textContent = "Writing";
           fill(hits);
-          fill(text, safe(data.html, (cite) => this.cite(cite)));
+          morph(this.text, safe(data.html, (cite) => this.cite(cite)));
+          this.speak(false);
           this.place.grown(this.content);
         } else if (name === "step") {
           steps.push(data);
@@ -114,8 +118,15 @@ export class TurnView {
     }
   }
 
+  /** Say the words that are new. @param {boolean} whole whether the last one is written to its end */
+  speak(whole) {
+    const text = this.text.textContent ?? "", from = this.spoken.textContent?.length ?? 0, to = whole ? text.length : text.lastIndexOf(" ");
+    if (to > from) this.spoken.append(h("span", {}, text.slice(from, to)));
+  }
+
   /** Show what came of it: how it ended is said above all else. */
   draw() {
+    const focused = document.activeElement, within = this.content.contains(focused), label = focused?.getAttribute("aria-label") ?? "";
     const { turn, answer, sources, steps, notes } = this.shown, end = ending(this.shown), { role, again } = ENDS[end] ?? {}, said = words(this.shown);
     const ask = !!again && this.shown.mine && button({ title: "Ask again", icon: "again", onclick: () => this.place.again(turn) });
     fill(this.content,
@@ -123,11 +134,14 @@ export class TurnView {
         : said && h("p", { class: "remark ending", role: role ?? "note" }, icon(role ? "warn" : "search"), h("span", { class: "text" }, said), ask),
       sources.some((source) => source.gone && (source.number !== null || !answer)) && h("p", { class: "row small stale", role: "note" }, icon("warn"), "Documents that this rests on were removed or changed since.",
         this.shown.mine && button({ title: "Ask again", icon: "again", onclick: () => this.place.again(turn) })),
-      answer && answer.text && this.answered(answer),
+      ...answer?.text ? this.answered(answer) : [this.text.hasChildNodes() && this.text],
       this.over && !answer?.text && (turn.state === "done" || sources.length > 0) && this.found(end !== "searched"),
       steps.length > 0 && h("details", { class: "steps" }, h("summary", {}, `How it came about: ${counted(Math.max(1, ...steps.map(({ step }) => step)), "step")}`), h("ol", {}, stepList(steps))),
       notes.map((note) => h("p", { class: "hint text" }, note)),
       answer?.text || sources.length > 0 ? this.bar() : null, this.followUps());
+    if (!within || focused?.isConnected) return;
+    const same = label && this.content.querySelector(`[aria-label="${CSS.escape(label)}"]`);
+    (same instanceof HTMLElement ? same : this.element).focus({ preventScroll: true });
   }
 
   /** Questions that it leads on to; under the last turn alone they are in sight. */
@@ -139,10 +153,11 @@ export class TurnView {
 
   /** @param {Answer} answer */
   answered(answer) {
-    const text = h("div", { class: "answer" }, safe(answer.html, (cite) => this.cite(cite)));
-    return h("div", { class: "col" }, text,
+    morph(this.text, safe(answer.html, (cite) => this.cite(cite)));
+    if (this.spoken.hasChildNodes()) this.speak(true);
+    return [this.text,
       answer.doubt && h("p", { class: "remark small", role: "note" }, icon("warn"), h("span", { class: "text" }, answer.doubt)),
-      trail(this.shown.hops, (id) => this.open(id)));
+      trail(this.shown.hops, (id, event) => this.open(id, event))];
   }
 
   /** What a search found, where nobody answers. @param {unknown} [unanswered] an answer was asked for */
@@ -152,10 +167,10 @@ export class TurnView {
     return h("div", { class: "col" },
       !!unanswered && h("p", { class: "quiet" }, "These passages were found:"),
       !this.place.model && h("p", { class: "no-model" }, icon("search"), "Search only: no language model configured."),
-      trail(hops, (id) => this.open(id)),
+      trail(hops, (id, event) => this.open(id, event)),
       h("ol", { class: "found" }, sources.map((source, place) => {
         const title = h("button", { type: "button", class: "hop-title" }, source.heading);
-        title.addEventListener("click", () => { this.sources(); this.place.pane.show(place); });
+        title.addEventListener("click", (event) => { this.sources(); this.place.pane.show(place); this.place.pane.enter(event); });
         const way = source.hops.map((hop) => hop.title).join(" → ");
         return h("li", {}, title, snippet(source.snippet), way && h("p", { class: "chain" }, way));
       })));
@@ -164,14 +179,16 @@ export class TurnView {
   /** @param {{number: number, start: number, end: number}} cite */
   cite(cite) {
     const source = this.shown.sources.find((entry) => entry.number === cite.number);
-    const mark = h("button", { type: "button", class: "cite", "aria-label": `Source ${cite.number}: ${source?.heading ?? ""}` }, String(cite.number));
+    const mark = h("button", { type: "button", class: "cite", "aria-label": `Source ${cite.number}: ${source?.heading ?? ""}`, "data-number": cite.number,
+      "data-start": cite.start, "data-end": cite.end }, String(cite.number));
     const show = () => {
       this.sources();
-      this.place.pane.cite(cite);
+      const [number = 0, start = 0, end = 0] = ["number", "start", "end"].map((name) => Number(mark.dataset[name])); // a later text may have changed them
+      this.place.pane.cite({ number, start, end });
       for (const other of document.querySelectorAll(".cite.here")) other.classList.remove("here");
       mark.classList.add("here");
     };
-    mark.addEventListener("click", show);
+    mark.addEventListener("click", (event) => { show(); this.place.pane.enter(event); });
     mark.addEventListener("focus", () => { if (!this.place.pane.element.hidden) show(); });
     mark.addEventListener("pointerenter", (event) => { if (event.pointerType === "mouse" && !this.place.pane.element.hidden) show(); });
     return mark;
@@ -182,10 +199,11 @@ export class TurnView {
     if (this.place.pane.sources !== this.shown.sources) this.place.pane.have(this.shown.sources);
   }
 
-  /** @param {string} passage */
-  open(passage) {
+  /** @param {string} passage @param {MouseEvent} event */
+  open(passage, event) {
     this.sources();
     this.place.pane.passage(passage);
+    this.place.pane.enter(event);
   }
 
   bar() {
@@ -194,7 +212,7 @@ export class TurnView {
     const bad = button({ icon: "bad", label: "Not a good answer", pressed: turn.good === false, onclick: () => this.rate(turn.good === false ? null : false) });
     return h("div", { class: "bar" },
       answer && button({ icon: "copy", label: "Copy the answer", onclick: async () => { await navigator.clipboard.writeText(answer.text); say("Copied."); } }),
-      sources.length > 0 && button({ icon: "library", title: counted(sources.filter((source) => source.read).length || sources.length, "passage"), onclick: () => { this.sources(); this.place.pane.show(0); } }),
+      sources.length > 0 && button({ icon: "library", title: counted(sources.filter((source) => source.read).length || sources.length, "passage"), onclick: (event) => { this.sources(); this.place.pane.show(0); this.place.pane.enter(event); } }),
       button({ icon: "share", label: "Copy the address of this answer", onclick: () => share(turn) }),
       button({ icon: "download", label: "Download", onclick: () => this.download() }),
       button({ icon: "graph", label: "Draw the trail", onclick: () => this.drawTrail() }),
@@ -236,19 +254,16 @@ export class TurnView {
       const none = async () => ({ nodes: [], edges: [] });
       const view = new GraphView({ looks: this.place.looks, expand: none, open: () => undefined });
       setTimeout(() => view.add(graph));
-      document.querySelector("dialog")?.classList.add("wide");
       view.legend.open = false;
       return [h("div", { class: "drawn" }, view.element)];
-    });
+    }, "wide");
   }
 }
 
 /** @param {Turn} turn */
 async function share(turn) {
-  await attempt(async () => {
-    await navigator.clipboard.writeText(`${location.origin}/ask/${turn.conversation}?turn=${turn.id}`);
-    say("The address is copied. Whoever may see the collection can open it.");
-  });
+  await navigator.clipboard.writeText(`${location.origin}/ask/${turn.conversation}?turn=${turn.id}`);
+  say("The address is copied. Whoever may see the collection can open it.");
 }
 
 /** @param {Step[]} steps */

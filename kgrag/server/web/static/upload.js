@@ -61,6 +61,13 @@ addEventListener("beforeunload", (event) => {
   if (allUploads().some((upload) => upload.sending)) event.preventDefault();
 });
 
+/** Have the link to the Library tell that files are coming, on every page. */
+function showBusy() {
+  const open = allUploads().filter((upload) => !upload.over), link = document.querySelector('#side a.page[href^="/library"]');
+  const left = open.reduce((sum, { number }) => sum + number.waiting + number.sending + number.sent + number.reading, 0);
+  if (link instanceof HTMLElement) link.dataset["busy"] = left > 0 ? `${counted(left, "file")} to go` : "";
+}
+
 class Upload extends EventTarget {
   /** @param {App} app @param {string} collection */
   constructor(app, collection) {
@@ -116,7 +123,7 @@ class Upload extends EventTarget {
 
   /** Tell it, but not too often. */
   changed() {
-    this.timer ||= setTimeout(() => { this.timer = 0; this.dispatchEvent(new Event("change")); }, OFTEN);
+    this.timer ||= setTimeout(() => { this.timer = 0; this.dispatchEvent(new Event("change")); showBusy(); }, OFTEN);
   }
 
   async send() {
@@ -248,6 +255,7 @@ class Upload extends EventTarget {
   /** What came of each file of a job. @param {Begun} begun @param {Job} job */
   async ended({ items }, job) {
     const problems = /** @type {{place: string, message: string, lasting: boolean}[]} */ (job.result["problems"] ?? []);
+    const others = await sentByOthers(this.collection, job);
     const names = problems.length > 0 ? await heldNames(this.collection) : null;
     for (const { place, message, lasting } of problems) {
       const item = itemAt(items, place);
@@ -260,7 +268,7 @@ class Upload extends EventTarget {
       if (job.state === "cancelled") this.set(item, "stopped");
       else if (job.state === "failed") this.set(item, "problem", `${job.error} ${job.remedy}`.trim());
       else if (problems.length >= LISTED && !names?.has(item.name)) this.set(item, "problem", "It could not be read.");
-      else this.set(item, "read");
+      else this.set(item, "read", others.has(item.name) ? "Another file of this name was sent at the same time. The one that was sent last is kept." : "");
     }
     const fresh = this.fresh && job.state === "done";
     if (this.fresh) await this.app.begin();
@@ -312,6 +320,13 @@ function sent(collection, part, signal, progress) {
     request.setRequestHeader("Accept", "application/json");
     request.send(form);
   });
+}
+
+/** Names of files that other jobs read while a job did. @param {string} collection @param {Job} job @returns {Promise<Set<string>>} */
+async function sentByOthers(collection, job) {
+  const { jobs } = /** @type {{jobs: Job[]}} */ (await get(address(["jobs"], { collection, limit: 20 })));
+  const others = jobs.filter((one) => one.id !== job.id && one.created < job.ended && (!one.ended || one.ended > job.created));
+  return new Set(others.flatMap((one) => one.parameters["uploads"] ?? []));
 }
 
 /** @param {string} collection @returns {Promise<Set<string>>} */
@@ -513,6 +528,7 @@ class UploadPanel {
 
 /** How far the reading is: documents first, then what ties them. @param {Job} job @param {Pace} pace @param {number} files */
 function readingWords(job, pace, files) {
+  if (job.stage.startsWith("seconds for ")) return [progressOf(job, pace)]; // one file takes long
   if (job.stage !== "documents") return [job.stage ? `linking them: ${progressOf(job, pace)}` : ""];
   return [pace.rate >= 1 ? `${count(Math.round(pace.rate))} a second` : "", pace.left(files - job.done)];
 }
