@@ -182,13 +182,10 @@ def test_it_goes_as_printed(talking: KnowledgeGraph, scripted: Scripted, both: s
 @pytest.mark.parametrize(
     ("said", "answerable"),
     [
-        ("{Yes}", True),
-        ("yes", True),
-        ("I cannot say.", False),
-        ("{No} {" + QUESTION.upper() + "}", False),
+        ("{Yes}", True), ("yes", True), ("I cannot say.", False), ("{No} {" + QUESTION.upper() + "}", False),
         ("{No}", False),
     ],
-)
+)  # fmt: skip
 def test_it_stops_when_it_knows_or_has_nothing_new_to_ask(
     talking: KnowledgeGraph, scripted: Scripted, both: str, said: str, answerable: bool
 ) -> None:

@@ -38,13 +38,11 @@ def test_a_full_disk_behind_standard_output(tmp_path: Path, arguments: tuple[str
 @pytest.mark.parametrize(
     ("name", "content", "says"),
     [
-        (".env", _UTF_16, ".env is not UTF-8"),
-        (".env", _LATIN, ".env is not UTF-8"),
-        ("kgrag.toml", _UTF_16, "kgrag.toml"),
-        ("kgrag.toml", _LATIN, "kgrag.toml"),
+        (".env", _UTF_16, ".env is not UTF-8"), (".env", _LATIN, ".env is not UTF-8"),
+        ("kgrag.toml", _UTF_16, "kgrag.toml"), ("kgrag.toml", _LATIN, "kgrag.toml"),
         ("kgrag.toml", None, "kgrag.toml is a folder"),
     ],
-)
+)  # fmt: skip
 def test_settings_files(tmp_path: Path, name: str, content: bytes | None, says: str) -> None:
     (tmp_path / name).mkdir() if content is None else (tmp_path / name).write_bytes(content)
     _is_told(_kgrag(tmp_path, "list", "settings"), says)

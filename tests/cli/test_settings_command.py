@@ -75,13 +75,10 @@ def test_lines_can_be_searched(alone: CommandLine) -> None:
 
 def test_no_secret_is_shown(alone: CommandLine) -> None:
     given = {
-        "KGRAG_NEO4J_PASSWORD": "sesame",
-        "KGRAG_CHAT__API_KEY": "sesame",
-        "KGRAG_TAGME__TOKEN": "sesame",
-        "KGRAG_NEO4J_URI": "bolt://neo4j:sesame@127.0.0.1:1",
-        "KGRAG_CHAT__BASE_URL": "http://me:sesame@127.0.0.1/v1",
+        "KGRAG_NEO4J_PASSWORD": "sesame", "KGRAG_CHAT__API_KEY": "sesame", "KGRAG_TAGME__TOKEN": "sesame",
+        "KGRAG_NEO4J_URI": "bolt://neo4j:sesame@127.0.0.1:1", "KGRAG_CHAT__BASE_URL": "http://me:sesame@127.0.0.1/v1",
         "KGRAG_LOCAL__MAVEN_REPOSITORY": "http://me:sesame@127.0.0.1/maven",
-    }
+    }  # fmt: skip
     for options in ((), ("--json",)):
         shown = alone("list", "settings", *options, env=given).stdout
         assert "sesame" not in shown and shown.count("***") == len(given)

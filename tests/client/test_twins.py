@@ -58,14 +58,11 @@ FEWER = {
     (RemoteCollection, "inspect"): {"near": "the server's route has no parameters"},
     (RemoteCollection, "delete"): {"missing_ok": "a job that is done again passes over what is gone by itself"},
     (RemoteCollection, "ingest"): {
-        "columns": "a job has no options but the language",
-        "embedder": "that of the server's settings",
-        "force": "prune of a folder",
-        "names": "files are sent under their names",
-        "prune": "a job of its own: submit('prune')",
-        "settle": "files are sent when they are asked to be",
+        "columns": "a job has no options but the language", "embedder": "that of the server's settings",
+        "force": "prune of a folder", "names": "files are sent under their names",
+        "prune": "a job of its own: submit('prune')", "settle": "files are sent when they are asked to be",
     },
-}
+}  # fmt: skip
 """Parameters that a method of a twin does not have, and why."""
 PAIRS = [
     (AsyncSearching, Searching), (AsyncCollection, Collection), (AsyncKnowledgeGraph, KnowledgeGraph),

@@ -222,12 +222,9 @@ def test_a_caption_stands_on_its_page() -> None:
     """A list of figures at the beginning says the captions, too."""
     its = [Figure(1, "1", "The hull of the Fram", page=3), Figure(2, "2", "The masts", page=0)]
     texts = (
-        "Contents: The hull of the Fram; The masts",
-        "Text.",
+        "Contents: The hull of the Fram; The masts", "Text.", "The hull of the Fram", "The masts",
         "The hull of the Fram",
-        "The masts",
-        "The hull of the Fram",
-    )
+    )  # fmt: skip
     assert figure_references(its, passages(*texts, pages=True)) == [[], [], [1], [2], []]
     assert figure_references((), passages("Figure 1")) == [[]]
 

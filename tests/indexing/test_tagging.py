@@ -22,12 +22,9 @@ from kgrag.values.errors import ConfigurationError, UnavailableError
 pytestmark = pytest.mark.long
 
 SPOTS = {
-    "ship": ["Ship", 0.05],
-    "Fram": ["Fram (ship)", 0.6],
-    "Archer": ["Colin Archer", 0.45],
-    "the Norwegian": ["Fridtjof Nansen", 0.2],
-    "polar night": ["Polar night", 0.3],
-}
+    "ship": ["Ship", 0.05], "Fram": ["Fram (ship)", 0.6], "Archer": ["Colin Archer", 0.45],
+    "the Norwegian": ["Fridtjof Nansen", 0.2], "polar night": ["Polar night", 0.3],
+}  # fmt: skip
 Connect = Callable[..., KnowledgeGraph]
 
 

@@ -61,12 +61,9 @@ def test_an_index_outside_the_graph() -> None:
 
 def test_what_a_model_has_not_read_or_read_otherwise() -> None:
     readings = [
-        Reading("extract", "1", True, 5),
-        Reading("extract", "0", False, 4),
-        Reading("extract", "", False, 3),
-        Reading("tag", "x", False, 2),
-        Reading("tag", "", False, 1),
-    ]
+        Reading("extract", "1", True, 5), Reading("extract", "0", False, 4), Reading("extract", "", False, 3),
+        Reading("tag", "x", False, 2), Reading("tag", "", False, 1),
+    ]  # fmt: skip
     assert [(f.name, f.number, f.remedy) for f in read_in_part(COLLECTION, readings)] == [
         ("extracted otherwise", 4, "To have them read again: kgrag enrich extract -c 'my ships'"),
         ("not extracted", 3, "To go on: kgrag enrich extract -c 'my ships'"),

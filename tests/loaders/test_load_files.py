@@ -36,13 +36,10 @@ def test_text(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("name", "title"),
     [
-        ("install-guide.txt", "install guide"),
-        ("Kon-Tiki.txt", "Kon-Tiki"),
-        ("2020-01-31.txt", "2020-01-31"),
-        ("a_b-c.txt", "a b-c"),
-        ("_.txt", "_.txt"),
+        ("install-guide.txt", "install guide"), ("Kon-Tiki.txt", "Kon-Tiki"), ("2020-01-31.txt", "2020-01-31"),
+        ("a_b-c.txt", "a b-c"), ("_.txt", "_.txt"),
     ],
-)
+)  # fmt: skip
 def test_a_title_is_made_of_the_name(tmp_path: Path, name: str, title: str) -> None:
     assert one(write(tmp_path / name, "x")).title == title
 
@@ -302,12 +299,9 @@ def test_front_matter_in_toml(tmp_path: Path) -> None:
     document = one(tmp_path / "a.md", text)
     assert (document.title, document.text) == ("Fram", "She drifted.")
     assert document.metadata == {
-        "version": "1.10",
-        "year": 1892,
-        "tags": ["ship", "ice"],
-        "launched": "1892-10-26",
+        "version": "1.10", "year": 1892, "tags": ["ship", "ice"], "launched": "1892-10-26",
         "author": {"name": "A. Lund"},
-    }
+    }  # fmt: skip
     assert one(tmp_path / "b.md", "+++\nno TOML\n+++\ntext").text == "+++ no TOML +++ text"
 
 

@@ -27,13 +27,9 @@ def keys(*paths: Path, root: Path | None = None) -> list[str]:
 def test_a_folder_is_walked_in_order(tmp_path: Path) -> None:
     tree(tmp_path, "b.txt", "a/z.md", "a/B.TXT", "a.txt", "c/d/e.html", ".hidden/x.txt", "c/.y.txt", "c/rows.jsonl")
     assert keys(tmp_path, root=tmp_path) == [
-        "a/B.TXT",
-        "a/z.md",
-        "a.txt",
-        "b.txt",
-        "c/d/e.html",
+        "a/B.TXT", "a/z.md", "a.txt", "b.txt", "c/d/e.html",
         "c/rows.jsonl#c/rows.jsonl",
-    ]
+    ]  # fmt: skip
     sources = [i.source for i in load(tmp_path) if isinstance(i, Document)]
     assert sources[0] == str(tmp_path / "a" / "B.TXT")
 

@@ -118,15 +118,12 @@ class TestReplies:
     @pytest.mark.parametrize(
         "reply",
         [
-            "When was it built?",
-            "Sure! Here is the next question:\n\nWhen was it built?",
-            'Sure! Here is the next question: "When was it built?"',
-            "**Next question:** When was it built?",
-            "Okay, so the next question is: When was it built?",
-            "Certainly! When was it built?",
+            "When was it built?", "Sure! Here is the next question:\n\nWhen was it built?",
+            'Sure! Here is the next question: "When was it built?"', "**Next question:** When was it built?",
+            "Okay, so the next question is: When was it built?", "Certainly! When was it built?",
             "<think>Hm.</think>Here's what to ask:\nWhen was it built?",
         ],
-    )
+    )  # fmt: skip
     def test_a_preamble_is_left_out(self, reply: str) -> None:
         assert spoken(reply) == "When was it built?"
 

@@ -21,12 +21,8 @@ pytestmark = pytest.mark.long
 WALKS, CHAINS = 60, 60  # cases of each of the four collections, the former of each of two walks
 _WORDS = ("kelp", "lamp", "wool", "reed", "gull", "rope", "mast", "clay", "moss", "fern", "salt", "tide")
 _SPOTS: dict[str, list[Any]] = {
-    "kelp": ["Ship", 0.6],
-    "lamp": ["Ship", 0.2],
-    "wool": ["Ship", 0.4],
-    "reed": ["Mill", 0.5],
-    "gull": ["Mill", 0.1],
-}
+    "kelp": ["Ship", 0.6], "lamp": ["Ship", 0.2], "wool": ["Ship", 0.4], "reed": ["Mill", 0.5], "gull": ["Mill", 0.1],
+}  # fmt: skip
 """Words -> what TAGME takes them for, and how certain it is."""
 _ALL = 10_000
 Path = tuple[str, ...]

@@ -39,15 +39,13 @@ def manuals(fill: Callable[..., str]) -> str:
 @pytest.mark.parametrize(
     ("question", "answer"),
     [
-        ("What does $@ do?", "($@) Expands"),
-        ("What does $? do?", "($?) Expands"),
-        ("What is --posix?", "--posix follows"),
-        ("What does -e do?", "With -e it stops"),
+        ("What does $@ do?", "($@) Expands"), ("What does $? do?", "($?) Expands"),
+        ("What is --posix?", "--posix follows"), ("What does -e do?", "With -e it stops"),
         ("What does Essential: do?", "Essential: yes"),
         ("What does globwide do?", "globwide lets"),  # the words of every question stand in another passage, often
         ("What about field separators?", "dropped at both ends"),  # only the headings say so
     ],
-)
+)  # fmt: skip
 def test_what_is_asked_for_is_found_first(
     kg: KnowledgeGraph, manuals: str, retriever: str, question: str, answer: str
 ) -> None:

@@ -301,12 +301,9 @@ def test_failures_say_what_to_do(jobs: Jobs, collection_name: str) -> None:
 @pytest.mark.parametrize(
     ("kind", "options", "error"),
     [
-        ("sing", {}, NotFoundError),
-        ("ingest", {}, ConfigurationError),
-        ("ingest", {"uploads": []}, ConfigurationError),
-        ("ingest", {"uploads": ["a.txt"]}, NotFoundError),
-        ("ingest", {"uploads": ["../a.txt"]}, InputError),
-        ("ingest", {"uploads": ["/etc/passwd"]}, InputError),
+        ("sing", {}, NotFoundError), ("ingest", {}, ConfigurationError),
+        ("ingest", {"uploads": []}, ConfigurationError), ("ingest", {"uploads": ["a.txt"]}, NotFoundError),
+        ("ingest", {"uploads": ["../a.txt"]}, InputError), ("ingest", {"uploads": ["/etc/passwd"]}, InputError),
         ("ingest", {"uploads": ["a.txt"], "embedder": "sbert:/tmp"}, ConfigurationError),
         ("ingest", {"uploads": ["a.txt"], "language": "/e"}, ConfigurationError),
         ("tree", {"size": 1}, ConfigurationError),
@@ -315,7 +312,7 @@ def test_failures_say_what_to_do(jobs: Jobs, collection_name: str) -> None:
         ("delete", {"documents": []}, ConfigurationError),
         ("delete", {"documents": "all"}, ConfigurationError),
     ],
-)
+)  # fmt: skip
 def test_options_are_checked_when_a_job_is_asked_for(
     kg: KnowledgeGraph, collection_name: str, kind: str, options: dict[str, object], error: type[KgragError]
 ) -> None:

@@ -167,15 +167,13 @@ def _asked(client: httpx.Client) -> dict[str, tuple[str, dict[str, Any]]]:
         ),
         "GET /collections/{collection}/uploads": (f"{_C}/uploads", {}),
         "POST /collections/{collection}/jobs": (f"{_C}/jobs", {"json": {"kind": "resolve"}}),
-        "GET /jobs": ("/jobs", {}),
-        "GET /jobs/{id}": (f"{_J}{job}", {}),
-        "GET /jobs/{id}/events": (f"{_J}{job}/events", {}),
-        "DELETE /jobs/{id}": (f"{_J}{job}", {}),
+        "GET /jobs": ("/jobs", {}), "GET /jobs/{id}": (f"{_J}{job}", {}),
+        "GET /jobs/{id}/events": (f"{_J}{job}/events", {}), "DELETE /jobs/{id}": (f"{_J}{job}", {}),
         "POST /jobs/{id}/retry": (f"{_J}{job}/retry", {}),
         "DELETE /collections/{collection}/documents": (f"{_C}/documents", {"params": {"key": "Ole Brandvik"}}),
         "DELETE /collections/{collection}/uploads": (f"{_C}/uploads", {"params": {"name": "a.txt"}}),
         "DELETE /collections/{collection}": (_C, {}),
-    }
+    }  # fmt: skip
     others: dict[str, tuple[str, dict[str, Any]]] = {
         "GET /healthz": ("/healthz", {}),
         "GET /readyz": ("/readyz", {}),
