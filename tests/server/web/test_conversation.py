@@ -205,7 +205,7 @@ def test_what_goes_wrong_is_said_where_the_answer_would_be(visit: Visit, scripte
 
 def test_how_an_answer_ended_is_said(chromium: Browser, environment: dict[str, str], scripted: Scripted) -> None:
     long = " ".join(f"She sailed in {year} [1]." for year in range(1861, 2161))
-    scripted.say("answer", "Not in the evidence.", "It was so.", f"In Molde [1]. {long}")
+    scripted.say("answer", "Not in the evidence.", "She was painted green.", f"In Molde [1]. {long}")
     with (
         Application({**environment, "KGRAG_SERVE__DEADLINE": "20"}) as served,
         Visitor(chromium, served.url) as visitor,
