@@ -103,7 +103,7 @@ def materialise(result: Any) -> Any:
     return list(result) if isinstance(result, Iterator) else result
 
 
-_MOST = 8  # processes, where none are named: what is left to this one would not keep more of them at work
+_MOST = 8  # processes by default: this process could not keep more of them busy
 _WORK: Callable[[Any], Any] | None = None
 
 

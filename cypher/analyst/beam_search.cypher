@@ -4,7 +4,7 @@
 // nowhere.
 // mode: read
 // $collection: STRING = 'default' - name of the collection
-// $vector: LIST<FLOAT> = null - embedding of the question; null: that of the passage which fits $query best
+// $vector: LIST<FLOAT> = null - embedding of the question; null: the embedding of the passage that fits $query best
 // $query: STRING = 'ship polar ice' - words, for want of a vector
 // $beams: INTEGER = 10 - chains that are kept after each step
 // $cap: INTEGER = 50 - triples that an entity in between may have

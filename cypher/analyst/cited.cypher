@@ -5,7 +5,7 @@
 // $limit: INTEGER = 25 - rows wanted
 // -> title: STRING - title of the passage
 // -> cited: INTEGER - answers that cite it
-// -> found: INTEGER - answers that had it among what was found
+// -> found: INTEGER - answers whose ranking held it
 // -> questions: LIST<STRING> - questions that it answered
 // -> path: PATH - run and passage, to be drawn
 MATCH path = (r:Run {collection: $collection})-[:CITES]->(p:Passage)

@@ -4,7 +4,7 @@
 // $collection: STRING = 'default' - name of the collection
 // $starting: STRING = '' - beginning of a name, in any case; empty: all communities of the coarsest level
 // $limit: INTEGER = 25 - rows wanted
-// -> community: STRING - what it is about
+// -> community: STRING - its topic
 // -> level: INTEGER - 0 for the coarsest
 // -> size: INTEGER - names in it
 // -> names: LIST<STRING> - its key names

@@ -1,5 +1,5 @@
 // title: Document: the names in it
-// The entities that a document mentions, those that few other passages mention first.
+// The entities that a document mentions, the rarest in other passages first.
 // mode: read
 // $collection: STRING = 'default' - name of the collection
 // $document: STRING = 'Fridtjof Nansen' - title or key of the document

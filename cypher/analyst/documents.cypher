@@ -1,5 +1,5 @@
 // title: Documents: the largest
-// Documents with what they hold, those of most passages first.
+// Documents with the number of their parts, the longest first.
 // mode: read
 // $collection: STRING = 'default' - name of the collection
 // $limit: INTEGER = 25 - rows wanted

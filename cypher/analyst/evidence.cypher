@@ -7,7 +7,7 @@
 // $limit: INTEGER = 25 - rows wanted
 // -> fact: STRING - the triple
 // -> title: STRING - title of the passage that states it
-// -> page: INTEGER - its page, null where there are none
+// -> page: INTEGER - its page, null in a document without pages
 // -> text: STRING - the passage
 // -> source: STRING - where its document was read
 // -> evidence: PATH - document, passage, triple

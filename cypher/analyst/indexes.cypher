@@ -5,7 +5,7 @@
 // $collection: STRING = 'default' - name of the collection
 // -> index: STRING - name of the index
 // -> kind: STRING - full-text or vector
-// -> label: STRING - what it finds
+// -> label: STRING - the label that it indexes
 MATCH (c:Kgrag:Collection {id: $collection})
 UNWIND [
   ['passage_text_c', 'full-text', 'Passage'], ['passage_stems_c', 'full-text', 'Passage'],

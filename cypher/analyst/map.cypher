@@ -8,7 +8,7 @@
 // $limit: INTEGER = 25 - ties wanted
 // -> name: STRING - the one name
 // -> other: STRING - the other; null where a passage mentions one name alone
-// -> together: INTEGER - passages that mention both, of those that were looked at
+// -> together: INTEGER - passages that mention both, among the passages that were read
 // -> path: PATH - one of these passages between the two, to be drawn
 MATCH (e:Entity {collection: $collection})
 WITH e LIMIT 50000

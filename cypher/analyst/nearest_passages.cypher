@@ -2,7 +2,7 @@
 // Dense search: the vector index gives candidates, exact cosines decide. `kgrag params "question"` makes the vector.
 // mode: read
 // $collection: STRING = 'default' - name of the collection
-// $vector: LIST<FLOAT> = null - embedding of the question; null: that of the passage which fits $query best
+// $vector: LIST<FLOAT> = null - embedding of the question; null: the embedding of the passage that fits $query best
 // $query: STRING = 'ship polar ice' - words, for want of a vector
 // $candidates: INTEGER = 200 - what the index is asked for
 // $limit: INTEGER = 25 - rows wanted

@@ -4,7 +4,7 @@
 // mode: read
 // $collection: STRING = 'default' - name of the collection
 // $limit: INTEGER = 25 - rows of each kind
-// -> why: STRING - what it lacks
+// -> why: STRING - the missing relationship
 // -> name: STRING - title of the document, or text of the triple
 // -> source: STRING - where the document was read
 CALL () {

@@ -3,7 +3,7 @@
 // mode: read
 // each: worked
 // $collection: STRING = 'default' - name of the collection
-// -> what: STRING - what is counted
+// -> what: STRING - the counted thing
 // -> version: STRING - version of the prompt, settings of the tagger, or name of the stage
 // -> number: INTEGER - how many
 MATCH (c:Kgrag:Collection {id: $collection})

@@ -5,7 +5,7 @@
 // $content: STRING = '' - text that stands in the table, in capitals or not; empty: every table
 // $limit: INTEGER = 25 - rows wanted
 // -> document: STRING - title of the document
-// -> page: INTEGER - its page, null where there are none
+// -> page: INTEGER - its page, null in a document without pages
 // -> caption: STRING - its caption, or its number
 // -> markdown: STRING - the table
 // -> path: PATH - document and table, to be drawn

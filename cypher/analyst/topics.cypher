@@ -4,11 +4,11 @@
 // $collection: STRING = 'default' - name of the collection
 // $under: STRING = '' - beginning of the name of a summary; empty: those of the highest level
 // $limit: INTEGER = 25 - rows wanted
-// -> topic: STRING - what it is about
+// -> topic: STRING - its title
 // -> level: INTEGER - 1 above passages
 // -> members: INTEGER - passages or summaries right under it
 // -> text: STRING - the summary
-// -> nodes: LIST<NODE> - it, and what is right under it, to be drawn
+// -> nodes: LIST<NODE> - it and its direct members, to be drawn
 CALL () {
   MATCH (s:Summary {collection: $collection}) RETURN max(s.level) AS top
 }

@@ -4,7 +4,7 @@
 // scored by its cosine to the question, the name's rarity, and whether it is the name's title. To be drawn.
 // mode: read
 // $collection: STRING = 'default' - name of the collection
-// $vector: LIST<FLOAT> = null - embedding of the question; null: that of the passage which fits $query best
+// $vector: LIST<FLOAT> = null - embedding of the question; null: the embedding of the passage that fits $query best
 // $query: STRING = 'ship polar ice' - words of the question
 // $seeds: INTEGER = 5 - passages to begin with, by words and as many by vector
 // $cap: INTEGER = 50 - passages that a name may have to lead on

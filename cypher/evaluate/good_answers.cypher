@@ -2,8 +2,8 @@
 // mode: read
 // $collection: STRING - name of the collection
 // -> id: STRING - id of the run
-// -> question: STRING - what was asked
-// -> answer: STRING - what was answered
+// -> question: STRING - the question
+// -> answer: STRING - the answer
 // -> gold: LIST<STRING> - ids of the cited passages
 MATCH (r:Run {collection: $collection}) WHERE r.good AND r.found
 RETURN r.id AS id, r.question AS question, r.answer AS answer,

@@ -3,7 +3,7 @@
 // $labels: LIST<STRING> - labels; a node counts with the first that it has
 // -> type: STRING - type
 // -> start: STRING - label of the nodes that they begin at
-// -> end: STRING - label of those that they lead to
+// -> end: STRING - label of the nodes at their end
 // -> number: INTEGER - relationships
 // -> properties: LIST<LIST<STRING>> - names of the properties that they have
 MATCH (n)-[r]->(m)

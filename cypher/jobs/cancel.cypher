@@ -2,7 +2,7 @@
 // mode: write
 // $id: STRING - job id
 MATCH (j:Kgrag:Job {id: $id})
-SET j.attempt = j.attempt  // its lock: what is read from here on stays true
+SET j.attempt = j.attempt  // this locks the job, so that later reads stay true
 WITH j WHERE j.state IN ['queued', 'running']
 SET j.stop = true
 WITH j WHERE j.state = 'queued' OR j.lease < datetime() AND j.outside IS NULL

@@ -3,7 +3,7 @@
 // $id: STRING - of one job, or null for all
 // $collections: LIST<STRING> - of these collections, or empty for all
 // $state: STRING - in this state, or null for any
-// $kind: STRING = null - what it does
+// $kind: STRING = null - its kind
 // $limit: INTEGER - how many
 // -> job: MAP - its properties
 MATCH (j:Kgrag:Job)

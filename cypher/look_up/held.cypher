@@ -1,4 +1,4 @@
-// The facts of a schema that passages state and of which a time is known.
+// The facts of a schema that passages state and whose validity is known.
 // mode: read
 // $passages: LIST<STRING> - passage ids
 // $as_of: STRING = '' - a date: only what held then; empty: all

@@ -1,5 +1,5 @@
 // The passages of a document that hold what stands under some headings, in their order; rows of tables apart.
-// Short sections share a passage, whose own path is that of the first of them.
+// Short sections share a passage, whose path is the path of the first section.
 // mode: read
 // $document: STRING - document id
 // $paths: LIST<STRING> - paths of headings

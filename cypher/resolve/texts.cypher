@@ -3,7 +3,7 @@
 // $ids: LIST<STRING> - entity ids
 // $most: INTEGER = 2 - passages of each
 // -> id: STRING - entity id
-// -> passages: LIST<MAP> - {title, text}, those that bear the name first
+// -> passages: LIST<MAP> - {title, text}, passages titled by the name first
 UNWIND $ids AS id
 MATCH (e:Kgrag:Entity {id: id})
 CALL (e) {

@@ -1,5 +1,5 @@
 // Triple beam search, first step: the initial triples nearest to the question, each the beginning of a beam. Initial
-// triples are those that passages state, and any that are named besides.
+// triples are the triples that passages state, and the named ones.
 // mode: read
 // $passages: LIST<STRING> - passage ids, all of whose triples are initial
 // $triples: LIST<STRING> - triple ids

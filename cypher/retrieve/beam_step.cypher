@@ -7,9 +7,9 @@
 // $embedding: STRING - property that holds vectors
 // $vector: LIST<FLOAT> - the question's vector
 // $neighbours: INTEGER = 100 - neighbours of a beam that are scored: those nearest to the question
-// $keep: INTEGER = 10 - neighbours of a beam that are returned: those that score best
+// $keep: INTEGER = 10 - best neighbours of a beam that are returned
 // $hub: INTEGER = 100 - triples of an entity, above which it is a hub
-// $hub_triples: INTEGER = 50 - the question's nearest triples, of which hubs give theirs
+// $hub_triples: INTEGER = 50 - the question's nearest triples; a hub gives only its triples among them
 // $candidates: INTEGER = 400 - over-fetch of the vector index
 // $same_as: BOOLEAN = true - whether triples are neighbours that name the same entity in another way
 // -> neighbours: LIST<MAP> - {beam (its number from 0), id, text, passage, title, entity (the name shared), cosine (to the question), cross (sum of cosines to the beam's triples)}

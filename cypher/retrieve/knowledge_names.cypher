@@ -7,7 +7,7 @@
 // $names: LIST<STRING> - names in stems
 // $entities: INTEGER = 20 - entities at most
 // $hub: INTEGER = 100 - facts of an entity in one direction, above which it is a hub there
-// $hub_triples: INTEGER = 50 - the question's nearest facts by words, of which hubs give theirs
+// $hub_triples: INTEGER = 50 - the question's nearest facts by words; a hub gives only its facts among them
 // -> facts: LIST<MAP> - {id, text, entity (its name)}, ties by id
 MATCH (e:Entity) WHERE e.collection = $collection AND e.stemmed IN $names
 WITH e ORDER BY COUNT { (e)<-[:SUBJECT]-() } DESC, e.id LIMIT $entities

@@ -6,7 +6,7 @@
 // $index: STRING - the full-text index over facts
 // $query: STRING - the question as a Lucene query; empty: nothing of hubs
 // $hub: INTEGER = 100 - facts of an entity in one direction, above which it is a hub there
-// $hub_triples: INTEGER = 50 - the question's nearest facts by words, of which hubs give theirs
+// $hub_triples: INTEGER = 50 - the question's nearest facts by words; a hub gives only its facts among them
 // -> ends: LIST<LIST<STRING>> - [id of a fact, id of its subject or object]
 // -> entities: LIST<MAP> - {id, name, facts: [[id, text]]}
 // source: GEAR, section 4.2, Algorithm 1, line 10; Millions of GEAR-s, section 4.1

@@ -7,7 +7,7 @@
 // $since: DATETIME - documents that are dated at or after this time; those without a date by their ingest
 // $day: STRING = '' - the same as documents are dated: a day as it stands, a moment with an offset in UTC; empty: of any time
 // $as_of: STRING = '' - a date such as 1912-03: passages with facts of that time, or without dates; empty: all
-// -> ids: LIST<STRING> - ids of those that pass
+// -> ids: LIST<STRING> - ids of the passing passages
 UNWIND $ids AS id
 MATCH (d:Document)-[:HAS_PASSAGE]->(p:Kgrag:Passage {id: id})
 WHERE all(one IN $where WHERE any(value IN [] + d['meta_' + one[0]] WHERE value IN one[1]))

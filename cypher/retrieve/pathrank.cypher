@@ -92,7 +92,7 @@ WITH way[0] AS s, id, base, way[2] AS best,
      way[2][0] + (2 * vector.similarity.cosine(embedding, $rests[way[1]].vector) - 1)
        + $word_weight * reduce(w = 0.0, i IN shared | w + $rests[way[1]].weights[i]) AS score
 ORDER BY score DESC, id
-WHERE score IS NOT NULL // what is being removed may have lost its vector
+WHERE score IS NOT NULL // a passage that is being removed may have lost its vector
 WITH s, collect([id, base, [score + $sources[s].inherited, $sources[s].id, best[1][1], best[2]]])[0..$targets] AS targets
 UNWIND targets AS target
 WITH target[0] AS id, target[1] AS base, max(target[2]) AS way

@@ -82,5 +82,5 @@ WITH x.id AS id,
        [(d)-[a:ABOUT]->(e:Entity) | {id: e.id, weight: a.weight}] + [(x)-[a:ABOUT]->(e:Entity) | {id: e.id, weight: a.weight}] AS own,
        [(x)-[m:MENTIONS]->(e:Kgrag:Entity) WHERE e.id IN $links | [e.id, m.about]] AS named
 ORDER BY base DESC, id
-WHERE base IS NOT NULL // what is being removed may have lost its vector
+WHERE base IS NOT NULL // a passage that is being removed may have lost its vector
 RETURN collect({id: id, name: name, base: base, title: title, own: own, mentioned: [e IN named | e[0]], about: [e IN named WHERE e[1] | e[0]]}) AS seeds

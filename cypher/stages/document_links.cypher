@@ -1,4 +1,4 @@
-// The documents of a collection with what their metadata says they link to, and what they lead to in the graph.
+// The documents of a collection with the links in their metadata, and the documents that they link to in the graph.
 // mode: read
 // $collection: STRING - name of the collection
 // -> id: STRING - document id

@@ -7,7 +7,7 @@
 // $vectors: BOOLEAN - whether they are wanted
 // -> id: STRING - node id
 // -> vector: LIST<FLOAT> - its vector; null where that is not wanted
-// -> rests_on: STRING - what a summary was made from, and by what; of a passage empty
+// -> rests_on: STRING - the members and the maker of a summary; empty for a passage
 // -> parents: LIST<STRING> - ids of the summaries that it is in
 MATCH (n:{label} {collection: $collection})
 WHERE n[$embedding] IS NOT NULL AND ($level = 0 OR n.level = $level)

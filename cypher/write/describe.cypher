@@ -1,4 +1,4 @@
-// Keep in the database itself what is in the graph: what each label, relationship type and property means, a line each.
+// Store the description of the graph in the database: the meaning of each label, relationship type and property, a line each.
 // mode: write
 // $digest: STRING - hash of the lines
 // $labels: LIST<STRING> - label: sentence

@@ -1,4 +1,4 @@
-// Make relationships of any type between nodes that are there, by what the server calls these.
+// Create relationships of any type between existing nodes, by their element ids.
 // mode: write
 // $rows: LIST<LIST> - of each relationship: start, end: STRING (element ids); type: STRING; properties: MAP
 // -> number: INTEGER - relationships made

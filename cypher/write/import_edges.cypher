@@ -1,7 +1,7 @@
 // Make edges of any type between nodes that are there.
 // mode: write
 // each: held
-// $collection: STRING - name of the collection, of which they are
+// $collection: STRING - name of their collection
 // $rows: LIST<MAP> - start: STRING (id of a node, or name of a Collection); ends: MAP of label to LIST<MAP> of end, type, properties
 // -> number: INTEGER - edges made
 UNWIND $rows AS row

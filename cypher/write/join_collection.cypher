@@ -2,7 +2,7 @@
 // mode: write
 // $name: STRING - name of the collection
 // -> element: STRING - what the server calls it
-// -> number: INTEGER - that of its indexes
+// -> number: INTEGER - the number of its indexes
 // -> created: DATETIME - when it was made
 // -> removing: BOOLEAN - whether it is being removed
 MATCH (c:Kgrag:Collection {id: $name})

@@ -1,4 +1,4 @@
-// Write entities of a knowledge graph; one that is there already takes what is said of it now.
+// Write entities of a knowledge graph; an existing one takes the new properties.
 // mode: write
 // $rows: LIST<MAP> - {id, key, name, normal, folded, stemmed, aliases, wikipedia}, sorted by id so that two writers cannot deadlock
 // $collection: STRING - name of the collection

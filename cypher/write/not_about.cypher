@@ -1,7 +1,7 @@
 // Unlink documents or passages from the entities that they no longer name.
 // mode: write
 // label: held
-// $rows: LIST<MAP> - {id, entities}: those that stay
+// $rows: LIST<MAP> - {id, entities (that stay)}
 // -> entity: STRING - entity that lost a title
 UNWIND $rows AS row
 MATCH (n:{label} {id: row.id})-[a:ABOUT]->(e:Entity)

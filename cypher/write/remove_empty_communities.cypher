@@ -1,4 +1,4 @@
-// Remove the communities of a collection that no entity is in any more, and those that they were all parts of.
+// Remove the communities of a collection without entities, and the communities above that consist of these alone.
 // mode: write
 // $collection: STRING - name of the collection
 // -> removed: INTEGER - how many were removed

@@ -1,4 +1,4 @@
-// Remove passages and the triples they state; those that had them as neighbours must look for others.
+// Remove passages and the triples they state; passages that had them as neighbours look for others.
 // mode: write
 // $ids: LIST<STRING> - passage ids
 // -> entities: LIST<STRING> - entities that lost a mention, a title or a triple

@@ -1,4 +1,4 @@
-// Take back the mentions that TAGME found in passages; those that the passages hold anyway stay as such.
+// Remove the mentions that TAGME found in passages; a mention that the passage has anyway stays.
 // mode: write
 // $ids: LIST<STRING> - passage ids
 // -> entity: STRING - entity that lost one

@@ -40,7 +40,7 @@ class KgragRetriever:
 
 @component
 class KgragAnswerer:
-    """query -> answers: one GeneratedAnswer, whose documents are what it cites."""
+    """query -> answers: one GeneratedAnswer, whose documents are its citations."""
 
     def __init__(self, collection: Source, *, system: str = DEFAULT_SYSTEM, filter: Filter | None = None) -> None:
         self._ask = partial(collection.ask, system=system, filter=filter)

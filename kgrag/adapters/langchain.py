@@ -45,7 +45,7 @@ class KgragRetriever(BaseRetriever):
 
 
 class KgragAnswer(RunnableSerializable[str, dict[str, Any]]):
-    """A question -> {answer, documents (what it cites), found, system, problem, calls, tokens}."""
+    """A question -> {answer, documents (its citations), found, system, problem, calls, tokens}."""
 
     model_config = ConfigDict(arbitrary_types_allowed=True, extra="forbid")
 

@@ -116,7 +116,7 @@ def answer(
     """Answer from items of evidence, each one passage or several that are read together, and from `facts`.
 
     Without any evidence, and if it may abstain, no call is made. `choices`: the answer is one of these. `on_text` is
-    called with what there is of an answer that is not short. Raises ModelError.
+    called with the partial text of an answer that is not short. Raises ModelError.
     """
     facts = facts if settings.facts else ()
     read = nearest_sentences(items, question, settings.sentences) if settings.sentences else items

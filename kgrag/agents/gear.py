@@ -33,7 +33,7 @@ class Verdict(BaseModel):
 
     answerable: bool
     answer: str = ""
-    why: str = Field("", description="what is missing")
+    why: str = Field("", description="the missing information")
 
     @model_validator(mode="before")
     @classmethod

@@ -104,7 +104,7 @@ class Gcot(Interleaved):
     """
 
     name = "gcot"
-    summary = "says what is missing, and searches for that; GCoT as a prompt"
+    summary = "names the missing information, and searches for it; GCoT as a prompt"
     paper = "BDTR, section 4.1 and figure 12"
     task = "gcot"
 

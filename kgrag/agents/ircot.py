@@ -1,7 +1,7 @@
 """IRCoT: retrieval interleaved with a chain of thought, in which each sentence is the next query.
 
 As GEAR, section 6.1 and appendix B.1, and HippoRAG compare with; the study of iterative retrieval (figure 10) takes two
-sentences: `ircot(steps=3)`. The loop is that of `interleaved`, which GCoT and ToG share.
+sentences: `ircot(steps=3)`. GCoT and ToG share the loop of `interleaved`.
 """
 
 from pydantic import Field

@@ -27,8 +27,8 @@ class IterRetgenOptions(AnswerOptions):
     rounds: int = Field(2, ge=0, le=20, description="replies that are searched for (BDTR paper, section 4.1)")
     passages: Count = Field(10, description="passages of each retrieval that are kept")
     read: Count = Field(5, description="passages found so far that the model is shown at most")
-    query: Literal["reply", "joined"] = Field("reply", description="what is searched for: it, or question and reply")
-    stop: bool = Field(False, description="end when the answer of a reply is that of the one before")
+    query: Literal["reply", "joined"] = Field("reply", description="the next query: the reply, or question and reply")
+    stop: bool = Field(False, description="end when two replies in a row have the same answer")
     answer: Literal["own", "reader"] = Field(
         "reader", description="who answers: the strategy by one reply more, or the reader that all strategies share"
     )
@@ -45,7 +45,7 @@ class IterRetgen(Strategy):
     """
 
     name = "iter-retgen"
-    summary = "answers, and searches for what it answered; ITER-RETGEN (IRGS)"
+    summary = "answers, and searches with its answer; ITER-RETGEN (IRGS)"
     paper = "ITER-RETGEN; BDTR, figure 13; RGNN-Ret, appendix I.5"
     calls = (1, 2)
     options = IterRetgenOptions

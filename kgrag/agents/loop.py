@@ -18,7 +18,7 @@ def run(episode: Episode, trace: Trace) -> tuple[Outcome, str]:
     """Let an episode search until it knows enough or has taken all its steps, and conclude.
 
     Returns its conclusion, and what failed if anything did: when a language model fails, the ranking is made from
-    what was found until then.
+    the passages that were found so far.
     """
     problem = ""
     rankings = list[list[Scored]]()

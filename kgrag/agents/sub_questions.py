@@ -18,7 +18,7 @@ class SubQuestionOptions(AnswerOptions):
 
     steps: int = Field(5, ge=1, le=20, description="single questions at most")
     passages: Count = Field(10, description="passages of each retrieval that are kept and read")
-    tokens: int | None = Field(3500, ge=1, le=1_000_000, description="tokens of what is read (RGNN-Ret, section 4.1)")
+    tokens: int | None = Field(3500, ge=1, le=1_000_000, description="tokens of the context (RGNN-Ret, section 4.1)")
     answer: Literal["own", "reader"] = Field(
         "own", description="who answers: the model from the single answers, or the reader that all strategies share"
     )

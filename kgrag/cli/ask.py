@@ -75,7 +75,7 @@ def ask(
     kgrag ask "What does table 2 on page 7 of report.pdf say?"
     kgrag ask "Who designed the Fram?" --paper hipporag2
     kgrag ask "Who designed the Fram?" --knowledge wikidata --system gears
-    kgrag ask "Who designed the Fram?" --effort low       fewer steps: what it takes at most is said first
+    kgrag ask "Who designed the Fram?" --effort low       fewer steps; prints its limits first
     kgrag ask "Who designed the Fram?" --save              then `kgrag list runs`, or the Cypher that it prints
     kgrag ask "Who designed the Fram?" --json | jq -r .text
     """

@@ -91,7 +91,7 @@ def repair(collection: str | None, as_json: bool) -> None:
     A database that an older kgrag made is brought to the schema of this one.
     Indexes that were dropped, vector indexes that keep one bit of a number, vectors that were lost, linking that was
     interrupted, words that another stemmer stemmed. What is whole is not touched.
-    Without a name, every collection. `kgrag inspect` says what is wrong.
+    Without a name, every collection. `kgrag inspect` finds faults.
 
     \b
     kgrag db repair work

@@ -94,7 +94,7 @@ pairs_option = click.option(
 @click.option(
     "--params", "posed", metavar="QUESTION", help="Print the line that sets a question's parameters in Browser."
 )
-@click.option("--embeddings", is_flag=True, help="Leave embeddings in what is returned.")
+@click.option("--embeddings", is_flag=True, help="Return embeddings, too.")
 @click.option("--explain", "plan", flag_value="explain", help="Show how Neo4j would run it, and do not run it.")
 @click.option("--profile", "plan", flag_value="profile", help="Run it, and show what each step of it did.")
 @as_json

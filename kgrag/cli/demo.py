@@ -93,7 +93,7 @@ def progress_of(question: "Question", titles: Sequence[str]) -> str:
     if len(titles) == len(question.documents):
         return f"Known answer: {question.answer}. The search finds each article on the way to it (✓): {way}"
     if not titles:
-        return f"Among the first {PASSAGES} passages is none of the articles that lead to the answer."
+        return f"None of the articles that lead to the answer is among the first {PASSAGES} passages."
     missing = "the article with the answer" if question.documents[-1] not in titles else "every article on the way"
     return f"Among the first {PASSAGES} passages the search finds {way} (✓), but not {missing}."
 

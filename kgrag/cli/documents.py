@@ -115,7 +115,7 @@ def ingest(
     that lead out of a folder are not followed (KGRAG_LOADING__FOLLOW_LINKS=true: they are).
 
     In folders, hidden files, node_modules, what .gitignore files name (KGRAG_LOADING__GITIGNORE=false: not these) and
-    what --exclude names are passed over. A file packed by gzip, notes.txt.gz, is read like what is in it. A CSV file
+    what --exclude names are passed over. A file packed by gzip, notes.txt.gz, is read as the file in it. A CSV file
     without a column for the text is one document, its rows a table.
 
     Source code: .asm .bash .bat .bib .c .cc .cfg .clj .cmake .conf .cpp .cs .css .cxx .cypher .dart .el .erl .ex
@@ -140,7 +140,7 @@ def ingest(
     kgrag ingest reports/ --reader docling              PDF and office files by Docling, the others as ever
     kgrag ingest project/ --exclude build/ --exclude "*.min.js"
     kgrag ingest /srv/wiki --root /srv/wiki -c wiki      keys like "guide/install.md"
-    kgrag ingest notes/ -c work --prune                  what was deleted there goes from "work", too
+    kgrag ingest notes/ -c work --prune                  also deletes the documents of deleted files
     kgrag ingest notes/ --strict --json > report.json    for a script
     kgrag ingest wikipedia.jsonl --engine ray
     kgrag ingest wikipedia.jsonl --bulk -c wiki          a million passages, into an empty database

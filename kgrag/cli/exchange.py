@@ -18,7 +18,7 @@ def knowledge_options(command: F) -> F:
     file = click.Path(exists=True, dir_okay=False, path_type=Path)
     for option in (
         click.option("--hops", type=click.IntRange(1, 6), default=1, show_default=True,
-                     help="With one of these: and on what is within so many statements of them."),
+                     help="With one of these: also on entities within so many statements of them."),
         click.option("--about", metavar="COLLECTION",
                      help="Only facts on what the names of this collection of documents stand for."),
         click.option("--class", "classes", multiple=True, metavar="ID",
@@ -66,7 +66,7 @@ def _import(path: Path, collection: str, selection: "Selection", format: str | N
     for line in _fact_lines(report):
         click.echo(line)
     if report.counts:
-        note("What was read, and what was left out:")
+        note("Statements by reading:")
         for what, number in sorted(report.counts.items(), key=lambda item: (-item[1], item[0])):
             note(f"  {number:>12,} {what}")
 

@@ -22,14 +22,14 @@ def schema(file: Path | None, collection: str | None, propose: bool, sample: int
     """Show, set, propose or remove the schema of facts of a collection.
 
     FILE is a TOML or JSON file with types of entities and predicates between them. `kgrag enrich extract` then asks
-    for these alone, drops and counts what is outside, gives entities their types as labels, and sets the facts beside
-    their Triple nodes as relationships: (:Person)-[:BORN_IN]->(:Place). `kgrag inspect` lists what fell outside.
+    for these alone, and drops and counts facts outside the schema. Entities get their types as labels, and facts become
+    relationships beside their Triple nodes: (:Person)-[:BORN_IN]->(:Place). `kgrag inspect` lists the dropped facts.
     Passages that were extracted before are read again.
 
     \b
     kgrag enrich schema -c work --propose > schema.toml      a proposal to edit
     kgrag enrich schema schema.toml -c work                  set it; then: kgrag enrich extract -c work
-    kgrag enrich schema -c work                              what is in force
+    kgrag enrich schema -c work                              print the schema in force
     kgrag enrich schema -c work --remove
     """
     if sum([file is not None, propose, remove]) > 1:

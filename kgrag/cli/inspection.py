@@ -1,4 +1,4 @@
-"""kgrag inspect: what a collection looks like, what it lacks, and what to do about that."""
+"""kgrag inspect: the shape of a collection, its faults, and their remedies."""
 
 from collections.abc import Iterable
 from pathlib import Path
@@ -37,7 +37,7 @@ _MARKS = {"error": ("✗", "bold red"), "warning": ("!", "bold yellow"), "note":
     type=click.Path(dir_okay=False, path_type=Path),
     help="Write a report for a web browser, too, which loads nothing from elsewhere.",
 )
-@click.option("--digest", "hashes", is_flag=True, help="Print hashes of what it holds, and nothing else.")
+@click.option("--digest", "hashes", is_flag=True, help="Print hashes of its contents, and nothing else.")
 @click.option("--all", "whole", is_flag=True, help="With --digest: of vectors, times, runs and all properties, too.")
 @as_json
 def inspect(collection: str | None, near: float, report: Path | None, hashes: bool, whole: bool, as_json: bool) -> None:

@@ -1,4 +1,4 @@
-"""kgrag list retrievers, systems, prompts, settings: what there is to choose, and what is set."""
+"""kgrag list retrievers, systems, prompts, settings: the available parts, and the settings in force."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -83,7 +83,7 @@ def settings(words: tuple[str, ...], markdown: bool, as_json: bool) -> None:
     \b
     kgrag list settings
     kgrag list settings chat                      those of language models
-    kgrag list settings environment               what is set in the environment (".env": in that file)
+    kgrag list settings environment               settings of the environment (".env": of that file)
     KGRAG_LOCAL__HEAP=4g kgrag db status        set one
     """
     load_settings()  # an invalid one is an error that names it

@@ -42,7 +42,7 @@ _OPERATORS = re.compile(r'"[^"]*"|(?:^|\s)-\w|\b(?:AND|OR|NOT)\b|\w\*')
 @filter_options
 @knowledge_option
 @click.option("--why", is_flag=True, help="Show the trail that led to each passage.")
-@click.option("--save", is_flag=True, help="Keep the search in the graph: what it found, for Neo4j Browser.")
+@click.option("--save", is_flag=True, help="Keep the search and its passages in the graph, for Neo4j Browser.")
 @as_json
 def search(
     question: str,

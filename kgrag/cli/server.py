@@ -207,7 +207,7 @@ def status(as_json: bool) -> None:
 
 
 @click.command()
-@click.option("-f", "--follow", is_flag=True, help="Keep printing what is added, until Ctrl-C.")
+@click.option("-f", "--follow", is_flag=True, help="Keep printing new lines, until Ctrl-C.")
 @click.option("-n", "--lines", default=50, show_default=True, type=click.IntRange(0), help="How many lines of the end.")
 def logs(follow: bool, lines: int) -> None:
     """Print the end of the local server's log.

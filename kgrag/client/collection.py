@@ -137,7 +137,7 @@ class Collection(Building, LocalSearching):
             The passage.
 
         Raises:
-            NotFoundError: there is none.
+            NotFoundError: there is no such passage.
         """
         return self.kg.passage(text, collection=self.name)
 
@@ -213,7 +213,7 @@ class Collection(Building, LocalSearching):
         return reader.documents(self.kg.graph, self._record().name, after, limit, search)
 
     def names(self, text: str, *, limit: int = 8) -> list[tuple[str, int]]:
-        """Return names of entities that match words of a text, the last of which may be incomplete.
+        """Return names of entities that match words of a text; the last word may be incomplete.
 
         Those with the very words come first, then those of most passages: "norw" gives Norway before Norwegian Sea.
 

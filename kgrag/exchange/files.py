@@ -76,7 +76,7 @@ class Footer:
         try:
             return cls({k: int(n) for k, (n, _) in values.items()}, {k: str(h) for k, (_, h) in values.items()})
         except (AttributeError, TypeError, ValueError) as error:
-            raise damaged(place, "what it says of its own contents cannot be read") from error
+            raise damaged(place, "its table of contents cannot be read") from error
 
     @classmethod
     def sum(cls, fingerprint: Fingerprint) -> "Footer":

@@ -110,7 +110,7 @@ def read_through(reader: JsonLinesReader, progress: Progress) -> Fingerprint:
     if reader.footer != Footer.sum(digest):
         theirs, ours = reader.footer.plain(), Footer.sum(digest).plain()
         differ = sorted(kind for kind in theirs.keys() | ours.keys() if theirs.get(kind) != ours.get(kind))
-        raise damaged(reader.place, f"what is there is not what was exported ({', '.join(differ)})")
+        raise damaged(reader.place, f"the contents differ from the export ({', '.join(differ)})")
     progress("check", number, number)
     return digest
 

@@ -107,7 +107,7 @@ def missing_index(message: str) -> MismatchError | None:
     if (missing := _NO_INDEX.search(message)) is None:
         return None
     if (own := _OWN_INDEX.fullmatch(missing[1])) is None:
-        remedy = "`kgrag cypher indexes` lists those that there are."
+        remedy = "`kgrag cypher indexes` lists the indexes."
     else:
         remedy = f"It comes with the first {own[1]} of a collection. Where there is one, make it again: kgrag db repair"
     return MismatchError(f"The index {missing[1]} is missing.", remedy)
@@ -131,7 +131,7 @@ def _interrupted(error: BaseException | None) -> bool:
 
 T = TypeVar("T")
 OnQuery = Callable[[str, Mapping[str, Any]], None]
-"""Called with the name and the parameters of each query before it is sent; what it raises, the query raises."""
+"""Called with the name and the parameters of each query before it is sent; its errors are those of the query."""
 
 _LOG = logging.getLogger("kgrag.graph")
 logging.getLogger("neo4j.notifications").addHandler(logging.NullHandler())  # else Python prints them, with statements

@@ -21,7 +21,7 @@ ASKED = Question("Who?", "Ada", 3, ("A", "B", "C"))
     (["A", "B", "C"], "Known answer: Ada. The search finds each article on the way to it (✓): A → B → C"),
     (["A", "B"], "Among the first 6 passages the search finds A → B (✓), but not the article with the answer."),
     (["A", "C"], "Among the first 6 passages the search finds A → C (✓), but not every article on the way."),
-    ([], "Among the first 6 passages is none of the articles that lead to the answer."),
+    ([], "None of the articles that lead to the answer is among the first 6 passages."),
 ])  # fmt: skip
 def test_the_way_to_an_answer_is_told_as_far_as_it_is_found(found: list[str], said: str) -> None:
     assert progress_of(ASKED, found) == said

@@ -80,7 +80,7 @@ class _Options(OnSample, Compared, Asking):
         (),
         title="-r --retriever EXPR",
         description="What to measure, a name or an expression such as 'rrf(bm25, pathrank)'; repeatable.  "
-        "[default, without --system: those that need nothing but the graph]",
+        "[default, without --system: the retrievers that need the graph alone]",
     )
     system: tuple[str, ...] = Field(
         (),
@@ -151,7 +151,7 @@ def evaluate(args: _Options) -> None:
     alone, or neither. --by density groups questions by the triples of a gold passage. --per-question N ingests the N
     documents of one question after the other into a collection that is deleted in the end (KGP, appendix A.1). What
     --ragas writes EvaluationDataset.from_jsonl of RAGAS reads. --articles takes JSON Lines with title and text, .gz or
-    .bz2 as well, or a folder of WikiExtractor's files; what it lacks is counted.
+    .bz2 as well, or a folder of WikiExtractor's files; missing articles are counted.
 
     \b
     kgrag lab eval musique.jsonl
@@ -175,7 +175,7 @@ def evaluate(args: _Options) -> None:
     from kgrag.lab.report import check_plot
 
     settings, paper = as_paper(load_settings(), args.paper)
-    if paper is not None:  # its sample, depth and documents a question in place of what was not given
+    if paper is not None:  # its sample, depth and documents a question are the defaults
         own = {"sample": paper.sample(args.dataset.resolve().name)}
         own |= {name: paper.setting(f"evaluation.{name}") for name in ("depth", "per_question")}
         own = {name: value for name, value in own.items() if value and name not in args.model_fields_set}
@@ -214,8 +214,7 @@ def evaluate(args: _Options) -> None:
     _print(args, result)
     if result.refused and not result.rows:
         raise ConfigurationError(
-            "Nothing could be measured.",
-            "Make what is missing with the commands above, or measure all the same: --anyway.",
+            "Nothing could be measured.", "Run the commands above, or measure all the same: --anyway."
         )
     if result.failed:
         systems = "; ".join(f"{system}: {error}" for system, error in result.failed.items())

@@ -21,7 +21,7 @@ class _Options(Asking):
     templates: bool = Field(False, description="Ask no model: facts, tables and sentences with a gap.")
     seed: int = Field(0, description="Of all that is drawn.")
     from_opinions: bool = Field(False, description="Ask no model: the answers that people called good.")
-    dry_run: bool = Field(False, description="Say what it would take and cost, and ask nothing.")
+    dry_run: bool = Field(False, description="Estimate calls and cost, and ask nothing.")
 
 
 @click.command("generate-questions")

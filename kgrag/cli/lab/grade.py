@@ -25,7 +25,7 @@ class _Options(Asking):
     against: Path | None = Field(None, description="Marks made by hand (id, correctness, faithfulness).")
     out: Path | None = Field(None, description="Keep marks there, and go on from them.")
     language: str = Field("en", title="CODE", description="Of the answers, for --lexical.")
-    dry_run: bool = Field(False, description="Say what it would take and cost, and ask nothing.")
+    dry_run: bool = Field(False, description="Estimate calls and cost, and ask nothing.")
 
 
 @click.command()

@@ -124,7 +124,9 @@ class Asking(CommandOptions):
 class Compared(CommandOptions):
     """The options of a command that prints tables of measures."""
 
-    baseline: str | None = Field(None, title="EXPR", description="Compare the others with this one; say what is noise.")
+    baseline: str | None = Field(
+        None, title="EXPR", description="Compare the others with this one, with confidence intervals."
+    )
     at: tuple[PositiveInt, ...] = Field((), title="K", description="Give R@K and perfect@K; repeatable.")
     seed: int = Field(0, description="Of all that is drawn: resampling, sample, misspellings.")
     markdown: bool = Field(False, description="Print Markdown: tables, the command, the machine.")

@@ -1,4 +1,4 @@
-"""kgrag lab reproduce: the tables of the papers, their numbers beside those that are measured here."""
+"""kgrag lab reproduce: the tables of the papers, with their numbers beside the numbers that are measured here."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -136,7 +136,7 @@ def reproduce(args: _Options) -> None:
     note(run.spent)
     if not run.measured:
         raise ConfigurationError(
-            "Nothing could be measured.", "Add what is missing; --prepare makes layers of the graph."
+            "Nothing could be measured.", "Add the missing parts; --prepare makes layers of the graph."
         )
 
 

@@ -22,7 +22,7 @@ _FEW = 0.2  # share of the questions
 
 class _ForSettings(OnCollection):
     layers: int | None = Field(None, ge=1, le=5, description="Of the network.  [default: as it is set, or 1]")
-    out: Path | None = Field(None, title="-o", description="Write what was learned, for the option.")
+    out: Path | None = Field(None, title="-o", description="Write the learned weights, for the option.")
 
 
 class _ForGnnRet(_ForSettings):
@@ -32,7 +32,7 @@ class _ForGnnRet(_ForSettings):
 
 class _HeldOut(OnQuestions):
     held_out: float = Field(0.1, ge=0, le=0.9, description="Share to measure on.")
-    seed: int = Field(0, description="Of the training and of what is held out.")
+    seed: int = Field(0, description="Seed of the training and of the held-out questions.")
 
 
 class _ForGfm(_HeldOut, OnCollection):
@@ -74,7 +74,7 @@ def gnn_ret(args: _ForGnnRet, training: constants.GnnRetTraining) -> None:
 
     DATASET is a question set as for `kgrag lab eval`, which also ingests it; 20 questions are enough. The number of
     senders and the kinds of edges are those of [retrieval.gnn_ret] in kgrag.toml. The loss is the
-    hinge loss of the gold's mean distance against that of the nearest other passages.
+    hinge loss of the gold's mean distance against the mean distance of the nearest other passages.
 
     With --folds each question is ranked with what was learned from the other folds, and untrained, with a = 0.5 in
     each layer; "as set" is what the settings say, where that is something else. The difference to untrained is given

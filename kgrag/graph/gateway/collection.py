@@ -55,7 +55,7 @@ def _is_within(statement: Statement, start: int, end: int, collection: str) -> b
         if start <= index < end and key and codes[index + 1] == ":" and own:
             return True
         if index < start and statement.name(index) in nodes:
-            return True  # it comes from what was found within the collection
+            return True  # it comes from nodes of the collection
         condition = codes[index : index + 2] == [".COLLECTION", "="] and statement.name(index - 2) in nodes
         if index >= end and condition and own:
             return True

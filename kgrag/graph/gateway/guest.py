@@ -228,7 +228,7 @@ def _check_sizes(statement: Statement) -> None:
             if size > _MOST_PARTS:
                 raise RefusedError(
                     f"A value has too many parts, or a loop is in a loop: {statement.text_of(start, end)}.",
-                    "UNWIND lists into rows, and collect() what is left.",
+                    "UNWIND lists into rows, filter, and collect() again.",
                 )
             if named:
                 sizes[statement.name(end - 1)] = max(size, sizes.get(statement.name(end - 1), 1))

@@ -118,7 +118,7 @@ _CHECKED: set[tuple[str, str, str, Trust]] = set()
 _MOST_CHECKED = 1000
 GRACE = 5.0  # seconds beyond its time-out that the server has to end a statement before the connection is dropped
 _MISSING = re.compile(r"[Tt]he (label|relationship type|property)(?: key)? `(.+?)` does not exist")
-_FETCHED = 100  # records per network message: what is fetched beyond a cap is at most that
+_FETCHED = 100  # records per network message, and so at most beyond a cap
 
 
 def run_read(
@@ -143,7 +143,7 @@ def run_read(
         plan: "explain" or "profile", as the words before a statement.
 
     Returns:
-        The rows, and a sentence about what was left out.
+        The rows, and a sentence about rows that were cut.
 
     Raises:
         RefusedError: the statement does not only read, or a guest may not ask it; the message says why.
@@ -222,7 +222,7 @@ def read_rows(
             raise StatementError(
                 "A value cannot be given, such as a date beyond the year 9999.", "Return it as text: toString(value)."
             ) from error
-        size += len(repr(row))  # about what it takes as text
+        size += len(repr(row))  # about its size as text
         if size > limits.megabytes * 1e6:
             notice = f"only the rows of the first {limits.megabytes:g} MB are given (KGRAG_GATEWAY__MEGABYTES)"
             return columns, tuple(values), notice

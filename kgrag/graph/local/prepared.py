@@ -24,7 +24,7 @@ from kgrag.runtime.jars import JarStore
 
 DIMENSION = 256
 """The dimension of the default embedder, for which the spare indexes are made."""
-DELAY = 60.0  # seconds; what is done first with a new server has the processors to itself
+DELAY = 60.0  # seconds: the first work with a new server has the processors to itself
 _DATABASE = "neo4j"
 PARTS = (Path("transactions") / _DATABASE, Path("databases") / _DATABASE)
 """The folders of the database within `data`. Users are in another one, which the first start makes."""
